@@ -1,0 +1,103 @@
+dnl Latch: locks for PHP. See README.md.
+
+PHP_ARG_ENABLE([latch],
+  [whether to enable Latch],
+  [AS_HELP_STRING([--enable-latch], [Enable Latch: locks])])
+
+dnl LATCH_BACKEND(name, NAME, what, library, pkg-config module)
+dnl A back end whose library is optional: "auto" takes it where it is found, "yes" insists, "no" does
+dnl without.
+AC_DEFUN([LATCH_BACKEND], [
+  PHP_ARG_WITH([latch-$1],
+    [for Latch's $3 store],
+    [AS_HELP_STRING([--with-latch-$1], [Latch: $3, needs $4 (yes, no or auto)])],
+    [auto],
+    [no])
+  latch_found_$1=
+  if test "$PHP_LATCH_$2" != no; then
+    AC_PATH_PROG([PKG_CONFIG], [pkg-config], [no])
+    AC_MSG_CHECKING([for $5])
+    if test "$PKG_CONFIG" != no && $PKG_CONFIG --exists $5; then
+      latch_found_$1=`$PKG_CONFIG --modversion $5`
+      AC_MSG_RESULT([$latch_found_$1])
+      AC_DEFINE_UNQUOTED([LATCH_FOUND_$2], ["$4 $latch_found_$1"], [The library of the $3 store])
+    else
+      AC_MSG_RESULT([no])
+      if test "$PHP_LATCH_$2" = yes; then
+        AC_MSG_ERROR([--with-latch-$1 needs $4; install its development package so that "pkg-config --exists $5" succeeds, or leave the option out])
+      fi
+    fi
+  fi
+  if test "$PHP_LATCH_$2" = no; then
+    latch_summary="$latch_summary
+    $1: switched off"
+  elif test -n "$latch_found_$1"; then
+    latch_summary="$latch_summary
+    $1: not in this version of Latch yet ($4 $latch_found_$1 was found)"
+  else
+    latch_summary="$latch_summary
+    $1: not in this version of Latch yet ($4 was not found)"
+  fi
+])
+
+if test "$PHP_LATCH" != no; then
+  latch_summary="
+  Latch's stores:
+    flock: yes
+    in-memory: yes
+    null: yes"
+
+  LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis])
+  LATCH_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
+  LATCH_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb])
+  LATCH_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
+  LATCH_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])
+
+  AC_CHECK_FUNCS([ppoll eventfd getrandom pthread_atfork], [], [
+    AC_MSG_ERROR([Latch needs Linux: ppoll(), eventfd(), getrandom() and pthread_atfork()])
+  ])
+
+  LATCH_CFLAGS="-std=gnu11 -D_GNU_SOURCE -fvisibility=hidden -Wall -Wextra -Wshadow -Wno-unused-parameter"
+
+  PHP_NEW_EXTENSION([latch], m4_normalize([
+      ext/callback_store.c
+      ext/errors.c
+      ext/flock_store.c
+      ext/interfaces.c
+      ext/key.c
+      ext/latch.c
+      ext/lease.c
+      ext/lock.c
+      ext/lock_factory.c
+      ext/lock_life.c
+      ext/lock_store.c
+      ext/log.c
+      ext/memory_stores.c
+      ext/names.c
+      ext/native_store.c
+      ext/no_lock.c
+      ext/wait.c
+      src/engine.c
+      src/env.c
+      src/lease.c
+      src/op.c
+      src/store/flock.c
+      src/store/flock_file.c
+      src/store/flock_wait.c
+      src/store/memory.c
+      src/store/null.c
+      src/store/registry.c
+      src/table.c
+    ]),
+    [$ext_shared],,
+    [$LATCH_CFLAGS -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/ext])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store])
+  PHP_ADD_INCLUDE([$ext_srcdir])
+  PHP_ADD_LIBRARY([pthread],, [LATCH_SHARED_LIBADD])
+  PHP_ADD_LIBRARY([dl],, [LATCH_SHARED_LIBADD])
+  PHP_SUBST([LATCH_SHARED_LIBADD])
+
+  AC_CONFIG_COMMANDS([latch-summary], [echo "$latch_summary"], [latch_summary="$latch_summary"])
+fi

@@ -1,0 +1,100 @@
+/*
+ * Stores written in PHP: called by their methods, in the order and number in which Symfony's Lock
+ * calls them (Symfony Lock 7.4, Lock.php). That includes PHP subclasses of our own stores that
+ * override a method.
+ */
+#include "php_latch.h"
+
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+
+/* Symfony's Lock polls every 100 ms, +-10 %. */
+#define POLL_NS (100 * LATCH_NS_PER_MS)
+#define JITTER_NS (10 * LATCH_NS_PER_MS)
+
+static php_latch_outcome call(zend_object *store, const char *name, zend_object *key,
+                              zval *return_value)
+{
+    zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table, name, strlen(name));
+    zval argument;
+
+    ZEND_ASSERT(method != NULL); /* its interface has it */
+    ZVAL_OBJ(&argument, key);
+    zend_call_known_instance_method_with_1_params(method, store, return_value, &argument);
+    return php_latch_outcome_of_call();
+}
+
+/* The contenders' clocks differ by far more than a millisecond: jitter enough. */
+static int64_t next_poll_ns(int64_t deadline_ns)
+{
+    int64_t now_ns = php_latch_now_ns();
+    int64_t poll_ns = now_ns + POLL_NS - JITTER_NS + now_ns % (2 * JITTER_NS);
+
+    return poll_ns < deadline_ns ? poll_ns : deadline_ns;
+}
+
+static php_latch_outcome poll(zend_object *store, zend_object *key, const char *save,
+                              int64_t deadline_ns)
+{
+    while (true) {
+        bool last = php_latch_now_ns() >= deadline_ns;
+        php_latch_outcome outcome = call(store, save, key, NULL);
+
+        if (outcome.status != LATCH_CONFLICT || last) {
+            return outcome;
+        }
+        php_latch_forget_outcome(&outcome);
+        if (!php_latch_sleep(next_poll_ns(deadline_ns))) {
+            return (php_latch_outcome){PHP_LATCH_INTERRUPTED, NULL};
+        }
+    }
+}
+
+php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
+                                             latch_op_kind kind, bool blocking,
+                                             int64_t deadline_ns)
+{
+    bool shared = kind == LATCH_ACQUIRE_SHARED;
+    const char *save = shared ? "saveread" : "save";
+    zend_class_entry *waits = shared ? php_latch_blocking_shared_store_ce
+                                     : php_latch_blocking_store_ce;
+
+    if (!blocking) {
+        return call(store, save, key, NULL);
+    }
+    /* waitAndSave() knows no timeout: with one, poll. */
+    if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
+        return call(store, shared ? "waitandsaveread" : "waitandsave", key, NULL);
+    }
+    return poll(store, key, save, deadline_ns);
+}
+
+php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)
+{
+    zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table,
+                                                   ZEND_STRL("putoffexpiration"));
+    zval arguments[2];
+
+    ZVAL_OBJ(&arguments[0], key);
+    ZVAL_DOUBLE(&arguments[1], ttl);
+    zend_call_known_instance_method_with_2_params(method, store, NULL, &arguments[0],
+                                                  &arguments[1]);
+    return php_latch_outcome_of_call();
+}
+
+php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key)
+{
+    return call(store, "delete", key, NULL);
+}
+
+php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists)
+{
+    php_latch_outcome outcome;
+    zval answer;
+
+    ZVAL_UNDEF(&answer);
+    outcome = call(store, "exists", key, &answer);
+    *exists = outcome.status == LATCH_DONE && zend_is_true(&answer);
+    zval_ptr_dtor(&answer);
+    return outcome;
+}

@@ -1,0 +1,128 @@
+/* From what the engine or a store answered to exceptions of Symfony's types and messages. */
+#include "php_latch.h"
+
+#include "zend_exceptions.h"
+
+#include <math.h>
+
+zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous,
+                                     const char *format, ...)
+{
+    zval exception, message;
+    va_list arguments;
+
+    va_start(arguments, format);
+    ZVAL_STR(&message, zend_vstrpprintf(0, format, arguments));
+    va_end(arguments);
+    object_init_ex(&exception, ce);
+    zend_update_property_ex(ce, Z_OBJ(exception), ZSTR_KNOWN(ZEND_STR_MESSAGE), &message);
+    zval_ptr_dtor(&message);
+    if (previous != NULL) {
+        zend_exception_set_previous(Z_OBJ(exception), previous);
+    }
+    return Z_OBJ(exception);
+}
+
+php_latch_outcome php_latch_outcome_of_call(void)
+{
+    php_latch_outcome outcome = {LATCH_DONE, NULL};
+    zend_object *exception = EG(exception);
+
+    if (exception == NULL) {
+        return outcome;
+    }
+    if (!instanceof_function(exception->ce, zend_ce_exception)) {
+        outcome.status = PHP_LATCH_INTERRUPTED;
+        return outcome;
+    }
+    outcome.status = instanceof_function(exception->ce, php_latch_conflicted_ce)
+        ? LATCH_CONFLICT
+        : LATCH_ERROR_SYSTEM;
+    GC_ADDREF(exception);
+    zend_clear_exception();
+    outcome.exception = exception;
+    return outcome;
+}
+
+php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_error *error,
+                                              zend_string *resource)
+{
+    php_latch_outcome outcome = {status, NULL};
+    zend_class_entry *ce = php_latch_storage_ce;
+    const char *format = "Failed to store the \"%s\" lock: %s.";
+
+    if (!LATCH_FAILED(status)) {
+        return outcome;
+    }
+    switch (status) {
+        case LATCH_ERROR_ARGUMENT:
+            ce = php_latch_invalid_argument_ce;
+            break;
+        case LATCH_ERROR_DEADLOCK:
+            ce = php_latch_acquiring_ce;
+            format = "Failed to acquire the \"%s\" lock: %s, so that the wait would never end. "
+                     "Release it first, or pass a timeout.";
+            break;
+        case LATCH_ERROR_BUSY:
+            ce = php_latch_acquiring_ce;
+            break;
+        case LATCH_ERROR_LOST:
+            ce = php_latch_expired_ce;
+            break;
+        default:
+            break;
+    }
+    outcome.exception = php_latch_new_exception(ce, NULL, format, ZSTR_VAL(resource),
+                                                error->message);
+    return outcome;
+}
+
+void php_latch_throw_outcome(php_latch_outcome *outcome)
+{
+    zval exception;
+
+    if (outcome->status == LATCH_DONE || outcome->status == PHP_LATCH_INTERRUPTED) {
+        return;
+    }
+    if (outcome->exception == NULL) {
+        outcome->exception = php_latch_new_exception(php_latch_conflicted_ce, NULL, "%s", "");
+    }
+    ZVAL_OBJ(&exception, outcome->exception);
+    outcome->exception = NULL;
+    zend_throw_exception_object(&exception);
+}
+
+void php_latch_forget_outcome(php_latch_outcome *outcome)
+{
+    if (outcome->exception != NULL) {
+        OBJ_RELEASE(outcome->exception);
+        outcome->exception = NULL;
+    }
+}
+
+void php_latch_throw_argument(zend_class_entry *ce, uint32_t number, const char *name,
+                              const char *problem)
+{
+    zend_string *function = get_active_function_or_method_name();
+
+    zend_throw_exception_ex(ce, 0, "%s(): Argument #%d ($%s) %s", ZSTR_VAL(function), (int) number,
+                            name, problem);
+    zend_string_release(function);
+}
+
+bool php_latch_check_ttl(uint32_t number, double ttl)
+{
+    if (isfinite(ttl) && ttl >= 0) {
+        return true;
+    }
+    php_latch_throw_argument(php_latch_invalid_ttl_ce, number, "ttl",
+                             "must be a finite number of seconds, 0 or more");
+    return false;
+}
+
+int64_t php_latch_ttl_ms(double ttl)
+{
+    double milliseconds = ceil(ttl * 1000);
+
+    return milliseconds < (double) (INT64_MAX / 2) ? (int64_t) milliseconds : INT64_MAX / 2;
+}

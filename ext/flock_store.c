@@ -1,0 +1,134 @@
+/* Latch\Store\FlockStore: its constructor; the rest of its methods stand in native_store.c. */
+#include "php_latch.h"
+
+#include "ext/standard/php_filestat.h"
+#include "main/php_open_temporary_file.h"
+#include "zend_exceptions.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stubs/flock_store_arginfo.h"
+
+/* Directories without a store object whose idle files stay open for the next one. */
+#define IDLE_BACKENDS_MAX 8
+
+static zend_class_entry *flock_store_ce;
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* mkdir -p, as Symfony's store does. */
+static bool make_directory(const char *path)
+{
+    char part[MAXPATHLEN];
+    size_t length = strlen(path);
+
+    memcpy(part, path, length + 1);
+    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(part, 0777);
+        *slash = '/';
+    }
+    mkdir(part, 0777);
+    return is_directory(part);
+}
+
+static void close_surplus_backends(void)
+{
+    latch_link *stores = &LATCH_G(flock_stores);
+    size_t idle = 0;
+
+    for (latch_link *link = stores->previous, *before; link != stores; link = before) {
+        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
+
+        before = link->previous;
+        if (backend->references == 0 && ++idle > IDLE_BACKENDS_MAX) {
+            php_latch_backend_close(backend);
+        }
+    }
+}
+
+/* The thread's one back end for a directory, with a reference more; NULL after throwing. */
+static php_latch_backend *get_backend(const char *directory)
+{
+    const latch_store_options options = {.path = directory};
+    latch_link *stores = &LATCH_G(flock_stores);
+    php_latch_backend *backend;
+
+    for (latch_link *link = stores->next; link != stores; link = link->next) {
+        backend = LATCH_CONTAINER(link, php_latch_backend, link);
+        if (strcmp(ZSTR_VAL(backend->directory), directory) == 0) {
+            backend->references++;
+            return backend;
+        }
+    }
+    backend = php_latch_backend_open("flock", &options);
+    if (backend != NULL) {
+        backend->directory = zend_string_init(directory, strlen(directory), 1);
+        latch_link_append(stores, &backend->link);
+        close_surplus_backends();
+    }
+    return backend;
+}
+
+static zend_object *create(zend_class_entry *ce)
+{
+    return &php_latch_store_create(ce)->std;
+}
+
+PHP_METHOD(Latch_Store_FlockStore, __construct)
+{
+    php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
+    zend_string *path = NULL;
+    bool remove_on_release = false;
+    char absolute[MAXPATHLEN], real[MAXPATHLEN];
+    php_latch_backend *backend;
+    const char *given;
+
+    ZEND_PARSE_PARAMETERS_START(0, 2)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_PATH_STR_OR_NULL(path)
+        Z_PARAM_BOOL(remove_on_release)
+    ZEND_PARSE_PARAMETERS_END();
+
+    given = path != NULL ? ZSTR_VAL(path) : php_get_temporary_directory();
+    /* Absolute, because a script may change its working directory. */
+    if (*given != '\0' && php_check_open_basedir_ex(given, 0) != 0) {
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "The FlockStore directory \"%s\" is outside of open_basedir.", given);
+        RETURN_THROWS();
+    }
+    if (*given == '\0' || expand_filepath(given, absolute) == NULL
+        || (!is_directory(absolute) && !make_directory(absolute))) {
+        zend_throw_exception_ex(
+            php_latch_invalid_argument_ce, 0,
+            "The FlockStore directory \"%s\" does not exists and cannot be created.", given);
+        RETURN_THROWS();
+    }
+    if (access(absolute, W_OK) != 0 || realpath(absolute, real) == NULL) {
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "The FlockStore directory \"%s\" is not writable.", given);
+        RETURN_THROWS();
+    }
+    backend = get_backend(real);
+    if (backend == NULL) {
+        RETURN_THROWS();
+    }
+    if (store->backend != NULL) { /* constructed twice */
+        php_latch_backend_release(store->backend);
+    }
+    store->backend = backend;
+    store->remove_on_release = remove_on_release;
+}
+
+void php_latch_register_flock_store(void)
+{
+    flock_store_ce = register_class_Latch_Store_FlockStore(php_latch_blocking_store_ce,
+                                                           php_latch_shared_store_ce);
+    flock_store_ce->create_object = create;
+}

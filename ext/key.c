@@ -1,0 +1,422 @@
+/*
+ * Latch\Key: the name of a resource, with the state that proves that its lock is held.
+ *
+ * A plain object with real properties and no create_object, because Symfony's LockKeyNormalizer
+ * makes it by ReflectionClass::newInstanceWithoutConstructor(), which a final internal class only
+ * allows then. What native stores hold hangs off the property `lease` (lease.c); their tokens
+ * appear under Symfony's names in hasState(), getState() and __serialize() all the same.
+ */
+#include "php_latch.h"
+
+#include "ext/spl/spl_exceptions.h"
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+
+#include <math.h>
+
+#include "stubs/key_arginfo.h"
+
+zend_class_entry *php_latch_key_ce;
+
+enum { KEY_RESOURCE, KEY_EXPIRING_TIME, KEY_STATE, KEY_SERIALIZABLE, KEY_LEASE };
+
+#define KEY_SLOT(key, index) OBJ_PROP_NUM(key, index)
+
+static double wall_seconds(void)
+{
+    return (double) latch_engine_wall_ns(php_latch_engine) / 1e9;
+}
+
+zend_string *php_latch_key_resource(zend_object *key)
+{
+    zval *resource = KEY_SLOT(key, KEY_RESOURCE);
+
+    if (Z_TYPE_P(resource) != IS_STRING) {
+        zend_throw_error(NULL, "Typed property %s::$resource must not be accessed before "
+                         "initialization", ZSTR_VAL(php_latch_key_ce->name));
+        return NULL;
+    }
+    return Z_STR_P(resource);
+}
+
+zval *php_latch_key_lease_slot(zend_object *key)
+{
+    return KEY_SLOT(key, KEY_LEASE);
+}
+
+zval *php_latch_key_find_state(zend_object *key, const char *name)
+{
+    return zend_hash_str_find_deref(Z_ARR_P(KEY_SLOT(key, KEY_STATE)), name, strlen(name));
+}
+
+void php_latch_key_reset_lifetime(zend_object *key)
+{
+    ZVAL_NULL(KEY_SLOT(key, KEY_EXPIRING_TIME));
+}
+
+void php_latch_key_set_lifetime(zend_object *key, double seconds)
+{
+    ZVAL_DOUBLE(KEY_SLOT(key, KEY_EXPIRING_TIME), wall_seconds() + seconds);
+}
+
+double php_latch_key_remaining_lifetime(zend_object *key)
+{
+    zval *time = KEY_SLOT(key, KEY_EXPIRING_TIME);
+
+    return Z_TYPE_P(time) == IS_DOUBLE ? Z_DVAL_P(time) - wall_seconds() : NAN;
+}
+
+bool php_latch_key_is_expired(zend_object *key)
+{
+    return php_latch_key_remaining_lifetime(key) <= 0; /* false for NAN */
+}
+
+void php_latch_key_mark_unserializable(zend_object *key)
+{
+    ZVAL_FALSE(KEY_SLOT(key, KEY_SERIALIZABLE));
+}
+
+/* The link (slot or `next`) to the lease that keeps its token under `name`; NULL when there is none. */
+static php_latch_lease *find_token_lease(zend_object *key, zend_string *name)
+{
+    zval *slot = php_latch_key_lease_slot(key);
+    zend_object *object = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
+
+    while (object != NULL) {
+        php_latch_lease *lease = php_latch_lease_from(object);
+
+        if (lease->backend != NULL && lease->lease.token_length > 0
+            && zend_string_equals_cstr(name, latch_store_describe(lease->lease.store)->state_name,
+                                       strlen(latch_store_describe(lease->lease.store)->state_name))) {
+            return lease;
+        }
+        object = lease->next;
+    }
+    return NULL;
+}
+
+/* Writable; separated from other holders of the array. */
+static HashTable *writable_state(zend_object *key)
+{
+    zval *state = KEY_SLOT(key, KEY_STATE);
+
+    SEPARATE_ARRAY(state);
+    return Z_ARR_P(state);
+}
+
+/* A state that is set or removed by hand is from then on the truth, also for our own stores. */
+static void forget_token(zend_object *key, zend_string *name)
+{
+    php_latch_lease *lease = find_token_lease(key, name);
+
+    if (lease != NULL) {
+        latch_lease_drop(&lease->lease);
+        lease->lease.token_length = 0;
+    }
+}
+
+/* A copy of the state array with the tokens of our own stores. */
+static HashTable *complete_state(zend_object *key)
+{
+    HashTable *state = zend_array_dup(Z_ARR_P(KEY_SLOT(key, KEY_STATE)));
+    zval *slot = php_latch_key_lease_slot(key);
+    zend_object *object = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
+
+    while (object != NULL) {
+        php_latch_lease *lease = php_latch_lease_from(object);
+
+        if (lease->backend != NULL && lease->lease.token_length > 0) {
+            const char *name = latch_store_describe(lease->lease.store)->state_name;
+            zval token;
+
+            ZVAL_STRINGL(&token, lease->lease.token, lease->lease.token_length);
+            zend_hash_str_update(state, name, strlen(name), &token);
+        }
+        object = lease->next;
+    }
+    return state;
+}
+
+PHP_METHOD(Latch_Key, __construct)
+{
+    zend_string *resource;
+    zval *slot = KEY_SLOT(Z_OBJ_P(ZEND_THIS), KEY_RESOURCE);
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(resource)
+    ZEND_PARSE_PARAMETERS_END();
+    zval_ptr_dtor(slot);
+    ZVAL_STR_COPY(slot, resource);
+}
+
+PHP_METHOD(Latch_Key, __toString)
+{
+    zend_string *resource;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    resource = php_latch_key_resource(Z_OBJ_P(ZEND_THIS));
+    if (resource == NULL) {
+        RETURN_THROWS();
+    }
+    RETURN_STR_COPY(resource);
+}
+
+PHP_METHOD(Latch_Key, hasState)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    zend_string *name;
+    zval *state;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    state = zend_symtable_find(Z_ARR_P(KEY_SLOT(key, KEY_STATE)), name);
+    if (state != NULL) {
+        ZVAL_DEREF(state);
+    }
+    RETURN_BOOL((state != NULL && Z_TYPE_P(state) != IS_NULL)
+                || find_token_lease(key, name) != NULL);
+}
+
+PHP_METHOD(Latch_Key, setState)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    zend_string *name;
+    zval *state;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_STR(name)
+        Z_PARAM_ZVAL(state)
+    ZEND_PARSE_PARAMETERS_END();
+    forget_token(key, name);
+    Z_TRY_ADDREF_P(state);
+    zend_symtable_update(writable_state(key), name, state);
+}
+
+PHP_METHOD(Latch_Key, removeState)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    zend_string *name;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    forget_token(key, name);
+    zend_symtable_del(writable_state(key), name);
+}
+
+PHP_METHOD(Latch_Key, getState)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    const php_latch_lease *lease;
+    zend_string *name;
+    zval *state;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    state = zend_symtable_find(Z_ARR_P(KEY_SLOT(key, KEY_STATE)), name);
+    if (state != NULL) {
+        RETURN_COPY_DEREF(state);
+    }
+    lease = find_token_lease(key, name);
+    if (lease != NULL) {
+        RETURN_STRINGL(lease->lease.token, lease->lease.token_length);
+    }
+    zend_error(E_WARNING, "Undefined array key \"%s\"", ZSTR_VAL(name));
+}
+
+PHP_METHOD(Latch_Key, markUnserializable)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    php_latch_key_mark_unserializable(Z_OBJ_P(ZEND_THIS));
+}
+
+PHP_METHOD(Latch_Key, resetLifetime)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    php_latch_key_reset_lifetime(Z_OBJ_P(ZEND_THIS));
+}
+
+PHP_METHOD(Latch_Key, reduceLifetime)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    double ttl;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_DOUBLE(ttl)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!isfinite(ttl)) {
+        php_latch_throw_argument(php_latch_invalid_ttl_ce, 1, "ttl", "must be a finite number");
+        RETURN_THROWS();
+    }
+    if (!(php_latch_key_remaining_lifetime(key) <= ttl)) { /* also when there is none: NAN */
+        php_latch_key_set_lifetime(key, ttl);
+    }
+}
+
+PHP_METHOD(Latch_Key, getRemainingLifetime)
+{
+    double remaining;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    remaining = php_latch_key_remaining_lifetime(Z_OBJ_P(ZEND_THIS));
+    if (isnan(remaining)) {
+        RETURN_NULL();
+    }
+    RETURN_DOUBLE(remaining);
+}
+
+PHP_METHOD(Latch_Key, isExpired)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    RETURN_BOOL(php_latch_key_is_expired(Z_OBJ_P(ZEND_THIS)));
+}
+
+/*
+ * An entry of a serialised key: under its plain name (Symfony 7.4), or as a mangled private
+ * property of Symfony's class or of ours (older releases, and serialisers that cast to an array).
+ */
+static zval *find_entry(HashTable *data, const char *name)
+{
+    static const char *const classes[] = {"Symfony\\Component\\Lock\\Key", "Latch\\Key"};
+    zval *entry = zend_hash_str_find_deref(data, name, strlen(name));
+
+    for (size_t at = 0; entry == NULL && at < sizeof(classes) / sizeof(classes[0]); at++) {
+        zend_string *mangled = zend_mangle_property_name(classes[at], strlen(classes[at]), name,
+                                                         strlen(name), 0);
+
+        entry = zend_hash_find_deref(data, mangled);
+        zend_string_release(mangled);
+    }
+    return entry;
+}
+
+static bool refuse_entry(const char *name, const char *type, zval *entry)
+{
+    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                            "Cannot unserialize %s: \"%s\" must be %s, %s given.",
+                            ZSTR_VAL(php_latch_key_ce->name), name, type,
+                            entry != NULL ? zend_zval_type_name(entry) : "nothing");
+    return false;
+}
+
+/* Throws and returns false unless the three entries have their types. No object is called. */
+static bool check_entries(zval *resource, zval *expiring_time, zval *state)
+{
+    if (resource != NULL && Z_TYPE_P(resource) == IS_OBJECT) {
+        zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot unserialize %s",
+                                ZSTR_VAL(php_latch_key_ce->name));
+        return false;
+    }
+    if (resource == NULL || Z_TYPE_P(resource) != IS_STRING) {
+        return refuse_entry("resource", "a string", resource);
+    }
+    if (expiring_time != NULL && Z_TYPE_P(expiring_time) != IS_NULL
+        && Z_TYPE_P(expiring_time) != IS_LONG
+        && (Z_TYPE_P(expiring_time) != IS_DOUBLE || !isfinite(Z_DVAL_P(expiring_time)))) {
+        return refuse_entry("expiringTime", "null or a finite number of seconds", expiring_time);
+    }
+    if (state != NULL && Z_TYPE_P(state) != IS_NULL && Z_TYPE_P(state) != IS_ARRAY) {
+        return refuse_entry("state", "an array", state);
+    }
+    return true;
+}
+
+PHP_METHOD(Latch_Key, __unserialize)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    zval *resource, *expiring_time, *state;
+    zval old[2];
+    HashTable *data;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ARRAY_HT(data)
+    ZEND_PARSE_PARAMETERS_END();
+    resource = find_entry(data, "resource");
+    expiring_time = find_entry(data, "expiringTime");
+    state = find_entry(data, "state");
+    if (!check_entries(resource, expiring_time, state)) {
+        RETURN_THROWS();
+    }
+
+    zval_ptr_dtor(KEY_SLOT(key, KEY_RESOURCE));
+    ZVAL_COPY(KEY_SLOT(key, KEY_RESOURCE), resource);
+    if (expiring_time == NULL || Z_TYPE_P(expiring_time) == IS_NULL) {
+        php_latch_key_reset_lifetime(key);
+    } else {
+        ZVAL_DOUBLE(KEY_SLOT(key, KEY_EXPIRING_TIME), zval_get_double(expiring_time));
+    }
+    /* What was there goes last: destroying it may run PHP code. */
+    ZVAL_COPY_VALUE(&old[0], KEY_SLOT(key, KEY_STATE));
+    ZVAL_COPY_VALUE(&old[1], php_latch_key_lease_slot(key));
+    if (state != NULL && Z_TYPE_P(state) == IS_ARRAY) {
+        ZVAL_COPY(KEY_SLOT(key, KEY_STATE), state);
+    } else {
+        ZVAL_EMPTY_ARRAY(KEY_SLOT(key, KEY_STATE));
+    }
+    ZVAL_NULL(php_latch_key_lease_slot(key));
+    zval_ptr_dtor(&old[0]);
+    zval_ptr_dtor(&old[1]);
+}
+
+PHP_METHOD(Latch_Key, __serialize)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    zend_string *resource;
+    zval entry;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (Z_TYPE_P(KEY_SLOT(key, KEY_SERIALIZABLE)) == IS_FALSE) {
+        zend_throw_exception(php_latch_unserializable_key_ce, "The key cannot be serialized.", 0);
+        RETURN_THROWS();
+    }
+    resource = php_latch_key_resource(key);
+    if (resource == NULL) {
+        RETURN_THROWS();
+    }
+    array_init(return_value);
+    add_assoc_str(return_value, "resource", zend_string_copy(resource));
+    ZVAL_COPY_VALUE(&entry, KEY_SLOT(key, KEY_EXPIRING_TIME));
+    add_assoc_zval(return_value, "expiringTime", &entry);
+    ZVAL_ARR(&entry, complete_state(key));
+    add_assoc_zval(return_value, "state", &entry);
+}
+
+PHP_METHOD(Latch_Key, __debugInfo)
+{
+    zend_object *key = Z_OBJ_P(ZEND_THIS);
+    HashTable *state;
+    zend_string *name;
+    zend_ulong number;
+    zval entry;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    array_init(return_value);
+    ZVAL_COPY(&entry, KEY_SLOT(key, KEY_RESOURCE)); /* may be undefined: shown as null */
+    if (Z_TYPE(entry) == IS_UNDEF) {
+        ZVAL_NULL(&entry);
+    }
+    add_assoc_zval(return_value, "resource", &entry);
+    ZVAL_COPY_VALUE(&entry, KEY_SLOT(key, KEY_EXPIRING_TIME));
+    add_assoc_zval(return_value, "expiringTime", &entry);
+
+    state = complete_state(key);
+    array_init(&entry);
+    ZEND_HASH_FOREACH_KEY(state, number, name) {
+        if (name != NULL) {
+            add_assoc_string_ex(&entry, ZSTR_VAL(name), ZSTR_LEN(name), "***");
+        } else {
+            add_index_string(&entry, number, "***");
+        }
+    } ZEND_HASH_FOREACH_END();
+    zend_array_release(state);
+    add_assoc_zval(return_value, "state", &entry);
+    add_assoc_bool(return_value, "serializable",
+                   Z_TYPE_P(KEY_SLOT(key, KEY_SERIALIZABLE)) != IS_FALSE);
+}
+
+void php_latch_register_key(void)
+{
+    php_latch_key_ce = register_class_Latch_Key(zend_ce_stringable);
+}

@@ -1,0 +1,217 @@
+/* The module: its settings, its life and that of its requests, and its page in phpinfo(). */
+#include "php_latch.h"
+
+#include "ext/hash/php_hash.h"
+#include "ext/hash/php_hash_sha.h"
+#include "ext/standard/info.h"
+#include "php_ini.h"
+
+#include <pthread.h>
+
+ZEND_DECLARE_MODULE_GLOBALS(latch)
+
+latch_engine *php_latch_engine;
+
+/* How many threads have module globals: the last one's end is the engine's. */
+static _Atomic unsigned thread_count;
+
+PHP_INI_BEGIN()
+    STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony,
+                        zend_latch_globals, latch_globals)
+PHP_INI_END()
+
+static void sha256(void *context, const void *bytes, size_t size, uint8_t digest[32])
+{
+    PHP_SHA256_CTX state;
+
+    PHP_SHA256Init(&state);
+    PHP_SHA256Update(&state, bytes, size);
+    PHP_SHA256Final(digest, &state);
+}
+
+static void before_fork(void)
+{
+    if (php_latch_engine != NULL) {
+        latch_engine_before_fork(php_latch_engine);
+    }
+}
+
+static void after_fork_in_parent(void)
+{
+    if (php_latch_engine != NULL) {
+        latch_engine_after_fork_in_parent(php_latch_engine);
+    }
+}
+
+static void after_fork_in_child(void)
+{
+    if (php_latch_engine != NULL) {
+        latch_engine_after_fork_in_child(php_latch_engine);
+    }
+}
+
+static PHP_MINIT_FUNCTION(latch)
+{
+    latch_env env = latch_env_system();
+    latch_error error;
+
+    REGISTER_INI_ENTRIES();
+    env.sha256 = sha256;
+    php_latch_engine = latch_engine_create(&env, &error);
+    if (php_latch_engine == NULL) {
+        zend_error(E_CORE_ERROR, "Latch cannot start: %s", error.message);
+        return FAILURE;
+    }
+    /* libc forgets the handlers when it unloads this library. */
+    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
+        zend_error(E_CORE_ERROR, "Latch cannot start: pthread_atfork() failed");
+        return FAILURE;
+    }
+    php_latch_native_store_startup();
+    php_latch_register_interfaces();
+    php_latch_register_lease();
+    php_latch_register_key();
+    php_latch_register_lock();
+    php_latch_register_no_lock();
+    php_latch_register_lock_factory();
+    php_latch_register_flock_store();
+    php_latch_register_memory_stores();
+    php_latch_finish_names();
+    return SUCCESS;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(latch)
+{
+    UNREGISTER_INI_ENTRIES();
+    return SUCCESS;
+}
+
+static void init_globals(void *memory)
+{
+    zend_latch_globals *globals = memory;
+
+#if defined(COMPILE_DL_LATCH) && defined(ZTS)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    thread_count++;
+    memset(globals, 0, sizeof(*globals));
+    latch_link_init(&globals->flock_stores);
+    latch_link_init(&globals->locks);
+    latch_link_init(&globals->orphans);
+    latch_link_init(&globals->runs);
+}
+
+static void end_globals(void *memory)
+{
+    zend_latch_globals *globals = memory;
+    latch_link *stores = &globals->flock_stores;
+
+    while (stores->next != stores) {
+        php_latch_backend_close(LATCH_CONTAINER(stores->next, php_latch_backend, link));
+    }
+    if (--thread_count == 0 && php_latch_engine != NULL) {
+        latch_engine_destroy(php_latch_engine);
+        php_latch_engine = NULL;
+    }
+}
+
+static PHP_RINIT_FUNCTION(latch)
+{
+#if defined(COMPILE_DL_LATCH) && defined(ZTS)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    LATCH_G(shutting_down) = false;
+    return SUCCESS;
+}
+
+static PHP_RSHUTDOWN_FUNCTION(latch)
+{
+    LATCH_G(shutting_down) = true;
+    php_latch_cancel_runs();
+    php_latch_release_all();
+    return SUCCESS;
+}
+
+/* The stores that a later version will have, and what configure found for them. */
+static void describe_later_stores(void)
+{
+    static const char *const rows[][2] = {
+#ifdef LATCH_FOUND_REDIS
+        {"redis", LATCH_FOUND_REDIS},
+#else
+        {"redis", NULL},
+#endif
+#ifdef LATCH_FOUND_PGSQL
+        {"pgsql", LATCH_FOUND_PGSQL},
+#else
+        {"pgsql", NULL},
+#endif
+#ifdef LATCH_FOUND_MYSQL
+        {"mysql", LATCH_FOUND_MYSQL},
+#else
+        {"mysql", NULL},
+#endif
+#ifdef LATCH_FOUND_MEMCACHED
+        {"memcached", LATCH_FOUND_MEMCACHED},
+#else
+        {"memcached", NULL},
+#endif
+#ifdef LATCH_FOUND_MONGODB
+        {"mongodb", LATCH_FOUND_MONGODB},
+#else
+        {"mongodb", NULL},
+#endif
+    };
+    char name[64], text[128];
+
+    for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
+        snprintf(name, sizeof(name), "%s store", rows[at][0]);
+        snprintf(text, sizeof(text), "not in this version (%s)",
+                 rows[at][1] != NULL ? rows[at][1] : "its library was not found at build time");
+        php_info_print_table_row(2, name, text);
+    }
+}
+
+static PHP_MINFO_FUNCTION(latch)
+{
+    const latch_store_info *info;
+    char name[64];
+
+    php_info_print_table_start();
+    php_info_print_table_row(2, "Latch", "enabled");
+    php_info_print_table_row(2, "Version", PHP_LATCH_VERSION);
+    php_info_print_table_row(2, "Classes", LATCH_G(symfony)
+                             ? "Symfony\\Component\\Lock, with aliases in Latch"
+                             : "Latch");
+    for (size_t at = 0; (info = latch_store_at(at)) != NULL; at++) {
+        snprintf(name, sizeof(name), "%s store", info->name);
+        php_info_print_table_row(2, name, "yes");
+    }
+    describe_later_stores();
+    php_info_print_table_end();
+    DISPLAY_INI_ENTRIES();
+}
+
+zend_module_entry latch_module_entry = {
+    STANDARD_MODULE_HEADER,
+    "latch",
+    NULL,
+    PHP_MINIT(latch),
+    PHP_MSHUTDOWN(latch),
+    PHP_RINIT(latch),
+    PHP_RSHUTDOWN(latch),
+    PHP_MINFO(latch),
+    PHP_LATCH_VERSION,
+    PHP_MODULE_GLOBALS(latch),
+    init_globals,
+    end_globals,
+    NULL,
+    STANDARD_MODULE_PROPERTIES_EX,
+};
+
+#ifdef COMPILE_DL_LATCH
+#ifdef ZTS
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+ZEND_GET_MODULE(latch)
+#endif

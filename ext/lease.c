@@ -1,0 +1,150 @@
+/*
+ * Latch\Lease: what a key holds in one store, kept in the key's property `lease`, chained when the
+ * key is used with several stores. Its end closes what the lease has open without releasing: that
+ * is Lock's business.
+ */
+#include "php_latch.h"
+
+#include "zend_exceptions.h"
+
+#include "stubs/lease_arginfo.h"
+
+zend_class_entry *php_latch_lease_ce;
+
+static zend_object_handlers handlers;
+
+php_latch_lease *php_latch_lease_from(zend_object *object)
+{
+    return LATCH_CONTAINER(object, php_latch_lease, std);
+}
+
+static zend_object *create(zend_class_entry *ce)
+{
+    php_latch_lease *lease = zend_object_alloc(sizeof(*lease), ce);
+
+    memset(lease, 0, offsetof(php_latch_lease, std));
+    lease->lease.deadline_ns = LATCH_NEVER;
+    zend_object_std_init(&lease->std, ce);
+    object_properties_init(&lease->std, ce);
+    lease->std.handlers = &handlers;
+    return &lease->std;
+}
+
+static void destroy(zend_object *object)
+{
+    php_latch_lease *lease = php_latch_lease_from(object);
+
+    latch_lease_drop(&lease->lease);
+    if (lease->backend != NULL) {
+        php_latch_backend_release(lease->backend);
+    }
+    if (lease->store != NULL) {
+        OBJ_RELEASE(lease->store);
+    }
+    if (lease->resource != NULL) {
+        zend_string_release(lease->resource);
+    }
+    if (lease->next != NULL) {
+        OBJ_RELEASE(lease->next);
+    }
+    zend_object_std_dtor(object);
+}
+
+static HashTable *get_gc(zend_object *object, zval **table, int *count)
+{
+    php_latch_lease *lease = php_latch_lease_from(object);
+    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+
+    if (lease->store != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, lease->store);
+    }
+    if (lease->next != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, lease->next);
+    }
+    zend_get_gc_buffer_use(buffer, table, count);
+    return zend_std_get_properties(object);
+}
+
+php_latch_lease *php_latch_lease_find(zend_object *key, zend_object *store)
+{
+    php_latch_store *native = php_latch_store_of(store);
+    zval *slot = php_latch_key_lease_slot(key);
+    zend_object *object = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
+
+    while (object != NULL) {
+        php_latch_lease *lease = php_latch_lease_from(object);
+
+        if (native != NULL ? lease->backend == native->backend : lease->store == store) {
+            return lease;
+        }
+        object = lease->next;
+    }
+    return NULL;
+}
+
+/* Adopts the token that came with the key; false after throwing. */
+static bool adopt_token(php_latch_lease *lease, zend_object *key)
+{
+    const char *name = latch_store_describe(lease->lease.store)->state_name;
+    zval *token = php_latch_key_find_state(key, name);
+
+    if (token == NULL || Z_TYPE_P(token) == IS_NULL
+        || (Z_TYPE_P(token) == IS_STRING
+            && latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token)))) {
+        return true;
+    }
+    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                            "The key's state \"%s\" must be a token of 1 to %d bytes.", name,
+                            LATCH_TOKEN_MAX);
+    return false;
+}
+
+php_latch_lease *php_latch_lease_get(zend_object *key, zend_object *store)
+{
+    php_latch_lease *lease = php_latch_lease_find(key, store);
+    php_latch_store *native = php_latch_store_of(store);
+    zval *slot = php_latch_key_lease_slot(key);
+    zend_string *resource;
+
+    if (lease != NULL) {
+        return lease;
+    }
+    resource = php_latch_key_resource(key);
+    if (resource == NULL) {
+        return NULL;
+    }
+    lease = php_latch_lease_from(create(php_latch_lease_ce));
+    lease->resource = zend_string_copy(resource);
+    latch_lease_init(&lease->lease, native != NULL ? native->backend->store : NULL,
+                     ZSTR_VAL(resource), ZSTR_LEN(resource));
+    if (native != NULL) {
+        lease->backend = native->backend;
+        lease->backend->references++;
+        if (!adopt_token(lease, key)) {
+            OBJ_RELEASE(&lease->std);
+            return NULL;
+        }
+    } else {
+        lease->store = store;
+        GC_ADDREF(store);
+    }
+    lease->next = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
+    ZVAL_OBJ(slot, &lease->std);
+    return lease;
+}
+
+PHP_METHOD(Latch_Lease, __construct)
+{
+    ZEND_PARSE_PARAMETERS_NONE(); /* private: never called */
+}
+
+void php_latch_register_lease(void)
+{
+    php_latch_lease_ce = register_class_Latch_Lease();
+    php_latch_lease_ce->create_object = create;
+    handlers = *zend_get_std_object_handlers();
+    handlers.offset = offsetof(php_latch_lease, std);
+    handlers.free_obj = destroy;
+    handlers.get_gc = get_gc;
+    handlers.clone_obj = NULL;
+}

@@ -1,0 +1,52 @@
+/* Inside Latch\Lock: lock.c (its methods), lock_store.c (the store's part), lock_life.c (its end). */
+#ifndef PHP_LATCH_LOCK_H
+#define PHP_LATCH_LOCK_H
+
+#include "php_latch.h"
+
+typedef struct php_latch_lock {
+    latch_link link; /* in LATCH_G(locks) while it is dirty and to be released automatically */
+    zend_object *key, *store; /* NULL until constructed */
+    zend_object *logger;      /* may be NULL */
+    double ttl;               /* seconds; 0 = none */
+    unsigned generation;      /* of the process that made or acquired it */
+    bool native;              /* the engine drives the store */
+    bool auto_release;
+    bool dirty;               /* acquired, as far as this object knows (Symfony's word) */
+    zend_object std;
+} php_latch_lock;
+
+static inline php_latch_lock *php_latch_lock_from(zend_object *object)
+{
+    return LATCH_CONTAINER(object, php_latch_lock, std);
+}
+
+/* ---- lock.c */
+
+/* Leaves an exception when the release failed. */
+void php_latch_lock_release(php_latch_lock *lock);
+/* Asks the store; false also after throwing. */
+bool php_latch_lock_is_acquired(php_latch_lock *lock);
+
+/* ---- lock_store.c */
+
+php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                      int64_t deadline_ns);
+php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock);
+php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
+/* What is known here, without asking the store. */
+bool php_latch_lock_is_held(const php_latch_lock *lock);
+
+/* ---- lock_life.c */
+
+void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger);
+void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty);
+/* This process acquired it: from now on it is this process's to release. */
+void php_latch_lock_claim(php_latch_lock *lock);
+/* The destructor. */
+void php_latch_lock_end(php_latch_lock *lock);
+void php_latch_lock_life_startup(zend_class_entry *ce);
+
+#endif

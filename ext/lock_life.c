@@ -1,0 +1,231 @@
+/*
+ * The life of a Lock, and its end: a lock that is to be released automatically is released on every
+ * ending that PHP survives.
+ *
+ * - The destructor runs at the end of a scope, at the end of a script, after an uncaught exception
+ *   and after exit().
+ * - After a fatal error (memory limit, time limit) PHP destroys objects without destructors, some
+ *   before RSHUTDOWN, some after. So dirty locks are in a list that RSHUTDOWN works off, and an
+ *   object that is freed earlier releases its native lock itself. A store written in PHP cannot be
+ *   called while memory is being freed: such a lock is left to RSHUTDOWN as an orphan.
+ * - In a forked child nothing happens automatically: the lock is the parent's.
+ */
+#include "lock.h"
+
+#include "zend_exceptions.h"
+
+static zend_object_handlers handlers;
+
+/* A lock of a PHP-written store whose object is gone; key and store are references. */
+typedef struct orphan_lock {
+    latch_link link;
+    zend_object *key, *store;
+} orphan_lock;
+
+static zend_object *create(zend_class_entry *ce)
+{
+    php_latch_lock *lock = zend_object_alloc(sizeof(*lock), ce);
+
+    memset(lock, 0, offsetof(php_latch_lock, std));
+    zend_object_std_init(&lock->std, ce);
+    object_properties_init(&lock->std, ce);
+    lock->std.handlers = &handlers;
+    return &lock->std;
+}
+
+void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger)
+{
+    GC_ADDREF(key);
+    GC_ADDREF(store);
+    if (logger != NULL) {
+        GC_ADDREF(logger);
+    }
+    lock->key = key;
+    lock->store = store;
+    lock->logger = logger;
+    lock->ttl = ttl;
+    lock->auto_release = auto_release;
+    lock->native = php_latch_store_is_native(store);
+    lock->generation = latch_engine_generation(php_latch_engine);
+}
+
+void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger)
+{
+    ZVAL_OBJ(return_value, create(php_latch_lock_ce));
+    php_latch_lock_init(php_latch_lock_from(Z_OBJ_P(return_value)), key, store, ttl, auto_release,
+                        logger);
+}
+
+void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty)
+{
+    if (lock->auto_release && dirty != lock->dirty) {
+        if (dirty) {
+            latch_link_append(&LATCH_G(locks), &lock->link);
+        } else {
+            latch_link_remove(&lock->link);
+        }
+    }
+    lock->dirty = dirty;
+}
+
+void php_latch_lock_claim(php_latch_lock *lock)
+{
+    lock->generation = latch_engine_generation(php_latch_engine);
+}
+
+static bool is_to_be_released(const php_latch_lock *lock)
+{
+    return lock->auto_release && lock->dirty
+        && lock->generation == latch_engine_generation(php_latch_engine);
+}
+
+void php_latch_lock_end(php_latch_lock *lock)
+{
+    if (!is_to_be_released(lock)) {
+        return;
+    }
+    if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
+        php_latch_lock_release(lock);
+    }
+    /* A throw during shutdown would keep all other destructors from running. */
+    if (EG(exception) != NULL && (EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0
+        && instanceof_function(EG(exception)->ce, zend_ce_exception)) {
+        php_latch_outcome outcome = php_latch_outcome_of_call();
+        zval unused, *message = zend_read_property_ex(
+            zend_ce_exception, outcome.exception, ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
+
+        php_error_docref(NULL, E_WARNING, "%s", Z_TYPE_P(message) == IS_STRING
+                         ? Z_STRVAL_P(message)
+                         : "Failed to release a lock");
+        php_latch_forget_outcome(&outcome);
+    }
+}
+
+/* Without log line or exception: nobody is there any more to hear them. */
+static void release_quietly(php_latch_lock *lock)
+{
+    const latch_request request = {.kind = LATCH_RELEASE};
+    php_latch_lease *lease = php_latch_lease_find(lock->key, lock->store);
+    latch_error error;
+
+    if (lease != NULL) {
+        php_latch_run(lease, &request, &error);
+    }
+}
+
+static void call_delete(zend_object *store, zend_object *key)
+{
+    zend_try {
+        php_latch_outcome outcome = php_latch_callback_delete(store, key);
+
+        php_latch_forget_outcome(&outcome);
+        if (EG(exception) != NULL) {
+            zend_clear_exception();
+        }
+    } zend_end_try();
+}
+
+static void leave_orphan(const php_latch_lock *lock)
+{
+    orphan_lock *orphan = malloc(sizeof(*orphan));
+
+    if (orphan == NULL) {
+        return; /* the store's TTL remains */
+    }
+    orphan->key = lock->key;
+    orphan->store = lock->store;
+    GC_ADDREF(orphan->key);
+    GC_ADDREF(orphan->store);
+    latch_link_append(&LATCH_G(orphans), &orphan->link);
+}
+
+void php_latch_release_all(void)
+{
+    latch_link *locks = &LATCH_G(locks), *orphans = &LATCH_G(orphans);
+
+    while (locks->next != locks) {
+        php_latch_lock *lock = LATCH_CONTAINER(locks->next, php_latch_lock, link);
+        bool release = is_to_be_released(lock);
+
+        php_latch_lock_set_dirty(lock, false);
+        if (release && lock->native) {
+            release_quietly(lock);
+        } else if (release) {
+            call_delete(lock->store, lock->key);
+        }
+    }
+    while (orphans->next != orphans) {
+        orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
+
+        latch_link_remove(&orphan->link);
+        call_delete(orphan->store, orphan->key);
+        OBJ_RELEASE(orphan->key);
+        OBJ_RELEASE(orphan->store);
+        free(orphan);
+    }
+}
+
+static void destroy(zend_object *object)
+{
+    php_latch_lock *lock = php_latch_lock_from(object);
+
+    if (lock->key != NULL) {
+        bool release = is_to_be_released(lock);
+
+        php_latch_lock_set_dirty(lock, false);
+        if (release && lock->native) {
+            release_quietly(lock);
+        } else if (release && !LATCH_G(shutting_down)) {
+            leave_orphan(lock);
+        }
+        OBJ_RELEASE(lock->key);
+        OBJ_RELEASE(lock->store);
+        if (lock->logger != NULL) {
+            OBJ_RELEASE(lock->logger);
+        }
+    }
+    zend_object_std_dtor(object);
+}
+
+/* As Symfony's Lock, a clone shares the key, and with it the lock. */
+static zend_object *clone(zend_object *object)
+{
+    const php_latch_lock *from = php_latch_lock_from(object);
+    php_latch_lock *to = php_latch_lock_from(create(object->ce));
+
+    if (from->key != NULL) {
+        php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
+                            from->logger);
+        to->generation = from->generation;
+        php_latch_lock_set_dirty(to, from->dirty);
+    }
+    return &to->std;
+}
+
+static HashTable *get_gc(zend_object *object, zval **table, int *count)
+{
+    php_latch_lock *lock = php_latch_lock_from(object);
+    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+
+    if (lock->key != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, lock->key);
+        zend_get_gc_buffer_add_obj(buffer, lock->store);
+    }
+    if (lock->logger != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, lock->logger);
+    }
+    zend_get_gc_buffer_use(buffer, table, count);
+    return zend_std_get_properties(object);
+}
+
+void php_latch_lock_life_startup(zend_class_entry *ce)
+{
+    ce->create_object = create;
+    handlers = *zend_get_std_object_handlers();
+    handlers.offset = offsetof(php_latch_lock, std);
+    handlers.free_obj = destroy;
+    handlers.clone_obj = clone;
+    handlers.get_gc = get_gc;
+}

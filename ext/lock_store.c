@@ -1,0 +1,194 @@
+/* What a Lock asks of its store: by the engine if the store is ours, else by its PHP methods. */
+#include "lock.h"
+
+#include <math.h>
+
+/* A hundred years: what is longer is for ever, and fits into nanoseconds. */
+#define SECONDS_MAX 3.2e9
+
+static php_latch_lease *lease_of(const php_latch_lock *lock)
+{
+    return php_latch_lease_find(lock->key, lock->store);
+}
+
+/* ---- Stores of the engine */
+
+static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
+{
+    php_latch_store *store = php_latch_store_of(lock->store);
+    php_latch_lease *lease;
+    latch_error error;
+    latch_status status;
+
+    if (store->backend == NULL) {
+        zend_throw_error(NULL, "%s::__construct() was not called; call it in your constructor",
+                         ZSTR_VAL(lock->store->ce->name));
+        return (php_latch_outcome){PHP_LATCH_INTERRUPTED, NULL};
+    }
+    lease = php_latch_lease_get(lock->key, lock->store);
+    if (lease == NULL) {
+        return php_latch_outcome_of_call();
+    }
+    lease->lease.remove = store->remove_on_release;
+    if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
+        lease->lease.inherit = !lock->auto_release;
+    }
+    status = php_latch_run(lease, request, &error);
+    return php_latch_outcome_of_status(status, &error, lease->resource);
+}
+
+static unsigned capabilities_of(const php_latch_lock *lock)
+{
+    return latch_store_describe(php_latch_store_of(lock->store)->backend->store)->capabilities;
+}
+
+/* The key's expiry is on the wall clock, for other processes; the lease's is on ours. */
+static void note_expiry(php_latch_lock *lock)
+{
+    const php_latch_lease *lease = lease_of(lock);
+
+    if (lease->lease.deadline_ns != LATCH_NEVER) {
+        php_latch_key_set_lifetime(
+            lock->key, (double) (lease->lease.deadline_ns - php_latch_now_ns()) / 1e9);
+    }
+}
+
+/* ---- Stores written in PHP */
+
+/*
+ * Notes on the lease what a call achieved, for isHeld(). Stores call reduceLifetime() before they
+ * send their command, so the key's expiry counts from then, as it must. It stands on the wall clock,
+ * which may be set: a TTL that we named ourselves bounds it, counted from before the call.
+ */
+static void note_call(php_latch_lock *lock, php_latch_outcome *outcome, uint8_t mode,
+                      int64_t sent_ns, double ttl)
+{
+    php_latch_lease *lease = php_latch_lease_get(lock->key, lock->store);
+    double remaining = php_latch_key_remaining_lifetime(lock->key);
+    int64_t deadline_ns = LATCH_NEVER;
+
+    if (lease == NULL) {
+        php_latch_forget_outcome(outcome);
+        *outcome = php_latch_outcome_of_call();
+        return;
+    }
+    if (outcome->status == LATCH_CONFLICT) {
+        lease->lease.mode = LATCH_FREE;
+    }
+    if (outcome->status != LATCH_DONE) {
+        return;
+    }
+    if (fabs(remaining) < SECONDS_MAX) { /* false for NAN: no expiry */
+        deadline_ns = php_latch_now_ns() + (int64_t) (remaining * 1e9);
+        if (ttl > 0 && ttl < SECONDS_MAX && deadline_ns > sent_ns + (int64_t) (ttl * 1e9)) {
+            deadline_ns = sent_ns + (int64_t) (ttl * 1e9);
+        }
+    }
+    lease->lease.mode = mode;
+    lease->lease.deadline_ns = deadline_ns;
+}
+
+/* ---- Either */
+
+php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                      int64_t deadline_ns)
+{
+    php_latch_outcome outcome;
+
+    if (lock->native) {
+        const latch_request request = {
+            .kind = kind,
+            .wait = blocking,
+            .deadline_ns = deadline_ns,
+            .ttl_ms = php_latch_ttl_ms(lock->ttl),
+        };
+
+        outcome = run(lock, &request);
+        if (outcome.status == LATCH_DONE) {
+            note_expiry(lock);
+            if ((capabilities_of(lock) & LATCH_SERIALIZABLE) == 0) {
+                php_latch_key_mark_unserializable(lock->key);
+            }
+        }
+    } else {
+        int64_t sent_ns = php_latch_now_ns();
+
+        outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns);
+        note_call(lock, &outcome, kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns,
+                  0);
+    }
+    if (outcome.status == LATCH_DONE) {
+        php_latch_lock_claim(lock);
+    }
+    return outcome;
+}
+
+php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
+{
+    php_latch_outcome outcome;
+
+    if (lock->native) {
+        const latch_request request = {.kind = LATCH_REFRESH, .ttl_ms = php_latch_ttl_ms(ttl)};
+
+        outcome = run(lock, &request);
+        if (outcome.status == LATCH_DONE) {
+            note_expiry(lock);
+        }
+    } else {
+        const php_latch_lease *lease = lease_of(lock);
+        uint8_t mode = lease != NULL && lease->lease.mode != LATCH_FREE ? lease->lease.mode
+                                                                        : LATCH_EXCLUSIVE;
+        int64_t sent_ns = php_latch_now_ns();
+
+        outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
+        note_call(lock, &outcome, mode, sent_ns, ttl);
+    }
+    return outcome;
+}
+
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock)
+{
+    const latch_request request = {.kind = LATCH_RELEASE};
+    php_latch_lease *lease;
+    php_latch_outcome outcome;
+
+    if (lock->native) {
+        return run(lock, &request);
+    }
+    /* Not held from the moment at which the command may arrive, whatever comes of it. */
+    lease = lease_of(lock);
+    if (lease != NULL) {
+        lease->lease.mode = LATCH_FREE;
+    }
+    outcome = php_latch_callback_delete(lock->store, lock->key);
+    return outcome;
+}
+
+php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
+{
+    const latch_request request = {.kind = LATCH_PROBE};
+    php_latch_outcome outcome;
+
+    if (!lock->native) {
+        return php_latch_callback_exists(lock->store, lock->key, exists);
+    }
+    outcome = run(lock, &request);
+    *exists = outcome.status == LATCH_DONE;
+    if (outcome.status == LATCH_CONFLICT) {
+        outcome.status = LATCH_DONE;
+    }
+    return outcome;
+}
+
+bool php_latch_lock_is_held(const php_latch_lock *lock)
+{
+    const php_latch_lease *lease = lease_of(lock);
+
+    /* A lock that a parent process releases when it ends is not this child's. */
+    if (lease == NULL
+        || (!lock->native && lock->auto_release
+            && lock->generation != latch_engine_generation(php_latch_engine))) {
+        return false;
+    }
+    return latch_lease_held(&lease->lease, php_latch_now_ns());
+}

@@ -1,0 +1,216 @@
+/*
+ * The stores of the engine as PHP objects: their life, and the store methods, which are the same
+ * for all of them. Lock does not come here: it drives the engine itself (lock.c).
+ */
+#include "php_latch.h"
+
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+
+#include <math.h>
+
+static zend_object_handlers handlers;
+
+php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options)
+{
+    php_latch_backend *backend = pecalloc(1, sizeof(*backend), 1);
+    latch_error error;
+
+    backend->store = latch_store_open(php_latch_engine, name, options, &error);
+    if (backend->store == NULL) {
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        pefree(backend, 1);
+        return NULL;
+    }
+    backend->references = 1;
+    return backend;
+}
+
+void php_latch_backend_close(php_latch_backend *backend)
+{
+    if (backend->directory != NULL) {
+        latch_link_remove(&backend->link);
+        zend_string_release(backend->directory);
+    }
+    latch_store_close(backend->store);
+    pefree(backend, 1);
+}
+
+void php_latch_backend_release(php_latch_backend *backend)
+{
+    /* The flock stores stay open, with their idle files, for the next object and request. */
+    if (--backend->references == 0 && backend->directory == NULL) {
+        php_latch_backend_close(backend);
+    }
+}
+
+php_latch_store *php_latch_store_create(zend_class_entry *ce)
+{
+    php_latch_store *store = zend_object_alloc(sizeof(*store), ce);
+
+    store->backend = NULL;
+    store->remove_on_release = false;
+    zend_object_std_init(&store->std, ce);
+    object_properties_init(&store->std, ce);
+    store->std.handlers = &handlers;
+    return store;
+}
+
+static void destroy(zend_object *object)
+{
+    php_latch_store *store = LATCH_CONTAINER(object, php_latch_store, std);
+
+    if (store->backend != NULL) {
+        php_latch_backend_release(store->backend);
+    }
+    zend_object_std_dtor(object);
+}
+
+php_latch_store *php_latch_store_of(zend_object *object)
+{
+    return object->handlers == &handlers ? LATCH_CONTAINER(object, php_latch_store, std) : NULL;
+}
+
+bool php_latch_store_is_native(zend_object *object)
+{
+    static const char *const methods[] = {
+        "save", "saveread", "waitandsave", "waitandsaveread", "putoffexpiration", "delete", "exists",
+    };
+
+    if (object->handlers != &handlers) {
+        return false;
+    }
+    for (size_t at = 0; object->ce->type == ZEND_USER_CLASS && at < sizeof(methods) / sizeof(*methods);
+         at++) {
+        zend_function *method = zend_hash_str_find_ptr(&object->ce->function_table, methods[at],
+                                                       strlen(methods[at]));
+
+        if (method != NULL && method->type == ZEND_USER_FUNCTION) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The lease that a store method works on; NULL after throwing. */
+static php_latch_lease *lease_of_call(zend_object *this_store, zend_object *key)
+{
+    php_latch_store *store = php_latch_store_of(this_store);
+    php_latch_lease *lease;
+
+    if (store->backend == NULL) {
+        zend_throw_error(NULL, "%s::__construct() was not called; call it in your constructor",
+                         ZSTR_VAL(this_store->ce->name));
+        return NULL;
+    }
+    lease = php_latch_lease_get(key, this_store);
+    if (lease != NULL) {
+        lease->lease.remove = store->remove_on_release;
+    }
+    return lease;
+}
+
+static bool run(zend_object *store, zend_object *key, const latch_request *request)
+{
+    php_latch_lease *lease = lease_of_call(store, key);
+    php_latch_outcome outcome;
+    latch_error error;
+    latch_status status;
+
+    if (lease == NULL) {
+        return false;
+    }
+    if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
+        /* By hand, without a Lock: nobody releases it automatically, so a daemon may inherit it. */
+        lease->lease.inherit = true;
+    }
+    status = php_latch_run(lease, request, &error);
+    if (request->kind == LATCH_PROBE && !LATCH_FAILED(status)) {
+        return status == LATCH_DONE;
+    }
+    outcome = php_latch_outcome_of_status(status, &error, lease->resource);
+    php_latch_throw_outcome(&outcome);
+    return status == LATCH_DONE;
+}
+
+static void acquire(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind, bool wait)
+{
+    const latch_request request = {.kind = kind, .wait = wait, .deadline_ns = LATCH_NEVER};
+    zend_object *key;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+    ZEND_PARSE_PARAMETERS_END();
+    if (run(Z_OBJ_P(ZEND_THIS), key, &request)
+        && (latch_store_describe(php_latch_store_of(Z_OBJ_P(ZEND_THIS))->backend->store)->capabilities
+            & LATCH_SERIALIZABLE) == 0) {
+        php_latch_key_mark_unserializable(key);
+    }
+}
+
+PHP_METHOD(Latch_Store_NativeStore, save)
+{
+    acquire(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE, false);
+}
+
+PHP_METHOD(Latch_Store_NativeStore, saveRead)
+{
+    acquire(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED, false);
+}
+
+PHP_METHOD(Latch_Store_NativeStore, waitAndSave)
+{
+    acquire(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE, true);
+}
+
+PHP_METHOD(Latch_Store_NativeStore, waitAndSaveRead)
+{
+    acquire(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED, true);
+}
+
+PHP_METHOD(Latch_Store_NativeStore, putOffExpiration)
+{
+    latch_request request = {.kind = LATCH_REFRESH};
+    zend_object *key;
+    double ttl;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+        Z_PARAM_DOUBLE(ttl)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_latch_check_ttl(2, ttl)) {
+        RETURN_THROWS();
+    }
+    request.ttl_ms = php_latch_ttl_ms(ttl);
+    run(Z_OBJ_P(ZEND_THIS), key, &request);
+}
+
+PHP_METHOD(Latch_Store_NativeStore, delete)
+{
+    const latch_request request = {.kind = LATCH_RELEASE};
+    zend_object *key;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+    ZEND_PARSE_PARAMETERS_END();
+    run(Z_OBJ_P(ZEND_THIS), key, &request);
+}
+
+PHP_METHOD(Latch_Store_NativeStore, exists)
+{
+    const latch_request request = {.kind = LATCH_PROBE};
+    zend_object *key;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+    ZEND_PARSE_PARAMETERS_END();
+    RETURN_BOOL(run(Z_OBJ_P(ZEND_THIS), key, &request));
+}
+
+void php_latch_native_store_startup(void)
+{
+    handlers = *zend_get_std_object_handlers();
+    handlers.offset = offsetof(php_latch_store, std);
+    handlers.free_obj = destroy;
+    handlers.clone_obj = NULL; /* a second store with the same locks makes no sense */
+}

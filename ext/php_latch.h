@@ -1,0 +1,221 @@
+/*
+ * What the files of the Zend glue share. Each class has a file of its own; the engine behind them
+ * is src/latch.h.
+ */
+#ifndef PHP_LATCH_H
+#define PHP_LATCH_H
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php.h"
+
+#include "src/latch.h"
+#include "src/link.h"
+
+#define PHP_LATCH_VERSION "0.1.0-dev"
+
+extern zend_module_entry latch_module_entry;
+#define phpext_latch_ptr &latch_module_entry
+
+ZEND_BEGIN_MODULE_GLOBALS(latch)
+    bool symfony;           /* latch.symfony */
+    bool shutting_down;     /* no PHP code of the request runs any more */
+    latch_link flock_stores; /* of php_latch_backend, one for each directory */
+    latch_link locks;       /* of php_latch_lock: to be released at the end of the request */
+    latch_link orphans;     /* locks of PHP-written stores that a fatal error freed unreleased */
+    latch_link runs;        /* operations that wait right now */
+ZEND_END_MODULE_GLOBALS(latch)
+
+ZEND_EXTERN_MODULE_GLOBALS(latch)
+#define LATCH_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(latch, v)
+#if defined(ZTS) && defined(COMPILE_DL_LATCH)
+ZEND_TSRMLS_CACHE_EXTERN()
+#endif
+
+/* The process's engine: made at MINIT, shared by all threads. */
+extern latch_engine *php_latch_engine;
+
+/* ---- Classes ---------------------------------------------------------------------------------- */
+
+extern zend_class_entry *php_latch_key_ce;
+extern zend_class_entry *php_latch_lease_ce;
+extern zend_class_entry *php_latch_lock_ce;
+extern zend_class_entry *php_latch_no_lock_ce;
+extern zend_class_entry *php_latch_lock_factory_ce;
+extern zend_class_entry *php_latch_lock_interface_ce;
+extern zend_class_entry *php_latch_shared_lock_interface_ce;
+extern zend_class_entry *php_latch_persisting_store_ce;
+extern zend_class_entry *php_latch_blocking_store_ce;
+extern zend_class_entry *php_latch_shared_store_ce;
+extern zend_class_entry *php_latch_blocking_shared_store_ce;
+extern zend_class_entry *php_latch_logger_aware_ce; /* NULL outside drop-in mode */
+
+extern zend_class_entry *php_latch_exception_ce; /* the interface */
+extern zend_class_entry *php_latch_invalid_argument_ce;
+extern zend_class_entry *php_latch_invalid_ttl_ce;
+extern zend_class_entry *php_latch_acquiring_ce;
+extern zend_class_entry *php_latch_conflicted_ce;
+extern zend_class_entry *php_latch_expired_ce;
+extern zend_class_entry *php_latch_releasing_ce;
+extern zend_class_entry *php_latch_storage_ce;
+extern zend_class_entry *php_latch_unserializable_key_ce;
+
+void php_latch_register_interfaces(void); /* and exceptions */
+void php_latch_register_key(void);
+void php_latch_register_lease(void);
+void php_latch_register_lock(void);
+void php_latch_register_no_lock(void);
+void php_latch_register_lock_factory(void);
+void php_latch_register_flock_store(void);
+void php_latch_register_memory_stores(void);
+
+/* ---- names.c: the naming seam ------------------------------------------------------------------ */
+
+/*
+ * Initialises a class entry under the name of the current mode. Every class of Latch's passes here:
+ * the generated register_class_…() functions use this macro.
+ */
+#undef INIT_NS_CLASS_ENTRY
+#define INIT_NS_CLASS_ENTRY(ce, ns, name, functions) \
+    php_latch_init_class_entry(&(ce), ns "\\" name, functions)
+void php_latch_init_class_entry(zend_class_entry *ce, const char *name,
+                                const zend_function_entry *functions);
+
+/* Drop-in mode: adds the aliases under Latch\, and lets reflection show Symfony's names. */
+void php_latch_finish_names(void);
+
+/* ---- key.c ------------------------------------------------------------------------------------- */
+
+/* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
+zend_string *php_latch_key_resource(zend_object *key);
+/* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
+zval *php_latch_key_lease_slot(zend_object *key);
+/* What a store or an older process noted; NULL when nothing. */
+zval *php_latch_key_find_state(zend_object *key, const char *name);
+void php_latch_key_reset_lifetime(zend_object *key);
+void php_latch_key_set_lifetime(zend_object *key, double seconds);
+/* NAN when the key does not expire. */
+double php_latch_key_remaining_lifetime(zend_object *key);
+bool php_latch_key_is_expired(zend_object *key);
+void php_latch_key_mark_unserializable(zend_object *key);
+
+/* ---- native_store.c: stores of the engine, as PHP objects -------------------------------------- */
+
+/* An engine store and how many PHP objects and leases use it. */
+typedef struct php_latch_backend {
+    latch_link link;        /* in LATCH_G(flock_stores), if directory is set */
+    zend_string *directory; /* persistent; NULL when the store belongs to one object */
+    latch_store *store;
+    uint32_t references;
+} php_latch_backend;
+
+typedef struct php_latch_store {
+    php_latch_backend *backend; /* NULL until constructed */
+    bool remove_on_release;
+    zend_object std;
+} php_latch_store;
+
+/* Opens a back end with one reference; NULL after throwing. */
+php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options);
+void php_latch_backend_close(php_latch_backend *backend);
+void php_latch_backend_release(php_latch_backend *backend);
+
+/* create_object for store classes; the back end is still missing. */
+php_latch_store *php_latch_store_create(zend_class_entry *ce);
+/* The object's store; NULL when it is not one of Latch's. */
+php_latch_store *php_latch_store_of(zend_object *object);
+/* True when no PHP subclass overrides what the engine would do. */
+bool php_latch_store_is_native(zend_object *object);
+void php_latch_native_store_startup(void);
+
+/* ---- lease.c: what a key holds in one store ---------------------------------------------------- */
+
+typedef struct php_latch_lease {
+    latch_lease lease;
+    php_latch_backend *backend; /* NULL for a store written in PHP */
+    zend_object *store;         /* the store written in PHP, else NULL */
+    zend_string *resource;
+    zend_object *next;          /* the key's lease in another store, or NULL */
+    zend_object std;
+} php_latch_lease;
+
+php_latch_lease *php_latch_lease_from(zend_object *object);
+/* The key's lease in `store`, or NULL. */
+php_latch_lease *php_latch_lease_find(zend_object *key, zend_object *store);
+/* The same, made when it is missing; NULL after throwing. */
+php_latch_lease *php_latch_lease_get(zend_object *key, zend_object *store);
+
+/* ---- wait.c: the only place that sleeps -------------------------------------------------------- */
+
+/* A signal handler or the like threw, or exited, while we waited: EG(exception) is set. */
+#define PHP_LATCH_INTERRUPTED ((latch_status) -1)
+
+/* Carries a request out and waits for it. Nothing was taken unless it returns LATCH_DONE. */
+latch_status php_latch_run(php_latch_lease *lease, const latch_request *request,
+                           latch_error *error);
+/* Sleeps until `wake_ns` (monotonic); false when interrupted by an exception. */
+bool php_latch_sleep(int64_t wake_ns);
+/* Gives up the waits that a bailout left behind. */
+void php_latch_cancel_runs(void);
+
+int64_t php_latch_now_ns(void);
+
+/* ---- errors.c ---------------------------------------------------------------------------------- */
+
+/* How a call to a store ended, as Symfony's Lock tells the cases apart. */
+typedef struct php_latch_outcome {
+    /* DONE; CONFLICT; an error: `exception` says which; INTERRUPTED: EG(exception) goes through. */
+    latch_status status;
+    zend_object *exception; /* owned; may be NULL for a conflict */
+} php_latch_outcome;
+
+/* Takes what a call of PHP code threw; an Error or an exit stays where it is: INTERRUPTED. */
+php_latch_outcome php_latch_outcome_of_call(void);
+/* Makes the exception for what the engine answered. */
+php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_error *error,
+                                              zend_string *resource);
+/* Throws the outcome's exception, which it consumes, unless it is DONE. */
+void php_latch_throw_outcome(php_latch_outcome *outcome);
+void php_latch_forget_outcome(php_latch_outcome *outcome);
+
+/* A new exception with `previous`, which it consumes and which may be NULL. */
+ZEND_ATTRIBUTE_FORMAT(printf, 3, 4)
+zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous,
+                                     const char *format, ...);
+/* Throws an exception that names the argument. */
+void php_latch_throw_argument(zend_class_entry *ce, uint32_t number, const char *name,
+                              const char *problem);
+/* False after throwing InvalidTtlException when the TTL is negative or not finite. */
+bool php_latch_check_ttl(uint32_t number, double ttl);
+/* Whole milliseconds, rounded up, so that a TTL is never 0 by rounding. */
+int64_t php_latch_ttl_ms(double ttl);
+
+/* ---- log.c ------------------------------------------------------------------------------------- */
+
+/* Calls $logger->$level($message, ['resource' => $key, $name => $value]); no logger, no call. */
+void php_latch_log(zend_object *logger, const char *level, const char *message, zend_object *key,
+                   const char *name, zval *value);
+/* Checks that `logger` is a Psr\Log\LoggerInterface; false after throwing a TypeError. */
+bool php_latch_check_logger(zend_object *logger);
+
+/* ---- callback_store.c: stores written in PHP --------------------------------------------------- */
+
+/* Symfony's calls, in its order and number. */
+php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
+                                             latch_op_kind kind, bool blocking,
+                                             int64_t deadline_ns);
+php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl);
+php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key);
+php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists);
+
+/* ---- lock.c ------------------------------------------------------------------------------------ */
+
+/* A new Lock on `key` in `store`, with the logger, which may be NULL; TTL 0 = none. */
+void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger);
+/* Releases what the request's end, however it came, left locked. */
+void php_latch_release_all(void);
+
+#endif

@@ -1,0 +1,117 @@
+/* The engine: what the stores of one process share, and what a fork does to their descriptors. */
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+latch_engine *latch_engine_create(const latch_env *env, latch_error *error)
+{
+    latch_engine *engine = env->allocate(env->context, sizeof(*engine));
+
+    if (engine == NULL) {
+        latch_fail_memory(error);
+        return NULL;
+    }
+    engine->env = *env;
+    engine->generation = 0;
+    latch_link_init(&engine->descriptors);
+    pthread_mutex_init(&engine->mutex, NULL);
+    return engine;
+}
+
+void latch_engine_destroy(latch_engine *engine)
+{
+    pthread_mutex_destroy(&engine->mutex);
+    engine->env.deallocate(engine->env.context, engine);
+}
+
+int64_t latch_engine_now_ns(const latch_engine *engine)
+{
+    return engine->env.monotonic_ns(engine->env.context);
+}
+
+int64_t latch_engine_wall_ns(const latch_engine *engine)
+{
+    return engine->env.wall_ns(engine->env.context);
+}
+
+void latch_engine_before_fork(latch_engine *engine)
+{
+    /* A fork copies memory at one instant: no other thread may be changing the list then. */
+    pthread_mutex_lock(&engine->mutex);
+}
+
+void latch_engine_after_fork_in_parent(latch_engine *engine)
+{
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+void latch_engine_after_fork_in_child(latch_engine *engine)
+{
+    for (latch_link *link = engine->descriptors.next; link != &engine->descriptors;
+         link = link->next) {
+        latch_descriptor *descriptor = LATCH_CONTAINER(link, latch_descriptor, link);
+
+        if (!descriptor->inherit && descriptor->fd >= 0) {
+            close(descriptor->fd);
+            descriptor->fd = -1;
+        }
+    }
+    engine->generation++;
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+unsigned latch_engine_generation(const latch_engine *engine)
+{
+    return engine->generation;
+}
+
+void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd)
+{
+    descriptor->fd = fd;
+    descriptor->inherit = false;
+    pthread_mutex_lock(&engine->mutex);
+    latch_link_append(&engine->descriptors, &descriptor->link);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor)
+{
+    pthread_mutex_lock(&engine->mutex);
+    latch_link_remove(&descriptor->link);
+    pthread_mutex_unlock(&engine->mutex);
+    if (descriptor->fd >= 0) {
+        close(descriptor->fd);
+        descriptor->fd = -1;
+    }
+}
+
+void *latch_allocate(const latch_engine *engine, size_t size)
+{
+    return engine->env.allocate(engine->env.context, size);
+}
+
+void latch_free(const latch_engine *engine, void *pointer)
+{
+    engine->env.deallocate(engine->env.context, pointer);
+}
+
+latch_status latch_fail(latch_error *error, latch_status status, int sys_errno,
+                        const char *format, ...)
+{
+    va_list arguments;
+
+    error->status = status;
+    error->sys_errno = sys_errno;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof(error->message), format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+latch_status latch_fail_memory(latch_error *error)
+{
+    return latch_fail(error, LATCH_ERROR_MEMORY, 0, "out of memory");
+}

@@ -1,0 +1,43 @@
+/*
+ * What the engine's own files share: the engine's inside, registered descriptors, error helpers.
+ */
+#ifndef LATCH_INTERNAL_H
+#define LATCH_INTERNAL_H
+
+#include "latch.h"
+#include "link.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A descriptor that a forked child must not share. Its fd is -1 when closed, also by a fork. */
+typedef struct latch_descriptor {
+    latch_link link;
+    int fd;
+    _Atomic bool inherit; /* read in the child, written by the owner's thread */
+} latch_descriptor;
+
+struct latch_engine {
+    latch_env env;
+    pthread_mutex_t mutex;  /* guards descriptors; held across fork() */
+    latch_link descriptors; /* of latch_descriptor */
+    unsigned generation;    /* written only in a child that has one thread */
+};
+
+void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd);
+/* Closes and forgets it; safe when a fork closed it already. */
+void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor);
+
+void *latch_allocate(const latch_engine *engine, size_t size); /* uninitialised */
+void latch_free(const latch_engine *engine, void *pointer);
+
+/* Describes a failure and returns `status`, so that a caller can return it on. */
+__attribute__((format(printf, 4, 5)))
+latch_status latch_fail(latch_error *error, latch_status status, int sys_errno,
+                        const char *format, ...);
+latch_status latch_fail_memory(latch_error *error);
+
+/* Writes the base64 form of `size` bytes and a NUL: 4 * ceil(size / 3) + 1 bytes. */
+void latch_base64(const uint8_t *bytes, size_t size, char *text);
+
+#endif

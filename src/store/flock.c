@@ -1,0 +1,347 @@
+/*
+ * Locks by flock(2) on files in a directory, in the names of Symfony's FlockStore. The kernel frees
+ * them when the process dies; leases never expire.
+ */
+#include "flock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* How often an acquire follows a lock file that is removed under its hands. */
+#define REMOVALS_MAX 100
+
+/* Where a removed file that is open has no links; elsewhere (NFS, FUSE) it may live on renamed. */
+static bool trusts_links(const char *directory)
+{
+    struct statfs status;
+
+    if (statfs(directory, &status) != 0) {
+        return false;
+    }
+    switch ((unsigned long) status.f_type) { /* magic numbers of linux/magic.h and statfs(2) */
+        case 0xef53:     /* ext2, ext3, ext4 */
+        case 0x58465342: /* xfs */
+        case 0x9123683e: /* btrfs */
+        case 0x01021994: /* tmpfs */
+        case 0x794c7630: /* overlayfs */
+        case 0x2fc12fc1: /* zfs */
+        case 0xf2f52010: /* f2fs */
+            return true;
+        default:
+            return false;
+    }
+}
+
+static latch_status flock_open(latch_store *base, const latch_store_options *options,
+                               latch_error *error)
+{
+    flock_store *store = (flock_store *) base;
+    size_t length = options != NULL && options->path != NULL ? strlen(options->path) : 0;
+
+    if (length == 0 || length >= PATH_MAX) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "the lock directory's path is %s",
+                          length == 0 ? "missing" : "too long");
+    }
+    memcpy(store->directory, options->path, length + 1);
+    store->unsure_links = !trusts_links(store->directory);
+    latch_link_init(&store->idle_order);
+    latch_link_init(&store->held);
+    return latch_table_init(&store->idle, base->engine, error);
+}
+
+static void flock_close(latch_store *base)
+{
+    flock_store *store = (flock_store *) base;
+
+    latch_flock_close_idle(store);
+    latch_table_end(&store->idle);
+}
+
+static int try_flock(const flock_file *file, int operation)
+{
+    int result;
+
+    do {
+        result = flock(file->descriptor.fd, operation | LOCK_NB);
+    } while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
+static latch_mode wanted_mode(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
+}
+
+static int operation_of(uint8_t mode)
+{
+    return mode == LATCH_EXCLUSIVE ? LOCK_EX : LOCK_SH;
+}
+
+static void lose(latch_lease *lease)
+{
+    flock_file *file = lease->state;
+
+    latch_link_remove(&file->link);
+    latch_flock_file_close((flock_store *) lease->store, file);
+    lease->state = NULL;
+    lease->mode = LATCH_FREE;
+}
+
+/* A file that a fork closed in this child is nobody's hold here. */
+static void forget_inherited(latch_lease *lease)
+{
+    flock_file *file = lease->state;
+
+    if (file != NULL && file->descriptor.fd < 0) {
+        lose(lease);
+    }
+}
+
+static latch_status hold(latch_op *op, flock_file *file)
+{
+    latch_lease *lease = op->lease;
+
+    if (lease->state == NULL) {
+        latch_link_append(&((flock_store *) lease->store)->held, &file->link);
+        lease->state = file;
+    }
+    file->mode = (uint8_t) wanted_mode(op);
+    file->descriptor.inherit = lease->inherit;
+    return LATCH_DONE;
+}
+
+/*
+ * An attempt ended without the lock. A file that was held before has lost its old lock if the
+ * kernel took that away first (flock(2), "Converting a lock"): take it again, or it is lost.
+ */
+static latch_status stay_as_before(latch_op *op, flock_file *file, latch_status status)
+{
+    latch_lease *lease = op->lease;
+
+    if (lease->state != file) {
+        latch_flock_file_put((flock_store *) lease->store, file);
+        return status;
+    }
+    if (try_flock(file, operation_of(op->mode_before)) != 0) {
+        lose(lease);
+        return latch_fail(op->error, LATCH_ERROR_LOST, 0,
+                          "the lock was lost while it was being %s; somebody else was quicker",
+                          op->mode_before == LATCH_SHARED ? "promoted" : "demoted");
+    }
+    lease->mode = op->mode_before;
+    file->mode = op->mode_before;
+    return status;
+}
+
+static latch_status fail_file(latch_op *op, flock_file *file, latch_status status)
+{
+    if (op->lease->state == file) {
+        lose(op->lease);
+    } else {
+        latch_flock_file_close((flock_store *) op->lease->store, file);
+    }
+    return status;
+}
+
+/* Does this very thread hold the same file through another lease, so that a wait never ends? */
+static bool is_own_deadlock(const latch_op *op, const flock_file *file)
+{
+    flock_store *store = (flock_store *) op->lease->store;
+
+    for (latch_link *link = store->held.next; link != &store->held; link = link->next) {
+        const flock_file *held = LATCH_CONTAINER(link, flock_file, link);
+
+        if (held != file && held->device == file->device && held->inode == file->inode
+            && held->descriptor.fd >= 0 && held->generation == store->store.engine->generation
+            && (held->mode == LATCH_EXCLUSIVE || op->request.kind == LATCH_ACQUIRE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static latch_status conflict(latch_op *op, flock_file *file)
+{
+    latch_status status;
+
+    if (!op->request.wait) {
+        return stay_as_before(op, file, LATCH_CONFLICT);
+    }
+    if (op->request.deadline_ns == LATCH_NEVER && is_own_deadlock(op, file)) {
+        status = stay_as_before(op, file, LATCH_ERROR_DEADLOCK);
+        return status != LATCH_ERROR_DEADLOCK
+            ? status
+            : latch_fail(op->error, status, 0,
+                         "the lock is held by this very thread, through another key");
+    }
+    op->lease->mode = LATCH_FREE; /* a conversion gives the old lock up while it waits */
+    status = latch_flock_wait_begin(op, file, operation_of((uint8_t) wanted_mode(op)));
+    return status == LATCH_WANT_IO ? status : stay_as_before(op, file, status);
+}
+
+static latch_status acquire(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+    flock_store *store = (flock_store *) lease->store;
+    flock_file *file;
+    latch_status status;
+    int sys_errno;
+
+    forget_inherited(lease);
+    if (lease->state != NULL && lease->mode == wanted_mode(op)) {
+        return hold(op, lease->state);
+    }
+    for (int removals = 0; removals < REMOVALS_MAX; removals++) {
+        file = lease->state;
+        status = file != NULL ? LATCH_DONE : latch_flock_file_get(store, op, &file);
+        if (status != LATCH_DONE) {
+            return status;
+        }
+        sys_errno = try_flock(file, operation_of((uint8_t) wanted_mode(op)));
+        if (sys_errno == EWOULDBLOCK) {
+            return conflict(op, file);
+        }
+        if (sys_errno != 0) {
+            latch_fail(op->error, LATCH_ERROR_SYSTEM, sys_errno, "flock() failed: %s",
+                       strerror(sys_errno));
+            return fail_file(op, file, LATCH_ERROR_SYSTEM);
+        }
+        if (latch_flock_file_linked(store, file)) {
+            return hold(op, file);
+        }
+        if (lease->state == file) {
+            lose(lease);
+            return latch_fail(op->error, LATCH_ERROR_LOST, 0,
+                              "the lock was lost: its file was removed by somebody else");
+        }
+        latch_flock_file_close(store, file);
+    }
+    return LATCH_CONFLICT;
+}
+
+static latch_status release(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+    flock_store *store = (flock_store *) lease->store;
+    flock_file *file;
+    char path[PATH_MAX];
+    bool removed;
+
+    forget_inherited(lease);
+    file = lease->state;
+    if (file == NULL) {
+        return LATCH_DONE;
+    }
+    /* While it is locked, so that a waiter finds it removed. Readers may share a shared one. */
+    removed = lease->remove && lease->mode == LATCH_EXCLUSIVE
+        && latch_flock_file_linked(store, file)
+        && latch_flock_path(store, lease->resource, lease->resource_length, path, sizeof(path),
+                            op->error) == LATCH_DONE
+        && unlink(path) == 0;
+    latch_link_remove(&file->link);
+    lease->state = NULL;
+    /* Explicitly: a child that was forked behind our back may have the description open too. */
+    if (try_flock(file, LOCK_UN) != 0 || removed) {
+        latch_flock_file_close(store, file);
+    } else {
+        latch_flock_file_put(store, file);
+    }
+    return LATCH_DONE;
+}
+
+static latch_status flock_begin(latch_op *op)
+{
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            return acquire(op);
+        case LATCH_RELEASE:
+            return release(op);
+        case LATCH_PROBE:
+            forget_inherited(op->lease);
+            return op->lease->state != NULL ? LATCH_DONE : LATCH_CONFLICT;
+        case LATCH_REFRESH:
+            break; /* holds never expire */
+    }
+    return LATCH_DONE;
+}
+
+static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcome outcome)
+{
+    latch_lease *lease = op->lease;
+
+    switch (outcome) {
+        case FLOCK_WAIT_GOES_ON:
+            return LATCH_WANT_IO;
+        case FLOCK_WAIT_GRANTED:
+            if (latch_flock_file_linked((flock_store *) lease->store, file)) {
+                return hold(op, file);
+            }
+            break; /* locked a removed file */
+        case FLOCK_WAIT_FORKED:
+            break;
+        case FLOCK_WAIT_GIVEN_UP:
+            try_flock(file, LOCK_UN); /* granted in the very moment, perhaps */
+            return stay_as_before(op, file, LATCH_CONFLICT);
+        case FLOCK_WAIT_FAILED:
+            return fail_file(op, file, LATCH_ERROR_SYSTEM);
+    }
+    fail_file(op, file, LATCH_CONFLICT);
+    if (op->mode_before != LATCH_FREE) {
+        return latch_fail(op->error, LATCH_ERROR_LOST, 0,
+                          "the lock was lost while it was being promoted");
+    }
+    return op->cancelled || !op->request.wait ? LATCH_CONFLICT : acquire(op);
+}
+
+static latch_status flock_step(latch_op *op, int64_t now_ns)
+{
+    flock_file *file = NULL;
+    flock_wait_outcome outcome = latch_flock_wait_check(op, &file);
+
+    (void) now_ns;
+    return after_wait(op, file, outcome);
+}
+
+static latch_status flock_cancel(latch_op *op)
+{
+    flock_file *file = NULL;
+    flock_wait_outcome outcome = latch_flock_wait_end(op, &file);
+
+    return after_wait(op, file, outcome);
+}
+
+static bool flock_held(const latch_lease *lease)
+{
+    const flock_file *file = lease->state;
+
+    return lease->mode != LATCH_FREE && file != NULL && file->descriptor.fd >= 0;
+}
+
+static void flock_drop(latch_lease *lease)
+{
+    if (lease->state != NULL) {
+        lose(lease);
+    }
+}
+
+const latch_store_class latch_flock_store = {
+    .info = {
+        .name = "flock",
+        .state_name = "Symfony\\Component\\Lock\\Store\\FlockStore",
+        .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH,
+    },
+    .size = sizeof(flock_store) + PATH_MAX,
+    .open = flock_open,
+    .close = flock_close,
+    .begin = flock_begin,
+    .step = flock_step,
+    .cancel = flock_cancel,
+    .held = flock_held,
+    .drop = flock_drop,
+};

@@ -1,0 +1,75 @@
+/*
+ * Inside the flock store: its lock files (flock_file.c) and its waits (flock_wait.c).
+ *
+ * flock(2) locks belong to an open file description. So a lease has a description of its own, and
+ * one that a forked child still shares is never used for another lock.
+ */
+#ifndef LATCH_FLOCK_H
+#define LATCH_FLOCK_H
+
+#include "../table.h"
+#include "store.h"
+
+#include <sys/types.h>
+
+/* Unlocked files that are kept open, so that the next acquire need not open them. */
+#define LATCH_FLOCK_IDLE_MAX 32
+
+typedef struct flock_store {
+    latch_store store;
+    latch_table idle;      /* of flock_file, by resource; at most one for each */
+    latch_link idle_order; /* the same, least recently used first */
+    latch_link held;       /* of flock_file */
+    bool unsure_links;     /* a file system that may hide a removal from fstat() */
+    char directory[];
+} flock_store;
+
+typedef struct flock_file {
+    latch_descriptor descriptor;
+    latch_link link;     /* in the store's `idle_order` or `held` */
+    latch_node node;     /* in the store's `idle` */
+    dev_t device;
+    ino_t inode;
+    unsigned generation; /* of the process that opened it */
+    uint8_t mode;        /* while in `held`: of latch_mode */
+    char resource[];
+} flock_file;
+
+/* Writes the lock file's path: `<directory>/sf.<readable part>.<digest>.lock`, as Symfony's. */
+latch_status latch_flock_path(const flock_store *store, const char *resource, size_t length,
+                              char *path, size_t size, latch_error *error);
+
+/*
+ * Hands out an unlocked file for the lease's resource: an idle one, else a newly opened one. The
+ * file is in no list. LATCH_WANT_TIMER: somebody is creating it just now, try again in a moment.
+ */
+latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file **file);
+/* Takes back an unlocked file that is in no list: keeps it for the next lease, or closes it. */
+void latch_flock_file_put(flock_store *store, flock_file *file);
+/* Closes and frees a file that is in no list, with the lock that it may have. */
+void latch_flock_file_close(flock_store *store, flock_file *file);
+void latch_flock_close_idle(flock_store *store);
+
+/* False when the locked file was removed, so that others lock another file of the same name. */
+bool latch_flock_file_linked(const flock_store *store, const flock_file *file);
+
+/*
+ * Waits for LOCK_EX or LOCK_SH on `file` in a helper thread; op->state becomes the wait. Returns
+ * LATCH_WANT_IO, or LATCH_CONFLICT where no thread can be had: then op.c polls.
+ */
+latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operation);
+
+typedef enum flock_wait_outcome {
+    FLOCK_WAIT_GOES_ON,
+    FLOCK_WAIT_GRANTED,
+    FLOCK_WAIT_FORKED, /* this is a child: the thread stayed in the parent */
+    FLOCK_WAIT_FAILED, /* op->error says why */
+    FLOCK_WAIT_GIVEN_UP,
+} flock_wait_outcome;
+
+/* Looks whether the wait has ended. If so it is freed, op->state is NULL, and *file the caller's. */
+flock_wait_outcome latch_flock_wait_check(latch_op *op, flock_file **file);
+/* Ends the wait at once, FLOCK_WAIT_GIVEN_UP unless it had ended already. */
+flock_wait_outcome latch_flock_wait_end(latch_op *op, flock_file **file);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * Lock files: their names, how they are opened safely in a directory that others write to, and the
+ * few that stay open between two locks. Names and modes are Symfony's FlockStore's, so that both
+ * exclude each other.
+ */
+#include "flock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READABLE_LENGTH 50
+#define DIGEST_LENGTH 7
+
+/* A newly created file is unreadable to others until its creator has set its mode. */
+#define CREATION_PAUSE_NS (LATCH_NS_PER_MS / 10)
+#define OPEN_ATTEMPTS_MAX 10
+
+static bool is_plain(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z')
+        || (byte >= '0' && byte <= '9') || byte == '.' || byte == '_' || byte == '-';
+}
+
+/* Every run of other characters becomes one '-'; READABLE_LENGTH bytes at most. */
+static size_t write_readable(const char *resource, size_t length, char *text)
+{
+    size_t written = 0;
+
+    for (size_t at = 0; at < length && written < READABLE_LENGTH; at++) {
+        if (is_plain(resource[at])) {
+            text[written++] = resource[at];
+        } else if (at == 0 || is_plain(resource[at - 1])) {
+            text[written++] = '-';
+        }
+    }
+    return written;
+}
+
+latch_status latch_flock_path(const flock_store *store, const char *resource, size_t length,
+                              char *path, size_t size, latch_error *error)
+{
+    const latch_env *env = &store->store.engine->env;
+    size_t directory_length = strlen(store->directory);
+    uint8_t digest[32];
+    char text[sizeof(digest) / 3 * 4 + 5];
+    char *end = path;
+
+    if (directory_length + sizeof("/sf...lock") + READABLE_LENGTH + DIGEST_LENGTH > size) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, ENAMETOOLONG,
+                          "the path of the lock directory is too long");
+    }
+    memcpy(end, store->directory, directory_length);
+    end += directory_length;
+    memcpy(end, "/sf.", 4);
+    end += 4;
+    end += write_readable(resource, length, end);
+    *end++ = '.';
+    env->sha256(env->context, resource, length, digest);
+    latch_base64(digest, sizeof(digest), text);
+    for (size_t at = 0; at < DIGEST_LENGTH; at++) {
+        *end++ = text[at] == '/' ? '_' : text[at];
+    }
+    memcpy(end, ".lock", sizeof(".lock"));
+    return LATCH_DONE;
+}
+
+/*
+ * O_CREAT comes last and only with O_EXCL: in a sticky directory fs.protected_regular refuses it
+ * on an existing file of another user. A file that cannot be written is locked all the same.
+ * O_NONBLOCK: a FIFO in the lock's place must not hang us.
+ */
+static int open_lock_file(const char *path)
+{
+    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+    int fd = open(path, O_RDWR | flags);
+
+    if (fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
+        fd = open(path, O_RDONLY | flags);
+    }
+    if (fd < 0 && errno == ENOENT) {
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | flags, 0666);
+        if (fd >= 0) {
+            fchmod(fd, 0666); /* despite the umask: the file is everybody's */
+        }
+    }
+    return fd;
+}
+
+static latch_status explain(latch_error *error, int sys_errno, const char *path)
+{
+    switch (sys_errno) {
+        case ELOOP:
+            return latch_fail(error, LATCH_ERROR_SYSTEM, sys_errno,
+                              "the lock file \"%s\" is a symbolic link; remove it", path);
+        case EISDIR:
+            return latch_fail(error, LATCH_ERROR_SYSTEM, sys_errno,
+                              "the lock file \"%s\" is not a regular file; remove it", path);
+        case EMFILE:
+            return latch_fail(error, LATCH_ERROR_SYSTEM, sys_errno,
+                              "too many open files, every held lock has one; raise ulimit -n");
+        default:
+            return latch_fail(error, LATCH_ERROR_SYSTEM, sys_errno,
+                              "the lock file \"%s\" cannot be opened: %s", path,
+                              strerror(sys_errno));
+    }
+}
+
+static latch_status make_file(flock_store *store, const latch_lease *lease, int fd,
+                              const char *path, flock_file **file, latch_error *error)
+{
+    struct stat status;
+    flock_file *made;
+
+    if (fstat(fd, &status) != 0) {
+        return explain(error, errno, path);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return explain(error, EISDIR, path);
+    }
+    made = latch_allocate(store->store.engine, sizeof(*made) + lease->resource_length);
+    if (made == NULL) {
+        return latch_fail_memory(error);
+    }
+    latch_descriptor_register(store->store.engine, &made->descriptor, fd);
+    made->device = status.st_dev;
+    made->inode = status.st_ino;
+    made->generation = store->store.engine->generation;
+    made->mode = LATCH_FREE;
+    memcpy(made->resource, lease->resource, lease->resource_length);
+    made->node.key = made->resource;
+    made->node.length = lease->resource_length;
+    *file = made;
+    return LATCH_DONE;
+}
+
+static void forget_idle(flock_store *store, flock_file *file)
+{
+    latch_table_remove(&store->idle, &file->node);
+    latch_link_remove(&file->link);
+}
+
+static flock_file *take_idle(flock_store *store, const latch_lease *lease)
+{
+    latch_node *node = latch_table_find(&store->idle, lease->resource, lease->resource_length);
+    flock_file *file;
+
+    if (node == NULL) {
+        return NULL;
+    }
+    file = LATCH_CONTAINER(node, flock_file, node);
+    forget_idle(store, file);
+    if (file->descriptor.fd < 0) { /* closed by a fork */
+        latch_flock_file_close(store, file);
+        return NULL;
+    }
+    return file;
+}
+
+latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file **file)
+{
+    const latch_lease *lease = op->lease;
+    char path[PATH_MAX];
+    latch_status status;
+    int fd;
+
+    *file = take_idle(store, lease);
+    if (*file != NULL) {
+        return LATCH_DONE;
+    }
+    status = latch_flock_path(store, lease->resource, lease->resource_length, path, sizeof(path),
+                              op->error);
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    fd = open_lock_file(path);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        latch_flock_close_idle(store);
+        fd = open_lock_file(path);
+    }
+    if (fd < 0 && (errno == EEXIST || errno == EACCES) && op->attempts < OPEN_ATTEMPTS_MAX) {
+        op->attempts++;
+        op->wake_ns = latch_engine_now_ns(store->store.engine) + CREATION_PAUSE_NS;
+        return LATCH_WANT_TIMER;
+    }
+    if (fd < 0) {
+        return explain(op->error, errno, path);
+    }
+    status = make_file(store, lease, fd, path, file, op->error);
+    if (status != LATCH_DONE) {
+        close(fd);
+    }
+    return status;
+}
+
+void latch_flock_file_put(flock_store *store, flock_file *file)
+{
+    /* Another process that has the same description open could lock it along with us. */
+    bool shared = file->descriptor.inherit
+        || file->generation != store->store.engine->generation;
+
+    if (shared || file->descriptor.fd < 0
+        || latch_table_find(&store->idle, file->resource, file->node.length) != NULL
+        || !latch_table_add(&store->idle, &file->node)) {
+        latch_flock_file_close(store, file);
+        return;
+    }
+    latch_link_append(&store->idle_order, &file->link);
+    if (store->idle.count > LATCH_FLOCK_IDLE_MAX) {
+        flock_file *oldest = LATCH_CONTAINER(store->idle_order.next, flock_file, link);
+
+        forget_idle(store, oldest);
+        latch_flock_file_close(store, oldest);
+    }
+}
+
+void latch_flock_file_close(flock_store *store, flock_file *file)
+{
+    latch_descriptor_close(store->store.engine, &file->descriptor);
+    latch_free(store->store.engine, file);
+}
+
+void latch_flock_close_idle(flock_store *store)
+{
+    for (latch_node *node; (node = latch_table_pop(&store->idle)) != NULL;) {
+        flock_file *file = LATCH_CONTAINER(node, flock_file, node);
+
+        latch_link_remove(&file->link);
+        latch_flock_file_close(store, file);
+    }
+}
+
+bool latch_flock_file_linked(const flock_store *store, const flock_file *file)
+{
+    struct stat status;
+    char path[PATH_MAX];
+    latch_error unused;
+
+    if (fstat(file->descriptor.fd, &status) != 0 || status.st_nlink == 0) {
+        return false;
+    }
+    if (!store->unsure_links) {
+        return true;
+    }
+    return latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), &unused)
+            == LATCH_DONE
+        && lstat(path, &status) == 0 && status.st_dev == file->device
+        && status.st_ino == file->inode;
+}

@@ -1,0 +1,62 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: 994a534c68c4d8064096c12aad1ae621d76d380f */
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_FlockStore___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lockPath, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, removeOnRelease, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_FlockStore_save, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Latch_Store_FlockStore_saveRead arginfo_class_Latch_Store_FlockStore_save
+
+#define arginfo_class_Latch_Store_FlockStore_waitAndSave arginfo_class_Latch_Store_FlockStore_save
+
+#define arginfo_class_Latch_Store_FlockStore_waitAndSaveRead arginfo_class_Latch_Store_FlockStore_save
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_FlockStore_putOffExpiration, 0, 2, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+	ZEND_ARG_TYPE_INFO(0, ttl, IS_DOUBLE, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Latch_Store_FlockStore_delete arginfo_class_Latch_Store_FlockStore_save
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_FlockStore_exists, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+
+ZEND_METHOD(Latch_Store_FlockStore, __construct);
+ZEND_METHOD(Latch_Store_NativeStore, save);
+ZEND_METHOD(Latch_Store_NativeStore, saveRead);
+ZEND_METHOD(Latch_Store_NativeStore, waitAndSave);
+ZEND_METHOD(Latch_Store_NativeStore, waitAndSaveRead);
+ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
+ZEND_METHOD(Latch_Store_NativeStore, delete);
+ZEND_METHOD(Latch_Store_NativeStore, exists);
+
+
+static const zend_function_entry class_Latch_Store_FlockStore_methods[] = {
+	ZEND_ME(Latch_Store_FlockStore, __construct, arginfo_class_Latch_Store_FlockStore___construct, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, save, save, arginfo_class_Latch_Store_FlockStore_save, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, saveRead, saveRead, arginfo_class_Latch_Store_FlockStore_saveRead, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, waitAndSave, waitAndSave, arginfo_class_Latch_Store_FlockStore_waitAndSave, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, waitAndSaveRead, waitAndSaveRead, arginfo_class_Latch_Store_FlockStore_waitAndSaveRead, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_FlockStore_putOffExpiration, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_FlockStore_delete, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_FlockStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+static zend_class_entry *register_class_Latch_Store_FlockStore(zend_class_entry *class_entry_Latch_BlockingStoreInterface, zend_class_entry *class_entry_Latch_SharedLockStoreInterface)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "FlockStore", class_Latch_Store_FlockStore_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	zend_class_implements(class_entry, 2, class_entry_Latch_BlockingStoreInterface, class_entry_Latch_SharedLockStoreInterface);
+
+	return class_entry;
+}

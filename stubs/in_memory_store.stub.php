@@ -1,0 +1,24 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch\Store;
+
+/** Locks in the memory of one process (one thread), for tests. They never expire. */
+class InMemoryStore implements \Latch\SharedLockStoreInterface
+{
+    /** @implementation-alias Latch\Store\NativeStore::save */
+    public function save(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::saveRead */
+    public function saveRead(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::delete */
+    public function delete(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::exists */
+    public function exists(\Latch\Key $key): bool {}
+}

@@ -1,0 +1,47 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: 86624a6d0c845d1dcd3009aca7d2b277f56bec90 */
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_save, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Latch_Store_InMemoryStore_saveRead arginfo_class_Latch_Store_InMemoryStore_save
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_putOffExpiration, 0, 2, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+	ZEND_ARG_TYPE_INFO(0, ttl, IS_DOUBLE, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Latch_Store_InMemoryStore_delete arginfo_class_Latch_Store_InMemoryStore_save
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_exists, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+
+ZEND_METHOD(Latch_Store_NativeStore, save);
+ZEND_METHOD(Latch_Store_NativeStore, saveRead);
+ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
+ZEND_METHOD(Latch_Store_NativeStore, delete);
+ZEND_METHOD(Latch_Store_NativeStore, exists);
+
+
+static const zend_function_entry class_Latch_Store_InMemoryStore_methods[] = {
+	ZEND_MALIAS(Latch_Store_NativeStore, save, save, arginfo_class_Latch_Store_InMemoryStore_save, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, saveRead, saveRead, arginfo_class_Latch_Store_InMemoryStore_saveRead, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_InMemoryStore_putOffExpiration, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_InMemoryStore_delete, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_InMemoryStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+static zend_class_entry *register_class_Latch_Store_InMemoryStore(zend_class_entry *class_entry_Latch_SharedLockStoreInterface)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "InMemoryStore", class_Latch_Store_InMemoryStore_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	zend_class_implements(class_entry, 1, class_entry_Latch_SharedLockStoreInterface);
+
+	return class_entry;
+}

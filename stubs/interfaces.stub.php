@@ -1,0 +1,158 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch;
+
+/*
+ * Return types are tentative: a store that was written for an older Symfony declares none, and must
+ * go on loading in drop-in mode.
+ */
+
+interface LockInterface
+{
+    /**
+     * Acquires the lock, exclusively.
+     *
+     * @param bool $blocking wait until the lock is free
+     *
+     * @return bool false when somebody else holds the lock
+     *
+     * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
+     * @throws Exception\LockAcquiringException  when the lock cannot be acquired
+     *
+     * @tentative-return-type
+     */
+    public function acquire(bool $blocking = false): bool;
+
+    /**
+     * Renews the lock for $ttl seconds from now.
+     *
+     * @param float|null $ttl seconds, > 0; null = the TTL that the lock was made with
+     *
+     * @throws Exception\LockConflictedException when somebody else holds the lock
+     * @throws Exception\LockAcquiringException  when the lock cannot be renewed
+     *
+     * @tentative-return-type
+     */
+    public function refresh(?float $ttl = null): void;
+
+    /**
+     * Asks the store whether this lock is held.
+     *
+     * @tentative-return-type
+     */
+    public function isAcquired(): bool;
+
+    /**
+     * Releases the lock. Does nothing when it is not held.
+     *
+     * @throws Exception\LockReleasingException when the lock cannot be released
+     *
+     * @tentative-return-type
+     */
+    public function release(): void;
+
+    /** @tentative-return-type */
+    public function isExpired(): bool;
+
+    /**
+     * Seconds until the lock expires; null when it does not.
+     *
+     * @tentative-return-type
+     */
+    public function getRemainingLifetime(): ?float;
+}
+
+interface SharedLockInterface extends LockInterface
+{
+    /**
+     * Acquires the lock for reading, beside other readers.
+     *
+     * @param bool $blocking wait until no writer holds the lock
+     *
+     * @return bool false when a writer holds the lock
+     *
+     * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
+     * @throws Exception\LockAcquiringException  when the lock cannot be acquired
+     *
+     * @tentative-return-type
+     */
+    public function acquireRead(bool $blocking = false): bool;
+}
+
+interface PersistingStoreInterface
+{
+    /**
+     * Stores the key's lock, unless somebody else has it.
+     *
+     * @throws Exception\LockAcquiringException
+     * @throws Exception\LockConflictedException
+     *
+     * @tentative-return-type
+     */
+    public function save(Key $key): void;
+
+    /**
+     * Removes the key's lock; does nothing when somebody else has it.
+     *
+     * @throws Exception\LockReleasingException
+     *
+     * @tentative-return-type
+     */
+    public function delete(Key $key): void;
+
+    /**
+     * Whether the key has the lock.
+     *
+     * @tentative-return-type
+     */
+    public function exists(Key $key): bool;
+
+    /**
+     * Lets the key's lock expire in $ttl seconds from now.
+     *
+     * @param float $ttl seconds, > 0
+     *
+     * @throws Exception\LockConflictedException
+     *
+     * @tentative-return-type
+     */
+    public function putOffExpiration(Key $key, float $ttl): void;
+}
+
+interface BlockingStoreInterface extends PersistingStoreInterface
+{
+    /**
+     * Waits until the lock is free, then stores it.
+     *
+     * @throws Exception\LockConflictedException
+     *
+     * @tentative-return-type
+     */
+    public function waitAndSave(Key $key): void;
+}
+
+interface SharedLockStoreInterface extends PersistingStoreInterface
+{
+    /**
+     * Stores the key's lock for reading, unless a writer has it.
+     *
+     * @throws Exception\LockConflictedException
+     *
+     * @tentative-return-type
+     */
+    public function saveRead(Key $key): void;
+}
+
+interface BlockingSharedLockStoreInterface extends SharedLockStoreInterface
+{
+    /**
+     * Waits until no writer has the lock, then stores it for reading.
+     *
+     * @throws Exception\LockConflictedException
+     *
+     * @tentative-return-type
+     */
+    public function waitAndSaveRead(Key $key): void;
+}

@@ -1,0 +1,67 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch;
+
+/**
+ * The name of a resource, with the state that proves that its lock is held.
+ *
+ * @strict-properties
+ */
+final class Key implements \Stringable
+{
+    private string $resource;
+    private ?float $expiringTime = null;
+    private array $state = [];
+    private bool $serializable = true;
+    /** What the extension holds for this key: a Lease, or null. */
+    private ?object $lease = null;
+
+    public function __construct(string $resource) {}
+
+    /** The resource. */
+    public function __toString(): string {}
+
+    /** Whether a store has noted something under this name. */
+    public function hasState(string $stateKey): bool {}
+
+    /** Lets a store note something that it needs to know its lock again. */
+    public function setState(string $stateKey, mixed $state): void {}
+
+    public function removeState(string $stateKey): void {}
+
+    public function getState(string $stateKey): mixed {}
+
+    /** Says that the lock lives in this process; the key cannot be serialised any more. */
+    public function markUnserializable(): void {}
+
+    /** Forgets the expiry: the lock counts as endless until a store says otherwise. */
+    public function resetLifetime(): void {}
+
+    /**
+     * Lets the lock expire in $ttl seconds, unless it expires earlier anyway.
+     *
+     * @param float $ttl seconds from now, a finite number; negative = in the past
+     */
+    public function reduceLifetime(float $ttl): void {}
+
+    /** Seconds until the lock expires, negative afterwards; null when it does not expire. */
+    public function getRemainingLifetime(): ?float {}
+
+    public function isExpired(): bool {}
+
+    /**
+     * Reads what __serialize() of this class or of Symfony's Key wrote, also of older releases.
+     *
+     * @throws Exception\InvalidArgumentException when an entry is missing or of the wrong type
+     * @throws \BadMethodCallException            when the resource is an object
+     */
+    public function __unserialize(array $data): void {}
+
+    /** @throws Exception\UnserializableKeyException when the lock lives in this process */
+    public function __serialize(): array {}
+
+    /** Resource and expiry; the tokens, which would let their reader release the lock, are masked. */
+    public function __debugInfo(): array {}
+}

@@ -1,0 +1,99 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch;
+
+/**
+ * One holder's lock on one resource.
+ *
+ * @strict-properties
+ */
+final class Lock implements SharedLockInterface
+{
+    /**
+     * @param float|null $ttl         seconds after which the lock expires, where the store lets locks
+     *                                expire; null or 0 = never
+     * @param bool       $autoRelease release the lock when this object, or the script, ends
+     *
+     * @throws Exception\InvalidTtlException when $ttl is negative or not finite
+     */
+    public function __construct(Key $key, PersistingStoreInterface $store, ?float $ttl = null, bool $autoRelease = true) {}
+
+    /** @throws \BadMethodCallException always */
+    public function __serialize(): array {}
+
+    /** @throws \BadMethodCallException always */
+    public function __unserialize(array $data): void {}
+
+    /** Releases the lock if it is to be released automatically and this process acquired it. */
+    public function __destruct() {}
+
+    /** @param \Psr\Log\LoggerInterface $logger */
+    public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
+
+    /**
+     * Acquires the lock, exclusively; promotes a lock that is held for reading.
+     *
+     * @param bool       $blocking wait until the lock is free
+     * @param float|null $timeout  with $blocking: wait this many seconds at most, >= 0; null = for ever
+     *
+     * @return bool false when somebody else holds the lock, or held it until the timeout
+     *
+     * @throws Exception\InvalidArgumentException when $timeout is negative, NAN, or without $blocking
+     * @throws Exception\LockConflictedException  when a blocking acquire without timeout conflicts
+     * @throws Exception\LockAcquiringException   when the lock cannot be acquired, also when only
+     *                                            this very thread could end the wait for it
+     */
+    public function acquire(bool $blocking = false, ?float $timeout = null): bool {}
+
+    /**
+     * Acquires the lock for reading, beside other readers; demotes a lock that is held exclusively.
+     *
+     * @param bool       $blocking wait until no writer holds the lock
+     * @param float|null $timeout  as for acquire()
+     *
+     * @return bool false when a writer holds the lock, or held it until the timeout
+     *
+     * @throws Exception\InvalidArgumentException when $timeout is negative, NAN, or without $blocking
+     * @throws Exception\LockConflictedException  when a blocking acquire without timeout conflicts
+     * @throws Exception\LockAcquiringException   as for acquire()
+     */
+    public function acquireRead(bool $blocking = false, ?float $timeout = null): bool {}
+
+    /**
+     * Acquires the lock, calls $callback, and releases the lock, also when $callback throws. A lock
+     * that this object holds already is left as it is afterwards.
+     *
+     * @param callable   $callback called without arguments
+     * @param float|null $timeout  seconds to wait for the lock at most, >= 0; null = for ever
+     *
+     * @return mixed what $callback returned
+     *
+     * @throws Exception\LockConflictedException when the lock was not free before the timeout
+     * @throws Exception\LockAcquiringException  as for acquire()
+     * @throws Exception\LockReleasingException  when the lock cannot be released
+     */
+    public function synchronized(callable $callback, ?float $timeout = null): mixed {}
+
+    /** @throws Exception\InvalidTtlException when $ttl is negative or not finite */
+    public function refresh(?float $ttl = null): void {}
+
+    public function isAcquired(): bool {}
+
+    /**
+     * Whether the lock is held for certain, without asking the store: false from the instant at which
+     * anybody else could hold it, counted on the monotonic clock from when the acquiring or renewing
+     * command was sent.
+     */
+    public function isHeld(): bool {}
+
+    public function release(): void {}
+
+    public function isExpired(): bool {}
+
+    public function getRemainingLifetime(): ?float {}
+
+    /** Resource, TTL and whether the lock is held. */
+    public function __debugInfo(): array {}
+}

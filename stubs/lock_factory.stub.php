@@ -1,0 +1,35 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch;
+
+/** Makes locks of one store. */
+class LockFactory
+{
+    private PersistingStoreInterface $store;
+    protected ?\Psr\Log\LoggerInterface $logger = null;
+
+    public function __construct(PersistingStoreInterface $store) {}
+
+    /** The logger of the locks that are made from now on. */
+    public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
+
+    /**
+     * @param string     $resource    what to lock: any bytes
+     * @param float|null $ttl         seconds after which the lock expires; null or 0 = never
+     * @param bool       $autoRelease release the lock when the object, or the script, ends
+     *
+     * @throws Exception\InvalidTtlException when $ttl is negative or not finite
+     */
+    public function createLock(string $resource, ?float $ttl = 300.0, bool $autoRelease = true): SharedLockInterface {}
+
+    /**
+     * @param Key        $key         a new key, or one that another process handed over
+     * @param float|null $ttl         seconds after which the lock expires; null or 0 = never
+     * @param bool       $autoRelease release the lock when the object, or the script, ends
+     *
+     * @throws Exception\InvalidTtlException when $ttl is negative or not finite
+     */
+    public function createLockFromKey(Key $key, ?float $ttl = 300.0, bool $autoRelease = true): SharedLockInterface {}
+}

@@ -1,0 +1,27 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch\Store;
+
+/** Locks nothing: every acquire succeeds, no lock is ever held. */
+class NullStore implements \Latch\BlockingSharedLockStoreInterface
+{
+    /** @implementation-alias Latch\Store\NativeStore::save */
+    public function save(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::delete */
+    public function delete(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::exists */
+    public function exists(\Latch\Key $key): bool {}
+
+    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::saveRead */
+    public function saveRead(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::waitAndSaveRead */
+    public function waitAndSaveRead(\Latch\Key $key): void {}
+}
