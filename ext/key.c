@@ -46,6 +46,9 @@ zval *php_latch_key_lease_slot(zend_object *key)
 
 zval *php_latch_key_find_state(zend_object *key, const char *name)
 {
+    if (zend_hash_num_elements(Z_ARR_P(KEY_SLOT(key, KEY_STATE))) == 0) {
+        return NULL;
+    }
     return zend_hash_str_find_deref(Z_ARR_P(KEY_SLOT(key, KEY_STATE)), name, strlen(name));
 }
 
@@ -76,23 +79,33 @@ void php_latch_key_mark_unserializable(zend_object *key)
     ZVAL_FALSE(KEY_SLOT(key, KEY_SERIALIZABLE));
 }
 
-/* The link (slot or `next`) to the lease that keeps its token under `name`; NULL when there is none. */
+/* The name of the lease's token in a key's state; NULL when it has none. */
+static const char *state_name(const php_latch_lease *lease)
+{
+    return lease->backend != NULL ? latch_store_describe(lease->lease.store)->state_name : NULL;
+}
+
 static php_latch_lease *find_token_lease(zend_object *key, zend_string *name)
 {
-    zval *slot = php_latch_key_lease_slot(key);
-    zend_object *object = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
-
-    while (object != NULL) {
-        php_latch_lease *lease = php_latch_lease_from(object);
-
-        if (lease->backend != NULL && lease->lease.token_length > 0
-            && zend_string_equals_cstr(name, latch_store_describe(lease->lease.store)->state_name,
-                                       strlen(latch_store_describe(lease->lease.store)->state_name))) {
+    for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
+         lease = php_latch_lease_next(lease)) {
+        if (state_name(lease) != NULL && strcmp(state_name(lease), ZSTR_VAL(name)) == 0) {
             return lease;
         }
-        object = lease->next;
     }
     return NULL;
+}
+
+/* The lease's token, made now if need be; NULL after throwing. */
+static zend_string *token_of(php_latch_lease *lease)
+{
+    latch_error error;
+
+    if (latch_lease_make_token(&lease->lease, &error) != LATCH_DONE) {
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        return NULL;
+    }
+    return zend_string_init(lease->lease.token, lease->lease.token_length, 0);
 }
 
 /* Writable; separated from other holders of the array. */
@@ -107,34 +120,41 @@ static HashTable *writable_state(zend_object *key)
 /* A state that is set or removed by hand is from then on the truth, also for our own stores. */
 static void forget_token(zend_object *key, zend_string *name)
 {
-    php_latch_lease *lease = find_token_lease(key, name);
+    php_latch_lease *lease;
 
-    if (lease != NULL) {
-        latch_lease_drop(&lease->lease);
-        lease->lease.token_length = 0;
+    while ((lease = find_token_lease(key, name)) != NULL) {
+        php_latch_lease_forget(key, lease);
     }
 }
 
-/* A copy of the state array with the tokens of our own stores. */
+/* A copy of the state array with the tokens of our own stores; NULL after throwing. */
 static HashTable *complete_state(zend_object *key)
 {
     HashTable *state = zend_array_dup(Z_ARR_P(KEY_SLOT(key, KEY_STATE)));
-    zval *slot = php_latch_key_lease_slot(key);
-    zend_object *object = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
 
-    while (object != NULL) {
-        php_latch_lease *lease = php_latch_lease_from(object);
+    for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
+         lease = php_latch_lease_next(lease)) {
+        zend_string *token;
+        zval value;
 
-        if (lease->backend != NULL && lease->lease.token_length > 0) {
-            const char *name = latch_store_describe(lease->lease.store)->state_name;
-            zval token;
-
-            ZVAL_STRINGL(&token, lease->lease.token, lease->lease.token_length);
-            zend_hash_str_update(state, name, strlen(name), &token);
+        if (state_name(lease) == NULL) {
+            continue;
         }
-        object = lease->next;
+        token = token_of(lease);
+        if (token == NULL) {
+            zend_array_release(state);
+            return NULL;
+        }
+        ZVAL_STR(&value, token);
+        zend_hash_str_update(state, state_name(lease), strlen(state_name(lease)), &value);
     }
     return state;
+}
+
+void php_latch_key_make(zval *return_value, zend_string *resource)
+{
+    object_init_ex(return_value, php_latch_key_ce);
+    ZVAL_STR_COPY(KEY_SLOT(Z_OBJ_P(return_value), KEY_RESOURCE), resource);
 }
 
 PHP_METHOD(Latch_Key, __construct)
@@ -208,8 +228,8 @@ PHP_METHOD(Latch_Key, removeState)
 PHP_METHOD(Latch_Key, getState)
 {
     zend_object *key = Z_OBJ_P(ZEND_THIS);
-    const php_latch_lease *lease;
-    zend_string *name;
+    php_latch_lease *lease;
+    zend_string *name, *token;
     zval *state;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -221,7 +241,11 @@ PHP_METHOD(Latch_Key, getState)
     }
     lease = find_token_lease(key, name);
     if (lease != NULL) {
-        RETURN_STRINGL(lease->lease.token, lease->lease.token_length);
+        token = token_of(lease);
+        if (token == NULL) {
+            RETURN_THROWS();
+        }
+        RETURN_STR(token);
     }
     zend_error(E_WARNING, "Undefined array key \"%s\"", ZSTR_VAL(name));
 }
@@ -364,6 +388,7 @@ PHP_METHOD(Latch_Key, __serialize)
 {
     zend_object *key = Z_OBJ_P(ZEND_THIS);
     zend_string *resource;
+    HashTable *state;
     zval entry;
 
     ZEND_PARSE_PARAMETERS_NONE();
@@ -372,14 +397,15 @@ PHP_METHOD(Latch_Key, __serialize)
         RETURN_THROWS();
     }
     resource = php_latch_key_resource(key);
-    if (resource == NULL) {
+    state = resource != NULL ? complete_state(key) : NULL;
+    if (state == NULL) {
         RETURN_THROWS();
     }
     array_init(return_value);
     add_assoc_str(return_value, "resource", zend_string_copy(resource));
     ZVAL_COPY_VALUE(&entry, KEY_SLOT(key, KEY_EXPIRING_TIME));
     add_assoc_zval(return_value, "expiringTime", &entry);
-    ZVAL_ARR(&entry, complete_state(key));
+    ZVAL_ARR(&entry, state);
     add_assoc_zval(return_value, "state", &entry);
 }
 
@@ -392,6 +418,10 @@ PHP_METHOD(Latch_Key, __debugInfo)
     zval entry;
 
     ZEND_PARSE_PARAMETERS_NONE();
+    state = complete_state(key);
+    if (state == NULL) {
+        RETURN_THROWS();
+    }
     array_init(return_value);
     ZVAL_COPY(&entry, KEY_SLOT(key, KEY_RESOURCE)); /* may be undefined: shown as null */
     if (Z_TYPE(entry) == IS_UNDEF) {
@@ -401,7 +431,6 @@ PHP_METHOD(Latch_Key, __debugInfo)
     ZVAL_COPY_VALUE(&entry, KEY_SLOT(key, KEY_EXPIRING_TIME));
     add_assoc_zval(return_value, "expiringTime", &entry);
 
-    state = complete_state(key);
     array_init(&entry);
     ZEND_HASH_FOREACH_KEY(state, number, name) {
         if (name != NULL) {

@@ -18,6 +18,39 @@ php_latch_lease *php_latch_lease_from(zend_object *object)
     return LATCH_CONTAINER(object, php_latch_lease, std);
 }
 
+php_latch_lease *php_latch_lease_first(zend_object *key)
+{
+    zval *slot = php_latch_key_lease_slot(key);
+
+    return Z_TYPE_P(slot) == IS_OBJECT ? php_latch_lease_from(Z_OBJ_P(slot)) : NULL;
+}
+
+php_latch_lease *php_latch_lease_next(const php_latch_lease *lease)
+{
+    return lease->next != NULL ? php_latch_lease_from(lease->next) : NULL;
+}
+
+void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
+{
+    zval *slot = php_latch_key_lease_slot(key);
+    php_latch_lease *before = php_latch_lease_first(key);
+
+    if (before == lease) {
+        if (lease->next != NULL) {
+            ZVAL_OBJ(slot, lease->next);
+        } else {
+            ZVAL_NULL(slot);
+        }
+    } else {
+        while (php_latch_lease_next(before) != lease) {
+            before = php_latch_lease_next(before);
+        }
+        before->next = lease->next;
+    }
+    lease->next = NULL;
+    OBJ_RELEASE(&lease->std);
+}
+
 static zend_object *create(zend_class_entry *ce)
 {
     php_latch_lease *lease = zend_object_alloc(sizeof(*lease), ce);
@@ -68,16 +101,12 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
 php_latch_lease *php_latch_lease_find(zend_object *key, zend_object *store)
 {
     php_latch_store *native = php_latch_store_of(store);
-    zval *slot = php_latch_key_lease_slot(key);
-    zend_object *object = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
 
-    while (object != NULL) {
-        php_latch_lease *lease = php_latch_lease_from(object);
-
+    for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
+         lease = php_latch_lease_next(lease)) {
         if (native != NULL ? lease->backend == native->backend : lease->store == store) {
             return lease;
         }
-        object = lease->next;
     }
     return NULL;
 }
@@ -86,7 +115,7 @@ php_latch_lease *php_latch_lease_find(zend_object *key, zend_object *store)
 static bool adopt_token(php_latch_lease *lease, zend_object *key)
 {
     const char *name = latch_store_describe(lease->lease.store)->state_name;
-    zval *token = php_latch_key_find_state(key, name);
+    zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL
         || (Z_TYPE_P(token) == IS_STRING

@@ -32,7 +32,9 @@ static const char *resource_of(const php_latch_lock *lock)
 
 static void log_simply(const php_latch_lock *lock, const char *level, const char *message)
 {
-    php_latch_log(lock->logger, level, message, lock->key, NULL, NULL);
+    if (lock->logger != NULL) {
+        php_latch_log(lock->logger, level, message, lock->key, NULL, NULL);
+    }
 }
 
 /* Logs the exception and throws one of `ce` in its place, which it consumes. */

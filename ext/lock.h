@@ -9,6 +9,7 @@ typedef struct php_latch_lock {
     zend_object *key, *store; /* NULL until constructed */
     zend_object *logger;      /* may be NULL */
     double ttl;               /* seconds; 0 = none */
+    int64_t ttl_ms;           /* the same */
     unsigned generation;      /* of the process that made or acquired it */
     bool native;              /* the engine drives the store */
     bool auto_release;

@@ -77,15 +77,13 @@ PHP_METHOD(Latch_LockFactory, createLock)
         Z_PARAM_BOOL(auto_release)
     ZEND_PARSE_PARAMETERS_END();
 
-    object_init_ex(&key, php_latch_key_ce);
-    ZVAL_STR(&arguments[0], resource);
-    zend_call_known_instance_method_with_1_params(php_latch_key_ce->constructor, Z_OBJ(key), NULL,
-                                                  &arguments[0]);
-    /* A subclass that overrides createLockFromKey() expects to be asked, as by Symfony's. */
-    from_key = zend_hash_str_find_ptr(&factory->ce->function_table, ZEND_STRL("createlockfromkey"));
-    if (from_key->type == ZEND_INTERNAL_FUNCTION) {
+    php_latch_key_make(&key, resource);
+    if (factory->ce == php_latch_lock_factory_ce) {
         make_lock(return_value, factory, Z_OBJ(key), ttl, ttl_is_null, auto_release);
     } else {
+        /* A subclass that overrides createLockFromKey() expects to be asked, as by Symfony's. */
+        from_key = zend_hash_str_find_ptr(&factory->ce->function_table,
+                                          ZEND_STRL("createlockfromkey"));
         ZVAL_COPY_VALUE(&arguments[0], &key);
         if (ttl_is_null) {
             ZVAL_NULL(&arguments[1]);

@@ -45,6 +45,7 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
     lock->store = store;
     lock->logger = logger;
     lock->ttl = ttl;
+    lock->ttl_ms = php_latch_ttl_ms(ttl);
     lock->auto_release = auto_release;
     lock->native = php_latch_store_is_native(store);
     lock->generation = latch_engine_generation(php_latch_engine);
@@ -104,15 +105,13 @@ void php_latch_lock_end(php_latch_lock *lock)
 }
 
 /* Without log line or exception: nobody is there any more to hear them. */
-static void release_quietly(php_latch_lock *lock)
+static bool release_quietly(php_latch_lock *lock)
 {
     const latch_request request = {.kind = LATCH_RELEASE};
     php_latch_lease *lease = php_latch_lease_find(lock->key, lock->store);
     latch_error error;
 
-    if (lease != NULL) {
-        php_latch_run(lease, &request, &error);
-    }
+    return lease == NULL || php_latch_run(lease, &request, &error) == LATCH_DONE;
 }
 
 static void call_delete(zend_object *store, zend_object *key)
@@ -125,6 +124,24 @@ static void call_delete(zend_object *store, zend_object *key)
             zend_clear_exception();
         }
     } zend_end_try();
+}
+
+/*
+ * As __destruct(), but without calling it in the common case: nothing that could run PHP code, or
+ * throw, is needed to release a native lock that nobody logs.
+ */
+static void destruct(zend_object *object)
+{
+    php_latch_lock *lock = php_latch_lock_from(object);
+
+    if (!is_to_be_released(lock)) {
+        return;
+    }
+    if (lock->native && lock->logger == NULL && release_quietly(lock)) {
+        php_latch_lock_set_dirty(lock, false);
+        return;
+    }
+    zend_objects_destroy_object(object);
 }
 
 static void leave_orphan(const php_latch_lock *lock)
@@ -225,6 +242,7 @@ void php_latch_lock_life_startup(zend_class_entry *ce)
     ce->create_object = create;
     handlers = *zend_get_std_object_handlers();
     handlers.offset = offsetof(php_latch_lock, std);
+    handlers.dtor_obj = destruct;
     handlers.free_obj = destroy;
     handlers.clone_obj = clone;
     handlers.get_gc = get_gc;

@@ -100,7 +100,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
             .kind = kind,
             .wait = blocking,
             .deadline_ns = deadline_ns,
-            .ttl_ms = php_latch_ttl_ms(lock->ttl),
+            .ttl_ms = lock->ttl_ms,
         };
 
         outcome = run(lock, &request);

@@ -88,6 +88,8 @@ void php_latch_finish_names(void);
 
 /* ---- key.c ------------------------------------------------------------------------------------- */
 
+/* A new key. */
+void php_latch_key_make(zval *return_value, zend_string *resource);
 /* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
 zend_string *php_latch_key_resource(zend_object *key);
 /* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
@@ -142,6 +144,11 @@ typedef struct php_latch_lease {
 } php_latch_lease;
 
 php_latch_lease *php_latch_lease_from(zend_object *object);
+/* The key's leases, in no order; NULL past the last one. */
+php_latch_lease *php_latch_lease_first(zend_object *key);
+php_latch_lease *php_latch_lease_next(const php_latch_lease *lease);
+/* Takes a lease away from its key. */
+void php_latch_lease_forget(zend_object *key, php_latch_lease *lease);
 /* The key's lease in `store`, or NULL. */
 php_latch_lease *php_latch_lease_find(zend_object *key, zend_object *store);
 /* The same, made when it is missing; NULL after throwing. */

@@ -103,7 +103,8 @@ enum latch_capability {
 
 typedef struct latch_store_info {
     const char *name;         /* "flock" */
-    const char *state_name;   /* under which peers keep the token in a key: Symfony's class name */
+    const char *state_name;   /* under which peers keep the token in a key: Symfony's class name;
+                                 NULL when there is no token */
     unsigned capabilities;    /* of enum latch_capability */
 } latch_store_info;
 
@@ -133,8 +134,9 @@ typedef enum latch_mode { LATCH_FREE = 0, LATCH_SHARED, LATCH_EXCLUSIVE } latch_
 #define LATCH_TOKEN_MAX 63
 
 /*
- * Initialised by latch_lease_init(), ended by latch_lease_drop(). All is read-only to the caller
- * but `inherit` and `remove`, which are read when the lease is acquired and released.
+ * Initialised by latch_lease_init(), ended by latch_lease_drop(), not moved between them. All is
+ * read-only to the caller but `inherit` and `remove`, which are read when the lease is acquired and
+ * released.
  */
 typedef struct latch_lease {
     latch_store *store;   /* NULL: somebody else drives the store and notes the outcome here */
@@ -156,7 +158,7 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
 /* Adopts the token of a key that was handed over; false when it is empty or too long. */
 bool latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length);
 
-/* Gives the lease a fresh token unless it has one. */
+/* Gives the lease a fresh token unless it has one. A store that needs none makes it on demand. */
 latch_status latch_lease_make_token(latch_lease *lease, latch_error *error);
 
 /*
@@ -221,9 +223,10 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
 latch_status latch_op_step(latch_op *op, int64_t now_ns);
 
 /*
- * Gives a waiting op up: steps until it ends in LATCH_CONFLICT, with the lease as it was before. A
- * grant that crossed the cancel is given back. LATCH_ERROR_LOST: a hold that was being promoted
- * could not be kept.
+ * Gives a waiting op up. An acquire ends in LATCH_CONFLICT, with the lease as it was before: a grant
+ * that crossed the cancel is given back. LATCH_ERROR_LOST: a hold that was being promoted could not
+ * be kept. LATCH_DONE: another request, or a demotion, was carried out before the cancel;
+ * LATCH_CONFLICT: it was not, or nobody knows. LATCH_WANT_*: call latch_op_cancel() again then.
  */
 latch_status latch_op_cancel(latch_op *op, int64_t now_ns);
 

@@ -31,17 +31,20 @@ static latch_status end(latch_op *op, latch_status status)
 
     lease->busy = false;
     op->state = NULL;
-    if (status == LATCH_ERROR_LOST) {
+    if (status == LATCH_ERROR_LOST
+        || (status == LATCH_CONFLICT && !acquires(op) && !op->cancelled)) {
         lease->mode = LATCH_FREE;
-        return status;
     }
-    if (status != LATCH_DONE && op->request.kind != LATCH_PROBE) {
+    if (status != LATCH_DONE) {
         return status;
     }
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
             lease->mode = op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
+            if (lease->mode == LATCH_SHARED) {
+                lease->fencing_token = 0;
+            }
             /* fall through */
         case LATCH_REFRESH:
             if (__builtin_mul_overflow(op->request.ttl_ms, LATCH_NS_PER_MS, &ttl_ns)) {
@@ -54,9 +57,6 @@ static latch_status end(latch_op *op, latch_status status)
             lease->fencing_token = 0;
             break;
         case LATCH_PROBE:
-            if (status == LATCH_CONFLICT) {
-                lease->mode = LATCH_FREE;
-            }
             break;
     }
     return status;
@@ -106,11 +106,15 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
 latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_request *request,
                             latch_error *error)
 {
-    int64_t now_ns = latch_engine_now_ns(lease->store->engine);
+    /* Reading the clock costs as much as a lock in memory: only where time matters. */
+    bool timed = request->wait || lease->deadline_ns != LATCH_NEVER
+        || (lease->store->class->info.capabilities & LATCH_EXPIRING) != 0;
+    int64_t now_ns = timed ? latch_engine_now_ns(lease->store->engine) : 0;
 
     *op = (latch_op){
         .lease = lease, .request = *request, .error = error, .fd = -1,
-        .mode_before = lease->mode, .wake_ns = LATCH_NEVER,
+        .mode_before = latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE,
+        .wake_ns = LATCH_NEVER,
     };
     if (!request->wait || now_ns >= request->deadline_ns) {
         op->request.wait = false;
@@ -127,23 +131,25 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
     return settle(op, attempt(op, now_ns), now_ns);
 }
 
-/* The second half of a cancel: what was granted too late is given back. */
+/*
+ * The second half of a cancel: a grant that came too late is given back. A lease that was exclusive
+ * before has been demoted at most, which nobody needs to undo.
+ */
 static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
 {
-    if (status == LATCH_DONE && !op->undoing) {
+    if (status == LATCH_DONE && acquires(op) && op->mode_before != LATCH_EXCLUSIVE
+        && !op->undoing) {
         end(op, LATCH_DONE);
         op->lease->busy = true;
         op->undoing = true;
-        op->request.kind = op->mode_before == LATCH_FREE ? LATCH_RELEASE
-            : op->mode_before == LATCH_SHARED            ? LATCH_ACQUIRE_SHARED
-                                                         : LATCH_ACQUIRE;
+        op->request.kind = op->mode_before == LATCH_FREE ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED;
         status = attempt(op, now_ns);
     }
     if (LATCH_WANTS(status)) {
         return status;
     }
     status = end(op, status);
-    return status == LATCH_DONE ? LATCH_CONFLICT : status;
+    return status == LATCH_DONE && op->undoing ? LATCH_CONFLICT : status;
 }
 
 latch_status latch_op_step(latch_op *op, int64_t now_ns)

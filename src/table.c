@@ -102,14 +102,11 @@ void latch_table_remove(latch_table *table, latch_node *node)
     table->count--;
 }
 
-latch_node *latch_table_pop(latch_table *table)
+latch_node *latch_table_any(const latch_table *table)
 {
     for (size_t at = 0; table->count > 0 && at < table->bucket_count; at++) {
         if (table->buckets[at] != NULL) {
-            latch_node *node = table->buckets[at];
-
-            latch_table_remove(table, node);
-            return node;
+            return table->buckets[at];
         }
     }
     return NULL;

@@ -27,7 +27,7 @@ latch_node *latch_table_find(const latch_table *table, const char *key, size_t l
 /* Adds a node with `key` and `length` set. False when memory ran out; the table is as before. */
 bool latch_table_add(latch_table *table, latch_node *node);
 void latch_table_remove(latch_table *table, latch_node *node);
-/* Takes any node out of the table; NULL when it is empty. */
-latch_node *latch_table_pop(latch_table *table);
+/* Any node of the table, for emptying it; NULL when it is empty. */
+latch_node *latch_table_any(const latch_table *table);
 
 #endif

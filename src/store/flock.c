@@ -49,9 +49,9 @@ static latch_status flock_open(latch_store *base, const latch_store_options *opt
     }
     memcpy(store->directory, options->path, length + 1);
     store->unsure_links = !trusts_links(store->directory);
-    latch_link_init(&store->idle_order);
+    latch_link_init(&store->idle);
     latch_link_init(&store->held);
-    return latch_table_init(&store->idle, base->engine, error);
+    return latch_table_init(&store->files, base->engine, error);
 }
 
 static void flock_close(latch_store *base)
@@ -59,7 +59,7 @@ static void flock_close(latch_store *base)
     flock_store *store = (flock_store *) base;
 
     latch_flock_close_idle(store);
-    latch_table_end(&store->idle);
+    latch_table_end(&store->files);
 }
 
 static int try_flock(const flock_file *file, int operation)
@@ -333,7 +333,6 @@ static void flock_drop(latch_lease *lease)
 const latch_store_class latch_flock_store = {
     .info = {
         .name = "flock",
-        .state_name = "Symfony\\Component\\Lock\\Store\\FlockStore",
         .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH,
     },
     .size = sizeof(flock_store) + PATH_MAX,

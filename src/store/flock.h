@@ -17,21 +17,24 @@
 
 typedef struct flock_store {
     latch_store store;
-    latch_table idle;      /* of flock_file, by resource; at most one for each */
-    latch_link idle_order; /* the same, least recently used first */
-    latch_link held;       /* of flock_file */
+    latch_table files; /* of flock_file, by resource: one for each, idle or in use */
+    latch_link idle;   /* of flock_file: unlocked, least recently used first */
+    latch_link held;   /* of flock_file: some lease's lock */
+    size_t idle_count;
     bool unsure_links;     /* a file system that may hide a removal from fstat() */
     char directory[];
 } flock_store;
 
 typedef struct flock_file {
     latch_descriptor descriptor;
-    latch_link link;     /* in the store's `idle_order` or `held` */
-    latch_node node;     /* in the store's `idle` */
+    latch_link link;     /* in the store's `idle` or `held` */
+    latch_node node;     /* in the store's `files`, if it is listed */
     dev_t device;
     ino_t inode;
     unsigned generation; /* of the process that opened it */
     uint8_t mode;        /* while in `held`: of latch_mode */
+    bool is_listed;
+    bool is_idle;
     char resource[];
 } flock_file;
 
@@ -40,13 +43,13 @@ latch_status latch_flock_path(const flock_store *store, const char *resource, si
                               char *path, size_t size, latch_error *error);
 
 /*
- * Hands out an unlocked file for the lease's resource: an idle one, else a newly opened one. The
- * file is in no list. LATCH_WANT_TIMER: somebody is creating it just now, try again in a moment.
+ * Hands out an unlocked file for the lease's resource: an idle one, else a newly opened one. It is
+ * neither idle nor held. LATCH_WANT_TIMER: somebody is creating it just now, try again in a moment.
  */
 latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file **file);
-/* Takes back an unlocked file that is in no list: keeps it for the next lease, or closes it. */
+/* Takes back such an unlocked file: keeps it for the next lease, or closes it. */
 void latch_flock_file_put(flock_store *store, flock_file *file);
-/* Closes and frees a file that is in no list, with the lock that it may have. */
+/* Closes and frees a file that is neither idle nor held, with the lock that it may have. */
 void latch_flock_file_close(flock_store *store, flock_file *file);
 void latch_flock_close_idle(flock_store *store);
 

@@ -130,6 +130,7 @@ static latch_status make_file(flock_store *store, const latch_lease *lease, int 
     made->inode = status.st_ino;
     made->generation = store->store.engine->generation;
     made->mode = LATCH_FREE;
+    made->is_listed = made->is_idle = false;
     memcpy(made->resource, lease->resource, lease->resource_length);
     made->node.key = made->resource;
     made->node.length = lease->resource_length;
@@ -137,22 +138,22 @@ static latch_status make_file(flock_store *store, const latch_lease *lease, int 
     return LATCH_DONE;
 }
 
-static void forget_idle(flock_store *store, flock_file *file)
+static void end_idleness(flock_store *store, flock_file *file)
 {
-    latch_table_remove(&store->idle, &file->node);
     latch_link_remove(&file->link);
+    file->is_idle = false;
+    store->idle_count--;
 }
 
 static flock_file *take_idle(flock_store *store, const latch_lease *lease)
 {
-    latch_node *node = latch_table_find(&store->idle, lease->resource, lease->resource_length);
-    flock_file *file;
+    latch_node *node = latch_table_find(&store->files, lease->resource, lease->resource_length);
+    flock_file *file = node != NULL ? LATCH_CONTAINER(node, flock_file, node) : NULL;
 
-    if (node == NULL) {
+    if (file == NULL || !file->is_idle) {
         return NULL;
     }
-    file = LATCH_CONTAINER(node, flock_file, node);
-    forget_idle(store, file);
+    end_idleness(store, file);
     if (file->descriptor.fd < 0) { /* closed by a fork */
         latch_flock_file_close(store, file);
         return NULL;
@@ -189,11 +190,22 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
     if (fd < 0) {
         return explain(op->error, errno, path);
     }
+    op->attempts = 0;
     status = make_file(store, lease, fd, path, file, op->error);
     if (status != LATCH_DONE) {
         close(fd);
     }
     return status;
+}
+
+/* A resource's first file stays listed until it is closed; a second one is not kept. */
+static bool list(flock_store *store, flock_file *file)
+{
+    if (!file->is_listed) {
+        file->is_listed = latch_table_find(&store->files, file->resource, file->node.length) == NULL
+            && latch_table_add(&store->files, &file->node);
+    }
+    return file->is_listed;
 }
 
 void latch_flock_file_put(flock_store *store, flock_file *file)
@@ -202,33 +214,35 @@ void latch_flock_file_put(flock_store *store, flock_file *file)
     bool shared = file->descriptor.inherit
         || file->generation != store->store.engine->generation;
 
-    if (shared || file->descriptor.fd < 0
-        || latch_table_find(&store->idle, file->resource, file->node.length) != NULL
-        || !latch_table_add(&store->idle, &file->node)) {
+    if (shared || file->descriptor.fd < 0 || !list(store, file)) {
         latch_flock_file_close(store, file);
         return;
     }
-    latch_link_append(&store->idle_order, &file->link);
-    if (store->idle.count > LATCH_FLOCK_IDLE_MAX) {
-        flock_file *oldest = LATCH_CONTAINER(store->idle_order.next, flock_file, link);
+    latch_link_append(&store->idle, &file->link);
+    file->is_idle = true;
+    if (++store->idle_count > LATCH_FLOCK_IDLE_MAX) {
+        flock_file *oldest = LATCH_CONTAINER(store->idle.next, flock_file, link);
 
-        forget_idle(store, oldest);
+        end_idleness(store, oldest);
         latch_flock_file_close(store, oldest);
     }
 }
 
 void latch_flock_file_close(flock_store *store, flock_file *file)
 {
+    if (file->is_listed) {
+        latch_table_remove(&store->files, &file->node);
+    }
     latch_descriptor_close(store->store.engine, &file->descriptor);
     latch_free(store->store.engine, file);
 }
 
 void latch_flock_close_idle(flock_store *store)
 {
-    for (latch_node *node; (node = latch_table_pop(&store->idle)) != NULL;) {
-        flock_file *file = LATCH_CONTAINER(node, flock_file, node);
+    while (store->idle.next != &store->idle) {
+        flock_file *file = LATCH_CONTAINER(store->idle.next, flock_file, link);
 
-        latch_link_remove(&file->link);
+        end_idleness(store, file);
         latch_flock_file_close(store, file);
     }
 }

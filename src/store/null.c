@@ -15,7 +15,6 @@ static bool null_held(const latch_lease *lease)
 const latch_store_class latch_null_store = {
     .info = {
         .name = "null",
-        .state_name = "Symfony\\Component\\Lock\\Store\\NullStore",
         .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE | LATCH_THREAD_SAFE,
     },
     .size = sizeof(latch_store),
