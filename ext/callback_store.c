@@ -45,7 +45,7 @@ static php_latch_outcome poll(zend_object *store, zend_object *key, const char *
         }
         php_latch_forget_outcome(&outcome);
         if (!php_latch_sleep(next_poll_ns(deadline_ns))) {
-            return (php_latch_outcome){PHP_LATCH_INTERRUPTED, NULL};
+            return (php_latch_outcome){LATCH_INTERRUPTED, NULL};
         }
     }
 }

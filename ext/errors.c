@@ -6,14 +6,12 @@
 #include <math.h>
 
 zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous,
-                                     const char *format, ...)
+                                     const char *before, zend_string *resource, const char *after)
 {
     zval exception, message;
-    va_list arguments;
 
-    va_start(arguments, format);
-    ZVAL_STR(&message, zend_vstrpprintf(0, format, arguments));
-    va_end(arguments);
+    ZVAL_STR(&message, zend_string_concat3(before, strlen(before), ZSTR_VAL(resource),
+                                           ZSTR_LEN(resource), after, strlen(after)));
     object_init_ex(&exception, ce);
     zend_update_property_ex(ce, Z_OBJ(exception), ZSTR_KNOWN(ZEND_STR_MESSAGE), &message);
     zval_ptr_dtor(&message);
@@ -32,7 +30,7 @@ php_latch_outcome php_latch_outcome_of_call(void)
         return outcome;
     }
     if (!instanceof_function(exception->ce, zend_ce_exception)) {
-        outcome.status = PHP_LATCH_INTERRUPTED;
+        outcome.status = LATCH_INTERRUPTED;
         return outcome;
     }
     outcome.status = instanceof_function(exception->ce, php_latch_conflicted_ce)
@@ -49,7 +47,8 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
 {
     php_latch_outcome outcome = {status, NULL};
     zend_class_entry *ce = php_latch_storage_ce;
-    const char *format = "Failed to store the \"%s\" lock: %s.";
+    const char *before = "Failed to store the \"", *hint = "";
+    char after[sizeof(error->message) + 128];
 
     if (!LATCH_FAILED(status)) {
         return outcome;
@@ -60,8 +59,8 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
             break;
         case LATCH_ERROR_DEADLOCK:
             ce = php_latch_acquiring_ce;
-            format = "Failed to acquire the \"%s\" lock: %s, so that the wait would never end. "
-                     "Release it first, or pass a timeout.";
+            before = "Failed to acquire the \"";
+            hint = ", so that the wait would never end; release it first, or pass a timeout";
             break;
         case LATCH_ERROR_BUSY:
             ce = php_latch_acquiring_ce;
@@ -72,8 +71,8 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
         default:
             break;
     }
-    outcome.exception = php_latch_new_exception(ce, NULL, format, ZSTR_VAL(resource),
-                                                error->message);
+    snprintf(after, sizeof(after), "\" lock: %s%s.", error->message, hint);
+    outcome.exception = php_latch_new_exception(ce, NULL, before, resource, after);
     return outcome;
 }
 
@@ -81,11 +80,12 @@ void php_latch_throw_outcome(php_latch_outcome *outcome)
 {
     zval exception;
 
-    if (outcome->status == LATCH_DONE || outcome->status == PHP_LATCH_INTERRUPTED) {
+    if (outcome->status == LATCH_DONE || outcome->status == LATCH_INTERRUPTED) {
         return;
     }
     if (outcome->exception == NULL) {
-        outcome->exception = php_latch_new_exception(php_latch_conflicted_ce, NULL, "%s", "");
+        outcome->exception = php_latch_new_exception(php_latch_conflicted_ce, NULL, "",
+                                                     ZSTR_EMPTY_ALLOC(), "");
     }
     ZVAL_OBJ(&exception, outcome->exception);
     outcome->exception = NULL;
@@ -97,6 +97,25 @@ void php_latch_forget_outcome(php_latch_outcome *outcome)
     if (outcome->exception != NULL) {
         OBJ_RELEASE(outcome->exception);
         outcome->exception = NULL;
+    }
+}
+
+void php_latch_warn_of_exception(void)
+{
+    zend_object *exception = EG(exception);
+    zval unused, *message;
+
+    GC_ADDREF(exception);
+    zend_clear_exception();
+    message = zend_read_property_ex(
+        instanceof_function(exception->ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error,
+        exception, ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
+    zend_error(E_WARNING, "Latch: %s", Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > 0
+               ? Z_STRVAL_P(message)
+               : "Failed to release a lock");
+    OBJ_RELEASE(exception);
+    if (EG(exception) != NULL) { /* an error handler's */
+        zend_clear_exception();
     }
 }
 

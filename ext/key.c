@@ -117,6 +117,20 @@ static HashTable *writable_state(zend_object *key)
     return Z_ARR_P(state);
 }
 
+/* Throws and returns false while an operation on one of the key's leases is in flight. */
+static bool check_idle(zend_object *key)
+{
+    for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
+         lease = php_latch_lease_next(lease)) {
+        if (lease->lease.busy) {
+            zend_throw_error(NULL, "The state of %s cannot be changed while its lock is being "
+                             "acquired", ZSTR_VAL(php_latch_key_ce->name));
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A state that is set or removed by hand is from then on the truth, also for our own stores. */
 static void forget_token(zend_object *key, zend_string *name)
 {
@@ -202,15 +216,27 @@ PHP_METHOD(Latch_Key, setState)
 {
     zend_object *key = Z_OBJ_P(ZEND_THIS);
     zend_string *name;
-    zval *state;
+    zval *state, *slot, old;
 
     ZEND_PARSE_PARAMETERS_START(2, 2)
         Z_PARAM_STR(name)
         Z_PARAM_ZVAL(state)
     ZEND_PARSE_PARAMETERS_END();
+    if (!check_idle(key)) {
+        RETURN_THROWS();
+    }
     forget_token(key, name);
-    Z_TRY_ADDREF_P(state);
-    zend_symtable_update(writable_state(key), name, state);
+    /* The old value goes last: its destructor may come back here. */
+    ZVAL_UNDEF(&old);
+    slot = zend_symtable_find(writable_state(key), name);
+    if (slot != NULL) {
+        ZVAL_COPY_VALUE(&old, slot);
+        ZVAL_COPY(slot, state);
+    } else {
+        Z_TRY_ADDREF_P(state);
+        zend_symtable_update(writable_state(key), name, state);
+    }
+    zval_ptr_dtor(&old);
 }
 
 PHP_METHOD(Latch_Key, removeState)
@@ -221,6 +247,9 @@ PHP_METHOD(Latch_Key, removeState)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_STR(name)
     ZEND_PARSE_PARAMETERS_END();
+    if (!check_idle(key)) {
+        RETURN_THROWS();
+    }
     forget_token(key, name);
     zend_symtable_del(writable_state(key), name);
 }
@@ -316,6 +345,29 @@ static zval *find_entry(HashTable *data, const char *name)
     return entry;
 }
 
+static bool number_of(zval *entry, double *number)
+{
+    zend_long integer;
+    zend_uchar type;
+
+    switch (Z_TYPE_P(entry)) {
+        case IS_LONG:
+            *number = (double) Z_LVAL_P(entry);
+            return true;
+        case IS_DOUBLE:
+            *number = Z_DVAL_P(entry);
+            return true;
+        case IS_STRING:
+            type = is_numeric_string(Z_STRVAL_P(entry), Z_STRLEN_P(entry), &integer, number, false);
+            if (type == IS_LONG) {
+                *number = (double) integer;
+            }
+            return type != 0;
+        default:
+            return false;
+    }
+}
+
 static bool refuse_entry(const char *name, const char *type, zval *entry)
 {
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
@@ -325,20 +377,26 @@ static bool refuse_entry(const char *name, const char *type, zval *entry)
     return false;
 }
 
-/* Throws and returns false unless the three entries have their types. No object is called. */
+/*
+ * Throws and returns false unless the three entries have their types. Numbers and texts may stand
+ * for each other, as in Symfony's Key: formats like XML do not tell them apart. No object is called.
+ */
 static bool check_entries(zval *resource, zval *expiring_time, zval *state)
 {
+    double seconds;
+
     if (resource != NULL && Z_TYPE_P(resource) == IS_OBJECT) {
         zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot unserialize %s",
                                 ZSTR_VAL(php_latch_key_ce->name));
         return false;
     }
-    if (resource == NULL || Z_TYPE_P(resource) != IS_STRING) {
+    if (resource == NULL
+        || (Z_TYPE_P(resource) != IS_STRING && Z_TYPE_P(resource) != IS_LONG
+            && Z_TYPE_P(resource) != IS_DOUBLE)) {
         return refuse_entry("resource", "a string", resource);
     }
     if (expiring_time != NULL && Z_TYPE_P(expiring_time) != IS_NULL
-        && Z_TYPE_P(expiring_time) != IS_LONG
-        && (Z_TYPE_P(expiring_time) != IS_DOUBLE || !isfinite(Z_DVAL_P(expiring_time)))) {
+        && !(number_of(expiring_time, &seconds) && isfinite(seconds))) {
         return refuse_entry("expiringTime", "null or a finite number of seconds", expiring_time);
     }
     if (state != NULL && Z_TYPE_P(state) != IS_NULL && Z_TYPE_P(state) != IS_ARRAY) {
@@ -353,6 +411,7 @@ PHP_METHOD(Latch_Key, __unserialize)
     zval *resource, *expiring_time, *state;
     zval old[2];
     HashTable *data;
+    double seconds;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ARRAY_HT(data)
@@ -360,16 +419,15 @@ PHP_METHOD(Latch_Key, __unserialize)
     resource = find_entry(data, "resource");
     expiring_time = find_entry(data, "expiringTime");
     state = find_entry(data, "state");
-    if (!check_entries(resource, expiring_time, state)) {
+    if (!check_entries(resource, expiring_time, state) || !check_idle(key)) {
         RETURN_THROWS();
     }
 
     zval_ptr_dtor(KEY_SLOT(key, KEY_RESOURCE));
-    ZVAL_COPY(KEY_SLOT(key, KEY_RESOURCE), resource);
-    if (expiring_time == NULL || Z_TYPE_P(expiring_time) == IS_NULL) {
-        php_latch_key_reset_lifetime(key);
-    } else {
-        ZVAL_DOUBLE(KEY_SLOT(key, KEY_EXPIRING_TIME), zval_get_double(expiring_time));
+    ZVAL_STR(KEY_SLOT(key, KEY_RESOURCE), zval_get_string(resource));
+    php_latch_key_reset_lifetime(key);
+    if (expiring_time != NULL && number_of(expiring_time, &seconds)) {
+        ZVAL_DOUBLE(KEY_SLOT(key, KEY_EXPIRING_TIME), seconds);
     }
     /* What was there goes last: destroying it may run PHP code. */
     ZVAL_COPY_VALUE(&old[0], KEY_SLOT(key, KEY_STATE));

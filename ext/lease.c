@@ -98,13 +98,12 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
     return zend_std_get_properties(object);
 }
 
-php_latch_lease *php_latch_lease_find(zend_object *key, zend_object *store)
+php_latch_lease *php_latch_lease_find(zend_object *key, php_latch_backend *backend,
+                                      zend_object *store)
 {
-    php_latch_store *native = php_latch_store_of(store);
-
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
-        if (native != NULL ? lease->backend == native->backend : lease->store == store) {
+        if (lease->backend == backend && lease->store == store) {
             return lease;
         }
     }
@@ -128,10 +127,10 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     return false;
 }
 
-php_latch_lease *php_latch_lease_get(zend_object *key, zend_object *store)
+php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
+                                     zend_object *store)
 {
-    php_latch_lease *lease = php_latch_lease_find(key, store);
-    php_latch_store *native = php_latch_store_of(store);
+    php_latch_lease *lease = php_latch_lease_find(key, backend, store);
     zval *slot = php_latch_key_lease_slot(key);
     zend_string *resource;
 
@@ -144,11 +143,11 @@ php_latch_lease *php_latch_lease_get(zend_object *key, zend_object *store)
     }
     lease = php_latch_lease_from(create(php_latch_lease_ce));
     lease->resource = zend_string_copy(resource);
-    latch_lease_init(&lease->lease, native != NULL ? native->backend->store : NULL,
-                     ZSTR_VAL(resource), ZSTR_LEN(resource));
-    if (native != NULL) {
-        lease->backend = native->backend;
-        lease->backend->references++;
+    latch_lease_init(&lease->lease, backend != NULL ? backend->store : NULL, ZSTR_VAL(resource),
+                     ZSTR_LEN(resource));
+    if (backend != NULL) {
+        lease->backend = backend;
+        backend->references++;
         if (!adopt_token(lease, key)) {
             OBJ_RELEASE(&lease->std);
             return NULL;

@@ -23,11 +23,10 @@ zend_class_entry *php_latch_lock_ce;
 
 #define THIS_LOCK php_latch_lock_from(Z_OBJ_P(ZEND_THIS))
 
-static const char *resource_of(const php_latch_lock *lock)
+/* The key was checked at the beginning of the method. */
+static zend_string *resource_of(const php_latch_lock *lock)
 {
-    zval *resource = OBJ_PROP_NUM(lock->key, 0);
-
-    return Z_TYPE_P(resource) == IS_STRING ? Z_STRVAL_P(resource) : "";
+    return php_latch_key_resource(lock->key);
 }
 
 static void log_simply(const php_latch_lock *lock, const char *level, const char *message)
@@ -37,9 +36,9 @@ static void log_simply(const php_latch_lock *lock, const char *level, const char
     }
 }
 
-/* Logs the exception and throws one of `ce` in its place, which it consumes. */
-static void throw_wrapped(const php_latch_lock *lock, zend_class_entry *ce,
-                          php_latch_outcome *outcome, const char *log_message, const char *message)
+/* Logs the outcome's exception and throws a LockAcquiringException in its place. */
+static void throw_wrapped(const php_latch_lock *lock, php_latch_outcome *outcome,
+                          const char *log_message, const char *before, const char *after)
 {
     zval exception;
 
@@ -50,8 +49,8 @@ static void throw_wrapped(const php_latch_lock *lock, zend_class_entry *ce,
         return;
     }
     if (outcome->status != LATCH_ERROR_DEADLOCK) { /* that one says what to do */
-        outcome->exception = php_latch_new_exception(ce, outcome->exception, message,
-                                                     resource_of(lock));
+        outcome->exception = php_latch_new_exception(php_latch_acquiring_ce, outcome->exception,
+                                                     before, resource_of(lock), after);
     }
     php_latch_throw_outcome(outcome);
 }
@@ -67,17 +66,18 @@ static void log_expiration(const php_latch_lock *lock, double ttl)
 }
 
 /* Releases a lock that ran out while it was being taken; what goes wrong then is not the story. */
-static void release_expired(php_latch_lock *lock, const char *message, php_latch_outcome *outcome)
+static void release_expired(php_latch_lock *lock, const char *before, const char *after,
+                            php_latch_outcome *outcome)
 {
     php_latch_lock_release(lock);
     *outcome = php_latch_outcome_of_call();
-    if (outcome->status == PHP_LATCH_INTERRUPTED) {
+    if (outcome->status == LATCH_INTERRUPTED) {
         return;
     }
     php_latch_forget_outcome(outcome);
     outcome->status = LATCH_ERROR_LOST;
-    outcome->exception = php_latch_new_exception(php_latch_expired_ce, NULL, message,
-                                                 resource_of(lock));
+    outcome->exception = php_latch_new_exception(php_latch_expired_ce, NULL, before,
+                                                 resource_of(lock), after);
 }
 
 static void refresh(php_latch_lock *lock, double ttl)
@@ -89,8 +89,8 @@ static void refresh(php_latch_lock *lock, double ttl)
     if (outcome.status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, true);
         if (php_latch_key_is_expired(lock->key)) {
-            release_expired(lock, "Failed to put off the expiration of the \"%s\" lock within the "
-                            "specified time.", &outcome);
+            release_expired(lock, "Failed to put off the expiration of the \"",
+                            "\" lock within the specified time.", &outcome);
         } else {
             log_expiration(lock, ttl);
             outcome = php_latch_outcome_of_call();
@@ -105,9 +105,8 @@ static void refresh(php_latch_lock *lock, double ttl)
         }
         php_latch_forget_outcome(&outcome);
     } else if (LATCH_FAILED(outcome.status)) {
-        throw_wrapped(lock, php_latch_acquiring_ce, &outcome,
-                      "Failed to define an expiration for the \"{resource}\" lock.",
-                      "Failed to define an expiration for the \"%s\" lock.");
+        throw_wrapped(lock, &outcome, "Failed to define an expiration for the \"{resource}\" lock.",
+                      "Failed to define an expiration for the \"", "\" lock.");
     }
 }
 
@@ -129,7 +128,7 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
         outcome = php_latch_outcome_of_call();
     }
     if (outcome.status == LATCH_DONE && php_latch_key_is_expired(lock->key)) {
-        release_expired(lock, "Failed to store the \"%s\" lock.", &outcome);
+        release_expired(lock, "Failed to store the \"", "\" lock.", &outcome);
     }
     return outcome;
 }
@@ -165,9 +164,8 @@ static bool acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking, int
         }
         php_latch_forget_outcome(&outcome);
     } else if (LATCH_FAILED(outcome.status)) {
-        throw_wrapped(lock, php_latch_acquiring_ce, &outcome,
-                      "Failed to acquire the \"{resource}\" lock.",
-                      "Failed to acquire the \"%s\" lock.");
+        throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" lock.",
+                      "Failed to acquire the \"", "\" lock.");
     }
     return outcome.status == LATCH_DONE;
 }
@@ -177,14 +175,14 @@ void php_latch_lock_release(php_latch_lock *lock)
     php_latch_outcome outcome = php_latch_lock_delete(lock);
     bool exists = false;
 
-    if (outcome.status == PHP_LATCH_INTERRUPTED) {
+    if (outcome.status == LATCH_INTERRUPTED) {
         return;
     }
     if (outcome.status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
         if (!lock->native) {
             outcome = php_latch_lock_exists(lock, &exists);
-            if (outcome.status == PHP_LATCH_INTERRUPTED) {
+            if (outcome.status == LATCH_INTERRUPTED) {
                 return;
             }
             if (outcome.status != LATCH_DONE
@@ -197,15 +195,14 @@ void php_latch_lock_release(php_latch_lock *lock)
         if (exists) {
             outcome.status = LATCH_ERROR_SYSTEM;
             outcome.exception = php_latch_new_exception(
-                php_latch_releasing_ce, NULL,
-                "Failed to release the \"%s\" lock, the resource is still locked.",
-                resource_of(lock));
+                php_latch_releasing_ce, NULL, "Failed to release the \"", resource_of(lock),
+                "\" lock, the resource is still locked.");
         }
     } else if (outcome.exception == NULL
                || !instanceof_function(outcome.exception->ce, php_latch_releasing_ce)) {
         outcome.exception = php_latch_new_exception(php_latch_releasing_ce, outcome.exception,
-                                                    "Failed to release the \"%s\" lock.",
-                                                    resource_of(lock));
+                                                    "Failed to release the \"", resource_of(lock),
+                                                    "\" lock.");
     }
 
     if (outcome.status == LATCH_DONE) {
@@ -367,23 +364,29 @@ PHP_METHOD(Latch_Lock, acquireRead)
     acquire_method(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED);
 }
 
-/* Releases after the callback; what that throws comes on top of what the callback threw. */
+/*
+ * Releases after the callback, with what that threw put aside, as before a destructor. What the
+ * release throws comes on top, as from a finally block; but an exit() goes on.
+ */
 static void release_finally(php_latch_lock *lock)
 {
     zend_object *thrown = EG(exception);
+    const zend_op *opline = EG(opline_before_exception);
 
-    if (thrown != NULL) {
-        GC_ADDREF(thrown);
-        zend_clear_exception();
-    }
-    php_latch_lock_release(lock);
     if (thrown == NULL) {
+        php_latch_lock_release(lock);
         return;
     }
+    EG(exception) = NULL;
+    php_latch_lock_release(lock);
+    if (EG(exception) != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown))) {
+        php_latch_warn_of_exception();
+    }
+    EG(opline_before_exception) = opline;
     if (EG(exception) != NULL) {
         zend_exception_set_previous(EG(exception), thrown);
     } else {
-        zend_throw_exception_internal(thrown);
+        EG(exception) = thrown;
     }
 }
 
@@ -410,13 +413,14 @@ PHP_METHOD(Latch_Lock, synchronized)
         if (EG(exception) == NULL) {
             zend_throw_exception_ex(php_latch_conflicted_ce, 0,
                                     "The \"%s\" lock was not free within %g seconds.",
-                                    resource_of(lock), timeout);
+                                    ZSTR_VAL(resource_of(lock)), timeout);
         }
         RETURN_THROWS();
     }
     call.retval = return_value;
     zend_call_function(&call, &cache);
-    if (!was_held) {
+    /* A child that was forked in the callback leaves the lock to its parent. */
+    if (!was_held && php_latch_lock_is_ours(lock)) {
         release_finally(lock);
     }
 }
@@ -505,7 +509,10 @@ PHP_METHOD(Latch_Lock, __debugInfo)
     if (lock->key == NULL) {
         return;
     }
-    add_assoc_string(return_value, "resource", resource_of(lock));
+    if (resource_of(lock) == NULL) {
+        RETURN_THROWS();
+    }
+    add_assoc_str(return_value, "resource", zend_string_copy(resource_of(lock)));
     add_assoc_string(return_value, "store", ZSTR_VAL(lock->store->ce->name));
     if (lock->ttl > 0) {
         add_assoc_double(return_value, "ttl", lock->ttl);

@@ -46,6 +46,8 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
 void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty);
 /* This process acquired it: from now on it is this process's to release. */
 void php_latch_lock_claim(php_latch_lock *lock);
+/* False in a child of the process that acquired it. */
+bool php_latch_lock_is_ours(const php_latch_lock *lock);
 /* The destructor. */
 void php_latch_lock_end(php_latch_lock *lock);
 void php_latch_lock_life_startup(zend_class_entry *ce);

@@ -76,10 +76,14 @@ void php_latch_lock_claim(php_latch_lock *lock)
     lock->generation = latch_engine_generation(php_latch_engine);
 }
 
+bool php_latch_lock_is_ours(const php_latch_lock *lock)
+{
+    return lock->generation == latch_engine_generation(php_latch_engine);
+}
+
 static bool is_to_be_released(const php_latch_lock *lock)
 {
-    return lock->auto_release && lock->dirty
-        && lock->generation == latch_engine_generation(php_latch_engine);
+    return lock->auto_release && lock->dirty && php_latch_lock_is_ours(lock);
 }
 
 void php_latch_lock_end(php_latch_lock *lock)
@@ -90,40 +94,44 @@ void php_latch_lock_end(php_latch_lock *lock)
     if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
         php_latch_lock_release(lock);
     }
-    /* A throw during shutdown would keep all other destructors from running. */
-    if (EG(exception) != NULL && (EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0
-        && instanceof_function(EG(exception)->ce, zend_ce_exception)) {
-        php_latch_outcome outcome = php_latch_outcome_of_call();
-        zval unused, *message = zend_read_property_ex(
-            zend_ce_exception, outcome.exception, ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
-
-        php_error_docref(NULL, E_WARNING, "%s", Z_TYPE_P(message) == IS_STRING
-                         ? Z_STRVAL_P(message)
-                         : "Failed to release a lock");
-        php_latch_forget_outcome(&outcome);
+    if (EG(exception) == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0
+        || zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception))) {
+        return;
     }
+    /* A throw during shutdown would keep all other destructors from running. */
+    php_latch_lock_set_dirty(lock, false);
+    php_latch_warn_of_exception();
 }
 
 /* Without log line or exception: nobody is there any more to hear them. */
 static bool release_quietly(php_latch_lock *lock)
 {
     const latch_request request = {.kind = LATCH_RELEASE};
-    php_latch_lease *lease = php_latch_lease_find(lock->key, lock->store);
+    php_latch_lease *lease =
+        php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL);
     latch_error error;
 
     return lease == NULL || php_latch_run(lease, &request, &error) == LATCH_DONE;
 }
 
+/*
+ * In RSHUTDOWN no PHP code runs any more, so that an exception would count as uncaught and bail out.
+ * A frame of our own keeps it pending, for a warning.
+ */
 static void call_delete(zend_object *store, zend_object *key)
 {
+    zend_execute_data frame = {.func = (zend_function *) &zend_pass_function};
+
+    EG(current_execute_data) = &frame;
     zend_try {
         php_latch_outcome outcome = php_latch_callback_delete(store, key);
 
-        php_latch_forget_outcome(&outcome);
+        php_latch_throw_outcome(&outcome);
         if (EG(exception) != NULL) {
-            zend_clear_exception();
+            php_latch_warn_of_exception();
         }
     } zend_end_try();
+    EG(current_execute_data) = NULL;
 }
 
 /*

@@ -8,28 +8,24 @@
 
 static php_latch_lease *lease_of(const php_latch_lock *lock)
 {
-    return php_latch_lease_find(lock->key, lock->store);
+    return lock->native
+        ? php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL)
+        : php_latch_lease_find(lock->key, NULL, lock->store);
 }
 
 /* ---- Stores of the engine */
 
 static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
 {
-    php_latch_store *store = php_latch_store_of(lock->store);
-    php_latch_lease *lease;
+    php_latch_backend *backend = php_latch_store_backend(lock->store);
+    php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
     latch_error error;
     latch_status status;
 
-    if (store->backend == NULL) {
-        zend_throw_error(NULL, "%s::__construct() was not called; call it in your constructor",
-                         ZSTR_VAL(lock->store->ce->name));
-        return (php_latch_outcome){PHP_LATCH_INTERRUPTED, NULL};
-    }
-    lease = php_latch_lease_get(lock->key, lock->store);
     if (lease == NULL) {
         return php_latch_outcome_of_call();
     }
-    lease->lease.remove = store->remove_on_release;
+    lease->lease.remove = php_latch_store_of(lock->store)->remove_on_release;
     if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
         lease->lease.inherit = !lock->auto_release;
     }
@@ -60,22 +56,16 @@ static void note_expiry(php_latch_lock *lock)
  * send their command, so the key's expiry counts from then, as it must. It stands on the wall clock,
  * which may be set: a TTL that we named ourselves bounds it, counted from before the call.
  */
-static void note_call(php_latch_lock *lock, php_latch_outcome *outcome, uint8_t mode,
-                      int64_t sent_ns, double ttl)
+static void note_call(const php_latch_lock *lock, php_latch_lease *lease, latch_status status,
+                      uint8_t mode, int64_t sent_ns, double ttl)
 {
-    php_latch_lease *lease = php_latch_lease_get(lock->key, lock->store);
     double remaining = php_latch_key_remaining_lifetime(lock->key);
     int64_t deadline_ns = LATCH_NEVER;
 
-    if (lease == NULL) {
-        php_latch_forget_outcome(outcome);
-        *outcome = php_latch_outcome_of_call();
-        return;
-    }
-    if (outcome->status == LATCH_CONFLICT) {
+    if (status == LATCH_CONFLICT) {
         lease->lease.mode = LATCH_FREE;
     }
-    if (outcome->status != LATCH_DONE) {
+    if (status != LATCH_DONE) {
         return;
     }
     if (fabs(remaining) < SECONDS_MAX) { /* false for NAN: no expiry */
@@ -112,10 +102,17 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         }
     } else {
         int64_t sent_ns = php_latch_now_ns();
+        /* Before the call: an allocation after it could bail out with the lock taken. */
+        php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
 
+        if (lease == NULL) {
+            return php_latch_outcome_of_call();
+        }
+        GC_ADDREF(&lease->std);
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns);
-        note_call(lock, &outcome, kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns,
-                  0);
+        note_call(lock, lease, outcome.status,
+                  kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
+        OBJ_RELEASE(&lease->std);
     }
     if (outcome.status == LATCH_DONE) {
         php_latch_lock_claim(lock);
@@ -135,13 +132,18 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
             note_expiry(lock);
         }
     } else {
-        const php_latch_lease *lease = lease_of(lock);
-        uint8_t mode = lease != NULL && lease->lease.mode != LATCH_FREE ? lease->lease.mode
-                                                                        : LATCH_EXCLUSIVE;
         int64_t sent_ns = php_latch_now_ns();
+        php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
+        uint8_t mode;
 
+        if (lease == NULL) {
+            return php_latch_outcome_of_call();
+        }
+        mode = lease->lease.mode != LATCH_FREE ? lease->lease.mode : LATCH_EXCLUSIVE;
+        GC_ADDREF(&lease->std);
         outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
-        note_call(lock, &outcome, mode, sent_ns, ttl);
+        note_call(lock, lease, outcome.status, mode, sent_ns, ttl);
+        OBJ_RELEASE(&lease->std);
     }
     return outcome;
 }
@@ -150,7 +152,6 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock)
 {
     const latch_request request = {.kind = LATCH_RELEASE};
     php_latch_lease *lease;
-    php_latch_outcome outcome;
 
     if (lock->native) {
         return run(lock, &request);
@@ -160,8 +161,7 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock)
     if (lease != NULL) {
         lease->lease.mode = LATCH_FREE;
     }
-    outcome = php_latch_callback_delete(lock->store, lock->key);
-    return outcome;
+    return php_latch_callback_delete(lock->store, lock->key);
 }
 
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
@@ -186,8 +186,7 @@ bool php_latch_lock_is_held(const php_latch_lock *lock)
 
     /* A lock that a parent process releases when it ends is not this child's. */
     if (lease == NULL
-        || (!lock->native && lock->auto_release
-            && lock->generation != latch_engine_generation(php_latch_engine))) {
+        || (!lock->native && lock->auto_release && !php_latch_lock_is_ours(lock))) {
         return false;
     }
     return latch_lease_held(&lease->lease, php_latch_now_ns());

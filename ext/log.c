@@ -39,8 +39,10 @@ void php_latch_log(zend_object *logger, const char *level, const char *message, 
         Z_TRY_ADDREF_P(value);
         add_assoc_zval(&arguments[1], name, value);
     }
+    GC_ADDREF(logger); /* it may have itself replaced */
     zend_call_known_instance_method_with_2_params(method, logger, NULL, &arguments[0],
                                                   &arguments[1]);
+    OBJ_RELEASE(logger);
     zval_ptr_dtor(&arguments[0]);
     zval_ptr_dtor(&arguments[1]);
 }

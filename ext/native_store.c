@@ -71,6 +71,17 @@ php_latch_store *php_latch_store_of(zend_object *object)
     return object->handlers == &handlers ? LATCH_CONTAINER(object, php_latch_store, std) : NULL;
 }
 
+php_latch_backend *php_latch_store_backend(zend_object *object)
+{
+    php_latch_backend *backend = php_latch_store_of(object)->backend;
+
+    if (backend == NULL && EG(exception) == NULL) {
+        zend_throw_error(NULL, "%s::__construct() was not called; call it in your constructor",
+                         ZSTR_VAL(object->ce->name));
+    }
+    return backend;
+}
+
 bool php_latch_store_is_native(zend_object *object)
 {
     static const char *const methods[] = {
@@ -95,17 +106,11 @@ bool php_latch_store_is_native(zend_object *object)
 /* The lease that a store method works on; NULL after throwing. */
 static php_latch_lease *lease_of_call(zend_object *this_store, zend_object *key)
 {
-    php_latch_store *store = php_latch_store_of(this_store);
-    php_latch_lease *lease;
+    php_latch_backend *backend = php_latch_store_backend(this_store);
+    php_latch_lease *lease = backend != NULL ? php_latch_lease_get(key, backend, NULL) : NULL;
 
-    if (store->backend == NULL) {
-        zend_throw_error(NULL, "%s::__construct() was not called; call it in your constructor",
-                         ZSTR_VAL(this_store->ce->name));
-        return NULL;
-    }
-    lease = php_latch_lease_get(key, this_store);
     if (lease != NULL) {
-        lease->lease.remove = store->remove_on_release;
+        lease->lease.remove = php_latch_store_of(this_store)->remove_on_release;
     }
     return lease;
 }

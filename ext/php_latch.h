@@ -128,6 +128,8 @@ void php_latch_backend_release(php_latch_backend *backend);
 php_latch_store *php_latch_store_create(zend_class_entry *ce);
 /* The object's store; NULL when it is not one of Latch's. */
 php_latch_store *php_latch_store_of(zend_object *object);
+/* The same, constructed: its back end; NULL after throwing. */
+php_latch_backend *php_latch_store_backend(zend_object *object);
 /* True when no PHP subclass overrides what the engine would do. */
 bool php_latch_store_is_native(zend_object *object);
 void php_latch_native_store_startup(void);
@@ -136,8 +138,8 @@ void php_latch_native_store_startup(void);
 
 typedef struct php_latch_lease {
     latch_lease lease;
-    php_latch_backend *backend; /* NULL for a store written in PHP */
-    zend_object *store;         /* the store written in PHP, else NULL */
+    php_latch_backend *backend; /* NULL for a store that is driven by its PHP methods */
+    zend_object *store;         /* that store, else NULL */
     zend_string *resource;
     zend_object *next;          /* the key's lease in another store, or NULL */
     zend_object std;
@@ -149,17 +151,22 @@ php_latch_lease *php_latch_lease_first(zend_object *key);
 php_latch_lease *php_latch_lease_next(const php_latch_lease *lease);
 /* Takes a lease away from its key. */
 void php_latch_lease_forget(zend_object *key, php_latch_lease *lease);
-/* The key's lease in `store`, or NULL. */
-php_latch_lease *php_latch_lease_find(zend_object *key, zend_object *store);
+/*
+ * The key's lease in an engine's store, or in one that is driven by its PHP methods: one of
+ * `backend` and `store` is NULL. NULL when the key has none.
+ */
+php_latch_lease *php_latch_lease_find(zend_object *key, php_latch_backend *backend,
+                                      zend_object *store);
 /* The same, made when it is missing; NULL after throwing. */
-php_latch_lease *php_latch_lease_get(zend_object *key, zend_object *store);
+php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
+                                     zend_object *store);
 
 /* ---- wait.c: the only place that sleeps -------------------------------------------------------- */
 
-/* A signal handler or the like threw, or exited, while we waited: EG(exception) is set. */
-#define PHP_LATCH_INTERRUPTED ((latch_status) -1)
-
-/* Carries a request out and waits for it. Nothing was taken unless it returns LATCH_DONE. */
+/*
+ * Carries a request out and waits for it. LATCH_INTERRUPTED: a signal handler or the like threw, or
+ * exited, while we waited; EG(exception) is set. Nothing was taken unless it returns LATCH_DONE.
+ */
 latch_status php_latch_run(php_latch_lease *lease, const latch_request *request,
                            latch_error *error);
 /* Sleeps until `wake_ns` (monotonic); false when interrupted by an exception. */
@@ -186,11 +193,15 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
 /* Throws the outcome's exception, which it consumes, unless it is DONE. */
 void php_latch_throw_outcome(php_latch_outcome *outcome);
 void php_latch_forget_outcome(php_latch_outcome *outcome);
+/* Turns the pending exception into a warning, where it must not go on; leaves none. */
+void php_latch_warn_of_exception(void);
 
-/* A new exception with `previous`, which it consumes and which may be NULL. */
-ZEND_ATTRIBUTE_FORMAT(printf, 3, 4)
+/*
+ * A new exception with `previous`, which it consumes and which may be NULL. The message is `before`,
+ * the resource in whole (it may have NUL bytes), `after`.
+ */
 zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous,
-                                     const char *format, ...);
+                                     const char *before, zend_string *resource, const char *after);
 /* Throws an exception that names the argument. */
 void php_latch_throw_argument(zend_class_entry *ce, uint32_t number, const char *name,
                               const char *problem);

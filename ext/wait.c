@@ -113,7 +113,7 @@ static latch_status wait_for(const latch_op *op, latch_status status, php_latch_
                     waiting->op.wake_ns);
         if (!run_interrupts()) {
             give_up(&waiting->op);
-            status = PHP_LATCH_INTERRUPTED;
+            status = LATCH_INTERRUPTED;
             break;
         }
         status = latch_op_step(&waiting->op, php_latch_now_ns());

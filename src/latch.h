@@ -27,6 +27,7 @@ typedef enum latch_status {
     LATCH_CONFLICT,   /* Somebody else holds the resource; for a probe: the lease is not held. */
     LATCH_WANT_IO,    /* Step again when op->fd has op->events, or at op->wake_ns. */
     LATCH_WANT_TIMER, /* Step again at op->wake_ns. */
+    LATCH_INTERRUPTED, /* Never the engine's answer: its user gave the wait up. */
     LATCH_ERROR_MEMORY,      /* The allocator returned NULL. */
     LATCH_ERROR_ARGUMENT,    /* An argument is out of its range. */
     LATCH_ERROR_SYSTEM,      /* A system call failed; sys_errno says how. */

@@ -16,7 +16,7 @@ final class Key implements \Stringable
     private array $state = [];
     private bool $serializable = true;
     /** What the extension holds for this key: a Lease, or null. */
-    private ?object $lease = null;
+    private ?Lease $lease = null;
 
     public function __construct(string $resource) {}
 

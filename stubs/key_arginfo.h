@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d25a448213fd99a7ea63259ca72cb7fc39c5a1a2 */
+ * Stub hash: f65d1310913dd3e58f3c9b8a12bc59246f27a859 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Key___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
@@ -117,10 +117,11 @@ static zend_class_entry *register_class_Latch_Key(zend_class_entry *class_entry_
 	zend_declare_typed_property(class_entry, property_serializable_name, &property_serializable_default_value, ZEND_ACC_PRIVATE, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_BOOL));
 	zend_string_release(property_serializable_name);
 
+	zend_string *property_lease_class_Latch_Lease = zend_string_init("Latch\\Lease", sizeof("Latch\\Lease")-1, 1);
 	zval property_lease_default_value;
 	ZVAL_NULL(&property_lease_default_value);
 	zend_string *property_lease_name = zend_string_init("lease", sizeof("lease") - 1, 1);
-	zend_declare_typed_property(class_entry, property_lease_name, &property_lease_default_value, ZEND_ACC_PRIVATE, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_OBJECT|MAY_BE_NULL));
+	zend_declare_typed_property(class_entry, property_lease_name, &property_lease_default_value, ZEND_ACC_PRIVATE, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_lease_class_Latch_Lease, 0, MAY_BE_NULL));
 	zend_string_release(property_lease_name);
 
 	return class_entry;
