@@ -170,7 +170,14 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
     php_latch_outcome outcome;
 
     if (!lock->native) {
-        return php_latch_callback_exists(lock->store, lock->key, exists);
+        php_latch_lease *lease;
+
+        outcome = php_latch_callback_exists(lock->store, lock->key, exists);
+        lease = lease_of(lock);
+        if (!*exists && lease != NULL) {
+            lease->lease.mode = LATCH_FREE;
+        }
+        return outcome;
     }
     outcome = run(lock, &request);
     *exists = outcome.status == LATCH_DONE;

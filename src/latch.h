@@ -156,7 +156,7 @@ typedef struct latch_lease {
 
 void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length);
 
-/* Adopts the token of a key that was handed over; false when it is empty or too long. */
+/* Adopts the token of a key that was handed over; false unless it is a text of 1 to 63 bytes. */
 bool latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length);
 
 /* Gives the lease a fresh token unless it has one. A store that needs none makes it on demand. */

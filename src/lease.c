@@ -14,7 +14,7 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
 
 bool latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length)
 {
-    if (length == 0 || length > LATCH_TOKEN_MAX) {
+    if (length == 0 || length > LATCH_TOKEN_MAX || memchr(token, '\0', length) != NULL) {
         return false;
     }
     memcpy(lease->token, token, length);

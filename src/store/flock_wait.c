@@ -26,21 +26,24 @@ typedef struct flock_wait {
     pthread_t thread;
     int fd;
     int operation;
+    int unused;          /* where pthreads writes what nobody asks for */
     _Atomic int outcome; /* PENDING, 0 when granted, else an errno */
 } flock_wait;
 
+/* No local whose address is taken: a cancelled frame would leave AddressSanitizer's marks on it. */
 static void *wait_in_kernel(void *argument)
 {
+    static const uint64_t one = 1;
     flock_wait *wait = argument;
-    const uint64_t one = 1;
-    int result, unused;
+    const int fd = wait->fd, operation = wait->operation;
+    int result;
 
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &unused);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &wait->unused);
     do {
-        result = flock(wait->fd, wait->operation);
+        result = flock(fd, operation);
     } while (result != 0 && errno == EINTR);
-    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &unused);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &unused);
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &wait->unused);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &wait->unused);
 
     wait->outcome = result == 0 ? 0 : errno;
     while (write(wait->wake.fd, &one, sizeof(one)) < 0 && errno == EINTR) {
