@@ -373,6 +373,10 @@ static void release_finally(php_latch_lock *lock)
     zend_object *thrown = EG(exception);
     const zend_op *opline = EG(opline_before_exception);
 
+    if (php_latch_is_out_of_memory()) {
+        php_latch_lock_free(lock);
+        return;
+    }
     if (thrown == NULL) {
         php_latch_lock_release(lock);
         return;

@@ -50,6 +50,8 @@ void php_latch_lock_claim(php_latch_lock *lock);
 bool php_latch_lock_is_ours(const php_latch_lock *lock);
 /* The destructor. */
 void php_latch_lock_end(php_latch_lock *lock);
+/* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
+void php_latch_lock_free(php_latch_lock *lock);
 void php_latch_lock_life_startup(zend_class_entry *ce);
 
 #endif

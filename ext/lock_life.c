@@ -134,6 +134,13 @@ static void call_delete(zend_object *store, zend_object *key)
     EG(current_execute_data) = NULL;
 }
 
+void php_latch_lock_free(php_latch_lock *lock)
+{
+    if (lock->native && release_quietly(lock)) {
+        php_latch_lock_set_dirty(lock, false);
+    }
+}
+
 /*
  * As __destruct(), but without calling it in the common case: nothing that could run PHP code, or
  * throw, is needed to release a native lock that nobody logs.
@@ -145,11 +152,12 @@ static void destruct(zend_object *object)
     if (!is_to_be_released(lock)) {
         return;
     }
-    if (lock->native && lock->logger == NULL && release_quietly(lock)) {
-        php_latch_lock_set_dirty(lock, false);
-        return;
+    if (lock->logger == NULL) {
+        php_latch_lock_free(lock);
     }
-    zend_objects_destroy_object(object);
+    if (lock->dirty) {
+        zend_objects_destroy_object(object);
+    }
 }
 
 static void leave_orphan(const php_latch_lock *lock)

@@ -11,6 +11,7 @@
 
 #include "php.h"
 
+#include "compat.h"
 #include "src/latch.h"
 #include "src/link.h"
 
@@ -165,7 +166,7 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
 
 /*
  * Carries a request out and waits for it. LATCH_INTERRUPTED: a signal handler or the like threw, or
- * exited, while we waited; EG(exception) is set. Nothing was taken unless it returns LATCH_DONE.
+ * ended the script, while we waited; return to PHP. Nothing was taken unless it returns LATCH_DONE.
  */
 latch_status php_latch_run(php_latch_lease *lease, const latch_request *request,
                            latch_error *error);
@@ -180,7 +181,7 @@ int64_t php_latch_now_ns(void);
 
 /* How a call to a store ended, as Symfony's Lock tells the cases apart. */
 typedef struct php_latch_outcome {
-    /* DONE; CONFLICT; an error: `exception` says which; INTERRUPTED: EG(exception) goes through. */
+    /* DONE; CONFLICT; an error: `exception` says which; INTERRUPTED: just return to PHP. */
     latch_status status;
     zend_object *exception; /* owned; may be NULL for a conflict */
 } php_latch_outcome;

@@ -25,11 +25,14 @@ int64_t php_latch_now_ns(void)
     return latch_engine_now_ns(php_latch_engine);
 }
 
-/* False when an interrupt threw, or exited. May not return: the time limit bails out. */
+/* False when an interrupt ends the script or threw. May not return: the time limit bails out. */
 static bool run_interrupts(void)
 {
     if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
         return true;
+    }
+    if (php_latch_is_out_of_memory()) {
+        return false; /* the VM's to report, as soon as we have returned */
     }
     zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
     if (zend_atomic_bool_load_ex(&EG(timed_out))) {
