@@ -223,7 +223,7 @@ static void destroy(zend_object *object)
 }
 
 /* As Symfony's Lock, a clone shares the key, and with it the lock. */
-static zend_object *clone(zend_object *object)
+static zend_object *clone_lock(zend_object *object)
 {
     const php_latch_lock *from = php_latch_lock_from(object);
     php_latch_lock *to = php_latch_lock_from(create(object->ce));
@@ -260,6 +260,6 @@ void php_latch_lock_life_startup(zend_class_entry *ce)
     handlers.offset = offsetof(php_latch_lock, std);
     handlers.dtor_obj = destruct;
     handlers.free_obj = destroy;
-    handlers.clone_obj = clone;
+    handlers.clone_obj = clone_lock;
     handlers.get_gc = get_gc;
 }
