@@ -133,21 +133,24 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
     return outcome;
 }
 
-static bool acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking, int64_t deadline_ns)
+/* LATCH_DONE when the lock is acquired; else it is not, and an exception may be pending. */
+static latch_status acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                            int64_t deadline_ns)
 {
     php_latch_outcome outcome;
 
     php_latch_key_reset_lifetime(lock->key);
     if (kind == LATCH_ACQUIRE_SHARED
         && !instanceof_function(lock->store->ce, php_latch_shared_store_ce)) {
-        bool acquired;
-
         log_simply(lock, "debug", "Store does not support ReadLocks, fallback to WriteLock.");
-        acquired = EG(exception) == NULL && acquire(lock, LATCH_ACQUIRE, blocking, deadline_ns);
-        outcome = php_latch_outcome_of_call();
-        if (outcome.status == LATCH_DONE) {
-            return acquired;
+        if (EG(exception) == NULL) {
+            latch_status status = acquire(lock, LATCH_ACQUIRE, blocking, deadline_ns);
+
+            if (EG(exception) == NULL || status == LATCH_INTERRUPTED) {
+                return status;
+            }
         }
+        outcome = php_latch_outcome_of_call(); /* wrapped once more, as by Symfony's */
     } else {
         outcome = php_latch_lock_save(lock, kind, blocking, deadline_ns);
         if (outcome.status == LATCH_DONE) {
@@ -167,7 +170,7 @@ static bool acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking, int
         throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" lock.",
                       "Failed to acquire the \"", "\" lock.");
     }
-    return outcome.status == LATCH_DONE;
+    return outcome.status;
 }
 
 void php_latch_lock_release(php_latch_lock *lock)
@@ -351,7 +354,7 @@ static void acquire_method(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
         || !deadline_of(2, blocking, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
-    RETURN_BOOL(acquire(lock, kind, blocking, deadline_ns));
+    RETURN_BOOL(acquire(lock, kind, blocking, deadline_ns) == LATCH_DONE);
 }
 
 PHP_METHOD(Latch_Lock, acquire)
@@ -402,6 +405,7 @@ PHP_METHOD(Latch_Lock, synchronized)
     bool timeout_is_null = true, was_held;
     double timeout = 0;
     int64_t deadline_ns;
+    latch_status status;
 
     ZEND_PARSE_PARAMETERS_START(1, 2)
         Z_PARAM_FUNC(call, cache)
@@ -413,8 +417,9 @@ PHP_METHOD(Latch_Lock, synchronized)
         RETURN_THROWS();
     }
     was_held = lock->dirty && php_latch_lock_is_held(lock);
-    if (!acquire(lock, LATCH_ACQUIRE, true, deadline_ns)) {
-        if (EG(exception) == NULL) {
+    status = acquire(lock, LATCH_ACQUIRE, true, deadline_ns);
+    if (status != LATCH_DONE) {
+        if (EG(exception) == NULL && status == LATCH_CONFLICT) {
             zend_throw_exception_ex(php_latch_conflicted_ce, 0,
                                     "The \"%s\" lock was not free within %g seconds.",
                                     ZSTR_VAL(resource_of(lock)), timeout);

@@ -157,6 +157,7 @@ static void destruct(zend_object *object)
     }
     if (lock->dirty) {
         zend_objects_destroy_object(object);
+        php_latch_lock_set_dirty(lock, false); /* also when it threw: it has had its turn */
     }
 }
 

@@ -111,7 +111,8 @@ static latch_status hold(latch_op *op, flock_file *file)
         lease->state = file;
     }
     file->mode = (uint8_t) wanted_mode(op);
-    file->descriptor.inherit = lease->inherit;
+    /* Relaxed: a fork sees what its own thread wrote; others' locks are theirs to time. */
+    atomic_store_explicit(&file->descriptor.inherit, lease->inherit, memory_order_relaxed);
     return LATCH_DONE;
 }
 
