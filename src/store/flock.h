@@ -45,6 +45,7 @@ latch_status latch_flock_path(const flock_store *store, const char *resource, si
 /*
  * Hands out an unlocked file for the lease's resource: an idle one, else a newly opened one. It is
  * neither idle nor held. LATCH_WANT_TIMER: somebody is creating it just now, try again in a moment.
+ * LATCH_CONFLICT: it comes and goes under others' hands.
  */
 latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file **file);
 /* Takes back such an unlocked file: keeps it for the next lease, or closes it. */

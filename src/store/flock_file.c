@@ -73,7 +73,7 @@ latch_status latch_flock_path(const flock_store *store, const char *resource, si
  * on an existing file of another user. A file that cannot be written is locked all the same.
  * O_NONBLOCK: a FIFO in the lock's place must not hang us.
  */
-static int open_lock_file(const char *path)
+static int open_lock_file_once(const char *path)
 {
     const int flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
     int fd = open(path, O_RDWR | flags);
@@ -87,6 +87,17 @@ static int open_lock_file(const char *path)
             fchmod(fd, 0666); /* despite the umask: the file is everybody's */
         }
     }
+    return fd;
+}
+
+/* EEXIST: somebody made the file between our two calls. The next try finds it, unless it goes again. */
+static int open_lock_file(const char *path)
+{
+    int fd, attempts = 0;
+
+    do {
+        fd = open_lock_file_once(path);
+    } while (fd < 0 && errno == EEXIST && ++attempts < OPEN_ATTEMPTS_MAX);
     return fd;
 }
 
@@ -182,7 +193,10 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
         latch_flock_close_idle(store);
         fd = open_lock_file(path);
     }
-    if (fd < 0 && (errno == EEXIST || errno == EACCES) && op->attempts < OPEN_ATTEMPTS_MAX) {
+    if (fd < 0 && errno == EEXIST) {
+        return LATCH_CONFLICT; /* others make and remove it all the time: it is in use */
+    }
+    if (fd < 0 && errno == EACCES && op->attempts < OPEN_ATTEMPTS_MAX) {
         op->attempts++;
         op->wake_ns = latch_engine_now_ns(store->store.engine) + CREATION_PAUSE_NS;
         return LATCH_WANT_TIMER;
