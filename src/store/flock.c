@@ -173,6 +173,10 @@ static latch_status conflict(latch_op *op, flock_file *file)
     if (!op->request.wait) {
         return stay_as_before(op, file, LATCH_CONFLICT);
     }
+    status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
+    if (LATCH_FAILED(status)) {
+        return fail_file(op, file, status);
+    }
     if (op->request.deadline_ns == LATCH_NEVER && is_own_deadlock(op, file)) {
         status = stay_as_before(op, file, LATCH_ERROR_DEADLOCK);
         return status != LATCH_ERROR_DEADLOCK
@@ -212,8 +216,12 @@ static latch_status acquire(latch_op *op)
                        strerror(sys_errno));
             return fail_file(op, file, LATCH_ERROR_SYSTEM);
         }
-        if (latch_flock_file_linked(store, file)) {
+        status = latch_flock_file_check(store, file, op->error);
+        if (status == LATCH_DONE) {
             return hold(op, file);
+        }
+        if (LATCH_FAILED(status)) {
+            return fail_file(op, file, status);
         }
         if (lease->state == file) {
             lose(lease);
@@ -240,7 +248,7 @@ static latch_status release(latch_op *op)
     }
     /* While it is locked, so that a waiter finds it removed. Readers may share a shared one. */
     removed = lease->remove && lease->mode == LATCH_EXCLUSIVE
-        && latch_flock_file_linked(store, file)
+        && latch_flock_file_check(store, file, op->error) == LATCH_DONE
         && latch_flock_path(store, lease->resource, lease->resource_length, path, sizeof(path),
                             op->error) == LATCH_DONE
         && unlink(path) == 0;
@@ -274,14 +282,18 @@ static latch_status flock_begin(latch_op *op)
 
 static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcome outcome)
 {
-    latch_lease *lease = op->lease;
+    latch_status status;
 
     switch (outcome) {
         case FLOCK_WAIT_GOES_ON:
             return LATCH_WANT_IO;
         case FLOCK_WAIT_GRANTED:
-            if (latch_flock_file_linked((flock_store *) lease->store, file)) {
+            status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
+            if (status == LATCH_DONE) {
                 return hold(op, file);
+            }
+            if (LATCH_FAILED(status)) {
+                return fail_file(op, file, status);
             }
             break; /* locked a removed file */
         case FLOCK_WAIT_FORKED:

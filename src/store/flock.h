@@ -29,7 +29,7 @@ typedef struct flock_file {
     latch_descriptor descriptor;
     latch_link link;     /* in the store's `idle` or `held` */
     latch_node node;     /* in the store's `files`, if it is listed */
-    dev_t device;
+    dev_t device; /* known from the first latch_flock_file_check() on */
     ino_t inode;
     unsigned generation; /* of the process that opened it */
     uint8_t mode;        /* while in `held`: of latch_mode */
@@ -54,8 +54,12 @@ void latch_flock_file_put(flock_store *store, flock_file *file);
 void latch_flock_file_close(flock_store *store, flock_file *file);
 void latch_flock_close_idle(flock_store *store);
 
-/* False when the locked file was removed, so that others lock another file of the same name. */
-bool latch_flock_file_linked(const flock_store *store, const flock_file *file);
+/*
+ * LATCH_CONFLICT when the locked file was removed, so that others lock another file of its name; an
+ * error when it cannot serve as a lock file.
+ */
+latch_status latch_flock_file_check(const flock_store *store, flock_file *file,
+                                    latch_error *error);
 
 /*
  * Waits for LOCK_EX or LOCK_SH on `file` in a helper thread; op->state becomes the wait. Returns

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define READABLE_LENGTH 50
@@ -120,33 +121,24 @@ static latch_status explain(latch_error *error, int sys_errno, const char *path)
     }
 }
 
-static latch_status make_file(flock_store *store, const latch_lease *lease, int fd,
-                              const char *path, flock_file **file, latch_error *error)
+static flock_file *make_file(flock_store *store, const latch_lease *lease, int fd)
 {
-    struct stat status;
-    flock_file *made;
+    flock_file *file =
+        latch_allocate(store->store.engine, sizeof(*file) + lease->resource_length);
 
-    if (fstat(fd, &status) != 0) {
-        return explain(error, errno, path);
+    if (file == NULL) {
+        return NULL;
     }
-    if (!S_ISREG(status.st_mode)) {
-        return explain(error, EISDIR, path);
-    }
-    made = latch_allocate(store->store.engine, sizeof(*made) + lease->resource_length);
-    if (made == NULL) {
-        return latch_fail_memory(error);
-    }
-    latch_descriptor_register(store->store.engine, &made->descriptor, fd);
-    made->device = status.st_dev;
-    made->inode = status.st_ino;
-    made->generation = store->store.engine->generation;
-    made->mode = LATCH_FREE;
-    made->is_listed = made->is_idle = false;
-    memcpy(made->resource, lease->resource, lease->resource_length);
-    made->node.key = made->resource;
-    made->node.length = lease->resource_length;
-    *file = made;
-    return LATCH_DONE;
+    latch_descriptor_register(store->store.engine, &file->descriptor, fd);
+    file->device = 0;
+    file->inode = 0;
+    file->generation = store->store.engine->generation;
+    file->mode = LATCH_FREE;
+    file->is_listed = file->is_idle = false;
+    memcpy(file->resource, lease->resource, lease->resource_length);
+    file->node.key = file->resource;
+    file->node.length = lease->resource_length;
+    return file;
 }
 
 static void end_idleness(flock_store *store, flock_file *file)
@@ -205,11 +197,12 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
         return explain(op->error, errno, path);
     }
     op->attempts = 0;
-    status = make_file(store, lease, fd, path, file, op->error);
-    if (status != LATCH_DONE) {
+    *file = make_file(store, lease, fd);
+    if (*file == NULL) {
         close(fd);
+        return latch_fail_memory(op->error);
     }
-    return status;
+    return LATCH_DONE;
 }
 
 /* A resource's first file stays listed until it is closed; a second one is not kept. */
@@ -261,20 +254,46 @@ void latch_flock_close_idle(flock_store *store)
     }
 }
 
-bool latch_flock_file_linked(const flock_store *store, const flock_file *file)
+/* fstat(2), which runs at every acquire, without glibc's detour over newfstatat(2). */
+static int quick_fstat(int fd, struct stat *status)
+{
+#if defined(__x86_64__) && defined(__LP64__)
+    return (int) syscall(SYS_fstat, fd, status); /* libc's structure is the kernel's there */
+#else
+    return fstat(fd, status);
+#endif
+}
+
+static bool is_at_its_path(const flock_store *store, const flock_file *file)
 {
     struct stat status;
     char path[PATH_MAX];
     latch_error unused;
 
-    if (fstat(file->descriptor.fd, &status) != 0 || status.st_nlink == 0) {
-        return false;
-    }
-    if (!store->unsure_links) {
-        return true;
-    }
     return latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), &unused)
             == LATCH_DONE
         && lstat(path, &status) == 0 && status.st_dev == file->device
         && status.st_ino == file->inode;
+}
+
+latch_status latch_flock_file_check(const flock_store *store, flock_file *file, latch_error *error)
+{
+    struct stat status;
+
+    if (quick_fstat(file->descriptor.fd, &status) != 0) {
+        return latch_fail(error, LATCH_ERROR_SYSTEM, errno, "fstat() failed: %s", strerror(errno));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        char path[PATH_MAX];
+        latch_status named = latch_flock_path(store, file->resource, file->node.length, path,
+                                              sizeof(path), error);
+
+        return named != LATCH_DONE ? named : explain(error, EISDIR, path);
+    }
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    if (status.st_nlink == 0 || (store->unsure_links && !is_at_its_path(store, file))) {
+        return LATCH_CONFLICT;
+    }
+    return LATCH_DONE;
 }
