@@ -4,7 +4,11 @@
 
 namespace Latch\Store;
 
-/** Locks on files by flock(2), for all processes of one machine. They never expire. */
+/**
+ * Locks on files by flock(2), for all processes of one machine. They never expire.
+ *
+ * @not-serializable
+ */
 class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStoreInterface
 {
     /**

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 994a534c68c4d8064096c12aad1ae621d76d380f */
+ * Stub hash: 9a0ea4e25e3257606f1b855c4dd357befd838527 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_FlockStore___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lockPath, IS_STRING, 1, "null")
@@ -56,6 +56,7 @@ static zend_class_entry *register_class_Latch_Store_FlockStore(zend_class_entry 
 
 	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "FlockStore", class_Latch_Store_FlockStore_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
 	zend_class_implements(class_entry, 2, class_entry_Latch_BlockingStoreInterface, class_entry_Latch_SharedLockStoreInterface);
 
 	return class_entry;

@@ -4,7 +4,11 @@
 
 namespace Latch\Store;
 
-/** Locks in the memory of one process (one thread), for tests. They never expire. */
+/**
+ * Locks in the memory of one process (one thread), for tests. They never expire.
+ *
+ * @not-serializable
+ */
 class InMemoryStore implements \Latch\SharedLockStoreInterface
 {
     /** @implementation-alias Latch\Store\NativeStore::save */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 86624a6d0c845d1dcd3009aca7d2b277f56bec90 */
+ * Stub hash: 55501983377204e212761baaf07e4e84b674ccd4 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -41,6 +41,7 @@ static zend_class_entry *register_class_Latch_Store_InMemoryStore(zend_class_ent
 
 	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "InMemoryStore", class_Latch_Store_InMemoryStore_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
 	zend_class_implements(class_entry, 1, class_entry_Latch_SharedLockStoreInterface);
 
 	return class_entry;

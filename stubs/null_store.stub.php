@@ -4,7 +4,11 @@
 
 namespace Latch\Store;
 
-/** Locks nothing: every acquire succeeds, no lock is ever held. */
+/**
+ * Locks nothing: every acquire succeeds, no lock is ever held.
+ *
+ * @not-serializable
+ */
 class NullStore implements \Latch\BlockingSharedLockStoreInterface
 {
     /** @implementation-alias Latch\Store\NativeStore::save */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2e87b308326bf9345114fb6cb14da8f23cc9d49b */
+ * Stub hash: e8abefe073410e3d8dd11e8604b36270903d8271 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_NullStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -45,6 +45,7 @@ static zend_class_entry *register_class_Latch_Store_NullStore(zend_class_entry *
 
 	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "NullStore", class_Latch_Store_NullStore_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
 	zend_class_implements(class_entry, 1, class_entry_Latch_BlockingSharedLockStoreInterface);
 
 	return class_entry;

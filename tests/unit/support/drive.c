@@ -1,0 +1,114 @@
+/* A driver of operations, as ext/wait.c is one: polls, steps, and gives up after a while. */
+#include "unit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+
+latch_lease *unit_lease_on(const char *resource, size_t length)
+{
+    latch_lease *lease = &unit.leases[unit.lease_count++];
+
+    UNIT_CHECK(unit.lease_count <= sizeof(unit.leases) / sizeof(unit.leases[0]));
+    latch_lease_init(lease, unit.store, resource, length);
+    return lease;
+}
+
+latch_lease *unit_lease(const char *resource)
+{
+    return unit_lease_on(resource, strlen(resource));
+}
+
+latch_request unit_request(latch_op_kind kind)
+{
+    return (latch_request){.kind = kind, .deadline_ns = LATCH_NEVER};
+}
+
+latch_request unit_waiting(latch_op_kind kind, int64_t timeout_ms)
+{
+    return (latch_request){
+        .kind = kind,
+        .wait = true,
+        .deadline_ns = timeout_ms == LATCH_NEVER
+                           ? LATCH_NEVER
+                           : latch_engine_now_ns(unit.engine) + timeout_ms * LATCH_NS_PER_MS,
+    };
+}
+
+/* Sleeps until the operation wants a step, at most until `limit_ns`. */
+static void await_wish(const latch_op *op, latch_status status, int64_t limit_ns)
+{
+    struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
+    int64_t until_ns = op->wake_ns < limit_ns ? op->wake_ns : limit_ns;
+    int64_t rest_ns = until_ns - latch_engine_now_ns(unit.engine);
+    struct timespec rest;
+
+    if (!unit.real_clock) {
+        UNIT_CHECK(status == LATCH_WANT_TIMER);
+        UNIT_CHECK(op->wake_ns > unit.now_ns);
+        UNIT_CHECK(op->wake_ns < LATCH_NEVER);
+        unit.now_ns = op->wake_ns;
+        return;
+    }
+    rest_ns = rest_ns > 0 ? rest_ns : 0;
+    rest = (struct timespec){rest_ns / LATCH_NS_PER_S, rest_ns % LATCH_NS_PER_S};
+    UNIT_CHECK(ppoll(&poll_fd, status == LATCH_WANT_IO, &rest, NULL) >= 0 || errno == EINTR);
+}
+
+latch_status unit_finish(latch_op *op, latch_status status)
+{
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+
+    while (LATCH_WANTS(status)) {
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+        await_wish(op, status, limit_ns);
+        status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+    }
+    return status;
+}
+
+latch_status unit_begin(latch_op *op, latch_lease *lease, latch_request request)
+{
+    return latch_op_begin(op, lease, &request, &unit.error);
+}
+
+latch_status unit_run_request(latch_lease *lease, latch_request request)
+{
+    latch_op op;
+
+    return unit_finish(&op, unit_begin(&op, lease, request));
+}
+
+latch_status unit_run(latch_lease *lease, latch_op_kind kind)
+{
+    return unit_run_request(lease, unit_request(kind));
+}
+
+latch_status unit_run_waiting(latch_lease *lease, latch_op_kind kind, int64_t timeout_ms)
+{
+    return unit_run_request(lease, unit_waiting(kind, timeout_ms));
+}
+
+latch_status unit_cancel(latch_op *op)
+{
+    return unit_finish(op, latch_op_cancel(op, latch_engine_now_ns(unit.engine)));
+}
+
+bool unit_held(const latch_lease *lease)
+{
+    return latch_lease_held(lease, latch_engine_now_ns(unit.engine));
+}
+
+void unit_release(latch_lease *lease)
+{
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    UNIT_CHECK(lease->mode == LATCH_FREE);
+    UNIT_CHECK(!unit_held(lease));
+}
+
+void unit_await_grant(const latch_op *op)
+{
+    struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
+
+    UNIT_CHECK(poll(&poll_fd, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+}

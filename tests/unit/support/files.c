@@ -1,0 +1,123 @@
+/* Directories, lock files, and what /proc says about this process. */
+#include "store/flock.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void unit_make_directory(void)
+{
+    const char *parent = getenv("TMPDIR");
+
+    snprintf(unit.directory, sizeof(unit.directory), "%s/latch-unit.XXXXXX",
+             parent != NULL && strlen(parent) < 64 ? parent : "/tmp");
+    UNIT_CHECK(mkdtemp(unit.directory) != NULL);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void) status;
+    (void) type;
+    (void) place;
+    return remove(path);
+}
+
+void unit_remove_directory(void)
+{
+    UNIT_CHECK(nftw(unit.directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+const char *unit_lock_path(const char *resource)
+{
+    static char path[PATH_MAX];
+
+    UNIT_CHECK(latch_flock_path((flock_store *) unit.store, resource, strlen(resource), path,
+                                sizeof(path), &unit.error)
+               == LATCH_DONE);
+    return path;
+}
+
+static size_t count_entries(const char *path)
+{
+    DIR *directory = opendir(path);
+    size_t count = 0;
+
+    UNIT_CHECK(directory != NULL);
+    while (readdir(directory) != NULL) {
+        count++;
+    }
+    closedir(directory);
+    return count - 2; /* . and .. */
+}
+
+size_t unit_count_descriptors(void)
+{
+    return count_entries("/proc/self/fd") - 1; /* opendir()'s own */
+}
+
+bool unit_is_free(const char *resource, int operation)
+{
+    return unit_is_free_at(unit_lock_path(resource), operation);
+}
+
+bool unit_is_free_at(const char *path, int operation)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    bool is_free;
+
+    UNIT_CHECK(fd >= 0);
+    is_free = flock(fd, operation | LOCK_NB) == 0;
+    UNIT_CHECK(is_free || errno == EWOULDBLOCK);
+    close(fd);
+    return is_free;
+}
+
+static size_t count_sleepers(ino_t inode)
+{
+    FILE *locks = fopen("/proc/locks", "re");
+    unsigned long found;
+    size_t count = 0;
+    char line[256];
+
+    UNIT_CHECK(locks != NULL);
+    while (fgets(line, sizeof(line), locks) != NULL) {
+        if (sscanf(line, "%*d: -> FLOCK %*s %*s %*d %*x:%*x:%lu", &found) == 1 && found == inode) {
+            count++;
+        }
+    }
+    fclose(locks);
+    return count;
+}
+
+/* To be called in a loop until what /proc says is as expected; fails when it never is. */
+static void look_again(unsigned *looks)
+{
+    const struct timespec pause = {0, 200000};
+
+    UNIT_CHECK((*looks)++ < UNIT_PATIENCE_NS / pause.tv_nsec);
+    nanosleep(&pause, NULL);
+}
+
+void unit_await_sleepers(const char *path, size_t count)
+{
+    struct stat status;
+
+    UNIT_CHECK(stat(path, &status) == 0);
+    for (unsigned looks = 0; count_sleepers(status.st_ino) != count;) {
+        look_again(&looks);
+    }
+}
+
+void unit_await_no_thread(void)
+{
+    for (unsigned looks = 0; count_entries("/proc/self/task") > (UNIT_TSAN ? 2 : 1);) {
+        look_again(&looks);
+    }
+}

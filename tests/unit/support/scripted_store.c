@@ -1,0 +1,97 @@
+/* The scripted store; one script at a time, so its state stands in one static place. */
+#include "scripted_store.h"
+
+#include "store/store.h"
+
+static struct {
+    const scripted_line *next;
+    size_t left, calls;
+    char in_flight; /* op->state points here */
+} script;
+
+static latch_status answer(latch_op *op, scripted_call call)
+{
+    const scripted_line *line = script.next;
+
+    assert_true(script.left > 0);
+    script.next++;
+    script.left--;
+    script.calls++;
+    assert_int_equal(call, line->call);
+    assert_int_equal(op->request.kind, line->kind);
+    assert_true(op->lease->busy);
+    if (line->call == SCRIPTED_BEGIN) {
+        assert_null(op->state);
+    } else {
+        assert_ptr_equal(op->state, &script.in_flight);
+    }
+    op->state = LATCH_WANTS(line->answer) && !line->idle ? &script.in_flight : NULL;
+    op->wake_ns = line->wake_ns != 0 ? line->wake_ns : op->wake_ns;
+    op->sent_ns = line->sent_ns != 0 ? line->sent_ns : op->sent_ns;
+    op->lease->fencing_token = line->fencing != 0 ? line->fencing : op->lease->fencing_token;
+    if (line->answer == LATCH_WANT_IO) {
+        op->fd = 7;
+        op->events = 1;
+    }
+    return LATCH_FAILED(line->answer) ? latch_fail(op->error, line->answer, 0, "as the script says")
+                                      : line->answer;
+}
+
+static latch_status scripted_begin(latch_op *op)
+{
+    return answer(op, SCRIPTED_BEGIN);
+}
+
+static latch_status scripted_step(latch_op *op, int64_t now_ns)
+{
+    assert_int_equal(now_ns, unit.now_ns);
+    return answer(op, SCRIPTED_STEP);
+}
+
+static latch_status scripted_cancel(latch_op *op)
+{
+    return answer(op, SCRIPTED_CANCEL);
+}
+
+static latch_store_class scripted_class = {
+    .size = sizeof(latch_store),
+    .begin = scripted_begin,
+    .step = scripted_step,
+    .cancel = scripted_cancel,
+};
+
+void scripted_play(const scripted_line *lines, size_t count)
+{
+    assert_int_equal(script.left, 0);
+    script.next = lines;
+    script.left = count;
+}
+
+size_t scripted_calls(void)
+{
+    return script.calls;
+}
+
+void scripted_claim(unsigned capabilities)
+{
+    scripted_class.info.capabilities = capabilities;
+}
+
+int unit_setup_scripted(void **state)
+{
+    if (unit_setup(state) != 0) {
+        return -1;
+    }
+    memset(&script, 0, sizeof(script));
+    scripted_claim(LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING);
+    unit.store = unit.env.allocate(unit.env.context, sizeof(*unit.store));
+    unit.store->class = &scripted_class;
+    unit.store->engine = unit.engine;
+    return 0;
+}
+
+int unit_teardown_scripted(void **state)
+{
+    assert_int_equal(script.left, 0);
+    return unit_teardown(state);
+}

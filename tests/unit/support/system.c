@@ -1,0 +1,75 @@
+/* The linker puts these in the place of the engine's system calls (Makefile, WRAPPED). */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/vfs.h>
+
+unit_system unit_calls;
+
+/* The linker's names begin with two underscores. */
+int __real_open(const char *path, int flags, ...);
+int __real_flock(int fd, int operation);
+int __real_statfs(const char *path, struct statfs *status);
+int __real_eventfd(unsigned value, int flags);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*body)(void *), void *argument);
+
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_flock(int fd, int operation);
+int __wrap_statfs(const char *path, struct statfs *status);
+int __wrap_eventfd(unsigned value, int flags);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*body)(void *), void *argument);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    int result = unit_calls.on_open != NULL ? unit_calls.on_open(path, flags) : UNIT_GO_ON;
+    mode_t mode = 0;
+
+    if ((flags & O_CREAT) != 0) {
+        va_list rest;
+
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    unit_calls.opened++;
+    return result == UNIT_GO_ON ? __real_open(path, flags, mode) : result;
+}
+
+int __wrap_flock(int fd, int operation)
+{
+    int result = unit_calls.on_flock != NULL ? unit_calls.on_flock(fd, operation) : UNIT_GO_ON;
+
+    return result == UNIT_GO_ON ? __real_flock(fd, operation) : result;
+}
+
+int __wrap_statfs(const char *path, struct statfs *status)
+{
+    int result = __real_statfs(path, status);
+
+    if (unit_calls.file_system != 0) {
+        status->f_type = unit_calls.file_system;
+    }
+    return result;
+}
+
+int __wrap_eventfd(unsigned value, int flags)
+{
+    if (unit_calls.no_eventfd) {
+        errno = EMFILE;
+        return -1;
+    }
+    return __real_eventfd(value, flags);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*body)(void *), void *argument)
+{
+    if (unit_calls.no_threads) {
+        return EAGAIN;
+    }
+    return __real_pthread_create(thread, attributes, body, argument);
+}

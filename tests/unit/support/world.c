@@ -1,0 +1,178 @@
+/* The world of a test: one engine whose clocks, memory and random bytes the test controls. */
+#include "unit.h"
+
+#include <openssl/sha.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+unit_world unit;
+
+static void *world_allocate(void *context, size_t size)
+{
+    void *block;
+
+    (void) context;
+    unit.allocations++;
+    if (unit.fail_at != 0
+        && (unit.allocations == unit.fail_at
+            || (unit.fail_on && unit.allocations > unit.fail_at))) {
+        return NULL;
+    }
+    block = malloc(size);
+    assert_non_null(block);
+    memset(block, 0xa5, size); /* memory is never zeroed by luck */
+    unit.live++;
+    return block;
+}
+
+static void world_deallocate(void *context, void *pointer)
+{
+    (void) context;
+    unit.live -= pointer != NULL;
+    free(pointer);
+}
+
+static int64_t world_monotonic_ns(void *context)
+{
+    struct timespec time;
+
+    (void) context;
+    if (!unit.real_clock) {
+        return unit.now_ns;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t) time.tv_sec * LATCH_NS_PER_S + time.tv_nsec;
+}
+
+static int64_t world_wall_ns(void *context)
+{
+    (void) context;
+    return unit.wall_ns;
+}
+
+static bool world_random(void *context, void *bytes, size_t size)
+{
+    uint8_t *next = bytes;
+
+    (void) context;
+    if (unit.random_broken) {
+        return false;
+    }
+    for (; size > 0 && unit.random_left > 0; size--, unit.random_left--) {
+        *next++ = *unit.random_bytes++;
+    }
+    for (; size > 0; size--) {
+        unit.random_state = unit.random_state * UINT64_C(6364136223846793005) + 1;
+        *next++ = (uint8_t) (unit.random_state >> 56);
+    }
+    return true;
+}
+
+void unit_sha256(void *context, const void *bytes, size_t size, uint8_t digest[32])
+{
+    (void) context;
+    SHA256(bytes, size, digest);
+}
+
+void unit_script_random(const void *bytes, size_t size)
+{
+    unit.random_bytes = bytes;
+    unit.random_left = size;
+}
+
+latch_store *unit_open(const char *name)
+{
+    const latch_store_options options = {.path = unit.directory};
+
+    return latch_store_open(unit.engine, name, &options, &unit.error);
+}
+
+static void *do_nothing(void *argument)
+{
+    return argument;
+}
+
+/* TSan has a thread of its own from the first one on: let that be before any are counted. */
+static void start_first_thread(void)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, do_nothing, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
+int unit_setup(void **state)
+{
+    (void) state;
+    unit_calls = (unit_system){0};
+    start_first_thread();
+    unit = (unit_world){
+        .env =
+            {
+                .allocate = world_allocate,
+                .deallocate = world_deallocate,
+                .monotonic_ns = world_monotonic_ns,
+                .wall_ns = world_wall_ns,
+                .random = world_random,
+                .sha256 = unit_sha256,
+            },
+        .now_ns = 5000 * LATCH_NS_PER_S,
+        .wall_ns = INT64_C(1700000000) * LATCH_NS_PER_S,
+        .random_state = 1,
+        .descriptors = unit_count_descriptors(),
+    };
+    unit.engine = latch_engine_create(&unit.env, &unit.error);
+    return unit.engine != NULL ? 0 : -1;
+}
+
+static int setup_store(void **state, const char *name)
+{
+    if (unit_setup(state) != 0) {
+        return -1;
+    }
+    unit.store = unit_open(name);
+    return unit.store != NULL ? 0 : -1;
+}
+
+int unit_setup_memory(void **state)
+{
+    return setup_store(state, "in-memory");
+}
+
+int unit_setup_null(void **state)
+{
+    return setup_store(state, "null");
+}
+
+int unit_setup_flock(void **state)
+{
+    if (unit_setup(state) != 0) {
+        return -1;
+    }
+    unit_make_directory();
+    unit.real_clock = true;
+    unit.store = unit_open("flock");
+    return unit.store != NULL ? 0 : -1;
+}
+
+int unit_teardown(void **state)
+{
+    (void) state;
+    unit_calls.on_open = NULL;
+    unit_calls.on_flock = NULL;
+    while (unit.lease_count > 0) {
+        latch_lease_drop(&unit.leases[--unit.lease_count]);
+    }
+    if (unit.store != NULL) {
+        latch_store_close(unit.store);
+    }
+    latch_engine_destroy(unit.engine);
+    if (unit.directory[0] != '\0') {
+        unit_remove_directory();
+    }
+    assert_int_equal(unit.live, 0);
+    assert_int_equal(unit_count_descriptors(), unit.descriptors);
+    unit_await_no_thread();
+    return 0;
+}

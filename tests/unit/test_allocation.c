@@ -1,0 +1,226 @@
+/* Every allocation of whole scenarios fails once, and once all from there on: nothing breaks. */
+#include "unit.h"
+
+static bool failed; /* an injected failure was met */
+
+/* Did the call what it should? If not, then because there was no memory, and it says so. */
+static bool went(latch_status status, latch_status expected)
+{
+    if (status != LATCH_ERROR_MEMORY) {
+        assert_int_equal(status, expected);
+        return true;
+    }
+    assert_true(unit.fail_at != 0 && unit.allocations >= unit.fail_at);
+    assert_int_equal(unit.error.status, LATCH_ERROR_MEMORY);
+    assert_string_equal(unit.error.message, "out of memory");
+    failed = true;
+    return false;
+}
+
+static latch_status try(latch_lease *lease, latch_op_kind kind)
+{
+    latch_mode before = lease->mode;
+    latch_status status = unit_run(lease, kind);
+
+    if (status == LATCH_ERROR_MEMORY) {
+        assert_int_equal(lease->mode, before);
+        assert_int_equal(unit_held(lease), before != LATCH_FREE);
+    }
+    assert_false(lease->busy);
+    return status;
+}
+
+/* Nothing stands in the way of a new holder once there is memory again. */
+static void expect_free(const char *resource)
+{
+    size_t fail_at = unit.fail_at;
+    latch_lease *lease = unit_lease(resource);
+
+    unit.fail_at = 0;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(lease, LATCH_RELEASE), LATCH_DONE);
+    unit.fail_at = fail_at;
+}
+
+static bool open_store(const char *name)
+{
+    unit.store = unit_open(name);
+    return went(unit.store != NULL ? LATCH_DONE : unit.error.status, LATCH_DONE);
+}
+
+static void try_engine(void)
+{
+    latch_engine *engine = latch_engine_create(&unit.env, &unit.error);
+
+    if (went(engine != NULL ? LATCH_DONE : unit.error.status, LATCH_DONE)) {
+        latch_engine_destroy(engine);
+    }
+}
+
+static void use_null_store(void)
+{
+    if (open_store("null")) {
+        went(try(unit_lease("r"), LATCH_ACQUIRE), LATCH_DONE);
+    }
+}
+
+static void use_memory_store(void)
+{
+    latch_lease *one, *two, *copy;
+
+    if (!open_store("in-memory")) {
+        return;
+    }
+    one = unit_lease("r");
+    two = unit_lease("r");
+    if (went(try(one, LATCH_ACQUIRE), LATCH_DONE)) {
+        went(try(two, LATCH_ACQUIRE), LATCH_CONFLICT);
+        went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+        if (went(try(two, LATCH_ACQUIRE_SHARED), LATCH_DONE)) {
+            went(try(one, LATCH_ACQUIRE), LATCH_CONFLICT);
+            went(try(two, LATCH_RELEASE), LATCH_DONE);
+        }
+        went(try(one, LATCH_ACQUIRE), LATCH_DONE);
+        went(unit_run_waiting(two, LATCH_ACQUIRE, 20), LATCH_CONFLICT);
+        went(try(one, LATCH_RELEASE), LATCH_DONE);
+    }
+    expect_free("r");
+    for (int at = 0; at < 20; at++) { /* enough for the table to grow */
+        static const char *const resources[20] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9",
+                                                  "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+        latch_lease *lease = unit_lease(resources[at]);
+
+        went(try(lease, LATCH_ACQUIRE), LATCH_DONE);
+    }
+    copy = unit_lease("k");
+    if (went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)
+        && latch_lease_make_token(one, &unit.error) == LATCH_DONE) {
+        assert_true(latch_lease_adopt_token(copy, one->token, one->token_length));
+        latch_lease_drop(one); /* without memory, no copy of its key owns the lock any more */
+    }
+}
+
+/* One lease waits while another holds, then the other way round by cancel and timeout. */
+static void use_flock_store(void)
+{
+    latch_lease *one, *two;
+    latch_op op;
+    latch_status status;
+
+    if (!open_store("flock")) {
+        return;
+    }
+    one = unit_lease("r");
+    two = unit_lease("r");
+    if (went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)) {
+        went(try(two, LATCH_ACQUIRE), LATCH_CONFLICT);
+        went(try(one, LATCH_ACQUIRE), LATCH_DONE);
+
+        status = unit_begin(&op, two, unit_waiting(LATCH_ACQUIRE, 10000));
+        if (LATCH_WANTS(status)) { /* without memory for a thread it polls */
+            failed |= status != LATCH_WANT_IO;
+            assert_true(!failed || unit.allocations >= unit.fail_at);
+            assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+        } else {
+            went(status, LATCH_CONFLICT);
+        }
+        status = unit_begin(&op, two, unit_waiting(LATCH_ACQUIRE, 10000));
+        went(try(one, LATCH_RELEASE), LATCH_DONE);
+        went(unit_finish(&op, status), LATCH_DONE);
+    }
+    if (unit_held(two)) {
+        went(unit_run_waiting(one, LATCH_ACQUIRE_SHARED, 1), LATCH_CONFLICT);
+        went(try(two, LATCH_RELEASE), LATCH_DONE);
+    }
+    assert_true(unit_is_free("r", LOCK_EX));
+    expect_free("r");
+    went(try(unit_lease("other"), LATCH_ACQUIRE), LATCH_DONE); /* left to the drop */
+}
+
+/* A promotion that waits, and is given up. */
+static void promote_in_flock_store(void)
+{
+    latch_lease *one, *two;
+
+    if (!open_store("flock")) {
+        return;
+    }
+    one = unit_lease("r");
+    two = unit_lease("r");
+    if (went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)
+        && went(try(two, LATCH_ACQUIRE_SHARED), LATCH_DONE)) {
+        went(unit_run_waiting(one, LATCH_ACQUIRE, 1), LATCH_CONFLICT);
+        assert_int_equal(one->mode, LATCH_SHARED);
+        assert_true(unit_held(one));
+    }
+    latch_lease_drop(one);
+    latch_lease_drop(two);
+    assert_true(unit_is_free("r", LOCK_EX));
+}
+
+/* Runs the scenario with the first allocation failing, the second ... until none fails. */
+static void run(void (*scenario)(void), bool real)
+{
+    for (int fail_on = 0; fail_on < 2; fail_on++) {
+        size_t number = 0;
+
+        do {
+            assert_int_equal(unit_setup(NULL), 0);
+            if (real) {
+                unit_make_directory();
+                unit.real_clock = true;
+            }
+            failed = false;
+            unit.fail_at = unit.allocations + ++number;
+            unit.fail_on = fail_on == 1;
+            scenario();
+            failed |= unit.allocations >= unit.fail_at;
+            unit_teardown(NULL);
+            assert_true(number < 500);
+        } while (failed);
+        assert_true(number > 1); /* something was allocated at all */
+    }
+}
+
+static void the_engine_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    run(try_engine, false);
+}
+
+static void the_null_store_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    run(use_null_store, false);
+}
+
+static void the_memory_store_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    run(use_memory_store, false);
+}
+
+static void the_flock_store_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    run(use_flock_store, true);
+}
+
+static void a_flock_promotion_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    run(promote_in_flock_store, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_engine_survives_every_failed_allocation),
+        cmocka_unit_test(the_null_store_survives_every_failed_allocation),
+        cmocka_unit_test(the_memory_store_survives_every_failed_allocation),
+        cmocka_unit_test(the_flock_store_survives_every_failed_allocation),
+        cmocka_unit_test(a_flock_promotion_survives_every_failed_allocation),
+    };
+
+    return cmocka_run_group_tests_name("allocation", tests, NULL, NULL);
+}

@@ -1,0 +1,406 @@
+/* Forks: a child never ends its parent's lock, nor keeps it, unless the lock shall be inherited. */
+#include "unit.h"
+
+#include <unistd.h>
+
+static latch_lease *lease;
+static latch_op op;
+
+static int setup(void **state)
+{
+    if (unit_setup_flock(state) != 0) {
+        return -1;
+    }
+    lease = unit_lease("r");
+    return 0;
+}
+
+static void acquire(bool inherit)
+{
+    lease->inherit = inherit;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+}
+
+/* Lives until it is told to go on. */
+static void live(unit_process *self, void *unused)
+{
+    (void) unused;
+    unit_say(self, 'l');
+    unit_hear(self);
+}
+
+static unit_process living_child(void)
+{
+    unit_process child = unit_fork(live, NULL);
+
+    unit_expect(&child, 'l');
+    return child;
+}
+
+/* ---- Ordinary locks ------------------------------------------------------------------------- */
+
+static void a_childs_exit_leaves_the_parents_lock(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(false);
+    child = living_child();
+    unit_join(&child);
+    assert_true(unit_held(lease));
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_release(lease);
+}
+
+static void use_the_parents_lease(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(!unit_held(lease));
+    UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE); /* of nothing */
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_CONFLICT);
+    latch_lease_drop(lease);
+}
+
+static void drop_the_parents_lease(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    latch_lease_drop(lease);
+    latch_store_close(unit.store);
+}
+
+static void a_child_does_not_hold_its_parents_lock_and_cannot_free_it(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(false);
+    child = unit_fork(use_the_parents_lease, NULL);
+    unit_join(&child);
+    assert_false(unit_is_free("r", LOCK_SH));
+    child = unit_fork(drop_the_parents_lease, NULL);
+    unit_join(&child);
+    assert_false(unit_is_free("r", LOCK_SH));
+    assert_true(unit_held(lease));
+    unit_release(lease);
+}
+
+static void a_child_keeps_nothing_locked_that_its_parent_gave_up(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(false);
+    child = living_child();
+    latch_lease_drop(lease); /* closes, without unlocking */
+    assert_true(unit_is_free("r", LOCK_EX));
+    unit_join(&child);
+}
+
+static void hold_and_be_killed(unit_process *self, void *unused)
+{
+    unit_process grandchild;
+
+    (void) unused;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    grandchild = living_child();
+    unit_say(self, 'h');
+    unit_hear(self);
+    unit_join(&grandchild);
+}
+
+static void a_killed_parents_lock_is_not_kept_by_its_children(void **state)
+{
+    unit_process parent = unit_fork(hold_and_be_killed, NULL);
+
+    (void) state;
+    unit_expect(&parent, 'h');
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_kill(&parent);
+    assert_true(unit_is_free("r", LOCK_EX)); /* the grandchild may live on for a moment */
+}
+
+static void acquire_in_child(unit_process *self, void *unused)
+{
+    latch_lease *own = unit_lease("r");
+
+    (void) unused;
+    UNIT_CHECK(unit_run(own, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_say(self, 'a');
+    unit_hear(self);
+    UNIT_CHECK(unit_run(own, LATCH_RELEASE) == LATCH_DONE);
+    UNIT_CHECK(unit_run(own, LATCH_ACQUIRE) == LATCH_DONE); /* its own idle file */
+    UNIT_CHECK(unit_run(own, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void parent_and_child_exclude_each_other_despite_a_common_idle_file(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(false);
+    unit_release(lease); /* leaves an idle file */
+    child = unit_fork(acquire_in_child, NULL);
+    unit_expect(&child, 'a');
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_CONFLICT);
+    unit_join(&child);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+}
+
+/* ---- Inherited locks ------------------------------------------------------------------------ */
+
+static void hold_on(unit_process *self, void *unused)
+{
+    (void) unused;
+    UNIT_CHECK(unit_held(lease));
+    UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_DONE);
+    unit_say(self, 'h');
+    unit_hear(self);
+}
+
+static void an_inherited_lock_lives_as_long_as_any_process_has_it(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(true);
+    child = unit_fork(hold_on, NULL);
+    unit_expect(&child, 'h');
+    latch_lease_drop(lease); /* the parent of a daemon leaves */
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_join(&child);
+    assert_true(unit_is_free("r", LOCK_EX));
+}
+
+static void release_by_hand(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_child_may_release_an_inherited_lock_by_hand(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(true);
+    child = unit_fork(release_by_hand, NULL);
+    unit_join(&child);
+    assert_true(unit_is_free("r", LOCK_EX));
+    unit_release(lease);
+}
+
+static void release_later(unit_process *self, void *unused)
+{
+    (void) unused;
+    unit_hear(self);
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_file_that_was_inherited_is_not_used_for_another_lock(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(true);
+    child = unit_fork(release_later, NULL);
+    unit_release(lease);
+    acquire(false);
+    unit_say(&child, 'g'); /* its release is of the old lock, not of this one */
+    unit_join(&child);
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_release(lease);
+}
+
+static void let_parents_file_go(unit_process *self, void *unused)
+{
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    lease->inherit = false;
+    acquire_in_child(self, unused);
+}
+
+static void a_child_does_not_keep_an_inherited_file_for_later(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(true);
+    child = unit_fork(let_parents_file_go, NULL);
+    unit_expect(&child, 'a');
+    /* Through the description that both have, the parent could lock along with its child. */
+    unit_release(lease);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+    unit_join(&child);
+}
+
+/* ---- Waits that are forked ------------------------------------------------------------------ */
+
+static void begin_wait(latch_op_kind kind)
+{
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(kind, LATCH_NEVER)), LATCH_WANT_IO);
+    unit_await_sleepers(unit_lock_path("r"), 1);
+}
+
+static void wait_anew(unit_process *self, void *unused)
+{
+    latch_status status;
+
+    (void) unused;
+    unit_calls.no_threads = UNIT_TSAN; /* it takes them for the parent's: same stack, same name */
+    status = latch_op_step(&op, latch_engine_now_ns(unit.engine));
+    UNIT_CHECK(status == (UNIT_TSAN ? LATCH_WANT_TIMER : LATCH_WANT_IO));
+    unit_say(self, 'w');
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+    UNIT_CHECK(unit_held(lease));
+    unit_say(self, 'h');
+    unit_hear(self);
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_forked_wait_is_begun_anew_in_the_child(void **state)
+{
+    unit_process peer = unit_peer(unit_lock_path("r")), child;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    begin_wait(LATCH_ACQUIRE);
+    child = unit_fork(wait_anew, NULL);
+    unit_expect(&child, 'w');
+    unit_await_sleepers(unit_lock_path("r"), UNIT_TSAN ? 1 : 2);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE); /* first come, first served */
+    unit_release(lease);
+    unit_expect(&child, 'h');
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_join(&child);
+    assert_true(unit_is_free("r", LOCK_EX));
+    unit_join(&peer);
+}
+
+static void give_up_in_child(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    UNIT_CHECK(!unit_held(lease));
+    latch_lease_drop(lease);
+    latch_store_close(unit.store);
+}
+
+static void a_forked_wait_is_given_up_in_the_child_alone(void **state)
+{
+    unit_process peer = unit_peer(unit_lock_path("r")), child;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    begin_wait(LATCH_ACQUIRE);
+    child = unit_fork(give_up_in_child, NULL);
+    unit_join(&child);
+    assert_int_equal(latch_op_step(&op, latch_engine_now_ns(unit.engine)), LATCH_WANT_IO);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    unit_join(&peer);
+}
+
+static void lose_promotion(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(latch_op_step(&op, latch_engine_now_ns(unit.engine)) == LATCH_ERROR_LOST);
+    UNIT_CHECK(!unit_held(lease));
+}
+
+static void a_forked_promotion_is_lost_in_the_child_alone(void **state)
+{
+    unit_process peer = unit_peer(unit_lock_path("r")), child;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_true(unit_peer_try(&peer, LOCK_SH));
+    begin_wait(LATCH_ACQUIRE);
+    child = unit_fork(lose_promotion, NULL);
+    unit_join(&child);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
+    unit_release(lease);
+    unit_join(&peer);
+}
+
+static void cancel_a_grant(unit_process *self, void *unused)
+{
+    (void) unused;
+    UNIT_CHECK(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)) == LATCH_WANT_IO);
+    unit_say(self, 'w');
+    unit_await_grant(&op);
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    UNIT_CHECK(!unit_held(lease));
+    unit_say(self, 'c');
+    unit_hear(self);
+}
+
+static void a_child_does_not_restore_what_only_its_parent_held(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(false);
+    child = unit_fork(cancel_a_grant, NULL); /* where the lease still says that it is exclusive */
+    unit_expect(&child, 'w');
+    unit_release(lease);
+    unit_expect(&child, 'c');
+    assert_true(unit_is_free("r", LOCK_EX));
+    unit_join(&child);
+}
+
+static void wait_for_parent(unit_process *self, void *unused)
+{
+    (void) unused;
+    UNIT_CHECK(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)) == LATCH_WANT_IO);
+    unit_say(self, 'w');
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+}
+
+static void a_child_may_wait_for_its_parents_lock_through_the_same_lease(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(false);
+    child = unit_fork(wait_for_parent, NULL); /* no deadlock: the parent is somebody else */
+    unit_expect(&child, 'w');
+    lease->remove = true; /* nor a loss, when the file that it waits for is removed */
+    unit_release(lease);
+    unit_join(&child);
+}
+
+#define FORK_TEST(test) cmocka_unit_test_setup_teardown(test, setup, unit_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FORK_TEST(a_childs_exit_leaves_the_parents_lock),
+        FORK_TEST(a_child_does_not_hold_its_parents_lock_and_cannot_free_it),
+        FORK_TEST(a_child_keeps_nothing_locked_that_its_parent_gave_up),
+        FORK_TEST(a_killed_parents_lock_is_not_kept_by_its_children),
+        FORK_TEST(parent_and_child_exclude_each_other_despite_a_common_idle_file),
+        FORK_TEST(an_inherited_lock_lives_as_long_as_any_process_has_it),
+        FORK_TEST(a_child_may_release_an_inherited_lock_by_hand),
+        FORK_TEST(a_file_that_was_inherited_is_not_used_for_another_lock),
+        FORK_TEST(a_child_does_not_keep_an_inherited_file_for_later),
+        FORK_TEST(a_forked_wait_is_begun_anew_in_the_child),
+        FORK_TEST(a_forked_wait_is_given_up_in_the_child_alone),
+        FORK_TEST(a_forked_promotion_is_lost_in_the_child_alone),
+        FORK_TEST(a_child_does_not_restore_what_only_its_parent_held),
+        FORK_TEST(a_child_may_wait_for_its_parents_lock_through_the_same_lease),
+    };
+
+    return cmocka_run_group_tests_name("flock: forks", tests, NULL, NULL);
+}

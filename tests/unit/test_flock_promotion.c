@@ -1,0 +1,137 @@
+/* Promotion: a reader that wants to write waits for the other readers, or keeps what it had. */
+#include "unit.h"
+
+#include <unistd.h>
+
+static latch_lease *lease;
+static latch_op op;
+static unit_process peer;
+
+static int setup(void **state)
+{
+    if (unit_setup_flock(state) != 0) {
+        return -1;
+    }
+    lease = unit_lease("r");
+    peer = unit_peer(unit_lock_path("r"));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    if (peer.pid != 0) {
+        unit_join(&peer);
+    }
+    return unit_teardown(state);
+}
+
+/* The peer gives way, and the wait knows it; its operation has not been stepped yet. */
+static void let_the_grant_come(void)
+{
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    unit_await_grant(&op);
+}
+
+/* The lease has a shared lock, as the peer has, and waits for the exclusive one. */
+static void begin_promotion(int64_t timeout_ms)
+{
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_true(unit_peer_try(&peer, LOCK_SH));
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, timeout_ms)),
+                     LATCH_WANT_IO);
+    unit_await_sleepers(unit_lock_path("r"), 1);
+    assert_false(unit_held(lease)); /* the kernel gave the shared lock up */
+}
+
+static void expect_shared_as_before(void)
+{
+    assert_int_equal(lease->mode, LATCH_SHARED);
+    assert_true(unit_held(lease));
+    assert_false(unit_is_free("r", LOCK_EX));
+    assert_true(unit_is_free("r", LOCK_SH));
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_false(unit_is_free("r", LOCK_EX)); /* by this lease, not by the peer */
+    unit_release(lease);
+}
+
+static void a_promotion_waits_until_the_other_readers_have_gone(void **state)
+{
+    (void) state;
+    begin_promotion(LATCH_NEVER);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_release(lease);
+}
+
+static void a_promotion_that_is_given_up_keeps_the_shared_lock(void **state)
+{
+    (void) state;
+    begin_promotion(10);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_CONFLICT);
+    expect_shared_as_before();
+    begin_promotion(LATCH_NEVER);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    expect_shared_as_before();
+    begin_promotion(LATCH_NEVER); /* and when it was granted in the very moment */
+    let_the_grant_come();
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    expect_shared_as_before();
+}
+
+static void a_promotion_that_lost_the_shared_lock_says_so(void **state)
+{
+    (void) state;
+    begin_promotion(LATCH_NEVER);
+    assert_true(unit_peer_try(&peer, LOCK_EX)); /* a reader that was quicker */
+    assert_int_equal(unit_cancel(&op), LATCH_ERROR_LOST);
+    assert_int_equal(unit.error.status, LATCH_ERROR_LOST);
+    assert_false(unit_held(lease));
+    assert_int_equal(lease->mode, LATCH_FREE);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    unit_release(lease); /* nothing: succeeds */
+}
+
+static void a_promotion_on_a_removed_file_is_a_loss(void **state)
+{
+    (void) state;
+    begin_promotion(LATCH_NEVER);
+    assert_int_equal(unlink(unit_lock_path("r")), 0);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_ERROR_LOST);
+    assert_false(unit_held(lease));
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+}
+
+static void a_promotion_that_polls_keeps_the_shared_lock_meanwhile(void **state)
+{
+    (void) state;
+    unit_calls.no_threads = true;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_true(unit_peer_try(&peer, LOCK_SH));
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_TIMER);
+    assert_true(unit_held(lease));
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_false(unit_is_free("r", LOCK_EX));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_TIMER), LATCH_DONE);
+    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
+    unit_release(lease);
+}
+
+#define WAIT_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WAIT_TEST(a_promotion_waits_until_the_other_readers_have_gone),
+        WAIT_TEST(a_promotion_that_is_given_up_keeps_the_shared_lock),
+        WAIT_TEST(a_promotion_that_lost_the_shared_lock_says_so),
+        WAIT_TEST(a_promotion_on_a_removed_file_is_a_loss),
+        WAIT_TEST(a_promotion_that_polls_keeps_the_shared_lock_meanwhile),
+    };
+
+    return cmocka_run_group_tests_name("flock: promotion", tests, NULL, NULL);
+}

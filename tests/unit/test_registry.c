@@ -1,0 +1,134 @@
+/* Stores by name: which there are, how they are opened, what they say of themselves. */
+#include "unit.h"
+
+static void the_stores_of_this_build_are_listed_in_order(void **state)
+{
+    static const char *const names[] = {"flock", "in-memory", "null"};
+    size_t found = 0;
+
+    (void) state;
+    for (size_t at = 0; latch_store_at(at) != NULL; at++) {
+        /* Others may come in between; these three are always there. */
+        found += found < 3 && strcmp(latch_store_at(at)->name, names[found]) == 0;
+    }
+    assert_int_equal(found, 3);
+    assert_null(latch_store_at(SIZE_MAX));
+}
+
+static void no_two_stores_share_a_name(void **state)
+{
+    (void) state;
+    for (size_t at = 0; latch_store_at(at) != NULL; at++) {
+        for (size_t other = 0; other < at; other++) {
+            assert_string_not_equal(latch_store_at(at)->name, latch_store_at(other)->name);
+        }
+    }
+}
+
+static void a_store_describes_itself(void **state)
+{
+    (void) state;
+    unit_make_directory();
+    for (size_t at = 0; latch_store_at(at) != NULL; at++) {
+        const latch_store_info *info = latch_store_at(at);
+        latch_store *store;
+
+        if (strcmp(info->name, "flock") != 0 && strcmp(info->name, "in-memory") != 0
+            && strcmp(info->name, "null") != 0) {
+            continue; /* needs a server */
+        }
+        store = unit_open(info->name);
+        assert_non_null(store);
+        assert_ptr_equal(latch_store_describe(store), info);
+        latch_store_close(store);
+    }
+}
+
+static const latch_store_info *info_of(const char *name)
+{
+    for (size_t at = 0; latch_store_at(at) != NULL; at++) {
+        if (strcmp(latch_store_at(at)->name, name) == 0) {
+            return latch_store_at(at);
+        }
+    }
+    fail();
+    return NULL;
+}
+
+static void tokens_are_kept_under_symfonys_class_names(void **state)
+{
+    (void) state;
+    assert_string_equal(info_of("in-memory")->state_name,
+                        "Symfony\\Component\\Lock\\Store\\InMemoryStore");
+    assert_null(info_of("flock")->state_name); /* has no token */
+    assert_null(info_of("null")->state_name);
+}
+
+static void no_local_store_expires_or_fences(void **state)
+{
+    (void) state;
+    assert_int_equal(info_of("flock")->capabilities,
+                     LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH);
+    assert_int_equal(info_of("in-memory")->capabilities, LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE);
+    assert_int_equal(info_of("null")->capabilities & (LATCH_EXPIRING | LATCH_FENCING), 0);
+}
+
+static void an_unknown_name_is_an_error_that_says_it(void **state)
+{
+    static const char *const names[] = {"", "Flock", "flock ", "memory", "redis:"};
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(names) / sizeof(names[0]); at++) {
+        char expected[100];
+
+        snprintf(expected, sizeof(expected), "there is no store called \"%s\"", names[at]);
+        assert_null(unit_open(names[at]));
+        assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
+        assert_string_equal(unit.error.message, expected);
+    }
+}
+
+static void a_flock_store_needs_a_path(void **state)
+{
+    static char long_path[5000];
+    const latch_store_options none = {0}, empty = {.path = ""}, too_long = {.path = long_path};
+    const latch_store_options *const wrong[] = {NULL, &none, &empty};
+
+    (void) state;
+    for (size_t at = 0; at < 3; at++) {
+        assert_null(latch_store_open(unit.engine, "flock", wrong[at], &unit.error));
+        assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
+        assert_string_equal(unit.error.message, "the lock directory's path is missing");
+    }
+    memset(long_path, '/', sizeof(long_path) - 1);
+    assert_null(latch_store_open(unit.engine, "flock", &too_long, &unit.error));
+    assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
+    assert_string_equal(unit.error.message, "the lock directory's path is too long");
+}
+
+static void a_store_needs_random_bytes_for_its_table(void **state)
+{
+    (void) state;
+    unit.random_broken = true;
+    assert_null(unit_open("in-memory"));
+    assert_int_equal(unit.error.status, LATCH_ERROR_SYSTEM);
+    unit_make_directory();
+    assert_null(unit_open("flock"));
+    assert_int_equal(unit.error.status, LATCH_ERROR_SYSTEM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT_TEST(the_stores_of_this_build_are_listed_in_order, setup),
+        UNIT_TEST(no_two_stores_share_a_name, setup),
+        UNIT_TEST(a_store_describes_itself, setup),
+        UNIT_TEST(tokens_are_kept_under_symfonys_class_names, setup),
+        UNIT_TEST(no_local_store_expires_or_fences, setup),
+        UNIT_TEST(an_unknown_name_is_an_error_that_says_it, setup),
+        UNIT_TEST(a_flock_store_needs_a_path, setup),
+        UNIT_TEST(a_store_needs_random_bytes_for_its_table, setup),
+    };
+
+    return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
+}
