@@ -1,0 +1,50 @@
+<?php
+
+/*
+ * held.php SUBJECT flock|memory COUNT FOLDER: what COUNT held locks cost, as bytes for each lock
+ * (PHP's own count, and what the process grew by), and what one more acquire and release costs
+ * while they are held, in nanoseconds.
+ */
+
+declare(strict_types=1);
+
+namespace Latch\Benchmark;
+
+require __DIR__ . '/../lib/autoload.php';
+
+[, $name, $store, $count, $folder] = $argv;
+$count = (int) $count;
+$subject = Subject::from($name);
+$factory = $store === 'flock' ? $subject->flock($folder) : $subject->memory();
+
+/** Bytes that the process has in memory. */
+$resident = static fn (): int => (int) Programs::statusLine('VmRSS') * 1024;
+
+$once = static function () use ($factory): int {
+    $lock = $factory->createLock('one more');
+    $begun = hrtime(true);
+    for ($i = 0; $i < 1_000; ++$i) {
+        $lock->acquire();
+        $lock->release();
+    }
+
+    return intdiv(hrtime(true) - $begun, 1_000);
+};
+
+// Whatever is loaded or made only once, and the array itself, is not what a lock costs.
+$once();
+$resident();
+$locks = array_fill(0, $count, null);
+$heapBefore = memory_get_usage();
+$residentBefore = $resident();
+
+for ($i = 0; $i < $count; ++$i) {
+    $locks[$i] = $factory->createLock("resource-$i");
+    $locks[$i]->acquire();
+}
+
+echo json_encode([
+    'heap' => (memory_get_usage() - $heapBefore) / $count,
+    'resident' => ($resident() - $residentBefore) / $count,
+    'ns' => Stats::median(array_map($once, range(1, 15))),
+], JSON_THROW_ON_ERROR);

@@ -1,0 +1,69 @@
+# Builds the extension: in the tree, which is what a developer uses, or in a copy of it with
+# another compiler, other flags or another PHP.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# What building for Debian's PHP takes.
+# shellcheck disable=SC2034 # for those who source this file
+LATCH_BUILD_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev"
+    gcc make autoconf pkgconf libc6-dev git)
+
+LATCH_SOURCES=(config.m4 ext src stubs)
+
+# latch_configure_and_make DIRECTORY PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]
+latch_configure_and_make() {
+    local phpize=$2 php_config=$3
+    cd "$1"
+    shift 3
+    "$phpize"
+    ./configure --with-php-config="$(command -v "$php_config")" "$@"
+    # What was built for another PHP or with other options must not stay.
+    make -s clean
+    latch_make
+}
+
+# latch_make: in the current folder, showing what the compiler says and not how it is called.
+latch_make() {
+    make -s -j"$(nproc)" LIBTOOL="bash $PWD/libtool --silent"
+}
+
+# latch_make_current: in the tree. Configures only when that was not done yet, was done before
+# config.m4 changed or for another PHP; else make finds out by itself what is out of date.
+latch_make_current() {
+    local php_config=php-config$LATCH_PHP_VERSION
+    cd "$LATCH_ROOT"
+    if [[ Makefile -nt config.m4 ]] \
+        && grep -qF -e "-I$("$php_config" --include-dir)/main" Makefile; then
+        latch_make
+    else
+        rm -f Makefile
+        latch_configure_and_make . "phpize$LATCH_PHP_VERSION" "$php_config"
+    fi
+    test -f modules/latch.so
+}
+
+# latch_build: leaves a current modules/latch.so in the tree. Quiet, unless it fails.
+latch_build() {
+    command -v "php-config$LATCH_PHP_VERSION" > /dev/null \
+        || latch_die "php-config$LATCH_PHP_VERSION is missing (package php$LATCH_PHP_VERSION-dev)"
+    latch_quietly "$LATCH_CACHE/log/build.log" latch_in_shell build.sh latch_make_current
+}
+
+# latch_build_copy NAME PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]: builds in a copy of the tree in
+# the cache and prints the path of the .so. Compiler and flags come as arguments (CC=clang,
+# CFLAGS=...). A copy that was built from the same files in the same way is used again.
+latch_build_copy() {
+    local name=$1 phpize=$2 php_config=$3 directory=$LATCH_CACHE/build/$1 key
+    shift 3
+    key="$(latch_digest "${LATCH_SOURCES[@]}") $("$php_config" --version) $*"
+    if [[ $(cat "$directory/.built" 2> /dev/null) != "$key" ]]; then
+        rm -rf "$directory"
+        latch_copy "$directory" "${LATCH_SOURCES[@]}"
+        latch_quietly "$LATCH_CACHE/log/build-$name.log" latch_in_shell build.sh \
+            latch_configure_and_make "$directory" "$phpize" "$php_config" "$@" || return
+        printf '%s\n' "$key" > "$directory/.built"
+    fi
+    printf '%s\n' "$directory/modules/latch.so"
+}

@@ -1,0 +1,71 @@
+# What every script under tools/ shares: where things are, and how it speaks.
+#
+# Sourced by the other files of this folder; safe to source more than once.
+# shellcheck shell=bash
+
+# The root of the tree.
+LATCH_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# What is costly to make or to fetch lives here, outside the tree, and survives between runs.
+LATCH_CACHE=${LATCH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/latch}
+# The Debian PHP that everything is built for.
+LATCH_PHP_VERSION=${LATCH_PHP_VERSION:-8.2}
+
+# A line about the progress, for a human; standard output belongs to results.
+latch_say() {
+    printf '%s\n' "$*" >&2
+}
+
+# The end of the program, with the reason.
+latch_die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+# latch_quietly LOG COMMAND...: runs the command with its output in LOG, whose end is shown only
+# when the command fails. Returns the command's status.
+latch_quietly() {
+    local log=$1 status=0
+    shift
+    mkdir -p "$(dirname "$log")"
+    "$@" > "$log" 2>&1 < /dev/null || status=$?
+    if ((status != 0)); then
+        latch_say "failed with status $status; the end of $log:"
+        tail -n 100 "$log" >&2
+    fi
+    return "$status"
+}
+
+# latch_in_shell FILE FUNCTION [ARGUMENT...]: calls a function of that file of this folder in a
+# shell of its own, because "set -e" is off inside a function that is called in a condition.
+latch_in_shell() {
+    bash -c 'set -euo pipefail; source "$1"; shift; "$@"' "$2" "$LATCH_ROOT/tools/lib/$1" "${@:2}"
+}
+
+# Git in this tree, also when the tree belongs to somebody else (root in a container).
+latch_git() {
+    git -c safe.directory="$LATCH_ROOT" -C "$LATCH_ROOT" "$@"
+}
+
+# latch_files [PATH...]: the files of the tree that git knows or would take, NUL-separated.
+latch_files() {
+    local file
+    while IFS= read -r -d '' file; do
+        # A file that was deleted but is still in the index is listed as well.
+        if [[ -e $LATCH_ROOT/$file || -L $LATCH_ROOT/$file ]]; then
+            printf '%s\0' "$file"
+        fi
+    done < <(latch_git ls-files -z --cached --others --exclude-standard -- "$@" | sort -zu)
+}
+
+# latch_copy DIRECTORY [PATH...]: copies those files into the directory.
+latch_copy() {
+    local directory=$1
+    shift
+    mkdir -p "$directory"
+    latch_files "$@" | tar -C "$LATCH_ROOT" --null -T - -cf - | tar -C "$directory" -xf -
+}
+
+# latch_digest [PATH...]: a digest of the contents of those files.
+latch_digest() {
+    latch_files "$@" | (cd "$LATCH_ROOT" && xargs -0r sha256sum) | sha256sum | cut -c 1-16
+}

@@ -1,0 +1,84 @@
+# Fetches files from Debian's archive without installing anything: source packages, and binary
+# packages that are only unpacked. Everything stays in the cache; apt runs on a configuration of its
+# own, so that neither the machine's sources nor its lists are touched.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# latch_apt COMMAND...: runs an apt program on that configuration; the lists are read once a day.
+latch_apt() {
+    local directory=$LATCH_CACHE/apt
+    if [[ -z $(find "$directory/fresh" -mtime -1 2> /dev/null) ]]; then
+        mkdir -p "$directory"/{lists,cache}/partial
+        : > "$directory/status"
+        local signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' type
+        for type in deb deb-src; do
+            printf '%s %s http://deb.debian.org/%s main\n' \
+                "$type" "$signed" 'debian bookworm' \
+                "$type" "$signed" 'debian-security bookworm-security'
+        done > "$directory/sources.list"
+        cat > "$directory/apt.conf" <<END
+Dir::Etc::sourcelist "$directory/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::State::lists "$directory/lists";
+Dir::State::status "$directory/status";
+Dir::Cache "$directory/cache";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+Acquire::Retries "3";
+END
+        APT_CONFIG=$directory/apt.conf latch_quietly "$LATCH_CACHE/log/apt-lists.log" \
+            apt-get -qq update || return
+        touch "$directory/fresh"
+    fi
+    APT_CONFIG=$directory/apt.conf "$@"
+}
+
+# latch_debian_source PACKAGE PATTERN: prints the path of that file of the newest source package
+# which the archive really serves. It lists more: the newest ones of the security archive are often
+# not found by the name that its list gives.
+latch_debian_source() {
+    local package=$1 pattern=$2 directory=$LATCH_CACHE/source/$1 version
+    if [[ ! -f $directory/.complete ]]; then
+        rm -rf "$directory"
+        mkdir -p "$directory"
+        latch_say "fetching the source package of $package"
+        # The lists must be there before a pipeline reads them.
+        latch_apt true || return
+        while read -r version; do
+            if (cd "$directory" && latch_apt apt-get -qq source --download-only \
+                --only-source "$package=$version") > "$LATCH_CACHE/log/source.log" 2>&1; then
+                touch "$directory/.complete"
+                break
+            fi
+        done < <(latch_apt apt-cache showsrc --only-source "$package" \
+            | sed -n 's/^Version: //p' | sort -ruV)
+        if [[ ! -f $directory/.complete ]]; then
+            latch_say "no version of the source package $package can be fetched:"
+            cat "$LATCH_CACHE/log/source.log" >&2
+            return 1
+        fi
+    fi
+    find "$directory" -name "$pattern"
+}
+
+# latch_debian_files NAME PACKAGE...: prints the folder with the files of these binary packages.
+latch_debian_files() {
+    local directory=$LATCH_CACHE/unpacked/$1 deb
+    shift
+    if [[ $(cat "$directory/.complete" 2> /dev/null) != "$*" ]]; then
+        rm -rf "$directory"
+        mkdir -p "$directory/deb"
+        latch_say "fetching the Debian packages $*"
+        latch_apt true || return
+        (cd "$directory/deb" && latch_quietly "$LATCH_CACHE/log/deb.log" \
+            latch_apt apt-get -qq download "$@") || return
+        for deb in "$directory"/deb/*.deb; do
+            dpkg -x "$deb" "$directory"
+        done
+        rm -r "$directory/deb"
+        printf '%s\n' "$*" > "$directory/.complete"
+    fi
+    printf '%s\n' "$directory"
+}

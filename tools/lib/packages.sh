@@ -1,0 +1,38 @@
+# Installs the Debian packages that are missing.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# latch_is_installed PACKAGE
+latch_is_installed() {
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null) == installed ]]
+}
+
+# latch_require_packages PACKAGE...: installs those that are missing, all in one call of apt-get.
+# Needs root, or sudo; when that is not to be had, names the command that would help.
+latch_require_packages() {
+    local package missing=() as_root=()
+    command -v dpkg-query > /dev/null \
+        || latch_die "this is no Debian system; please install by hand what these supply: $*"
+    for package in "$@"; do
+        latch_is_installed "$package" || missing+=("$package")
+    done
+    ((${#missing[@]} > 0)) || return 0
+
+    if ((EUID != 0)); then
+        as_root=(sudo)
+        # Without a terminal nobody can type a password.
+        [[ -t 0 ]] || as_root+=(-n)
+        command -v sudo > /dev/null && "${as_root[@]}" true \
+            || latch_die "please run as root: apt-get install ${missing[*]}"
+    fi
+    latch_say "installing ${missing[*]}"
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+        -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+    latch_quietly "$LATCH_CACHE/log/apt-update.log" "${apt[@]}" update \
+        || latch_die 'apt-get update failed'
+    latch_quietly "$LATCH_CACHE/log/apt-install.log" \
+        "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" \
+        || latch_die "cannot install ${missing[*]}"
+}

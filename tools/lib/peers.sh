@@ -1,0 +1,52 @@
+# The PHP packages that the behaviour tests run on or compare with, all of them in the cache.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=tools/lib/debian.sh
+source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
+
+# shellcheck disable=SC2034 # for those who source this file
+LATCH_PEER_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-xml"
+    "php$LATCH_PHP_VERSION-mbstring" composer git unzip xz-utils)
+
+# latch_composer NAME MANIFEST: prints the vendor folder with what that composer.json requires, in
+# the newest releases that there were when it was first asked for.
+latch_composer() {
+    local name=$1 manifest=$2 directory
+    directory=$LATCH_CACHE/composer/$name-$(sha256sum < "$manifest" | cut -c 1-8)
+    if [[ ! -f $directory/.complete ]]; then
+        rm -rf "$directory"
+        mkdir -p "$directory"
+        cp "$manifest" "$directory/composer.json"
+        latch_say "fetching what $name needs from Packagist"
+        COMPOSER_ALLOW_SUPERUSER=1 COMPOSER_VENDOR_DIR=$directory/vendor \
+            latch_quietly "$LATCH_CACHE/log/composer-$name.log" composer update \
+            --working-dir="$directory" --no-interaction --no-progress --no-plugins || return
+        touch "$directory/.complete"
+    fi
+    printf '%s\n' "$directory/vendor"
+}
+
+# latch_debian_lock: prints the autoload.php of Debian's php-symfony-lock, which is not installed.
+latch_debian_lock() {
+    local directory
+    directory=$(latch_debian_files lock php-symfony-lock php-psr-log \
+        php-symfony-deprecation-contracts) || return
+    printf '%s\n' "$directory/usr/share/php/Symfony/Component/Lock/autoload.php"
+}
+
+# latch_symfony_tests: prints the folder with the tests of Debian's php-symfony-lock.
+latch_symfony_tests() {
+    local tarball directory
+    tarball=$(latch_debian_source symfony '*.orig.tar.xz') || return
+    directory=$LATCH_CACHE/symfony-tests/$(basename "$tarball" .orig.tar.xz)
+    if [[ ! -f $directory/.complete ]]; then
+        rm -rf "$directory"
+        mkdir -p "$directory"
+        tar -xJf "$tarball" -C "$directory" --strip-components=6 --wildcards \
+            '*/src/Symfony/Component/Lock/Tests/*' || return
+        touch "$directory/.complete"
+    fi
+    printf '%s\n' "$directory"
+}

@@ -1,0 +1,66 @@
+# Stage "build": what must be true of the sources and of what is built from them.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/build.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
+# shellcheck source=tools/lib/arginfo.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../arginfo.sh"
+
+STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_ARGINFO_PACKAGES[@]}" clang binutils)
+
+# check NAME FUNCTION [ARGUMENT...]: one test.
+check() {
+    local name=$1 output
+    shift
+    if output=$(latch_in_shell stages/build.sh "$@" 2>&1); then
+        ((passed += 1))
+    else
+        ((failed += 1))
+        printf 'build: %s: failed\n%s\n' "$name" "$output"
+    fi
+}
+
+compiles_without_warning() {
+    latch_build_copy "$1" "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
+        CC="$1" CFLAGS='-O2 -g -Wall -Wextra -Wshadow -Werror'
+}
+
+exports_get_module_alone() {
+    local exported
+    exported=$(nm -D --defined-only "$LATCH_CACHE/build/$1/modules/latch.so" | cut -d ' ' -f 3)
+    if [[ $exported != get_module ]]; then
+        printf 'exported:\n%s\n' "$exported"
+        return 1
+    fi
+}
+
+# The engine knows neither PHP nor Zend.
+engine_is_free_of_php() {
+    ! grep -rnEi '#[[:space:]]*include[[:space:]]*["<](php|zend|tsrm|sapi|main/|ext/)' \
+        "$LATCH_ROOT/src"
+}
+
+arginfo_is_current() {
+    local directory header
+    directory=$(mktemp -d)
+    # shellcheck disable=SC2064 # the directory of now
+    trap "rm -rf '$directory'" EXIT
+    latch_arginfo "$directory" > /dev/null
+    for header in "$LATCH_ROOT"/stubs/*.stub.php; do
+        header=${header##*/}
+        header=${header%.stub.php}_arginfo.h
+        diff -u "$LATCH_ROOT/stubs/$header" "$directory/$header" \
+            || { echo 'Run tools/arginfo.' && return 1; }
+    done
+}
+
+stage() {
+    local compiler passed=0 failed=0
+    for compiler in gcc clang; do
+        check "$compiler has nothing to warn of" compiles_without_warning "$compiler"
+        check "built by $compiler, only get_module is exported" exports_get_module_alone "$compiler"
+    done
+    check 'src/ includes no header of PHP' engine_is_free_of_php
+    check 'stubs/*_arginfo.h are current' arginfo_is_current
+    count build "$passed" "$failed" 0
+}
