@@ -51,8 +51,7 @@ static php_latch_outcome poll(zend_object *store, zend_object *key, const char *
 }
 
 php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
-                                             latch_op_kind kind, bool blocking,
-                                             int64_t deadline_ns)
+                                             latch_op_kind kind, bool blocking, int64_t deadline_ns)
 {
     bool shared = kind == LATCH_ACQUIRE_SHARED;
     const char *save = shared ? "saveread" : "save";
@@ -71,8 +70,8 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
 
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)
 {
-    zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table,
-                                                   ZEND_STRL("putoffexpiration"));
+    zend_function *method =
+        zend_hash_str_find_ptr(&store->ce->function_table, ZEND_STRL("putoffexpiration"));
     zval arguments[2];
 
     ZVAL_OBJ(&arguments[0], key);

@@ -3,9 +3,9 @@
 #define PHP_LATCH_COMPAT_H
 
 /*
- * PHP that reports the memory limit later (8.2.35 and its like): a failed allocation no longer bails
- * out on the spot. The VM reports it between two instructions and unwinds; until the request's end
- * no PHP function can be called. Older PHP has bailed out before anybody could ask.
+ * PHP that reports the memory limit later (8.2.35 and its like): a failed allocation no longer
+ * bails out on the spot. The VM reports it between two instructions and unwinds; until the
+ * request's end no PHP function can be called. Older PHP has bailed out before anybody could ask.
  */
 #ifdef ZEND_HAS_OOM
 #define php_latch_is_out_of_memory() ZEND_HAS_OOM()

@@ -34,8 +34,8 @@ php_latch_outcome php_latch_outcome_of_call(void)
         return outcome;
     }
     outcome.status = instanceof_function(exception->ce, php_latch_conflicted_ce)
-        ? LATCH_CONFLICT
-        : LATCH_ERROR_SYSTEM;
+                         ? LATCH_CONFLICT
+                         : LATCH_ERROR_SYSTEM;
     GC_ADDREF(exception);
     zend_clear_exception();
     outcome.exception = exception;
@@ -84,8 +84,8 @@ void php_latch_throw_outcome(php_latch_outcome *outcome)
         return;
     }
     if (outcome->exception == NULL) {
-        outcome->exception = php_latch_new_exception(php_latch_conflicted_ce, NULL, "",
-                                                     ZSTR_EMPTY_ALLOC(), "");
+        outcome->exception =
+            php_latch_new_exception(php_latch_conflicted_ce, NULL, "", ZSTR_EMPTY_ALLOC(), "");
     }
     ZVAL_OBJ(&exception, outcome->exception);
     outcome->exception = NULL;
@@ -107,12 +107,14 @@ void php_latch_warn_of_exception(void)
 
     GC_ADDREF(exception);
     zend_clear_exception();
-    message = zend_read_property_ex(
-        instanceof_function(exception->ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error,
-        exception, ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
-    zend_error(E_WARNING, "Latch: %s", Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > 0
-               ? Z_STRVAL_P(message)
-               : "Failed to release a lock");
+    message = zend_read_property_ex(instanceof_function(exception->ce, zend_ce_exception)
+                                        ? zend_ce_exception
+                                        : zend_ce_error,
+                                    exception, ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
+    zend_error(E_WARNING, "Latch: %s",
+               Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > 0
+                   ? Z_STRVAL_P(message)
+                   : "Failed to release a lock");
     OBJ_RELEASE(exception);
     if (EG(exception) != NULL) { /* an error handler's */
         zend_clear_exception();

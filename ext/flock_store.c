@@ -98,12 +98,13 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
 
     given = path != NULL ? ZSTR_VAL(path) : php_get_temporary_directory();
     /*
-     * Absolute, because a script may change its working directory. Links are not resolved before the
-     * directory exists: nobody else's dangling link shall say where one is made.
+     * Absolute, because a script may change its working directory. Links are not resolved before
+     * the directory exists: nobody else's dangling link shall say where one is made.
      */
     if (*given != '\0' && php_check_open_basedir_ex(given, 0) != 0) {
         zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                                "The FlockStore directory \"%s\" is outside of open_basedir.", given);
+                                "The FlockStore directory \"%s\" is outside of open_basedir.",
+                                given);
         RETURN_THROWS();
     }
     if (*given == '\0' || expand_filepath_with_mode(given, absolute, NULL, 0, CWD_EXPAND) == NULL

@@ -31,33 +31,34 @@ void php_latch_register_interfaces(void)
     zend_class_entry *base = register_class_Latch_Exception_ExceptionInterface(zend_ce_throwable);
 
     php_latch_exception_ce = base;
-    php_latch_invalid_argument_ce = register_class_Latch_Exception_InvalidArgumentException(
-        spl_ce_InvalidArgumentException, base);
-    php_latch_invalid_ttl_ce = register_class_Latch_Exception_InvalidTtlException(
-        php_latch_invalid_argument_ce, base);
-    php_latch_acquiring_ce = register_class_Latch_Exception_LockAcquiringException(
-        spl_ce_RuntimeException, base);
-    php_latch_conflicted_ce = register_class_Latch_Exception_LockConflictedException(
-        spl_ce_RuntimeException, base);
-    php_latch_expired_ce = register_class_Latch_Exception_LockExpiredException(
-        spl_ce_RuntimeException, base);
-    php_latch_releasing_ce = register_class_Latch_Exception_LockReleasingException(
-        spl_ce_RuntimeException, base);
-    php_latch_storage_ce = register_class_Latch_Exception_LockStorageException(
-        spl_ce_RuntimeException, base);
-    php_latch_unserializable_key_ce = register_class_Latch_Exception_UnserializableKeyException(
-        spl_ce_RuntimeException, base);
+    php_latch_invalid_argument_ce =
+        register_class_Latch_Exception_InvalidArgumentException(spl_ce_InvalidArgumentException,
+                                                                base);
+    php_latch_invalid_ttl_ce =
+        register_class_Latch_Exception_InvalidTtlException(php_latch_invalid_argument_ce, base);
+    php_latch_acquiring_ce =
+        register_class_Latch_Exception_LockAcquiringException(spl_ce_RuntimeException, base);
+    php_latch_conflicted_ce =
+        register_class_Latch_Exception_LockConflictedException(spl_ce_RuntimeException, base);
+    php_latch_expired_ce =
+        register_class_Latch_Exception_LockExpiredException(spl_ce_RuntimeException, base);
+    php_latch_releasing_ce =
+        register_class_Latch_Exception_LockReleasingException(spl_ce_RuntimeException, base);
+    php_latch_storage_ce =
+        register_class_Latch_Exception_LockStorageException(spl_ce_RuntimeException, base);
+    php_latch_unserializable_key_ce =
+        register_class_Latch_Exception_UnserializableKeyException(spl_ce_RuntimeException, base);
 
     php_latch_lock_interface_ce = register_class_Latch_LockInterface();
-    php_latch_shared_lock_interface_ce = register_class_Latch_SharedLockInterface(
-        php_latch_lock_interface_ce);
+    php_latch_shared_lock_interface_ce =
+        register_class_Latch_SharedLockInterface(php_latch_lock_interface_ce);
     php_latch_persisting_store_ce = register_class_Latch_PersistingStoreInterface();
-    php_latch_blocking_store_ce = register_class_Latch_BlockingStoreInterface(
-        php_latch_persisting_store_ce);
-    php_latch_shared_store_ce = register_class_Latch_SharedLockStoreInterface(
-        php_latch_persisting_store_ce);
-    php_latch_blocking_shared_store_ce = register_class_Latch_BlockingSharedLockStoreInterface(
-        php_latch_shared_store_ce);
+    php_latch_blocking_store_ce =
+        register_class_Latch_BlockingStoreInterface(php_latch_persisting_store_ce);
+    php_latch_shared_store_ce =
+        register_class_Latch_SharedLockStoreInterface(php_latch_persisting_store_ce);
+    php_latch_blocking_shared_store_ce =
+        register_class_Latch_BlockingSharedLockStoreInterface(php_latch_shared_store_ce);
 
     /* psr/log's interface is loaded by Composer, long after MINIT: drop-in mode brings it along. */
     if (LATCH_G(symfony)) {

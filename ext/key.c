@@ -32,8 +32,10 @@ zend_string *php_latch_key_resource(zend_object *key)
     zval *resource = KEY_SLOT(key, KEY_RESOURCE);
 
     if (Z_TYPE_P(resource) != IS_STRING) {
-        zend_throw_error(NULL, "Typed property %s::$resource must not be accessed before "
-                         "initialization", ZSTR_VAL(php_latch_key_ce->name));
+        zend_throw_error(NULL,
+                         "Typed property %s::$resource must not be accessed before "
+                         "initialization",
+                         ZSTR_VAL(php_latch_key_ce->name));
         return NULL;
     }
     return Z_STR_P(resource);
@@ -123,8 +125,10 @@ static bool check_idle(zend_object *key)
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
         if (lease->lease.busy) {
-            zend_throw_error(NULL, "The state of %s cannot be changed while its lock is being "
-                             "acquired", ZSTR_VAL(php_latch_key_ce->name));
+            zend_throw_error(NULL,
+                             "The state of %s cannot be changed while its lock is being "
+                             "acquired",
+                             ZSTR_VAL(php_latch_key_ce->name));
             return false;
         }
     }
@@ -336,8 +340,8 @@ static zval *find_entry(HashTable *data, const char *name)
     zval *entry = zend_hash_str_find_deref(data, name, strlen(name));
 
     for (size_t at = 0; entry == NULL && at < sizeof(classes) / sizeof(classes[0]); at++) {
-        zend_string *mangled = zend_mangle_property_name(classes[at], strlen(classes[at]), name,
-                                                         strlen(name), 0);
+        zend_string *mangled =
+            zend_mangle_property_name(classes[at], strlen(classes[at]), name, strlen(name), 0);
 
         entry = zend_hash_find_deref(data, mangled);
         zend_string_release(mangled);
@@ -379,7 +383,8 @@ static bool refuse_entry(const char *name, const char *type, zval *entry)
 
 /*
  * Throws and returns false unless the three entries have their types. Numbers and texts may stand
- * for each other, as in Symfony's Key: formats like XML do not tell them apart. No object is called.
+ * for each other, as in Symfony's Key: formats like XML do not tell them apart. No object is
+ * called.
  */
 static bool check_entries(zval *resource, zval *expiring_time, zval *state)
 {
@@ -496,7 +501,8 @@ PHP_METHOD(Latch_Key, __debugInfo)
         } else {
             add_index_string(&entry, number, "***");
         }
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
     zend_array_release(state);
     add_assoc_zval(return_value, "state", &entry);
     add_assoc_bool(return_value, "serializable",

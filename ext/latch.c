@@ -16,8 +16,8 @@ latch_engine *php_latch_engine;
 static _Atomic unsigned thread_count;
 
 PHP_INI_BEGIN()
-    STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony,
-                        zend_latch_globals, latch_globals)
+STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony, zend_latch_globals,
+                    latch_globals)
 PHP_INI_END()
 
 static void sha256(void *context, const void *bytes, size_t size, uint8_t digest[32])
@@ -180,9 +180,9 @@ static PHP_MINFO_FUNCTION(latch)
     php_info_print_table_start();
     php_info_print_table_row(2, "Latch", "enabled");
     php_info_print_table_row(2, "Version", PHP_LATCH_VERSION);
-    php_info_print_table_row(2, "Classes", LATCH_G(symfony)
-                             ? "Symfony\\Component\\Lock, with aliases in Latch"
-                             : "Latch");
+    php_info_print_table_row(2, "Classes",
+                             LATCH_G(symfony) ? "Symfony\\Component\\Lock, with aliases in Latch"
+                                              : "Latch");
     for (size_t at = 0; (info = latch_store_at(at)) != NULL; at++) {
         snprintf(name, sizeof(name), "%s store", info->name);
         php_info_print_table_row(2, name, "yes");

@@ -122,8 +122,8 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
         return true;
     }
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                            "The key's state \"%s\" must be a token, a text of 1 to %d bytes.", name,
-                            LATCH_TOKEN_MAX);
+                            "The key's state \"%s\" must be a token, a text of 1 to %d bytes.",
+                            name, LATCH_TOKEN_MAX);
     return false;
 }
 

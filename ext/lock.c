@@ -76,8 +76,8 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
     }
     php_latch_forget_outcome(outcome);
     outcome->status = LATCH_ERROR_LOST;
-    outcome->exception = php_latch_new_exception(php_latch_expired_ce, NULL, before,
-                                                 resource_of(lock), after);
+    outcome->exception =
+        php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);
 }
 
 static void refresh(php_latch_lock *lock, double ttl)
@@ -98,7 +98,8 @@ static void refresh(php_latch_lock *lock, double ttl)
     }
     if (outcome.status == LATCH_CONFLICT) {
         php_latch_lock_set_dirty(lock, false);
-        log_simply(lock, "notice", "Failed to define an expiration for the \"{resource}\" lock, "
+        log_simply(lock, "notice",
+                   "Failed to define an expiration for the \"{resource}\" lock, "
                    "someone else acquired the lock.");
         if (EG(exception) == NULL) {
             php_latch_throw_outcome(&outcome);
@@ -115,9 +116,10 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
 {
     php_latch_outcome outcome;
 
-    log_simply(lock, "debug", kind == LATCH_ACQUIRE
-               ? "Successfully acquired the \"{resource}\" lock."
-               : "Successfully acquired the \"{resource}\" lock for reading.");
+    log_simply(lock, "debug",
+               kind == LATCH_ACQUIRE
+                   ? "Successfully acquired the \"{resource}\" lock."
+                   : "Successfully acquired the \"{resource}\" lock for reading.");
     outcome = php_latch_outcome_of_call();
     if (outcome.status == LATCH_DONE && lock->ttl > 0) {
         if (lock->native) {
@@ -160,7 +162,8 @@ static latch_status acquire(php_latch_lock *lock, latch_op_kind kind, bool block
     }
 
     if (outcome.status == LATCH_CONFLICT) {
-        log_simply(lock, "info", "Failed to acquire the \"{resource}\" lock. Someone else already "
+        log_simply(lock, "info",
+                   "Failed to acquire the \"{resource}\" lock. Someone else already "
                    "acquired the lock.");
         if (EG(exception) == NULL && blocking && deadline_ns == LATCH_NEVER) {
             php_latch_throw_outcome(&outcome);
@@ -197,9 +200,10 @@ void php_latch_lock_release(php_latch_lock *lock)
         }
         if (exists) {
             outcome.status = LATCH_ERROR_SYSTEM;
-            outcome.exception = php_latch_new_exception(
-                php_latch_releasing_ce, NULL, "Failed to release the \"", resource_of(lock),
-                "\" lock, the resource is still locked.");
+            outcome.exception = php_latch_new_exception(php_latch_releasing_ce, NULL,
+                                                        "Failed to release the \"",
+                                                        resource_of(lock),
+                                                        "\" lock, the resource is still locked.");
         }
     } else if (outcome.exception == NULL
                || !instanceof_function(outcome.exception->ce, php_latch_releasing_ce)) {
@@ -412,8 +416,7 @@ PHP_METHOD(Latch_Lock, synchronized)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_constructed(lock)
-        || !deadline_of(2, true, timeout, timeout_is_null, &deadline_ns)) {
+    if (!check_constructed(lock) || !deadline_of(2, true, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
     was_held = lock->dirty && php_latch_lock_is_held(lock);

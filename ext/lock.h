@@ -1,4 +1,5 @@
-/* Inside Latch\Lock: lock.c (its methods), lock_store.c (the store's part), lock_life.c (its end). */
+/* Inside Latch\Lock: lock.c (its methods), lock_store.c (the store's part), lock_life.c (its end).
+ */
 #ifndef PHP_LATCH_LOCK_H
 #define PHP_LATCH_LOCK_H
 
@@ -13,7 +14,7 @@ typedef struct php_latch_lock {
     unsigned generation;      /* of the process that made or acquired it */
     bool native;              /* the engine drives the store */
     bool auto_release;
-    bool dirty;               /* acquired, as far as this object knows (Symfony's word) */
+    bool dirty; /* acquired, as far as this object knows (Symfony's word) */
     zend_object std;
 } php_latch_lock;
 

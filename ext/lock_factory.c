@@ -50,8 +50,10 @@ static void make_lock(zval *return_value, zend_object *factory, zend_object *key
     zval *logger = OBJ_PROP_NUM(factory, FACTORY_LOGGER);
 
     if (Z_TYPE_P(store) != IS_OBJECT) {
-        zend_throw_error(NULL, "Typed property %s::$store must not be accessed before "
-                         "initialization", ZSTR_VAL(php_latch_lock_factory_ce->name));
+        zend_throw_error(NULL,
+                         "Typed property %s::$store must not be accessed before "
+                         "initialization",
+                         ZSTR_VAL(php_latch_lock_factory_ce->name));
         return;
     }
     if (!ttl_is_null && !php_latch_check_ttl(2, ttl)) {
@@ -82,8 +84,8 @@ PHP_METHOD(Latch_LockFactory, createLock)
         make_lock(return_value, factory, Z_OBJ(key), ttl, ttl_is_null, auto_release);
     } else {
         /* A subclass that overrides createLockFromKey() expects to be asked, as by Symfony's. */
-        from_key = zend_hash_str_find_ptr(&factory->ce->function_table,
-                                          ZEND_STRL("createlockfromkey"));
+        from_key =
+            zend_hash_str_find_ptr(&factory->ce->function_table, ZEND_STRL("createlockfromkey"));
         ZVAL_COPY_VALUE(&arguments[0], &key);
         if (ttl_is_null) {
             ZVAL_NULL(&arguments[1]);

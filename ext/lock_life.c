@@ -115,22 +115,24 @@ static bool release_quietly(php_latch_lock *lock)
 }
 
 /*
- * In RSHUTDOWN no PHP code runs any more, so that an exception would count as uncaught and bail out.
- * A frame of our own keeps it pending, for a warning.
+ * In RSHUTDOWN no PHP code runs any more, so that an exception would count as uncaught and bail
+ * out. A frame of our own keeps it pending, for a warning.
  */
 static void call_delete(zend_object *store, zend_object *key)
 {
     zend_execute_data frame = {.func = (zend_function *) &zend_pass_function};
 
     EG(current_execute_data) = &frame;
-    zend_try {
+    zend_try
+    {
         php_latch_outcome outcome = php_latch_callback_delete(store, key);
 
         php_latch_throw_outcome(&outcome);
         if (EG(exception) != NULL) {
             php_latch_warn_of_exception();
         }
-    } zend_end_try();
+    }
+    zend_end_try();
     EG(current_execute_data) = NULL;
 }
 

@@ -9,8 +9,8 @@
 static php_latch_lease *lease_of(const php_latch_lock *lock)
 {
     return lock->native
-        ? php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL)
-        : php_latch_lease_find(lock->key, NULL, lock->store);
+               ? php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL)
+               : php_latch_lease_find(lock->key, NULL, lock->store);
 }
 
 /* ---- Stores of the engine */
@@ -44,8 +44,8 @@ static void note_expiry(php_latch_lock *lock)
     const php_latch_lease *lease = lease_of(lock);
 
     if (lease->lease.deadline_ns != LATCH_NEVER) {
-        php_latch_key_set_lifetime(
-            lock->key, (double) (lease->lease.deadline_ns - php_latch_now_ns()) / 1e9);
+        php_latch_key_set_lifetime(lock->key,
+                                   (double) (lease->lease.deadline_ns - php_latch_now_ns()) / 1e9);
     }
 }
 
@@ -53,8 +53,8 @@ static void note_expiry(php_latch_lock *lock)
 
 /*
  * Notes on the lease what a call achieved, for isHeld(). Stores call reduceLifetime() before they
- * send their command, so the key's expiry counts from then, as it must. It stands on the wall clock,
- * which may be set: a TTL that we named ourselves bounds it, counted from before the call.
+ * send their command, so the key's expiry counts from then, as it must. It stands on the wall
+ * clock, which may be set: a TTL that we named ourselves bounds it, counted from before the call.
  */
 static void note_call(const php_latch_lock *lock, php_latch_lease *lease, latch_status status,
                       uint8_t mode, int64_t sent_ns, double ttl)
@@ -192,8 +192,7 @@ bool php_latch_lock_is_held(const php_latch_lock *lock)
     const php_latch_lease *lease = lease_of(lock);
 
     /* A lock that a parent process releases when it ends is not this child's. */
-    if (lease == NULL
-        || (!lock->native && lock->auto_release && !php_latch_lock_is_ours(lock))) {
+    if (lease == NULL || (!lock->native && lock->auto_release && !php_latch_lock_is_ours(lock))) {
         return false;
     }
     return latch_lease_held(&lease->lease, php_latch_now_ns());

@@ -17,9 +17,10 @@ static bool is_latch_name(const char *name)
 static zend_string *mode_name(const char *name)
 {
     char text[128];
-    int length = LATCH_G(symfony) && is_latch_name(name)
-        ? snprintf(text, sizeof(text), "%s%s", SYMFONY_PREFIX, name + sizeof(LATCH_PREFIX) - 1)
-        : snprintf(text, sizeof(text), "%s", name);
+    int length =
+        LATCH_G(symfony) && is_latch_name(name)
+            ? snprintf(text, sizeof(text), "%s%s", SYMFONY_PREFIX, name + sizeof(LATCH_PREFIX) - 1)
+            : snprintf(text, sizeof(text), "%s", name);
 
     ZEND_ASSERT(length > 0 && (size_t) length < sizeof(text));
     return zend_string_init_interned(text, (size_t) length, 1);
@@ -53,10 +54,12 @@ static void rename_class(zend_class_entry *ce)
         for (uint32_t at = 0; at <= function->common.num_args; at++) {
             rename_type(&types[at].type);
         }
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
     ZEND_HASH_FOREACH_PTR(&ce->properties_info, property) {
         rename_type(&property->type);
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
 }
 
 void php_latch_finish_names(void)
@@ -73,7 +76,8 @@ void php_latch_finish_names(void)
             ZEND_ASSERT(count < sizeof(ours) / sizeof(ours[0]));
             ours[count++] = ce;
         }
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
 
     /* Adding an alias changes the table: only now. */
     for (size_t at = 0; at < count; at++) {

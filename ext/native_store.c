@@ -85,16 +85,17 @@ php_latch_backend *php_latch_store_backend(zend_object *object)
 bool php_latch_store_is_native(zend_object *object)
 {
     static const char *const methods[] = {
-        "save", "saveread", "waitandsave", "waitandsaveread", "putoffexpiration", "delete", "exists",
+        "save",   "saveread", "waitandsave", "waitandsaveread", "putoffexpiration",
+        "delete", "exists",
     };
 
     if (object->handlers != &handlers) {
         return false;
     }
-    for (size_t at = 0; object->ce->type == ZEND_USER_CLASS && at < sizeof(methods) / sizeof(*methods);
-         at++) {
-        zend_function *method = zend_hash_str_find_ptr(&object->ce->function_table, methods[at],
-                                                       strlen(methods[at]));
+    for (size_t at = 0;
+         object->ce->type == ZEND_USER_CLASS && at < sizeof(methods) / sizeof(*methods); at++) {
+        zend_function *method =
+            zend_hash_str_find_ptr(&object->ce->function_table, methods[at], strlen(methods[at]));
 
         if (method != NULL && method->type == ZEND_USER_FUNCTION) {
             return false;
@@ -147,8 +148,10 @@ static void acquire(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind, bool wait)
         Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
     ZEND_PARSE_PARAMETERS_END();
     if (run(Z_OBJ_P(ZEND_THIS), key, &request)
-        && (latch_store_describe(php_latch_store_of(Z_OBJ_P(ZEND_THIS))->backend->store)->capabilities
-            & LATCH_SERIALIZABLE) == 0) {
+        && (latch_store_describe(php_latch_store_of(Z_OBJ_P(ZEND_THIS))->backend->store)
+                ->capabilities
+            & LATCH_SERIALIZABLE)
+               == 0) {
         php_latch_key_mark_unserializable(key);
     }
 }

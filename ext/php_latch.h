@@ -21,12 +21,12 @@ extern zend_module_entry latch_module_entry;
 #define phpext_latch_ptr &latch_module_entry
 
 ZEND_BEGIN_MODULE_GLOBALS(latch)
-    bool symfony;           /* latch.symfony */
-    bool shutting_down;     /* no PHP code of the request runs any more */
+    bool symfony;            /* latch.symfony */
+    bool shutting_down;      /* no PHP code of the request runs any more */
     latch_link flock_stores; /* of php_latch_backend, one for each directory */
-    latch_link locks;       /* of php_latch_lock: to be released at the end of the request */
-    latch_link orphans;     /* locks of PHP-written stores that a fatal error freed unreleased */
-    latch_link runs;        /* operations that wait right now */
+    latch_link locks;        /* of php_latch_lock: to be released at the end of the request */
+    latch_link orphans;      /* locks of PHP-written stores that a fatal error freed unreleased */
+    latch_link runs;         /* operations that wait right now */
 ZEND_END_MODULE_GLOBALS(latch)
 
 ZEND_EXTERN_MODULE_GLOBALS(latch)
@@ -38,7 +38,7 @@ ZEND_TSRMLS_CACHE_EXTERN()
 /* The process's engine: made at MINIT, shared by all threads. */
 extern latch_engine *php_latch_engine;
 
-/* ---- Classes ---------------------------------------------------------------------------------- */
+/* ---- Classes ----------------------------------------------------------------------------- */
 
 extern zend_class_entry *php_latch_key_ce;
 extern zend_class_entry *php_latch_lease_ce;
@@ -72,14 +72,14 @@ void php_latch_register_lock_factory(void);
 void php_latch_register_flock_store(void);
 void php_latch_register_memory_stores(void);
 
-/* ---- names.c: the naming seam ------------------------------------------------------------------ */
+/* ---- names.c: the naming seam ------------------------------------------------------------ */
 
 /*
  * Initialises a class entry under the name of the current mode. Every class of Latch's passes here:
  * the generated register_class_…() functions use this macro.
  */
 #undef INIT_NS_CLASS_ENTRY
-#define INIT_NS_CLASS_ENTRY(ce, ns, name, functions) \
+#define INIT_NS_CLASS_ENTRY(ce, ns, name, functions)                                               \
     php_latch_init_class_entry(&(ce), ns "\\" name, functions)
 void php_latch_init_class_entry(zend_class_entry *ce, const char *name,
                                 const zend_function_entry *functions);
@@ -87,7 +87,7 @@ void php_latch_init_class_entry(zend_class_entry *ce, const char *name,
 /* Drop-in mode: adds the aliases under Latch\, and lets reflection show Symfony's names. */
 void php_latch_finish_names(void);
 
-/* ---- key.c ------------------------------------------------------------------------------------- */
+/* ---- key.c ------------------------------------------------------------------------------- */
 
 /* A new key. */
 void php_latch_key_make(zval *return_value, zend_string *resource);
@@ -104,7 +104,7 @@ double php_latch_key_remaining_lifetime(zend_object *key);
 bool php_latch_key_is_expired(zend_object *key);
 void php_latch_key_mark_unserializable(zend_object *key);
 
-/* ---- native_store.c: stores of the engine, as PHP objects -------------------------------------- */
+/* ---- native_store.c: stores of the engine, as PHP objects -------------------------------- */
 
 /* An engine store and how many PHP objects and leases use it. */
 typedef struct php_latch_backend {
@@ -135,14 +135,14 @@ php_latch_backend *php_latch_store_backend(zend_object *object);
 bool php_latch_store_is_native(zend_object *object);
 void php_latch_native_store_startup(void);
 
-/* ---- lease.c: what a key holds in one store ---------------------------------------------------- */
+/* ---- lease.c: what a key holds in one store ---------------------------------------------- */
 
 typedef struct php_latch_lease {
     latch_lease lease;
     php_latch_backend *backend; /* NULL for a store that is driven by its PHP methods */
     zend_object *store;         /* that store, else NULL */
     zend_string *resource;
-    zend_object *next;          /* the key's lease in another store, or NULL */
+    zend_object *next; /* the key's lease in another store, or NULL */
     zend_object std;
 } php_latch_lease;
 
@@ -162,7 +162,7 @@ php_latch_lease *php_latch_lease_find(zend_object *key, php_latch_backend *backe
 php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
                                      zend_object *store);
 
-/* ---- wait.c: the only place that sleeps -------------------------------------------------------- */
+/* ---- wait.c: the only place that sleeps -------------------------------------------------- */
 
 /*
  * Carries a request out and waits for it. LATCH_INTERRUPTED: a signal handler or the like threw, or
@@ -177,7 +177,7 @@ void php_latch_cancel_runs(void);
 
 int64_t php_latch_now_ns(void);
 
-/* ---- errors.c ---------------------------------------------------------------------------------- */
+/* ---- errors.c ---------------------------------------------------------------------------- */
 
 /* How a call to a store ended, as Symfony's Lock tells the cases apart. */
 typedef struct php_latch_outcome {
@@ -198,8 +198,8 @@ void php_latch_forget_outcome(php_latch_outcome *outcome);
 void php_latch_warn_of_exception(void);
 
 /*
- * A new exception with `previous`, which it consumes and which may be NULL. The message is `before`,
- * the resource in whole (it may have NUL bytes), `after`.
+ * A new exception with `previous`, which it consumes and which may be NULL. The message is
+ * `before`, the resource in whole (it may have NUL bytes), `after`.
  */
 zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous,
                                      const char *before, zend_string *resource, const char *after);
@@ -211,7 +211,7 @@ bool php_latch_check_ttl(uint32_t number, double ttl);
 /* Whole milliseconds, rounded up, so that a TTL is never 0 by rounding. */
 int64_t php_latch_ttl_ms(double ttl);
 
-/* ---- log.c ------------------------------------------------------------------------------------- */
+/* ---- log.c ------------------------------------------------------------------------------- */
 
 /* Calls $logger->$level($message, ['resource' => $key, $name => $value]); no logger, no call. */
 void php_latch_log(zend_object *logger, const char *level, const char *message, zend_object *key,
@@ -219,7 +219,7 @@ void php_latch_log(zend_object *logger, const char *level, const char *message, 
 /* Checks that `logger` is a Psr\Log\LoggerInterface; false after throwing a TypeError. */
 bool php_latch_check_logger(zend_object *logger);
 
-/* ---- callback_store.c: stores written in PHP --------------------------------------------------- */
+/* ---- callback_store.c: stores written in PHP --------------------------------------------- */
 
 /* Symfony's calls, in its order and number. */
 php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
@@ -229,7 +229,7 @@ php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *ke
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key);
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists);
 
-/* ---- lock.c ------------------------------------------------------------------------------------ */
+/* ---- lock.c ------------------------------------------------------------------------------ */
 
 /* A new Lock on `key` in `store`, with the logger, which may be NULL; TTL 0 = none. */
 void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,

@@ -126,8 +126,7 @@ static latch_status wait_for(const latch_op *op, latch_status status, php_latch_
     return status;
 }
 
-latch_status php_latch_run(php_latch_lease *lease, const latch_request *request,
-                           latch_error *error)
+latch_status php_latch_run(php_latch_lease *lease, const latch_request *request, latch_error *error)
 {
     latch_op op;
     latch_status status = latch_op_begin(&op, &lease->lease, request, error);

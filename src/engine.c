@@ -98,8 +98,8 @@ void latch_free(const latch_engine *engine, void *pointer)
     engine->env.deallocate(engine->env.context, pointer);
 }
 
-latch_status latch_fail(latch_error *error, latch_status status, int sys_errno,
-                        const char *format, ...)
+latch_status latch_fail(latch_error *error, latch_status status, int sys_errno, const char *format,
+                        ...)
 {
     va_list arguments;
 

@@ -32,9 +32,8 @@ void *latch_allocate(const latch_engine *engine, size_t size); /* uninitialised 
 void latch_free(const latch_engine *engine, void *pointer);
 
 /* Describes a failure and returns `status`, so that a caller can return it on. */
-__attribute__((format(printf, 4, 5)))
-latch_status latch_fail(latch_error *error, latch_status status, int sys_errno,
-                        const char *format, ...);
+latch_status latch_fail(latch_error *error, latch_status status, int sys_errno, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
 latch_status latch_fail_memory(latch_error *error);
 
 /* Writes the base64 form of `size` bytes and a NUL: 4 * ceil(size / 3) + 1 bytes. */

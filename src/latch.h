@@ -23,12 +23,12 @@
 
 /* Outcome of a call. Values from LATCH_ERROR_MEMORY on are errors, described in a latch_error. */
 typedef enum latch_status {
-    LATCH_DONE = 0,   /* The request was carried out; for a probe: the lease is held. */
-    LATCH_CONFLICT,   /* Somebody else holds the resource; for a probe: the lease is not held. */
-    LATCH_WANT_IO,    /* Step again when op->fd has op->events, or at op->wake_ns. */
-    LATCH_WANT_TIMER, /* Step again at op->wake_ns. */
-    LATCH_INTERRUPTED, /* Never the engine's answer: its user gave the wait up. */
-    LATCH_ERROR_MEMORY,      /* The allocator returned NULL. */
+    LATCH_DONE = 0,     /* The request was carried out; for a probe: the lease is held. */
+    LATCH_CONFLICT,     /* Somebody else holds the resource; for a probe: the lease is not held. */
+    LATCH_WANT_IO,      /* Step again when op->fd has op->events, or at op->wake_ns. */
+    LATCH_WANT_TIMER,   /* Step again at op->wake_ns. */
+    LATCH_INTERRUPTED,  /* Never the engine's answer: its user gave the wait up. */
+    LATCH_ERROR_MEMORY, /* The allocator returned NULL. */
     LATCH_ERROR_ARGUMENT,    /* An argument is out of its range. */
     LATCH_ERROR_SYSTEM,      /* A system call failed; sys_errno says how. */
     LATCH_ERROR_DEADLOCK,    /* Only this thread could end the wait that it was about to begin. */
@@ -50,7 +50,7 @@ typedef struct latch_error {
 /* What the engine asks of its surroundings. Every function gets `context`. */
 typedef struct latch_env {
     void *context;
-    void *(*allocate)(void *context, size_t size); /* NULL on failure, never exits */
+    void *(*allocate)(void *context, size_t size);    /* NULL on failure, never exits */
     void (*deallocate)(void *context, void *pointer); /* accepts NULL */
     int64_t (*monotonic_ns)(void *context);           /* goes on while the machine is awake */
     int64_t (*wall_ns)(void *context);                /* since 1970-01-01 UTC */
@@ -62,7 +62,7 @@ typedef struct latch_env {
 /* malloc, CLOCK_MONOTONIC, CLOCK_REALTIME and getrandom(2); sha256 stays NULL. */
 latch_env latch_env_system(void);
 
-/* ---- Engine: what the stores of one process share ------------------------------------------ */
+/* ---- Engine: what the stores of one process share ---------------------------------------- */
 
 typedef struct latch_engine latch_engine;
 
@@ -88,7 +88,7 @@ void latch_engine_after_fork_in_child(latch_engine *engine);
 /* Counts the forks that led to this process: what was stamped in another process differs. */
 unsigned latch_engine_generation(const latch_engine *engine);
 
-/* ---- Stores -------------------------------------------------------------------------------- */
+/* ---- Stores ------------------------------------------------------------------------------ */
 
 typedef struct latch_store latch_store;
 
@@ -103,10 +103,10 @@ enum latch_capability {
 };
 
 typedef struct latch_store_info {
-    const char *name;         /* "flock" */
-    const char *state_name;   /* under which peers keep the token in a key: Symfony's class name;
-                                 NULL when there is no token */
-    unsigned capabilities;    /* of enum latch_capability */
+    const char *name;       /* "flock" */
+    const char *state_name; /* under which peers keep the token in a key: Symfony's class name;
+                               NULL when there is no token */
+    unsigned capabilities;  /* of enum latch_capability */
 } latch_store_info;
 
 typedef struct latch_store_options {
@@ -125,7 +125,7 @@ const latch_store_info *latch_store_describe(const latch_store *store);
 /* The stores of this build, in the order in which they are listed; NULL past the last one. */
 const latch_store_info *latch_store_at(size_t index);
 
-/* ---- Leases: one holder's hold on one resource ---------------------------------------------- */
+/* ---- Leases: one holder's hold on one resource ------------------------------------------- */
 
 typedef enum latch_mode { LATCH_FREE = 0, LATCH_SHARED, LATCH_EXCLUSIVE } latch_mode;
 
@@ -175,7 +175,7 @@ bool latch_lease_held(const latch_lease *lease, int64_t now_ns);
  */
 void latch_lease_drop(latch_lease *lease);
 
-/* ---- Operations: one request in flight ------------------------------------------------------ */
+/* ---- Operations: one request in flight --------------------------------------------------- */
 
 typedef enum latch_op_kind {
     LATCH_ACQUIRE,        /* exclusively; promotes a shared hold */
@@ -187,9 +187,9 @@ typedef enum latch_op_kind {
 
 typedef struct latch_request {
     latch_op_kind kind;
-    bool wait;             /* acquire: wait while somebody else holds */
-    int64_t deadline_ns;   /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
-    int64_t ttl_ms;        /* acquire, refresh: > 0, or 0 for no expiry; unused by other stores */
+    bool wait;           /* acquire: wait while somebody else holds */
+    int64_t deadline_ns; /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
+    int64_t ttl_ms;      /* acquire, refresh: > 0, or 0 for no expiry; unused by other stores */
 } latch_request;
 
 /*
@@ -224,9 +224,9 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
 latch_status latch_op_step(latch_op *op, int64_t now_ns);
 
 /*
- * Gives a waiting op up. An acquire ends in LATCH_CONFLICT, with the lease as it was before: a grant
- * that crossed the cancel is given back. LATCH_ERROR_LOST: a hold that was being promoted could not
- * be kept. LATCH_DONE: another request, or a demotion, was carried out before the cancel;
+ * Gives a waiting op up. An acquire ends in LATCH_CONFLICT, with the lease as it was before: a
+ * grant that crossed the cancel is given back. LATCH_ERROR_LOST: a hold that was being promoted
+ * could not be kept. LATCH_DONE: another request, or a demotion, was carried out before the cancel;
  * LATCH_CONFLICT: it was not, or nobody knows. LATCH_WANT_*: call latch_op_cancel() again then.
  */
 latch_status latch_op_cancel(latch_op *op, int64_t now_ns);

@@ -45,8 +45,8 @@ bool latch_lease_held(const latch_lease *lease, int64_t now_ns)
         return false;
     }
     return lease->store != NULL && lease->store->class->held != NULL
-        ? lease->store->class->held(lease)
-        : lease->mode != LATCH_FREE;
+               ? lease->store->class->held(lease)
+               : lease->mode != LATCH_FREE;
 }
 
 void latch_lease_drop(latch_lease *lease)
@@ -65,8 +65,8 @@ void latch_base64(const uint8_t *bytes, size_t size, char *text)
 
     for (size_t at = 0; at < size; at += 3) {
         size_t left = size - at;
-        uint32_t group = (uint32_t) bytes[at] << 16
-            | (uint32_t) (left > 1 ? bytes[at + 1] : 0) << 8 | (left > 2 ? bytes[at + 2] : 0);
+        uint32_t group = (uint32_t) bytes[at] << 16 | (uint32_t) (left > 1 ? bytes[at + 1] : 0) << 8
+                         | (left > 2 ? bytes[at + 2] : 0);
 
         *text++ = alphabet[group >> 18];
         *text++ = alphabet[group >> 12 & 63];

@@ -28,7 +28,7 @@ static inline void latch_link_remove(latch_link *link)
     link->next->previous = link->previous;
 }
 
-#define LATCH_CONTAINER(pointer, type, member) \
-    ((type *) (void *) ((char *) (pointer) - offsetof(type, member)))
+#define LATCH_CONTAINER(pointer, type, member)                                                     \
+    ((type *) (void *) ((char *) (pointer) -offsetof(type, member)))
 
 #endif

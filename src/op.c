@@ -26,7 +26,7 @@ static latch_status end(latch_op *op, latch_status status)
 {
     latch_lease *lease = op->lease;
     bool expires = op->request.ttl_ms > 0
-        && (lease->store->class->info.capabilities & LATCH_EXPIRING) != 0;
+                   && (lease->store->class->info.capabilities & LATCH_EXPIRING) != 0;
     int64_t ttl_ns;
 
     lease->busy = false;
@@ -108,11 +108,14 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
 {
     /* Reading the clock costs as much as a lock in memory: only where time matters. */
     bool timed = request->wait || lease->deadline_ns != LATCH_NEVER
-        || (lease->store->class->info.capabilities & LATCH_EXPIRING) != 0;
+                 || (lease->store->class->info.capabilities & LATCH_EXPIRING) != 0;
     int64_t now_ns = timed ? latch_engine_now_ns(lease->store->engine) : 0;
 
     *op = (latch_op){
-        .lease = lease, .request = *request, .error = error, .fd = -1,
+        .lease = lease,
+        .request = *request,
+        .error = error,
+        .fd = -1,
         .mode_before = latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE,
         .wake_ns = LATCH_NEVER,
     };

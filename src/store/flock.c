@@ -24,13 +24,13 @@ static bool trusts_links(const char *directory)
         return false;
     }
     switch ((unsigned long) status.f_type) { /* magic numbers of linux/magic.h and statfs(2) */
-        case 0xef53:     /* ext2, ext3, ext4 */
-        case 0x58465342: /* xfs */
-        case 0x9123683e: /* btrfs */
-        case 0x01021994: /* tmpfs */
-        case 0x794c7630: /* overlayfs */
-        case 0x2fc12fc1: /* zfs */
-        case 0xf2f52010: /* f2fs */
+        case 0xef53:                         /* ext2, ext3, ext4 */
+        case 0x58465342:                     /* xfs */
+        case 0x9123683e:                     /* btrfs */
+        case 0x01021994:                     /* tmpfs */
+        case 0x794c7630:                     /* overlayfs */
+        case 0x2fc12fc1:                     /* zfs */
+        case 0xf2f52010:                     /* f2fs */
             return true;
         default:
             return false;
@@ -180,9 +180,9 @@ static latch_status conflict(latch_op *op, flock_file *file)
     if (op->request.deadline_ns == LATCH_NEVER && is_own_deadlock(op, file)) {
         status = stay_as_before(op, file, LATCH_ERROR_DEADLOCK);
         return status != LATCH_ERROR_DEADLOCK
-            ? status
-            : latch_fail(op->error, status, 0,
-                         "the lock is held by this very thread, through another key");
+                   ? status
+                   : latch_fail(op->error, status, 0,
+                                "the lock is held by this very thread, through another key");
     }
     op->lease->mode = LATCH_FREE; /* a conversion gives the old lock up while it waits */
     status = latch_flock_wait_begin(op, file, operation_of((uint8_t) wanted_mode(op)));
@@ -248,10 +248,11 @@ static latch_status release(latch_op *op)
     }
     /* While it is locked, so that a waiter finds it removed. Readers may share a shared one. */
     removed = lease->remove && lease->mode == LATCH_EXCLUSIVE
-        && latch_flock_file_check(store, file, op->error) == LATCH_DONE
-        && latch_flock_path(store, lease->resource, lease->resource_length, path, sizeof(path),
-                            op->error) == LATCH_DONE
-        && unlink(path) == 0;
+              && latch_flock_file_check(store, file, op->error) == LATCH_DONE
+              && latch_flock_path(store, lease->resource, lease->resource_length, path,
+                                  sizeof(path), op->error)
+                     == LATCH_DONE
+              && unlink(path) == 0;
     latch_link_remove(&file->link);
     lease->state = NULL;
     /* Explicitly: a child that was forked behind our back may have the description open too. */
@@ -344,10 +345,11 @@ static void flock_drop(latch_lease *lease)
 }
 
 const latch_store_class latch_flock_store = {
-    .info = {
-        .name = "flock",
-        .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH,
-    },
+    .info =
+        {
+            .name = "flock",
+            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH,
+        },
     .size = sizeof(flock_store) + PATH_MAX,
     .open = flock_open,
     .close = flock_close,

@@ -21,15 +21,15 @@ typedef struct flock_store {
     latch_link idle;   /* of flock_file: unlocked, least recently used first */
     latch_link held;   /* of flock_file: some lease's lock */
     size_t idle_count;
-    bool unsure_links;     /* a file system that may hide a removal from fstat() */
+    bool unsure_links; /* a file system that may hide a removal from fstat() */
     char directory[];
 } flock_store;
 
 typedef struct flock_file {
     latch_descriptor descriptor;
-    latch_link link;     /* in the store's `idle` or `held` */
-    latch_node node;     /* in the store's `files`, if it is listed */
-    dev_t device; /* known from the first latch_flock_file_check() on */
+    latch_link link; /* in the store's `idle` or `held` */
+    latch_node node; /* in the store's `files`, if it is listed */
+    dev_t device;    /* known from the first latch_flock_file_check() on */
     ino_t inode;
     unsigned generation; /* of the process that opened it */
     uint8_t mode;        /* while in `held`: of latch_mode */
@@ -58,8 +58,7 @@ void latch_flock_close_idle(flock_store *store);
  * LATCH_CONFLICT when the locked file was removed, so that others lock another file of its name; an
  * error when it cannot serve as a lock file.
  */
-latch_status latch_flock_file_check(const flock_store *store, flock_file *file,
-                                    latch_error *error);
+latch_status latch_flock_file_check(const flock_store *store, flock_file *file, latch_error *error);
 
 /*
  * Waits for LOCK_EX or LOCK_SH on `file` in a helper thread; op->state becomes the wait. Returns
@@ -75,7 +74,8 @@ typedef enum flock_wait_outcome {
     FLOCK_WAIT_GIVEN_UP,
 } flock_wait_outcome;
 
-/* Looks whether the wait has ended. If so it is freed, op->state is NULL, and *file the caller's. */
+/* Looks whether the wait has ended. If so it is freed, op->state is NULL, and *file the caller's.
+ */
 flock_wait_outcome latch_flock_wait_check(latch_op *op, flock_file **file);
 /* Ends the wait at once, FLOCK_WAIT_GIVEN_UP unless it had ended already. */
 flock_wait_outcome latch_flock_wait_end(latch_op *op, flock_file **file);

@@ -23,7 +23,7 @@
 static bool is_plain(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z')
-        || (byte >= '0' && byte <= '9') || byte == '.' || byte == '_' || byte == '-';
+           || (byte >= '0' && byte <= '9') || byte == '.' || byte == '_' || byte == '-';
 }
 
 /* Every run of other characters becomes one '-'; READABLE_LENGTH bytes at most. */
@@ -91,7 +91,7 @@ static int open_lock_file_once(const char *path)
     return fd;
 }
 
-/* EEXIST: somebody made the file between our two calls. The next try finds it, unless it goes again. */
+/* EEXIST: somebody made the file between our two calls. The next try finds it, unless it went. */
 static int open_lock_file(const char *path)
 {
     int fd, attempts = 0;
@@ -123,8 +123,7 @@ static latch_status explain(latch_error *error, int sys_errno, const char *path)
 
 static flock_file *make_file(flock_store *store, const latch_lease *lease, int fd)
 {
-    flock_file *file =
-        latch_allocate(store->store.engine, sizeof(*file) + lease->resource_length);
+    flock_file *file = latch_allocate(store->store.engine, sizeof(*file) + lease->resource_length);
 
     if (file == NULL) {
         return NULL;
@@ -210,7 +209,7 @@ static bool list(flock_store *store, flock_file *file)
 {
     if (!file->is_listed) {
         file->is_listed = latch_table_find(&store->files, file->resource, file->node.length) == NULL
-            && latch_table_add(&store->files, &file->node);
+                          && latch_table_add(&store->files, &file->node);
     }
     return file->is_listed;
 }
@@ -218,8 +217,7 @@ static bool list(flock_store *store, flock_file *file)
 void latch_flock_file_put(flock_store *store, flock_file *file)
 {
     /* Another process that has the same description open could lock it along with us. */
-    bool shared = file->descriptor.inherit
-        || file->generation != store->store.engine->generation;
+    bool shared = file->descriptor.inherit || file->generation != store->store.engine->generation;
 
     if (shared || file->descriptor.fd < 0 || !list(store, file)) {
         latch_flock_file_close(store, file);
@@ -271,9 +269,9 @@ static bool is_at_its_path(const flock_store *store, const flock_file *file)
     latch_error unused;
 
     return latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), &unused)
-            == LATCH_DONE
-        && lstat(path, &status) == 0 && status.st_dev == file->device
-        && status.st_ino == file->inode;
+               == LATCH_DONE
+           && lstat(path, &status) == 0 && status.st_dev == file->device
+           && status.st_ino == file->inode;
 }
 
 latch_status latch_flock_file_check(const flock_store *store, flock_file *file, latch_error *error)
@@ -285,8 +283,8 @@ latch_status latch_flock_file_check(const flock_store *store, flock_file *file, 
     }
     if (!S_ISREG(status.st_mode)) {
         char path[PATH_MAX];
-        latch_status named = latch_flock_path(store, file->resource, file->node.length, path,
-                                              sizeof(path), error);
+        latch_status named =
+            latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), error);
 
         return named != LATCH_DONE ? named : explain(error, EISDIR, path);
     }

@@ -41,8 +41,8 @@ static latch_status memory_open(latch_store *store, const latch_store_options *o
 
 static memory_entry *find_entry(const latch_lease *lease)
 {
-    latch_node *node = latch_table_find(&((memory_store *) lease->store)->entries,
-                                        lease->resource, lease->resource_length);
+    latch_node *node = latch_table_find(&((memory_store *) lease->store)->entries, lease->resource,
+                                        lease->resource_length);
 
     return node != NULL ? LATCH_CONTAINER(node, memory_entry, node) : NULL;
 }
@@ -221,11 +221,12 @@ static void memory_drop(latch_lease *lease)
 }
 
 const latch_store_class latch_memory_store = {
-    .info = {
-        .name = "in-memory",
-        .state_name = "Symfony\\Component\\Lock\\Store\\InMemoryStore",
-        .capabilities = LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE,
-    },
+    .info =
+        {
+            .name = "in-memory",
+            .state_name = "Symfony\\Component\\Lock\\Store\\InMemoryStore",
+            .capabilities = LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE,
+        },
     .size = sizeof(memory_store),
     .open = memory_open,
     .close = memory_close,

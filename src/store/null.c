@@ -13,10 +13,12 @@ static bool null_held(const latch_lease *lease)
 }
 
 const latch_store_class latch_null_store = {
-    .info = {
-        .name = "null",
-        .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE | LATCH_THREAD_SAFE,
-    },
+    .info =
+        {
+            .name = "null",
+            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE
+                            | LATCH_THREAD_SAFE,
+        },
     .size = sizeof(latch_store),
     .begin = null_begin,
     .held = null_held,
