@@ -120,7 +120,7 @@ static PHP_RINIT_FUNCTION(latch)
 #if defined(COMPILE_DL_LATCH) && defined(ZTS)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
-    LATCH_G(shutting_down) = false;
+    LATCH_G(shutting_down) = LATCH_G(all_released) = false;
     return SUCCESS;
 }
 

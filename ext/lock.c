@@ -431,6 +431,9 @@ PHP_METHOD(Latch_Lock, synchronized)
     }
     call.retval = return_value;
     zend_call_function(&call, &cache);
+    if (Z_ISREF_P(return_value)) {
+        zend_unwrap_reference(return_value);
+    }
     /* A child that was forked in the callback leaves the lock to its parent. */
     if (!was_held && php_latch_lock_is_ours(lock)) {
         release_finally(lock);

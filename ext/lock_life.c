@@ -177,30 +177,37 @@ static void leave_orphan(const php_latch_lock *lock)
     latch_link_append(&LATCH_G(orphans), &orphan->link);
 }
 
+static void release_or_leave(php_latch_lock *lock)
+{
+    bool release = is_to_be_released(lock);
+
+    php_latch_lock_set_dirty(lock, false);
+    if (release && lock->native) {
+        release_quietly(lock);
+    } else if (release && !LATCH_G(all_released)) {
+        leave_orphan(lock);
+    }
+}
+
+/* The PHP code that is called here may drop other locks: until nothing is left. */
 void php_latch_release_all(void)
 {
     latch_link *locks = &LATCH_G(locks), *orphans = &LATCH_G(orphans);
 
-    while (locks->next != locks) {
-        php_latch_lock *lock = LATCH_CONTAINER(locks->next, php_latch_lock, link);
-        bool release = is_to_be_released(lock);
+    while (locks->next != locks || orphans->next != orphans) {
+        if (locks->next != locks) {
+            release_or_leave(LATCH_CONTAINER(locks->next, php_latch_lock, link));
+        } else {
+            orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
 
-        php_latch_lock_set_dirty(lock, false);
-        if (release && lock->native) {
-            release_quietly(lock);
-        } else if (release) {
-            call_delete(lock->store, lock->key);
+            latch_link_remove(&orphan->link);
+            call_delete(orphan->store, orphan->key);
+            OBJ_RELEASE(orphan->key);
+            OBJ_RELEASE(orphan->store);
+            free(orphan);
         }
     }
-    while (orphans->next != orphans) {
-        orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
-
-        latch_link_remove(&orphan->link);
-        call_delete(orphan->store, orphan->key);
-        OBJ_RELEASE(orphan->key);
-        OBJ_RELEASE(orphan->store);
-        free(orphan);
-    }
+    LATCH_G(all_released) = true;
 }
 
 static void destroy(zend_object *object)
@@ -208,14 +215,7 @@ static void destroy(zend_object *object)
     php_latch_lock *lock = php_latch_lock_from(object);
 
     if (lock->key != NULL) {
-        bool release = is_to_be_released(lock);
-
-        php_latch_lock_set_dirty(lock, false);
-        if (release && lock->native) {
-            release_quietly(lock);
-        } else if (release && !LATCH_G(shutting_down)) {
-            leave_orphan(lock);
-        }
+        release_or_leave(lock);
         OBJ_RELEASE(lock->key);
         OBJ_RELEASE(lock->store);
         if (lock->logger != NULL) {

@@ -22,7 +22,8 @@ extern zend_module_entry latch_module_entry;
 
 ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool symfony;            /* latch.symfony */
-    bool shutting_down;      /* no PHP code of the request runs any more */
+    bool shutting_down;      /* RSHUTDOWN has come: no interrupts any more */
+    bool all_released;       /* and has done its work: no PHP code can be called any more */
     latch_link flock_stores; /* of php_latch_backend, one for each directory */
     latch_link locks;        /* of php_latch_lock: to be released at the end of the request */
     latch_link orphans;      /* locks of PHP-written stores that a fatal error freed unreleased */

@@ -42,7 +42,7 @@ run_phpunit() {
     done
     shift
     rm -f "$junit"
-    timeout 600 "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
+    timeout 400 "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
         --log-junit "$junit" --no-progress "$@" > "$log" 2>&1 < /dev/null || status=$?
 
     # The first element of the report has the totals; there is none when PHP has crashed.
