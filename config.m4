@@ -53,6 +53,7 @@ if test "$PHP_LATCH" != no; then
   LATCH_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
   LATCH_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])
 
+  AC_SEARCH_LIBS([pthread_atfork], [pthread])
   AC_CHECK_FUNCS([ppoll eventfd getrandom pthread_atfork], [], [
     AC_MSG_ERROR([Latch needs Linux: ppoll(), eventfd(), getrandom() and pthread_atfork()])
   ])

@@ -86,7 +86,7 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
     zend_string *path = NULL;
     bool remove_on_release = false;
-    char absolute[MAXPATHLEN], real[MAXPATHLEN];
+    char absolute[MAXPATHLEN];
     php_latch_backend *backend;
     const char *given;
 
@@ -96,11 +96,23 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
         Z_PARAM_BOOL(remove_on_release)
     ZEND_PARSE_PARAMETERS_END();
 
+    if (store->backend != NULL) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
+        RETURN_THROWS();
+    }
     given = path != NULL ? ZSTR_VAL(path) : php_get_temporary_directory();
     /*
      * Absolute, because a script may change its working directory. Links are not resolved before
      * the directory exists: nobody else's dangling link shall say where one is made.
      */
+    if (strncasecmp(given, "file://", 7) == 0) {
+        given += 7;
+    }
+    if (strstr(given, "://") != NULL) {
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "The FlockStore directory \"%s\" is not a local directory.", given);
+        RETURN_THROWS();
+    }
     if (*given != '\0' && php_check_open_basedir_ex(given, 0) != 0) {
         zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
                                 "The FlockStore directory \"%s\" is outside of open_basedir.",
@@ -114,17 +126,14 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
             "The FlockStore directory \"%s\" does not exists and cannot be created.", given);
         RETURN_THROWS();
     }
-    if (access(absolute, W_OK) != 0 || realpath(absolute, real) == NULL) {
+    if (access(absolute, W_OK) != 0) {
         zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
                                 "The FlockStore directory \"%s\" is not writable.", given);
         RETURN_THROWS();
     }
-    backend = get_backend(real);
+    backend = get_backend(absolute);
     if (backend == NULL) {
         RETURN_THROWS();
-    }
-    if (store->backend != NULL) { /* constructed twice */
-        php_latch_backend_release(store->backend);
     }
     store->backend = backend;
     store->remove_on_release = remove_on_release;

@@ -9,6 +9,7 @@
 #include "php_latch.h"
 
 #include "ext/spl/spl_exceptions.h"
+#include "zend_attributes.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
@@ -20,7 +21,22 @@ zend_class_entry *php_latch_key_ce;
 
 enum { KEY_RESOURCE, KEY_EXPIRING_TIME, KEY_STATE, KEY_SERIALIZABLE, KEY_LEASE };
 
-#define KEY_SLOT(key, index) OBJ_PROP_NUM(key, index)
+/* array_walk() and the like turn properties into references. */
+static zval *key_slot(zend_object *key, int index)
+{
+    zval *slot = OBJ_PROP_NUM(key, index);
+
+    ZVAL_DEREF(slot);
+    return slot;
+}
+
+/* ArrayObject can write anything into a property: what is no array is no state. */
+static HashTable *state_of(zend_object *key)
+{
+    zval *state = key_slot(key, KEY_STATE);
+
+    return Z_TYPE_P(state) == IS_ARRAY ? Z_ARR_P(state) : (HashTable *) &zend_empty_array;
+}
 
 static double wall_seconds(void)
 {
@@ -29,7 +45,7 @@ static double wall_seconds(void)
 
 zend_string *php_latch_key_resource(zend_object *key)
 {
-    zval *resource = KEY_SLOT(key, KEY_RESOURCE);
+    zval *resource = key_slot(key, KEY_RESOURCE);
 
     if (Z_TYPE_P(resource) != IS_STRING) {
         zend_throw_error(NULL,
@@ -43,30 +59,48 @@ zend_string *php_latch_key_resource(zend_object *key)
 
 zval *php_latch_key_lease_slot(zend_object *key)
 {
-    return KEY_SLOT(key, KEY_LEASE);
+    return key_slot(key, KEY_LEASE);
 }
 
 zval *php_latch_key_find_state(zend_object *key, const char *name)
 {
-    if (zend_hash_num_elements(Z_ARR_P(KEY_SLOT(key, KEY_STATE))) == 0) {
+    if (zend_hash_num_elements(state_of(key)) == 0) {
         return NULL;
     }
-    return zend_hash_str_find_deref(Z_ARR_P(KEY_SLOT(key, KEY_STATE)), name, strlen(name));
+    return zend_hash_str_find_deref(state_of(key), name, strlen(name));
+}
+
+/* Writable; separated from other holders of the array. */
+static HashTable *writable_state(zend_object *key)
+{
+    zval *state = key_slot(key, KEY_STATE);
+
+    if (Z_TYPE_P(state) != IS_ARRAY) {
+        zval_ptr_dtor(state);
+        array_init(state);
+    }
+    SEPARATE_ARRAY(state);
+    return Z_ARR_P(state);
+}
+
+void php_latch_key_forget_state(zend_object *key, const char *name)
+{
+    zend_hash_str_del(writable_state(key), name, strlen(name));
 }
 
 void php_latch_key_reset_lifetime(zend_object *key)
 {
-    ZVAL_NULL(KEY_SLOT(key, KEY_EXPIRING_TIME));
+    ZVAL_NULL(key_slot(key, KEY_EXPIRING_TIME));
 }
 
 void php_latch_key_set_lifetime(zend_object *key, double seconds)
 {
-    ZVAL_DOUBLE(KEY_SLOT(key, KEY_EXPIRING_TIME), wall_seconds() + seconds);
+    ZVAL_DOUBLE(key_slot(key, KEY_EXPIRING_TIME), wall_seconds() + seconds);
 }
 
 double php_latch_key_remaining_lifetime(zend_object *key)
 {
-    zval *time = KEY_SLOT(key, KEY_EXPIRING_TIME);
+    zval *time = key_slot(key, KEY_EXPIRING_TIME);
 
     return Z_TYPE_P(time) == IS_DOUBLE ? Z_DVAL_P(time) - wall_seconds() : NAN;
 }
@@ -78,7 +112,7 @@ bool php_latch_key_is_expired(zend_object *key)
 
 void php_latch_key_mark_unserializable(zend_object *key)
 {
-    ZVAL_FALSE(KEY_SLOT(key, KEY_SERIALIZABLE));
+    ZVAL_FALSE(key_slot(key, KEY_SERIALIZABLE));
 }
 
 /* The name of the lease's token in a key's state; NULL when it has none. */
@@ -110,15 +144,6 @@ static zend_string *token_of(php_latch_lease *lease)
     return zend_string_init(lease->lease.token, lease->lease.token_length, 0);
 }
 
-/* Writable; separated from other holders of the array. */
-static HashTable *writable_state(zend_object *key)
-{
-    zval *state = KEY_SLOT(key, KEY_STATE);
-
-    SEPARATE_ARRAY(state);
-    return Z_ARR_P(state);
-}
-
 /* Throws and returns false while an operation on one of the key's leases is in flight. */
 static bool check_idle(zend_object *key)
 {
@@ -148,7 +173,7 @@ static void forget_token(zend_object *key, zend_string *name)
 /* A copy of the state array with the tokens of our own stores; NULL after throwing. */
 static HashTable *complete_state(zend_object *key)
 {
-    HashTable *state = zend_array_dup(Z_ARR_P(KEY_SLOT(key, KEY_STATE)));
+    HashTable *state = zend_array_dup(state_of(key));
 
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
@@ -172,18 +197,21 @@ static HashTable *complete_state(zend_object *key)
 void php_latch_key_make(zval *return_value, zend_string *resource)
 {
     object_init_ex(return_value, php_latch_key_ce);
-    ZVAL_STR_COPY(KEY_SLOT(Z_OBJ_P(return_value), KEY_RESOURCE), resource);
+    ZVAL_STR_COPY(key_slot(Z_OBJ_P(return_value), KEY_RESOURCE), resource);
 }
 
 PHP_METHOD(Latch_Key, __construct)
 {
     zend_string *resource;
-    zval *slot = KEY_SLOT(Z_OBJ_P(ZEND_THIS), KEY_RESOURCE);
+    zval *slot = key_slot(Z_OBJ_P(ZEND_THIS), KEY_RESOURCE);
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_STR(resource)
     ZEND_PARSE_PARAMETERS_END();
-    zval_ptr_dtor(slot);
+    if (Z_TYPE_P(slot) != IS_UNDEF) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(php_latch_key_ce->name));
+        RETURN_THROWS();
+    }
     ZVAL_STR_COPY(slot, resource);
 }
 
@@ -208,7 +236,7 @@ PHP_METHOD(Latch_Key, hasState)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_STR(name)
     ZEND_PARSE_PARAMETERS_END();
-    state = zend_symtable_find(Z_ARR_P(KEY_SLOT(key, KEY_STATE)), name);
+    state = zend_symtable_find(state_of(key), name);
     if (state != NULL) {
         ZVAL_DEREF(state);
     }
@@ -268,7 +296,7 @@ PHP_METHOD(Latch_Key, getState)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_STR(name)
     ZEND_PARSE_PARAMETERS_END();
-    state = zend_symtable_find(Z_ARR_P(KEY_SLOT(key, KEY_STATE)), name);
+    state = zend_symtable_find(state_of(key), name);
     if (state != NULL) {
         RETURN_COPY_DEREF(state);
     }
@@ -352,7 +380,7 @@ static zval *find_entry(HashTable *data, const char *name)
 static bool number_of(zval *entry, double *number)
 {
     zend_long integer;
-    zend_uchar type;
+    uint8_t type;
 
     switch (Z_TYPE_P(entry)) {
         case IS_LONG:
@@ -428,19 +456,19 @@ PHP_METHOD(Latch_Key, __unserialize)
         RETURN_THROWS();
     }
 
-    zval_ptr_dtor(KEY_SLOT(key, KEY_RESOURCE));
-    ZVAL_STR(KEY_SLOT(key, KEY_RESOURCE), zval_get_string(resource));
+    zval_ptr_dtor(key_slot(key, KEY_RESOURCE));
+    ZVAL_STR(key_slot(key, KEY_RESOURCE), zval_get_string(resource));
     php_latch_key_reset_lifetime(key);
     if (expiring_time != NULL && number_of(expiring_time, &seconds)) {
-        ZVAL_DOUBLE(KEY_SLOT(key, KEY_EXPIRING_TIME), seconds);
+        ZVAL_DOUBLE(key_slot(key, KEY_EXPIRING_TIME), seconds);
     }
     /* What was there goes last: destroying it may run PHP code. */
-    ZVAL_COPY_VALUE(&old[0], KEY_SLOT(key, KEY_STATE));
+    ZVAL_COPY_VALUE(&old[0], key_slot(key, KEY_STATE));
     ZVAL_COPY_VALUE(&old[1], php_latch_key_lease_slot(key));
     if (state != NULL && Z_TYPE_P(state) == IS_ARRAY) {
-        ZVAL_COPY(KEY_SLOT(key, KEY_STATE), state);
+        ZVAL_COPY(key_slot(key, KEY_STATE), state);
     } else {
-        ZVAL_EMPTY_ARRAY(KEY_SLOT(key, KEY_STATE));
+        ZVAL_EMPTY_ARRAY(key_slot(key, KEY_STATE));
     }
     ZVAL_NULL(php_latch_key_lease_slot(key));
     zval_ptr_dtor(&old[0]);
@@ -455,7 +483,7 @@ PHP_METHOD(Latch_Key, __serialize)
     zval entry;
 
     ZEND_PARSE_PARAMETERS_NONE();
-    if (Z_TYPE_P(KEY_SLOT(key, KEY_SERIALIZABLE)) == IS_FALSE) {
+    if (Z_TYPE_P(key_slot(key, KEY_SERIALIZABLE)) == IS_FALSE) {
         zend_throw_exception(php_latch_unserializable_key_ce, "The key cannot be serialized.", 0);
         RETURN_THROWS();
     }
@@ -466,7 +494,7 @@ PHP_METHOD(Latch_Key, __serialize)
     }
     array_init(return_value);
     add_assoc_str(return_value, "resource", zend_string_copy(resource));
-    ZVAL_COPY_VALUE(&entry, KEY_SLOT(key, KEY_EXPIRING_TIME));
+    ZVAL_COPY_VALUE(&entry, key_slot(key, KEY_EXPIRING_TIME));
     add_assoc_zval(return_value, "expiringTime", &entry);
     ZVAL_ARR(&entry, state);
     add_assoc_zval(return_value, "state", &entry);
@@ -486,12 +514,12 @@ PHP_METHOD(Latch_Key, __debugInfo)
         RETURN_THROWS();
     }
     array_init(return_value);
-    ZVAL_COPY(&entry, KEY_SLOT(key, KEY_RESOURCE)); /* may be undefined: shown as null */
+    ZVAL_COPY(&entry, key_slot(key, KEY_RESOURCE)); /* may be undefined: shown as null */
     if (Z_TYPE(entry) == IS_UNDEF) {
         ZVAL_NULL(&entry);
     }
     add_assoc_zval(return_value, "resource", &entry);
-    ZVAL_COPY_VALUE(&entry, KEY_SLOT(key, KEY_EXPIRING_TIME));
+    ZVAL_COPY_VALUE(&entry, key_slot(key, KEY_EXPIRING_TIME));
     add_assoc_zval(return_value, "expiringTime", &entry);
 
     array_init(&entry);
@@ -506,10 +534,20 @@ PHP_METHOD(Latch_Key, __debugInfo)
     zend_array_release(state);
     add_assoc_zval(return_value, "state", &entry);
     add_assoc_bool(return_value, "serializable",
-                   Z_TYPE_P(KEY_SLOT(key, KEY_SERIALIZABLE)) != IS_FALSE);
+                   Z_TYPE_P(key_slot(key, KEY_SERIALIZABLE)) != IS_FALSE);
+}
+
+/* Who knows a token can release the lock: backtraces shall not show it. */
+static void mark_sensitive(const char *method, uint32_t parameter)
+{
+    zend_add_parameter_attribute(zend_hash_str_find_ptr(&php_latch_key_ce->function_table, method,
+                                                        strlen(method)),
+                                 parameter, zend_ce_sensitive_parameter->name, 0);
 }
 
 void php_latch_register_key(void)
 {
     php_latch_key_ce = register_class_Latch_Key(zend_ce_stringable);
+    mark_sensitive("setstate", 1);
+    mark_sensitive("__unserialize", 0);
 }

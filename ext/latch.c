@@ -98,7 +98,6 @@ static void init_globals(void *memory)
     latch_link_init(&globals->flock_stores);
     latch_link_init(&globals->locks);
     latch_link_init(&globals->orphans);
-    latch_link_init(&globals->runs);
 }
 
 static void end_globals(void *memory)
@@ -121,13 +120,13 @@ static PHP_RINIT_FUNCTION(latch)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     LATCH_G(shutting_down) = LATCH_G(all_released) = false;
+    LATCH_G(inherit) = true;
     return SUCCESS;
 }
 
 static PHP_RSHUTDOWN_FUNCTION(latch)
 {
     LATCH_G(shutting_down) = true;
-    php_latch_cancel_runs();
     php_latch_release_all();
     return SUCCESS;
 }

@@ -22,7 +22,10 @@ php_latch_lease *php_latch_lease_first(zend_object *key)
 {
     zval *slot = php_latch_key_lease_slot(key);
 
-    return Z_TYPE_P(slot) == IS_OBJECT ? php_latch_lease_from(Z_OBJ_P(slot)) : NULL;
+    /* PHP code has ways around the property's type (ArrayObject), so look at the handlers. */
+    return Z_TYPE_P(slot) == IS_OBJECT && Z_OBJ_P(slot)->handlers == &handlers
+               ? php_latch_lease_from(Z_OBJ_P(slot))
+               : NULL;
 }
 
 php_latch_lease *php_latch_lease_next(const php_latch_lease *lease)
@@ -70,9 +73,8 @@ static void destroy(zend_object *object)
     latch_lease_drop(&lease->lease);
     if (lease->backend != NULL) {
         php_latch_backend_release(lease->backend);
-    }
-    if (lease->store != NULL) {
-        OBJ_RELEASE(lease->store);
+        lease->backend = NULL;
+        lease->lease.store = NULL;
     }
     if (lease->resource != NULL) {
         zend_string_release(lease->resource);
@@ -88,9 +90,6 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
     php_latch_lease *lease = php_latch_lease_from(object);
     zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
 
-    if (lease->store != NULL) {
-        zend_get_gc_buffer_add_obj(buffer, lease->store);
-    }
     if (lease->next != NULL) {
         zend_get_gc_buffer_add_obj(buffer, lease->next);
     }
@@ -116,15 +115,35 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     const char *name = latch_store_describe(lease->lease.store)->state_name;
     zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
 
-    if (token == NULL || Z_TYPE_P(token) == IS_NULL
-        || (Z_TYPE_P(token) == IS_STRING
-            && latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token)))) {
+    if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
+        return true;
+    }
+    if (Z_TYPE_P(token) == IS_STRING
+        && latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token))) {
+        php_latch_key_forget_state(key, name); /* from now on the lease has it */
         return true;
     }
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
                             "The key's state \"%s\" must be a token, a text of 1 to %d bytes.",
                             name, LATCH_TOKEN_MAX);
     return false;
+}
+
+/* Leases in stores written in PHP that no Lock uses any more, or in stores that are gone. */
+static void forget_unused(zend_object *key)
+{
+    php_latch_lease *lease = php_latch_lease_first(key);
+
+    while (lease != NULL) {
+        php_latch_lease *next = php_latch_lease_next(lease);
+
+        if (lease->backend != NULL
+                ? lease->backend->references == 1 && lease->backend->directory == NULL
+                : lease->store == NULL) {
+            php_latch_lease_forget(key, lease);
+        }
+        lease = next;
+    }
 }
 
 php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
@@ -154,9 +173,9 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
         }
     } else {
         lease->store = store;
-        GC_ADDREF(store);
     }
-    lease->next = Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
+    forget_unused(key);
+    lease->next = php_latch_lease_first(key) != NULL ? Z_OBJ_P(slot) : NULL;
     ZVAL_OBJ(slot, &lease->std);
     return lease;
 }

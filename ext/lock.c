@@ -371,11 +371,20 @@ PHP_METHOD(Latch_Lock, acquireRead)
     acquire_method(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED);
 }
 
+static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
+{
+    if (mode_before == LATCH_SHARED) {
+        acquire(lock, LATCH_ACQUIRE_SHARED, false, LATCH_NEVER);
+    } else {
+        php_latch_lock_release(lock);
+    }
+}
+
 /*
- * Releases after the callback, with what that threw put aside, as before a destructor. What the
- * release throws comes on top, as from a finally block; but an exit() goes on.
+ * Makes the lock what it was before the callback, with what that threw put aside, as before a
+ * destructor. What is thrown here comes on top, as from a finally block; but an exit() goes on.
  */
-static void release_finally(php_latch_lock *lock)
+static void give_back(php_latch_lock *lock, latch_mode mode_before)
 {
     zend_object *thrown = EG(exception);
     const zend_op *opline = EG(opline_before_exception);
@@ -385,11 +394,11 @@ static void release_finally(php_latch_lock *lock)
         return;
     }
     if (thrown == NULL) {
-        php_latch_lock_release(lock);
+        release_or_demote(lock, mode_before);
         return;
     }
     EG(exception) = NULL;
-    php_latch_lock_release(lock);
+    release_or_demote(lock, mode_before);
     if (EG(exception) != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown))) {
         php_latch_warn_of_exception();
     }
@@ -406,7 +415,8 @@ PHP_METHOD(Latch_Lock, synchronized)
     php_latch_lock *lock = THIS_LOCK;
     zend_fcall_info call;
     zend_fcall_info_cache cache;
-    bool timeout_is_null = true, was_held;
+    bool timeout_is_null = true;
+    latch_mode mode_before;
     double timeout = 0;
     int64_t deadline_ns;
     latch_status status;
@@ -419,7 +429,7 @@ PHP_METHOD(Latch_Lock, synchronized)
     if (!check_constructed(lock) || !deadline_of(2, true, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
-    was_held = lock->dirty && php_latch_lock_is_held(lock);
+    mode_before = php_latch_lock_mode(lock);
     status = acquire(lock, LATCH_ACQUIRE, true, deadline_ns);
     if (status != LATCH_DONE) {
         if (EG(exception) == NULL && status == LATCH_CONFLICT) {
@@ -435,8 +445,8 @@ PHP_METHOD(Latch_Lock, synchronized)
         zend_unwrap_reference(return_value);
     }
     /* A child that was forked in the callback leaves the lock to its parent. */
-    if (!was_held && php_latch_lock_is_ours(lock)) {
-        release_finally(lock);
+    if (mode_before != LATCH_EXCLUSIVE && php_latch_lock_is_ours(lock)) {
+        give_back(lock, mode_before);
     }
 }
 

@@ -9,6 +9,7 @@ typedef struct php_latch_lock {
     latch_link link; /* in LATCH_G(locks) while it is dirty and to be released automatically */
     zend_object *key, *store; /* NULL until constructed */
     zend_object *logger;      /* may be NULL */
+    php_latch_lease *lease;   /* of a store written in PHP, once there is one: a reference */
     double ttl;               /* seconds; 0 = none */
     int64_t ttl_ms;           /* the same */
     unsigned generation;      /* of the process that made or acquired it */
@@ -37,6 +38,8 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
 php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
+/* What this process last heard of the lock, be it ours alone or not. */
+latch_mode php_latch_lock_mode(const php_latch_lock *lock);
 /* What is known here, without asking the store. */
 bool php_latch_lock_is_held(const php_latch_lock *lock);
 
@@ -45,6 +48,8 @@ bool php_latch_lock_is_held(const php_latch_lock *lock);
 void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *store, double ttl,
                          bool auto_release, zend_object *logger);
 void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty);
+/* Keeps the lease in a store written in PHP for as long as a Lock uses it. */
+void php_latch_lock_use_lease(php_latch_lock *lock, php_latch_lease *lease);
 /* This process acquired it: from now on it is this process's to release. */
 void php_latch_lock_claim(php_latch_lock *lock);
 /* False in a child of the process that acquired it. */

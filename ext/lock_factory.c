@@ -17,12 +17,14 @@ PHP_METHOD(Latch_LockFactory, __construct)
 {
     zval *slot = OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), FACTORY_STORE);
     zend_object *store;
+    zval old;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(store, php_latch_persisting_store_ce)
     ZEND_PARSE_PARAMETERS_END();
-    zval_ptr_dtor(slot);
+    ZVAL_COPY_VALUE(&old, slot);
     ZVAL_OBJ_COPY(slot, store);
+    zval_ptr_dtor(&old);
 }
 
 PHP_METHOD(Latch_LockFactory, setLogger)
@@ -49,6 +51,8 @@ static void make_lock(zval *return_value, zend_object *factory, zend_object *key
     zval *store = OBJ_PROP_NUM(factory, FACTORY_STORE);
     zval *logger = OBJ_PROP_NUM(factory, FACTORY_LOGGER);
 
+    ZVAL_DEREF(store);
+    ZVAL_DEREF(logger);
     if (Z_TYPE_P(store) != IS_OBJECT) {
         zend_throw_error(NULL,
                          "Typed property %s::$store must not be accessed before "

@@ -20,6 +20,7 @@ static zend_object_handlers handlers;
 typedef struct orphan_lock {
     latch_link link;
     zend_object *key, *store;
+    unsigned generation; /* as the Lock's */
 } orphan_lock;
 
 static zend_object *create(zend_class_entry *ce)
@@ -57,6 +58,27 @@ void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *stor
     ZVAL_OBJ(return_value, create(php_latch_lock_ce));
     php_latch_lock_init(php_latch_lock_from(Z_OBJ_P(return_value)), key, store, ttl, auto_release,
                         logger);
+}
+
+void php_latch_lock_use_lease(php_latch_lock *lock, php_latch_lease *lease)
+{
+    php_latch_lease *before = lock->lease;
+
+    if (before == lease) {
+        return;
+    }
+    lock->lease = lease;
+    if (lease != NULL) {
+        GC_ADDREF(&lease->std);
+        lease->users++;
+    }
+    if (before != NULL) {
+        if (--before->users == 0) {
+            before->store = NULL; /* which may be gone soon */
+            before->lease.mode = LATCH_FREE;
+        }
+        OBJ_RELEASE(&before->std);
+    }
 }
 
 void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty)
@@ -170,6 +192,7 @@ static void leave_orphan(const php_latch_lock *lock)
     if (orphan == NULL) {
         return; /* the store's TTL remains */
     }
+    orphan->generation = lock->generation;
     orphan->key = lock->key;
     orphan->store = lock->store;
     GC_ADDREF(orphan->key);
@@ -179,7 +202,8 @@ static void leave_orphan(const php_latch_lock *lock)
 
 static void release_or_leave(php_latch_lock *lock)
 {
-    bool release = is_to_be_released(lock);
+    bool release = is_to_be_released(lock)
+                   && ((OBJ_FLAGS(lock->key) | OBJ_FLAGS(lock->store)) & IS_OBJ_FREE_CALLED) == 0;
 
     php_latch_lock_set_dirty(lock, false);
     if (release && lock->native) {
@@ -201,7 +225,9 @@ void php_latch_release_all(void)
             orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
 
             latch_link_remove(&orphan->link);
-            call_delete(orphan->store, orphan->key);
+            if (orphan->generation == latch_engine_generation(php_latch_engine)) {
+                call_delete(orphan->store, orphan->key);
+            }
             OBJ_RELEASE(orphan->key);
             OBJ_RELEASE(orphan->store);
             free(orphan);
@@ -216,6 +242,7 @@ static void destroy(zend_object *object)
 
     if (lock->key != NULL) {
         release_or_leave(lock);
+        php_latch_lock_use_lease(lock, NULL);
         OBJ_RELEASE(lock->key);
         OBJ_RELEASE(lock->store);
         if (lock->logger != NULL) {
@@ -235,6 +262,7 @@ static zend_object *clone_lock(zend_object *object)
         php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
                             from->logger);
         to->generation = from->generation;
+        php_latch_lock_use_lease(to, from->lease);
         php_latch_lock_set_dirty(to, from->dirty);
     }
     return &to->std;
@@ -243,11 +271,25 @@ static zend_object *clone_lock(zend_object *object)
 static HashTable *get_gc(zend_object *object, zval **table, int *count)
 {
     php_latch_lock *lock = php_latch_lock_from(object);
-    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+    zend_get_gc_buffer *buffer;
 
+    /*
+     * After a fatal error no destructor runs, and the collector frees the objects of a cycle in any
+     * order. A lock that is still to be released needs its key and store alive: keep them out of
+     * it.
+     */
+    if (lock->dirty && lock->auto_release && (OBJ_FLAGS(object) & IS_OBJ_DESTRUCTOR_CALLED) != 0) {
+        *table = NULL;
+        *count = 0;
+        return NULL;
+    }
+    buffer = zend_get_gc_buffer_create();
     if (lock->key != NULL) {
         zend_get_gc_buffer_add_obj(buffer, lock->key);
         zend_get_gc_buffer_add_obj(buffer, lock->store);
+    }
+    if (lock->lease != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, &lock->lease->std);
     }
     if (lock->logger != NULL) {
         zend_get_gc_buffer_add_obj(buffer, lock->logger);

@@ -15,10 +15,20 @@ static php_latch_lease *lease_of(const php_latch_lock *lock)
 
 /* ---- Stores of the engine */
 
+/* The key's expiry is on the wall clock, for other processes; the lease's is on ours. */
+static void note_expiry(php_latch_lock *lock, const latch_lease *lease)
+{
+    if (lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER) {
+        php_latch_key_set_lifetime(lock->key,
+                                   (double) (lease->deadline_ns - php_latch_now_ns()) / 1e9);
+    }
+}
+
 static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
 {
     php_latch_backend *backend = php_latch_store_backend(lock->store);
     php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
+    php_latch_outcome outcome;
     latch_error error;
     latch_status status;
 
@@ -29,24 +39,19 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
         lease->lease.inherit = !lock->auto_release;
     }
+    GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
     status = php_latch_run(lease, request, &error);
-    return php_latch_outcome_of_status(status, &error, lease->resource);
+    if (status == LATCH_DONE && request->kind != LATCH_RELEASE) {
+        note_expiry(lock, &lease->lease);
+    }
+    outcome = php_latch_outcome_of_status(status, &error, lease->resource);
+    OBJ_RELEASE(&lease->std);
+    return outcome;
 }
 
 static unsigned capabilities_of(const php_latch_lock *lock)
 {
     return latch_store_describe(php_latch_store_of(lock->store)->backend->store)->capabilities;
-}
-
-/* The key's expiry is on the wall clock, for other processes; the lease's is on ours. */
-static void note_expiry(php_latch_lock *lock)
-{
-    const php_latch_lease *lease = lease_of(lock);
-
-    if (lease->lease.deadline_ns != LATCH_NEVER) {
-        php_latch_key_set_lifetime(lock->key,
-                                   (double) (lease->lease.deadline_ns - php_latch_now_ns()) / 1e9);
-    }
 }
 
 /* ---- Stores written in PHP */
@@ -94,22 +99,23 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         };
 
         outcome = run(lock, &request);
-        if (outcome.status == LATCH_DONE) {
-            note_expiry(lock);
-            if ((capabilities_of(lock) & LATCH_SERIALIZABLE) == 0) {
-                php_latch_key_mark_unserializable(lock->key);
-            }
+        if (outcome.status == LATCH_DONE && (capabilities_of(lock) & LATCH_SERIALIZABLE) == 0) {
+            php_latch_key_mark_unserializable(lock->key);
         }
     } else {
         int64_t sent_ns = php_latch_now_ns();
         /* Before the call: an allocation after it could bail out with the lock taken. */
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
+        bool inherit = LATCH_G(inherit);
 
         if (lease == NULL) {
             return php_latch_outcome_of_call();
         }
+        php_latch_lock_use_lease(lock, lease);
         GC_ADDREF(&lease->std);
+        LATCH_G(inherit) = !lock->auto_release;
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns);
+        LATCH_G(inherit) = inherit;
         note_call(lock, lease, outcome.status,
                   kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
         OBJ_RELEASE(&lease->std);
@@ -128,9 +134,6 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
         const latch_request request = {.kind = LATCH_REFRESH, .ttl_ms = php_latch_ttl_ms(ttl)};
 
         outcome = run(lock, &request);
-        if (outcome.status == LATCH_DONE) {
-            note_expiry(lock);
-        }
     } else {
         int64_t sent_ns = php_latch_now_ns();
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
@@ -139,6 +142,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
         if (lease == NULL) {
             return php_latch_outcome_of_call();
         }
+        php_latch_lock_use_lease(lock, lease);
         mode = lease->lease.mode != LATCH_FREE ? lease->lease.mode : LATCH_EXCLUSIVE;
         GC_ADDREF(&lease->std);
         outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
@@ -185,6 +189,13 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
         outcome.status = LATCH_DONE;
     }
     return outcome;
+}
+
+latch_mode php_latch_lock_mode(const php_latch_lock *lock)
+{
+    const php_latch_lease *lease = lease_of(lock);
+
+    return lease != NULL && lock->dirty ? lease->lease.mode : LATCH_FREE;
 }
 
 bool php_latch_lock_is_held(const php_latch_lock *lock)

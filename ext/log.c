@@ -30,7 +30,10 @@ void php_latch_log(zend_object *logger, const char *level, const char *message, 
         return;
     }
     method = zend_hash_str_find_ptr(&logger->ce->function_table, level, strlen(level));
-    ZEND_ASSERT(method != NULL); /* LoggerInterface has it */
+    if (method
+        == NULL) { /* LoggerInterface has it, but ArrayObject can put anything in its place */
+        return;
+    }
     ZVAL_STRING(&arguments[0], message);
     array_init(&arguments[1]);
     ZVAL_OBJ_COPY(&resource, key);

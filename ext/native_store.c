@@ -62,6 +62,7 @@ static void destroy(zend_object *object)
 
     if (store->backend != NULL) {
         php_latch_backend_release(store->backend);
+        store->backend = NULL;
     }
     zend_object_std_dtor(object);
 }
@@ -127,15 +128,17 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
         return false;
     }
     if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
-        /* By hand, without a Lock: nobody releases it automatically, so a daemon may inherit it. */
-        lease->lease.inherit = true;
+        /* By hand: nobody releases it automatically, a daemon may inherit it. Or by a PHP store
+           that wraps this one: then the Lock above says (php_latch_lock_save()). */
+        lease->lease.inherit = LATCH_G(inherit);
     }
+    GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
     status = php_latch_run(lease, request, &error);
-    if (request->kind == LATCH_PROBE && !LATCH_FAILED(status)) {
-        return status == LATCH_DONE;
+    if (request->kind != LATCH_PROBE || LATCH_FAILED(status)) {
+        outcome = php_latch_outcome_of_status(status, &error, lease->resource);
+        php_latch_throw_outcome(&outcome);
     }
-    outcome = php_latch_outcome_of_status(status, &error, lease->resource);
-    php_latch_throw_outcome(&outcome);
+    OBJ_RELEASE(&lease->std);
     return status == LATCH_DONE;
 }
 

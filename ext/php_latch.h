@@ -27,7 +27,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     latch_link flock_stores; /* of php_latch_backend, one for each directory */
     latch_link locks;        /* of php_latch_lock: to be released at the end of the request */
     latch_link orphans;      /* locks of PHP-written stores that a fatal error freed unreleased */
-    latch_link runs;         /* operations that wait right now */
+    bool inherit;            /* of locks that are taken by a store's methods, see native_store.c */
 ZEND_END_MODULE_GLOBALS(latch)
 
 ZEND_EXTERN_MODULE_GLOBALS(latch)
@@ -98,6 +98,7 @@ zend_string *php_latch_key_resource(zend_object *key);
 zval *php_latch_key_lease_slot(zend_object *key);
 /* What a store or an older process noted; NULL when nothing. */
 zval *php_latch_key_find_state(zend_object *key, const char *name);
+void php_latch_key_forget_state(zend_object *key, const char *name);
 void php_latch_key_reset_lifetime(zend_object *key);
 void php_latch_key_set_lifetime(zend_object *key, double seconds);
 /* NAN when the key does not expire. */
@@ -141,7 +142,8 @@ void php_latch_native_store_startup(void);
 typedef struct php_latch_lease {
     latch_lease lease;
     php_latch_backend *backend; /* NULL for a store that is driven by its PHP methods */
-    zend_object *store;         /* that store, else NULL */
+    zend_object *store; /* that store, else NULL; no reference, the Locks that use it have */
+    uint32_t users;     /* Locks that do */
     zend_string *resource;
     zend_object *next; /* the key's lease in another store, or NULL */
     zend_object std;
@@ -173,8 +175,6 @@ latch_status php_latch_run(php_latch_lease *lease, const latch_request *request,
                            latch_error *error);
 /* Sleeps until `wake_ns` (monotonic); false when interrupted by an exception. */
 bool php_latch_sleep(int64_t wake_ns);
-/* Gives up the waits that a bailout left behind. */
-void php_latch_cancel_runs(void);
 
 int64_t php_latch_now_ns(void);
 

@@ -16,6 +16,7 @@ latch_engine *latch_engine_create(const latch_env *env, latch_error *error)
     }
     engine->env = *env;
     engine->generation = 0;
+    engine->fork_count = 0;
     latch_link_init(&engine->descriptors);
     pthread_mutex_init(&engine->mutex, NULL);
     return engine;
@@ -45,6 +46,7 @@ void latch_engine_before_fork(latch_engine *engine)
 
 void latch_engine_after_fork_in_parent(latch_engine *engine)
 {
+    engine->fork_count++;
     pthread_mutex_unlock(&engine->mutex);
 }
 
@@ -60,6 +62,7 @@ void latch_engine_after_fork_in_child(latch_engine *engine)
         }
     }
     engine->generation++;
+    engine->fork_count++;
     pthread_mutex_unlock(&engine->mutex);
 }
 

@@ -19,9 +19,10 @@ typedef struct latch_descriptor {
 
 struct latch_engine {
     latch_env env;
-    pthread_mutex_t mutex;  /* guards descriptors; held across fork() */
-    latch_link descriptors; /* of latch_descriptor */
-    unsigned generation;    /* written only in a child that has one thread */
+    pthread_mutex_t mutex;       /* guards descriptors; held across fork() */
+    latch_link descriptors;      /* of latch_descriptor */
+    unsigned generation;         /* written only in a child that has one thread */
+    _Atomic unsigned fork_count; /* forks seen, as parent or as child */
 };
 
 void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd);

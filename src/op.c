@@ -123,6 +123,9 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
         op->request.wait = false;
         op->request.deadline_ns = LATCH_NEVER;
     }
+    if (lease->busy && request->kind == LATCH_PROBE) {
+        return LATCH_CONFLICT; /* being acquired: not held yet */
+    }
     if (lease->busy) {
         return latch_fail(error, LATCH_ERROR_BUSY, 0,
                           "another operation on this lock has not ended yet");

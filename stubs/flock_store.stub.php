@@ -14,7 +14,8 @@ class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStor
     /**
      * @param string|null $lockPath        directory of the lock files, made if need be; null = the
      *                                     system's temporary directory
-     * @param bool        $removeOnRelease remove the file of an exclusive lock when it is released
+     * @param bool        $removeOnRelease remove the file of an exclusive lock when it is released;
+     *                                     not beside Symfony 8.1 or older, which does not notice
      *
      * @throws \Latch\Exception\InvalidArgumentException when the directory is missing or unwritable
      */

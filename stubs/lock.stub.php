@@ -33,7 +33,8 @@ final class Lock implements SharedLockInterface
     public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
 
     /**
-     * Acquires the lock, exclusively; promotes a lock that is held for reading.
+     * Acquires the lock, exclusively; promotes a lock that is held for reading. A promotion that fails
+     * keeps that, but on FlockStore a writer may have been there meanwhile: read anew.
      *
      * @param bool       $blocking wait until the lock is free
      * @param float|null $timeout  with $blocking: wait this many seconds at most, >= 0; null = for ever
@@ -84,7 +85,8 @@ final class Lock implements SharedLockInterface
     /**
      * Whether the lock is held for certain, without asking the store: false from the instant at which
      * anybody else could hold it, counted on the monotonic clock from when the acquiring or renewing
-     * command was sent.
+     * command was sent. So it is false once a lock without automatic release is shared with a forked
+     * process, where it may be released at any time; ask isAcquired() then.
      */
     public function isHeld(): bool {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 3d19aeae9c14c1a06ffabed0985a75bb00979db4 */
+ * Stub hash: 31d3a6627f173abe5638e22b822219e3cff8d841 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

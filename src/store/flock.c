@@ -58,6 +58,7 @@ static void flock_close(latch_store *base)
 {
     flock_store *store = (flock_store *) base;
 
+    latch_flock_end_parked(store);
     latch_flock_close_idle(store);
     latch_table_end(&store->files);
 }
@@ -102,6 +103,22 @@ static void forget_inherited(latch_lease *lease)
     }
 }
 
+/*
+ * A lock that a forked process shares may have been unlocked there. Locking it once more changes
+ * nothing if it was not; if it was, and somebody has it, the lease is lost.
+ */
+static bool is_still_locked(latch_lease *lease)
+{
+    flock_file *file = lease->state;
+
+    if (latch_flock_file_shared((flock_store *) lease->store, file)
+        && try_flock(file, operation_of(lease->mode)) != 0) {
+        lose(lease);
+        return false;
+    }
+    return true;
+}
+
 static latch_status hold(latch_op *op, flock_file *file)
 {
     latch_lease *lease = op->lease;
@@ -109,10 +126,12 @@ static latch_status hold(latch_op *op, flock_file *file)
     if (lease->state == NULL) {
         latch_link_append(&((flock_store *) lease->store)->held, &file->link);
         lease->state = file;
+        file->fork_count = lease->store->engine->fork_count;
     }
     file->mode = (uint8_t) wanted_mode(op);
-    /* Relaxed: a fork sees what its own thread wrote; others' locks are theirs to time. */
-    atomic_store_explicit(&file->descriptor.inherit, lease->inherit, memory_order_relaxed);
+    if (lease->inherit) {
+        file->descriptor.inherit = true; /* once and for all: a child may have it by now */
+    }
     return LATCH_DONE;
 }
 
@@ -128,7 +147,8 @@ static latch_status stay_as_before(latch_op *op, flock_file *file, latch_status 
         latch_flock_file_put((flock_store *) lease->store, file);
         return status;
     }
-    if (try_flock(file, operation_of(op->mode_before)) != 0) {
+    if (try_flock(file, operation_of(op->mode_before)) != 0
+        || latch_flock_file_check((flock_store *) lease->store, file, op->error) != LATCH_DONE) {
         lose(lease);
         return latch_fail(op->error, LATCH_ERROR_LOST, 0,
                           "the lock was lost while it was being %s; somebody else was quicker",
@@ -149,7 +169,10 @@ static latch_status fail_file(latch_op *op, flock_file *file, latch_status statu
     return status;
 }
 
-/* Does this very thread hold the same file through another lease, so that a wait never ends? */
+/*
+ * Does this very thread hold the same file through another lease, or wait for it further down its
+ * stack (a signal handler runs), so that a wait would never end?
+ */
 static bool is_own_deadlock(const latch_op *op, const flock_file *file)
 {
     flock_store *store = (flock_store *) op->lease->store;
@@ -159,11 +182,28 @@ static bool is_own_deadlock(const latch_op *op, const flock_file *file)
 
         if (held != file && held->device == file->device && held->inode == file->inode
             && held->descriptor.fd >= 0 && held->generation == store->store.engine->generation
+            && !latch_flock_file_shared(store, held)
             && (held->mode == LATCH_EXCLUSIVE || op->request.kind == LATCH_ACQUIRE)) {
             return true;
         }
     }
     return false;
+}
+
+/* A file that is waited for is in `held`, with the mode that it will have: others must not wait. */
+static void list_waiting(const latch_op *op, flock_file *file)
+{
+    file->mode = (uint8_t) wanted_mode(op);
+    if (op->lease->state != file) {
+        latch_link_append(&((flock_store *) op->lease->store)->held, &file->link);
+    }
+}
+
+static void unlist_waiting(const latch_op *op, flock_file *file)
+{
+    if (op->lease->state != file) {
+        latch_link_remove(&file->link);
+    }
 }
 
 static latch_status conflict(latch_op *op, flock_file *file)
@@ -185,8 +225,13 @@ static latch_status conflict(latch_op *op, flock_file *file)
                                 "the lock is held by this very thread, through another key");
     }
     op->lease->mode = LATCH_FREE; /* a conversion gives the old lock up while it waits */
+    list_waiting(op, file);
     status = latch_flock_wait_begin(op, file, operation_of((uint8_t) wanted_mode(op)));
-    return status == LATCH_WANT_IO ? status : stay_as_before(op, file, status);
+    if (status == LATCH_WANT_IO) {
+        return status;
+    }
+    unlist_waiting(op, file);
+    return stay_as_before(op, file, status);
 }
 
 static latch_status acquire(latch_op *op)
@@ -198,7 +243,7 @@ static latch_status acquire(latch_op *op)
     int sys_errno;
 
     forget_inherited(lease);
-    if (lease->state != NULL && lease->mode == wanted_mode(op)) {
+    if (lease->state != NULL && lease->mode == wanted_mode(op) && is_still_locked(lease)) {
         return hold(op, lease->state);
     }
     for (int removals = 0; removals < REMOVALS_MAX; removals++) {
@@ -248,7 +293,7 @@ static latch_status release(latch_op *op)
     }
     /* While it is locked, so that a waiter finds it removed. Readers may share a shared one. */
     removed = lease->remove && lease->mode == LATCH_EXCLUSIVE
-              && latch_flock_file_check(store, file, op->error) == LATCH_DONE
+              && latch_flock_file_at_path(store, file)
               && latch_flock_path(store, lease->resource, lease->resource_length, path,
                                   sizeof(path), op->error)
                      == LATCH_DONE
@@ -274,7 +319,8 @@ static latch_status flock_begin(latch_op *op)
             return release(op);
         case LATCH_PROBE:
             forget_inherited(op->lease);
-            return op->lease->state != NULL ? LATCH_DONE : LATCH_CONFLICT;
+            return op->lease->state != NULL && is_still_locked(op->lease) ? LATCH_DONE
+                                                                          : LATCH_CONFLICT;
         case LATCH_REFRESH:
             break; /* holds never expire */
     }
@@ -285,9 +331,13 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
 {
     latch_status status;
 
+    if (outcome == FLOCK_WAIT_GOES_ON) {
+        return LATCH_WANT_IO;
+    }
+    unlist_waiting(op, file);
     switch (outcome) {
         case FLOCK_WAIT_GOES_ON:
-            return LATCH_WANT_IO;
+            break;
         case FLOCK_WAIT_GRANTED:
             status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
             if (status == LATCH_DONE) {
@@ -334,7 +384,8 @@ static bool flock_held(const latch_lease *lease)
 {
     const flock_file *file = lease->state;
 
-    return lease->mode != LATCH_FREE && file != NULL && file->descriptor.fd >= 0;
+    return lease->mode != LATCH_FREE && file != NULL && file->descriptor.fd >= 0
+           && !latch_flock_file_shared((flock_store *) lease->store, file);
 }
 
 static void flock_drop(latch_lease *lease)

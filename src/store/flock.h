@@ -15,13 +15,16 @@
 /* Unlocked files that are kept open, so that the next acquire need not open them. */
 #define LATCH_FLOCK_IDLE_MAX 32
 
+typedef struct flock_waiter flock_waiter; /* a helper thread, see flock_wait.c */
+
 typedef struct flock_store {
     latch_store store;
     latch_table files; /* of flock_file, by resource: one for each, idle or in use */
     latch_link idle;   /* of flock_file: unlocked, least recently used first */
-    latch_link held;   /* of flock_file: some lease's lock */
+    latch_link held;   /* of flock_file: some lease's lock, or waited for */
     size_t idle_count;
-    bool unsure_links; /* a file system that may hide a removal from fstat() */
+    flock_waiter *parked; /* a helper without a wait, or NULL */
+    bool unsure_links;    /* a file system that may hide a removal from fstat() */
     char directory[];
 } flock_store;
 
@@ -31,8 +34,10 @@ typedef struct flock_file {
     latch_node node; /* in the store's `files`, if it is listed */
     dev_t device;    /* known from the first latch_flock_file_check() on */
     ino_t inode;
-    unsigned generation; /* of the process that opened it */
-    uint8_t mode;        /* while in `held`: of latch_mode */
+    int64_t path_checked_ns; /* when it was known to be what its path leads to */
+    unsigned generation;     /* of the process that opened it */
+    unsigned fork_count;     /* of the engine, when a lease got it */
+    uint8_t mode;            /* while in `held`: of latch_mode */
     bool is_listed;
     bool is_idle;
     char resource[];
@@ -59,6 +64,10 @@ void latch_flock_close_idle(flock_store *store);
  * error when it cannot serve as a lock file.
  */
 latch_status latch_flock_file_check(const flock_store *store, flock_file *file, latch_error *error);
+/* Whether its path still leads to the file. */
+bool latch_flock_file_at_path(const flock_store *store, const flock_file *file);
+/* Whether another process may have it open too, so that it can be unlocked there. */
+bool latch_flock_file_shared(const flock_store *store, const flock_file *file);
 
 /*
  * Waits for LOCK_EX or LOCK_SH on `file` in a helper thread; op->state becomes the wait. Returns
@@ -74,10 +83,10 @@ typedef enum flock_wait_outcome {
     FLOCK_WAIT_GIVEN_UP,
 } flock_wait_outcome;
 
-/* Looks whether the wait has ended. If so it is freed, op->state is NULL, and *file the caller's.
- */
+/* Looks whether the wait has ended. If so op->state is NULL, and *file the caller's. */
 flock_wait_outcome latch_flock_wait_check(latch_op *op, flock_file **file);
 /* Ends the wait at once, FLOCK_WAIT_GIVEN_UP unless it had ended already. */
 flock_wait_outcome latch_flock_wait_end(latch_op *op, flock_file **file);
+void latch_flock_end_parked(flock_store *store);
 
 #endif

@@ -20,6 +20,8 @@
 #define CREATION_PAUSE_NS (LATCH_NS_PER_MS / 10)
 #define OPEN_ATTEMPTS_MAX 10
 
+#define PATH_CHECK_NS LATCH_NS_PER_S
+
 static bool is_plain(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z')
@@ -131,7 +133,9 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
     latch_descriptor_register(store->store.engine, &file->descriptor, fd);
     file->device = 0;
     file->inode = 0;
+    file->path_checked_ns = latch_engine_now_ns(store->store.engine);
     file->generation = store->store.engine->generation;
+    file->fork_count = store->store.engine->fork_count;
     file->mode = LATCH_FREE;
     file->is_listed = file->is_idle = false;
     memcpy(file->resource, lease->resource, lease->resource_length);
@@ -262,7 +266,7 @@ static int quick_fstat(int fd, struct stat *status)
 #endif
 }
 
-static bool is_at_its_path(const flock_store *store, const flock_file *file)
+bool latch_flock_file_at_path(const flock_store *store, const flock_file *file)
 {
     struct stat status;
     char path[PATH_MAX];
@@ -272,6 +276,22 @@ static bool is_at_its_path(const flock_store *store, const flock_file *file)
                == LATCH_DONE
            && lstat(path, &status) == 0 && status.st_dev == file->device
            && status.st_ino == file->inode;
+}
+
+/*
+ * A file that stayed open may have been left behind with links and all: its directory was renamed,
+ * or a link on its path was turned. Looking costs as much as locking, so it is done once a second:
+ * a holder could have kept the old file for as long.
+ */
+static bool is_still_the_lock(const flock_store *store, flock_file *file)
+{
+    int64_t now_ns = latch_engine_now_ns(store->store.engine);
+
+    if (!store->unsure_links && now_ns - file->path_checked_ns < PATH_CHECK_NS) {
+        return true;
+    }
+    file->path_checked_ns = now_ns;
+    return latch_flock_file_at_path(store, file);
 }
 
 latch_status latch_flock_file_check(const flock_store *store, flock_file *file, latch_error *error)
@@ -290,8 +310,10 @@ latch_status latch_flock_file_check(const flock_store *store, flock_file *file, 
     }
     file->device = status.st_dev;
     file->inode = status.st_ino;
-    if (status.st_nlink == 0 || (store->unsure_links && !is_at_its_path(store, file))) {
-        return LATCH_CONFLICT;
-    }
-    return LATCH_DONE;
+    return status.st_nlink > 0 && is_still_the_lock(store, file) ? LATCH_DONE : LATCH_CONFLICT;
+}
+
+bool latch_flock_file_shared(const flock_store *store, const flock_file *file)
+{
+    return file->descriptor.inherit && file->fork_count != store->store.engine->fork_count;
 }

@@ -217,6 +217,41 @@ static void a_file_that_cannot_be_written_is_locked_all_the_same(void **state)
     unit_release(lease);
 }
 
+static void a_fifo_that_cannot_be_written_is_refused_without_hanging(void **state)
+{
+    (void) state;
+    assert_int_equal(mkfifo(unit_lock_path("r"), 0666), 0);
+    unit_calls.on_open = refuse_writing; /* to read from it would wait for a writer */
+    expect_refusal(LATCH_ACQUIRE, EISDIR, "the lock file \"%s\" is not a regular file; remove it");
+}
+
+static size_t creations;
+
+static int check_creation(const char *path, int flags)
+{
+    if ((flags & O_CREAT) != 0) {
+        assert_true((flags & O_EXCL) != 0); /* fs.protected_regular refuses all else */
+        assert_int_equal(access(path, F_OK), -1);
+        creations++;
+    }
+    return UNIT_GO_ON;
+}
+
+static void only_a_file_that_is_not_there_is_created(void **state)
+{
+    latch_lease *lease = unit_lease("r");
+
+    (void) state;
+    creations = 0;
+    unit_calls.on_open = check_creation;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(creations, 1);
+    latch_lease_drop(lease);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(creations, 1);
+    unit_release(lease);
+}
+
 static size_t failing_opens;
 
 static int refuse_for_a_while(const char *path, int flags)
@@ -396,6 +431,8 @@ int main(void)
         UNIT_TEST(a_missing_directory_is_an_error_that_names_the_file, setup_flock),
         UNIT_TEST(a_path_that_is_too_long_is_an_error, setup_flock),
         UNIT_TEST(a_file_that_cannot_be_written_is_locked_all_the_same, setup_flock),
+        UNIT_TEST(a_fifo_that_cannot_be_written_is_refused_without_hanging, setup_flock),
+        UNIT_TEST(only_a_file_that_is_not_there_is_created, setup_flock),
         UNIT_TEST(a_file_that_is_being_created_is_tried_again_in_a_moment, setup_flock),
         UNIT_TEST(a_file_that_stays_unreadable_is_an_error_soon, setup_flock),
         UNIT_TEST(a_file_that_somebody_else_creates_meanwhile_is_used, setup_flock),

@@ -18,7 +18,7 @@ static int setup(void **state)
 static void acquire(bool inherit)
 {
     lease->inherit = inherit;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
 }
 
 /* Lives until it is told to go on. */
@@ -376,6 +376,44 @@ static void a_child_does_not_restore_what_only_its_parent_held(void **state)
     unit_join(&child);
 }
 
+static void wait_for_a_peer(void)
+{
+    unit_process peer = unit_peer(unit_lock_path("r"));
+    latch_status status;
+
+    UNIT_CHECK(unit_peer_try(&peer, LOCK_EX));
+    status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
+    UNIT_CHECK(status == (unit_calls.no_threads ? LATCH_WANT_TIMER : LATCH_WANT_IO));
+    UNIT_CHECK(unit_peer_try(&peer, LOCK_UN));
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+    unit_release(lease);
+    unit_join(&peer);
+}
+
+static void wait_in_child(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    unit_calls.no_threads = UNIT_TSAN; /* as above */
+    wait_for_a_peer();
+    wait_for_a_peer();
+    latch_lease_drop(lease);
+    latch_store_close(unit.store);
+}
+
+static void parent_and_child_each_have_helpers_of_their_own(void **state)
+{
+    (void) state;
+    for (int round = 0; round < 2; round++) {
+        unit_process child;
+
+        wait_for_a_peer(); /* leaves a helper, which is not in the child */
+        child = unit_fork(wait_in_child, NULL);
+        unit_join(&child);
+    }
+    assert_int_equal(unit_calls.started, 1);
+}
+
 static void wait_for_parent(unit_process *self, void *unused)
 {
     (void) unused;
@@ -410,10 +448,12 @@ int main(void)
         FORK_TEST(an_inherited_lock_lives_as_long_as_any_process_has_it),
         FORK_TEST(a_child_may_release_an_inherited_lock_by_hand),
         FORK_TEST(a_file_that_was_inherited_is_not_used_for_another_lock),
+        FORK_TEST(a_file_that_was_ever_inherited_is_not_used_for_another_lock),
         FORK_TEST(a_child_does_not_keep_an_inherited_file_for_later),
         FORK_TEST(a_forked_wait_is_begun_anew_in_the_child),
         FORK_TEST(a_forked_wait_is_given_up_in_the_child_alone),
         FORK_TEST(a_forked_promotion_is_lost_in_the_child_alone),
+        FORK_TEST(parent_and_child_each_have_helpers_of_their_own),
         FORK_TEST(a_child_does_not_restore_what_only_its_parent_held),
         FORK_TEST(a_child_may_wait_for_its_parents_lock_through_the_same_lease),
     };

@@ -107,7 +107,7 @@ static void a_removed_idle_file_is_not_locked_in_vain(void **state)
 static void a_replaced_file_is_noticed_where_links_cannot_be_trusted(void **state)
 {
     latch_lease *lease = unit_lease("r1");
-    char aside[200];
+    char aside[200], second[200];
 
     (void) state;
     latch_store_close(unit.store);
@@ -121,6 +121,8 @@ static void a_replaced_file_is_noticed_where_links_cannot_be_trusted(void **stat
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_false(unit_is_free("r1", LOCK_SH));
     unit_release(lease);
+    snprintf(second, sizeof(second), "%s/.nfs0002", unit.directory);
+    assert_int_equal(rename(unit_lock_path("r1"), second), 0);
     assert_int_equal(rename(aside, unit_lock_path("r1")), 0); /* another inode in its place */
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_false(unit_is_free("r1", LOCK_SH));

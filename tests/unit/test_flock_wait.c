@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static latch_lease *lease;
@@ -62,7 +64,7 @@ static void a_wait_is_granted_when_another_process_releases(void **state)
         assert_true(unit_peer_try(&peer, LOCK_UN));
         assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
         assert_true(unit_held(lease));
-        unit_await_no_thread();
+        unit_await_threads(1); /* kept for the next wait */
         assert_false(unit_peer_try(&peer, LOCK_EX));
         assert_int_equal(unit_peer_try(&peer, LOCK_SH), kinds[at] == LATCH_ACQUIRE_SHARED);
         assert_true(unit_peer_try(&peer, LOCK_UN));
@@ -76,6 +78,28 @@ static void a_wait_is_granted_when_the_holder_is_killed(void **state)
     begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
     unit_kill(&peer);
     peer.pid = 0;
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
+static void one_helper_serves_one_wait_after_the_other(void **state)
+{
+    (void) state;
+    for (int round = 0; round < 5; round++) {
+        begin_wait_for_peer(round % 2 == 0 ? LATCH_ACQUIRE : LATCH_ACQUIRE_SHARED, LATCH_NEVER);
+        assert_true(unit_peer_try(&peer, LOCK_UN));
+        assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+        assert_int_equal(unit_calls.started, 1);
+        unit_release(lease);
+        assert_true(unit_is_free("r", LOCK_EX));
+    }
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_int_equal(unit_calls.started, 1);
+    unit_await_threads(0); /* it cannot be called back otherwise */
+    begin_wait(LATCH_ACQUIRE, LATCH_NEVER);
+    assert_int_equal(unit_calls.started, 2);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
 }
@@ -97,6 +121,7 @@ static void several_waits_are_granted_one_after_the_other(void **state)
         assert_int_equal(unit_finish(&ops[at], LATCH_WANT_IO), LATCH_DONE);
         unit_release(leases[at]);
     }
+    unit_await_threads(1); /* of three, no more than one is kept */
 }
 
 static void a_wait_may_be_moved_in_memory(void **state)
@@ -142,7 +167,7 @@ static void a_wait_for_a_removed_file_ends_in_time_too(void **state)
     let_the_grant_come();
     assert_int_equal(latch_op_cancel(&op, latch_engine_now_ns(unit.engine)), LATCH_CONFLICT);
     assert_false(unit_held(lease));
-    assert_true(unit_is_free("r", LOCK_EX));
+    assert_int_equal(access(unit_lock_path("r"), F_OK), -1); /* no need to look for another */
 }
 
 /* ---- Ended in time, or given up ------------------------------------------------------------- */
@@ -156,7 +181,7 @@ static void a_timeout_ends_the_wait_with_nothing_taken(void **state)
     begin_wait_for_peer(LATCH_ACQUIRE, 30);
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_CONFLICT);
     assert_true(latch_engine_now_ns(unit.engine) - start_ns >= 30 * LATCH_NS_PER_MS);
-    unit_await_no_thread();
+    unit_await_threads(0);
     assert_false(lease->busy);
     assert_false(unit_held(lease));
     assert_true(unit_count_descriptors() <= descriptors + 1); /* the idle file */
@@ -170,7 +195,7 @@ static void a_cancel_ends_the_wait_with_nothing_taken(void **state)
     for (latch_op_kind kind = LATCH_ACQUIRE; kind <= LATCH_ACQUIRE_SHARED; kind++) {
         begin_wait_for_peer(kind, LATCH_NEVER);
         assert_int_equal(latch_op_cancel(&op, latch_engine_now_ns(unit.engine)), LATCH_CONFLICT);
-        unit_await_no_thread();
+        unit_await_threads(0);
         assert_false(lease->busy);
         assert_true(unit_peer_try(&peer, LOCK_UN));
         assert_true(unit_peer_try(&peer, LOCK_EX));
@@ -223,7 +248,7 @@ static void a_thousand_cancels_that_race_a_grant_never_leave_the_lock_held(void 
         assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
         assert_true(unit_is_free("r", LOCK_EX));
     }
-    unit_await_no_thread();
+    unit_await_threads(0);
 }
 
 /* ---- Waits that this thread alone could end -------------------------------------------------- */
@@ -294,6 +319,53 @@ static int fail_in_helper(int fd, int operation)
     return -1;
 }
 
+static void an_error_that_crosses_the_cancel_is_told(void **state)
+{
+    (void) state;
+    unit_calls.on_flock = fail_in_helper;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    unit_await_grant(&op);
+    assert_int_equal(unit_cancel(&op), LATCH_ERROR_SYSTEM);
+    assert_int_equal(unit.error.sys_errno, ENOLCK);
+    assert_false(lease->busy);
+}
+
+static _Atomic bool granted_in_helper;
+
+/* The kernel's answer has come, but the helper is cancelled before it can note it. */
+static int linger_in_helper(int fd, int operation)
+{
+    if ((operation & LOCK_NB) != 0) {
+        return UNIT_GO_ON;
+    }
+    if (syscall(SYS_flock, fd, operation) == 0) {
+        granted_in_helper = true;
+        for (;;) {
+            pause();
+        }
+    }
+    return -1;
+}
+
+static void a_grant_that_the_helper_could_not_note_is_given_back(void **state)
+{
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+
+    (void) state;
+    unit_calls.on_flock = linger_in_helper;
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    while (!granted_in_helper) {
+        assert_true(latch_engine_now_ns(unit.engine) < limit_ns);
+        sched_yield();
+    }
+    assert_false(unit_is_free("r", LOCK_SH));
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_true(unit_is_free("r", LOCK_EX));
+}
+
 static int interrupt_helper_once(int fd, int operation)
 {
     static _Atomic bool interrupted;
@@ -317,7 +389,7 @@ static void an_error_of_the_kernel_ends_the_wait(void **state)
     assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER), LATCH_ERROR_SYSTEM);
     assert_int_equal(unit.error.sys_errno, ENOLCK);
     assert_string_equal(unit.error.message, "flock() failed: No locks available");
-    assert_int_equal(unit_count_descriptors(), descriptors);
+    assert_true(unit_count_descriptors() <= descriptors + 1); /* the helper's */
     assert_false(lease->busy);
 }
 
@@ -344,10 +416,13 @@ static void note_thread(int number)
 static void no_signal_handler_runs_in_the_helper(void **state)
 {
     struct sigaction action = {.sa_handler = note_thread}, before;
-    sigset_t usr1, pending;
+    sigset_t usr1, pending, mask;
 
     (void) state;
     begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    assert_false(sigismember(&mask, SIGUSR1)); /* they go on running here */
+    assert_false(sigismember(&mask, SIGTERM));
     sigemptyset(&usr1);
     sigaddset(&usr1, SIGUSR1);
     assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
@@ -369,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WAIT_TEST(a_wait_is_granted_when_another_process_releases),
         WAIT_TEST(a_wait_is_granted_when_the_holder_is_killed),
+        WAIT_TEST(one_helper_serves_one_wait_after_the_other),
         WAIT_TEST(several_waits_are_granted_one_after_the_other),
         WAIT_TEST(a_wait_may_be_moved_in_memory),
         WAIT_TEST(a_waiter_follows_a_removed_file_to_its_successor),
@@ -382,6 +458,8 @@ int main(void)
         WAIT_TEST(a_reader_may_wait_for_a_foreign_writer_whatever_this_thread_holds),
         WAIT_TEST(without_a_thread_or_descriptor_a_wait_polls),
         WAIT_TEST(an_error_of_the_kernel_ends_the_wait),
+        WAIT_TEST(an_error_that_crosses_the_cancel_is_told),
+        WAIT_TEST(a_grant_that_the_helper_could_not_note_is_given_back),
         WAIT_TEST(an_interrupted_call_is_made_again),
         WAIT_TEST(no_signal_handler_runs_in_the_helper),
     };

@@ -218,13 +218,15 @@ static void a_request_that_was_carried_out_before_its_cancel_is_not_undone(void 
 {
     (void) state;
     for (latch_op_kind kind = LATCH_REFRESH; kind <= LATCH_PROBE; kind++) {
-        const scripted_line lines[] = {CANCEL(kind, LATCH_DONE)};
+        for (latch_mode mode = LATCH_FREE; mode <= LATCH_EXCLUSIVE; mode++) {
+            const scripted_line lines[] = {CANCEL(kind, LATCH_DONE)};
 
-        begin_wait(LATCH_EXCLUSIVE, kind);
-        scripted_play(lines, 1); /* and no LATCH_ACQUIRE after it */
-        assert_int_equal(cancel(), LATCH_DONE);
-        assert_int_equal(op.lease->mode, kind == LATCH_RELEASE ? LATCH_FREE : LATCH_EXCLUSIVE);
-        assert_false(op.lease->busy);
+            begin_wait(mode, kind);
+            scripted_play(lines, 1); /* and no acquire or release after it */
+            assert_int_equal(cancel(), LATCH_DONE);
+            assert_int_equal(op.lease->mode, kind == LATCH_RELEASE ? LATCH_FREE : mode);
+            assert_false(op.lease->busy);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
 # shellcheck disable=SC2034 # for those who source this file
 LATCH_PEER_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-xml"
-    "php$LATCH_PHP_VERSION-mbstring" composer git unzip xz-utils)
+    "php$LATCH_PHP_VERSION-mbstring" composer ca-certificates git unzip xz-utils)
 
 # latch_composer NAME MANIFEST: prints the vendor folder with what that composer.json requires, in
 # the newest releases that there were when it was first asked for.

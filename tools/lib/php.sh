@@ -39,5 +39,9 @@ latch_php_make() {
     ./configure --prefix="$prefix" "$@"
     make -j"$(nproc)"
     make install
+    # By the name that Debian gives it.
+    if [[ -x $prefix/sbin/php-fpm ]]; then
+        ln -s ../sbin/php-fpm "$prefix/bin/php-fpm$LATCH_PHP_VERSION"
+    fi
     rm -r "$prefix/src"
 }

@@ -115,9 +115,9 @@ void unit_await_sleepers(const char *path, size_t count)
     }
 }
 
-void unit_await_no_thread(void)
+void unit_await_threads(size_t count)
 {
-    for (unsigned looks = 0; count_entries("/proc/self/task") > (UNIT_TSAN ? 2 : 1);) {
+    for (unsigned looks = 0; count_entries("/proc/self/task") > count + (UNIT_TSAN ? 2 : 1);) {
         look_again(&looks);
     }
 }

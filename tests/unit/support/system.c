@@ -71,5 +71,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     if (unit_calls.no_threads) {
         return EAGAIN;
     }
+    unit_calls.started++;
     return __real_pthread_create(thread, attributes, body, argument);
 }

@@ -109,9 +109,11 @@ void unit_remove_directory(void);
 /* The lock file of `resource` in unit.directory; valid until the next call. */
 const char *unit_lock_path(const char *resource);
 size_t unit_count_descriptors(void);
-/* Returns when the test's own thread is the only one. One that was joined may yet be seen briefly.
+/*
+ * Returns when there are at most so many threads beside the test's own; fails when there are more
+ * for long. (One that was joined may yet be seen for a moment.)
  */
-void unit_await_no_thread(void);
+void unit_await_threads(size_t count);
 /* Is LOCK_EX or LOCK_SH to be had at once, through a description of its own? Takes nothing. */
 bool unit_is_free(const char *resource, int operation);
 bool unit_is_free_at(const char *path, int operation);
@@ -155,6 +157,7 @@ typedef struct unit_system {
     bool no_eventfd, no_threads; /* there are none to be had */
     long file_system;            /* what statfs() says, 0 = the truth */
     _Atomic size_t opened;       /* calls of open() */
+    _Atomic size_t started;      /* threads */
 } unit_system;
 
 extern unit_system unit_calls;

@@ -113,6 +113,7 @@ int unit_setup(void **state)
     (void) state;
     unit_calls = (unit_system){0};
     start_first_thread();
+    unit_calls.started = 0;
     unit = (unit_world){
         .env =
             {
@@ -179,6 +180,6 @@ int unit_teardown(void **state)
     }
     assert_int_equal(unit.live, 0);
     assert_int_equal(unit_count_descriptors(), unit.descriptors);
-    unit_await_no_thread();
+    unit_await_threads(0);
     return 0;
 }

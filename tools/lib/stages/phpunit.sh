@@ -22,11 +22,11 @@ stage() {
 
     cd "$LATCH_ROOT/tests/phpunit"
     LATCH_MODE=oracle run_phpunit oracle "$vendor" phpunit.xml -- \
-        --testsuite shared --exclude-group against-oracle
+        --no-progress --testsuite shared --exclude-group against-oracle
     LATCH_MODE=latch run_phpunit latch "$vendor" phpunit.xml "${names[@]}" -- \
-        --testsuite shared,additions,latch
+        --no-progress --testsuite shared,additions,latch
     LATCH_MODE=symfony run_phpunit symfony "$vendor" phpunit.xml "${symfony[@]}" -- \
-        --testsuite shared,additions,symfony
+        --no-progress --testsuite shared,additions,symfony
     LATCH_VENDOR=$vendor96 run_phpunit symfony-own "$vendor96" symfony-own/phpunit.xml \
         "${symfony[@]}" --
 }
@@ -43,7 +43,7 @@ run_phpunit() {
     shift
     rm -f "$junit"
     timeout 400 "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
-        --log-junit "$junit" --no-progress "$@" > "$log" 2>&1 < /dev/null || status=$?
+        --log-junit "$junit" "$@" > "$log" 2>&1 < /dev/null || status=$?
 
     # The first element of the report has the totals; there is none when PHP has crashed.
     if [[ -s $junit ]]; then

@@ -1,0 +1,44 @@
+--TEST--
+All classes, interfaces and exceptions are there, with Symfony's relations
+--FILE--
+<?php
+$all = array_filter([...get_declared_interfaces(), ...get_declared_classes()], fn ($name) => str_starts_with($name, 'Latch\\')
+    || str_starts_with($name, 'Symfony\\') || str_starts_with($name, 'Psr\\'));
+sort($all);
+foreach ($all as $name) {
+    $class = new ReflectionClass($name);
+    $interfaces = $class->getInterfaceNames();
+    sort($interfaces);
+    echo $class->isInterface() ? 'interface' : ($class->isFinal() ? 'final class' : 'class'), " $name",
+        $class->getParentClass() ? ' extends ' . $class->getParentClass()->name : '',
+        $interfaces ? ' : ' . implode(', ', $interfaces) : '', "\n";
+}
+var_dump(ini_get('latch.symfony'));
+var_dump((new ReflectionExtension('latch'))->getFunctions());
+--EXPECT--
+interface Latch\BlockingSharedLockStoreInterface : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
+interface Latch\BlockingStoreInterface : Latch\PersistingStoreInterface
+interface Latch\Exception\ExceptionInterface : Stringable, Throwable
+class Latch\Exception\InvalidArgumentException extends InvalidArgumentException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Exception\InvalidTtlException extends Latch\Exception\InvalidArgumentException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Exception\LockAcquiringException extends RuntimeException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Exception\LockConflictedException extends RuntimeException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Exception\LockExpiredException extends RuntimeException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Exception\LockReleasingException extends RuntimeException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Exception\LockStorageException extends RuntimeException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Exception\UnserializableKeyException extends RuntimeException : Latch\Exception\ExceptionInterface, Stringable, Throwable
+final class Latch\Key : Stringable
+final class Latch\Lease
+final class Latch\Lock : Latch\LockInterface, Latch\SharedLockInterface
+class Latch\LockFactory
+interface Latch\LockInterface
+final class Latch\NoLock : Latch\LockInterface, Latch\SharedLockInterface
+interface Latch\PersistingStoreInterface
+interface Latch\SharedLockInterface : Latch\LockInterface
+interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface
+class Latch\Store\FlockStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
+class Latch\Store\InMemoryStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
+class Latch\Store\NullStore : Latch\BlockingSharedLockStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
+string(1) "0"
+array(0) {
+}

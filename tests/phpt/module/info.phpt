@@ -1,0 +1,35 @@
+--TEST--
+phpinfo() and --ri show the stores and the settings
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt.inc';
+
+$run = function (string ...$arguments): string {
+    $process = proc_open(php_command(...$arguments), [1 => ['pipe', 'w']], $pipes);
+    $text = stream_get_contents($pipes[1]);
+    proc_close($process);
+    return $text;
+};
+$rows = function (string $text): array {
+    preg_match_all('/^(.+?) => (.+)$/m', $text, $matches, PREG_SET_ORDER);
+    return array_combine(array_column($matches, 1), array_column($matches, 2));
+};
+$info = $rows($run('--ri', 'latch'));
+check_same('enabled', $info['Latch'] ?? null, 'Latch');
+check_same('Latch', $info['Classes'] ?? null, 'Classes');
+check(preg_match('/^\d+\.\d+\.\d+/', $info['Version'] ?? '') === 1, 'Version');
+check_same(phpversion('latch'), $info['Version'] ?? null, 'Version');
+foreach (['flock', 'in-memory', 'null'] as $store) {
+    check_same('yes', $info["$store store"] ?? null, "$store store");
+}
+foreach (['redis', 'pgsql', 'mysql', 'memcached', 'mongodb'] as $store) {
+    check(isset($info["$store store"]), "$store store");
+}
+check_same('Off => Off', $info['latch.symfony'] ?? null, 'latch.symfony');
+$info = $rows($run('-d', 'latch.symfony=1', '--ri', 'latch'));
+check(str_starts_with($info['Classes'] ?? '', 'Symfony\Component\Lock'), 'Classes in drop-in mode');
+check_same('On => On', $info['latch.symfony'] ?? null, 'latch.symfony');
+check(str_contains($run('-i'), 'flock store => yes'), 'phpinfo()');
+echo "done\n";
+--EXPECT--
+done

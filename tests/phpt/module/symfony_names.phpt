@@ -1,0 +1,55 @@
+--TEST--
+latch.symfony=1: every class has Symfony's name, and Latch's as an alias
+--INI--
+latch.symfony=1
+--FILE--
+<?php
+$all = array_filter([...get_declared_interfaces(), ...get_declared_classes()], fn ($name) => stripos($name, 'latch\\') === 0
+    || str_starts_with($name, 'Symfony\\') || str_starts_with($name, 'Psr\\'));
+sort($all);
+foreach (array_unique($all) as $name) {
+    $class = new ReflectionClass($name);
+    if (strcasecmp($name, $class->name) !== 0) {
+        continue; // an alias
+    }
+    $alias = str_replace('Symfony\Component\Lock\\', 'Latch\\', $name);
+    $same = (class_exists($alias, false) || interface_exists($alias, false)) && (new ReflectionClass($alias))->name === $name;
+    echo $class->isInterface() ? 'interface ' : 'class ', $name, $same ? '' : " (BROKEN: no alias $alias)", "\n";
+}
+foreach ([Latch\Lock::class, Latch\Key::class, Latch\LockFactory::class, Latch\Store\FlockStore::class,
+    Latch\PersistingStoreInterface::class, Latch\LockFactory::class] as $name) {
+    foreach ((new ReflectionClass($name))->getMethods() as $method) {
+        if (str_contains((string) $method, 'Latch\\')) {
+            echo "BROKEN: $method\n";
+        }
+    }
+}
+echo (new ReflectionMethod('Latch\Lock', '__construct'))->getParameters()[0], "\n";
+echo (new ReflectionMethod('Latch\LockFactory', 'createLock'))->getReturnType(), "\n";
+--EXPECT--
+interface Psr\Log\LoggerAwareInterface
+interface Symfony\Component\Lock\BlockingSharedLockStoreInterface
+interface Symfony\Component\Lock\BlockingStoreInterface
+interface Symfony\Component\Lock\Exception\ExceptionInterface
+class Symfony\Component\Lock\Exception\InvalidArgumentException
+class Symfony\Component\Lock\Exception\InvalidTtlException
+class Symfony\Component\Lock\Exception\LockAcquiringException
+class Symfony\Component\Lock\Exception\LockConflictedException
+class Symfony\Component\Lock\Exception\LockExpiredException
+class Symfony\Component\Lock\Exception\LockReleasingException
+class Symfony\Component\Lock\Exception\LockStorageException
+class Symfony\Component\Lock\Exception\UnserializableKeyException
+class Symfony\Component\Lock\Key
+class Symfony\Component\Lock\Lease
+class Symfony\Component\Lock\Lock
+class Symfony\Component\Lock\LockFactory
+interface Symfony\Component\Lock\LockInterface
+class Symfony\Component\Lock\NoLock
+interface Symfony\Component\Lock\PersistingStoreInterface
+interface Symfony\Component\Lock\SharedLockInterface
+interface Symfony\Component\Lock\SharedLockStoreInterface
+class Symfony\Component\Lock\Store\FlockStore
+class Symfony\Component\Lock\Store\InMemoryStore
+class Symfony\Component\Lock\Store\NullStore
+Parameter #0 [ <required> Symfony\Component\Lock\Key $key ]
+Symfony\Component\Lock\SharedLockInterface

@@ -1,0 +1,109 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Shared;
+
+use Latch\Tests\Support\Api;
+use Latch\Tests\Support\Subject;
+use Latch\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
+
+/**
+ * Classes, interfaces and signatures are Symfony's, compared by reflection with the pure PHP ones. Latch
+ * only adds: optional parameters and methods, and on final classes alone, as programs may extend or
+ * implement the others.
+ */
+#[Group('against-oracle')]
+final class ApiTest extends TestCase
+{
+    /** @var array<string, array<string, mixed>>|null */
+    private static ?array $symfony = null;
+
+    /**
+     * @return iterable<string, array{string}>
+     */
+    public static function classes(): iterable
+    {
+        foreach (Subject::CLASSES as $class) {
+            yield $class => [$class];
+        }
+    }
+
+    #[DataProvider('classes')]
+    public function testAClassIsWhatItIsInSymfony(string $class): void
+    {
+        [$expected, $actual] = $this->both($class);
+        // Without drop-in mode the interface of psr/log is not there.
+        $without = Subject::mode() === 'latch' ? ['Psr\Log\LoggerAwareInterface'] : [];
+        $expected['interfaces'] = array_values(array_diff($expected['interfaces'], $without));
+
+        if (str_starts_with($class, 'Store\\')) {
+            // A deliberate difference: a copy of a store would share, or split, what it locks.
+            unset($expected['cloneable'], $actual['cloneable']);
+        }
+
+        unset($expected['methods'], $actual['methods']);
+        self::assertSame($expected, $actual);
+    }
+
+    #[DataProvider('classes')]
+    public function testAMethodIsWhatItIsInSymfony(string $class): void
+    {
+        [$expected, $actual] = $this->both($class);
+        self::assertSame([], array_diff_key($expected['methods'], $actual['methods']), 'Methods are missing.');
+
+        foreach ($expected['methods'] as $name => $method) {
+            $ours = $actual['methods'][$name];
+            $extra = array_slice($ours['parameters'], \count($method['parameters']));
+            $ours['parameters'] = \array_slice($ours['parameters'], 0, \count($method['parameters']));
+            unset($method['tentative'], $ours['tentative']);
+            self::assertSame($method, $ours, "$class::$name()");
+
+            if ($extra !== []) {
+                // Nobody inherits a constructor's signature.
+                self::assertTrue($actual['final'] || $name === '__construct', "$class::$name() has more parameters.");
+            }
+        }
+    }
+
+    #[DataProvider('classes')]
+    public function testMethodsAreAddedToFinalClassesOnly(string $class): void
+    {
+        [$expected, $actual] = $this->both($class);
+        $added = array_keys(array_diff_key($actual['methods'], $expected['methods']));
+
+        if (!$actual['final']) {
+            self::assertSame([], array_values(array_diff($added, ['__debugInfo'])));
+        } else {
+            self::assertTrue($actual['final']);
+        }
+    }
+
+    #[DataProvider('classes')]
+    public function testReturnTypesOfInterfacesDoNotBindOlderStores(string $class): void
+    {
+        [, $actual] = $this->both($class);
+        foreach ($actual['interface'] ? $actual['methods'] : [] as $name => $method) {
+            self::assertTrue($method['tentative'], "$class::$name() has a return type that is not tentative.");
+        }
+        self::assertSame(interface_exists(Subject::name($class)), $actual['interface']);
+    }
+
+    /**
+     * @return array{array<string, mixed>, array<string, mixed>} the class in Symfony and here
+     */
+    private function both(string $class): array
+    {
+        self::$symfony ??= json_decode(
+            $this->inPurePhp('echo json_encode(\Latch\Tests\Support\Api::describe());'),
+            true,
+            16,
+            \JSON_THROW_ON_ERROR,
+        );
+        $here = json_decode((string) json_encode(Api::describe()[$class]), true, 16, \JSON_THROW_ON_ERROR);
+
+        return [self::$symfony[$class], $here];
+    }
+}

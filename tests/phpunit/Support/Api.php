@@ -1,0 +1,81 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Support;
+
+/**
+ * The public face of the classes, as reflection shows it, in plain arrays that two processes can compare.
+ */
+final class Api
+{
+    /**
+     * @return array<string, array<string, mixed>> by the classes' names without their namespace
+     */
+    public static function describe(): array
+    {
+        $described = [];
+        foreach (Subject::CLASSES as $name) {
+            $described[$name] = self::describeClass(new \ReflectionClass(Subject::name($name)));
+        }
+
+        return $described;
+    }
+
+    /**
+     * @param \ReflectionClass<object> $class
+     *
+     * @return array<string, mixed>
+     */
+    private static function describeClass(\ReflectionClass $class): array
+    {
+        $interfaces = array_map(Subject::plain(...), $class->getInterfaceNames());
+        sort($interfaces);
+        $methods = [];
+        foreach ($class->getMethods(\ReflectionMethod::IS_PUBLIC) as $method) {
+            // What comes with \Exception is PHP's own.
+            if (!$class->implementsInterface(\Throwable::class)) {
+                $methods[$method->getName()] = self::describeMethod($method);
+            }
+        }
+        ksort($methods);
+
+        return [
+            'interface' => $class->isInterface(),
+            'final' => $class->isFinal(),
+            'abstract' => $class->isAbstract(),
+            'cloneable' => $class->isCloneable(),
+            'parent' => Subject::plain($class->getParentClass() ? $class->getParentClass()->getName() : ''),
+            'interfaces' => $interfaces,
+            'constants' => $class->getConstants(),
+            'methods' => $methods,
+        ];
+    }
+
+    /**
+     * @return array<string, mixed>
+     */
+    private static function describeMethod(\ReflectionMethod $method): array
+    {
+        $parameters = [];
+        foreach ($method->getParameters() as $parameter) {
+            $parameters[] = implode(' ', array_filter([
+                Subject::plain((string) $parameter->getType()),
+                $parameter->isPassedByReference() ? 'by reference' : '',
+                $parameter->isVariadic() ? 'variadic' : '',
+                '$' . $parameter->getName(),
+                $parameter->isDefaultValueAvailable() ? '= ' . var_export($parameter->getDefaultValue(), true) : '',
+            ]));
+        }
+
+        return [
+            'static' => $method->isStatic(),
+            'final' => $method->isFinal(),
+            'abstract' => $method->isAbstract(),
+            'parameters' => $parameters,
+            'required' => $method->getNumberOfRequiredParameters(),
+            'returns' => Subject::plain((string) ($method->getReturnType() ?? $method->getTentativeReturnType())),
+            'tentative' => $method->hasTentativeReturnType(),
+        ];
+    }
+}

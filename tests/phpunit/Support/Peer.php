@@ -1,0 +1,150 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Support;
+
+/**
+ * Another process with locks on a FlockStore, driven through pipes; see peer/locks.php.
+ */
+final class Peer
+{
+    /** @var resource */
+    private $process;
+
+    /** @var array<int, resource> */
+    private array $pipes = [];
+
+    private string $buffer = '';
+
+    /**
+     * @param list<string> $options for PHP
+     */
+    private function __construct(array $options, string $autoload, string $directory)
+    {
+        $command = [...self::php($options), __DIR__ . '/../peer/locks.php', $autoload, $directory];
+        $process = proc_open($command, [['pipe', 'r'], ['pipe', 'w']], $this->pipes);
+        if ($process === false) {
+            throw new \RuntimeException('Cannot start ' . implode(' ', $command));
+        }
+        $this->process = $process;
+    }
+
+    /** A process in the mode of this one. */
+    public static function own(string $directory): self
+    {
+        return new self(self::extension(), __DIR__ . '/../autoload.php', $directory);
+    }
+
+    /** A process on the newest pure PHP Symfony. */
+    public static function symfony(string $directory): self
+    {
+        return new self([], __DIR__ . '/../autoload.php', $directory);
+    }
+
+    /** A process on Debian's Symfony 5.4; LATCH_DEBIAN_LOCK names its autoload.php. */
+    public static function debian(string $directory): self
+    {
+        $autoload = getenv('LATCH_DEBIAN_LOCK');
+        if ($autoload === false) {
+            throw new \RuntimeException('LATCH_DEBIAN_LOCK must name the autoload.php of php-symfony-lock.');
+        }
+
+        return new self([], $autoload, $directory);
+    }
+
+    /**
+     * The command that runs a PHP like this one, but without any extension that is not asked for.
+     *
+     * @param list<string> $options
+     *
+     * @return list<string>
+     */
+    public static function php(array $options = []): array
+    {
+        // Debian has it as a shared object.
+        $posix = is_file(\PHP_EXTENSION_DIR . '/posix.so') ? ['-d', 'extension=posix'] : [];
+        $errors = ['-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
+
+        return [\PHP_BINARY, '-n', ...$errors, ...$posix, ...$options];
+    }
+
+    /**
+     * The options that load the extension as it is loaded here; none in oracle mode.
+     *
+     * @return list<string>
+     */
+    public static function extension(): array
+    {
+        if (Subject::mode() === 'oracle') {
+            return [];
+        }
+        $file = getenv('LATCH_SO') ?: \dirname(__DIR__, 3) . '/modules/latch.so';
+
+        return ['-d', "extension=$file", '-d', 'latch.symfony=' . \ini_get('latch.symfony')];
+    }
+
+    /**
+     * Has the peer do something and returns its answer.
+     *
+     * @throws \RuntimeException with "Class: message" of what the peer caught
+     */
+    public function do(string $command, mixed ...$arguments): mixed
+    {
+        $this->ask($command, ...$arguments);
+
+        return $this->answer();
+    }
+
+    /**
+     * Has the peer do something whose answer is fetched later.
+     */
+    public function ask(string $command, mixed ...$arguments): void
+    {
+        fwrite($this->pipes[0], json_encode([$command, ...$arguments], \JSON_THROW_ON_ERROR) . "\n");
+    }
+
+    public function answer(float $limit = Wait::LIMIT): mixed
+    {
+        $end = microtime(true) + $limit;
+        while (!str_contains($this->buffer, "\n")) {
+            $read = [$this->pipes[1]];
+            $none = null;
+            $left = max(0.0, $end - microtime(true));
+            if (!stream_select($read, $none, $none, (int) $left, (int) (fmod($left, 1) * 1e6))) {
+                throw new \RuntimeException("The peer has not answered for $limit s.");
+            }
+            $data = fread($this->pipes[1], 65536);
+            if ($data === '' || $data === false) {
+                throw new \RuntimeException('The peer has gone.');
+            }
+            $this->buffer .= $data;
+        }
+        [$line, $this->buffer] = explode("\n", $this->buffer, 2);
+        $answer = json_decode($line, true, 16, \JSON_THROW_ON_ERROR);
+
+        return \array_key_exists('thrown', $answer)
+            ? throw new \RuntimeException($answer['thrown'])
+            : $answer['returned'];
+    }
+
+    public function pid(): int
+    {
+        return proc_get_status($this->process)['pid'];
+    }
+
+    public function kill(): void
+    {
+        proc_terminate($this->process, \SIGKILL);
+        $this->__destruct();
+    }
+
+    public function __destruct()
+    {
+        if (\is_resource($this->process)) {
+            proc_terminate($this->process, \SIGKILL);
+            array_map(fclose(...), $this->pipes);
+            proc_close($this->process);
+        }
+    }
+}

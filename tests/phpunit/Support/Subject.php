@@ -1,0 +1,80 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Support;
+
+/**
+ * The classes under test: which they are, and whose they are in this process.
+ */
+final class Subject
+{
+    public const SYMFONY = 'Symfony\Component\Lock\\';
+    public const LATCH = 'Latch\\';
+
+    /** What Latch provides of Symfony's classes, interfaces before what implements them. */
+    public const CLASSES = [
+        'LockInterface',
+        'SharedLockInterface',
+        'PersistingStoreInterface',
+        'BlockingStoreInterface',
+        'SharedLockStoreInterface',
+        'BlockingSharedLockStoreInterface',
+        'Exception\ExceptionInterface',
+        'Exception\InvalidArgumentException',
+        'Exception\InvalidTtlException',
+        'Exception\LockAcquiringException',
+        'Exception\LockConflictedException',
+        'Exception\LockExpiredException',
+        'Exception\LockReleasingException',
+        'Exception\LockStorageException',
+        'Exception\UnserializableKeyException',
+        'Key',
+        'Lock',
+        'NoLock',
+        'LockFactory',
+        'Store\FlockStore',
+        'Store\InMemoryStore',
+        'Store\NullStore',
+    ];
+
+    /**
+     * oracle: pure PHP; latch: the extension under its own names; symfony: under Symfony's names.
+     */
+    public static function mode(): string
+    {
+        return match (true) {
+            !\extension_loaded('latch') => 'oracle',
+            (bool) \ini_get('latch.symfony') => 'symfony',
+            default => 'latch',
+        };
+    }
+
+    /**
+     * The real name, in this mode, of a class given without its namespace: 'Store\FlockStore'.
+     */
+    public static function name(string $class): string
+    {
+        return (self::mode() === 'latch' ? self::LATCH : self::SYMFONY) . $class;
+    }
+
+    /**
+     * The text with the names of the classes under test cut down to what both namespaces share.
+     */
+    public static function plain(string $text): string
+    {
+        return str_replace([self::SYMFONY, self::LATCH], '', $text);
+    }
+
+    /**
+     * Lets pure PHP Symfony, as far as this release has it, be called by the names Latch\….
+     */
+    public static function aliasSymfony(): void
+    {
+        foreach (self::CLASSES as $class) {
+            if (class_exists(self::SYMFONY . $class) || interface_exists(self::SYMFONY . $class)) {
+                class_alias(self::SYMFONY . $class, self::LATCH . $class);
+            }
+        }
+    }
+}

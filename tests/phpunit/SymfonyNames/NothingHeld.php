@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\SymfonyNames;
+
+use Symfony\Component\Lock\Key;
+
+/**
+ * The methods of a store that refuses nothing and keeps nothing, declared by Symfony's names.
+ */
+trait NothingHeld
+{
+    public function save(Key $key): void
+    {
+    }
+
+    public function delete(Key $key): void
+    {
+    }
+
+    public function exists(Key $key): bool
+    {
+        return false;
+    }
+
+    public function putOffExpiration(Key $key, float $ttl): void
+    {
+    }
+}

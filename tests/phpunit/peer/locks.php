@@ -1,0 +1,70 @@
+<?php
+
+/**
+ * A process that has locks on a FlockStore and does with them what it is told: one JSON array per line
+ * on standard input, one JSON object with "returned" or "thrown" per line on standard output.
+ *
+ * Arguments: the autoload file that supplies the classes (without the extension) and the directory.
+ */
+
+declare(strict_types=1);
+
+namespace Latch\Tests;
+
+use Latch\Key;
+use Latch\Lock;
+use Latch\Store\FlockStore;
+use Latch\Tests\Support\Booking;
+use Latch\Tests\Support\Subject;
+use Latch\Tests\Support\Wait;
+
+[, $autoload, $directory] = $argv;
+require $autoload;
+if (!class_exists(Subject::class)) {
+    // Debian's package, which knows nothing of the names used here.
+    spl_autoload_register(static function (string $class): void {
+        if (str_starts_with($class, __NAMESPACE__ . '\\')) {
+            require \dirname(__DIR__) . strtr(substr($class, \strlen(__NAMESPACE__)), '\\', '/') . '.php';
+        }
+    });
+    Subject::aliasSymfony();
+}
+
+/** @var array<string, Lock> $locks */
+$locks = [];
+while (($line = fgets(STDIN)) !== false) {
+    $arguments = json_decode($line, true, 16, JSON_THROW_ON_ERROR);
+    $command = array_shift($arguments);
+    $name = (string) ($arguments[0] ?? '');
+    try {
+        $returned = match ($command) {
+            // name, resource[, argument of FlockStore…]: makes a lock and names it
+            'lock' => (bool) $locks[$name] = new Lock(
+                new Key($arguments[1]),
+                new FlockStore($directory, ...\array_slice($arguments, 2)),
+            ),
+            // name, method, argument…
+            'call' => $locks[$name]->{$arguments[1]}(...\array_slice($arguments, 2)),
+            // name, pid, file: releases when that process queues for the lock
+            'release when queued' => Wait::untilQueued($arguments[1], $arguments[2]) ?? $locks[$name]->release(),
+            // name: forgets the lock
+            'drop' => (static function () use (&$locks, $name): void {
+                unset($locks[$name]);
+            })(),
+            // name, ledger, times: see Booking
+            'book' => (new Booking($arguments[1]))->run($locks[$name], $arguments[2]),
+            // uid: goes on as that user
+            'become' => posix_setgid($arguments[0]) && posix_setuid($arguments[0]),
+            // class, argument…: whether a store can be made
+            'construct' => (new ('Latch\Store\\' . $name)(...\array_slice($arguments, 1))) && true,
+        };
+        $answer = ['returned' => $returned];
+    } catch (\Throwable $e) {
+        $thrown = $e;
+        for ($texts = []; $thrown !== null; $thrown = $thrown->getPrevious()) {
+            $texts[] = Subject::plain($thrown::class) . ': ' . $thrown->getMessage();
+        }
+        $answer = ['thrown' => implode(' <- ', $texts)];
+    }
+    echo json_encode($answer, JSON_THROW_ON_ERROR), "\n";
+}
