@@ -104,15 +104,18 @@ static void forget_inherited(latch_lease *lease)
 }
 
 /*
- * A lock that a forked process shares may have been unlocked there. Locking it once more changes
- * nothing if it was not; if it was, and somebody has it, the lease is lost.
+ * A lock that a forked process shares may have been unlocked there. Then either nobody has it now,
+ * or somebody else has, and locking it once more fails.
  */
 static bool is_still_locked(latch_lease *lease)
 {
     flock_file *file = lease->state;
 
-    if (latch_flock_file_shared((flock_store *) lease->store, file)
-        && try_flock(file, operation_of(lease->mode)) != 0) {
+    const flock_store *store = (flock_store *) lease->store;
+
+    if (latch_flock_file_shared(store, file)
+        && (!latch_flock_file_locked(store, file)
+            || try_flock(file, operation_of(lease->mode)) != 0)) {
         lose(lease);
         return false;
     }

@@ -66,6 +66,8 @@ void latch_flock_close_idle(flock_store *store);
 latch_status latch_flock_file_check(const flock_store *store, flock_file *file, latch_error *error);
 /* Whether its path still leads to the file. */
 bool latch_flock_file_at_path(const flock_store *store, const flock_file *file);
+/* Whether anybody at all has it locked, this process included. */
+bool latch_flock_file_locked(const flock_store *store, const flock_file *file);
 /* Whether another process may have it open too, so that it can be unlocked there. */
 bool latch_flock_file_shared(const flock_store *store, const flock_file *file);
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -311,6 +312,25 @@ latch_status latch_flock_file_check(const flock_store *store, flock_file *file, 
     file->device = status.st_dev;
     file->inode = status.st_ino;
     return status.st_nlink > 0 && is_still_the_lock(store, file) ? LATCH_DONE : LATCH_CONFLICT;
+}
+
+bool latch_flock_file_locked(const flock_store *store, const flock_file *file)
+{
+    char path[PATH_MAX];
+    latch_error unused;
+    int fd = -1;
+    bool locked;
+
+    /* On a description of its own: on the file's, locking it again would always do. */
+    if (latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), &unused)
+        == LATCH_DONE) {
+        fd = open_lock_file(path);
+    }
+    locked = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
+    if (fd >= 0) {
+        close(fd); /* which unlocks it */
+    }
+    return locked;
 }
 
 bool latch_flock_file_shared(const flock_store *store, const flock_file *file)

@@ -157,7 +157,7 @@ static void parent_and_child_exclude_each_other_despite_a_common_idle_file(void 
 static void hold_on(unit_process *self, void *unused)
 {
     (void) unused;
-    UNIT_CHECK(unit_held(lease));
+    UNIT_CHECK(!unit_held(lease)); /* not for certain: the parent may release it */
     UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_DONE);
     unit_say(self, 'h');
     unit_hear(self);
@@ -194,6 +194,36 @@ static void a_child_may_release_an_inherited_lock_by_hand(void **state)
     unit_join(&child);
     assert_true(unit_is_free("r", LOCK_EX));
     unit_release(lease);
+}
+
+static void what_others_may_unlock_is_not_called_held_without_a_look(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(true);
+    assert_true(unit_held(lease));
+    child = living_child();
+    assert_false(unit_held(lease)); /* the child could have released it in this very moment */
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_join(&child);
+    unit_release(lease);
+    acquire(true); /* since the fork */
+    assert_true(unit_held(lease));
+}
+
+static void a_lock_that_was_released_in_a_child_is_not_taken_again_by_a_probe(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    acquire(true);
+    child = unit_fork(release_by_hand, NULL);
+    unit_join(&child);
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT);
+    assert_true(unit_is_free("r", LOCK_EX));
 }
 
 static void release_later(unit_process *self, void *unused)
@@ -447,6 +477,8 @@ int main(void)
         FORK_TEST(parent_and_child_exclude_each_other_despite_a_common_idle_file),
         FORK_TEST(an_inherited_lock_lives_as_long_as_any_process_has_it),
         FORK_TEST(a_child_may_release_an_inherited_lock_by_hand),
+        FORK_TEST(what_others_may_unlock_is_not_called_held_without_a_look),
+        FORK_TEST(a_lock_that_was_released_in_a_child_is_not_taken_again_by_a_probe),
         FORK_TEST(a_file_that_was_inherited_is_not_used_for_another_lock),
         FORK_TEST(a_file_that_was_ever_inherited_is_not_used_for_another_lock),
         FORK_TEST(a_child_does_not_keep_an_inherited_file_for_later),

@@ -2,6 +2,7 @@
 #include "store/flock.h"
 #include "unit.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NFS 0x6969
@@ -129,6 +130,24 @@ static void a_replaced_file_is_noticed_where_links_cannot_be_trusted(void **stat
     unit_release(lease);
 }
 
+static void a_directory_that_was_replaced_is_noticed_within_a_second(void **state)
+{
+    latch_lease *lease = unit_lease("r1");
+    char aside[200];
+
+    (void) state;
+    touch(1);
+    snprintf(aside, sizeof(aside), "%s.old", unit.directory);
+    assert_int_equal(rename(unit.directory, aside), 0);
+    assert_int_equal(mkdir(unit.directory, 0700), 0);
+    unit.ahead_ns += LATCH_NS_PER_S;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_false(unit_is_free("r1", LOCK_SH)); /* where newcomers look */
+    unit_release(lease);
+    unit_remove_directory();
+    assert_int_equal(rename(aside, unit.directory), 0);
+}
+
 /* ---- Removal on release --------------------------------------------------------------------- */
 
 static void the_lock_file_is_removed_on_release_if_asked(void **state)
@@ -201,6 +220,7 @@ int main(void)
         UNIT_TEST(idle_files_are_bounded_and_the_least_recent_goes_first, setup_flock),
         UNIT_TEST(a_removed_idle_file_is_not_locked_in_vain, setup_flock),
         UNIT_TEST(a_replaced_file_is_noticed_where_links_cannot_be_trusted, setup_flock),
+        UNIT_TEST(a_directory_that_was_replaced_is_noticed_within_a_second, setup_flock),
         UNIT_TEST(the_lock_file_is_removed_on_release_if_asked, setup_flock),
         UNIT_TEST(a_shared_release_leaves_the_file_to_the_other_readers, setup_flock),
         UNIT_TEST(a_release_does_not_remove_somebody_elses_new_file, setup_flock),

@@ -105,6 +105,15 @@ static void a_promotion_on_a_removed_file_is_a_loss(void **state)
     unit_release(lease);
 }
 
+static void a_shared_lock_on_a_removed_file_is_not_kept(void **state)
+{
+    (void) state;
+    begin_promotion(LATCH_NEVER);
+    assert_int_equal(unlink(unit_lock_path("r")), 0);
+    assert_int_equal(unit_cancel(&op), LATCH_ERROR_LOST); /* what is taken again is no lock */
+    assert_false(unit_held(lease));
+}
+
 static void a_promotion_that_polls_keeps_the_shared_lock_meanwhile(void **state)
 {
     (void) state;
@@ -130,6 +139,7 @@ int main(void)
         WAIT_TEST(a_promotion_that_is_given_up_keeps_the_shared_lock),
         WAIT_TEST(a_promotion_that_lost_the_shared_lock_says_so),
         WAIT_TEST(a_promotion_on_a_removed_file_is_a_loss),
+        WAIT_TEST(a_shared_lock_on_a_removed_file_is_not_kept),
         WAIT_TEST(a_promotion_that_polls_keeps_the_shared_lock_meanwhile),
     };
 

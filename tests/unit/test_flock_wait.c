@@ -107,12 +107,13 @@ static void one_helper_serves_one_wait_after_the_other(void **state)
 static void several_waits_are_granted_one_after_the_other(void **state)
 {
     latch_lease *leases[3] = {unit_lease("r"), unit_lease("r"), unit_lease("r")};
+    int64_t patience = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
     latch_op ops[3];
 
     (void) state;
     assert_true(unit_peer_try(&peer, LOCK_EX));
-    for (size_t at = 0; at < 3; at++) {
-        assert_int_equal(unit_begin(&ops[at], leases[at], unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+    for (size_t at = 0; at < 3; at++) { /* with a deadline: without, the second is refused */
+        assert_int_equal(unit_begin(&ops[at], leases[at], unit_waiting(LATCH_ACQUIRE, patience)),
                          LATCH_WANT_IO);
         unit_await_sleepers(unit_lock_path("r"), at + 1);
     }
@@ -275,6 +276,36 @@ static void an_endless_wait_for_oneself_is_a_deadlock_that_is_named(void **state
     unit_release(holder);
     assert_false(unit_is_free("r", LOCK_EX));
     unit_release(lease);
+}
+
+static void a_wait_behind_ones_own_wait_is_a_deadlock(void **state)
+{
+    latch_lease *inner = unit_lease("r");
+
+    (void) state;
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER); /* and a signal handler runs meanwhile */
+    assert_int_equal(unit_run_waiting(inner, LATCH_ACQUIRE, LATCH_NEVER), LATCH_ERROR_DEADLOCK);
+    assert_int_equal(unit_run_waiting(inner, LATCH_ACQUIRE, 1), LATCH_CONFLICT);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    assert_int_equal(unit_run_waiting(inner, LATCH_ACQUIRE, LATCH_NEVER), LATCH_DONE);
+    unit_release(inner);
+}
+
+static void a_wait_that_was_given_up_stands_in_nobodys_way(void **state)
+{
+    latch_lease *other = unit_lease("r");
+    latch_op wait;
+
+    (void) state;
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_int_equal(unit_begin(&wait, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&wait, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(other);
 }
 
 static void a_reader_may_wait_for_a_foreign_writer_whatever_this_thread_holds(void **state)
@@ -455,6 +486,8 @@ int main(void)
         WAIT_TEST(a_grant_that_crosses_the_deadline_counts),
         WAIT_TEST(a_thousand_cancels_that_race_a_grant_never_leave_the_lock_held),
         WAIT_TEST(an_endless_wait_for_oneself_is_a_deadlock_that_is_named),
+        WAIT_TEST(a_wait_behind_ones_own_wait_is_a_deadlock),
+        WAIT_TEST(a_wait_that_was_given_up_stands_in_nobodys_way),
         WAIT_TEST(a_reader_may_wait_for_a_foreign_writer_whatever_this_thread_holds),
         WAIT_TEST(without_a_thread_or_descriptor_a_wait_polls),
         WAIT_TEST(an_error_of_the_kernel_ends_the_wait),

@@ -105,6 +105,11 @@ static void look_again(unsigned *looks)
     nanosleep(&pause, NULL);
 }
 
+size_t unit_count_threads(void)
+{
+    return count_entries("/proc/self/task");
+}
+
 void unit_await_sleepers(const char *path, size_t count)
 {
     struct stat status;
@@ -117,7 +122,7 @@ void unit_await_sleepers(const char *path, size_t count)
 
 void unit_await_threads(size_t count)
 {
-    for (unsigned looks = 0; count_entries("/proc/self/task") > count + (UNIT_TSAN ? 2 : 1);) {
+    for (unsigned looks = 0; unit_count_threads() > unit.threads + count;) {
         look_again(&looks);
     }
 }

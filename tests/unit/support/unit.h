@@ -44,6 +44,7 @@ typedef struct unit_world {
     bool real_clock; /* false: now_ns and wall_ns stand still unless a test moves them */
     int64_t now_ns;
     int64_t wall_ns;
+    int64_t ahead_ns; /* how much the real clock shall be ahead */
 
     size_t allocations; /* calls so far */
     size_t fail_at;     /* this call gets no memory; 0 = none */
@@ -58,6 +59,7 @@ typedef struct unit_world {
     latch_lease leases[64]; /* of unit_lease(); dropped by unit_teardown() */
     size_t lease_count;
     size_t descriptors; /* open when the test began */
+    size_t threads;     /* there then */
 } unit_world;
 
 extern unit_world unit;
@@ -109,9 +111,10 @@ void unit_remove_directory(void);
 /* The lock file of `resource` in unit.directory; valid until the next call. */
 const char *unit_lock_path(const char *resource);
 size_t unit_count_descriptors(void);
+size_t unit_count_threads(void);
 /*
- * Returns when there are at most so many threads beside the test's own; fails when there are more
- * for long. (One that was joined may yet be seen for a moment.)
+ * Returns when there are at most so many threads more than when the test began; fails when there
+ * are for long. (One that was joined may yet be seen for a moment.)
  */
 void unit_await_threads(size_t count);
 /* Is LOCK_EX or LOCK_SH to be had at once, through a description of its own? Takes nothing. */

@@ -44,7 +44,7 @@ static int64_t world_monotonic_ns(void *context)
         return unit.now_ns;
     }
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t) time.tv_sec * LATCH_NS_PER_S + time.tv_nsec;
+    return (int64_t) time.tv_sec * LATCH_NS_PER_S + time.tv_nsec + unit.ahead_ns;
 }
 
 static int64_t world_wall_ns(void *context)
@@ -128,6 +128,7 @@ int unit_setup(void **state)
         .wall_ns = INT64_C(1700000000) * LATCH_NS_PER_S,
         .random_state = 1,
         .descriptors = unit_count_descriptors(),
+        .threads = unit_count_threads(),
     };
     unit.engine = latch_engine_create(&unit.env, &unit.error);
     return unit.engine != NULL ? 0 : -1;
