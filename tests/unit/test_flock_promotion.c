@@ -1,45 +1,14 @@
 /* Promotion: a reader that wants to write waits for the other readers, or keeps what it had. */
-#include "unit.h"
+#include "waiting.h"
 
 #include <unistd.h>
-
-static latch_lease *lease;
-static latch_op op;
-static unit_process peer;
-
-static int setup(void **state)
-{
-    if (unit_setup_flock(state) != 0) {
-        return -1;
-    }
-    lease = unit_lease("r");
-    peer = unit_peer(unit_lock_path("r"));
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    if (peer.pid != 0) {
-        unit_join(&peer);
-    }
-    return unit_teardown(state);
-}
-
-/* The peer gives way, and the wait knows it; its operation has not been stepped yet. */
-static void let_the_grant_come(void)
-{
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    unit_await_grant(&op);
-}
 
 /* The lease has a shared lock, as the peer has, and waits for the exclusive one. */
 static void begin_promotion(int64_t timeout_ms)
 {
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
     assert_true(unit_peer_try(&peer, LOCK_SH));
-    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, timeout_ms)),
-                     LATCH_WANT_IO);
-    unit_await_sleepers(unit_lock_path("r"), 1);
+    begin_wait(LATCH_ACQUIRE, timeout_ms);
     assert_false(unit_held(lease)); /* the kernel gave the shared lock up */
 }
 
@@ -129,8 +98,6 @@ static void a_promotion_that_polls_keeps_the_shared_lock_meanwhile(void **state)
     assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
     unit_release(lease);
 }
-
-#define WAIT_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

@@ -6,7 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 # shellcheck source=tools/lib/arginfo.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../arginfo.sh"
 
-STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_ARGINFO_PACKAGES[@]}" clang binutils)
+STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_ARGINFO_PACKAGES[@]}" clang binutils
+    clang-format)
 
 # check NAME FUNCTION [ARGUMENT...]: one test.
 check() {
@@ -54,6 +55,10 @@ arginfo_is_current() {
     done
 }
 
+sources_are_formatted() {
+    (cd "$LATCH_ROOT" && git ls-files 'src/*.[ch]' 'ext/*.[ch]' | xargs clang-format --dry-run -Werror)
+}
+
 stage() {
     local compiler passed=0 failed=0
     for compiler in gcc clang; do
@@ -62,5 +67,6 @@ stage() {
     done
     check 'src/ includes no header of PHP' engine_is_free_of_php
     check 'stubs/*_arginfo.h are current' arginfo_is_current
+    check 'src/ and ext/ are formatted by .clang-format' sources_are_formatted
     count build "$passed" "$failed" 0
 }
