@@ -249,6 +249,9 @@ static latch_status acquire(latch_op *op)
     if (lease->state != NULL && lease->mode == wanted_mode(op) && is_still_locked(lease)) {
         return hold(op, lease->state);
     }
+    if (lease->state != NULL) {
+        op->mode_before = lease->mode; /* also if a forked process shares it */
+    }
     for (int removals = 0; removals < REMOVALS_MAX; removals++) {
         file = lease->state;
         status = file != NULL ? LATCH_DONE : latch_flock_file_get(store, op, &file);

@@ -70,8 +70,8 @@ run_phpt() {
     ((status == 0 || failed > 0)) || failed=1
     ((passed + failed + skipped > 0)) || failed=1
     if ((failed > 0)); then
-        sed -n '/^Running selected tests/,/^=*$/p' "$log" | tail -n 400
-        ((status == 0)) || tail -n 40 "$log"
+        sed -n '/^========DIFF/,/^\(FAIL\|WARN\|LEAK\|BORK\)/p' "$log" | tail -n 500
+        tail -n 30 "$log"
     fi
     grep '^SKIP' "$log" | sed 's/^/  /' || true
     count "$STAGE" "$passed" "$failed" "$skipped"
