@@ -39,6 +39,12 @@ static int64_t system_wall_ns(void *context)
     return read_clock_ns(CLOCK_REALTIME);
 }
 
+static int64_t system_coarse_ns(void *context)
+{
+    (void) context;
+    return read_clock_ns(CLOCK_MONOTONIC_COARSE);
+}
+
 static bool system_random(void *context, void *bytes, size_t size)
 {
     (void) context;
@@ -60,6 +66,7 @@ latch_env latch_env_system(void)
         .deallocate = system_deallocate,
         .monotonic_ns = system_monotonic_ns,
         .wall_ns = system_wall_ns,
+        .coarse_ns = system_coarse_ns,
         .random = system_random,
     };
 }

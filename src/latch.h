@@ -50,16 +50,18 @@ typedef struct latch_error {
 /* What the engine asks of its surroundings. Every function gets `context`. */
 typedef struct latch_env {
     void *context;
-    void *(*allocate)(void *context, size_t size);           /* NULL on failure, never exits */
-    void (*deallocate)(void *context, void *pointer);        /* accepts NULL */
-    int64_t (*monotonic_ns)(void *context);                  /* never set; goes on in suspend */
-    int64_t (*wall_ns)(void *context);                       /* since 1970-01-01 UTC */
+    void *(*allocate)(void *context, size_t size);    /* NULL on failure, never exits */
+    void (*deallocate)(void *context, void *pointer); /* accepts NULL */
+    int64_t (*monotonic_ns)(void *context);           /* never set; goes on in suspend */
+    int64_t (*wall_ns)(void *context);                /* since 1970-01-01 UTC */
+    int64_t (*coarse_ns)(void *context);              /* never set; cheap, exact to some 10 ms */
     bool (*random)(void *context, void *bytes, size_t size); /* unpredictable; false on failure */
     /* SHA-256 of `size` bytes. latch_env_system() leaves it NULL: PHP brings one, libc none. */
     void (*sha256)(void *context, const void *bytes, size_t size, uint8_t digest[32]);
 } latch_env;
 
-/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME and getrandom(2); sha256 stays NULL. */
+/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE and getrandom(2); sha256 stays
+ * NULL. */
 latch_env latch_env_system(void);
 
 /* ---- Engine: what the stores of one process share ---------------------------------------- */

@@ -124,6 +124,13 @@ static latch_status explain(latch_error *error, int sys_errno, const char *path)
     }
 }
 
+static int64_t coarse_ns(const flock_store *store)
+{
+    const latch_env *env = &store->store.engine->env;
+
+    return env->coarse_ns(env->context);
+}
+
 static flock_file *make_file(flock_store *store, const latch_lease *lease, int fd)
 {
     flock_file *file = latch_allocate(store->store.engine, sizeof(*file) + lease->resource_length);
@@ -134,7 +141,7 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
     latch_descriptor_register(store->store.engine, &file->descriptor, fd);
     file->device = 0;
     file->inode = 0;
-    file->path_checked_ns = latch_engine_now_ns(store->store.engine);
+    file->path_checked_ns = coarse_ns(store);
     file->generation = store->store.engine->generation;
     file->fork_count = store->store.engine->fork_count;
     file->mode = LATCH_FREE;
@@ -286,7 +293,7 @@ bool latch_flock_file_at_path(const flock_store *store, const flock_file *file)
  */
 static bool is_still_the_lock(const flock_store *store, flock_file *file)
 {
-    int64_t now_ns = latch_engine_now_ns(store->store.engine);
+    int64_t now_ns = coarse_ns(store);
 
     if (!store->unsure_links && now_ns - file->path_checked_ns < PATH_CHECK_NS) {
         return true;

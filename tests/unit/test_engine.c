@@ -39,6 +39,9 @@ static void the_systems_environment_is_complete_but_for_the_digest(void **state)
     env.deallocate(env.context, NULL);
     before_ns = env.monotonic_ns(env.context);
     assert_true(env.monotonic_ns(env.context) >= before_ns);
+    before_ns = env.coarse_ns(env.context);
+    assert_true(before_ns > 0);
+    assert_true(env.coarse_ns(env.context) >= before_ns);
     wall_ns = env.wall_ns(env.context);
     assert_true(wall_ns / LATCH_NS_PER_S > 1700000000); /* 2023 */
     assert_true(wall_ns / LATCH_NS_PER_S < INT64_C(7000000000));

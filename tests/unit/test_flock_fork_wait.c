@@ -114,6 +114,28 @@ static void a_forked_promotion_is_lost_in_the_child_alone(void **state)
     unit_join(&peer);
 }
 
+static void release_when_told(unit_process *self, void *unused)
+{
+    (void) unused;
+    unit_hear(self);
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_wait_for_ones_own_lock_that_a_child_may_release_is_no_deadlock(void **state)
+{
+    latch_lease *other = unit_lease("r");
+    unit_process child;
+
+    (void) state;
+    acquire(true);
+    child = unit_fork(release_when_told, NULL);
+    assert_int_equal(unit_begin(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    unit_say(&child, 'g');
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_join(&child);
+}
+
 static void cancel_a_grant(unit_process *self, void *unused)
 {
     (void) unused;
@@ -207,6 +229,7 @@ int main(void)
         FORK_TEST(a_forked_wait_is_begun_anew_in_the_child),
         FORK_TEST(a_forked_wait_is_given_up_in_the_child_alone),
         FORK_TEST(a_forked_promotion_is_lost_in_the_child_alone),
+        FORK_TEST(a_wait_for_ones_own_lock_that_a_child_may_release_is_no_deadlock),
         FORK_TEST(a_child_does_not_restore_what_only_its_parent_held),
         FORK_TEST(parent_and_child_each_have_helpers_of_their_own),
         FORK_TEST(a_child_may_wait_for_its_parents_lock_through_the_same_lease),
