@@ -7,6 +7,8 @@
 LATCH_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # What is costly to make or to fetch lives here, outside the tree, and survives between runs.
 LATCH_CACHE=${LATCH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/latch}
+# What is made of this tree alone, so that two trees do not get in each other's way.
+LATCH_WORK=$LATCH_CACHE/tree-$(sha256sum <<< "$LATCH_ROOT" | cut -c 1-8)
 # The Debian PHP that everything is built for.
 LATCH_PHP_VERSION=${LATCH_PHP_VERSION:-8.2}
 

@@ -28,7 +28,7 @@ APT::Sandbox::User "root";
 Acquire::Languages "none";
 Acquire::Retries "3";
 END
-        APT_CONFIG=$directory/apt.conf latch_quietly "$LATCH_CACHE/log/apt-lists.log" \
+        APT_CONFIG=$directory/apt.conf latch_quietly "$LATCH_WORK/log/apt-lists.log" \
             apt-get -qq update || return
         touch "$directory/fresh"
     fi
@@ -48,7 +48,7 @@ latch_debian_source() {
         latch_apt true || return
         while read -r version; do
             if (cd "$directory" && latch_apt apt-get -qq source --download-only \
-                --only-source "$package=$version") > "$LATCH_CACHE/log/source.log" 2>&1; then
+                --only-source "$package=$version") > "$LATCH_WORK/log/source.log" 2>&1; then
                 touch "$directory/.complete"
                 break
             fi
@@ -56,7 +56,7 @@ latch_debian_source() {
             | sed -n 's/^Version: //p' | sort -ruV)
         if [[ ! -f $directory/.complete ]]; then
             latch_say "no version of the source package $package can be fetched:"
-            cat "$LATCH_CACHE/log/source.log" >&2
+            cat "$LATCH_WORK/log/source.log" >&2
             return 1
         fi
     fi
@@ -72,7 +72,7 @@ latch_debian_files() {
         mkdir -p "$directory/deb"
         latch_say "fetching the Debian packages $*"
         latch_apt true || return
-        (cd "$directory/deb" && latch_quietly "$LATCH_CACHE/log/deb.log" \
+        (cd "$directory/deb" && latch_quietly "$LATCH_WORK/log/deb.log" \
             latch_apt apt-get -qq download "$@") || return
         for deb in "$directory"/deb/*.deb; do
             dpkg -x "$deb" "$directory"

@@ -30,9 +30,9 @@ latch_require_packages() {
     latch_say "installing ${missing[*]}"
     local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
         -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
-    latch_quietly "$LATCH_CACHE/log/apt-update.log" "${apt[@]}" update \
+    latch_quietly "$LATCH_WORK/log/apt-update.log" "${apt[@]}" update \
         || latch_die 'apt-get update failed'
-    latch_quietly "$LATCH_CACHE/log/apt-install.log" \
+    latch_quietly "$LATCH_WORK/log/apt-install.log" \
         "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" \
         || latch_die "cannot install ${missing[*]}"
 }

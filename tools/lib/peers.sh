@@ -21,7 +21,7 @@ latch_composer() {
         cp "$manifest" "$directory/composer.json"
         latch_say "fetching what $name needs from Packagist"
         COMPOSER_ALLOW_SUPERUSER=1 COMPOSER_VENDOR_DIR=$directory/vendor \
-            latch_quietly "$LATCH_CACHE/log/composer-$name.log" composer update \
+            latch_quietly "$LATCH_WORK/log/composer-$name.log" composer update \
             --working-dir="$directory" --no-interaction --no-progress --no-plugins || return
         touch "$directory/.complete"
     fi

@@ -22,7 +22,7 @@ latch_php() {
     if [[ ! -f $prefix/.complete ]]; then
         latch_say "building PHP $version ($name); this is done once"
         rm -rf "$prefix"
-        latch_quietly "$LATCH_CACHE/log/php-$name.log" latch_in_shell php.sh \
+        latch_quietly "$LATCH_WORK/log/php-$name.log" latch_in_shell php.sh \
             latch_php_make "$tarball" "$prefix" "$@" || return
         touch "$prefix/.complete"
     fi

@@ -10,7 +10,7 @@ use Latch\Store\FlockStore;
 pcntl_async_signals(true);
 $directory = temporary_directory();
 $stores = [
-    'flock' => [new FlockStore($directory), fn (int $pid) => thread_count($pid) > 1],
+    'flock' => [new FlockStore($directory), fn (int $pid) => queues_for_a_flock($pid)],
     'PHP store' => [$recording = new RecordingStore($directory), fn (int $pid) => sleeps_between_tries($recording, $pid)],
 ];
 foreach ($stores as $name => [$store, $waits]) {

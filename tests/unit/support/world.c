@@ -122,7 +122,6 @@ int unit_setup(void **state)
                 .monotonic_ns = world_monotonic_ns,
                 .coarse_ns = world_monotonic_ns,
                 .wall_ns = world_wall_ns,
-                .coarse_ns = world_monotonic_ns,
                 .random = world_random,
                 .sha256 = unit_sha256,
             },

@@ -28,7 +28,7 @@ compiles_without_warning() {
 
 exports_get_module_alone() {
     local exported
-    exported=$(nm -D --defined-only "$LATCH_CACHE/build/$1/modules/latch.so" | cut -d ' ' -f 3)
+    exported=$(nm -D --defined-only "$LATCH_WORK/build/$1/modules/latch.so" | cut -d ' ' -f 3)
     if [[ $exported != get_module ]]; then
         printf 'exported:\n%s\n' "$exported"
         return 1

@@ -41,7 +41,7 @@ stage() {
 # run_phpt PHP LATCH_SO [OPTION...]: runs all tests and counts them. They run in a copy, as the
 # runner leaves files beside each test.
 run_phpt() {
-    local php=$1 so=$2 directory=$LATCH_CACHE/$STAGE log=$LATCH_CACHE/log/$STAGE.log
+    local php=$1 so=$2 directory=$LATCH_WORK/$STAGE log=$LATCH_WORK/log/$STAGE.log
     local runner options=("${@:3}") status=0 passed failed skipped
     rm -rf "$directory"
     latch_copy "$directory" tests/phpt tests/utils
@@ -86,7 +86,7 @@ results_of() {
 # by valgrind and writes a report of its own. The runner's own option -m has all of them write to
 # one file, where a later process wipes out what an earlier one said.
 run_phpt_under_valgrind() {
-    local php=$1 so=$2 reports=$LATCH_CACHE/valgrind report findings bad=0
+    local php=$1 so=$2 reports=$LATCH_WORK/valgrind report findings bad=0
     rm -rf "$reports"
     mkdir -p "$reports"
     cat > "$reports/php" <<END

@@ -33,8 +33,8 @@ stage() {
 
 # run_phpunit NAME VENDOR CONFIGURATION [PHP OPTION...] -- [PHPUNIT OPTION...]
 run_phpunit() {
-    local name=$1 vendor=$2 configuration=$3 log=$LATCH_CACHE/log/phpunit-$1.log options=() status=0
-    local junit=$LATCH_CACHE/log/phpunit-$1.xml passed=0 failed=0 skipped=0 total
+    local name=$1 vendor=$2 configuration=$3 log=$LATCH_WORK/log/phpunit-$1.log options=() status=0
+    local junit=$LATCH_WORK/log/phpunit-$1.xml passed=0 failed=0 skipped=0 total
     shift 3
     while [[ $1 != -- ]]; do
         options+=("$1")

@@ -11,10 +11,10 @@ number_of() {
 stage() {
     local sanitizer log status command
     for sanitizer in none address thread; do
-        log=$LATCH_CACHE/log/unit-$sanitizer.log
+        log=$LATCH_WORK/log/unit-$sanitizer.log
         status=0
         command=(make -C "$LATCH_ROOT/tests/unit" run
-            BUILD="$LATCH_CACHE/unit" SANITIZE="$sanitizer")
+            BUILD="$LATCH_WORK/unit" SANITIZE="$sanitizer")
         # ThreadSanitizer of gcc 12 finds no place for its memory where addresses are very random.
         if [[ $sanitizer == thread ]] && setarch -R true 2> /dev/null; then
             command=(setarch -R "${command[@]}")
