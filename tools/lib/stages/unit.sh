@@ -33,7 +33,8 @@ count_log() {
     ((status == 0 || failed > 0)) || failed=1
     ((passed + failed + skipped > 0)) || failed=1
     if ((failed > 0)); then
-        grep -vE '^ +(CC|LD) |\[ RUN|\[       OK' "$log" | tail -n 150
+        grep -vE '^ +(CC|LD) |^\[ (RUN|      OK| PASSED)|^\[=====|^make: (Enter|Leav)' "$log" \
+            | tail -n 150
     fi
     count "$label" "$passed" "$failed" "$skipped"
 }
