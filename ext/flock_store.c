@@ -1,7 +1,6 @@
 /* Latch\Store\FlockStore: its constructor; the rest of its methods stand in native_store.c. */
 #include "php_latch.h"
 
-#include "ext/standard/php_filestat.h"
 #include "main/php_open_temporary_file.h"
 #include "zend_exceptions.h"
 

@@ -7,8 +7,6 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-#include <math.h>
-
 static zend_object_handlers handlers;
 
 php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options)

@@ -29,12 +29,11 @@ typedef enum latch_status {
     LATCH_WANT_TIMER,   /* Step again at op->wake_ns. */
     LATCH_INTERRUPTED,  /* Never the engine's answer: its user gave the wait up. */
     LATCH_ERROR_MEMORY, /* The allocator returned NULL. */
-    LATCH_ERROR_ARGUMENT,    /* An argument is out of its range. */
-    LATCH_ERROR_SYSTEM,      /* A system call failed; sys_errno says how. */
-    LATCH_ERROR_DEADLOCK,    /* Only this thread could end the wait that it was about to begin. */
-    LATCH_ERROR_LOST,        /* A lease that was held is held no more. */
-    LATCH_ERROR_BUSY,        /* Another operation is in flight on the same lease. */
-    LATCH_ERROR_UNSUPPORTED, /* The store cannot do this. */
+    LATCH_ERROR_ARGUMENT, /* An argument is out of its range. */
+    LATCH_ERROR_SYSTEM,   /* A system call failed; sys_errno says how. */
+    LATCH_ERROR_DEADLOCK, /* Only this thread could end the wait that it was about to begin. */
+    LATCH_ERROR_LOST,     /* A lease that was held is held no more. */
+    LATCH_ERROR_BUSY,     /* Another operation is in flight on the same lease. */
 } latch_status;
 
 #define LATCH_WANTS(status) ((status) == LATCH_WANT_IO || (status) == LATCH_WANT_TIMER)

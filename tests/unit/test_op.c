@@ -53,7 +53,7 @@ static void every_error_of_the_store_ends_the_operation_and_is_handed_on(void **
 {
     static const latch_status errors[] = {
         LATCH_ERROR_MEMORY,   LATCH_ERROR_ARGUMENT,    LATCH_ERROR_SYSTEM,
-        LATCH_ERROR_DEADLOCK, LATCH_ERROR_UNSUPPORTED,
+        LATCH_ERROR_DEADLOCK,
     };
 
     (void) state;
