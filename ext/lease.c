@@ -175,8 +175,16 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
         lease->store = store;
     }
     forget_unused(key);
-    lease->next = php_latch_lease_first(key) != NULL ? Z_OBJ_P(slot) : NULL;
-    ZVAL_OBJ(slot, &lease->std);
+    if (php_latch_lease_first(key) != NULL) {
+        lease->next = Z_OBJ_P(slot);
+        ZVAL_OBJ(slot, &lease->std);
+    } else {
+        zval foreign; /* null, or whatever ArrayObject put there */
+
+        ZVAL_COPY_VALUE(&foreign, slot);
+        ZVAL_OBJ(slot, &lease->std);
+        zval_ptr_dtor(&foreign);
+    }
     return lease;
 }
 
