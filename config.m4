@@ -45,7 +45,8 @@ if test "$PHP_LATCH" != no; then
   Latch's stores:
     flock: yes
     in-memory: yes
-    null: yes"
+    null: yes
+    semaphore: yes"
 
   LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis])
   LATCH_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
@@ -79,6 +80,7 @@ if test "$PHP_LATCH" != no; then
 
   PHP_NEW_EXTENSION([latch], m4_normalize([
       ext/callback_store.c
+      ext/digest.c
       ext/errors.c
       ext/flock_store.c
       ext/interfaces.c
@@ -94,6 +96,7 @@ if test "$PHP_LATCH" != no; then
       ext/names.c
       ext/native_store.c
       ext/no_lock.c
+      ext/semaphore_store.c
       ext/wait.c
       src/engine.c
       src/env.c
@@ -105,6 +108,7 @@ if test "$PHP_LATCH" != no; then
       src/store/memory.c
       src/store/null.c
       src/store/registry.c
+      src/store/semaphore.c
       src/table.c
     ]),
     [$ext_shared],,

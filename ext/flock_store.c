@@ -9,9 +9,6 @@
 
 #include "stubs/flock_store_arginfo.h"
 
-/* Directories without a store object whose idle files stay open for the next one. */
-#define IDLE_BACKENDS_MAX 8
-
 static zend_class_entry *flock_store_ce;
 
 static bool is_directory(const char *path)
@@ -37,44 +34,6 @@ static bool make_directory(const char *path)
     return is_directory(part);
 }
 
-static void close_surplus_backends(void)
-{
-    latch_link *stores = &LATCH_G(flock_stores);
-    size_t idle = 0;
-
-    for (latch_link *link = stores->previous, *before; link != stores; link = before) {
-        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
-
-        before = link->previous;
-        if (backend->references == 0 && ++idle > IDLE_BACKENDS_MAX) {
-            php_latch_backend_close(backend);
-        }
-    }
-}
-
-/* The thread's one back end for a directory, with a reference more; NULL after throwing. */
-static php_latch_backend *get_backend(const char *directory)
-{
-    const latch_store_options options = {.path = directory};
-    latch_link *stores = &LATCH_G(flock_stores);
-    php_latch_backend *backend;
-
-    for (latch_link *link = stores->next; link != stores; link = link->next) {
-        backend = LATCH_CONTAINER(link, php_latch_backend, link);
-        if (strcmp(ZSTR_VAL(backend->directory), directory) == 0) {
-            backend->references++;
-            return backend;
-        }
-    }
-    backend = php_latch_backend_open("flock", &options);
-    if (backend != NULL) {
-        backend->directory = zend_string_init(directory, strlen(directory), 1);
-        latch_link_append(stores, &backend->link);
-        close_surplus_backends();
-    }
-    return backend;
-}
-
 static zend_object *create(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
@@ -86,7 +45,8 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     zend_string *path = NULL;
     bool remove_on_release = false;
     char absolute[MAXPATHLEN];
-    php_latch_backend *backend;
+    latch_store_options options = {.path = absolute};
+    zend_string *identity;
     const char *given;
 
     ZEND_PARSE_PARAMETERS_START(0, 2)
@@ -130,11 +90,9 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
                                 "The FlockStore directory \"%s\" is not writable.", given);
         RETURN_THROWS();
     }
-    backend = get_backend(absolute);
-    if (backend == NULL) {
-        RETURN_THROWS();
-    }
-    store->backend = backend;
+    identity = zend_string_init(absolute, strlen(absolute), 0);
+    store->backend = php_latch_backend_get("flock", identity, &options);
+    zend_string_release(identity);
     store->remove_on_release = remove_on_release;
 }
 

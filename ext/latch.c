@@ -1,8 +1,6 @@
 /* The module: its settings, its life and that of its requests, and its page in phpinfo(). */
 #include "php_latch.h"
 
-#include "ext/hash/php_hash.h"
-#include "ext/hash/php_hash_sha.h"
 #include "ext/standard/info.h"
 #include "php_ini.h"
 
@@ -18,16 +16,8 @@ static _Atomic unsigned thread_count;
 PHP_INI_BEGIN()
 STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony, zend_latch_globals,
                     latch_globals)
+PHP_INI_ENTRY("latch.semaphore_digest", "xxh128", PHP_INI_ALL, php_latch_update_semaphore_digest)
 PHP_INI_END()
-
-static void sha256(void *context, const void *bytes, size_t size, uint8_t digest[32])
-{
-    PHP_SHA256_CTX state;
-
-    PHP_SHA256Init(&state);
-    PHP_SHA256Update(&state, bytes, size);
-    PHP_SHA256Final(digest, &state);
-}
 
 static void before_fork(void)
 {
@@ -56,7 +46,11 @@ static PHP_MINIT_FUNCTION(latch)
     latch_error error;
 
     REGISTER_INI_ENTRIES();
-    env.sha256 = sha256;
+    if (!php_latch_digests_startup()) {
+        zend_error(E_CORE_ERROR, "Latch cannot start: PHP's hash extension lacks an algorithm");
+        return FAILURE;
+    }
+    env.digest = php_latch_digest;
     php_latch_engine = latch_engine_create(&env, &error);
     if (php_latch_engine == NULL) {
         zend_error(E_CORE_ERROR, "Latch cannot start: %s", error.message);
@@ -76,6 +70,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_lock_factory();
     php_latch_register_flock_store();
     php_latch_register_memory_stores();
+    php_latch_register_semaphore_store();
     php_latch_finish_names();
     return SUCCESS;
 }
@@ -95,7 +90,7 @@ static void init_globals(void *memory)
 #endif
     thread_count++;
     memset(globals, 0, sizeof(*globals));
-    latch_link_init(&globals->flock_stores);
+    latch_link_init(&globals->shared_backends);
     latch_link_init(&globals->locks);
     latch_link_init(&globals->orphans);
 }
@@ -103,10 +98,10 @@ static void init_globals(void *memory)
 static void end_globals(void *memory)
 {
     zend_latch_globals *globals = memory;
-    latch_link *stores = &globals->flock_stores;
+    latch_link *backends = &globals->shared_backends;
 
-    while (stores->next != stores) {
-        php_latch_backend_close(LATCH_CONTAINER(stores->next, php_latch_backend, link));
+    while (backends->next != backends) {
+        php_latch_backend_close(LATCH_CONTAINER(backends->next, php_latch_backend, link));
     }
     if (--thread_count == 0 && php_latch_engine != NULL) {
         latch_engine_destroy(php_latch_engine);

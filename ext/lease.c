@@ -138,7 +138,7 @@ static void forget_unused(zend_object *key)
         php_latch_lease *next = php_latch_lease_next(lease);
 
         if (lease->backend != NULL
-                ? lease->backend->references == 1 && lease->backend->directory == NULL
+                ? lease->backend->references == 1 && lease->backend->identity == NULL
                 : lease->store == NULL) {
             php_latch_lease_forget(key, lease);
         }

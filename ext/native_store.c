@@ -7,6 +7,9 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
+/* Back ends that nothing uses any more and that stay open all the same, for the next request. */
+#define IDLE_BACKENDS_MAX 8
+
 static zend_object_handlers handlers;
 
 php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options)
@@ -24,11 +27,49 @@ php_latch_backend *php_latch_backend_open(const char *name, const latch_store_op
     return backend;
 }
 
+static void close_surplus_backends(void)
+{
+    latch_link *shared = &LATCH_G(shared_backends);
+    size_t idle = 0;
+
+    for (latch_link *link = shared->previous, *before; link != shared; link = before) {
+        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
+
+        before = link->previous;
+        if (backend->references == 0 && ++idle > IDLE_BACKENDS_MAX) {
+            php_latch_backend_close(backend);
+        }
+    }
+}
+
+php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
+                                         const latch_store_options *options)
+{
+    latch_link *shared = &LATCH_G(shared_backends);
+    php_latch_backend *backend;
+
+    for (latch_link *link = shared->next; link != shared; link = link->next) {
+        backend = LATCH_CONTAINER(link, php_latch_backend, link);
+        if (zend_string_equals(backend->identity, identity)
+            && strcmp(latch_store_describe(backend->store)->name, name) == 0) {
+            backend->references++;
+            return backend;
+        }
+    }
+    backend = php_latch_backend_open(name, options);
+    if (backend != NULL) {
+        backend->identity = zend_string_dup(identity, 1);
+        latch_link_append(shared, &backend->link);
+        close_surplus_backends();
+    }
+    return backend;
+}
+
 void php_latch_backend_close(php_latch_backend *backend)
 {
-    if (backend->directory != NULL) {
+    if (backend->identity != NULL) {
         latch_link_remove(&backend->link);
-        zend_string_release(backend->directory);
+        zend_string_release(backend->identity);
     }
     latch_store_close(backend->store);
     pefree(backend, 1);
@@ -36,8 +77,8 @@ void php_latch_backend_close(php_latch_backend *backend)
 
 void php_latch_backend_release(php_latch_backend *backend)
 {
-    /* The flock stores stay open, with their idle files, for the next object and request. */
-    if (--backend->references == 0 && backend->directory == NULL) {
+    /* Shared ones stay open, with their idle files, for the next object and request. */
+    if (--backend->references == 0 && backend->identity == NULL) {
         php_latch_backend_close(backend);
     }
 }

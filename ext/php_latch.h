@@ -21,13 +21,14 @@ extern zend_module_entry latch_module_entry;
 #define phpext_latch_ptr &latch_module_entry
 
 ZEND_BEGIN_MODULE_GLOBALS(latch)
-    bool symfony;            /* latch.symfony */
-    bool shutting_down;      /* RSHUTDOWN has come: no interrupts any more */
-    bool all_released;       /* and has done its work: no PHP code can be called any more */
-    latch_link flock_stores; /* of php_latch_backend, one for each directory */
-    latch_link locks;        /* of php_latch_lock: to be released at the end of the request */
-    latch_link orphans;      /* locks of PHP-written stores that a fatal error freed unreleased */
-    bool inherit;            /* of locks that are taken by a store's methods, see native_store.c */
+    bool symfony;                  /* latch.symfony */
+    latch_digest semaphore_digest; /* latch.semaphore_digest */
+    bool shutting_down;            /* RSHUTDOWN has come: no interrupts any more */
+    bool all_released;             /* and has done its work: no PHP code can be called any more */
+    latch_link shared_backends;    /* of php_latch_backend */
+    latch_link locks;              /* of php_latch_lock: to be released at the end of the request */
+    latch_link orphans; /* locks of PHP-written stores that a fatal error freed unreleased */
+    bool inherit;       /* of locks that are taken by a store's methods, see native_store.c */
 ZEND_END_MODULE_GLOBALS(latch)
 
 ZEND_EXTERN_MODULE_GLOBALS(latch)
@@ -72,6 +73,7 @@ void php_latch_register_no_lock(void);
 void php_latch_register_lock_factory(void);
 void php_latch_register_flock_store(void);
 void php_latch_register_memory_stores(void);
+void php_latch_register_semaphore_store(void);
 
 /* ---- names.c: the naming seam ------------------------------------------------------------ */
 
@@ -110,8 +112,8 @@ void php_latch_key_mark_unserializable(zend_object *key);
 
 /* An engine store and how many PHP objects and leases use it. */
 typedef struct php_latch_backend {
-    latch_link link;        /* in LATCH_G(flock_stores), if directory is set */
-    zend_string *directory; /* persistent; NULL when the store belongs to one object */
+    latch_link link;       /* in LATCH_G(shared_backends), if identity is set */
+    zend_string *identity; /* persistent; NULL when the store belongs to one object */
     latch_store *store;
     uint32_t references;
 } php_latch_backend;
@@ -124,6 +126,12 @@ typedef struct php_latch_store {
 
 /* Opens a back end with one reference; NULL after throwing. */
 php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options);
+/*
+ * The thread's one back end of that store with that identity, which says in what its options differ
+ * from others'; with a reference more. NULL after throwing.
+ */
+php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
+                                         const latch_store_options *options);
 void php_latch_backend_close(php_latch_backend *backend);
 void php_latch_backend_release(php_latch_backend *backend);
 
@@ -164,6 +172,10 @@ php_latch_lease *php_latch_lease_find(zend_object *key, php_latch_backend *backe
 /* The same, made when it is missing; NULL after throwing. */
 php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
                                      zend_object *store);
+
+/* ---- semaphore_store.c */
+
+ZEND_INI_MH(php_latch_update_semaphore_digest);
 
 /* ---- wait.c: the only place that sleeps -------------------------------------------------- */
 
@@ -211,6 +223,16 @@ void php_latch_throw_argument(zend_class_entry *ce, uint32_t number, const char 
 bool php_latch_check_ttl(uint32_t number, double ttl);
 /* Whole milliseconds, rounded up, so that a TTL is never 0 by rounding. */
 int64_t php_latch_ttl_ms(double ttl);
+
+/* ---- digest.c ---------------------------------------------------------------------------- */
+
+/* False when this PHP has not all of the algorithms. */
+bool php_latch_digests_startup(void);
+/* For latch_env. */
+void php_latch_digest(void *context, latch_digest kind, const struct iovec *parts, int part_count,
+                      uint8_t digest[LATCH_DIGEST_MAX]);
+/* PHP's name of the algorithm; false when there is no such one here. */
+bool php_latch_digest_by_name(const char *name, latch_digest *kind);
 
 /* ---- log.c ------------------------------------------------------------------------------- */
 

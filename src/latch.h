@@ -2,8 +2,9 @@
  * Latch's engine: locks that are taken, renewed and given back through stores.
  *
  * This is the engine's one public header. The engine knows neither PHP nor Zend; clock, allocator,
- * random source and digest are passed in (latch_env), it keeps no global state, never sleeps and
- * never ends the process. What a request waits for is told to the caller, who owns the waiting.
+ * random source and digests are passed in (latch_env), it keeps no global state and never ends the
+ * process. What a request waits for is told to the caller, who owns the waiting; only a step of the
+ * semaphore store sleeps by itself, for 10 ms at most, as semaphores cannot be polled.
  * docs/engine.md walks one contended acquire through these calls.
  *
  * Threads: a latch_engine may be shared by all threads of a process. A store, its leases and their
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /* A point in time that never comes, and the deadline of a lease without expiry (monotonic ns). */
 #define LATCH_NEVER INT64_MAX
@@ -46,6 +48,12 @@ typedef struct latch_error {
     char message[512];
 } latch_error;
 
+/* The digests of which the names that stores share with their peers are made. */
+typedef enum latch_digest { LATCH_SHA256, LATCH_MD5, LATCH_XXH64, LATCH_XXH128 } latch_digest;
+
+/* The longest of them, in bytes. */
+#define LATCH_DIGEST_MAX 32
+
 /* What the engine asks of its surroundings. Every function gets `context`. */
 typedef struct latch_env {
     void *context;
@@ -55,11 +63,13 @@ typedef struct latch_env {
     int64_t (*wall_ns)(void *context);                /* since 1970-01-01 UTC */
     int64_t (*coarse_ns)(void *context);              /* never set; cheap, exact to some 10 ms */
     bool (*random)(void *context, void *bytes, size_t size); /* unpredictable; false on failure */
-    /* SHA-256 of `size` bytes. latch_env_system() leaves it NULL: PHP brings one, libc none. */
-    void (*sha256)(void *context, const void *bytes, size_t size, uint8_t digest[32]);
+    /* Of the parts one after the other; xxHash big-endian, as PHP's hash(). latch_env_system()
+       leaves it NULL: PHP brings them, libc does not. */
+    void (*digest)(void *context, latch_digest kind, const struct iovec *parts, int part_count,
+                   uint8_t digest[LATCH_DIGEST_MAX]);
 } latch_env;
 
-/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE and getrandom(2); sha256 stays
+/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE and getrandom(2); digest stays
  * NULL. */
 latch_env latch_env_system(void);
 
@@ -68,7 +78,7 @@ latch_env latch_env_system(void);
 typedef struct latch_engine latch_engine;
 
 /*
- * Creates an engine that works on a copy of `env`; sha256 must be set. Freed by
+ * Creates an engine that works on a copy of `env`; digest must be set. Freed by
  * latch_engine_destroy(), after all its stores were closed. NULL and `error` on failure.
  */
 latch_engine *latch_engine_create(const latch_env *env, latch_error *error);
@@ -112,6 +122,10 @@ typedef struct latch_store_info {
 
 typedef struct latch_store_options {
     const char *path; /* flock: an existing directory, absolute; copied */
+    /* semaphore: goes before the resource into the digest; copied, may be NULL when length is 0 */
+    const char *project;
+    size_t project_length;
+    latch_digest digest; /* semaphore: LATCH_MD5, LATCH_XXH64 or LATCH_XXH128 */
 } latch_store_options;
 
 /*

@@ -49,7 +49,8 @@ latch_status latch_flock_path(const flock_store *store, const char *resource, si
 {
     const latch_env *env = &store->store.engine->env;
     size_t directory_length = strlen(store->directory);
-    uint8_t digest[32];
+    const struct iovec part = {(void *) resource, length};
+    uint8_t digest[LATCH_DIGEST_MAX];
     char text[sizeof(digest) / 3 * 4 + 5];
     char *end = path;
 
@@ -63,7 +64,7 @@ latch_status latch_flock_path(const flock_store *store, const char *resource, si
     end += 4;
     end += write_readable(resource, length, end);
     *end++ = '.';
-    env->sha256(env->context, resource, length, digest);
+    env->digest(env->context, LATCH_SHA256, &part, 1, digest);
     latch_base64(digest, sizeof(digest), text);
     for (size_t at = 0; at < DIGEST_LENGTH; at++) {
         *end++ = text[at] == '/' ? '_' : text[at];

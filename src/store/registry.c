@@ -5,6 +5,7 @@
 
 static const latch_store_class *const classes[] = {
     &latch_flock_store,
+    &latch_semaphore_store,
     &latch_memory_store,
     &latch_null_store,
 };

@@ -44,5 +44,6 @@ struct latch_store {
 extern const latch_store_class latch_flock_store;
 extern const latch_store_class latch_memory_store;
 extern const latch_store_class latch_null_store;
+extern const latch_store_class latch_semaphore_store;
 
 #endif

@@ -137,6 +137,44 @@ static void use_flock_store(void)
     went(try(unit_lease("other"), LATCH_ACQUIRE), LATCH_DONE); /* left to the drop */
 }
 
+static void use_semaphore_store(void)
+{
+    latch_lease *one, *two;
+    latch_op op;
+    latch_status status;
+
+    if (!open_store("semaphore")) {
+        return;
+    }
+    one = unit_lease("latch allocation test");
+    two = unit_lease("latch allocation test");
+    if (went(try(one, LATCH_ACQUIRE), LATCH_DONE)) {
+        went(try(two, LATCH_ACQUIRE), LATCH_CONFLICT);
+        went(unit_run_waiting(two, LATCH_ACQUIRE, 1), LATCH_CONFLICT);
+        status = unit_begin(&op, two, unit_waiting(LATCH_ACQUIRE, 10000));
+        went(try(one, LATCH_RELEASE), LATCH_DONE);
+        went(unit_finish(&op, status), LATCH_DONE);
+    }
+    went(try(two, LATCH_RELEASE), LATCH_DONE);
+    expect_free("latch allocation test");
+}
+
+static bool open_semaphore_project(void)
+{
+    const latch_store_options options = {
+        .project = "project", .project_length = 7, .digest = LATCH_MD5};
+
+    unit.store = latch_store_open(unit.engine, "semaphore", &options, &unit.error);
+    return went(unit.store != NULL ? LATCH_DONE : unit.error.status, LATCH_DONE);
+}
+
+static void use_semaphore_project(void)
+{
+    if (open_semaphore_project()) {
+        went(try(unit_lease("r"), LATCH_ACQUIRE), LATCH_DONE); /* left to the drop */
+    }
+}
+
 /* A promotion that waits, and is given up. */
 static void promote_in_flock_store(void)
 {
@@ -212,6 +250,13 @@ static void a_flock_promotion_survives_every_failed_allocation(void **state)
     run(promote_in_flock_store, true);
 }
 
+static void the_semaphore_store_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    run(use_semaphore_store, true);
+    run(use_semaphore_project, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +264,7 @@ int main(void)
         cmocka_unit_test(the_null_store_survives_every_failed_allocation),
         cmocka_unit_test(the_memory_store_survives_every_failed_allocation),
         cmocka_unit_test(the_flock_store_survives_every_failed_allocation),
+        cmocka_unit_test(the_semaphore_store_survives_every_failed_allocation),
         cmocka_unit_test(a_flock_promotion_survives_every_failed_allocation),
     };
 

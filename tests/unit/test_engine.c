@@ -32,7 +32,7 @@ static void the_systems_environment_is_complete_but_for_the_digest(void **state)
     void *block;
 
     (void) state;
-    assert_null(env.sha256);
+    assert_null(env.digest);
     block = env.allocate(env.context, 10);
     assert_non_null(block);
     env.deallocate(env.context, block);

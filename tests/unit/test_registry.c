@@ -3,15 +3,15 @@
 
 static void the_stores_of_this_build_are_listed_in_order(void **state)
 {
-    static const char *const names[] = {"flock", "in-memory", "null"};
+    static const char *const names[] = {"flock", "semaphore", "in-memory", "null"};
     size_t found = 0;
 
     (void) state;
     for (size_t at = 0; latch_store_at(at) != NULL; at++) {
-        /* Others may come in between; these three are always there. */
-        found += found < 3 && strcmp(latch_store_at(at)->name, names[found]) == 0;
+        /* Others may come in between; these four are always there. */
+        found += found < 4 && strcmp(latch_store_at(at)->name, names[found]) == 0;
     }
-    assert_int_equal(found, 3);
+    assert_int_equal(found, 4);
     assert_null(latch_store_at(SIZE_MAX));
 }
 
@@ -34,7 +34,7 @@ static void a_store_describes_itself(void **state)
         latch_store *store;
 
         if (strcmp(info->name, "flock") != 0 && strcmp(info->name, "in-memory") != 0
-            && strcmp(info->name, "null") != 0) {
+            && strcmp(info->name, "null") != 0 && strcmp(info->name, "semaphore") != 0) {
             continue; /* needs a server */
         }
         store = unit_open(info->name);
@@ -62,6 +62,7 @@ static void tokens_are_kept_under_symfonys_class_names(void **state)
                         "Symfony\\Component\\Lock\\Store\\InMemoryStore");
     assert_null(info_of("flock")->state_name); /* has no token */
     assert_null(info_of("null")->state_name);
+    assert_null(info_of("semaphore")->state_name);
 }
 
 static void no_local_store_expires_or_fences(void **state)
@@ -69,6 +70,7 @@ static void no_local_store_expires_or_fences(void **state)
     (void) state;
     assert_int_equal(info_of("flock")->capabilities,
                      LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH);
+    assert_int_equal(info_of("semaphore")->capabilities, LATCH_BLOCKING | LATCH_PUSH);
     assert_int_equal(info_of("in-memory")->capabilities, LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE);
     assert_int_equal(info_of("null")->capabilities & (LATCH_EXPIRING | LATCH_FENCING), 0);
 }

@@ -129,7 +129,7 @@ static void threads_exclude_each_other_while_they_fork(void **state)
     latch_env env = latch_env_system();
 
     (void) state;
-    env.sha256 = unit_sha256;
+    env.digest = unit_digest;
     latch_engine_destroy(unit.engine);
     unit.engine = latch_engine_create(&env, &unit.error);
     unit.real_clock = true;

@@ -51,5 +51,6 @@ interface Symfony\Component\Lock\SharedLockStoreInterface
 class Symfony\Component\Lock\Store\FlockStore
 class Symfony\Component\Lock\Store\InMemoryStore
 class Symfony\Component\Lock\Store\NullStore
+class Symfony\Component\Lock\Store\SemaphoreStore
 Parameter #0 [ <required> Symfony\Component\Lock\Key $key ]
 Symfony\Component\Lock\SharedLockInterface

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Latch\Tests\Support;
 
 /**
- * Another process with locks on a FlockStore, driven through pipes; see peer/locks.php.
+ * Another process with locks, driven through pipes; see peer/locks.php.
  */
 final class Peer
 {
@@ -53,6 +53,17 @@ final class Peer
         return new self([], $autoload, $directory);
     }
 
+    /** A process on pure PHP Symfony 8; LATCH_SYMFONY_8 names its vendor folder. */
+    public static function symfony8(string $directory): self
+    {
+        $vendor = getenv('LATCH_SYMFONY_8');
+        if ($vendor === false) {
+            throw new \RuntimeException('LATCH_SYMFONY_8 must name the vendor folder with symfony/lock 8.');
+        }
+
+        return new self([], "$vendor/autoload.php", $directory);
+    }
+
     /**
      * The command that runs a PHP like this one, but without any extension that is not asked for.
      *
@@ -62,11 +73,16 @@ final class Peer
      */
     public static function php(array $options = []): array
     {
-        // Debian has it as a shared object.
-        $posix = is_file(\PHP_EXTENSION_DIR . '/posix.so') ? ['-d', 'extension=posix'] : [];
+        // Debian has them as shared objects.
+        $shared = [];
+        foreach (['posix', 'sysvsem'] as $name) {
+            if (is_file(\PHP_EXTENSION_DIR . "/$name.so")) {
+                array_push($shared, '-d', "extension=$name");
+            }
+        }
         $errors = ['-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
 
-        return [\PHP_BINARY, '-n', ...$errors, ...$posix, ...$options];
+        return [\PHP_BINARY, '-n', ...$errors, ...$shared, ...$options];
     }
 
     /**

@@ -36,6 +36,7 @@ final class Subject
         'Store\FlockStore',
         'Store\InMemoryStore',
         'Store\NullStore',
+        'Store\SemaphoreStore',
     ];
 
     /**

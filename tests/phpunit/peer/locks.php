@@ -1,7 +1,7 @@
 <?php
 
 /**
- * A process that has locks on a FlockStore and does with them what it is told: one JSON array per line
+ * A process that has locks and does with them what it is told: one JSON array per line
  * on standard input, one JSON object with "returned" or "thrown" per line on standard output.
  *
  * Arguments: the autoload file that supplies the classes (without the extension) and the directory.
@@ -14,7 +14,9 @@ namespace Latch\Tests;
 use Latch\Key;
 use Latch\Lock;
 use Latch\Store\FlockStore;
+use Latch\Store\SemaphoreStore;
 use Latch\Tests\Support\Booking;
+use Latch\Tests\Support\Semaphores;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\Wait;
 
@@ -43,10 +45,18 @@ while (($line = fgets(STDIN)) !== false) {
                 new Key($arguments[1]),
                 new FlockStore($directory, ...\array_slice($arguments, 2)),
             ),
+            // name, resource[, argument of SemaphoreStore…]: the same, by a semaphore
+            'semaphore' => (bool) $locks[$name] = new Lock(
+                new Key($arguments[1]),
+                new SemaphoreStore(...\array_slice($arguments, 2)),
+            ),
             // name, method, argument…
             'call' => $locks[$name]->{$arguments[1]}(...\array_slice($arguments, 2)),
             // name, pid, file: releases when that process queues for the lock
             'release when queued' => Wait::untilQueued($arguments[1], $arguments[2]) ?? $locks[$name]->release(),
+            // name, pid: releases when that process waits for a semaphore
+            'release when it waits for a semaphore' => Semaphores::untilQueued($arguments[1])
+                ?? $locks[$name]->release(),
             // name: forgets the lock
             'drop' => (static function () use (&$locks, $name): void {
                 unset($locks[$name]);

@@ -11,6 +11,7 @@ unit_system unit_calls;
 /* The linker's names begin with two underscores. */
 int __real_open(const char *path, int flags, ...);
 int __real_flock(int fd, int operation);
+int __real_semget(key_t key, int count, int flags);
 int __real_statfs(const char *path, struct statfs *status);
 int __real_eventfd(unsigned value, int flags);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -18,6 +19,7 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_flock(int fd, int operation);
+int __wrap_semget(key_t key, int count, int flags);
 int __wrap_statfs(const char *path, struct statfs *status);
 int __wrap_eventfd(unsigned value, int flags);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -44,6 +46,13 @@ int __wrap_flock(int fd, int operation)
     int result = unit_calls.on_flock != NULL ? unit_calls.on_flock(fd, operation) : UNIT_GO_ON;
 
     return result == UNIT_GO_ON ? __real_flock(fd, operation) : result;
+}
+
+int __wrap_semget(key_t key, int count, int flags)
+{
+    int result = unit_calls.on_semget != NULL ? unit_calls.on_semget(key, flags) : UNIT_GO_ON;
+
+    return result == UNIT_GO_ON ? __real_semget(key, count, flags) : result;
 }
 
 int __wrap_statfs(const char *path, struct statfs *status)

@@ -68,12 +68,15 @@ extern unit_world unit;
 int unit_setup(void **state);
 int unit_setup_memory(void **state);
 int unit_setup_null(void **state);
-int unit_setup_flock(void **state); /* real clock, own directory */
+int unit_setup_flock(void **state);     /* real clock, own directory */
+int unit_setup_semaphore(void **state); /* real clock */
 int unit_teardown(void **state);
 
 latch_store *unit_open(const char *name);
 void unit_script_random(const void *bytes, size_t size);
-void unit_sha256(void *context, const void *bytes, size_t size, uint8_t digest[32]);
+/* By OpenSSL, which has SHA-256 and MD5. */
+void unit_digest(void *context, latch_digest kind, const struct iovec *parts, int part_count,
+                 uint8_t digest[LATCH_DIGEST_MAX]);
 
 #define UNIT_TEST(test, setup) cmocka_unit_test_setup_teardown(test, unit_##setup, unit_teardown)
 
@@ -157,6 +160,7 @@ void unit_peer_has(const unit_process *peer);                 /* awaits what was
 typedef struct unit_system {
     int (*on_open)(const char *path, int flags);
     int (*on_flock)(int fd, int operation);
+    int (*on_semget)(key_t key, int flags);
     bool no_eventfd, no_threads; /* there are none to be had */
     long file_system;            /* what statfs() says, 0 = the truth */
     _Atomic size_t opened;       /* calls of open() */

@@ -3,6 +3,7 @@
 
 /* The plain functions: SHA256() takes locks, which a child of a process with threads cannot. */
 #define OPENSSL_API_COMPAT 0x10100000L
+#include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -71,14 +72,25 @@ static bool world_random(void *context, void *bytes, size_t size)
     return true;
 }
 
-void unit_sha256(void *context, const void *bytes, size_t size, uint8_t digest[32])
+void unit_digest(void *context, latch_digest kind, const struct iovec *parts, int part_count,
+                 uint8_t digest[LATCH_DIGEST_MAX])
 {
-    SHA256_CTX hash;
+    SHA256_CTX sha256;
+    MD5_CTX md5;
 
     (void) context;
-    SHA256_Init(&hash);
-    SHA256_Update(&hash, bytes, size);
-    SHA256_Final(digest, &hash);
+    UNIT_CHECK(kind == LATCH_SHA256 || kind == LATCH_MD5);
+    SHA256_Init(&sha256);
+    MD5_Init(&md5);
+    for (int at = 0; at < part_count; at++) {
+        SHA256_Update(&sha256, parts[at].iov_base, parts[at].iov_len);
+        MD5_Update(&md5, parts[at].iov_base, parts[at].iov_len);
+    }
+    if (kind == LATCH_SHA256) {
+        SHA256_Final(digest, &sha256);
+    } else {
+        MD5_Final(digest, &md5);
+    }
 }
 
 void unit_script_random(const void *bytes, size_t size)
@@ -89,7 +101,7 @@ void unit_script_random(const void *bytes, size_t size)
 
 latch_store *unit_open(const char *name)
 {
-    const latch_store_options options = {.path = unit.directory};
+    const latch_store_options options = {.path = unit.directory, .digest = LATCH_MD5};
 
     return latch_store_open(unit.engine, name, &options, &unit.error);
 }
@@ -123,7 +135,7 @@ int unit_setup(void **state)
                 .coarse_ns = world_monotonic_ns,
                 .wall_ns = world_wall_ns,
                 .random = world_random,
-                .sha256 = unit_sha256,
+                .digest = unit_digest,
             },
         .now_ns = 5000 * LATCH_NS_PER_S,
         .wall_ns = INT64_C(1700000000) * LATCH_NS_PER_S,
@@ -165,11 +177,22 @@ int unit_setup_flock(void **state)
     return unit.store != NULL ? 0 : -1;
 }
 
+int unit_setup_semaphore(void **state)
+{
+    if (unit_setup(state) != 0) {
+        return -1;
+    }
+    unit.real_clock = true;
+    unit.store = unit_open("semaphore");
+    return unit.store != NULL ? 0 : -1;
+}
+
 int unit_teardown(void **state)
 {
     (void) state;
     unit_calls.on_open = NULL;
     unit_calls.on_flock = NULL;
+    unit_calls.on_semget = NULL;
     while (unit.lease_count > 0) {
         latch_lease_drop(&unit.leases[--unit.lease_count]);
     }

@@ -15,7 +15,8 @@ stage() {
     latch_build
     vendor=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
     vendor96=$(latch_composer symfony-own "$LATCH_ROOT/tests/phpunit/symfony-own/composer.json")
-    export LATCH_VENDOR=$vendor LATCH_SO=$so
+    LATCH_SYMFONY_8=$(latch_composer symfony-8 "$LATCH_ROOT/tests/phpunit/symfony-8/composer.json")
+    export LATCH_VENDOR=$vendor LATCH_SYMFONY_8 LATCH_SO=$so
     LATCH_DEBIAN_LOCK=$(latch_debian_lock)
     LATCH_SYMFONY_TESTS=$(latch_symfony_tests)
     export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS

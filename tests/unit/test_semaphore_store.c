@@ -1,0 +1,520 @@
+/* The semaphore store by itself: exclusion, waits, forks, and that nothing stays in the system. */
+#include "semaphores.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define R unit_semaphore_resource()
+
+static bool exists(void)
+{
+    return unit_semaphore_set(R) >= 0;
+}
+
+static void one_lease_holds_and_nothing_is_left(void **state)
+{
+    latch_lease *one = unit_lease(R), *two = unit_lease(R), *other = unit_lease("latch other");
+
+    (void) state;
+    UNIT_CHECK(!exists());
+    UNIT_CHECK(unit_run(one, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(unit_held(one) && exists());
+    UNIT_CHECK(unit_run(one, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE); /* once more */
+    UNIT_CHECK(unit_run(one, LATCH_REFRESH) == LATCH_DONE);
+    UNIT_CHECK(unit_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(two, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(two, LATCH_RELEASE) == LATCH_DONE); /* of nothing */
+    UNIT_CHECK(unit_held(one));
+    UNIT_CHECK(unit_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(other);
+    unit_release(one);
+    UNIT_CHECK(!exists());
+    UNIT_CHECK(unit_run(two, LATCH_ACQUIRE) == LATCH_DONE);
+    latch_lease_drop(two); /* its end is the lock's */
+    UNIT_CHECK(!exists());
+}
+
+static void shared_locks_are_refused(void **state)
+{
+    (void) state;
+    UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE_SHARED) == LATCH_ERROR_ARGUMENT);
+    assert_string_equal(unit.error.message, "semaphores know no shared locks");
+}
+
+static void only_the_digests_of_symfony_will_do(void **state)
+{
+    const latch_store_options options = {.digest = LATCH_SHA256};
+
+    (void) state;
+    assert_null(latch_store_open(unit.engine, "semaphore", NULL, &unit.error));
+    assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
+    assert_null(latch_store_open(unit.engine, "semaphore", &options, &unit.error));
+    assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
+}
+
+static void a_project_goes_before_the_resource(void **state)
+{
+    const latch_store_options options = {
+        .project = "pro\0ject", .project_length = 8, .digest = LATCH_MD5};
+    latch_store *store = latch_store_open(unit.engine, "semaphore", &options, &unit.error);
+    const struct iovec part = {(void *) "pro\0jectlatch r", 15};
+    uint8_t digest[LATCH_DIGEST_MAX];
+    latch_lease lease, *same_name = unit_lease("latch r");
+    key_t key;
+
+    (void) state;
+    assert_non_null(store);
+    latch_lease_init(&lease, store, "latch r", 7);
+    UNIT_CHECK(unit_run(&lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_digest(NULL, LATCH_MD5, &part, 1, digest);
+    memcpy(&key, digest, sizeof(key));
+    UNIT_CHECK(semget(key, 3, 0) >= 0);
+    UNIT_CHECK(unit_run(same_name, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(same_name);
+    latch_lease_drop(&lease);
+    UNIT_CHECK(semget(key, 3, 0) < 0);
+    latch_store_close(store);
+}
+
+static void digest_of_zeros(void *context, latch_digest kind, const struct iovec *parts,
+                            int part_count, uint8_t digest[LATCH_DIGEST_MAX])
+{
+    (void) context;
+    (void) kind;
+    (void) parts;
+    (void) part_count;
+    memset(digest, 0, LATCH_DIGEST_MAX);
+}
+
+/* The key 0 is IPC_PRIVATE: semget(2) would make a new set each time, and nobody be excluded. */
+static void a_digest_of_zeros_is_no_private_set(void **state)
+{
+    latch_env env = unit.env;
+    latch_engine *engine;
+    latch_lease *one, *two;
+
+    (void) state;
+    env.digest = digest_of_zeros;
+    engine = unit.engine;
+    unit.engine = latch_engine_create(&env, &unit.error);
+    latch_engine_destroy(engine);
+    unit.store = unit_open("semaphore");
+    one = unit_lease(R);
+    two = unit_lease(R);
+    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(unit_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    unit_release(one);
+}
+
+/* ---- Waits */
+
+static void a_wait_ends_at_its_timeout_and_leaves_nothing(void **state)
+{
+    latch_lease *one = unit_lease(R), *two = unit_lease(R);
+    int64_t begun_ns;
+
+    (void) state;
+    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    begun_ns = latch_engine_now_ns(unit.engine);
+    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, 25) == LATCH_CONFLICT);
+    UNIT_CHECK(latch_engine_now_ns(unit.engine) - begun_ns >= 25 * LATCH_NS_PER_MS);
+    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, 0) == LATCH_CONFLICT);
+    unit_release(one);
+    UNIT_CHECK(!exists());
+}
+
+static void a_wait_that_only_its_own_thread_could_end_is_refused(void **state)
+{
+    latch_lease *one = unit_lease(R), *two = unit_lease(R);
+
+    (void) state;
+    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_ERROR_DEADLOCK);
+    UNIT_CHECK(unit_held(one));
+    unit_release(one);
+    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
+    unit_release(two);
+}
+
+static void hold_until_told(unit_process *self, void *unused)
+{
+    latch_lease *lease = unit_lease(R);
+
+    (void) unused;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_say(self, 'h');
+    unit_hear(self);
+    unit_release(lease);
+    unit_say(self, 'r');
+    unit_hear(self);
+}
+
+static unit_process holder(void)
+{
+    unit_process process = unit_fork(hold_until_told, NULL);
+
+    unit_expect(&process, 'h');
+    return process;
+}
+
+static void wait_and_hold(unit_process *self, void *unused)
+{
+    latch_lease *lease = unit_lease(R);
+
+    (void) unused;
+    UNIT_CHECK(unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
+    unit_say(self, 'h');
+    unit_hear(self);
+    unit_release(lease);
+}
+
+static void a_release_hands_the_set_to_who_waits(void **state)
+{
+    latch_lease *lease = unit_lease(R);
+    unit_process waiter;
+    int set;
+
+    (void) state;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    set = unit_semaphore_set(R);
+    waiter = unit_fork(wait_and_hold, NULL);
+    unit_await_semaphore_sleepers(set, 1);
+    unit_release(lease);
+    unit_expect(&waiter, 'h');
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    unit_say(&waiter, 'g');
+    unit_join(&waiter);
+    UNIT_CHECK(!exists());
+}
+
+static void a_killed_holder_lets_the_waiter_in(void **state)
+{
+    latch_lease *lease = unit_lease(R);
+    unit_process other = holder();
+    latch_op op;
+    latch_status status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
+
+    (void) state;
+    UNIT_CHECK(status == LATCH_WANT_TIMER);
+    unit_kill(&other);
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+    unit_release(lease);
+    UNIT_CHECK(!exists());
+}
+
+static void a_wait_that_is_given_up_takes_nothing(void **state)
+{
+    latch_lease *lease = unit_lease(R);
+    unit_process other = holder();
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER))
+               == LATCH_WANT_TIMER);
+    UNIT_CHECK(latch_op_step(&op, latch_engine_now_ns(unit.engine)) == LATCH_WANT_TIMER);
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    UNIT_CHECK(!unit_held(lease));
+    unit_kill(&other);
+    UNIT_CHECK(exists()); /* left by the kill */
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+    UNIT_CHECK(!exists());
+}
+
+/* A set that was handed over to a waiter who gave up in that moment is nobody's to remove. */
+static void who_gives_up_removes_the_set_that_was_handed_to_him(void **state)
+{
+    latch_lease *lease = unit_lease(R);
+    unit_process other = holder();
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER))
+               == LATCH_WANT_TIMER);
+    unit_kill(&other); /* leaves the set free, as a hand-over does */
+    UNIT_CHECK(exists());
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    UNIT_CHECK(!exists());
+}
+
+typedef struct ledger {
+    int64_t balance;
+    _Atomic int inside;
+} ledger;
+
+static void book(unit_process *self, void *argument)
+{
+    ledger *common = argument;
+    latch_lease *lease = unit_lease(R);
+
+    (void) self;
+    for (int at = 0; at < 300; at++) {
+        UNIT_CHECK(unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
+        UNIT_CHECK(common->inside++ == 0);
+        common->balance++;
+        common->inside--;
+        unit_release(lease);
+    }
+}
+
+static void many_contend_and_each_has_it_alone(void **state)
+{
+    ledger *common = mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unit_process processes[6];
+
+    (void) state;
+    assert_ptr_not_equal(common, MAP_FAILED);
+    for (size_t at = 0; at < 6; at++) {
+        processes[at] = unit_fork(book, common);
+    }
+    for (size_t at = 0; at < 6; at++) {
+        unit_join(&processes[at]);
+    }
+    assert_int_equal(common->balance, 6 * 300);
+    munmap(common, sizeof(*common));
+    UNIT_CHECK(!exists());
+}
+
+/* ---- Forks */
+
+static latch_lease *parents;
+
+static void use_the_parents_lease(unit_process *self, void *unused)
+{
+    latch_lease *own = unit_lease(R);
+
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(!unit_held(parents));
+    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(own, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    /* Its parent may end it: the wait is no deadlock. */
+    UNIT_CHECK(unit_run_waiting(own, LATCH_ACQUIRE, 1) == LATCH_CONFLICT);
+    latch_lease_drop(parents);
+}
+
+static void release_the_parents_lease(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(unit_run(parents, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_child_does_not_hold_its_parents_lock(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    parents = unit_lease(R);
+    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(use_the_parents_lease, NULL);
+    unit_join(&child);
+    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
+    unit_release(parents);
+}
+
+static void a_child_may_release_by_hand_what_its_parent_holds(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    parents = unit_lease(R);
+    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(release_the_parents_lease, NULL);
+    unit_join(&child);
+    UNIT_CHECK(!exists());
+    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(!unit_held(parents));
+}
+
+static void release_late(unit_process *self, void *unused)
+{
+    (void) unused;
+    unit_hear(self);
+    UNIT_CHECK(unit_run(parents, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_child_that_releases_too_late_hits_nobody_else(void **state)
+{
+    unit_process child, other;
+
+    (void) state;
+    parents = unit_lease(R);
+    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(release_late, NULL);
+    unit_release(parents);
+    other = holder();
+    unit_say(&child, 'g');
+    unit_join(&child);
+    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    unit_say(&other, 'g');
+    unit_expect(&other, 'r');
+    unit_join(&other);
+}
+
+/* ---- Trouble */
+
+static void a_set_that_was_removed_is_a_lost_lock(void **state)
+{
+    latch_lease *lease = unit_lease(R);
+
+    (void) state;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(semctl(unit_semaphore_set(R), 0, IPC_RMID) == 0);
+    UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(!unit_held(lease));
+
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(semctl(unit_semaphore_set(R), 0, IPC_RMID) == 0);
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(exists());
+    UNIT_CHECK(semctl(unit_semaphore_set(R), 0, IPC_RMID) == 0);
+    unit_release(lease);
+}
+
+static void another_programs_set_is_an_error_that_names_the_key(void **state)
+{
+    key_t key = unit_semaphore_key(R);
+    int set = semget(key, 1, IPC_CREAT | 0600);
+    char expected[64];
+
+    (void) state;
+    UNIT_CHECK(set >= 0);
+    UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE) == LATCH_ERROR_SYSTEM);
+    UNIT_CHECK(semctl(set, 0, IPC_RMID) == 0);
+    snprintf(expected, sizeof(expected), "for the System V key 0x%08x", (unsigned) key);
+    assert_non_null(strstr(unit.error.message, expected));
+    assert_non_null(strstr(unit.error.message, "another program uses the key"));
+    assert_int_equal(unit.error.sys_errno, EINVAL);
+}
+
+static int failing_errno;
+
+static int fail_semget(key_t key, int flags)
+{
+    (void) key;
+    (void) flags;
+    errno = failing_errno;
+    return -1;
+}
+
+static void a_failing_semget_is_an_error_with_the_reason(void **state)
+{
+    static const struct {
+        int sys_errno;
+        const char *hint;
+    } cases[] = {
+        {ENOSPC, "sysctl kernel.sem"},
+        {EACCES, "belongs to another user"},
+        {ENOMEM, "Cannot allocate memory"},
+    };
+
+    (void) state;
+    unit_calls.on_semget = fail_semget;
+    for (size_t at = 0; at < 3; at++) {
+        failing_errno = cases[at].sys_errno;
+        UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE) == LATCH_ERROR_SYSTEM);
+        assert_int_equal(unit.error.sys_errno, failing_errno);
+        assert_non_null(strstr(unit.error.message, cases[at].hint));
+    }
+    /* It comes and goes under our hands: the acquire ends. */
+    failing_errno = ENOENT;
+    UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE) == LATCH_CONFLICT);
+}
+
+/* ---- What kills leave behind */
+
+static void set_wall_clock(int64_t ahead_s)
+{
+    unit.wall_ns = ((int64_t) time(NULL) + ahead_s) * LATCH_NS_PER_S;
+}
+
+static void open_another_store(void)
+{
+    latch_store *store = unit_open("semaphore");
+
+    assert_non_null(store);
+    latch_store_close(store);
+}
+
+static void opening_a_store_removes_what_killed_holders_left(void **state)
+{
+    unit_process other = holder();
+
+    (void) state;
+    unit_kill(&other);
+    UNIT_CHECK(exists());
+    set_wall_clock(0);
+    open_another_store();
+    UNIT_CHECK(exists()); /* too young: somebody may be about to use it */
+    set_wall_clock(10);
+    open_another_store();
+    UNIT_CHECK(!exists());
+}
+
+static void a_long_lived_process_removes_them_now_and_then(void **state)
+{
+    unit_process other = holder();
+    latch_lease *lease = unit_lease("latch other");
+
+    (void) state;
+    unit_kill(&other);
+    set_wall_clock(10);
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+    UNIT_CHECK(exists());
+    unit.ahead_ns += 61 * LATCH_NS_PER_S;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+    UNIT_CHECK(!exists());
+}
+
+static void held_sets_and_those_of_others_stay(void **state)
+{
+    latch_lease *lease = unit_lease("latch held");
+    int set = php_sem_get(unit_semaphore_key(R));
+
+    (void) state;
+    php_sem_free(set, false); /* nobody uses it, but who knows what it is for */
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    set_wall_clock(10);
+    open_another_store();
+    UNIT_CHECK(exists());
+    UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_DONE);
+    unit_release(lease);
+    php_sem_remove(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT_TEST(one_lease_holds_and_nothing_is_left, setup_semaphore),
+        UNIT_TEST(shared_locks_are_refused, setup_semaphore),
+        UNIT_TEST(only_the_digests_of_symfony_will_do, setup),
+        UNIT_TEST(a_project_goes_before_the_resource, setup_semaphore),
+        UNIT_TEST(a_digest_of_zeros_is_no_private_set, setup),
+        UNIT_TEST(a_wait_ends_at_its_timeout_and_leaves_nothing, setup_semaphore),
+        UNIT_TEST(a_wait_that_only_its_own_thread_could_end_is_refused, setup_semaphore),
+        UNIT_TEST(a_release_hands_the_set_to_who_waits, setup_semaphore),
+        UNIT_TEST(a_killed_holder_lets_the_waiter_in, setup_semaphore),
+        UNIT_TEST(a_wait_that_is_given_up_takes_nothing, setup_semaphore),
+        UNIT_TEST(who_gives_up_removes_the_set_that_was_handed_to_him, setup_semaphore),
+        UNIT_TEST(many_contend_and_each_has_it_alone, setup_semaphore),
+        UNIT_TEST(a_child_does_not_hold_its_parents_lock, setup_semaphore),
+        UNIT_TEST(a_child_may_release_by_hand_what_its_parent_holds, setup_semaphore),
+        UNIT_TEST(a_child_that_releases_too_late_hits_nobody_else, setup_semaphore),
+        UNIT_TEST(a_set_that_was_removed_is_a_lost_lock, setup_semaphore),
+        UNIT_TEST(another_programs_set_is_an_error_that_names_the_key, setup_semaphore),
+        UNIT_TEST(a_failing_semget_is_an_error_with_the_reason, setup_semaphore),
+        UNIT_TEST(opening_a_store_removes_what_killed_holders_left, setup_semaphore),
+        UNIT_TEST(a_long_lived_process_removes_them_now_and_then, setup_semaphore),
+        UNIT_TEST(held_sets_and_those_of_others_stay, setup_semaphore),
+    };
+
+    return cmocka_run_group_tests_name("semaphore store", tests, NULL, NULL);
+}
