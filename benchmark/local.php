@@ -22,6 +22,7 @@ $report = new LocalReport(
 
 file_put_contents("$target/local.json", $report->json());
 file_put_contents("$target/local.md", $report->markdown());
+file_put_contents("$target/local.svg", (string) $report->picture());
 echo $report->markdown(), "\n";
 
 $missed = array_filter($report->targets(), static fn (Target $target): bool => !$target->holds);

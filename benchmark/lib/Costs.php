@@ -38,32 +38,45 @@ final class Costs
     private function rows(): array
     {
         // The same folder for both: they lock the same files, and so do the programs in C.
-        $flock = fn (Subject $subject): object => $subject->flock($this->folder);
-        $memory = static fn (Subject $subject): object => $subject->memory();
+        $flock = fn (Subject $subject): object => $subject->locks('flock', $this->folder);
+        $semaphore = fn (Subject $subject): object => $subject->locks('semaphore', $this->folder);
+        $memory = fn (Subject $subject): object => $subject->locks('memory', $this->folder);
 
         return [
             'flock, same lock' => [
                 ...$this->both($flock, $this->sameLock(...)),
-                'c-open' => $this->raw('open', 'ex', 'one'),
-                'c-kept' => $this->raw('kept', 'ex', 'one'),
+                'c' => $this->raw('open', 'ex', 'one'),
+                'c-least' => $this->raw('kept', 'ex', 'one'),
             ],
             'flock, same lock, ttl null' => [
                 ...$this->both($flock, fn (object $on) => $this->sameLock($on, null)),
-                'c-open' => $this->raw('open', 'ex', 'one'),
-                'c-kept' => $this->raw('kept', 'ex', 'one'),
+                'c' => $this->raw('open', 'ex', 'one'),
+                'c-least' => $this->raw('kept', 'ex', 'one'),
             ],
             'flock, new lock' => [
                 ...$this->both($flock, $this->newLock(...)),
-                'c-open' => $this->raw('open', 'ex', 'one'),
+                'c' => $this->raw('open', 'ex', 'one'),
             ],
             'flock, shared' => [
                 ...$this->both($flock, $this->sharedLock(...)),
-                'c-open' => $this->raw('open', 'sh', 'one'),
-                'c-kept' => $this->raw('kept', 'sh', 'one'),
+                'c' => $this->raw('open', 'sh', 'one'),
+                'c-least' => $this->raw('kept', 'sh', 'one'),
             ],
             'flock, 1000 resources' => [
                 ...$this->both($flock, $this->manyResources(...)),
-                'c-open' => $this->raw('open', 'ex', 'many-*'),
+                'c' => $this->raw('open', 'ex', 'many-*'),
+            ],
+            'semaphore, same lock' => [
+                ...$this->both($semaphore, $this->sameLock(...)),
+                ...$this->rawSemaphores(),
+            ],
+            'semaphore, same lock, ttl null' => [
+                ...$this->both($semaphore, fn (object $on) => $this->sameLock($on, null)),
+                ...$this->rawSemaphores(),
+            ],
+            'semaphore, new lock' => [
+                ...$this->both($semaphore, $this->newLock(...)),
+                ...$this->rawSemaphores(),
             ],
             'memory, same lock' => $this->both($memory, $this->sameLock(...)),
             'memory, same lock, ttl null' => $this->both(
@@ -175,6 +188,15 @@ final class Costs
 
         return fn (int $iterations): float
             => $this->programs->raw('flock', $mode, $kind, $iterations, ...$files)[0];
+    }
+
+    /** @return array<string, Closure(int): float> */
+    private function rawSemaphores(): array
+    {
+        $program = fn (string $mode): Closure => fn (int $iterations): float
+            => $this->programs->raw('semaphore', $mode, $iterations, random_int(1, 1 << 30))[0];
+
+        return ['c' => $program('php'), 'c-least' => $program('fused')];
     }
 
     /**

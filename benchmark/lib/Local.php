@@ -17,7 +17,13 @@ final class Local
     private const SIGNALS = 200;
     private const LOADS = 150;
     private const HELD_ROUNDS = 3;
-    private const HELD = ['memory' => [1, 1_000, 100_000], 'flock' => [1, 500]];
+    /** Each held flock needs a descriptor, each held semaphore one of the system's 32,000 sets. */
+    private const HELD = [
+        'memory' => [1, 1_000, 100_000],
+        'flock' => [1, 1_000, 100_000],
+        'semaphore' => [1, 1_000],
+    ];
+    private const SHARED_STORES = ['flock', 'semaphore'];
 
     private readonly Programs $programs;
 
@@ -47,24 +53,36 @@ final class Local
         return $this->programs->part('cost', true, $this->rounds, $this->folder);
     }
 
-    /** Not pinned: in real life too, the kernel chooses where holder and waiter run. */
+    /**
+     * Not pinned: in real life too, the kernel chooses where holder and waiter run.
+     *
+     * @return array<string, array<string, list<float>>> by store and subject
+     */
     private function handOff(): array
     {
         self::say('hand-off to a waiter');
         $count = (int) ceil(self::HANDOFFS / $this->rounds);
-        $latencies = ['latch' => [], 'symfony' => [], 'c' => []];
+        $latencies = [];
 
         for ($round = 0; $round < $this->rounds; ++$round) {
-            foreach (Subject::cases() as $subject) {
-                $arguments = [$subject->value, $count, $this->folder];
-                $some = $this->programs->part('handoff', false, ...$arguments);
-                array_push($latencies[$subject->value], ...$some);
+            foreach (self::SHARED_STORES as $store) {
+                foreach (Subject::cases() as $subject) {
+                    $arguments = [$subject->value, $store, $count, $this->folder];
+                    $some = $this->programs->part('handoff', false, ...$arguments);
+                    $latencies[$store][$subject->value][] = $some;
+                }
             }
             $some = $this->programs->raw('handoff', $count, "$this->folder/handoff");
-            array_push($latencies['c'], ...$some);
+            $latencies['flock']['c'][] = $some;
         }
 
-        return $latencies;
+        return array_map(
+            static fn (array $subjects): array => array_map(
+                static fn (array $rounds): array => array_merge(...$rounds),
+                $subjects,
+            ),
+            $latencies,
+        );
     }
 
     private function contention(): array
@@ -72,21 +90,30 @@ final class Local
         self::say('endless contention');
         [$processes, $seconds] = [self::CONTENDERS, self::CONTENTION_SECONDS];
         $counts = [];
-        foreach (Subject::cases() as $subject) {
-            $arguments = [$subject->value, $processes, $seconds, $this->folder];
-            $counts[$subject->value] = $this->programs->part('contend', false, ...$arguments);
+        foreach (self::SHARED_STORES as $store) {
+            foreach (Subject::cases() as $subject) {
+                $arguments = [$subject->value, $store, $processes, $seconds, $this->folder];
+                $some = $this->programs->part('contend', false, ...$arguments);
+                $counts[$store][$subject->value] = $some;
+            }
         }
         $file = "$this->folder/contend";
-        $counts['c'] = $this->programs->raw('contend', $processes, $seconds, $file);
+        $counts['flock']['c'] = $this->programs->raw('contend', $processes, $seconds, $file);
 
         return ['seconds' => $seconds, 'times_held' => $counts];
     }
 
+    /** @return array<string, list<float>> by store */
     private function signals(): array
     {
         self::say('signal handlers during a wait');
+        $latencies = [];
+        foreach (self::SHARED_STORES as $store) {
+            $arguments = [$store, self::SIGNALS, $this->folder];
+            $latencies[$store] = $this->programs->part('signal', false, ...$arguments);
+        }
 
-        return $this->programs->part('signal', false, self::SIGNALS, $this->folder);
+        return $latencies;
     }
 
     private function load(): array
@@ -104,6 +131,9 @@ final class Local
         for ($round = 0; $round < self::HELD_ROUNDS; ++$round) {
             foreach (self::HELD as $store => $counts) {
                 foreach ($counts as $count) {
+                    if ($store === 'flock') {
+                        $count = min($count, self::mostDescriptors());
+                    }
                     foreach (Subject::cases() as $subject) {
                         $arguments = [$subject->value, $store, $count, $this->folder];
                         $values = $this->programs->part('held', true, ...$arguments);
@@ -116,6 +146,15 @@ final class Local
         }
 
         return $held;
+    }
+
+    /** How many files a process may hold, in thousands, with some room for others. */
+    private static function mostDescriptors(): int
+    {
+        $limits = (string) file_get_contents('/proc/self/limits');
+        preg_match('/^Max open files +(\d+)/m', $limits, $match);
+
+        return max(500, intdiv((int) ($match[1] ?? 0) - 100, 1_000) * 1_000);
     }
 
     private static function say(string $what): void

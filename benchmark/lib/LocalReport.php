@@ -16,8 +16,13 @@ final class LocalReport
         'latch' => 'Latch',
         'symfony' => 'Symfony',
         'c' => 'C',
-        'c-open' => 'C, open',
-        'c-kept' => 'C, kept',
+        'c-least' => 'C, least',
+    ];
+
+    private const LONG_NAMES = [
+        'latch' => 'Latch',
+        'symfony' => 'Symfony Lock, PHP',
+        'c' => 'the system calls in C',
     ];
 
     /**
@@ -35,9 +40,9 @@ final class LocalReport
             'targets' => $this->targets(),
             'rounds' => $this->measured['rounds'],
             'costs_ns' => array_map($this->summaries(...), $this->measured['costs_ns']),
-            'handoff_ns' => $this->summaries($this->measured['handoff_ns']),
+            'handoff_ns' => array_map($this->summaries(...), $this->measured['handoff_ns']),
             'contention' => $this->measured['contention'],
-            'signal_ns' => Stats::summary($this->measured['signal_ns']),
+            'signal_ns' => $this->summaries($this->measured['signal_ns']),
             'load_ns' => $this->summaries($this->measured['load_ns'])
                 + ['added' => Stats::summary($this->addedByLoading())],
             'held' => $this->measured['held'],
@@ -75,7 +80,6 @@ final class LocalReport
     /** @return list<Target> */
     public function targets(): array
     {
-        $latencies = $this->measured['handoff_ns']['latch'];
         $held = fn (int $count, string $what): float
             => Stats::median($this->measured['held']['memory'][$count]['latch'][$what]);
 
@@ -84,7 +88,7 @@ final class LocalReport
                 'flock: of open + flock + unlock + close in C',
                 0.6,
                 'x',
-                $this->ratio('flock, same lock', 'latch', 'c-open'),
+                $this->ratio('flock, same lock', 'latch', 'c'),
             ),
             Target::atLeast(
                 'flock: faster than Symfony',
@@ -105,16 +109,32 @@ final class LocalReport
                 $this->ratio('memory, new lock', 'symfony', 'latch'),
             ),
             Target::atMost(
+                'semaphore: of the same protocol in C',
+                1.3,
+                'x',
+                $this->ratio('semaphore, same lock', 'latch', 'c'),
+            ),
+            Target::atLeast(
+                'semaphore: faster than Symfony',
+                1,
+                'x',
+                $this->ratio('semaphore, same lock', 'symfony', 'latch'),
+            ),
+            Target::atMost(
                 'flock: hand-off to a waiter, median',
                 0.3,
                 'ms',
-                Stats::median($latencies) / 1e6,
+                Stats::median($this->measured['handoff_ns']['flock']['latch']) / 1e6,
             ),
-            Target::atMost(
-                'flock: signal handler during a wait, 90 of 100',
-                10,
-                'ms',
-                Stats::percentile($this->measured['signal_ns'], 90) / 1e6,
+            ...array_map(
+                static fn (string $store, array $latencies): Target => Target::atMost(
+                    "$store: signal handler during a wait, 90 of 100",
+                    10,
+                    'ms',
+                    Stats::percentile($latencies, 90) / 1e6,
+                ),
+                array_keys($this->measured['signal_ns']),
+                $this->measured['signal_ns'],
             ),
             Target::atMost(
                 'loading the extension',
@@ -137,6 +157,26 @@ final class LocalReport
         ];
     }
 
+    /** What a lock costs that nobody else wants, as a picture. */
+    public function picture(): Picture
+    {
+        $picture = new Picture(
+            'What a lock costs that nobody else wants',
+            'acquire() + release(), nanoseconds, shorter is better; ' . $this->machine['processor'],
+        );
+        foreach (['memory' => 'in memory', 'flock' => 'flock', 'semaphore' => 'semaphore'] as $store => $name) {
+            $bars = [];
+            foreach ($this->measured['costs_ns']["$store, same lock"] as $subject => $costs) {
+                if ($subject !== 'c-least') {
+                    $bars[self::LONG_NAMES[$subject]] = Stats::median($costs);
+                }
+            }
+            $picture->add($name, $bars);
+        }
+
+        return $picture;
+    }
+
     private function targetTable(): Table
     {
         $table = new Table('target', 'limit', 'measured', 'holds');
@@ -150,9 +190,9 @@ final class LocalReport
 
     private function costTable(): Table
     {
-        $subjects = ['latch', 'symfony', 'c-open', 'c-kept'];
+        $subjects = ['latch', 'symfony', 'c', 'c-least'];
         $head = array_map(static fn (string $subject): string => self::NAMES[$subject], $subjects);
-        $table = new Table('', ...$head, ...['Symfony : Latch', 'Latch : C, open']);
+        $table = new Table('', ...$head, ...['Symfony : Latch', 'Latch : C']);
         foreach ($this->measured['costs_ns'] as $row => $costs) {
             $cells = array_map(
                 static fn (string $subject): string => isset($costs[$subject])
@@ -161,8 +201,8 @@ final class LocalReport
                 $subjects,
             );
             $cells[] = self::number($this->ratio($row, 'symfony', 'latch'), 2);
-            $cells[] = isset($costs['c-open'])
-                ? self::number($this->ratio($row, 'latch', 'c-open'), 2)
+            $cells[] = isset($costs['c'])
+                ? self::number($this->ratio($row, 'latch', 'c'), 2)
                 : '';
             $table->add($row, ...$cells);
         }
@@ -181,10 +221,14 @@ final class LocalReport
             );
             $table->add($row, ...$cells, ...[(string) $summary['count']]);
         };
-        foreach ($this->measured['handoff_ns'] as $subject => $latencies) {
-            $add('flock, hand-off, ' . self::NAMES[$subject], $latencies);
+        foreach ($this->measured['handoff_ns'] as $store => $subjects) {
+            foreach ($subjects as $subject => $latencies) {
+                $add("$store, hand-off, " . self::NAMES[$subject], $latencies);
+            }
         }
-        $add('flock, signal handler during a wait, Latch', $this->measured['signal_ns']);
+        foreach ($this->measured['signal_ns'] as $store => $latencies) {
+            $add("$store, signal handler during a wait, Latch", $latencies);
+        }
         $add("php -n -r ''", $this->measured['load_ns']['without']);
         $add('the same with the extension', $this->measured['load_ns']['with']);
         $add('the difference, run by run', $this->addedByLoading());
@@ -196,15 +240,17 @@ final class LocalReport
     {
         ['seconds' => $seconds, 'times_held' => $timesHeld] = $this->measured['contention'];
         $table = new Table('', 'processes', 'least', 'most', 'most : least', 'all, per second');
-        foreach ($timesHeld as $subject => $counts) {
-            $table->add(
-                'flock, ' . self::NAMES[$subject],
-                (string) count($counts),
-                self::number(min($counts)),
-                self::number(max($counts)),
-                self::number(max($counts) / max(min($counts), 1), 2),
-                self::number(array_sum($counts) / $seconds),
-            );
+        foreach ($timesHeld as $store => $subjects) {
+            foreach ($subjects as $subject => $counts) {
+                $table->add(
+                    "$store, " . self::NAMES[$subject],
+                    (string) count($counts),
+                    self::number(min($counts)),
+                    self::number(max($counts)),
+                    self::number(max($counts) / max(min($counts), 1), 2),
+                    self::number(array_sum($counts) / $seconds),
+                );
+            }
         }
 
         return $table;

@@ -50,8 +50,10 @@ final class Programs
     public function php(): array
     {
         $command = [PHP_BINARY, '-n', '-d', "extension=$this->extension"];
-        if (!extension_loaded('posix')) {
-            array_push($command, '-d', 'extension=posix');
+        foreach (['posix', 'sysvsem'] as $name) {
+            if (!extension_loaded($name)) {
+                array_push($command, '-d', "extension=$name");
+            }
         }
         if (!extension_loaded('Zend OPcache')) {
             array_push($command, '-d', 'zend_extension=opcache');

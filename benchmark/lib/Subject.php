@@ -15,16 +15,19 @@ enum Subject: string
     case Latch = 'latch';
     case Symfony = 'symfony';
 
-    /** @return LockFactory on files in the folder */
-    public function flock(string $folder): object
+    /**
+     * @param 'flock'|'semaphore'|'memory' $store
+     * @param string                       $folder of the lock files
+     *
+     * @return LockFactory
+     */
+    public function locks(string $store, string $folder): object
     {
-        return $this->factory('FlockStore', $folder);
-    }
-
-    /** @return LockFactory */
-    public function memory(): object
-    {
-        return $this->factory('InMemoryStore');
+        return match ($store) {
+            'flock' => $this->factory('FlockStore', $folder),
+            'semaphore' => $this->factory('SemaphoreStore'),
+            'memory' => $this->factory('InMemoryStore'),
+        };
     }
 
     /** @return LockFactory */

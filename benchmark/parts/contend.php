@@ -1,7 +1,7 @@
 <?php
 
 /*
- * contend.php SUBJECT PROCESSES SECONDS FOLDER: how often each process held the one lock that all
+ * contend.php SUBJECT STORE PROCESSES SECONDS FOLDER: how often each process held the one lock that all
  * of them want all the time. The same steps as in raw/contend.c.
  */
 
@@ -11,12 +11,12 @@ namespace Latch\Benchmark;
 
 require __DIR__ . '/../lib/autoload.php';
 
-[, $name, $processes, $seconds, $folder] = $argv;
+[, $name, $store, $processes, $seconds, $folder] = $argv;
 $subject = Subject::from($name);
 $until = hrtime(true) + (int) ((float) $seconds * 1e9);
 
-$contend = static function (Child $parent) use ($subject, $folder, $until): void {
-    $lock = $subject->flock($folder)->createLock('contend');
+$contend = static function (Child $parent) use ($subject, $store, $folder, $until): void {
+    $lock = $subject->locks($store, $folder)->createLock('contend');
     for ($count = 0; hrtime(true) < $until; ++$count) {
         $lock->acquire(true);
         $lock->release();

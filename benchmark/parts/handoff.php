@@ -1,7 +1,7 @@
 <?php
 
 /*
- * handoff.php SUBJECT COUNT FOLDER: the nanoseconds from just before a release until a waiter that
+ * handoff.php SUBJECT STORE COUNT FOLDER: the nanoseconds from just before a release until a waiter that
  * is blocked in acquire(true) has the lock, for each of COUNT hand-offs. The same steps as in
  * raw/handoff.c.
  */
@@ -14,12 +14,12 @@ use RuntimeException;
 
 require __DIR__ . '/../lib/autoload.php';
 
-[, $name, $count, $folder] = $argv;
+[, $name, $store, $count, $folder] = $argv;
 $subject = Subject::from($name);
 
 // At each sign of the holder: says that it will wait, waits, says when it had the lock.
-$waiter = Child::start(static function (Child $holder) use ($subject, $folder): void {
-    $lock = $subject->flock($folder)->createLock('handoff');
+$waiter = Child::start(static function (Child $holder) use ($subject, $store, $folder): void {
+    $lock = $subject->locks($store, $folder)->createLock('handoff');
     while ($holder->hear() !== null) {
         $holder->say(0);
         $lock->acquire(true);
@@ -29,7 +29,7 @@ $waiter = Child::start(static function (Child $holder) use ($subject, $folder): 
     }
 });
 
-$lock = $subject->flock($folder)->createLock('handoff');
+$lock = $subject->locks($store, $folder)->createLock('handoff');
 $latencies = [];
 while (count($latencies) < (int) $count) {
     $lock->acquire(true);

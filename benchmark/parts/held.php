@@ -1,7 +1,7 @@
 <?php
 
 /*
- * held.php SUBJECT flock|memory COUNT FOLDER: what COUNT held locks cost, as bytes for each lock
+ * held.php SUBJECT STORE COUNT FOLDER: what COUNT held locks cost, as bytes for each lock
  * (PHP's own count, and what the process grew by), and what one more acquire and release costs
  * while they are held, in nanoseconds.
  */
@@ -15,7 +15,7 @@ require __DIR__ . '/../lib/autoload.php';
 [, $name, $store, $count, $folder] = $argv;
 $count = (int) $count;
 $subject = Subject::from($name);
-$factory = $store === 'flock' ? $subject->flock($folder) : $subject->memory();
+$factory = $subject->locks($store, $folder);
 
 /** Bytes that the process has in memory. */
 $resident = static fn (): int => (int) Programs::statusLine('VmRSS') * 1024;

@@ -1,7 +1,7 @@
 <?php
 
 /*
- * signal.php COUNT FOLDER: the nanoseconds from sending a signal until its pcntl handler runs in a
+ * signal.php STORE COUNT FOLDER: the nanoseconds from sending a signal until its pcntl handler runs in a
  * process that waits in acquire(true), for each of COUNT signals (SIGALRM and SIGTERM in turn).
  * Latch alone: pure PHP sleeps in flock(2), and its handler runs only when the lock is there.
  */
@@ -12,18 +12,18 @@ namespace Latch\Benchmark;
 
 require __DIR__ . '/../lib/autoload.php';
 
-[, $count, $folder] = $argv;
+[, $store, $count, $folder] = $argv;
 $signals = [SIGALRM, SIGTERM];
 
-$lock = Subject::Latch->flock($folder)->createLock('signal');
+$lock = Subject::Latch->locks($store, $folder)->createLock('signal');
 $lock->acquire();
 
-$waiter = Child::start(static function (Child $holder) use ($signals, $folder): void {
+$waiter = Child::start(static function (Child $holder) use ($signals, $store, $folder): void {
     pcntl_async_signals(true);
     foreach ($signals as $signal) {
         pcntl_signal($signal, static fn () => $holder->say(hrtime(true)));
     }
-    $lock = Subject::Latch->flock($folder)->createLock('signal');
+    $lock = Subject::Latch->locks($store, $folder)->createLock('signal');
     $holder->say(0);
     $lock->acquire(true);
 });

@@ -1,0 +1,100 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Benchmark;
+
+/**
+ * Groups of horizontal bars on one scale, as SVG.
+ */
+final class Picture
+{
+    private const WIDTH = 720;
+    /** Where names end and bars begin, and what is left free for the longest bar's value. */
+    private const NAMES_END = 230;
+    private const BARS_BEGIN = 238;
+    private const VALUE_WIDTH = 120;
+    private const TOP = 72;
+    private const BAR = 18;
+    private const GAP = 4;
+    private const GROUP_GAP = 22;
+    private const COLOURS = ['#4f46e5', '#f59e0b', '#94a3b8'];
+
+    /** @var array<string, array<string, float>> */
+    private array $groups = [];
+
+    public function __construct(private readonly string $title, private readonly string $subtitle)
+    {
+    }
+
+    /** @param array<string, float> $bars values by name; the first is the one that others are told in */
+    public function add(string $group, array $bars): void
+    {
+        $this->groups[$group] = $bars;
+    }
+
+    public function __toString(): string
+    {
+        $longest = max(array_map(static fn (array $bars): float => max($bars), $this->groups));
+        $scale = (self::WIDTH - self::BARS_BEGIN - self::VALUE_WIDTH) / $longest;
+        $body = '';
+        $y = self::TOP;
+        foreach ($this->groups as $group => $bars) {
+            $body .= $this->group($group, $bars, $y, $scale);
+            $y += count($bars) * (self::BAR + self::GAP) + self::GROUP_GAP;
+        }
+
+        return sprintf(
+            <<<'SVG'
+                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d"
+                    font-family="system-ui, sans-serif" font-size="13" fill="#1f2937" role="img" aria-label="%3$s">
+                <rect width="%1$d" height="%2$d" rx="8" fill="#ffffff"/>
+                <text x="20" y="30" font-size="17" font-weight="600">%3$s</text>
+                <text x="20" y="50" fill="#6b7280">%4$s</text>
+                %5$s</svg>
+
+                SVG,
+            self::WIDTH,
+            $y,
+            self::escape($this->title),
+            self::escape($this->subtitle),
+            $body,
+        );
+    }
+
+    /** @param array<string, float> $bars */
+    private function group(string $group, array $bars, int $y, float $scale): string
+    {
+        $lines = sprintf("<text x=\"20\" y=\"%d\" font-weight=\"600\">%s</text>\n", $y + 13, self::escape($group));
+        $first = reset($bars);
+        foreach (array_values($bars) as $at => $value) {
+            $length = $value * $scale;
+            $factor = $at > 0 && $first > 0 ? sprintf(' (%.1f ×)', $value / $first) : '';
+            $lines .= sprintf(
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#6b7280\">%s</text>\n"
+                    . "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"3\" fill=\"%s\"/>\n"
+                    . "<text x=\"%.1f\" y=\"%d\">%s%s</text>\n",
+                self::NAMES_END,
+                $y + 13,
+                self::escape(array_keys($bars)[$at]),
+                self::BARS_BEGIN,
+                $y,
+                $length,
+                self::BAR,
+                self::COLOURS[$at % count(self::COLOURS)],
+                self::BARS_BEGIN + $length + 8,
+                $y + 13,
+                number_format($value),
+                $factor,
+            );
+            $y += self::BAR + self::GAP;
+        }
+
+        return $lines;
+    }
+
+    private static function escape(string $text): string
+    {
+        return htmlspecialchars($text, ENT_XML1 | ENT_QUOTES);
+    }
+}
