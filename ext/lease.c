@@ -94,7 +94,7 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
         zend_get_gc_buffer_add_obj(buffer, lease->next);
     }
     zend_get_gc_buffer_use(buffer, table, count);
-    return zend_std_get_properties(object);
+    return object->properties; /* there are none, so that no table is made for them */
 }
 
 php_latch_lease *php_latch_lease_find(zend_object *key, php_latch_backend *backend,

@@ -295,7 +295,9 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
         zend_get_gc_buffer_add_obj(buffer, lock->logger);
     }
     zend_get_gc_buffer_use(buffer, table, count);
-    return zend_std_get_properties(object);
+    /* Not zend_std_get_properties(), which would make a table for each lock that the collector
+       comes by. */
+    return object->properties;
 }
 
 void php_latch_lock_life_startup(zend_class_entry *ce)
