@@ -141,7 +141,7 @@ static zend_string *token_of(php_latch_lease *lease)
         zend_throw_exception(php_latch_storage_ce, error.message, 0);
         return NULL;
     }
-    return zend_string_init(lease->lease.token, lease->lease.token_length, 0);
+    return zend_string_init(lease->lease.token, strlen(lease->lease.token), 0);
 }
 
 /* Throws and returns false while an operation on one of the key's leases is in flight. */

@@ -114,14 +114,23 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
 {
     const char *name = latch_store_describe(lease->lease.store)->state_name;
     zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
+    latch_status status = LATCH_ERROR_ARGUMENT;
+    latch_error error;
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
         return true;
     }
-    if (Z_TYPE_P(token) == IS_STRING
-        && latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token))) {
+    if (Z_TYPE_P(token) == IS_STRING) {
+        status =
+            latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token), &error);
+    }
+    if (status == LATCH_DONE) {
         php_latch_key_forget_state(key, name); /* from now on the lease has it */
         return true;
+    }
+    if (status == LATCH_ERROR_MEMORY) {
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        return false;
     }
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
                             "The key's state \"%s\" must be a token, a text of 1 to %d bytes.",

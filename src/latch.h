@@ -161,18 +161,21 @@ typedef struct latch_lease {
     int64_t deadline_ns;    /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
     uint64_t fencing_token; /* 0 = none */
     void *state;            /* the store's own */
+    char *token;            /* the lease's own; NULL until it has one */
     uint8_t mode;           /* of latch_mode */
     bool busy;              /* an operation is in flight */
     bool inherit;           /* flock: keep the lock in forked children (daemons) */
     bool remove;            /* flock: remove the lock file when an exclusive lock is released */
-    uint8_t token_length;   /* 0 until the lease has a token */
-    char token[LATCH_TOKEN_MAX + 1];
 } latch_lease;
 
 void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length);
 
-/* Adopts the token of a key that was handed over; false unless it is a text of 1 to 63 bytes. */
-bool latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length);
+/*
+ * Adopts the token of a key that was handed over, in place of its own. LATCH_ERROR_ARGUMENT unless
+ * it is a text of 1 to 63 bytes.
+ */
+latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length,
+                                     latch_error *error);
 
 /* Gives the lease a fresh token unless it has one. A store that needs none makes it on demand. */
 latch_status latch_lease_make_token(latch_lease *lease, latch_error *error);
@@ -185,8 +188,9 @@ latch_status latch_lease_make_token(latch_lease *lease, latch_error *error);
 bool latch_lease_held(const latch_lease *lease, int64_t now_ns);
 
 /*
- * Forgets the lease without releasing it. What the store keeps (a token in a table) stays until it
- * expires; a kernel lock ends with its last descriptor. No operation may be in flight.
+ * Forgets the lease, and its token, without releasing it. What the store keeps (a token in a table)
+ * stays until it expires; a kernel lock ends with its last descriptor. No operation may be in
+ * flight.
  */
 void latch_lease_drop(latch_lease *lease);
 

@@ -12,31 +12,41 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
     lease->deadline_ns = LATCH_NEVER;
 }
 
-bool latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length)
+latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length,
+                                     latch_error *error)
 {
+    latch_engine *engine = lease->store->engine;
+    char *copy;
+
     if (length == 0 || length > LATCH_TOKEN_MAX || memchr(token, '\0', length) != NULL) {
-        return false;
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a token is a text of 1 to %d bytes",
+                          LATCH_TOKEN_MAX);
     }
-    memcpy(lease->token, token, length);
-    lease->token[length] = '\0';
-    lease->token_length = (uint8_t) length;
-    return true;
+    copy = latch_allocate(engine, length + 1);
+    if (copy == NULL) {
+        return latch_fail_memory(error);
+    }
+    memcpy(copy, token, length);
+    copy[length] = '\0';
+    latch_free(engine, lease->token);
+    lease->token = copy;
+    return LATCH_DONE;
 }
 
 latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
 {
     const latch_env *env = &lease->store->engine->env;
+    char text[LATCH_TOKEN_LENGTH + 1];
     uint8_t bytes[32];
 
-    if (lease->token_length > 0) {
+    if (lease->token != NULL) {
         return LATCH_DONE;
     }
     if (!env->random(env->context, bytes, sizeof(bytes))) {
         return latch_fail(error, LATCH_ERROR_SYSTEM, 0, "the random source gave no bytes");
     }
-    latch_base64(bytes, sizeof(bytes), lease->token);
-    lease->token_length = LATCH_TOKEN_LENGTH;
-    return LATCH_DONE;
+    latch_base64(bytes, sizeof(bytes), text);
+    return latch_lease_adopt_token(lease, text, LATCH_TOKEN_LENGTH, error);
 }
 
 bool latch_lease_held(const latch_lease *lease, int64_t now_ns)
@@ -53,6 +63,10 @@ void latch_lease_drop(latch_lease *lease)
 {
     if (lease->store != NULL && lease->store->class->drop != NULL) {
         lease->store->class->drop(lease);
+    }
+    if (lease->token != NULL) {
+        latch_free(lease->store->engine, lease->token);
+        lease->token = NULL;
     }
     lease->mode = LATCH_FREE;
     lease->state = NULL;

@@ -56,7 +56,7 @@ static memory_hold *find_hold(const latch_lease *lease)
 {
     memory_entry *entry;
 
-    if (lease->state != NULL || lease->token_length == 0) {
+    if (lease->state != NULL || lease->token == NULL) {
         return lease->state;
     }
     entry = find_entry(lease);
@@ -212,12 +212,8 @@ static void memory_drop(latch_lease *lease)
         return;
     }
     hold->lease = NULL;
-    if (lease->token_length > 0) {
-        hold->token = latch_allocate(lease->store->engine, (size_t) lease->token_length + 1);
-        if (hold->token != NULL) {
-            memcpy(hold->token, lease->token, (size_t) lease->token_length + 1);
-        }
-    }
+    hold->token = lease->token;
+    lease->token = NULL;
 }
 
 const latch_store_class latch_memory_store = {

@@ -92,11 +92,16 @@ static void use_memory_store(void)
 
         went(try(lease, LATCH_ACQUIRE), LATCH_DONE);
     }
-    copy = unit_lease("k");
+    copy = unit_lease("r");
     if (went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)
-        && latch_lease_make_token(one, &unit.error) == LATCH_DONE) {
-        assert_true(latch_lease_adopt_token(copy, one->token, one->token_length));
-        latch_lease_drop(one); /* without memory, no copy of its key owns the lock any more */
+        && went(latch_lease_make_token(one, &unit.error), LATCH_DONE)
+        && went(latch_lease_adopt_token(copy, one->token, LATCH_TOKEN_LENGTH, &unit.error),
+                LATCH_DONE)) {
+        latch_lease_drop(one);
+        assert_true(unit_held(copy)); /* the lock of a dropped lease is its copy's */
+        went(try(two, LATCH_ACQUIRE), LATCH_CONFLICT);
+        went(unit_run(copy, LATCH_RELEASE), LATCH_DONE);
+        expect_free("r");
     }
 }
 
