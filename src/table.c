@@ -33,6 +33,17 @@ void latch_table_end(latch_table *table)
     table->bucket_count = table->count = 0;
 }
 
+/* The first node of this key in a chain, from `node` on. */
+static latch_node *find_in_chain(latch_node *node, uint64_t hash, const char *key, size_t length)
+{
+    while (
+        node != NULL
+        && !(node->hash == hash && node->length == length && memcmp(node->key, key, length) == 0)) {
+        node = node->next;
+    }
+    return node;
+}
+
 latch_node *latch_table_find(const latch_table *table, const char *key, size_t length)
 {
     uint64_t hash;
@@ -41,13 +52,12 @@ latch_node *latch_table_find(const latch_table *table, const char *key, size_t l
         return NULL;
     }
     hash = hash_key(table->seed, key, length);
-    for (latch_node *node = table->buckets[hash & (table->bucket_count - 1)]; node != NULL;
-         node = node->next) {
-        if (node->hash == hash && node->length == length && memcmp(node->key, key, length) == 0) {
-            return node;
-        }
-    }
-    return NULL;
+    return find_in_chain(table->buckets[hash & (table->bucket_count - 1)], hash, key, length);
+}
+
+latch_node *latch_table_next(const latch_node *node)
+{
+    return find_in_chain(node->next, node->hash, node->key, node->length);
 }
 
 static void put(latch_node **buckets, size_t bucket_count, latch_node *node)

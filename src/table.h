@@ -23,8 +23,11 @@ latch_status latch_table_init(latch_table *table, latch_engine *engine, latch_er
 /* Frees the buckets; the nodes are their owners'. */
 void latch_table_end(latch_table *table);
 
+/* A node of this key, and the next one of the same key; NULL when there is none. */
 latch_node *latch_table_find(const latch_table *table, const char *key, size_t length);
-/* Adds a node with `key` and `length` set. False when memory ran out; the table is as before. */
+latch_node *latch_table_next(const latch_node *node);
+/* Adds a node with `key` and `length` set, beside others of its key. False when memory ran out; the
+ * table is as before. */
 bool latch_table_add(latch_table *table, latch_node *node);
 void latch_table_remove(latch_table *table, latch_node *node);
 /* Any node of the table, for emptying it; NULL when it is empty. */

@@ -12,55 +12,61 @@
 #include <string.h>
 
 typedef struct memory_hold {
-    struct memory_hold *next; /* of the same entry */
-    struct memory_entry *entry;
-    latch_lease *lease; /* whose state this is; NULL when it was dropped */
-    char *token;        /* of a dropped lease that had one */
-} memory_hold;
-
-typedef struct memory_entry {
-    latch_node node;    /* keyed by the resource */
-    memory_hold *holds; /* never empty while the entry is in the table */
-    memory_hold first;  /* one of them, so that most entries are one allocation */
-    bool first_is_used;
-    bool exclusive; /* then there is one hold */
+    latch_node node; /* by resource: a lone writer, or readers, which have nodes of the same key */
+    union {
+        latch_lease *lease; /* whose state this is */
+        char *token;        /* an orphan's: of its lease, which was dropped; may be NULL */
+    };
+    bool is_orphan;
+    bool exclusive;
     char resource[];
-} memory_entry;
+} memory_hold;
 
 typedef struct memory_store {
     latch_store store;
-    latch_table entries;
+    latch_table holds;
 } memory_store;
+
+static latch_table *table_of(const latch_lease *lease)
+{
+    return &((memory_store *) lease->store)->holds;
+}
 
 static latch_status memory_open(latch_store *store, const latch_store_options *options,
                                 latch_error *error)
 {
     (void) options;
-    return latch_table_init(&((memory_store *) store)->entries, store->engine, error);
+    return latch_table_init(&((memory_store *) store)->holds, store->engine, error);
 }
 
-static memory_entry *find_entry(const latch_lease *lease)
+static memory_hold *hold_of(latch_node *node)
 {
-    latch_node *node = latch_table_find(&((memory_store *) lease->store)->entries, lease->resource,
-                                        lease->resource_length);
+    return node != NULL ? LATCH_CONTAINER(node, memory_hold, node) : NULL;
+}
 
-    return node != NULL ? LATCH_CONTAINER(node, memory_entry, node) : NULL;
+/* One of the holds on the lease's resource, and the next of them; NULL past the last one. */
+static memory_hold *first_hold(const latch_lease *lease)
+{
+    return hold_of(latch_table_find(table_of(lease), lease->resource, lease->resource_length));
+}
+
+static memory_hold *next_hold(const memory_hold *hold)
+{
+    return hold_of(latch_table_next(&hold->node));
 }
 
 static const char *token_of(const memory_hold *hold)
 {
-    return hold->lease != NULL ? hold->lease->token : hold->token;
+    return hold->is_orphan ? hold->token : hold->lease->token;
 }
 
-static memory_hold *find_hold(const latch_lease *lease)
+/* The hold of the lease itself, or of the key of which its key is a copy. */
+static memory_hold *find_own(const latch_lease *lease)
 {
-    memory_entry *entry;
-
     if (lease->state != NULL || lease->token == NULL) {
         return lease->state;
     }
-    entry = find_entry(lease);
-    for (memory_hold *hold = entry != NULL ? entry->holds : NULL; hold != NULL; hold = hold->next) {
+    for (memory_hold *hold = first_hold(lease); hold != NULL; hold = next_hold(hold)) {
         if (token_of(hold) != NULL && strcmp(token_of(hold), lease->token) == 0) {
             return hold;
         }
@@ -68,104 +74,77 @@ static memory_hold *find_hold(const latch_lease *lease)
     return NULL;
 }
 
-static memory_entry *add_entry(const latch_lease *lease)
+static latch_status add_hold(latch_lease *lease, bool exclusive, latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
-    memory_entry *entry = latch_allocate(engine, sizeof(*entry) + lease->resource_length);
+    memory_hold *hold =
+        latch_allocate(engine, offsetof(memory_hold, resource) + lease->resource_length);
 
-    if (entry == NULL) {
-        return NULL;
+    if (hold == NULL) {
+        return latch_fail_memory(error);
     }
-    memcpy(entry->resource, lease->resource, lease->resource_length);
-    entry->node.key = entry->resource;
-    entry->node.length = lease->resource_length;
-    entry->holds = NULL;
-    entry->first_is_used = false;
-    if (!latch_table_add(&((memory_store *) lease->store)->entries, &entry->node)) {
-        latch_free(engine, entry);
-        return NULL;
+    memcpy(hold->resource, lease->resource, lease->resource_length);
+    hold->node.key = hold->resource;
+    hold->node.length = lease->resource_length;
+    hold->lease = lease;
+    hold->is_orphan = false;
+    hold->exclusive = exclusive;
+    if (!latch_table_add(table_of(lease), &hold->node)) {
+        latch_free(engine, hold);
+        return latch_fail_memory(error);
     }
-    return entry;
-}
-
-static bool add_hold(memory_entry *entry, latch_lease *lease)
-{
-    memory_hold *hold = &entry->first;
-
-    if (entry->first_is_used) {
-        hold = latch_allocate(lease->store->engine, sizeof(*hold));
-        if (hold == NULL) {
-            return false;
-        }
-    } else {
-        entry->first_is_used = true;
-    }
-    *hold = (memory_hold){.next = entry->holds, .entry = entry, .lease = lease};
-    entry->holds = hold;
     lease->state = hold;
-    return true;
+    return LATCH_DONE;
 }
 
 static void remove_hold(memory_store *store, memory_hold *hold)
 {
     latch_engine *engine = store->store.engine;
-    memory_entry *entry = hold->entry;
-    memory_hold **link = &entry->holds;
 
-    while (*link != hold) {
-        link = &(*link)->next;
-    }
-    *link = hold->next;
-    if (hold->lease != NULL) {
+    latch_table_remove(&store->holds, &hold->node);
+    if (hold->is_orphan) {
+        latch_free(engine, hold->token);
+    } else {
         hold->lease->state = NULL;
     }
-    latch_free(engine, hold->token);
-    if (hold == &entry->first) {
-        entry->first_is_used = false;
-    } else {
-        latch_free(engine, hold);
-    }
-    if (entry->holds == NULL) {
-        latch_table_remove(&store->entries, &entry->node);
-        latch_free(engine, entry);
-    }
+    latch_free(engine, hold);
 }
 
 static void memory_close(latch_store *base)
 {
     memory_store *store = (memory_store *) base;
 
-    for (latch_node *node; (node = latch_table_any(&store->entries)) != NULL;) {
-        remove_hold(store, LATCH_CONTAINER(node, memory_entry, node)->holds);
+    for (latch_node *node; (node = latch_table_any(&store->holds)) != NULL;) {
+        remove_hold(store, hold_of(node));
     }
-    latch_table_end(&store->entries);
+    latch_table_end(&store->holds);
+}
+
+static bool is_alone(const latch_lease *lease, const memory_hold *hold)
+{
+    const memory_hold *first = first_hold(lease);
+
+    return first == hold && next_hold(first) == NULL;
 }
 
 static latch_status acquire(latch_op *op)
 {
     latch_lease *lease = op->lease;
     bool exclusive = op->request.kind == LATCH_ACQUIRE;
-    memory_hold *hold = find_hold(lease);
-    memory_entry *entry = hold != NULL ? hold->entry : find_entry(lease);
+    memory_hold *hold = find_own(lease);
 
     if (hold != NULL) {
-        if (exclusive && entry->holds->next != NULL) {
-            return LATCH_CONFLICT; /* a reader that is not alone */
+        if (exclusive && !is_alone(lease, hold)) {
+            return LATCH_CONFLICT; /* one reader of several */
         }
-        entry->exclusive = exclusive;
+        hold->exclusive = exclusive;
         return LATCH_DONE;
     }
-    if (entry != NULL && (exclusive || entry->exclusive)) {
+    hold = first_hold(lease);
+    if (hold != NULL && (exclusive || hold->exclusive)) {
         return LATCH_CONFLICT;
     }
-    if (entry == NULL) {
-        entry = add_entry(lease);
-        if (entry == NULL) {
-            return latch_fail_memory(op->error);
-        }
-        entry->exclusive = exclusive;
-    }
-    return add_hold(entry, lease) ? LATCH_DONE : latch_fail_memory(op->error);
+    return add_hold(lease, exclusive, op->error);
 }
 
 static latch_status memory_begin(latch_op *op)
@@ -185,13 +164,13 @@ static latch_status memory_begin(latch_op *op)
             }
             return status;
         case LATCH_RELEASE:
-            hold = find_hold(lease);
+            hold = find_own(lease);
             if (hold != NULL) {
                 remove_hold((memory_store *) lease->store, hold);
             }
             return LATCH_DONE;
         case LATCH_PROBE:
-            return find_hold(lease) != NULL ? LATCH_DONE : LATCH_CONFLICT;
+            return find_own(lease) != NULL ? LATCH_DONE : LATCH_CONFLICT;
         case LATCH_REFRESH:
             break; /* holds never expire */
     }
@@ -200,7 +179,7 @@ static latch_status memory_begin(latch_op *op)
 
 static bool memory_held(const latch_lease *lease)
 {
-    return find_hold(lease) != NULL;
+    return find_own(lease) != NULL;
 }
 
 /* The lock stays; a copy of the key, if there is one, can still release it by the token. */
@@ -208,12 +187,11 @@ static void memory_drop(latch_lease *lease)
 {
     memory_hold *hold = lease->state;
 
-    if (hold == NULL) {
-        return;
+    if (hold != NULL) {
+        hold->is_orphan = true;
+        hold->token = lease->token;
+        lease->token = NULL;
     }
-    hold->lease = NULL;
-    hold->token = lease->token;
-    lease->token = NULL;
 }
 
 const latch_store_class latch_memory_store = {

@@ -101,6 +101,37 @@ static void a_key_of_the_same_hash_is_not_mistaken_for_another(void **state)
     assert_null(latch_table_find(&table, "key 1", 5));
 }
 
+static void nodes_of_one_key_are_found_one_after_the_other(void **state)
+{
+    entry same[3];
+    bool seen[3] = {false};
+    int count = 0;
+
+    (void) state;
+    add_first(10);
+    for (int at = 0; at < 3; at++) {
+        same[at] = (entry){.node = {.key = "key 5", .length = 5}};
+        assert_true(latch_table_add(&table, &same[at].node));
+    }
+    for (int at = 10; at < MANY; at++) { /* the table grows, and moves them */
+        assert_true(latch_table_add(&table, &entries[at].node));
+    }
+    latch_table_remove(&table, &entries[5].node);
+    for (latch_node *node = find(5); node != NULL; node = latch_table_next(node)) {
+        entry *found = LATCH_CONTAINER(node, entry, node);
+
+        assert_in_range(found - same, 0, 2);
+        assert_false(seen[found - same]);
+        seen[found - same] = true;
+        count++;
+    }
+    assert_int_equal(count, 3);
+    latch_table_remove(&table, &same[1].node);
+    assert_int_equal(table.count, MANY + 1);
+    assert_ptr_equal(latch_table_next(find(5)), find(5) == &same[0].node ? &same[2] : &same[0]);
+    assert_null(latch_table_next(find(4)));
+}
+
 static void any_of_many_can_be_removed_from_its_chain(void **state)
 {
     (void) state;
@@ -221,6 +252,7 @@ int main(void)
         TABLE_TEST(what_was_added_is_found_while_it_grows),
         TABLE_TEST(keys_are_bytes_that_must_match_in_full),
         TABLE_TEST(a_key_of_the_same_hash_is_not_mistaken_for_another),
+        TABLE_TEST(nodes_of_one_key_are_found_one_after_the_other),
         TABLE_TEST(any_of_many_can_be_removed_from_its_chain),
         TABLE_TEST(emptying_a_table_meets_everything_once),
         TABLE_TEST(an_ended_table_can_be_used_again),
