@@ -118,7 +118,8 @@ void php_latch_key_mark_unserializable(zend_object *key)
 /* The name of the lease's token in a key's state; NULL when it has none. */
 static const char *state_name(const php_latch_lease *lease)
 {
-    return lease->backend != NULL ? latch_store_describe(lease->lease.store)->state_name : NULL;
+    return php_latch_lease_is_native(lease) ? latch_store_describe(lease->lease.store)->state_name
+                                            : NULL;
 }
 
 static php_latch_lease *find_token_lease(zend_object *key, zend_string *name)

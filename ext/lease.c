@@ -18,6 +18,16 @@ php_latch_lease *php_latch_lease_from(zend_object *object)
     return LATCH_CONTAINER(object, php_latch_lease, std);
 }
 
+bool php_latch_lease_is_native(const php_latch_lease *lease)
+{
+    return lease->lease.store != NULL;
+}
+
+zend_string *php_latch_lease_resource(const php_latch_lease *lease)
+{
+    return LATCH_CONTAINER(lease->lease.resource, zend_string, val);
+}
+
 php_latch_lease *php_latch_lease_first(zend_object *key)
 {
     zval *slot = php_latch_key_lease_slot(key);
@@ -54,16 +64,33 @@ void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
     OBJ_RELEASE(&lease->std);
 }
 
+/* A lease in an engine's store, or in one that is driven by its PHP methods. */
+static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, zend_object *store)
+{
+    php_latch_lease *lease = zend_object_alloc(sizeof(*lease), php_latch_lease_ce);
+
+    latch_lease_init(&lease->lease, backend != NULL ? backend->store : NULL, ZSTR_VAL(resource),
+                     ZSTR_LEN(resource));
+    zend_string_addref(resource);
+    if (backend != NULL) {
+        lease->backend = backend;
+        backend->references++;
+    } else {
+        lease->store = store;
+    }
+    lease->next = NULL;
+    lease->users = 0;
+    zend_object_std_init(&lease->std, php_latch_lease_ce);
+    object_properties_init(&lease->std, php_latch_lease_ce);
+    lease->std.handlers = &handlers;
+    return lease;
+}
+
+/* The class is final and its constructor private: nobody gets here but by ReflectionClass. */
 static zend_object *create(zend_class_entry *ce)
 {
-    php_latch_lease *lease = zend_object_alloc(sizeof(*lease), ce);
-
-    memset(lease, 0, offsetof(php_latch_lease, std));
-    lease->lease.deadline_ns = LATCH_NEVER;
-    zend_object_std_init(&lease->std, ce);
-    object_properties_init(&lease->std, ce);
-    lease->std.handlers = &handlers;
-    return &lease->std;
+    (void) ce;
+    return &make(ZSTR_EMPTY_ALLOC(), NULL, NULL)->std;
 }
 
 static void destroy(zend_object *object)
@@ -71,14 +98,10 @@ static void destroy(zend_object *object)
     php_latch_lease *lease = php_latch_lease_from(object);
 
     latch_lease_drop(&lease->lease);
-    if (lease->backend != NULL) {
+    if (php_latch_lease_is_native(lease)) {
         php_latch_backend_release(lease->backend);
-        lease->backend = NULL;
-        lease->lease.store = NULL;
     }
-    if (lease->resource != NULL) {
-        zend_string_release(lease->resource);
-    }
+    zend_string_release(php_latch_lease_resource(lease));
     if (lease->next != NULL) {
         OBJ_RELEASE(lease->next);
     }
@@ -97,12 +120,13 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
     return object->properties; /* there are none, so that no table is made for them */
 }
 
-php_latch_lease *php_latch_lease_find(zend_object *key, php_latch_backend *backend,
-                                      zend_object *store)
+php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend *backend,
+                                      const zend_object *store)
 {
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
-        if (lease->backend == backend && lease->store == store) {
+        if (php_latch_lease_is_native(lease) ? lease->backend == backend
+                                             : backend == NULL && lease->store == store) {
             return lease;
         }
     }
@@ -146,7 +170,7 @@ static void forget_unused(zend_object *key)
     while (lease != NULL) {
         php_latch_lease *next = php_latch_lease_next(lease);
 
-        if (lease->backend != NULL
+        if (php_latch_lease_is_native(lease)
                 ? lease->backend->references == 1 && lease->backend->identity == NULL
                 : lease->store == NULL) {
             php_latch_lease_forget(key, lease);
@@ -169,19 +193,10 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
     if (resource == NULL) {
         return NULL;
     }
-    lease = php_latch_lease_from(create(php_latch_lease_ce));
-    lease->resource = zend_string_copy(resource);
-    latch_lease_init(&lease->lease, backend != NULL ? backend->store : NULL, ZSTR_VAL(resource),
-                     ZSTR_LEN(resource));
-    if (backend != NULL) {
-        lease->backend = backend;
-        backend->references++;
-        if (!adopt_token(lease, key)) {
-            OBJ_RELEASE(&lease->std);
-            return NULL;
-        }
-    } else {
-        lease->store = store;
+    lease = make(resource, backend, store);
+    if (backend != NULL && !adopt_token(lease, key)) {
+        OBJ_RELEASE(&lease->std);
+        return NULL;
     }
     forget_unused(key);
     if (php_latch_lease_first(key) != NULL) {

@@ -44,7 +44,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     if (status == LATCH_DONE && request->kind != LATCH_RELEASE) {
         note_expiry(lock, &lease->lease);
     }
-    outcome = php_latch_outcome_of_status(status, &error, lease->resource);
+    outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
     OBJ_RELEASE(&lease->std);
     return outcome;
 }

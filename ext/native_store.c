@@ -174,7 +174,7 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
     status = php_latch_run(lease, request, &error);
     if (request->kind != LATCH_PROBE || LATCH_FAILED(status)) {
-        outcome = php_latch_outcome_of_status(status, &error, lease->resource);
+        outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
         php_latch_throw_outcome(&outcome);
     }
     OBJ_RELEASE(&lease->std);

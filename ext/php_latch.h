@@ -147,17 +147,23 @@ void php_latch_native_store_startup(void);
 
 /* ---- lease.c: what a key holds in one store ---------------------------------------------- */
 
+/* Kept small: there is one for each held lock. */
 typedef struct php_latch_lease {
-    latch_lease lease;
-    php_latch_backend *backend; /* NULL for a store that is driven by its PHP methods */
-    zend_object *store; /* that store, else NULL; no reference, the Locks that use it have */
-    uint32_t users;     /* Locks that do */
-    zend_string *resource;
+    latch_lease lease; /* its resource is within a zend_string */
+    union {
+        php_latch_backend *backend; /* of a store of the engine, which the lease names, too */
+        zend_object *store; /* driven by its PHP methods; no reference, the Locks that use it have;
+                               NULL when none does */
+    };
     zend_object *next; /* the key's lease in another store, or NULL */
+    uint32_t users;    /* Locks that use it with `store` */
     zend_object std;
 } php_latch_lease;
 
 php_latch_lease *php_latch_lease_from(zend_object *object);
+bool php_latch_lease_is_native(const php_latch_lease *lease);
+/* Not a new reference. */
+zend_string *php_latch_lease_resource(const php_latch_lease *lease);
 /* The key's leases, in no order; NULL past the last one. */
 php_latch_lease *php_latch_lease_first(zend_object *key);
 php_latch_lease *php_latch_lease_next(const php_latch_lease *lease);
@@ -167,8 +173,8 @@ void php_latch_lease_forget(zend_object *key, php_latch_lease *lease);
  * The key's lease in an engine's store, or in one that is driven by its PHP methods: one of
  * `backend` and `store` is NULL. NULL when the key has none.
  */
-php_latch_lease *php_latch_lease_find(zend_object *key, php_latch_backend *backend,
-                                      zend_object *store);
+php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend *backend,
+                                      const zend_object *store);
 /* The same, made when it is missing; NULL after throwing. */
 php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
                                      zend_object *store);
