@@ -91,7 +91,6 @@ static void init_globals(void *memory)
     thread_count++;
     memset(globals, 0, sizeof(*globals));
     latch_link_init(&globals->shared_backends);
-    latch_link_init(&globals->locks);
     latch_link_init(&globals->orphans);
 }
 

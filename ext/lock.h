@@ -6,7 +6,6 @@
 #include "php_latch.h"
 
 typedef struct php_latch_lock {
-    latch_link link; /* in LATCH_G(locks) while it is dirty and to be released automatically */
     zend_object *key, *store; /* NULL until constructed */
     zend_object *logger;      /* may be NULL */
     php_latch_lease *lease;   /* of a store written in PHP, once there is one: a reference */

@@ -85,9 +85,9 @@ void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty)
 {
     if (lock->auto_release && dirty != lock->dirty) {
         if (dirty) {
-            latch_link_append(&LATCH_G(locks), &lock->link);
+            LATCH_G(dirty_locks)++;
         } else {
-            latch_link_remove(&lock->link);
+            LATCH_G(dirty_locks)--;
         }
     }
     lock->dirty = dirty;
@@ -213,25 +213,58 @@ static void release_or_leave(php_latch_lock *lock)
     }
 }
 
-/* The PHP code that is called here may drop other locks: until nothing is left. */
+/*
+ * Looks for the dirty locks among all of PHP's objects. A list of them would cost each lock 16
+ * bytes and each acquire its neighbours' cache lines; and when a request ends well, none is left.
+ */
+static bool release_locks(void)
+{
+    bool found = false;
+
+    for (uint32_t handle = 1; LATCH_G(dirty_locks) > 0 && handle < EG(objects_store).top;
+         handle++) {
+        zend_object *object = EG(objects_store).object_buckets[handle];
+
+        if (IS_OBJ_VALID(object) && object->handlers == &handlers) {
+            php_latch_lock *lock = php_latch_lock_from(object);
+
+            if (lock->dirty && lock->auto_release) {
+                release_or_leave(lock);
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+static bool release_orphans(void)
+{
+    latch_link *orphans = &LATCH_G(orphans);
+    bool found = false;
+
+    while (orphans->next != orphans) {
+        orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
+
+        latch_link_remove(&orphan->link);
+        if (orphan->generation == latch_engine_generation(php_latch_engine)) {
+            call_delete(orphan->store, orphan->key);
+        }
+        OBJ_RELEASE(orphan->key);
+        OBJ_RELEASE(orphan->store);
+        free(orphan);
+        found = true;
+    }
+    return found;
+}
+
+/* The PHP code that is called here may take and drop other locks: until nothing is left. */
 void php_latch_release_all(void)
 {
-    latch_link *locks = &LATCH_G(locks), *orphans = &LATCH_G(orphans);
+    bool found = true;
 
-    while (locks->next != locks || orphans->next != orphans) {
-        if (locks->next != locks) {
-            release_or_leave(LATCH_CONTAINER(locks->next, php_latch_lock, link));
-        } else {
-            orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
-
-            latch_link_remove(&orphan->link);
-            if (orphan->generation == latch_engine_generation(php_latch_engine)) {
-                call_delete(orphan->store, orphan->key);
-            }
-            OBJ_RELEASE(orphan->key);
-            OBJ_RELEASE(orphan->store);
-            free(orphan);
-        }
+    while (found) {
+        found = release_locks();
+        found |= release_orphans();
     }
     LATCH_G(all_released) = true;
 }

@@ -26,7 +26,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool shutting_down;            /* RSHUTDOWN has come: no interrupts any more */
     bool all_released;             /* and has done its work: no PHP code can be called any more */
     latch_link shared_backends;    /* of php_latch_backend */
-    latch_link locks;              /* of php_latch_lock: to be released at the end of the request */
+    size_t dirty_locks;            /* how many Locks are to be released at the end of the request */
     latch_link orphans; /* locks of PHP-written stores that a fatal error freed unreleased */
     bool inherit;       /* of locks that are taken by a store's methods, see native_store.c */
 ZEND_END_MODULE_GLOBALS(latch)
