@@ -82,6 +82,8 @@ static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, 
     lease->users = 0;
     zend_object_std_init(&lease->std, php_latch_lease_ce);
     object_properties_init(&lease->std, php_latch_lease_ce);
+    /* It refers to other leases at most, and is in no cycle: the collector need not look at it. */
+    GC_ADD_FLAGS(&lease->std, GC_NOT_COLLECTABLE);
     lease->std.handlers = &handlers;
     return lease;
 }
@@ -106,18 +108,6 @@ static void destroy(zend_object *object)
         OBJ_RELEASE(lease->next);
     }
     zend_object_std_dtor(object);
-}
-
-static HashTable *get_gc(zend_object *object, zval **table, int *count)
-{
-    php_latch_lease *lease = php_latch_lease_from(object);
-    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
-
-    if (lease->next != NULL) {
-        zend_get_gc_buffer_add_obj(buffer, lease->next);
-    }
-    zend_get_gc_buffer_use(buffer, table, count);
-    return object->properties; /* there are none, so that no table is made for them */
 }
 
 php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend *backend,
@@ -224,6 +214,5 @@ void php_latch_register_lease(void)
     handlers = *zend_get_std_object_handlers();
     handlers.offset = offsetof(php_latch_lease, std);
     handlers.free_obj = destroy;
-    handlers.get_gc = get_gc;
     handlers.clone_obj = NULL;
 }
