@@ -258,7 +258,7 @@ final class LocalReport
 
     private function heldTable(): Table
     {
-        $table = new Table('', 'heap, bytes', 'resident, bytes', 'one more, ns');
+        $table = new Table('', 'heap, bytes', 'resident, bytes', 'one more, ns', 'each, ns');
         foreach ($this->measured['held'] as $store => $counts) {
             foreach ($counts as $count => $subjects) {
                 foreach ($subjects as $subject => $values) {
@@ -270,6 +270,7 @@ final class LocalReport
                         // Memory comes in pages: for a single lock the number says nothing.
                         $count > 1 ? self::number($medians['resident']) : '',
                         self::number($medians['ns']),
+                        self::number($medians['each_ns']),
                     );
                 }
             }
