@@ -1,6 +1,12 @@
-/* Differences between the versions of PHP. */
+/* PHP's own header, and the differences between its versions. */
 #ifndef PHP_LATCH_COMPAT_H
 #define PHP_LATCH_COMPAT_H
+
+/* The streams' header of 8.5 has a parameter that is named like a type. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include "php.h"
+#pragma GCC diagnostic pop
 
 /*
  * PHP that reports the memory limit later (8.2.35 and its like): a failed allocation no longer

@@ -9,8 +9,6 @@
 #include "config.h"
 #endif
 
-#include "php.h"
-
 #include "compat.h"
 #include "src/latch.h"
 #include "src/link.h"
