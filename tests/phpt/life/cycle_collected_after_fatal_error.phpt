@@ -26,7 +26,7 @@ register_shutdown_function(function () {
     $store->back = new Lock(new Key('r'), $store);
     $store->back->acquire();
 })();
-trigger_error('the end', E_USER_ERROR);
+@trigger_error('the end', E_USER_ERROR); // 8.4 deprecates it; @ hides that, and no fatal error
 ?>
 --EXPECTF--
 Fatal error: the end in %s on line %d
