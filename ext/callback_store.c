@@ -12,8 +12,7 @@
 #define POLL_NS (100 * LATCH_NS_PER_MS)
 #define JITTER_NS (10 * LATCH_NS_PER_MS)
 
-static php_latch_outcome call(zend_object *store, const char *name, zend_object *key,
-                              zval *return_value)
+static void invoke(zend_object *store, const char *name, zend_object *key, zval *return_value)
 {
     zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table, name, strlen(name));
     zval argument;
@@ -21,6 +20,11 @@ static php_latch_outcome call(zend_object *store, const char *name, zend_object 
     ZEND_ASSERT(method != NULL); /* its interface has it */
     ZVAL_OBJ(&argument, key);
     zend_call_known_instance_method_with_1_params(method, store, return_value, &argument);
+}
+
+static php_latch_outcome call(zend_object *store, const char *name, zend_object *key)
+{
+    invoke(store, name, key, NULL);
     return php_latch_outcome_of_call();
 }
 
@@ -38,7 +42,7 @@ static php_latch_outcome poll(zend_object *store, zend_object *key, const char *
 {
     while (true) {
         bool last = php_latch_now_ns() >= deadline_ns;
-        php_latch_outcome outcome = call(store, save, key, NULL);
+        php_latch_outcome outcome = call(store, save, key);
 
         if (outcome.status != LATCH_CONFLICT || last) {
             return outcome;
@@ -59,11 +63,11 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
                                      : php_latch_blocking_store_ce;
 
     if (!blocking) {
-        return call(store, save, key, NULL);
+        return call(store, save, key);
     }
     /* waitAndSave() knows no timeout: with one, poll. */
     if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
-        return call(store, shared ? "waitandsaveread" : "waitandsave", key, NULL);
+        return call(store, shared ? "waitandsaveread" : "waitandsave", key);
     }
     return poll(store, key, save, deadline_ns);
 }
@@ -83,7 +87,7 @@ php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *ke
 
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key)
 {
-    return call(store, "delete", key, NULL);
+    return call(store, "delete", key);
 }
 
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists)
@@ -92,8 +96,12 @@ php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key
     zval answer;
 
     ZVAL_UNDEF(&answer);
-    outcome = call(store, "exists", key, &answer);
-    *exists = outcome.status == LATCH_DONE && zend_is_true(&answer);
+    invoke(store, "exists", key, &answer);
+    /* Before the outcome is asked for: both can throw, the first in an error handler (PHP 8.5 warns
+     * of NAN), the second in a destructor. */
+    *exists = zend_is_true(&answer);
     zval_ptr_dtor(&answer);
+    outcome = php_latch_outcome_of_call();
+    *exists = *exists && outcome.status == LATCH_DONE;
     return outcome;
 }
