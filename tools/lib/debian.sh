@@ -6,18 +6,28 @@
 # shellcheck source=tools/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+# The Debian that is asked: bookworm, trixie, or sid with experimental.
+LATCH_SUITE=${LATCH_SUITE:-bookworm}
+
+# latch_archives: the archives of that Debian, one per line.
+latch_archives() {
+    case $LATCH_SUITE in
+        sid) printf 'debian %s\n' sid experimental ;;
+        *) printf '%s\n' "debian $LATCH_SUITE" "debian-security $LATCH_SUITE-security" ;;
+    esac
+}
+
 # latch_apt COMMAND...: runs an apt program on that configuration; the lists are read once a day.
 latch_apt() {
-    local directory=$LATCH_CACHE/apt
+    local directory=$LATCH_CACHE/apt/$LATCH_SUITE
     if [[ -z $(find "$directory/fresh" -mtime -1 2> /dev/null) ]]; then
         mkdir -p "$directory"/{lists,cache}/partial
         : > "$directory/status"
-        local signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' type
-        for type in deb deb-src; do
+        local signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' archive
+        while read -r archive; do
             printf '%s %s http://deb.debian.org/%s main\n' \
-                "$type" "$signed" 'debian bookworm' \
-                "$type" "$signed" 'debian-security bookworm-security'
-        done > "$directory/sources.list"
+                deb "$signed" "$archive" deb-src "$signed" "$archive"
+        done < <(latch_archives) > "$directory/sources.list"
         cat > "$directory/apt.conf" <<END
 Dir::Etc::sourcelist "$directory/sources.list";
 Dir::Etc::sourceparts "/dev/null";
@@ -28,6 +38,10 @@ APT::Sandbox::User "root";
 Acquire::Languages "none";
 Acquire::Retries "3";
 END
+        # These lists are meant to last a week, and mirrors lag behind.
+        if [[ $LATCH_SUITE == sid ]]; then
+            echo 'Acquire::Check-Valid-Until "false";' >> "$directory/apt.conf"
+        fi
         APT_CONFIG=$directory/apt.conf latch_quietly "$LATCH_WORK/log/apt-lists.log" \
             apt-get -qq update || return
         touch "$directory/fresh"
@@ -63,21 +77,28 @@ latch_debian_source() {
     find "$directory" -name "$pattern"
 }
 
+# latch_debian_unpack DIRECTORY PACKAGE...: unpacks these binary packages into the directory.
+latch_debian_unpack() {
+    local directory=$1 deb
+    shift
+    mkdir -p "$directory/deb"
+    latch_apt true || return
+    (cd "$directory/deb" && latch_quietly "$LATCH_WORK/log/deb.log" \
+        latch_apt apt-get -qq download "$@") || return
+    for deb in "$directory"/deb/*.deb; do
+        dpkg -x "$deb" "$directory" || return
+    done
+    rm -r "$directory/deb"
+}
+
 # latch_debian_files NAME PACKAGE...: prints the folder with the files of these binary packages.
 latch_debian_files() {
-    local directory=$LATCH_CACHE/unpacked/$1 deb
+    local directory=$LATCH_CACHE/unpacked/$1
     shift
     if [[ $(cat "$directory/.complete" 2> /dev/null) != "$*" ]]; then
         rm -rf "$directory"
-        mkdir -p "$directory/deb"
         latch_say "fetching the Debian packages $*"
-        latch_apt true || return
-        (cd "$directory/deb" && latch_quietly "$LATCH_WORK/log/deb.log" \
-            latch_apt apt-get -qq download "$@") || return
-        for deb in "$directory"/deb/*.deb; do
-            dpkg -x "$deb" "$directory"
-        done
-        rm -r "$directory/deb"
+        latch_debian_unpack "$directory" "$@" || return
         printf '%s\n' "$*" > "$directory/.complete"
     fi
     printf '%s\n' "$directory"
