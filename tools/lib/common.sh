@@ -37,10 +37,15 @@ latch_quietly() {
     return "$status"
 }
 
+# Followed by a name for messages, the path of a file and a function with its arguments: a command
+# that calls the function in a shell of its own.
+# shellcheck disable=SC2016 # it is that shell's
+LATCH_SHELL=(bash -c 'set -euo pipefail; source "$1"; shift; "$@"')
+
 # latch_in_shell FILE FUNCTION [ARGUMENT...]: calls a function of that file of this folder in a
 # shell of its own, because "set -e" is off inside a function that is called in a condition.
 latch_in_shell() {
-    bash -c 'set -euo pipefail; source "$1"; shift; "$@"' "$2" "$LATCH_ROOT/tools/lib/$1" "${@:2}"
+    "${LATCH_SHELL[@]}" "$2" "$LATCH_ROOT/tools/lib/$1" "${@:2}"
 }
 
 # Git in this tree, also when the tree belongs to somebody else (root in a container).

@@ -9,10 +9,21 @@ latch_is_installed() {
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null) == installed ]]
 }
 
+# latch_as_root COMMAND...: runs it as root, through sudo where need be.
+latch_as_root() {
+    local sudo=()
+    if ((EUID != 0)); then
+        sudo=(sudo)
+        # Without a terminal nobody can type a password.
+        [[ -t 0 ]] || sudo+=(-n)
+    fi
+    "${sudo[@]}" "$@"
+}
+
 # latch_require_packages PACKAGE...: installs those that are missing, all in one call of apt-get.
 # Needs root, or sudo; when that is not to be had, names the command that would help.
 latch_require_packages() {
-    local package missing=() as_root=()
+    local package missing=()
     command -v dpkg-query > /dev/null \
         || latch_die "this is no Debian system; please install by hand what these supply: $*"
     for package in "$@"; do
@@ -20,15 +31,9 @@ latch_require_packages() {
     done
     ((${#missing[@]} > 0)) || return 0
 
-    if ((EUID != 0)); then
-        as_root=(sudo)
-        # Without a terminal nobody can type a password.
-        [[ -t 0 ]] || as_root+=(-n)
-        command -v sudo > /dev/null && "${as_root[@]}" true \
-            || latch_die "please run as root: apt-get install ${missing[*]}"
-    fi
+    latch_as_root true || latch_die "please run as root: apt-get install ${missing[*]}"
     latch_say "installing ${missing[*]}"
-    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+    local apt=(latch_as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq
         -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
     latch_quietly "$LATCH_WORK/log/apt-update.log" "${apt[@]}" update \
         || latch_die 'apt-get update failed'

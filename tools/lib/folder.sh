@@ -1,0 +1,96 @@
+# Newer Debians in folders, for the PHP versions that this one does not have: they are made by
+# debootstrap, and programs are run in them by chroot.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=tools/lib/packages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
+# shellcheck source=tools/lib/debian.sh
+source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
+
+# shellcheck disable=SC2034 # for those who source this file
+LATCH_FOLDER_PACKAGES=(debootstrap util-linux)
+
+# The folder in which the PHP in question is installed; empty: it is installed here.
+LATCH_FOLDER=${LATCH_FOLDER:-}
+
+# latch_beside_php FILE FUNCTION [ARGUMENT...]: like latch_in_shell, but where that PHP is.
+latch_beside_php() {
+    if [[ -n $LATCH_FOLDER ]]; then
+        latch_isolated latch_enter "$LATCH_FOLDER" "$@"
+    else
+        latch_in_shell "$@"
+    fi
+}
+
+# latch_isolated FUNCTION [ARGUMENT...]: calls a function of this file as root, where nobody else
+# sees what it mounts. However it ends, also by a signal, the kernel then removes what it has
+# mounted, the processes that it has left behind, and their semaphores.
+latch_isolated() {
+    latch_as_root unshare --mount true 2> /dev/null \
+        || latch_die "a newer PHP is run in a folder by chroot; that takes root who may mount" \
+            "(CAP_SYS_ADMIN, which Docker gives with --privileged)"
+    # sudo removes most variables.
+    latch_as_root env "HOME=$HOME" "LATCH_CACHE=$LATCH_CACHE" "LATCH_SUITE=$LATCH_SUITE" \
+        "LATCH_PHP_VERSION=$LATCH_PHP_VERSION" "LATCH_USER=$(id -u):$(id -g)" \
+        unshare --mount --pid --ipc --fork --kill-child -- \
+        "${LATCH_SHELL[@]}" "$1" "$LATCH_ROOT/tools/lib/folder.sh" "$@"
+}
+
+# latch_enter FOLDER FILE FUNCTION [ARGUMENT...]: calls a function of that file in the folder, which
+# there has this tree, unwritable, and the cache by their usual names. This shell is the init of
+# the processes that it starts: it has to stay and to take the orphans.
+latch_enter() {
+    local folder=$1 path
+    shift
+    mount -t proc proc "$folder/proc"
+    mount --rbind /dev "$folder/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$folder/tmp"
+    for path in "$LATCH_ROOT" "$LATCH_CACHE"; do
+        mkdir -p "$folder$path"
+        mount --bind "$path" "$folder$path"
+    done
+    mount -o remount,bind,ro "$folder$LATCH_ROOT"
+    env -u TMPDIR LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        chroot --userspec="$LATCH_USER" "$folder" \
+        "${LATCH_SHELL[@]}" "$2" "$LATCH_ROOT/tools/lib/$1" "${@:2}"
+}
+
+# latch_folder SUITE PACKAGE... [-- PACKAGE...]: prints a folder with that Debian and these packages.
+# Those after "--" are only unpacked: they are from the suite, or from experimental, where not all
+# can be installed. Made at the first call, in a minute or two.
+latch_folder() {
+    local folder
+    folder=$LATCH_CACHE/folder/$1-$({ declare -f latch_folder_make && printf '%s\n' "$@"; } \
+        | sha256sum | cut -c 1-8)
+    if [[ ! -f $folder/.complete ]]; then
+        latch_say "making a folder with Debian's $1; this is done once"
+        mkdir -p "$LATCH_CACHE/folder"
+        LATCH_SUITE=$1 latch_quietly "$LATCH_WORK/log/folder-$1.log" \
+            latch_isolated latch_folder_make "$folder" "$@" || return
+    fi
+    printf '%s\n' "$folder"
+}
+
+# latch_folder_make FOLDER SUITE PACKAGE... [-- PACKAGE...]: one process at a time.
+latch_folder_make() {
+    local folder=$1 suite=$2 packages=()
+    shift 2
+    exec 9> "$folder.lock"
+    flock 9
+    [[ ! -f $folder/.complete ]] || return 0
+    while (($# > 0)) && [[ $1 != -- ]]; do
+        packages+=("$1")
+        shift
+    done
+    rm -rf "$folder"
+    debootstrap --variant=minbase --include="$(IFS=, && echo "${packages[*]}")" \
+        "$suite" "$folder" http://deb.debian.org/debian
+    rm "$folder"/var/cache/apt/archives/*.deb
+    if (($# > 1)); then
+        latch_debian_unpack "$folder" "${@:2}"
+        chroot "$folder" ldconfig
+    fi
+    touch "$folder/.complete"
+}
