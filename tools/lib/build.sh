@@ -4,6 +4,8 @@
 
 # shellcheck source=tools/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=tools/lib/folder.sh
+source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 
 # What building for Debian's PHP takes.
 # shellcheck disable=SC2034 # for those who source this file
@@ -51,17 +53,19 @@ latch_build() {
     latch_quietly "$LATCH_WORK/log/build.log" latch_in_shell build.sh latch_make_current
 }
 
-# latch_build_copy NAME PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]: builds in a copy of the tree in
-# the cache and prints the path of the .so. Compiler and flags come as arguments (CC=clang,
-# CFLAGS=...). A copy that was built from the same files in the same way is used again.
+# latch_build_copy NAME PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]: builds for the PHP in question
+# (LATCH_FOLDER), in a copy of the tree in the cache, and prints the path of the .so. Compiler and
+# flags come as arguments (CC=clang, CFLAGS=...). A copy that was built from the same files in the
+# same way is used again.
 latch_build_copy() {
     local name=$1 phpize=$2 php_config=$3 directory=$LATCH_WORK/build/$1 key
     shift 3
-    key="$(latch_digest "${LATCH_SOURCES[@]}") $("$php_config" --version) $*"
+    key="$(latch_digest "${LATCH_SOURCES[@]}") $LATCH_FOLDER \
+        $(latch_beside_php build.sh "$php_config" --version) $*"
     if [[ $(cat "$directory/.built" 2> /dev/null) != "$key" ]]; then
         rm -rf "$directory"
         latch_copy "$directory" "${LATCH_SOURCES[@]}"
-        latch_quietly "$LATCH_WORK/log/build-$name.log" latch_in_shell build.sh \
+        latch_quietly "$LATCH_WORK/log/build-$name.log" latch_beside_php build.sh \
             latch_configure_and_make "$directory" "$phpize" "$php_config" "$@" || return
         printf '%s\n' "$key" > "$directory/.built"
     fi

@@ -5,6 +5,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=tools/lib/debian.sh
 source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
+# shellcheck source=tools/lib/folder.sh
+source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 
 # shellcheck disable=SC2034 # for those who source this file
 LATCH_PHP_BUILD_PACKAGES=(gcc make xz-utils)
@@ -22,7 +24,7 @@ latch_php() {
     if [[ ! -f $prefix/.complete ]]; then
         latch_say "building PHP $version ($name); this is done once"
         rm -rf "$prefix"
-        latch_quietly "$LATCH_WORK/log/php-$name.log" latch_in_shell php.sh \
+        latch_quietly "$LATCH_WORK/log/php-$name.log" latch_beside_php php.sh \
             latch_php_make "$tarball" "$prefix" "$@" || return
         touch "$prefix/.complete"
     fi

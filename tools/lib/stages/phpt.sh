@@ -1,13 +1,25 @@
-# Stages "phpt", "phpt-valgrind" and "phpt-zts-debug": PHP's own test runner over tests/phpt, with
-# Debian's PHP; with the same under valgrind; with a PHP that has threads and asserts.
+# Stages "phpt…": PHP's own test runner over tests/phpt, with the PHP that Debian has; with the same
+# under valgrind; with one that has threads and asserts; with the PHPs of newer Debians.
 # shellcheck shell=bash
+
+case $STAGE in
+    phpt-8.4*) export LATCH_PHP_VERSION=8.4 LATCH_SUITE=trixie ;;
+    phpt-8.5*) export LATCH_PHP_VERSION=8.5 LATCH_SUITE=sid ;;
+esac
 
 # shellcheck source=tools/lib/build.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 # shellcheck source=tools/lib/php.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../php.sh"
+# shellcheck source=tools/lib/phpt.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../phpt.sh"
 
-STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm" libfcgi-bin)
+# What the tests need beside PHP: a client of PHP-FPM, and ipcs.
+TOOLS=(libfcgi-bin util-linux)
+case $STAGE in
+    phpt-8.*) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" git) ;;
+    *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm" "${TOOLS[@]}") ;;
+esac
 case $STAGE in
     phpt-valgrind) STAGE_PACKAGES+=(valgrind libc6-dbg) ;;
     phpt-zts-debug) STAGE_PACKAGES+=("${LATCH_PHP_BUILD_PACKAGES[@]}") ;;
@@ -15,11 +27,12 @@ esac
 
 # All that a test may use and that a PHP configured for nothing else would not have.
 ZTS_DEBUG=(--disable-all --enable-cli --enable-fpm --enable-zts --enable-debug
-    --enable-pcntl --enable-posix)
+    --enable-pcntl --enable-posix --enable-sysvsem)
+STRICT='-O2 -g -Wall -Wextra -Wshadow -Werror'
 
 stage() {
-    local php so prefix
-    php=$(command -v "php$LATCH_PHP_VERSION")
+    local php so
+    php=/usr/bin/php$LATCH_PHP_VERSION
     case $STAGE in
         phpt)
             latch_build
@@ -30,56 +43,48 @@ stage() {
             run_phpt_under_valgrind "$php" "$LATCH_ROOT/modules/latch.so"
             ;;
         phpt-zts-debug)
-            prefix=$(latch_php zts-debug "${ZTS_DEBUG[@]}")
-            so=$(latch_build_copy zts-debug "$prefix/bin/phpize" "$prefix/bin/php-config" \
-                CFLAGS='-O0 -g')
-            run_phpt "$prefix/bin/php" "$so"
+            run_phpt_on_zts_debug
+            ;;
+        phpt-8.4)
+            LATCH_FOLDER=$(folder_with_8.4)
+            run_phpt_on_debian
+            ;;
+        phpt-8.4-zts-debug)
+            LATCH_FOLDER=$(folder_with_8.4)
+            run_phpt_on_zts_debug
+            ;;
+        phpt-8.5)
+            LATCH_FOLDER=$(folder_with_8.5)
+            run_phpt_on_debian
             ;;
     esac
 }
 
-# run_phpt PHP LATCH_SO [OPTION...]: runs all tests and counts them. They run in a copy, as the
-# runner leaves files beside each test.
-run_phpt() {
-    local php=$1 so=$2 directory=$LATCH_WORK/$STAGE log=$LATCH_WORK/log/$STAGE.log
-    local runner options=("${@:3}") status=0 passed failed skipped
-    rm -rf "$directory"
-    latch_copy "$directory" tests/phpt tests/utils
-    runner=$("php-config$LATCH_PHP_VERSION" --prefix)/lib/php/$("php-config$LATCH_PHP_VERSION" \
-        --phpapi)/build/run-tests.php
-    # Debian has it as a shared object.
-    if [[ -f $("$php" -n -r 'echo PHP_EXTENSION_DIR;')/posix.so ]]; then
-        options+=(-d extension=posix)
-    fi
-
-    (
-        cd "$directory"
-        export NO_INTERACTION=1
-        # Tests look for the PHP-FPM that belongs to the PHP here, and then where Debian has it.
-        PATH=$(dirname "$php"):$PATH
-        # The order of the options is the order in which PHP reads them.
-        "php$LATCH_PHP_VERSION" -n "$runner" -n -q -j"$(nproc)" -p "${RUN_AS:-$php}" \
-            "${options[@]}" -d extension="$so" -W results --set-timeout 120 \
-            -g FAIL,XFAIL,SKIP,BORK,WARN,LEAK --show-diff --no-progress --no-color "${LATCH_PHPT:-tests/phpt}"
-    ) > "$log" 2>&1 < /dev/null || status=$?
-
-    passed=$(results_of "$directory" PASSED)
-    skipped=$(results_of "$directory" 'SKIPPED|XFAILED')
-    failed=$(results_of "$directory" 'FAILED|BORKED|WARNED|LEAKED|XLEAKED')
-    # A runner that did not come to its end counts as a failure.
-    ((status == 0 || failed > 0)) || failed=1
-    ((passed + failed + skipped > 0)) || failed=1
-    if ((failed > 0)); then
-        sed -n '/^========DIFF/,/^\(FAIL\|WARN\|LEAK\|BORK\)/p' "$log" | tail -n 500
-        tail -n 30 "$log"
-    fi
-    grep '^SKIP' "$log" | sed 's/^/  /' || true
-    count "$STAGE" "$passed" "$failed" "$skipped"
+folder_with_8.4() {
+    latch_folder trixie "${LATCH_BUILD_PACKAGES[@]}" "php8.4-fpm" "${TOOLS[@]}" \
+        "${LATCH_PHP_BUILD_PACKAGES[@]}"
 }
 
-# results_of DIRECTORY PATTERN: how many tests ended so.
-results_of() {
-    { grep -cE "^($2)"$'\t' "$1/results" || true; } 2> /dev/null
+# 8.5 is in experimental, whose packages cannot be installed beside sid's, only unpacked: so what they
+# would have brought is named here, and their libraries.
+folder_with_8.5() {
+    latch_folder sid gcc make libc6-dev pkgconf "${TOOLS[@]}" \
+        autoconf automake libtool shtool libpcre2-dev libargon2-1 libsodium26 libxml2-16 libapparmor1 \
+        -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm
+}
+
+run_phpt_on_debian() {
+    local so
+    so=$(latch_build_copy "$STAGE" "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
+        CFLAGS="$STRICT")
+    run_phpt "/usr/bin/php$LATCH_PHP_VERSION" "$so"
+}
+
+run_phpt_on_zts_debug() {
+    local prefix so
+    prefix=$(latch_php zts-debug "${ZTS_DEBUG[@]}")
+    so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" CFLAGS='-O0 -g')
+    run_phpt "$prefix/bin/php" "$so"
 }
 
 # run_phpt_under_valgrind PHP LATCH_SO: every PHP that the tests run, their children too, is watched

@@ -1,0 +1,58 @@
+# Runs the phpt tests by PHP's own test runner.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=tools/lib/folder.sh
+source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
+
+# run_phpt PHP LATCH_SO [OPTION...]: runs all tests on the PHP in question (LATCH_FOLDER) and counts
+# them. They run in a copy, as the runner leaves files beside each test.
+run_phpt() {
+    local directory=$LATCH_WORK/$STAGE log=$LATCH_WORK/log/$STAGE.log
+    local status=0 passed failed skipped
+    rm -rf "$directory"
+    latch_copy "$directory" tests/phpt tests/utils
+    latch_beside_php phpt.sh run_tests "$directory" "${LATCH_PHPT:-tests/phpt}" "$@" \
+        > "$log" 2>&1 < /dev/null || status=$?
+
+    passed=$(results_of "$directory" PASSED)
+    skipped=$(results_of "$directory" 'SKIPPED|XFAILED')
+    failed=$(results_of "$directory" 'FAILED|BORKED|WARNED|LEAKED|XLEAKED')
+    # A runner that did not come to its end counts as a failure.
+    ((status == 0 || failed > 0)) || failed=1
+    ((passed + failed + skipped > 0)) || failed=1
+    if ((failed > 0)); then
+        sed -n '/^========DIFF/,/^\(FAIL\|WARN\|LEAK\|BORK\)/p' "$log" | tail -n 500
+        tail -n 30 "$log"
+    fi
+    grep '^SKIP' "$log" | sed 's/^/  /' || true
+    count "$STAGE, PHP $(cat "$directory/version")" "$passed" "$failed" "$skipped"
+}
+
+# results_of DIRECTORY PATTERN: how many tests ended so.
+results_of() {
+    { grep -cE "^($2)"$'\t' "$1/results" || true; } 2> /dev/null
+}
+
+# run_tests DIRECTORY TESTS PHP LATCH_SO [OPTION...]: runs those tests in the directory, whose files
+# "results" and "version" say then how they ended, and on which PHP.
+run_tests() {
+    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") runner extensions name
+    cd "$directory"
+    "$php" -n -r 'echo PHP_VERSION, PHP_ZTS ? " ZTS" : " NTS", PHP_DEBUG ? " debug" : "";' > version
+    runner=$("php-config$LATCH_PHP_VERSION" --prefix)/lib/php/$("php-config$LATCH_PHP_VERSION" \
+        --phpapi)/build/run-tests.php
+    # What the tests use and Debian has as shared objects.
+    extensions=$("$php" -n -r 'echo PHP_EXTENSION_DIR;')
+    for name in posix sysvsem; do
+        [[ ! -f $extensions/$name.so ]] || options+=(-d extension="$name")
+    done
+    export NO_INTERACTION=1
+    # Tests look for the PHP-FPM that belongs to the PHP here, and then where Debian has it.
+    PATH=$(dirname "$php"):$PATH
+    # The order of the options is the order in which PHP reads them.
+    "php$LATCH_PHP_VERSION" -n "$runner" -n -q -j"$(nproc)" -p "${RUN_AS:-$php}" \
+        "${options[@]}" -d extension="$so" -W results --set-timeout 120 \
+        -g FAIL,XFAIL,SKIP,BORK,WARN,LEAK --show-diff --no-progress --no-color "$tests"
+}
