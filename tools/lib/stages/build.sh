@@ -5,21 +5,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 # shellcheck source=tools/lib/arginfo.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../arginfo.sh"
+# shellcheck source=tools/lib/check.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
 
 STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_ARGINFO_PACKAGES[@]}" clang binutils
     clang-format)
-
-# check NAME FUNCTION [ARGUMENT...]: one test.
-check() {
-    local name=$1 output
-    shift
-    if output=$(latch_in_shell stages/build.sh "$@" 2>&1); then
-        ((passed += 1))
-    else
-        ((failed += 1))
-        printf 'build: %s: failed\n%s\n' "$name" "$output"
-    fi
-}
 
 compiles_without_warning() {
     latch_build_copy "$1" "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
