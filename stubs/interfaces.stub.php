@@ -21,6 +21,7 @@ interface LockInterface
      * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
      * @throws Exception\LockAcquiringException  when the lock cannot be acquired
      *
+     * @phpstan-impure
      * @tentative-return-type
      */
     public function acquire(bool $blocking = false): bool;
@@ -40,6 +41,7 @@ interface LockInterface
     /**
      * Asks the store whether this lock is held.
      *
+     * @phpstan-impure
      * @tentative-return-type
      */
     public function isAcquired(): bool;
@@ -53,12 +55,18 @@ interface LockInterface
      */
     public function release(): void;
 
-    /** @tentative-return-type */
+    /**
+     * Whether the lock has expired.
+     *
+     * @phpstan-impure
+     * @tentative-return-type
+     */
     public function isExpired(): bool;
 
     /**
      * Seconds until the lock expires; null when it does not.
      *
+     * @phpstan-impure
      * @tentative-return-type
      */
     public function getRemainingLifetime(): ?float;
@@ -76,6 +84,7 @@ interface SharedLockInterface extends LockInterface
      * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
      * @throws Exception\LockAcquiringException  when the lock cannot be acquired
      *
+     * @phpstan-impure
      * @tentative-return-type
      */
     public function acquireRead(bool $blocking = false): bool;
@@ -105,6 +114,7 @@ interface PersistingStoreInterface
     /**
      * Whether the key has the lock.
      *
+     * @phpstan-impure
      * @tentative-return-type
      */
     public function exists(Key $key): bool;

@@ -46,22 +46,37 @@ final class Key implements \Stringable
      */
     public function reduceLifetime(float $ttl): void {}
 
-    /** Seconds until the lock expires, negative afterwards; null when it does not expire. */
+    /**
+     * Seconds until the lock expires, negative afterwards; null when it does not expire.
+     *
+     * @phpstan-impure
+     */
     public function getRemainingLifetime(): ?float {}
 
+    /** @phpstan-impure */
     public function isExpired(): bool {}
 
     /**
      * Reads what __serialize() of this class or of Symfony's Key wrote, also of older releases.
+     *
+     * @phpstan-param array<mixed> $data
      *
      * @throws Exception\InvalidArgumentException when an entry is missing or of the wrong type
      * @throws \BadMethodCallException            when the resource is an object
      */
     public function __unserialize(array $data): void {}
 
-    /** @throws Exception\UnserializableKeyException when the lock lives in this process */
+    /**
+     * @return array{resource: string, expiringTime: float|null, state: array<mixed>}
+     *
+     * @throws Exception\UnserializableKeyException when the lock lives in this process
+     */
     public function __serialize(): array {}
 
-    /** Resource and expiry; the tokens, which would let their reader release the lock, are masked. */
+    /**
+     * Resource and expiry; the tokens, which would let their reader release the lock, are masked.
+     *
+     * @return array<string, mixed>
+     */
     public function __debugInfo(): array {}
 }

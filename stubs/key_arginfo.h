@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f65d1310913dd3e58f3c9b8a12bc59246f27a859 */
+ * Stub hash: a78401b1235b27f6c4b7abec8c9f5fee3a0b5f93 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Key___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)

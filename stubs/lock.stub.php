@@ -20,16 +20,26 @@ final class Lock implements SharedLockInterface
      */
     public function __construct(Key $key, PersistingStoreInterface $store, ?float $ttl = null, bool $autoRelease = true) {}
 
-    /** @throws \BadMethodCallException always */
+    /**
+     * @return never
+     *
+     * @throws \BadMethodCallException always
+     */
     public function __serialize(): array {}
 
-    /** @throws \BadMethodCallException always */
+    /**
+     * @phpstan-param array<mixed> $data
+     *
+     * @return never
+     *
+     * @throws \BadMethodCallException always
+     */
     public function __unserialize(array $data): void {}
 
     /** Releases the lock if it is to be released automatically and this process acquired it. */
     public function __destruct() {}
 
-    /** @param \Psr\Log\LoggerInterface $logger */
+    /** The logger of what this lock does. */
     public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
 
     /**
@@ -66,10 +76,14 @@ final class Lock implements SharedLockInterface
      * Acquires the lock, calls $callback, and releases the lock, also when $callback throws. A lock
      * that this object holds already is left as it is afterwards.
      *
+     * @template T
+     *
      * @param callable   $callback called without arguments
      * @param float|null $timeout  seconds to wait for the lock at most, >= 0; null = for ever
      *
-     * @return mixed what $callback returned
+     * @phpstan-param callable(): T $callback
+     *
+     * @return T what $callback returned
      *
      * @throws Exception\LockConflictedException when the lock was not free before the timeout
      * @throws Exception\LockAcquiringException  as for acquire()
@@ -77,7 +91,15 @@ final class Lock implements SharedLockInterface
      */
     public function synchronized(callable $callback, ?float $timeout = null): mixed {}
 
-    /** @throws Exception\InvalidTtlException when $ttl is negative or not finite */
+    /**
+     * Renews the lock for $ttl seconds from now.
+     *
+     * @param float|null $ttl seconds, > 0; null = the TTL that the lock was made with
+     *
+     * @throws Exception\InvalidTtlException     when $ttl is negative or not finite
+     * @throws Exception\LockConflictedException when somebody else holds the lock
+     * @throws Exception\LockAcquiringException  when the lock cannot be renewed
+     */
     public function refresh(?float $ttl = null): void {}
 
     public function isAcquired(): bool {}
@@ -87,6 +109,8 @@ final class Lock implements SharedLockInterface
      * anybody else could hold it, counted on the monotonic clock from when the acquiring or renewing
      * command was sent. So it is false once a lock without automatic release is shared with a forked
      * process, where it may be released at any time; ask isAcquired() then.
+     *
+     * @phpstan-impure
      */
     public function isHeld(): bool {}
 
@@ -96,6 +120,10 @@ final class Lock implements SharedLockInterface
 
     public function getRemainingLifetime(): ?float {}
 
-    /** Resource, TTL and whether the lock is held. */
+    /**
+     * Resource, TTL and whether the lock is held.
+     *
+     * @return array<string, mixed>
+     */
     public function __debugInfo(): array {}
 }

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 31d3a6627f173abe5638e22b822219e3cff8d841 */
+ * Stub hash: 456c8c9e84ee7bde71a6cf1c1acf0e548a8fcc23 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

@@ -20,6 +20,8 @@ class LockFactory
      * @param float|null $ttl         seconds after which the lock expires; null or 0 = never
      * @param bool       $autoRelease release the lock when the object, or the script, ends
      *
+     * @return Lock
+     *
      * @throws Exception\InvalidTtlException when $ttl is negative or not finite
      */
     public function createLock(string $resource, ?float $ttl = 300.0, bool $autoRelease = true): SharedLockInterface {}
@@ -28,6 +30,8 @@ class LockFactory
      * @param Key        $key         a new key, or one that another process handed over
      * @param float|null $ttl         seconds after which the lock expires; null or 0 = never
      * @param bool       $autoRelease release the lock when the object, or the script, ends
+     *
+     * @return Lock
      *
      * @throws Exception\InvalidTtlException when $ttl is negative or not finite
      */
