@@ -1,0 +1,58 @@
+<?php
+
+/*
+ * The project at work, so that what the stubs promise PHPStan is also seen to be true. Its first
+ * argument is a folder for lock files; the last line says that all went well.
+ */
+
+declare(strict_types=1);
+
+namespace Shop;
+
+use Latch\Key;
+use Latch\LockFactory;
+use Latch\NoLock;
+use Latch\Store\FlockStore;
+use Latch\Store\InMemoryStore;
+use Psr\Log\NullLogger;
+
+/** @var list<string> $argv */
+require __DIR__ . '/vendor/autoload.php';
+
+$expect = function (bool $fact, string $what): void {
+    if (!$fact) {
+        throw new \LogicException("not so: $what");
+    }
+};
+$logger = new NullLogger();
+$ledger = new Ledger(new FlockStore($argv[1]));
+$factory = new LockFactory($ledger);
+$invoices = new Invoices($factory, $logger);
+
+$expect($invoices->send(1, 'first'), 'an invoice is sent');
+$invoices->sendInTurn(2, 'second');
+$expect($invoices->count() === 2, 'two were sent');
+$expect(in_array('save invoice-1', $ledger->lines, true), 'the store was asked');
+$expect($invoices->archive($factory->createLock('archive'), $logger) === [1 => 'first', 2 => 'second'], 'archived');
+$expect($invoices->count() === 0, 'nothing is left');
+
+$stores = new Stores();
+$expect($stores->files($argv[1], new Key('files')), 'locks in files');
+$expect($stores->memory(new Key('memory')), 'locks in memory');
+$expect($stores->nothing(new Key('nothing')), 'no locks at all');
+$expect($stores->noLock(new NoLock()), 'no lock');
+$expect($stores->any($invoices->lockOf(3, needed: true)), 'a lock that is needed');
+$expect($stores->any($invoices->lockOf(3, needed: false)), 'a lock that is not');
+
+$hand = new HandOver();
+$expect((string) $hand->unpack($hand->pack(new Key('parcel'))) === 'parcel', 'a key arrives');
+$expect($stores->any($hand->lock(new Key('parcel'), new InMemoryStore())), 'a lock on a key');
+$expect($stores->any($hand->lockByFactory(new Key('parcel'), $factory)), 'a lock on a key by the factory');
+$expect(
+    Failure::of(fn () => serialize($hand->stayHere(new Key('anchor')))) === 'this lock stays in its process',
+    'some keys cannot be handed over',
+);
+$expect(Failure::of(fn () => $factory->createLock('x', -1.0)) === 'this time to live cannot be', 'a TTL is checked');
+$expect(Failure::of(fn () => $factory->createLock('x')->acquire(timeout: 1.0)) !== 'nothing', 'timeouts are for waits');
+
+echo "all went well\n";

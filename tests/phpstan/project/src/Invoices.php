@@ -1,0 +1,97 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Shop;
+
+use Latch\Exception\LockAcquiringException;
+use Latch\Exception\LockConflictedException;
+use Latch\Exception\LockReleasingException;
+use Latch\Lock;
+use Latch\LockFactory;
+use Latch\NoLock;
+use Latch\SharedLockInterface;
+use Psr\Log\LoggerInterface;
+
+/** Sends each invoice once: what an application does with its locks. */
+final class Invoices
+{
+    /** @var array<int, string> */
+    private array $sent = [];
+
+    public function __construct(private readonly LockFactory $locks, LoggerInterface $logger)
+    {
+        $this->locks->setLogger($logger);
+    }
+
+    public function send(int $number, string $text): bool
+    {
+        $lock = $this->locks->createLock("invoice-$number", ttl: 30.0);
+        if (!$lock->acquire()) {
+            return false;
+        }
+        try {
+            $this->sent[$number] = $text;
+        } finally {
+            $lock->release();
+        }
+
+        return true;
+    }
+
+    /** Waits for its turn, two seconds at most. */
+    public function sendInTurn(int $number, string $text): void
+    {
+        try {
+            $this->locks->createLock("invoice-$number")->synchronized(function () use ($number, $text): void {
+                $this->sent[$number] = $text;
+            }, timeout: 2.0);
+        } catch (LockConflictedException $conflict) {
+            throw new Failure("invoice $number is being sent by somebody else", $conflict);
+        } catch (LockAcquiringException | LockReleasingException $broken) {
+            throw new Failure("invoice $number cannot be locked", $broken);
+        }
+    }
+
+    /** What the callback returns comes back with its type. */
+    public function count(): int
+    {
+        return $this->locks->createLock('invoices')->synchronized(fn (): int => count($this->sent));
+    }
+
+    /**
+     * Reads beside other readers, then goes on as the only one.
+     *
+     * @return array<int, string>
+     */
+    public function archive(Lock $lock, LoggerInterface $logger): array
+    {
+        $lock->setLogger($logger);
+        if (!$lock->acquireRead(blocking: true, timeout: 1.5)) {
+            return [];
+        }
+        $archived = [];
+        foreach ($this->sent as $number => $text) {
+            // Not sure of the lock any more: renew it.
+            if (!$lock->isHeld()) {
+                $lock->refresh(60.0);
+            }
+            $archived[$number] = $text;
+        }
+        // A second look is not taken for the first one's answer.
+        if ($lock->isHeld() && $lock->acquire(true, timeout: 0.5) && !$lock->isExpired() && $lock->isHeld()) {
+            $this->sent = [];
+        }
+        $left = $lock->getRemainingLifetime();
+        if ($lock->isAcquired() && ($left === null || $left > 0.0)) {
+            $lock->release();
+        }
+
+        return $archived;
+    }
+
+    public function lockOf(int $number, bool $needed): SharedLockInterface
+    {
+        return $needed ? $this->locks->createLock("invoice-$number", autoRelease: false) : new NoLock();
+    }
+}

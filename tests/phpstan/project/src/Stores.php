@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Shop;
+
+use Latch\Key;
+use Latch\LockInterface;
+use Latch\NoLock;
+use Latch\SharedLockInterface;
+use Latch\Store\FlockStore;
+use Latch\Store\InMemoryStore;
+use Latch\Store\NullStore;
+
+/** Calls every method of every store, and of what is no lock: for those who write stores of their own. */
+final class Stores
+{
+    public function files(string $directory, Key $key): bool
+    {
+        $store = new FlockStore($directory, removeOnRelease: true);
+        $store->save($key);
+        $store->saveRead($key);
+        $store->waitAndSave($key);
+        $store->waitAndSaveRead($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key);
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function memory(Key $key): bool
+    {
+        $store = new InMemoryStore();
+        $store->save($key);
+        $store->saveRead($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key);
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function nothing(Key $key): bool
+    {
+        $store = new NullStore();
+        $store->save($key);
+        $store->saveRead($key);
+        $store->waitAndSaveRead($key);
+        $store->putOffExpiration($key, 10.0);
+        $store->delete($key);
+
+        return !$store->exists($key);
+    }
+
+    public function noLock(NoLock $lock): bool
+    {
+        if (!$lock->acquire() || !$lock->acquireRead(true)) {
+            return false;
+        }
+        $lock->refresh();
+        $held = $lock->isAcquired() && !$lock->isExpired() && $lock->getRemainingLifetime() === null;
+        $lock->release();
+
+        return $held;
+    }
+
+    /** Whatever locks: Latch's, or a class of one's own. */
+    public function any(LockInterface $lock): bool
+    {
+        if (!$lock->acquire()) {
+            return false;
+        }
+        $lock->refresh(5.0);
+        $held = $lock->isAcquired() && !$lock->isExpired() && ($lock->getRemainingLifetime() ?? 1.0) > 0.0;
+        if ($lock instanceof SharedLockInterface) {
+            $held = $lock->acquireRead() && $held;
+        }
+        $lock->release();
+
+        return $held;
+    }
+}
