@@ -1,0 +1,260 @@
+# Stage "package": what is handed to users. PIE's manifest, the package for PECL from its list of files
+# to its uninstallation, the list for Windows, the stubs for IDEs and PHPStan.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/build.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
+# shellcheck source=tools/lib/check.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
+# shellcheck source=tools/lib/package.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../package.sh"
+# shellcheck source=tools/lib/peers.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
+
+STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PECL_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
+    "php$LATCH_PHP_VERSION-xml" duktape)
+
+PHP=php$LATCH_PHP_VERSION
+WORK=$LATCH_WORK/package
+
+stage() {
+    local passed=0 failed=0
+    latch_build
+    rm -rf "$WORK"
+    mkdir -p "$WORK"
+    # For the tests, which run in shells of their own.
+    LATCH_MANIFEST_VENDOR=$(latch_composer manifest \
+        "$LATCH_ROOT/tools/lib/package/composer/composer.json")
+    LATCH_VENDOR=$(latch_composer phpstan "$LATCH_ROOT/tests/phpstan/composer.json")
+    export LATCH_MANIFEST_VENDOR LATCH_VENDOR
+
+    check 'composer.json is a manifest for PIE' manifest_is_valid
+    check 'stubs/composer.json is valid' stubs_manifest_is_valid
+    check 'the lists of files are in step with the tree' latch_package_lists --check
+    check 'a file that is missing in a list is found' missing_file_is_found
+    check 'config.w32 has the sources of config.m4' windows_has_the_sources
+    check 'all versions are the same' versions_agree
+    check 'pecl package-validate has nothing to say' package_xml_is_valid
+    check 'pecl package makes the package' package_is_made
+    check 'pecl install builds and installs it' package_is_installed
+    check 'the installed extension locks' extension_locks
+    check 'the installed script locks' script_locks
+    check 'the installed documents have the stubs' stubs_are_installed
+    check 'pecl uninstall leaves nothing' package_is_uninstalled
+    check "a user's project gets the stubs by Composer" project_has_stubs
+    check 'PHPStan passes it without the extension, and it uses the whole API' project_passes
+    check 'what is not used is found' unused_is_found
+    check 'the project does what PHPStan was told' project_runs
+    check 'PHPStan finds wrong uses' wrong_uses_are_found
+    count package "$passed" "$failed" 0
+}
+
+manifest_is_valid() {
+    "$PHP" "$LATCH_ROOT/tools/lib/package/manifest.php" "$LATCH_MANIFEST_VENDOR" "$LATCH_ROOT"
+}
+
+stubs_manifest_is_valid() {
+    COMPOSER_ALLOW_SUPERUSER=1 composer validate --strict --no-interaction --no-check-lock \
+        "$LATCH_ROOT/stubs/composer.json"
+}
+
+# The check of the lists must fail in a tree with one source, one header and one test more.
+missing_file_is_found() {
+    local output file
+    latch_copy "$WORK/more"
+    for file in src/store/forgotten.c src/forgotten.h tests/phpt/module/forgotten.phpt; do
+        touch "$WORK/more/$file"
+    done
+    if output=$(cd "$WORK/more" && find . -type f -printf '%P\0' | sort -z \
+        | "$PHP" "$LATCH_ROOT/tools/lib/package/lists.php" . --check); then
+        echo 'nothing was found'
+        return 1
+    fi
+    for file in 'config.m4 does not compile src/store/forgotten.c' 'name="src/store/forgotten.c"' \
+        'name="src/forgotten.h"' 'name="tests/phpt/module/forgotten.phpt"'; do
+        grep -qF "$file" <<< "$output" || { echo "not found: $file" && return 1; }
+    done
+}
+
+windows_has_the_sources() {
+    duk "$LATCH_ROOT/tools/lib/package/config.w32.js" "$LATCH_ROOT/config.w32" > "$WORK/w32"
+    grep -q '^ERROR Latch needs Linux' "$WORK/w32"
+    diff <(sed -nE 's/^ +((ext|src)\/.*\.c)$/\1/p' "$LATCH_ROOT/config.m4" | sort) \
+        <(sed -n 's/^SOURCE latch //p' "$WORK/w32" | sort)
+}
+
+# In the C source, the built extension, package.xml and the changelog.
+versions_agree() {
+    local version stability heading date
+    version=$(latch_version)
+    case $version in
+        *-dev) stability=devel heading='## Unreleased' ;;
+        *alpha*) stability=alpha ;;
+        *beta* | *RC*) stability=beta ;;
+        *) stability=stable ;;
+    esac
+    date=$(in_package_xml date)
+    is "$("$PHP" -d extension="$LATCH_ROOT/modules/latch.so" -r 'echo phpversion("latch");')" "$version"
+    is "$(in_package_xml version/release)" "$(latch_pecl_version)"
+    is "$(in_package_xml version/api)" "$(latch_pecl_version)"
+    is "$(in_package_xml stability/release)" "$stability"
+    is "$(in_package_xml stability/api)" "$stability"
+    # A release has its date in both.
+    is "$(grep -m 1 '^## ' "$LATCH_ROOT/CHANGELOG.md")" "${heading:-## $version ($date)}"
+}
+
+# in_package_xml PATH: the text of that element of package.xml.
+in_package_xml() {
+    # shellcheck disable=SC2016 # PHP's variables
+    "$PHP" -r 'echo simplexml_load_string(str_replace(" xmlns=", " was=", file_get_contents($argv[1])))
+        ->xpath("/package/$argv[2]")[0];' "$LATCH_ROOT/package.xml" "$1"
+}
+
+# is ACTUAL EXPECTED
+is() {
+    if [[ $1 != "$2" ]]; then
+        echo "is \"$1\", should be \"$2\""
+        return 1
+    fi
+}
+
+package_xml_is_valid() {
+    local output
+    output=$(latch_pecl "$WORK/pecl" package-validate "$LATCH_ROOT/package.xml")
+    echo "$output"
+    grep -qx 'Validation: 0 error(s), 0 warning(s)' <<< "$output"
+}
+
+# What users build is what git has: the same files, byte by byte.
+package_is_made() {
+    local name
+    name=latch-$(latch_pecl_version)
+    latch_package "$WORK"
+    tar -xzf "$WORK/$name.tgz" -C "$WORK" "$name"
+    is "$(find "$WORK/$name" -type f | wc -l)" "$(grep -c '<file ' "$LATCH_ROOT/package.xml")"
+    cd "$WORK/$name"
+    find . -type f -print0 | xargs -0 -I FILE cmp FILE "$LATCH_ROOT/FILE"
+}
+
+package_is_installed() {
+    local output
+    # An installation asks nothing, or takes the answer that it proposes for an empty line.
+    output=$(latch_pecl "$WORK/pecl" install "$WORK/latch-$(latch_pecl_version).tgz" < <(yes ''))
+    printf '%s\n' "$output" | tail -n 50
+    grep -q '^install ok: channel://pecl.php.net/latch-' <<< "$output"
+    test -f "$WORK/pecl/ext/latch.so"
+}
+
+extension_locks() {
+    # shellcheck disable=SC2016 # PHP's variables
+    "$PHP" -n -d extension="$WORK/pecl/ext/latch.so" -r '
+        $lock = (new Latch\LockFactory(new Latch\Store\FlockStore($argv[1])))->createLock("package");
+        exit($lock->synchronized(fn () => $lock->isHeld()) && !$lock->isHeld() ? 0 : 1);' "$WORK/locks"
+}
+
+# The script that is in the PATH after an installation, with the installed extension.
+script_locks() {
+    mkdir -p "$WORK/ini" "$WORK/php" "$WORK/locks"
+    echo "extension=$WORK/pecl/ext/latch.so" > "$WORK/ini/latch.ini"
+    ln -s "$(command -v "$PHP")" "$WORK/php/php"
+    export PHP_INI_SCAN_DIR=:$WORK/ini PATH=$WORK/pecl/bin:$WORK/php:$PATH
+    latch --version
+    latch run --store="flock://$WORK/locks" job -- true
+    # The command that runs under the lock cannot have it as well.
+    if latch run --store="flock://$WORK/locks" job -- latch run --store="flock://$WORK/locks" job -- true; then
+        echo 'two have one lock'
+        return 1
+    fi
+}
+
+stubs_are_installed() {
+    test -f "$WORK/pecl/pear/docs/latch/stubs/phpstan.neon"
+    test -f "$WORK/pecl/pear/docs/latch/stubs/lock.stub.php"
+}
+
+package_is_uninstalled() {
+    local left
+    latch_pecl "$WORK/pecl" uninstall latch
+    # Of what pecl keeps for itself, and of what this test gave it, nothing is Latch's.
+    left=$(cd "$WORK/pecl" && find . -type f ! -path './pear/php/*' ! -path './tools/*' ! -name '*.conf')
+    is "$left" ''
+}
+
+# As docs/install.md says, from a folder with the stubs.
+project_has_stubs() {
+    latch_copy "$WORK/copy" tests/phpstan
+    mv "$WORK/copy/tests/phpstan/project" "$WORK/project"
+    cd "$WORK/project"
+    export COMPOSER_ALLOW_SUPERUSER=1
+    composer config repositories.latch path "$LATCH_ROOT/stubs"
+    # What Packagist would have to serve is not needed.
+    composer config repositories.packagist.org false
+    composer install --no-interaction --no-progress
+    test -f vendor/latch/stubs/phpstan.neon
+}
+
+# phpstan CONFIGURATION [OPTION...]: runs PHPStan in a PHP that has no Latch.
+phpstan() {
+    local configuration=$1
+    shift
+    "$PHP" -r 'exit(extension_loaded("latch") ? 1 : 0);' \
+        || { echo 'this PHP has Latch, so that the stubs would not be tested' && return 1; }
+    "$PHP" "$LATCH_VENDOR/bin/phpstan" analyse --configuration="$configuration" --no-progress \
+        --autoload-file="$LATCH_ROOT/tests/phpstan/autoload.php" "$@"
+}
+
+# strictly CONFIGURATION: a configuration with the project's own, the strict rules and the rule that
+# all of the API is used.
+strictly() {
+    cat > "$1" <<END
+includes:
+    - $WORK/project/phpstan.neon
+    - $LATCH_VENDOR/phpstan/phpstan-strict-rules/rules.neon
+    - $LATCH_ROOT/tests/phpstan/rules/rules.neon
+parameters:
+    tmpDir: $1.cache
+END
+}
+
+project_passes() {
+    "$PHP" -d extension="$LATCH_ROOT/modules/latch.so" "$LATCH_ROOT/tests/phpstan/api.php" \
+        > "$WORK/api"
+    strictly "$WORK/strict.neon"
+    LATCH_API=$WORK/api phpstan "$WORK/strict.neon" --error-format=raw
+}
+
+unused_is_found() {
+    local output line
+    cat "$WORK/api" - > "$WORK/more-api" <<'END'
+Latch\Store\ForgottenStore
+Latch\Lock::forgotten
+Latch\Key::FORGOTTEN
+END
+    strictly "$WORK/more.neon"
+    output=$(LATCH_API=$WORK/more-api phpstan "$WORK/more.neon" --error-format=raw) && return 1
+    for line in 'Store\ForgottenStore' 'Lock::forgotten' 'Key::FORGOTTEN'; do
+        grep -qF "does not use Latch\\$line." <<< "$output"
+    done
+    is "$(grep -c . <<< "$output")" 3
+}
+
+project_runs() {
+    "$PHP" -d extension="$LATCH_ROOT/modules/latch.so" -d error_reporting=-1 -d display_errors=1 \
+        -d auto_prepend_file="$LATCH_VENDOR/autoload.php" "$WORK/project/main.php" "$WORK/locks" \
+        > "$WORK/output"
+    is "$(< "$WORK/output")" 'all went well'
+}
+
+wrong_uses_are_found() {
+    cat > "$WORK/wrong.neon" <<END
+includes:
+    - $LATCH_ROOT/stubs/phpstan.neon
+parameters:
+    level: max
+    paths: [$LATCH_ROOT/tests/phpstan/wrong]
+    tmpDir: $WORK/wrong.cache
+END
+    phpstan "$WORK/wrong.neon" --error-format=json > "$WORK/wrong.json" || true
+    "$PHP" "$LATCH_ROOT/tests/phpstan/compare.php" "$LATCH_ROOT/tests/phpstan/wrong/wrong.php" \
+        < "$WORK/wrong.json"
+}
