@@ -98,6 +98,7 @@ if test "$PHP_LATCH" != no; then
       ext/no_lock.c
       ext/semaphore_store.c
       ext/wait.c
+      ext/signals.c
       src/engine.c
       src/env.c
       src/lease.c

@@ -72,6 +72,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_memory_stores();
     php_latch_register_semaphore_store();
     php_latch_finish_names();
+    php_latch_register_signals(module_number);
     return SUCCESS;
 }
 

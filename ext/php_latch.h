@@ -72,6 +72,7 @@ void php_latch_register_lock_factory(void);
 void php_latch_register_flock_store(void);
 void php_latch_register_memory_stores(void);
 void php_latch_register_semaphore_store(void);
+void php_latch_register_signals(int module_number);
 
 /* ---- names.c: the naming seam ------------------------------------------------------------ */
 
