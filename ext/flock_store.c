@@ -43,16 +43,17 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
     zend_string *path = NULL;
-    bool remove_on_release = false;
+    bool remove_on_release = false, inheritable = false;
     char absolute[MAXPATHLEN];
     latch_store_options options = {.path = absolute};
     zend_string *identity;
     const char *given;
 
-    ZEND_PARSE_PARAMETERS_START(0, 2)
+    ZEND_PARSE_PARAMETERS_START(0, 3)
         Z_PARAM_OPTIONAL
         Z_PARAM_PATH_STR_OR_NULL(path)
         Z_PARAM_BOOL(remove_on_release)
+        Z_PARAM_BOOL(inheritable)
     ZEND_PARSE_PARAMETERS_END();
 
     if (store->backend != NULL) {
@@ -94,6 +95,7 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     store->backend = php_latch_backend_get("flock", identity, &options);
     zend_string_release(identity);
     store->remove_on_release = remove_on_release;
+    store->pass_on = inheritable;
 }
 
 void php_latch_register_flock_store(void)

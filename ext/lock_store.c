@@ -35,7 +35,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     if (lease == NULL) {
         return php_latch_outcome_of_call();
     }
-    lease->lease.remove = php_latch_store_of(lock->store)->remove_on_release;
+    php_latch_store_configure(php_latch_store_of(lock->store), &lease->lease);
     if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
         lease->lease.inherit = !lock->auto_release;
     }

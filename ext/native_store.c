@@ -89,6 +89,7 @@ php_latch_store *php_latch_store_create(zend_class_entry *ce)
 
     store->backend = NULL;
     store->remove_on_release = false;
+    store->pass_on = false;
     zend_object_std_init(&store->std, ce);
     object_properties_init(&store->std, ce);
     store->std.handlers = &handlers;
@@ -122,6 +123,12 @@ php_latch_backend *php_latch_store_backend(zend_object *object)
     return backend;
 }
 
+void php_latch_store_configure(const php_latch_store *store, latch_lease *lease)
+{
+    lease->remove = store->remove_on_release;
+    lease->pass_on = store->pass_on;
+}
+
 bool php_latch_store_is_native(zend_object *object)
 {
     static const char *const methods[] = {
@@ -151,7 +158,7 @@ static php_latch_lease *lease_of_call(zend_object *this_store, zend_object *key)
     php_latch_lease *lease = backend != NULL ? php_latch_lease_get(key, backend, NULL) : NULL;
 
     if (lease != NULL) {
-        lease->lease.remove = php_latch_store_of(this_store)->remove_on_release;
+        php_latch_store_configure(php_latch_store_of(this_store), &lease->lease);
     }
     return lease;
 }

@@ -120,6 +120,7 @@ typedef struct php_latch_backend {
 typedef struct php_latch_store {
     php_latch_backend *backend; /* NULL until constructed */
     bool remove_on_release;
+    bool pass_on; /* the locks, to started programs */
     zend_object std;
 } php_latch_store;
 
@@ -140,6 +141,8 @@ php_latch_store *php_latch_store_create(zend_class_entry *ce);
 php_latch_store *php_latch_store_of(zend_object *object);
 /* The same, constructed: its back end; NULL after throwing. */
 php_latch_backend *php_latch_store_backend(zend_object *object);
+/* Says to a lease what the store's options want; to be called before its requests. */
+void php_latch_store_configure(const php_latch_store *store, latch_lease *lease);
 /* True when no PHP subclass overrides what the engine would do. */
 bool php_latch_store_is_native(zend_object *object);
 void php_latch_native_store_startup(void);

@@ -90,7 +90,8 @@ int64_t latch_engine_wall_ns(const latch_engine *engine);
 /*
  * To be called around fork(2), as the three handlers of pthread_atfork(3). In the child every
  * descriptor of the engine is closed, without any good-bye that the parent's peer could hear,
- * except those of leases with `inherit`: kernel locks live as long as any process has them open.
+ * except those of leases with `inherit` or `pass_on`: kernel locks live as long as any process has
+ * them open.
  */
 void latch_engine_before_fork(latch_engine *engine);
 void latch_engine_after_fork_in_parent(latch_engine *engine);
@@ -151,8 +152,8 @@ typedef enum latch_mode { LATCH_FREE = 0, LATCH_SHARED, LATCH_EXCLUSIVE } latch_
 
 /*
  * Initialised by latch_lease_init(), ended by latch_lease_drop(), not moved between them. All is
- * read-only to the caller but `inherit` and `remove`, which are read when the lease is acquired and
- * released.
+ * read-only to the caller but `inherit`, `pass_on` and `remove`, which are read when the lease is
+ * acquired and released.
  */
 typedef struct latch_lease {
     latch_store *store;   /* NULL: somebody else drives the store and notes the outcome here */
@@ -166,6 +167,7 @@ typedef struct latch_lease {
     bool busy;              /* an operation is in flight */
     bool inherit;           /* flock: keep the lock in forked children (daemons) */
     bool remove;            /* flock: remove the lock file when an exclusive lock is released */
+    bool pass_on;           /* flock: and in the programs that are started meanwhile */
 } latch_lease;
 
 void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length);

@@ -16,10 +16,12 @@ class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStor
      *                                     system's temporary directory
      * @param bool        $removeOnRelease remove the file of an exclusive lock when it is released;
      *                                     not beside Symfony 8.1 or older, which does not notice
+     * @param bool        $inheritable     programs that are started while a lock is held keep it, too:
+     *                                     until it is released, or until the last of them has ended
      *
      * @throws \Latch\Exception\InvalidArgumentException when the directory is missing or unwritable
      */
-    public function __construct(?string $lockPath = null, bool $removeOnRelease = false) {}
+    public function __construct(?string $lockPath = null, bool $removeOnRelease = false, bool $inheritable = false) {}
 
     /** @implementation-alias Latch\Store\NativeStore::save */
     public function save(\Latch\Key $key): void {}

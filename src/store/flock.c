@@ -5,6 +5,7 @@
 #include "flock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/file.h>
@@ -131,8 +132,11 @@ static latch_status hold(latch_op *op, flock_file *file)
         file->fork_count = lease->store->engine->fork_count;
     }
     file->mode = (uint8_t) wanted_mode(op);
-    if (lease->inherit) {
+    if (lease->inherit || lease->pass_on) {
         file->descriptor.inherit = true; /* once and for all: a child may have it by now */
+    }
+    if (lease->pass_on) {
+        fcntl(file->descriptor.fd, F_SETFD, 0); /* until it is closed: it never becomes idle */
     }
     return LATCH_DONE;
 }
