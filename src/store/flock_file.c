@@ -73,6 +73,34 @@ latch_status latch_flock_path(const flock_store *store, const char *resource, si
     return LATCH_DONE;
 }
 
+bool latch_flock_is_file_name(const char *name)
+{
+    const size_t ends = strlen("sf.") + strlen(".") + DIGEST_LENGTH + strlen(".lock");
+    size_t length = strlen(name), digest = length - strlen(".lock") - DIGEST_LENGTH;
+
+    if (length < ends || length > ends + READABLE_LENGTH || strncmp(name, "sf.", 3) != 0
+        || name[digest - 1] != '.' || strcmp(name + digest + DIGEST_LENGTH, ".lock") != 0) {
+        return false;
+    }
+    for (size_t at = 3; at < digest + DIGEST_LENGTH; at++) {
+        if (!is_plain(name[at]) && !(at >= digest && name[at] == '+')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A program that was started with standard streams closed must not print into its lock file. */
+static int move_above_standard(int fd)
+{
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int sys_errno = errno;
+
+    close(fd);
+    errno = sys_errno;
+    return moved;
+}
+
 /*
  * O_CREAT comes last and only with O_EXCL: in a sticky directory fs.protected_regular refuses it
  * on an existing file of another user. A file that cannot be written is locked all the same.
@@ -92,7 +120,7 @@ static int open_lock_file_once(const char *path)
             fchmod(fd, 0666); /* despite the umask: the file is everybody's */
         }
     }
-    return fd;
+    return fd >= 0 && fd <= STDERR_FILENO ? move_above_standard(fd) : fd;
 }
 
 /* EEXIST: somebody made the file between our two calls. The next try finds it, unless it went. */
