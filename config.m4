@@ -83,6 +83,7 @@ if test "$PHP_LATCH" != no; then
       ext/digest.c
       ext/errors.c
       ext/flock_store.c
+      ext/inspection.c
       ext/interfaces.c
       ext/key.c
       ext/latch.c
@@ -97,14 +98,15 @@ if test "$PHP_LATCH" != no; then
       ext/native_store.c
       ext/no_lock.c
       ext/semaphore_store.c
-      ext/wait.c
       ext/signals.c
+      ext/wait.c
       src/engine.c
       src/env.c
       src/lease.c
       src/op.c
       src/store/flock.c
       src/store/flock_file.c
+      src/store/flock_inspect.c
       src/store/flock_wait.c
       src/store/memory.c
       src/store/null.c

@@ -133,7 +133,7 @@ static bool release_quietly(php_latch_lock *lock)
         php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL);
     latch_error error;
 
-    return lease == NULL || php_latch_run(lease, &request, &error) == LATCH_DONE;
+    return lease == NULL || php_latch_run(&lease->lease, &request, &error) == LATCH_DONE;
 }
 
 /*

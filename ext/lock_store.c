@@ -40,7 +40,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
         lease->lease.inherit = !lock->auto_release;
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-    status = php_latch_run(lease, request, &error);
+    status = php_latch_run(&lease->lease, request, &error);
     if (status == LATCH_DONE && request->kind != LATCH_RELEASE) {
         note_expiry(lock, &lease->lease);
     }

@@ -179,7 +179,7 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
         lease->lease.inherit = LATCH_G(inherit);
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-    status = php_latch_run(lease, request, &error);
+    status = php_latch_run(&lease->lease, request, &error);
     if (request->kind != LATCH_PROBE || LATCH_FAILED(status)) {
         outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
         php_latch_throw_outcome(&outcome);

@@ -191,8 +191,7 @@ ZEND_INI_MH(php_latch_update_semaphore_digest);
  * Carries a request out and waits for it. LATCH_INTERRUPTED: a signal handler or the like threw, or
  * ended the script, while we waited; return to PHP. Nothing was taken unless it returns LATCH_DONE.
  */
-latch_status php_latch_run(php_latch_lease *lease, const latch_request *request,
-                           latch_error *error);
+latch_status php_latch_run(latch_lease *lease, const latch_request *request, latch_error *error);
 /* Sleeps until `wake_ns` (monotonic); false when interrupted by an exception. */
 bool php_latch_sleep(int64_t wake_ns);
 

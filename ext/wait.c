@@ -115,10 +115,10 @@ static latch_status wait_for(latch_op *op, latch_status status)
     return status;
 }
 
-latch_status php_latch_run(php_latch_lease *lease, const latch_request *request, latch_error *error)
+latch_status php_latch_run(latch_lease *lease, const latch_request *request, latch_error *error)
 {
     latch_op op;
-    latch_status status = latch_op_begin(&op, &lease->lease, request, error);
+    latch_status status = latch_op_begin(&op, lease, request, error);
 
     return LATCH_WANTS(status) ? wait_for(&op, status) : status;
 }

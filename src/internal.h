@@ -37,6 +37,12 @@ latch_status latch_fail(latch_error *error, latch_status status, int sys_errno, 
                         ...) __attribute__((format(printf, 4, 5)));
 latch_status latch_fail_memory(latch_error *error);
 
+/* A new finding of that name and mode, in front of the list; NULL when memory ran out. */
+latch_finding *latch_findings_add(const latch_engine *engine, latch_finding **findings,
+                                  const char *name, latch_mode mode);
+/* Notes a holder, once; false when memory ran out. */
+bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t pid);
+
 /* Writes the base64 form of `size` bytes and a NUL: 4 * ceil(size / 3) + 1 bytes. */
 void latch_base64(const uint8_t *bytes, size_t size, char *text);
 

@@ -112,6 +112,7 @@ enum latch_capability {
     LATCH_FENCING = 1 << 4,      /* exclusive leases carry a fencing token */
     LATCH_SERIALIZABLE = 1 << 5, /* the token alone proves ownership, also in another process */
     LATCH_THREAD_SAFE = 1 << 6,  /* may be driven by the renewal thread */
+    LATCH_LISTING = 1 << 7,      /* can tell which locks are held (LATCH_LIST) */
 };
 
 typedef struct latch_store_info {
@@ -166,8 +167,8 @@ typedef struct latch_lease {
     uint8_t mode;           /* of latch_mode */
     bool busy;              /* an operation is in flight */
     bool inherit;           /* flock: keep the lock in forked children (daemons) */
-    bool remove;            /* flock: remove the lock file when an exclusive lock is released */
     bool pass_on;           /* flock: and in the programs that are started meanwhile */
+    bool remove;            /* flock: remove the lock file when an exclusive lock is released */
 } latch_lease;
 
 void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length);
@@ -204,13 +205,34 @@ typedef enum latch_op_kind {
     LATCH_REFRESH,        /* renew for ttl_ms from now */
     LATCH_RELEASE,        /* succeeds also when nothing is held */
     LATCH_PROBE,          /* is it still held? */
+    LATCH_INSPECT,        /* who holds the resource, if anybody does? One finding */
+    LATCH_LIST,           /* which locks of the store are held? A finding each, in no order */
 } latch_op_kind;
+
+/* One who holds a lock, as far as the store knows. */
+typedef struct latch_holder {
+    struct latch_holder *next;
+    int64_t pid; /* as this process sees it */
+} latch_holder;
+
+/* What an inspection found out about one lock at one moment, which is over when it is read. */
+typedef struct latch_finding {
+    struct latch_finding *next;
+    latch_holder *holders; /* NULL: nobody, or nobody that can be known from here */
+    latch_mode mode;       /* LATCH_FREE: nobody holds it */
+    char name[];           /* what the store calls the lock; flock: the lock file's path */
+} latch_finding;
+
+/* Frees a list of findings; NULL is an empty one. */
+void latch_findings_free(const latch_engine *engine, latch_finding *findings);
 
 typedef struct latch_request {
     latch_op_kind kind;
     bool wait;           /* acquire: wait while somebody else holds */
     int64_t deadline_ns; /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
     int64_t ttl_ms;      /* acquire, refresh: > 0, or 0 for no expiry; unused by other stores */
+    latch_finding **findings; /* inspect, list: *findings, NULL before, gets what was found; the
+                                 caller's to free, however it ends */
 } latch_request;
 
 /*

@@ -57,6 +57,8 @@ static latch_status end(latch_op *op, latch_status status)
             lease->fencing_token = 0;
             break;
         case LATCH_PROBE:
+        case LATCH_INSPECT:
+        case LATCH_LIST:
             break;
     }
     return status;
@@ -132,6 +134,11 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
     }
     if (request->ttl_ms < 0) {
         return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "the TTL must not be negative");
+    }
+    if (request->kind == LATCH_LIST
+        && (lease->store->class->info.capabilities & LATCH_LISTING) == 0) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "the %s store cannot list its locks",
+                          lease->store->class->info.name);
     }
     lease->busy = true;
     return settle(op, attempt(op, now_ns), now_ns);

@@ -43,4 +43,35 @@ class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStor
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells who holds the lock, this process or another one. The lock file is not made.
+     *
+     * It is a look at one moment: what it tells may be over when it returns.
+     * The kernel is asked; only where it names nobody the lock is tried, which others may notice for
+     * some microseconds. Another user's process is found as long as it is the one that took the
+     * lock; root finds all.
+     *
+     * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int}>}
+     *         name: the lock file's path; mode: null when nobody holds it; holders: empty also when they cannot
+     *         be known
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+
+    /**
+     * Lists the locks of the directory that are held, by this process or others, in no order.
+     *
+     * What inspect() says of one lock holds for each. Resources cannot be told from the files.
+     *
+     * @return list<array{name: string, mode: 'exclusive'|'shared', holders: list<array{pid: int}>}>
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::listHeld
+     */
+    public function listHeld(): array {}
 }

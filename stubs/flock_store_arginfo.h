@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5c80a6583131d9bddb4c86a62103cf008b7c9b9e */
+ * Stub hash: 84f56c657d8f1f4055d000b15b5ff3337784fdae */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_FlockStore___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lockPath, IS_STRING, 1, "null")
@@ -28,6 +28,13 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_FlockStore_exi
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_FlockStore_inspect, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_FlockStore_listHeld, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
 
 ZEND_METHOD(Latch_Store_FlockStore, __construct);
 ZEND_METHOD(Latch_Store_NativeStore, save);
@@ -37,6 +44,8 @@ ZEND_METHOD(Latch_Store_NativeStore, waitAndSaveRead);
 ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
+ZEND_METHOD(Latch_Store_NativeStore, inspect);
+ZEND_METHOD(Latch_Store_NativeStore, listHeld);
 
 
 static const zend_function_entry class_Latch_Store_FlockStore_methods[] = {
@@ -48,6 +57,8 @@ static const zend_function_entry class_Latch_Store_FlockStore_methods[] = {
 	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_FlockStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_FlockStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_FlockStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_FlockStore_inspect, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, listHeld, listHeld, arginfo_class_Latch_Store_FlockStore_listHeld, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -25,4 +25,19 @@ class InMemoryStore implements \Latch\SharedLockStoreInterface
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells who holds the lock: this process, if anybody.
+     *
+     * It is a look at one moment: what it tells may be over when it returns.
+     *
+     * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int}>}
+     *         name: empty; mode: null when nobody holds it; holders: empty also when they cannot
+     *         be known
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
 }

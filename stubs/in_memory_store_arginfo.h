@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 55501983377204e212761baaf07e4e84b674ccd4 */
+ * Stub hash: 4e3115722e2e7a93c9b2fc6e17dfce3bf6cb20aa */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -18,12 +18,17 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_inspect, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
 
 ZEND_METHOD(Latch_Store_NativeStore, save);
 ZEND_METHOD(Latch_Store_NativeStore, saveRead);
 ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
+ZEND_METHOD(Latch_Store_NativeStore, inspect);
 
 
 static const zend_function_entry class_Latch_Store_InMemoryStore_methods[] = {
@@ -32,6 +37,7 @@ static const zend_function_entry class_Latch_Store_InMemoryStore_methods[] = {
 	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_InMemoryStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_InMemoryStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_InMemoryStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_InMemoryStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -20,6 +20,15 @@ class NullStore implements \Latch\BlockingSharedLockStoreInterface
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
 
+    /**
+     * Tells that nobody holds the lock.
+     *
+     * @return array{name: string, mode: null, holders: list<array{pid: int}>}
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+
     /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e8abefe073410e3d8dd11e8604b36270903d8271 */
+ * Stub hash: 8b8c429c2e2a75f999ebd71066ab6a0f8e6571db */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_NullStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -8,6 +8,10 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Latch_Store_NullStore_delete arginfo_class_Latch_Store_NullStore_save
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_NullStore_exists, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_NullStore_inspect, 0, 1, IS_ARRAY, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
@@ -24,6 +28,7 @@ ZEND_END_ARG_INFO()
 ZEND_METHOD(Latch_Store_NativeStore, save);
 ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
+ZEND_METHOD(Latch_Store_NativeStore, inspect);
 ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Store_NativeStore, saveRead);
 ZEND_METHOD(Latch_Store_NativeStore, waitAndSaveRead);
@@ -33,6 +38,7 @@ static const zend_function_entry class_Latch_Store_NullStore_methods[] = {
 	ZEND_MALIAS(Latch_Store_NativeStore, save, save, arginfo_class_Latch_Store_NullStore_save, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_NullStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_NullStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_NullStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_NullStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, saveRead, saveRead, arginfo_class_Latch_Store_NullStore_saveRead, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, waitAndSaveRead, waitAndSaveRead, arginfo_class_Latch_Store_NullStore_waitAndSaveRead, ZEND_ACC_PUBLIC)

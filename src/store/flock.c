@@ -330,6 +330,10 @@ static latch_status flock_begin(latch_op *op)
             forget_inherited(op->lease);
             return op->lease->state != NULL && is_still_locked(op->lease) ? LATCH_DONE
                                                                           : LATCH_CONFLICT;
+        case LATCH_INSPECT:
+            return latch_flock_inspect(op);
+        case LATCH_LIST:
+            return latch_flock_list(op);
         case LATCH_REFRESH:
             break; /* holds never expire */
     }
@@ -408,7 +412,7 @@ const latch_store_class latch_flock_store = {
     .info =
         {
             .name = "flock",
-            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH,
+            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING,
         },
     .size = sizeof(flock_store) + PATH_MAX,
     .open = flock_open,

@@ -1,5 +1,6 @@
 /*
- * Inside the flock store: its lock files (flock_file.c) and its waits (flock_wait.c).
+ * Inside the flock store: its lock files (flock_file.c), its waits (flock_wait.c), and who holds
+ * (flock_inspect.c).
  *
  * flock(2) locks belong to an open file description. So a lease has a description of its own, and
  * one that a forked child still shares is never used for another lock.
@@ -47,6 +48,11 @@ typedef struct flock_file {
 latch_status latch_flock_path(const flock_store *store, const char *resource, size_t length,
                               char *path, size_t size, latch_error *error);
 
+/* Whether a file of that name in a lock directory is a lock file. */
+bool latch_flock_is_file_name(const char *name);
+/* Describes why the file cannot be opened, or cannot serve as a lock file (ELOOP, EISDIR). */
+latch_status latch_flock_explain(latch_error *error, int sys_errno, const char *path);
+
 /*
  * Hands out an unlocked file for the lease's resource: an idle one, else a newly opened one. It is
  * neither idle nor held. LATCH_WANT_TIMER: somebody is creating it just now, try again in a moment.
@@ -90,5 +96,9 @@ flock_wait_outcome latch_flock_wait_check(latch_op *op, flock_file **file);
 /* Ends the wait at once, FLOCK_WAIT_GIVEN_UP unless it had ended already. */
 flock_wait_outcome latch_flock_wait_end(latch_op *op, flock_file **file);
 void latch_flock_end_parked(flock_store *store);
+
+/* LATCH_INSPECT and LATCH_LIST. */
+latch_status latch_flock_inspect(latch_op *op);
+latch_status latch_flock_list(latch_op *op);
 
 #endif

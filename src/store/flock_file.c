@@ -134,7 +134,7 @@ static int open_lock_file(const char *path)
     return fd;
 }
 
-static latch_status explain(latch_error *error, int sys_errno, const char *path)
+latch_status latch_flock_explain(latch_error *error, int sys_errno, const char *path)
 {
     switch (sys_errno) {
         case ELOOP:
@@ -234,7 +234,7 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
         return LATCH_WANT_TIMER;
     }
     if (fd < 0) {
-        return explain(op->error, errno, path);
+        return latch_flock_explain(op->error, errno, path);
     }
     op->attempts = 0;
     *file = make_file(store, lease, fd);
@@ -343,7 +343,7 @@ latch_status latch_flock_file_check(const flock_store *store, flock_file *file, 
         latch_status named =
             latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), error);
 
-        return named != LATCH_DONE ? named : explain(error, EISDIR, path);
+        return named != LATCH_DONE ? named : latch_flock_explain(error, EISDIR, path);
     }
     file->device = status.st_dev;
     file->inode = status.st_ino;

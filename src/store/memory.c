@@ -10,6 +10,7 @@
 #include "store.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef struct memory_hold {
     latch_node node; /* by resource: a lone writer, or readers, which have nodes of the same key */
@@ -147,6 +148,23 @@ static latch_status acquire(latch_op *op)
     return add_hold(lease, exclusive, op->error);
 }
 
+/* The holders are leases of this very process. */
+static latch_status inspect(latch_op *op)
+{
+    const latch_engine *engine = op->lease->store->engine;
+    const memory_hold *hold = first_hold(op->lease);
+    latch_mode mode = hold == NULL      ? LATCH_FREE
+                      : hold->exclusive ? LATCH_EXCLUSIVE
+                                        : LATCH_SHARED;
+    latch_finding *finding = latch_findings_add(engine, op->request.findings, "", mode);
+
+    if (finding == NULL
+        || (hold != NULL && !latch_finding_add_holder(engine, finding, getpid()))) {
+        return latch_fail_memory(op->error);
+    }
+    return LATCH_DONE;
+}
+
 static latch_status memory_begin(latch_op *op)
 {
     latch_lease *lease = op->lease;
@@ -171,8 +189,11 @@ static latch_status memory_begin(latch_op *op)
             return LATCH_DONE;
         case LATCH_PROBE:
             return find_own(lease) != NULL ? LATCH_DONE : LATCH_CONFLICT;
-        case LATCH_REFRESH:
-            break; /* holds never expire */
+        case LATCH_INSPECT:
+            return inspect(op);
+        case LATCH_REFRESH: /* holds never expire */
+        case LATCH_LIST:    /* never comes here */
+            break;
     }
     return LATCH_DONE;
 }

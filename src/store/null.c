@@ -3,6 +3,12 @@
 
 static latch_status null_begin(latch_op *op)
 {
+    if (op->request.kind == LATCH_INSPECT) {
+        return latch_findings_add(op->lease->store->engine, op->request.findings, "", LATCH_FREE)
+                       != NULL
+                   ? LATCH_DONE
+                   : latch_fail_memory(op->error);
+    }
     return op->request.kind == LATCH_PROBE ? LATCH_CONFLICT : LATCH_DONE;
 }
 
