@@ -45,4 +45,19 @@ class SemaphoreStore implements \Latch\BlockingStoreInterface
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells who holds the lock, as the kernel knows; nobody is disturbed.
+     *
+     * It is a look at one moment: what it tells may be over when it returns.
+     *
+     * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int}>}
+     *         name: the System V key, as ipcs(1) shows it; mode: null when nobody holds it; holders:
+     *         empty also when they cannot be known
+     *
+     * @throws \Latch\Exception\LockStorageException when the semaphores cannot be read
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
 }

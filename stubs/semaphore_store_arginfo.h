@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d816ab31b007af09c5ac1d8ec157148115e5798b */
+ * Stub hash: 8ef9d44280912d6a1623651a4811967b4ff09153 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_SemaphoreStore_isSupported, 0, 0, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
@@ -26,6 +26,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_SemaphoreStore
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_SemaphoreStore_inspect, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
 
 ZEND_METHOD(Latch_Store_SemaphoreStore, isSupported);
 ZEND_METHOD(Latch_Store_SemaphoreStore, __construct);
@@ -34,6 +38,7 @@ ZEND_METHOD(Latch_Store_NativeStore, waitAndSave);
 ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
+ZEND_METHOD(Latch_Store_NativeStore, inspect);
 
 
 static const zend_function_entry class_Latch_Store_SemaphoreStore_methods[] = {
@@ -44,6 +49,7 @@ static const zend_function_entry class_Latch_Store_SemaphoreStore_methods[] = {
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_SemaphoreStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_SemaphoreStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_SemaphoreStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_SemaphoreStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -15,6 +15,7 @@
 #include "store.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/sem.h>
@@ -447,6 +448,38 @@ static latch_status probe(latch_lease *lease)
     return is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
 }
 
+/* One who is about to set a set up counts as a user of it, and does not hold it. */
+static bool is_held(const unsigned short values[SEMAPHORE_COUNT])
+{
+    return values[LOCK] == 0 && values[USERS] > values[SETUP];
+}
+
+static latch_status inspect(latch_op *op)
+{
+    const latch_engine *engine = op->lease->store->engine;
+    unsigned short values[SEMAPHORE_COUNT];
+    key_t key = key_of(op->lease);
+    int set = semget(key, SEMAPHORE_COUNT, 0);
+    latch_finding *finding;
+    char name[16];
+    bool held = false;
+    int pid = 0;
+
+    if (set >= 0 && semctl(set, 0, GETALL, (union semun){.values = values}) == 0) {
+        held = is_held(values);
+        pid = held ? semctl(set, LOCK, GETPID) : 0;
+    } else if (errno != ENOENT && !(set >= 0 && outcome_of_errno() == REMOVED)) {
+        return fail_system(op, set < 0 ? "semget()" : "semctl()", key);
+    }
+    snprintf(name, sizeof(name), "0x%08x", (unsigned) key);
+    finding =
+        latch_findings_add(engine, op->request.findings, name, held ? LATCH_EXCLUSIVE : LATCH_FREE);
+    if (finding == NULL || (pid > 0 && !latch_finding_add_holder(engine, finding, pid))) {
+        return latch_fail_memory(op->error);
+    }
+    return LATCH_DONE;
+}
+
 static latch_status semaphore_begin(latch_op *op)
 {
     switch (op->request.kind) {
@@ -459,8 +492,11 @@ static latch_status semaphore_begin(latch_op *op)
             return release(op->lease);
         case LATCH_PROBE:
             return probe(op->lease);
-        case LATCH_REFRESH:
-            break; /* holds never expire */
+        case LATCH_INSPECT:
+            return inspect(op);
+        case LATCH_REFRESH: /* holds never expire */
+        case LATCH_LIST:    /* never comes: which resource a key is made of, nobody can tell */
+            break;
     }
     return LATCH_DONE;
 }

@@ -142,6 +142,19 @@ static void use_flock_store(void)
     went(try(unit_lease("other"), LATCH_ACQUIRE), LATCH_DONE); /* left to the drop */
 }
 
+/* Who holds it? */
+static latch_status look(latch_lease *lease)
+{
+    latch_finding *findings = NULL;
+    latch_request request = unit_request(LATCH_INSPECT);
+    latch_status status;
+
+    request.findings = &findings;
+    status = unit_run_request(lease, request);
+    latch_findings_free(unit.engine, findings);
+    return status;
+}
+
 static void use_semaphore_store(void)
 {
     latch_lease *one, *two;
@@ -160,6 +173,7 @@ static void use_semaphore_store(void)
         went(try(one, LATCH_RELEASE), LATCH_DONE);
         went(unit_finish(&op, status), LATCH_DONE);
     }
+    went(look(two), LATCH_DONE);
     went(try(two, LATCH_RELEASE), LATCH_DONE);
     expect_free("latch allocation test");
 }

@@ -69,7 +69,7 @@ static void no_local_store_expires_or_fences(void **state)
 {
     (void) state;
     assert_int_equal(info_of("flock")->capabilities,
-                     LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH);
+                     LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING);
     assert_int_equal(info_of("semaphore")->capabilities, LATCH_BLOCKING | LATCH_PUSH);
     assert_int_equal(info_of("in-memory")->capabilities, LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE);
     assert_int_equal(info_of("null")->capabilities & (LATCH_EXPIRING | LATCH_FENCING), 0);

@@ -283,6 +283,74 @@ static void we_wait_for_a_peer_that_is_killed_while_it_sets_up(void **state)
     UNIT_CHECK(unit_semaphore_set(R) < 0);
 }
 
+/* ---- Who holds it */
+
+static void expect_finding(latch_mode mode, pid_t pid)
+{
+    latch_finding *findings = NULL;
+    latch_request request = unit_request(LATCH_INSPECT);
+    char name[16];
+
+    request.findings = &findings;
+    UNIT_CHECK(unit_run_request(lease, request) == LATCH_DONE);
+    snprintf(name, sizeof(name), "0x%08x", (unsigned) KEY);
+    assert_non_null(findings);
+    assert_string_equal(findings->name, name);
+    assert_int_equal(findings->mode, mode);
+    if (pid == 0) {
+        assert_null(findings->holders);
+    } else {
+        assert_non_null(findings->holders);
+        assert_int_equal(findings->holders->pid, pid);
+        assert_null(findings->holders->next);
+    }
+    assert_null(findings->next);
+    latch_findings_free(unit.engine, findings);
+}
+
+static void an_inspection_tells_who_holds_it(void **state)
+{
+    unit_process other, third;
+
+    (void) state;
+    expect_finding(LATCH_FREE, 0);
+    UNIT_CHECK(unit_semaphore_set(R) < 0); /* it made none */
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    expect_finding(LATCH_EXCLUSIVE, getpid());
+    third = peer("ms");
+    expect_finding(LATCH_EXCLUSIVE, getpid());
+    unit_kill(&third);
+    unit_release(lease);
+
+    other = peer("m");
+    expect_finding(LATCH_FREE, 0);
+    UNIT_CHECK(order(&other, 's'));
+    expect_finding(LATCH_FREE, 0);
+    unit_kill(&other);
+    expect_finding(LATCH_FREE, 0);
+    other = peer("g");
+    expect_finding(LATCH_FREE, 0);
+    UNIT_CHECK(order(&other, 'a'));
+    expect_finding(LATCH_EXCLUSIVE, other.pid);
+    unit_kill(&other);
+    expect_finding(LATCH_FREE, 0);
+    expect_free();
+}
+
+static void a_set_of_another_program_cannot_be_inspected(void **state)
+{
+    int set = semget(KEY, 1, IPC_CREAT | 0600);
+    latch_finding *findings = NULL;
+    latch_request request = unit_request(LATCH_INSPECT);
+
+    (void) state;
+    request.findings = &findings;
+    UNIT_CHECK(unit_run_request(lease, request) == LATCH_ERROR_SYSTEM);
+    UNIT_CHECK(semctl(set, 0, IPC_RMID) == 0);
+    assert_non_null(strstr(unit.error.message, "another program uses the key"));
+    assert_null(findings);
+}
+
 #define PEER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -300,6 +368,8 @@ int main(void)
         PEER_TEST(nobody_comes_between_the_steps_of_a_peer_that_sets_it_up),
         PEER_TEST(a_set_whose_maker_was_killed_is_free),
         PEER_TEST(we_wait_for_a_peer_that_is_killed_while_it_sets_up),
+        PEER_TEST(an_inspection_tells_who_holds_it),
+        PEER_TEST(a_set_of_another_program_cannot_be_inspected),
     };
 
     return cmocka_run_group_tests_name("semaphore peers", tests, NULL, NULL);
