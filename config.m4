@@ -99,6 +99,7 @@ if test "$PHP_LATCH" != no; then
       ext/no_lock.c
       ext/semaphore_store.c
       ext/signals.c
+      ext/statistics.c
       ext/wait.c
       src/engine.c
       src/env.c

@@ -12,14 +12,23 @@
 #define POLL_NS (100 * LATCH_NS_PER_MS)
 #define JITTER_NS (10 * LATCH_NS_PER_MS)
 
-static void invoke(zend_object *store, const char *name, zend_object *key, zval *return_value)
+static void invoke_with(zend_object *store, const char *name, zval *return_value,
+                        uint32_t argument_count, zval *arguments)
 {
     zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table, name, strlen(name));
-    zval argument;
 
     ZEND_ASSERT(method != NULL); /* its interface has it */
+    LATCH_G(php_store_calls)++;
+    zend_call_known_instance_method(method, store, return_value, argument_count, arguments);
+    LATCH_G(php_store_calls)--;
+}
+
+static void invoke(zend_object *store, const char *name, zend_object *key, zval *return_value)
+{
+    zval argument;
+
     ZVAL_OBJ(&argument, key);
-    zend_call_known_instance_method_with_1_params(method, store, return_value, &argument);
+    invoke_with(store, name, return_value, 1, &argument);
 }
 
 static php_latch_outcome call(zend_object *store, const char *name, zend_object *key)
@@ -40,6 +49,8 @@ static int64_t next_poll_ns(int64_t deadline_ns)
 static php_latch_outcome poll(zend_object *store, zend_object *key, const char *save,
                               int64_t deadline_ns)
 {
+    bool waits = false;
+
     while (true) {
         bool last = php_latch_now_ns() >= deadline_ns;
         php_latch_outcome outcome = call(store, save, key);
@@ -48,6 +59,10 @@ static php_latch_outcome poll(zend_object *store, zend_object *key, const char *
             return outcome;
         }
         php_latch_forget_outcome(&outcome);
+        if (!waits) {
+            waits = true;
+            LATCH_G(statistics).waits++;
+        }
         if (!php_latch_sleep(next_poll_ns(deadline_ns))) {
             return (php_latch_outcome){LATCH_INTERRUPTED, NULL};
         }
@@ -74,14 +89,11 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
 
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)
 {
-    zend_function *method =
-        zend_hash_str_find_ptr(&store->ce->function_table, ZEND_STRL("putoffexpiration"));
     zval arguments[2];
 
     ZVAL_OBJ(&arguments[0], key);
     ZVAL_DOUBLE(&arguments[1], ttl);
-    zend_call_known_instance_method_with_2_params(method, store, NULL, &arguments[0],
-                                                  &arguments[1]);
+    invoke_with(store, "putoffexpiration", NULL, 2, arguments);
     return php_latch_outcome_of_call();
 }
 

@@ -38,6 +38,12 @@ static void after_fork_in_child(void)
     if (php_latch_engine != NULL) {
         latch_engine_after_fork_in_child(php_latch_engine);
     }
+#ifdef ZTS
+    if (tsrm_get_ls_cache() == NULL) {
+        return; /* a thread that is not PHP's has forked: it has no globals */
+    }
+#endif
+    LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
 }
 
 static PHP_MINIT_FUNCTION(latch)
@@ -116,6 +122,7 @@ static PHP_RINIT_FUNCTION(latch)
 #endif
     LATCH_G(shutting_down) = LATCH_G(all_released) = false;
     LATCH_G(inherit) = true;
+    LATCH_G(php_store_calls) = 0;
     return SUCCESS;
 }
 
@@ -183,6 +190,7 @@ static PHP_MINFO_FUNCTION(latch)
     }
     describe_later_stores();
     php_info_print_table_end();
+    php_latch_print_statistics();
     DISPLAY_INI_ENTRIES();
 }
 

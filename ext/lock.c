@@ -75,6 +75,7 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
         return;
     }
     php_latch_forget_outcome(outcome);
+    LATCH_G(statistics).lost++;
     outcome->status = LATCH_ERROR_LOST;
     outcome->exception =
         php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);

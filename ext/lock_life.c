@@ -108,6 +108,14 @@ static bool is_to_be_released(const php_latch_lock *lock)
     return lock->auto_release && lock->dirty && php_latch_lock_is_ours(lock);
 }
 
+/* The script has ended, and left the lock to us. */
+static void count_release_at_shutdown(void)
+{
+    if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
+        LATCH_G(statistics).released_at_shutdown++;
+    }
+}
+
 void php_latch_lock_end(php_latch_lock *lock)
 {
     if (!is_to_be_released(lock)) {
@@ -115,6 +123,9 @@ void php_latch_lock_end(php_latch_lock *lock)
     }
     if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
         php_latch_lock_release(lock);
+        if (!lock->dirty) {
+            count_release_at_shutdown();
+        }
     }
     if (EG(exception) == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0
         || zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception))) {
@@ -149,6 +160,9 @@ static void call_delete(zend_object *store, zend_object *key)
     {
         php_latch_outcome outcome = php_latch_callback_delete(store, key);
 
+        if (outcome.status == LATCH_DONE) {
+            count_release_at_shutdown();
+        }
         php_latch_throw_outcome(&outcome);
         if (EG(exception) != NULL) {
             php_latch_warn_of_exception();
@@ -179,7 +193,9 @@ static void destruct(zend_object *object)
     if (lock->logger == NULL) {
         php_latch_lock_free(lock);
     }
-    if (lock->dirty) {
+    if (!lock->dirty) {
+        count_release_at_shutdown();
+    } else {
         zend_objects_destroy_object(object);
         php_latch_lock_set_dirty(lock, false); /* also when it threw: it has had its turn */
     }
@@ -206,9 +222,9 @@ static void release_or_leave(php_latch_lock *lock)
                    && ((OBJ_FLAGS(lock->key) | OBJ_FLAGS(lock->store)) & IS_OBJ_FREE_CALLED) == 0;
 
     php_latch_lock_set_dirty(lock, false);
-    if (release && lock->native) {
-        release_quietly(lock);
-    } else if (release && !LATCH_G(all_released)) {
+    if (release && lock->native && release_quietly(lock)) {
+        count_release_at_shutdown();
+    } else if (release && !lock->native && !LATCH_G(all_released)) {
         leave_orphan(lock);
     }
 }

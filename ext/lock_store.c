@@ -85,6 +85,21 @@ static void note_call(const php_latch_lock *lock, php_latch_lease *lease, latch_
 
 /* ---- Either */
 
+/* Counts how a request ended that was not simply granted. */
+static void count(latch_op_kind kind, const php_latch_outcome *outcome, bool was_to_lose)
+{
+    bool expired = outcome->exception != NULL
+                   && instanceof_function(outcome->exception->ce, php_latch_expired_ce);
+
+    php_latch_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_to_lose);
+}
+
+/* A child has its parent's leases, but not its locks. */
+static bool is_to_lose(const php_latch_lock *lock)
+{
+    return php_latch_lock_is_ours(lock) && php_latch_is_to_lose(lease_of(lock));
+}
+
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns)
 {
@@ -121,13 +136,17 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         OBJ_RELEASE(&lease->std);
     }
     if (outcome.status == LATCH_DONE) {
+        LATCH_G(statistics).acquired++;
         php_latch_lock_claim(lock);
+    } else {
+        count(kind, &outcome, false);
     }
     return outcome;
 }
 
 php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
 {
+    bool was_to_lose = is_to_lose(lock);
     php_latch_outcome outcome;
 
     if (lock->native) {
@@ -148,6 +167,9 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
         outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
         note_call(lock, lease, outcome.status, mode, sent_ns, ttl);
         OBJ_RELEASE(&lease->std);
+    }
+    if (outcome.status != LATCH_DONE) {
+        count(LATCH_REFRESH, &outcome, was_to_lose);
     }
     return outcome;
 }
@@ -171,9 +193,16 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock)
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
 {
     const latch_request request = {.kind = LATCH_PROBE};
+    bool was_to_lose = is_to_lose(lock);
     php_latch_outcome outcome;
 
-    if (!lock->native) {
+    if (lock->native) {
+        outcome = run(lock, &request);
+        *exists = outcome.status == LATCH_DONE;
+        if (outcome.status == LATCH_CONFLICT) {
+            outcome.status = LATCH_DONE;
+        }
+    } else {
         php_latch_lease *lease;
 
         outcome = php_latch_callback_exists(lock->store, lock->key, exists);
@@ -181,12 +210,9 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
         if (!*exists && lease != NULL) {
             lease->lease.mode = LATCH_FREE;
         }
-        return outcome;
     }
-    outcome = run(lock, &request);
-    *exists = outcome.status == LATCH_DONE;
-    if (outcome.status == LATCH_CONFLICT) {
-        outcome.status = LATCH_DONE;
+    if (outcome.status == LATCH_DONE && !*exists) {
+        php_latch_count(LATCH_PROBE, LATCH_CONFLICT, was_to_lose);
     }
     return outcome;
 }

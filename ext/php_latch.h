@@ -18,6 +18,14 @@
 extern zend_module_entry latch_module_entry;
 #define phpext_latch_ptr &latch_module_entry
 
+/* What Lock::getStatistics() tells, which stubs/lock.stub.php explains. */
+typedef struct php_latch_statistics {
+    uint64_t acquired, conflicts;
+    uint64_t waits, wait_ns;
+    uint64_t released_at_shutdown;
+    uint64_t lost;
+} php_latch_statistics;
+
 ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool symfony;                  /* latch.symfony */
     latch_digest semaphore_digest; /* latch.semaphore_digest */
@@ -25,8 +33,10 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool all_released;             /* and has done its work: no PHP code can be called any more */
     latch_link shared_backends;    /* of php_latch_backend */
     size_t dirty_locks;            /* how many Locks are to be released at the end of the request */
-    latch_link orphans; /* locks of PHP-written stores that a fatal error freed unreleased */
-    bool inherit;       /* of locks that are taken by a store's methods, see native_store.c */
+    latch_link orphans;       /* locks of PHP-written stores that a fatal error freed unreleased */
+    bool inherit;             /* of locks that are taken by a store's methods, see native_store.c */
+    unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
+    php_latch_statistics statistics; /* since the thread, or the forked process, started */
 ZEND_END_MODULE_GLOBALS(latch)
 
 ZEND_EXTERN_MODULE_GLOBALS(latch)
@@ -196,6 +206,15 @@ latch_status php_latch_run(latch_lease *lease, const latch_request *request, lat
 bool php_latch_sleep(int64_t wake_ns);
 
 int64_t php_latch_now_ns(void);
+
+/* ---- statistics.c ------------------------------------------------------------------------ */
+
+/* Whether the lease is held for all that is known here: to be asked before a refresh or a probe. */
+bool php_latch_is_to_lose(const php_latch_lease *lease);
+/* Counts how a request to a store ended; `was_to_lose`: what that said before. */
+void php_latch_count(latch_op_kind kind, latch_status status, bool was_to_lose);
+/* A table of them for phpinfo(). */
+void php_latch_print_statistics(void);
 
 /* ---- errors.c ---------------------------------------------------------------------------- */
 

@@ -68,20 +68,25 @@ static void sleep_slice(int fd, short events, int64_t wake_ns)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static void count_wait_since(int64_t begun_ns)
+{
+    LATCH_G(statistics).wait_ns += (uint64_t) (php_latch_now_ns() - begun_ns);
+}
+
 bool php_latch_sleep(int64_t wake_ns)
 {
-    while (php_latch_now_ns() < wake_ns) {
+    int64_t begun_ns = php_latch_now_ns();
+    interrupt_outcome outcome = GO_ON;
+
+    while (outcome == GO_ON && php_latch_now_ns() < wake_ns) {
         sleep_slice(-1, 0, wake_ns);
-        switch (run_interrupts()) {
-            case GO_ON:
-                break;
-            case STOP:
-                return false;
-            case BAIL_OUT:
-                zend_bailout();
-        }
+        outcome = run_interrupts();
     }
-    return true;
+    count_wait_since(begun_ns);
+    if (outcome == BAIL_OUT) {
+        zend_bailout();
+    }
+    return outcome == GO_ON;
 }
 
 /* Ends the operation with nothing taken. Not interruptible, but stores bound it. */
@@ -98,19 +103,26 @@ static latch_status give_up(latch_op *op)
 
 static latch_status wait_for(latch_op *op, latch_status status)
 {
-    while (LATCH_WANTS(status)) {
-        interrupt_outcome outcome;
+    bool waits = op->request.wait; /* else it takes more than one step for another reason */
+    int64_t begun_ns = php_latch_now_ns();
+    interrupt_outcome outcome = GO_ON;
 
+    LATCH_G(statistics).waits += waits;
+    while (LATCH_WANTS(status)) {
         sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns);
         outcome = run_interrupts();
         if (outcome != GO_ON) {
             give_up(op);
-            if (outcome == BAIL_OUT) {
-                zend_bailout();
-            }
-            return LATCH_INTERRUPTED;
+            status = LATCH_INTERRUPTED;
+        } else {
+            status = latch_op_step(op, php_latch_now_ns());
         }
-        status = latch_op_step(op, php_latch_now_ns());
+    }
+    if (waits) {
+        count_wait_since(begun_ns);
+    }
+    if (outcome == BAIL_OUT) {
+        zend_bailout();
     }
     return status;
 }

@@ -121,6 +121,29 @@ final class Lock implements SharedLockInterface
     public function getRemainingLifetime(): ?float {}
 
     /**
+     * What happened to locks in this process since it started; in a thread-safe PHP, in this thread. A
+     * forked child starts with zeros. phpinfo() shows the same. All stores are counted: by Lock, and
+     * by the methods of a store of Latch's that are called by hand. A store written in PHP counts as
+     * one, however many others it uses.
+     *
+     * - acquired: acquires that succeeded: the lock was free, was promoted, demoted, or held already
+     * - conflicts: acquires that ended without the lock because somebody else held it, at once or at
+     *   the end of a wait
+     * - waits: acquires that found the lock taken and waited for it, whatever came of it
+     * - waitSeconds: how long they waited together. What a store written in PHP does within its own
+     *   waitAndSave() is not known, and neither here nor among the waits
+     * - releasedAtShutdown: locks that the script had not released when it ended, in whatever way, and
+     *   that were released for it
+     * - lost: locks that this process held, by all that it knew, and that it found expired or gone:
+     *   when it acquired (also promoted) or refreshed them, or in isAcquired()
+     *
+     * @phpstan-impure
+     *
+     * @return array{acquired: int, conflicts: int, waits: int, waitSeconds: float, releasedAtShutdown: int, lost: int}
+     */
+    public static function getStatistics(): array {}
+
+    /**
      * Resource, TTL and whether the lock is held.
      *
      * @return array<string, mixed>

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 456c8c9e84ee7bde71a6cf1c1acf0e548a8fcc23 */
+ * Stub hash: cf829f4ee30403488a531eea6f33f12e0b2a25e1 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -51,6 +51,8 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_getRemainingLifetime, 0, 0, IS_DOUBLE, 1)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Latch_Lock_getStatistics arginfo_class_Latch_Lock___serialize
+
 #define arginfo_class_Latch_Lock___debugInfo arginfo_class_Latch_Lock___serialize
 
 
@@ -68,6 +70,7 @@ ZEND_METHOD(Latch_Lock, isHeld);
 ZEND_METHOD(Latch_Lock, release);
 ZEND_METHOD(Latch_Lock, isExpired);
 ZEND_METHOD(Latch_Lock, getRemainingLifetime);
+ZEND_METHOD(Latch_Lock, getStatistics);
 ZEND_METHOD(Latch_Lock, __debugInfo);
 
 
@@ -86,6 +89,7 @@ static const zend_function_entry class_Latch_Lock_methods[] = {
 	ZEND_ME(Latch_Lock, release, arginfo_class_Latch_Lock_release, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, isExpired, arginfo_class_Latch_Lock_isExpired, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, getRemainingLifetime, arginfo_class_Latch_Lock_getRemainingLifetime, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Lock, getStatistics, arginfo_class_Latch_Lock_getStatistics, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Latch_Lock, __debugInfo, arginfo_class_Latch_Lock___debugInfo, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
