@@ -22,7 +22,7 @@ case $STAGE in
 esac
 case $STAGE in
     phpt-valgrind) STAGE_PACKAGES+=(valgrind libc6-dbg) ;;
-    phpt-zts-debug) STAGE_PACKAGES+=("${LATCH_PHP_BUILD_PACKAGES[@]}") ;;
+    phpt-zts-debug | phpt-asan) STAGE_PACKAGES+=("${LATCH_PHP_BUILD_PACKAGES[@]}") ;;
 esac
 
 # All that a test may use and that a PHP configured for nothing else would not have.
@@ -44,6 +44,9 @@ stage() {
             ;;
         phpt-zts-debug)
             run_phpt_on_zts_debug
+            ;;
+        phpt-asan)
+            run_phpt_under_asan
             ;;
         phpt-8.4)
             LATCH_FOLDER=$(folder_with_8.4)
@@ -85,6 +88,18 @@ run_phpt_on_zts_debug() {
     prefix=$(latch_php zts-debug "${ZTS_DEBUG[@]}")
     so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" CFLAGS='-O0 -g')
     run_phpt "$prefix/bin/php" "$so"
+}
+
+# PHP and the extension with ASan, the extension with UBSan too. What they allocate is malloc()'s, as
+# PHP's allocator hides from ASan what is done to its memory. Leaks are what the stages
+# phpt-zts-debug and phpt-valgrind look for.
+run_phpt_under_asan() {
+    local prefix so
+    export ASAN_OPTIONS=detect_leaks=0
+    prefix=$(latch_php asan "${ZTS_DEBUG[@]}" --enable-address-sanitizer)
+    so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" \
+        CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all')
+    USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 run_phpt "$prefix/bin/php" "$so"
 }
 
 # run_phpt_under_valgrind PHP LATCH_SO: every PHP that the tests run, their children too, is watched
