@@ -39,11 +39,12 @@ latch_isolated() {
 }
 
 # latch_enter FOLDER FILE FUNCTION [ARGUMENT...]: calls a function of that file in the folder, which
-# there has this tree, unwritable, and the cache by their usual names. This shell is the init of
-# the processes that it starts: it has to stay and to take the orphans.
+# there has this tree and the cache by their usual names; only the cache and /tmp can be written
+# to. This shell is the init of the processes that it starts: it has to stay and to take the orphans.
 latch_enter() {
     local folder=$1 path
     shift
+    mount --bind "$folder" "$folder"
     mount -t proc proc "$folder/proc"
     mount --rbind /dev "$folder/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$folder/tmp"
@@ -51,7 +52,9 @@ latch_enter() {
         mkdir -p "$folder$path"
         mount --bind "$path" "$folder$path"
     done
-    mount -o remount,bind,ro "$folder$LATCH_ROOT"
+    for path in "$LATCH_ROOT" ''; do
+        mount -o remount,bind,ro "$folder$path"
+    done
     env -u TMPDIR LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         chroot --userspec="$LATCH_USER" "$folder" \
         "${LATCH_SHELL[@]}" "$2" "$LATCH_ROOT/tools/lib/$1" "${@:2}"
