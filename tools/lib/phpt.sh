@@ -38,11 +38,12 @@ results_of() {
 # run_tests DIRECTORY TESTS PHP LATCH_SO [OPTION...]: runs those tests in the directory, whose files
 # "results" and "version" say then how they ended, and on which PHP.
 run_tests() {
-    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") runner extensions name
+    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") extensions name
     cd "$directory"
     "$php" -n -r 'echo PHP_VERSION, PHP_ZTS ? " ZTS" : " NTS", PHP_DEBUG ? " debug" : "";' > version
-    runner=$("php-config$LATCH_PHP_VERSION" --prefix)/lib/php/$("php-config$LATCH_PHP_VERSION" \
-        --phpapi)/build/run-tests.php
+    # A copy, because it writes beside itself.
+    cp "$("php-config$LATCH_PHP_VERSION" --prefix)/lib/php/$("php-config$LATCH_PHP_VERSION" \
+        --phpapi)/build/run-tests.php" .
     # What the tests use and Debian has as shared objects.
     extensions=$("$php" -n -r 'echo PHP_EXTENSION_DIR;')
     for name in posix sysvsem; do
@@ -52,7 +53,7 @@ run_tests() {
     # Tests look for the PHP-FPM that belongs to the PHP here, and then where Debian has it.
     PATH=$(dirname "$php"):$PATH
     # The order of the options is the order in which PHP reads them.
-    "php$LATCH_PHP_VERSION" -n "$runner" -n -q -j"$(nproc)" -p "${RUN_AS:-$php}" \
+    "php$LATCH_PHP_VERSION" -n run-tests.php -n -q -j"$(nproc)" -p "${RUN_AS:-$php}" \
         "${options[@]}" -d extension="$so" -W results --set-timeout 120 \
         -g FAIL,XFAIL,SKIP,BORK,WARN,LEAK --show-diff --no-progress --no-color "$tests"
 }
