@@ -32,3 +32,6 @@ foreach ((new ReflectionExtension('latch'))->getClasses() as $class) {
 foreach ((new ReflectionExtension('latch'))->getFunctions() as $function) {
     echo $function->getName(), "()\n";
 }
+foreach (get_defined_constants(true)['latch'] ?? [] as $constant => $value) {
+    echo $constant, "\n";
+}

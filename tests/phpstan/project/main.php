@@ -38,11 +38,14 @@ $expect($invoices->count() === 0, 'nothing is left');
 
 $stores = new Stores();
 $expect($stores->files($argv[1], new Key('files')), 'locks in files');
+$expect($stores->semaphores(new Key('semaphore'), 'latch-' . getmypid()), 'locks by semaphores');
 $expect($stores->memory(new Key('memory')), 'locks in memory');
 $expect($stores->nothing(new Key('nothing')), 'no locks at all');
 $expect($stores->noLock(new NoLock()), 'no lock');
 $expect($stores->any($invoices->lockOf(3, needed: true)), 'a lock that is needed');
 $expect($stores->any($invoices->lockOf(3, needed: false)), 'a lock that is not');
+
+$expect(!$stores->outlivesItsTerminal(), 'this ends with its terminal');
 
 $hand = new HandOver();
 $expect((string) $hand->unpack($hand->pack(new Key('parcel'))) === 'parcel', 'a key arrives');

@@ -11,6 +11,9 @@ use Latch\SharedLockInterface;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Store\NullStore;
+use Latch\Store\SemaphoreStore;
+
+use const Latch\IGNORED_SIGNALS;
 
 /** Calls every method of every store, and of what is no lock: for those who write stores of their own. */
 final class Stores
@@ -23,7 +26,22 @@ final class Stores
         $store->waitAndSave($key);
         $store->waitAndSaveRead($key);
         $store->putOffExpiration($key, 10.0);
-        $held = $store->exists($key);
+        $held = $store->exists($key) && $store->inspect($key)['mode'] !== null && count($store->listHeld()) > 0;
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function semaphores(Key $key, string $application): bool
+    {
+        if (!SemaphoreStore::isSupported()) {
+            return false;
+        }
+        $store = new SemaphoreStore($application, digest: 'xxh64');
+        $store->save($key);
+        $store->waitAndSave($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key) && $store->inspect($key)['mode'] === 'exclusive';
         $store->delete($key);
 
         return $held && !$store->exists($key);
@@ -35,7 +53,7 @@ final class Stores
         $store->save($key);
         $store->saveRead($key);
         $store->putOffExpiration($key, 10.0);
-        $held = $store->exists($key);
+        $held = $store->exists($key) && $this->holder($store->inspect($key)['holders']) === getmypid();
         $store->delete($key);
 
         return $held && !$store->exists($key);
@@ -50,7 +68,7 @@ final class Stores
         $store->putOffExpiration($key, 10.0);
         $store->delete($key);
 
-        return !$store->exists($key);
+        return !$store->exists($key) && $this->holder($store->inspect($key)['holders']) === null;
     }
 
     public function noLock(NoLock $lock): bool
@@ -63,6 +81,19 @@ final class Stores
         $lock->release();
 
         return $held;
+    }
+
+    /** Whether the one who started this program wants it to live on when the terminal goes. */
+    public function outlivesItsTerminal(): bool
+    {
+        // A constant without a value in the stubs has no type for PHPStan.
+        return is_int(IGNORED_SIGNALS) && (IGNORED_SIGNALS & 1 << \SIGHUP - 1) !== 0;
+    }
+
+    /** @param list<array{pid: int}> $holders */
+    private function holder(array $holders): ?int
+    {
+        return $holders[0]['pid'] ?? null;
     }
 
     /** Whatever locks: Latch's, or a class of one's own. */
