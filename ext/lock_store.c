@@ -44,6 +44,10 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     if (status == LATCH_DONE && request->kind != LATCH_RELEASE) {
         note_expiry(lock, &lease->lease);
     }
+    if (status != LATCH_DONE) {
+        /* A child that finds its parent's lock gone has lost nothing. */
+        php_latch_count(request->kind, status, lease->lease.lost && php_latch_lock_is_ours(lock));
+    }
     outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
     OBJ_RELEASE(&lease->std);
     return outcome;
@@ -83,22 +87,22 @@ static void note_call(const php_latch_lock *lock, php_latch_lease *lease, latch_
     lease->lease.deadline_ns = deadline_ns;
 }
 
-/* ---- Either */
+/* Whether this process holds the lock, for all that it knows. */
+static bool believes_in(const php_latch_lock *lock, const php_latch_lease *lease)
+{
+    return lease != NULL && lease->lease.mode != LATCH_FREE && php_latch_lock_is_ours(lock);
+}
 
-/* Counts how a request ended that was not simply granted. */
-static void count(latch_op_kind kind, const php_latch_outcome *outcome, bool was_to_lose)
+/* Counts how a call ended that did not do what it should. */
+static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, bool was_held)
 {
     bool expired = outcome->exception != NULL
                    && instanceof_function(outcome->exception->ce, php_latch_expired_ce);
 
-    php_latch_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_to_lose);
+    php_latch_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
 }
 
-/* A child has its parent's leases, but not its locks. */
-static bool is_to_lose(const php_latch_lock *lock)
-{
-    return php_latch_lock_is_ours(lock) && php_latch_is_to_lose(lease_of(lock));
-}
+/* ---- Either */
 
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns)
@@ -133,20 +137,20 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         LATCH_G(inherit) = inherit;
         note_call(lock, lease, outcome.status,
                   kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
+        if (outcome.status != LATCH_DONE) {
+            count_call(kind, &outcome, false);
+        }
         OBJ_RELEASE(&lease->std);
     }
     if (outcome.status == LATCH_DONE) {
         LATCH_G(statistics).acquired++;
         php_latch_lock_claim(lock);
-    } else {
-        count(kind, &outcome, false);
     }
     return outcome;
 }
 
 php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
 {
-    bool was_to_lose = is_to_lose(lock);
     php_latch_outcome outcome;
 
     if (lock->native) {
@@ -156,20 +160,22 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
     } else {
         int64_t sent_ns = php_latch_now_ns();
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
+        bool was_held;
         uint8_t mode;
 
         if (lease == NULL) {
             return php_latch_outcome_of_call();
         }
         php_latch_lock_use_lease(lock, lease);
+        was_held = believes_in(lock, lease);
         mode = lease->lease.mode != LATCH_FREE ? lease->lease.mode : LATCH_EXCLUSIVE;
         GC_ADDREF(&lease->std);
         outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
         note_call(lock, lease, outcome.status, mode, sent_ns, ttl);
+        if (outcome.status != LATCH_DONE) {
+            count_call(LATCH_REFRESH, &outcome, was_held);
+        }
         OBJ_RELEASE(&lease->std);
-    }
-    if (outcome.status != LATCH_DONE) {
-        count(LATCH_REFRESH, &outcome, was_to_lose);
     }
     return outcome;
 }
@@ -193,26 +199,26 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock)
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
 {
     const latch_request request = {.kind = LATCH_PROBE};
-    bool was_to_lose = is_to_lose(lock);
     php_latch_outcome outcome;
 
-    if (lock->native) {
-        outcome = run(lock, &request);
-        *exists = outcome.status == LATCH_DONE;
-        if (outcome.status == LATCH_CONFLICT) {
-            outcome.status = LATCH_DONE;
-        }
-    } else {
-        php_latch_lease *lease;
+    if (!lock->native) {
+        php_latch_lease *lease = lease_of(lock);
+        bool was_held = believes_in(lock, lease);
 
         outcome = php_latch_callback_exists(lock->store, lock->key, exists);
+        if (outcome.status == LATCH_DONE && !*exists) {
+            php_latch_count(LATCH_PROBE, LATCH_CONFLICT, was_held);
+        }
         lease = lease_of(lock);
         if (!*exists && lease != NULL) {
             lease->lease.mode = LATCH_FREE;
         }
+        return outcome;
     }
-    if (outcome.status == LATCH_DONE && !*exists) {
-        php_latch_count(LATCH_PROBE, LATCH_CONFLICT, was_to_lose);
+    outcome = run(lock, &request);
+    *exists = outcome.status == LATCH_DONE;
+    if (outcome.status == LATCH_CONFLICT) {
+        outcome.status = LATCH_DONE;
     }
     return outcome;
 }

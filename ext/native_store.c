@@ -169,7 +169,6 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
     php_latch_outcome outcome;
     latch_error error;
     latch_status status;
-    bool was_to_lose;
 
     if (lease == NULL) {
         return false;
@@ -180,11 +179,10 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
         lease->lease.inherit = LATCH_G(inherit);
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-    was_to_lose = php_latch_is_to_lose(lease);
     status = php_latch_run(&lease->lease, request, &error);
     /* What a PHP-written store does to get its lock, the Lock above counts as one. */
     if (LATCH_G(php_store_calls) == 0) {
-        php_latch_count(request->kind, status, was_to_lose);
+        php_latch_count(request->kind, status, lease->lease.lost);
     }
     if (request->kind != LATCH_PROBE || LATCH_FAILED(status)) {
         outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));

@@ -209,10 +209,8 @@ int64_t php_latch_now_ns(void);
 
 /* ---- statistics.c ------------------------------------------------------------------------ */
 
-/* Whether the lease is held for all that is known here: to be asked before a refresh or a probe. */
-bool php_latch_is_to_lose(const php_latch_lease *lease);
-/* Counts how a request to a store ended; `was_to_lose`: what that said before. */
-void php_latch_count(latch_op_kind kind, latch_status status, bool was_to_lose);
+/* Counts how a request to a store ended; `was_held`: the lock, before, for all that we knew. */
+void php_latch_count(latch_op_kind kind, latch_status status, bool was_held);
 /* A table of them for phpinfo(). */
 void php_latch_print_statistics(void);
 

@@ -6,13 +6,7 @@
 
 #include "ext/standard/info.h"
 
-bool php_latch_is_to_lose(const php_latch_lease *lease)
-{
-    /* With its deadline passed or not: an expired lock is a lost one. */
-    return lease != NULL && !lease->lease.busy && latch_lease_held(&lease->lease, INT64_MIN);
-}
-
-void php_latch_count(latch_op_kind kind, latch_status status, bool was_to_lose)
+void php_latch_count(latch_op_kind kind, latch_status status, bool was_held)
 {
     php_latch_statistics *statistics = &LATCH_G(statistics);
     bool acquires = kind == LATCH_ACQUIRE || kind == LATCH_ACQUIRE_SHARED;
@@ -21,7 +15,7 @@ void php_latch_count(latch_op_kind kind, latch_status status, bool was_to_lose)
         statistics->acquired++;
     } else if (acquires && status == LATCH_CONFLICT) {
         statistics->conflicts++;
-    } else if (status == LATCH_ERROR_LOST || (was_to_lose && status == LATCH_CONFLICT)) {
+    } else if (status == LATCH_ERROR_LOST || (was_held && status == LATCH_CONFLICT)) {
         statistics->lost++;
     }
 }

@@ -33,6 +33,9 @@ static latch_status end(latch_op *op, latch_status status)
     op->state = NULL;
     if (status == LATCH_ERROR_LOST
         || (status == LATCH_CONFLICT && !acquires(op) && !op->cancelled)) {
+        /* Once its deadline has passed a lease counts as not held, and yet it was. */
+        lease->lost = lease->mode != LATCH_FREE
+                      && (op->mode_before != LATCH_FREE || lease->deadline_ns != LATCH_NEVER);
         lease->mode = LATCH_FREE;
     }
     if (status != LATCH_DONE) {
@@ -121,6 +124,7 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
         .mode_before = latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE,
         .wake_ns = LATCH_NEVER,
     };
+    lease->lost = false;
     if (!request->wait || now_ns >= request->deadline_ns) {
         op->request.wait = false;
         op->request.deadline_ns = LATCH_NEVER;

@@ -313,6 +313,7 @@ static void the_null_store_grants_everything_and_holds_nothing(void **state)
     assert_false(unit_held(one));
     assert_false(unit_held(two));
     assert_int_equal(unit_run(one, LATCH_PROBE), LATCH_CONFLICT);
+    assert_false(one->lost);
     unit_release(one);
 }
 

@@ -338,6 +338,35 @@ static void a_probe_tells_and_notes_that_the_lease_is_gone(void **state)
     assert_int_equal(lease->mode, LATCH_FREE);
 }
 
+static void what_was_held_and_is_gone_is_lost_once(void **state)
+{
+    static const latch_op_kind kinds[] = {LATCH_PROBE, LATCH_REFRESH};
+    latch_lease *lease = unit_lease("r");
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(kinds) / sizeof(kinds[0]); at++) {
+        /* Free; held; held until a moment ago. */
+        for (int held = 0; held < 3; held++) {
+            lease->mode = held > 0 ? LATCH_EXCLUSIVE : LATCH_FREE;
+            lease->deadline_ns = held > 1 ? unit.now_ns : LATCH_NEVER;
+            SCRIPT(BEGIN(kinds[at], LATCH_CONFLICT), BEGIN(kinds[at], LATCH_CONFLICT));
+            assert_int_equal(unit_run(lease, kinds[at]), LATCH_CONFLICT);
+            assert_int_equal(lease->lost, held > 0);
+            assert_int_equal(unit_run(lease, kinds[at]), LATCH_CONFLICT);
+            assert_false(lease->lost);
+        }
+    }
+    lease->mode = LATCH_SHARED;
+    SCRIPT(BEGIN(LATCH_ACQUIRE, LATCH_ERROR_LOST), BEGIN(LATCH_ACQUIRE, LATCH_DONE));
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_ERROR_LOST);
+    assert_true(lease->lost);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_false(lease->lost);
+    SCRIPT(BEGIN(LATCH_ACQUIRE, LATCH_CONFLICT)); /* a promotion in vain loses nothing */
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+    assert_false(lease->lost);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +390,7 @@ int main(void)
         SCRIPTED_TEST(a_shared_holder_has_no_fencing_token),
         SCRIPTED_TEST(a_release_that_failed_leaves_the_lease_held),
         SCRIPTED_TEST(a_probe_tells_and_notes_that_the_lease_is_gone),
+        SCRIPTED_TEST(what_was_held_and_is_gone_is_lost_once),
     };
 
     return cmocka_run_group_tests_name("op", tests, NULL, NULL);
