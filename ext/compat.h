@@ -19,4 +19,11 @@
 #define php_latch_is_out_of_memory() false
 #endif
 
+/*
+ * From PHP 8.4 on, __debugInfo() gives every object of its class a slot of 16 bytes, to know there
+ * whether it is being dumped. Without that PHP marks the object itself, as before. For classes that
+ * nobody extends and whose __debugInfo() calls no PHP code; before there is an object.
+ */
+#define php_latch_drop_guards(ce) ((ce)->ce_flags &= ~ZEND_ACC_USE_GUARDS)
+
 #endif

@@ -549,6 +549,7 @@ static void mark_sensitive(const char *method, uint32_t parameter)
 void php_latch_register_key(void)
 {
     php_latch_key_ce = register_class_Latch_Key(zend_ce_stringable);
+    php_latch_drop_guards(php_latch_key_ce);
     mark_sensitive("setstate", 1);
     mark_sensitive("__unserialize", 0);
 }

@@ -552,6 +552,7 @@ PHP_METHOD(Latch_Lock, __debugInfo)
 void php_latch_register_lock(void)
 {
     php_latch_lock_ce = register_class_Latch_Lock(php_latch_shared_lock_interface_ce);
+    php_latch_drop_guards(php_latch_lock_ce);
     php_latch_lock_life_startup(php_latch_lock_ce);
     if (php_latch_logger_aware_ce != NULL) {
         zend_class_implements(php_latch_lock_ce, 1, php_latch_logger_aware_ce);
