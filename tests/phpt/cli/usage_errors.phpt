@@ -1,0 +1,79 @@
+--TEST--
+latch: what is wrong in the arguments is named on standard error, with the exit code 64
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_cli.inc';
+
+$cases = [
+    'a command is missing' => [],
+    'there is no command "fly"; use run, status' => ['fly'],
+    'there is no command "-x\\n"' => ["-x\n"],
+    'there is no help on "flying"' => ['help', 'flying'],
+
+    'the resource is missing before "--"' => ['run', '--', 'sleep', '1'],
+    'the resource is missing before "--"; latch run' => ['run'],
+    '"--" and a command are missing behind the resource' => ['run', 'job'],
+    'the command is missing behind "--"' => ['run', 'job', '--'],
+    'the command is missing behind "--"; latch' => ['run', '--', '-job', '--'],
+    '"sleep" is too much before "--"' => ['run', 'job', 'sleep', '1'],
+    'there is no option "--nope" here, but --store' => ['run', '--nope', 'job', '--', 'true'],
+    'there is no option "-job" here' => ['run', '-job', '--', 'true'],
+    'there is no option "-x" here' => ['run', 'job', '-x', '--', 'true'],
+    'a resource that begins with "-" goes behind a "--"' => ['status', '-job'],
+    '--shared takes no value; leave "=1" out' => ['run', '--shared=1', 'job', '--', 'true'],
+    '--quiet takes no value; leave "=" out' => ['run', '--quiet=', 'job', '--', 'true'],
+    '--store needs a value, as in --store=' => ['run', 'job', '--store', '--', 'true'],
+    '--ttl needs a value' => ['run', 'job', '--ttl'],
+    '--shared does not go with semaphores' => ['run', '--store=semaphore', '--shared', 'job', '--', 'true'],
+
+    'the resource is missing, as in: latch status' => ['status'],
+    '"b" is too much: name one resource' => ['status', 'a', 'b'],
+    '"c" is too much: name one resource' => ['status', 'a', '--', 'c'],
+    'there is no option "--wait" here, but --store, --help' => ['status', '--wait', 'a'],
+    '"a" is too much: leave it out' => ['list', 'a'],
+    'there is no option "--shared" here' => ['list', '--shared'],
+    'semaphores cannot be listed' => ['list', '--store=semaphore://x'],
+];
+foreach (['-1', 'NAN', 'nan', 'INF', '1e999', '1e3', '', ' 1', "1\n", '0x10', '1,5', '.', str_repeat('9', 400)] as $number) {
+    foreach (['ttl', 'wait'] as $option) {
+        $cases["--$option takes a number of seconds such as 30 or 2.5, not \"" . addcslashes($number, "\n") . '"']
+            = ['run', "--$option=$number", 'job', '--', 'true'];
+    }
+}
+foreach (['0', '0.0'] as $number) {
+    $cases["--ttl takes a number of seconds such as 30 or 2.5, not \"$number\""] = ['run', "--ttl=$number", 'job', '--', 'true'];
+}
+foreach (['-1', '256', '1.5', '', 'x', '1e2', '99999999999999999999', "7\n"] as $number) {
+    $cases['--conflict-exit-code takes a whole number from 0 to 255, not "' . addcslashes($number, "\n") . '"']
+        = ['run', "--conflict-exit-code=$number", 'job', '--', 'true'];
+}
+foreach ([
+    'nonsense' => 'nonsense', '' => '', 'FLOCK' => 'FLOCK', 'flock:' => 'flock', 'flock:/tmp' => 'flock',
+    'flock://' => 'flock://', 'flock+remove://' => 'flock+remove://', 'null' => 'null', 'in-memory' => 'in-memory',
+    'semaphores' => 'semaphores', 'redis://:secret@host' => 'redis://…', 'mysql:host=h;password=secret' => 'mysql',
+] as $dsn => $named) {
+    foreach ([['run', 'job', '--', 'true'], ['status', 'job'], ['list']] as $arguments) {
+        $cases["the store \"$named\" is none of flock, flock:///DIRECTORY, flock+remove, flock+remove:///DIRECTORY, "
+            . "semaphore, semaphore://PROJECT; give one by --store or LATCH_STORE #$dsn $arguments[0]"]
+            = [$arguments[0], "--store=$dsn", ...array_slice($arguments, 1)];
+    }
+}
+
+// all at once: each would take as long as PHP's start
+foreach (array_chunk($cases, 8, true) as $chunk) {
+    foreach (array_map(fn (array $arguments) => latch(...$arguments)->let_go(), $chunk) as $message => $program) {
+        check_same('exit 64', $program->ending(), "the exit code of: $message");
+        check_same('', $program->out(), "the standard output of: $message");
+        $message = 'latch: ' . explode(' #', $message)[0];
+        check(str_starts_with($program->err(), $message) || str_contains($program->err(), substr($message, 7)),
+            "'$message' is said, not '{$program->err()}'");
+        check(substr_count($program->err(), "\n") === 1 && !str_contains($program->err(), 'secret'), "one line: {$program->err()}");
+    }
+}
+
+// by the environment
+$program = new Program(latch_command('status', 'job'), [], ['LATCH_STORE' => 'nonsense']);
+check(str_starts_with($program->all(), 'exit 64: |latch: the store "nonsense" is none of'), $program->all());
+echo "done\n";
+--EXPECT--
+done
