@@ -27,8 +27,8 @@ $cases = [
     '--shared does not go with semaphores' => ['run', '--store=semaphore', '--shared', 'job', '--', 'true'],
 
     'the resource is missing, as in: latch status' => ['status'],
-    '"b" is too much: name one resource' => ['status', 'a', 'b'],
-    '"c" is too much: name one resource' => ['status', 'a', '--', 'c'],
+    '"b" is too much: leave it out' => ['status', 'a', 'b'],
+    '"c" is too much: leave it out' => ['status', 'a', '--', 'c'],
     'there is no option "--wait" here, but --store, --help' => ['status', '--wait', 'a'],
     '"a" is too much: leave it out' => ['list', 'a'],
     'there is no option "--shared" here' => ['list', '--shared'],
