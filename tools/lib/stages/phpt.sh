@@ -18,7 +18,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../phpt.sh"
 TOOLS=(libfcgi-bin util-linux)
 case $STAGE in
     phpt-8.*) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" git) ;;
-    *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm" "${TOOLS[@]}") ;;
+    # zsh: the completion for it is tested where the tests run on the machine itself
+    *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm" "${TOOLS[@]}" zsh) ;;
 esac
 case $STAGE in
     phpt-valgrind) STAGE_PACKAGES+=(valgrind libc6-dbg) ;;

@@ -1,0 +1,115 @@
+--TEST--
+The completions for bash and zsh offer commands, options, stores and what stands behind "--"
+--SKIPIF--
+<?php
+if (!is_executable('/bin/bash')) {
+    die('skip needs bash');
+}
+?>
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_cli.inc';
+
+$directory = temporary_directory();
+mkdir("$directory/locks");
+mkdir("$directory/logs");
+touch("$directory/log file");
+
+/** What bash offers for a line, whose words are given as bash takes them apart. */
+function bash_offers(string ...$words): array
+{
+    $script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _latch; printf "%s\n" "${COMPREPLY[@]}"';
+    $program = new Program(['bash', '--norc', '-c', $script, 'bash', __DIR__ . '/../../../completion/latch.bash', ...$words]);
+    check_same('exit 0', $program->let_go()->ending(), 'bash ends well');
+    check_same('', $program->err(), 'bash complains of nothing');
+    return array_values(array_filter(explode("\n", $program->out()), fn ($line) => $line !== ''));
+}
+
+$options = ['--store=', '--ttl=', '--wait', '--wait=', '--shared', '--conflict-exit-code=', '--quiet', '--help'];
+foreach ([
+    [['run', 'status', 'list', 'help', '--help', '--version'], ['latch', '']],
+    [['status'], ['latch', 'st']],
+    [['run', 'status', 'list'], ['latch', 'help', '']],
+    [$options, ['latch', 'run', '-']],
+    [['--wait', '--wait='], ['latch', 'run', 'job', '--w']],
+    [['--store=', '--help'], ['latch', 'status', '--']],
+    [['--store=', '--help'], ['latch', 'list', '-']],
+    [[], ['latch', 'fly', '-']],
+    [[], ['latch', 'run', 'jo']],
+    [[], ['latch', 'run', '--ttl', '=', '3']],
+    [['flock', 'flock:///', 'flock+remove', 'flock+remove:///'], ['latch', 'run', '--store', '=', 'fl']],
+    [['semaphore', 'semaphore://'], ['latch', 'run', '--store', 'sem']],
+    [['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://'], ['latch', 'run', '--store', '=']],
+    [["//$directory/locks/", "//$directory/logs/"], ['latch', 'run', 'job', '--store', '=', 'flock', ':', "//$directory/lo"]],
+    [["//$directory/logs/"], ['latch', 'status', '--store', '=', 'flock+remove', ':', "//$directory/log"]],
+    [['//'], ['latch', 'run', '--store', '=', 'semaphore', ':']],
+    [['readonly'], ['latch', 'run', 'job', '--', 'readonl']],
+    [['readonly'], ['latch', 'run', '--wait', '--', '-job', '--', 'readonl']],
+    [[], ['latch', 'run', '--', '-jo']],
+    [[], ['latch', 'status', '--', 'readonl']],
+] as [$expected, $words]) {
+    $offered = bash_offers(...$words);
+    sort($offered);
+    sort($expected);
+    check_same($expected, $offered, implode(' ', $words));
+}
+check_same("exit 0: complete -F _latch latch\n|", (new Program(
+    ['bash', '--norc', '-c', 'source "$1"; complete -p latch', 'bash', __DIR__ . '/../../../completion/latch.bash']
+))->let_go()->all(), 'it is bound to the command');
+
+/*
+ * zsh's completion wants its line editor, and that a terminal: zsh in zsh's own pseudo-terminal. It
+ * types a line and a tab, and reads what the line has become.
+ */
+function zsh_completes(string $line): string
+{
+    $script = <<<'ZSH'
+        zmodload zsh/zpty
+        zpty -b shell zsh -f -i
+        talk() { zpty -w shell "$1" }
+        hear() { # until that was printed; in whole: REPLY
+            local text= part
+            local -i tries
+            for ((tries = 0; tries < 4000; tries++)); do
+                zpty -r -t shell part && text+=$part
+                [[ $text != *$1* ]] || { REPLY=$text; return 0 }
+                zselect -t 1
+            done
+            print -r -- "in vain for $1, but: $text"
+            exit 1
+        }
+        zmodload zsh/zselect
+        talk "PROMPT= RPROMPT= PS2= TERM=dumb; unsetopt zle_bracketed_paste prompt_sp; stty -echo"
+        talk "fpath=($1 \$fpath); autoload -U compinit; compinit -D -u; unsetopt list_beep"
+        talk "zstyle ':completion:*' list-colors ''; LISTMAX=1000; cd $2"
+        # what the line has become is told by a widget, in one piece
+        talk "tell() { print -r -- \"<<\$BUFFER>>\"; zle send-break }; zle -N tell; bindkey '^T' tell; print rea''dy"
+        hear ready
+        zpty -w -n shell "$3"$'\t\C-t'
+        hear '>>'
+        print -r -- "${${REPLY##*<<}%%>>*}"
+        ZSH;
+    $program = new Program(['zsh', '-f', '-c', $script, 'zsh', realpath(__DIR__ . '/../../../completion'), $GLOBALS['directory'], $line]);
+    check_same('exit 0', $program->let_go()->ending(), 'zsh ends well: ' . $program->out());
+    return substr($program->out(), 0, -1);
+}
+
+if (is_executable('/bin/zsh') || is_executable('/usr/bin/zsh')) {
+    foreach ([
+        'latch st' => 'latch status ',
+        'latch run --sha' => 'latch run --shared ',
+        'latch run --conf' => 'latch run --conflict-exit-code=',
+        'latch run --store=sem' => 'latch run --store=semaphore',
+        "latch run --store=flock://$directory/loc" => "latch run --store=flock://$directory/locks/",
+        'latch status --st' => 'latch status --store=',
+        'latch run job --qu' => 'latch run job --quiet ',
+        'latch run job -- readonl' => 'latch run job -- readonly ',
+        'latch run --wait job -- cat logs/../lock' => 'latch run --wait job -- cat logs/../locks/',
+        'latch help sta' => 'latch help status ',
+    ] as $line => $expected) {
+        check_same($expected, zsh_completes($line), "zsh: $line");
+    }
+}
+echo "done\n";
+--EXPECT--
+done
