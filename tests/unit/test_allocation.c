@@ -57,6 +57,19 @@ static void try_engine(void)
     }
 }
 
+/* Who holds it? Or, which are held? */
+static latch_status look(latch_lease *lease, latch_op_kind kind)
+{
+    latch_finding *findings = NULL;
+    latch_request request = unit_request(kind);
+    latch_status status;
+
+    request.findings = &findings;
+    status = unit_run_request(lease, request);
+    latch_findings_free(unit.engine, findings);
+    return status;
+}
+
 static void use_null_store(void)
 {
     if (open_store("null")) {
@@ -140,19 +153,9 @@ static void use_flock_store(void)
     assert_true(unit_is_free("r", LOCK_EX));
     expect_free("r");
     went(try(unit_lease("other"), LATCH_ACQUIRE), LATCH_DONE); /* left to the drop */
-}
-
-/* Who holds it? */
-static latch_status look(latch_lease *lease)
-{
-    latch_finding *findings = NULL;
-    latch_request request = unit_request(LATCH_INSPECT);
-    latch_status status;
-
-    request.findings = &findings;
-    status = unit_run_request(lease, request);
-    latch_findings_free(unit.engine, findings);
-    return status;
+    went(look(unit_lease("other"), LATCH_INSPECT), LATCH_DONE);
+    went(look(unit_lease("none"), LATCH_INSPECT), LATCH_DONE);
+    went(look(unit_lease(""), LATCH_LIST), LATCH_DONE);
 }
 
 static void use_semaphore_store(void)
@@ -173,7 +176,7 @@ static void use_semaphore_store(void)
         went(try(one, LATCH_RELEASE), LATCH_DONE);
         went(unit_finish(&op, status), LATCH_DONE);
     }
-    went(look(two), LATCH_DONE);
+    went(look(two, LATCH_INSPECT), LATCH_DONE);
     went(try(two, LATCH_RELEASE), LATCH_DONE);
     expect_free("latch allocation test");
 }
