@@ -35,6 +35,7 @@ $expect($invoices->count() === 2, 'two were sent');
 $expect(in_array('save invoice-1', $ledger->lines, true), 'the store was asked');
 $expect($invoices->archive($factory->createLock('archive'), $logger) === [1 => 'first', 2 => 'second'], 'archived');
 $expect($invoices->count() === 0, 'nothing is left');
+$expect($invoices->averageWait() < 1.0, 'nobody was in the way');
 
 $stores = new Stores();
 $expect($stores->files($argv[1], new Key('files')), 'locks in files');

@@ -90,6 +90,14 @@ final class Invoices
         return $archived;
     }
 
+    /** Seconds that this process has waited for its locks, for each of them. */
+    public function averageWait(): float
+    {
+        $statistics = Lock::getStatistics();
+
+        return $statistics['acquired'] > 0 ? $statistics['waitSeconds'] / $statistics['acquired'] : 0.0;
+    }
+
     public function lockOf(int $number, bool $needed): SharedLockInterface
     {
         return $needed ? $this->locks->createLock("invoice-$number", autoRelease: false) : new NoLock();
