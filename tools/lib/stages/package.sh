@@ -39,7 +39,7 @@ stage() {
     check 'pecl install builds and installs it' package_is_installed
     check 'the installed extension locks' extension_locks
     check 'the installed script locks' script_locks
-    check 'the installed documents have the stubs' stubs_are_installed
+    check 'scripts, documents, stubs and tests are installed' files_are_installed
     check 'pecl uninstall leaves nothing' package_is_uninstalled
     check "a user's project gets the stubs by Composer" project_has_stubs
     check 'PHPStan passes it without the extension, and it uses the whole API' project_passes
@@ -169,9 +169,19 @@ script_locks() {
     is "$status" 75
 }
 
-stubs_are_installed() {
-    test -f "$WORK/pecl/pear/docs/latch/stubs/phpstan.neon"
-    test -f "$WORK/pecl/pear/docs/latch/stubs/lock.stub.php"
+# What is not compiled is where docs/install.md says, as it is in the tree.
+files_are_installed() {
+    local file role place
+    while IFS=$'\t' read -r file role; do
+        case $role in
+            src) continue ;;
+            script) place=bin/${file##*/} ;;
+            doc) place=pear/docs/latch/$file ;;
+            test) place=pear/tests/latch/$file ;;
+            data) place=pear/data/latch/$file ;;
+        esac
+        cmp "$LATCH_ROOT/$file" "$WORK/pecl/$place"
+    done < <(sed -nE 's/^ *<file name="([^"]+)" role="([^"]+)".*/\1\t\2/p' "$LATCH_ROOT/package.xml")
 }
 
 package_is_uninstalled() {
