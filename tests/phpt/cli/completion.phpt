@@ -2,6 +2,9 @@
 The completions for bash and zsh offer commands, options, stores and what stands behind "--"
 --SKIPIF--
 <?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
 if (!is_executable('/bin/bash')) {
     die('skip needs bash');
 }

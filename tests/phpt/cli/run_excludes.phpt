@@ -1,5 +1,11 @@
 --TEST--
 latch run: one command at a time, refused or waiting, by number of seconds or for ever; readers side by side
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';

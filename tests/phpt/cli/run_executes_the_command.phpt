@@ -1,5 +1,11 @@
 --TEST--
 latch run: the command's arguments, streams, environment, exit code or signal are what they would be without latch
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';

@@ -1,5 +1,11 @@
 --TEST--
 latch run: killed itself, the lock stays with the command and its children; ended normally, it stays with nobody
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';

@@ -1,5 +1,11 @@
 --TEST--
 latch run: the command ignores and blocks the signals that it would without latch, and has its streams, open or closed
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';

@@ -1,5 +1,11 @@
 --TEST--
 latch status and latch list: free or held, how, and by whom; nothing is made by looking
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';

@@ -1,5 +1,11 @@
 --TEST--
 latch run and status: any text is a resource: empty, with newlines, with a dash in front, long, not UTF-8
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';

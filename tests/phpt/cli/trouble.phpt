@@ -1,5 +1,11 @@
 --TEST--
 latch: what goes wrong besides the arguments has an exit code and a message of its own; help always works
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';
