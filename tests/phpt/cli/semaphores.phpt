@@ -1,0 +1,56 @@
+--TEST--
+latch run and status with semaphores: they exclude, wait, belong to a project, and end with latch itself
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts dozens of times here');
+}
+?>
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_cli.inc';
+
+use Latch\{Key, Lock};
+use Latch\Store\SemaphoreStore;
+
+$project = 'latch phpt/' . bin2hex(random_bytes(6));
+$store = '--store=semaphore://' . rawurlencode($project);
+$lock = new Lock(new Key('job'), new SemaphoreStore($project));
+
+check_same("exit 0: free\n|", latch_to_end('status', $store, 'job'), 'never locked');
+$program = latch_run_cat($store, 'job');
+check(!$lock->acquire(), 'PHP is excluded');
+check_same('exit 75: |', latch_to_end('run', $store, '-q', 'job', '--', 'echo', 'no'), 'so is latch');
+check_same('exit 75: |', latch_to_end('run', $store, '-q', '--wait=0.1', 'job', '--', 'echo', 'no'), 'for a while');
+check_same("exit 0: yes\n|", latch_to_end('run', "{$store}x", 'job', '--', 'echo', 'yes'), 'another project');
+$comm = rtrim(file_get_contents("/proc/$program->pid/comm"));
+check_same("exit 75: held, exclusive, by $program->pid ($comm)\n|", latch_to_end('status', $store, 'job'), 'held');
+$waiting = latch('run', $store, '--wait', 'job', '--', 'echo', 'next');
+wait_until(fn () => str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'poll')
+    || str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'sem'), 'it waits');
+check_same('', $waiting->out(), 'not yet');
+$program->let_go()->ending();
+check_same("exit 0: next\n|", $waiting->all(), 'the next one');
+
+// a signal while it waits
+$lock->acquire();
+$waiting = latch('run', $store, '--wait', 'job', '--', 'echo', 'no');
+wait_until(fn () => str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'poll')
+    || str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'sem'), 'it waits');
+check_same('exit 143: |', $waiting->kill(SIGTERM)->all(), 'SIGTERM while waiting');
+$lock->release();
+check($lock->acquire(), 'nothing was taken');
+$lock->release();
+
+// killed: the kernel frees the semaphore, the command goes on without
+$program = latch_run_cat($store, 'job');
+[$command] = children_of($program->pid);
+check_same('signal 9', $program->kill(SIGKILL)->ending(), 'latch is killed');
+check(posix_kill($command, 0), 'the command lives');
+check($lock->acquire(), 'and the lock is free');
+$lock->release();
+$program->let_go();
+check_same("exit 0: yes\n|", latch_to_end('run', $store, 'job', '--', 'echo', 'yes'), 'and can be used again');
+echo "done\n";
+--EXPECT--
+done
