@@ -26,8 +26,7 @@ check_same("exit 0: yes\n|", latch_to_end('run', "{$store}x", 'job', '--', 'echo
 $comm = rtrim(file_get_contents("/proc/$program->pid/comm"));
 check_same("exit 75: held, exclusive, by $program->pid ($comm)\n|", latch_to_end('status', $store, 'job'), 'held');
 $waiting = latch('run', $store, '--wait', 'job', '--', 'echo', 'next');
-wait_until(fn () => str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'poll')
-    || str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'sem'), 'it waits');
+wait_until(fn () => sleeps_in_a_semaphore($waiting->pid), 'it waits');
 check_same('', $waiting->out(), 'not yet');
 $program->let_go()->ending();
 check_same("exit 0: next\n|", $waiting->all(), 'the next one');
@@ -35,8 +34,7 @@ check_same("exit 0: next\n|", $waiting->all(), 'the next one');
 // a signal while it waits
 $lock->acquire();
 $waiting = latch('run', $store, '--wait', 'job', '--', 'echo', 'no');
-wait_until(fn () => str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'poll')
-    || str_contains((string) @file_get_contents("/proc/$waiting->pid/wchan"), 'sem'), 'it waits');
+wait_until(fn () => sleeps_in_a_semaphore($waiting->pid), 'it waits');
 check_same('exit 143: |', $waiting->kill(SIGTERM)->all(), 'SIGTERM while waiting');
 $lock->release();
 check($lock->acquire(), 'nothing was taken');

@@ -18,7 +18,8 @@ function start_cat(array $streams, &$input): int
     $processes[] = $process = proc_open(['cat'], [0 => ['pipe', 'r']] + $streams, $pipes);
     $input = $pipes[0];
     $pid = proc_get_status($process)['pid'];
-    wait_until(fn () => basename((string) @readlink("/proc/$pid/exe")) === 'cat', 'the command is started');
+    wait_until(fn () => preg_match('/\bcat\0$/D', (string) @file_get_contents("/proc/$pid/cmdline")) === 1,
+        'the command is started');
     return $pid;
 }
 
