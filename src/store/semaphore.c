@@ -10,7 +10,7 @@
  *
  * The set is removed with the lock. A process that is killed leaves it behind, free; whoever uses
  * the resource next, or sweep(), removes it. Sets that we made are told from other programs' by
- * their mode, whose execute bits mean nothing to the kernel.
+ * their mode, whose execute bits mean nothing to the kernel, in a pattern that nobody else writes.
  */
 #include "store.h"
 
@@ -33,7 +33,7 @@ union semun {
     struct seminfo *info;
 };
 
-#define OUR_MODE 0777
+#define OUR_MODE 0676 /* not 0777, which careless programs use */
 #define PEERS_MODE 0666
 
 /* How long one step sleeps in the kernel's queue. There is no descriptor that could be polled. */
@@ -136,7 +136,7 @@ static void remove_unused(int set)
     unsigned short values[SEMAPHORE_COUNT];
 
     if (semctl(set, 0, GETALL, (union semun){.values = values}) == 0 && values[USERS] == 0
-        && values[SETUP] == 0
+        && values[SETUP] == 0 && values[LOCK] <= 1
         && (take_new(set) == TAKEN || take_free(set, false, SLICE_NS) == TAKEN)) {
         give_back(set);
     }

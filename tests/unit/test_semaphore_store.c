@@ -490,6 +490,29 @@ static void held_sets_and_those_of_others_stay(void **state)
     php_sem_remove(set);
 }
 
+/* Any program may have three semaphores, free to all, and nothing in them for the moment. */
+static void an_idle_set_of_another_program_stays_as_it_is(void **state)
+{
+    static const unsigned short idle[][3] = {{0, 0, 0}, {1, 0, 0}, {5, 0, 0}};
+
+    (void) state;
+    set_wall_clock(10);
+    for (size_t at = 0; at < sizeof(idle) / sizeof(*idle); at++) {
+        int set = semget(unit_semaphore_key(R), 3, IPC_CREAT | IPC_EXCL | 0777);
+        unsigned short values[3];
+
+        UNIT_CHECK(set >= 0);
+        for (int number = 0; number < 3; number++) {
+            UNIT_CHECK(semctl(set, number, SETVAL, (int) idle[at][number]) == 0);
+        }
+        open_another_store();
+        UNIT_CHECK(unit_semaphore_set(R) == set);
+        unit_semaphore_values(set, values);
+        assert_memory_equal(values, idle[at], sizeof(values));
+        UNIT_CHECK(semctl(set, 0, IPC_RMID) == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +537,7 @@ int main(void)
         UNIT_TEST(opening_a_store_removes_what_killed_holders_left, setup_semaphore),
         UNIT_TEST(a_long_lived_process_removes_them_now_and_then, setup_semaphore),
         UNIT_TEST(held_sets_and_those_of_others_stay, setup_semaphore),
+        UNIT_TEST(an_idle_set_of_another_program_stays_as_it_is, setup_semaphore),
     };
 
     return cmocka_run_group_tests_name("semaphore store", tests, NULL, NULL);
