@@ -167,7 +167,7 @@ typedef struct latch_lease {
     uint8_t mode;           /* of latch_mode */
     bool busy;              /* an operation is in flight */
     bool lost;              /* the last operation found it gone, though it had been held */
-    bool inherit;           /* flock: keep the lock in forked children (daemons) */
+    bool inherit;           /* forked children may release it (daemons); flock: and keep it */
     bool pass_on;           /* flock: and in the programs that are started meanwhile */
     bool remove;            /* flock: remove the lock file when an exclusive lock is released */
 } latch_lease;

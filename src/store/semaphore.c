@@ -426,10 +426,11 @@ static latch_status release(latch_lease *lease)
     if (held == NULL) {
         return LATCH_DONE;
     }
-    /* A child that releases its parent's lock by hand must not hit whoever came after. */
+    /* A child may release by hand what its parent meant it to inherit, but must not hit whoever
+     * came after. Any other lock is its parent's alone, as those of files are. */
     if (is_ours(lease)) {
         give_back(held->set);
-    } else if (is_still_held(held)) {
+    } else if (lease->inherit && is_still_held(held)) {
         semctl(held->set, 0, IPC_RMID);
     }
     forget(lease);

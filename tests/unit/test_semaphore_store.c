@@ -318,12 +318,27 @@ static void a_child_does_not_hold_its_parents_lock(void **state)
     unit_release(parents);
 }
 
-static void a_child_may_release_by_hand_what_its_parent_holds(void **state)
+static void a_child_cannot_release_its_parents_own_lock(void **state)
 {
     unit_process child;
 
     (void) state;
     parents = unit_lease(R);
+    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(release_the_parents_lease, NULL);
+    unit_join(&child);
+    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE) == LATCH_CONFLICT);
+    unit_release(parents);
+}
+
+static void a_child_may_release_by_hand_what_it_is_to_inherit(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    parents = unit_lease(R);
+    parents->inherit = true;
     UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
     child = unit_fork(release_the_parents_lease, NULL);
     unit_join(&child);
@@ -345,6 +360,7 @@ static void a_child_that_releases_too_late_hits_nobody_else(void **state)
 
     (void) state;
     parents = unit_lease(R);
+    parents->inherit = true;
     UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
     child = unit_fork(release_late, NULL);
     unit_release(parents);
@@ -529,7 +545,8 @@ int main(void)
         UNIT_TEST(who_gives_up_removes_the_set_that_was_handed_to_him, setup_semaphore),
         UNIT_TEST(many_contend_and_each_has_it_alone, setup_semaphore),
         UNIT_TEST(a_child_does_not_hold_its_parents_lock, setup_semaphore),
-        UNIT_TEST(a_child_may_release_by_hand_what_its_parent_holds, setup_semaphore),
+        UNIT_TEST(a_child_cannot_release_its_parents_own_lock, setup_semaphore),
+        UNIT_TEST(a_child_may_release_by_hand_what_it_is_to_inherit, setup_semaphore),
         UNIT_TEST(a_child_that_releases_too_late_hits_nobody_else, setup_semaphore),
         UNIT_TEST(a_set_that_was_removed_is_a_lost_lock, setup_semaphore),
         UNIT_TEST(another_programs_set_is_an_error_that_names_the_key, setup_semaphore),
