@@ -112,12 +112,18 @@ void latch_table_remove(latch_table *table, latch_node *node)
     table->count--;
 }
 
-latch_node *latch_table_any(const latch_table *table)
+latch_node *latch_table_take_all(latch_table *table)
 {
-    for (size_t at = 0; table->count > 0 && at < table->bucket_count; at++) {
-        if (table->buckets[at] != NULL) {
-            return table->buckets[at];
+    latch_node *all = NULL;
+
+    for (size_t at = 0; at < table->bucket_count; at++) {
+        for (latch_node *node = table->buckets[at], *next; node != NULL; node = next) {
+            next = node->next;
+            node->next = all;
+            all = node;
         }
+        table->buckets[at] = NULL;
     }
-    return NULL;
+    table->count = 0;
+    return all;
 }

@@ -30,7 +30,7 @@ latch_node *latch_table_next(const latch_node *node);
  * table is as before. */
 bool latch_table_add(latch_table *table, latch_node *node);
 void latch_table_remove(latch_table *table, latch_node *node);
-/* Any node of the table, for emptying it; NULL when it is empty. */
-latch_node *latch_table_any(const latch_table *table);
+/* Empties the table: all that was in it, chained by `next`. */
+latch_node *latch_table_take_all(latch_table *table);
 
 #endif

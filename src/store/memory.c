@@ -98,11 +98,8 @@ static latch_status add_hold(latch_lease *lease, bool exclusive, latch_error *er
     return LATCH_DONE;
 }
 
-static void remove_hold(memory_store *store, memory_hold *hold)
+static void free_hold(const latch_engine *engine, memory_hold *hold)
 {
-    latch_engine *engine = store->store.engine;
-
-    latch_table_remove(&store->holds, &hold->node);
     if (hold->is_orphan) {
         latch_free(engine, hold->token);
     } else {
@@ -111,12 +108,19 @@ static void remove_hold(memory_store *store, memory_hold *hold)
     latch_free(engine, hold);
 }
 
+static void remove_hold(memory_store *store, memory_hold *hold)
+{
+    latch_table_remove(&store->holds, &hold->node);
+    free_hold(store->store.engine, hold);
+}
+
 static void memory_close(latch_store *base)
 {
     memory_store *store = (memory_store *) base;
 
-    for (latch_node *node; (node = latch_table_any(&store->holds)) != NULL;) {
-        remove_hold(store, hold_of(node));
+    for (latch_node *node = latch_table_take_all(&store->holds), *next; node != NULL; node = next) {
+        next = node->next;
+        free_hold(base->engine, hold_of(node));
     }
     latch_table_end(&store->holds);
 }
