@@ -70,14 +70,27 @@ zval *php_latch_key_find_state(zend_object *key, const char *name)
     return zend_hash_str_find_deref(state_of(key), name, strlen(name));
 }
 
+/* What was there goes last: it may be an object that ArrayObject put there, with a destructor. */
+static void replace(zval *slot, zval *value)
+{
+    zval old;
+
+    ZVAL_COPY_VALUE(&old, slot);
+    ZVAL_COPY_VALUE(slot, value);
+    zval_ptr_dtor(&old);
+}
+
 /* Writable; separated from other holders of the array. */
 static HashTable *writable_state(zend_object *key)
 {
     zval *state = key_slot(key, KEY_STATE);
 
     if (Z_TYPE_P(state) != IS_ARRAY) {
-        zval_ptr_dtor(state);
-        array_init(state);
+        zval empty;
+
+        ZVAL_EMPTY_ARRAY(&empty);
+        replace(state, &empty);
+        state = key_slot(key, KEY_STATE);
     }
     SEPARATE_ARRAY(state);
     return Z_ARR_P(state);
@@ -90,12 +103,30 @@ void php_latch_key_forget_state(zend_object *key, const char *name)
 
 void php_latch_key_reset_lifetime(zend_object *key)
 {
-    ZVAL_NULL(key_slot(key, KEY_EXPIRING_TIME));
+    zval none;
+
+    ZVAL_NULL(&none);
+    replace(key_slot(key, KEY_EXPIRING_TIME), &none);
 }
 
 void php_latch_key_set_lifetime(zend_object *key, double seconds)
 {
-    ZVAL_DOUBLE(key_slot(key, KEY_EXPIRING_TIME), wall_seconds() + seconds);
+    zval time;
+
+    ZVAL_DOUBLE(&time, wall_seconds() + seconds);
+    replace(key_slot(key, KEY_EXPIRING_TIME), &time);
+}
+
+/* The property's value, unless it is nothing that a key could expire by. */
+static void add_expiring_time(zval *array, zend_object *key)
+{
+    zval *time = key_slot(key, KEY_EXPIRING_TIME);
+
+    if (Z_TYPE_P(time) == IS_DOUBLE) {
+        add_assoc_double(array, "expiringTime", Z_DVAL_P(time));
+    } else {
+        add_assoc_null(array, "expiringTime");
+    }
 }
 
 double php_latch_key_remaining_lifetime(zend_object *key)
@@ -443,7 +474,7 @@ PHP_METHOD(Latch_Key, __unserialize)
 {
     zend_object *key = Z_OBJ_P(ZEND_THIS);
     zval *resource, *expiring_time, *state;
-    zval old[2];
+    zval old[4];
     HashTable *data;
     double seconds;
 
@@ -457,23 +488,26 @@ PHP_METHOD(Latch_Key, __unserialize)
         RETURN_THROWS();
     }
 
-    zval_ptr_dtor(key_slot(key, KEY_RESOURCE));
-    ZVAL_STR(key_slot(key, KEY_RESOURCE), zval_get_string(resource));
-    php_latch_key_reset_lifetime(key);
-    if (expiring_time != NULL && number_of(expiring_time, &seconds)) {
-        ZVAL_DOUBLE(key_slot(key, KEY_EXPIRING_TIME), seconds);
-    }
     /* What was there goes last: destroying it may run PHP code. */
     ZVAL_COPY_VALUE(&old[0], key_slot(key, KEY_STATE));
     ZVAL_COPY_VALUE(&old[1], php_latch_key_lease_slot(key));
+    ZVAL_COPY_VALUE(&old[2], key_slot(key, KEY_RESOURCE));
+    ZVAL_COPY_VALUE(&old[3], key_slot(key, KEY_EXPIRING_TIME));
+    ZVAL_STR(key_slot(key, KEY_RESOURCE), zval_get_string(resource));
+    if (expiring_time != NULL && number_of(expiring_time, &seconds)) {
+        ZVAL_DOUBLE(key_slot(key, KEY_EXPIRING_TIME), seconds);
+    } else {
+        ZVAL_NULL(key_slot(key, KEY_EXPIRING_TIME));
+    }
     if (state != NULL && Z_TYPE_P(state) == IS_ARRAY) {
         ZVAL_COPY(key_slot(key, KEY_STATE), state);
     } else {
         ZVAL_EMPTY_ARRAY(key_slot(key, KEY_STATE));
     }
     ZVAL_NULL(php_latch_key_lease_slot(key));
-    zval_ptr_dtor(&old[0]);
-    zval_ptr_dtor(&old[1]);
+    for (size_t at = 0; at < sizeof(old) / sizeof(*old); at++) {
+        zval_ptr_dtor(&old[at]);
+    }
 }
 
 PHP_METHOD(Latch_Key, __serialize)
@@ -495,8 +529,7 @@ PHP_METHOD(Latch_Key, __serialize)
     }
     array_init(return_value);
     add_assoc_str(return_value, "resource", zend_string_copy(resource));
-    ZVAL_COPY_VALUE(&entry, key_slot(key, KEY_EXPIRING_TIME));
-    add_assoc_zval(return_value, "expiringTime", &entry);
+    add_expiring_time(return_value, key);
     ZVAL_ARR(&entry, state);
     add_assoc_zval(return_value, "state", &entry);
 }
@@ -520,8 +553,7 @@ PHP_METHOD(Latch_Key, __debugInfo)
         ZVAL_NULL(&entry);
     }
     add_assoc_zval(return_value, "resource", &entry);
-    ZVAL_COPY_VALUE(&entry, key_slot(key, KEY_EXPIRING_TIME));
-    add_assoc_zval(return_value, "expiringTime", &entry);
+    add_expiring_time(return_value, key);
 
     array_init(&entry);
     ZEND_HASH_FOREACH_KEY(state, number, name) {

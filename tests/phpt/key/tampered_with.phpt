@@ -17,6 +17,45 @@ foreach (['state' => 5, 'lease' => new stdClass()] as $name => $value) {
     $properties["\0Latch\\Key\0$name"] = $value;
     var_dump($key->hasState('s'), (new Lock($key, new InMemoryStore()))->acquire());
 }
+
+/* What is no time is no expiry, and belongs to the key: it outlives each copy of it. */
+class Witness
+{
+    public function __construct(private Key $key)
+    {
+    }
+
+    public function __destruct()
+    {
+        echo 'destructed, ', (string) $this->key, "\n";
+    }
+}
+
+$key = new Key('a');
+$properties = @new ArrayObject($key);
+$properties["\0Latch\\Key\0expiringTime"] = new Witness($key);
+unset($properties);
+for ($i = 0; $i < 3; $i++) {
+    var_dump($key->__serialize()['expiringTime'], $key->__debugInfo()['expiringTime']);
+}
+var_dump($key->getRemainingLifetime());
+$key->resetLifetime();
+
+/* A destructor looks at the property whose old value it is. */
+foreach (['resource', 'state', 'expiringTime'] as $name) {
+    $key = new Key($name);
+    $properties = @new ArrayObject($key);
+    $properties["\0Latch\\Key\0$name"] = new Witness(new Key("the $name was replaced"));
+    unset($properties);
+    $key->__unserialize(['resource' => 'b']);
+    var_dump((string) $key);
+}
+$key = new Key('a');
+$properties = @new ArrayObject($key);
+$properties["\0Latch\\Key\0state"] = new Witness($key);
+unset($properties);
+$key->setState('s', 1);
+var_dump($key->getState('s'));
 ?>
 --EXPECT--
 bool(true)
@@ -25,3 +64,19 @@ bool(false)
 bool(true)
 bool(false)
 bool(true)
+NULL
+NULL
+NULL
+NULL
+NULL
+NULL
+NULL
+destructed, a
+destructed, the resource was replaced
+string(1) "b"
+destructed, the state was replaced
+string(1) "b"
+destructed, the expiringTime was replaced
+string(1) "b"
+destructed, a
+int(1)
