@@ -39,6 +39,12 @@ foreach ([SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM] as $signal) {
 }
 check_same('signal ' . SIGINT, latch_run_cat($store, 'job')->kill(SIGINT)->ending(), 'SIGINT');
 
+// an alarm that was set before latch was started comes from the kernel, as Ctrl-C does, but to latch alone
+$alarm = 'pcntl_alarm(2); pcntl_exec($argv[1], array_slice($argv, 2));';
+$program = new Program(php_command('-r', $alarm, '--', ...latch_command('run', $store, 'job', '--', 'cat')));
+check_same('exit 142', $program->ending(), 'an alarm');
+check(is_free($directory, 'job'), 'free after an alarm');
+
 // at any moment between start and end: the command never runs on without latch, nothing stays locked
 for ($attempt = 0; $attempt < 20; $attempt++) {
     $program = latch('run', $store, 'job', '--', 'sh', '-c', 'echo running; exec cat');
