@@ -36,17 +36,24 @@ static int teardown(void **state)
 
 #define INSPECT_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-static latch_status look(latch_lease *lease, latch_op_kind kind)
+static latch_status ask(latch_lease *lease, latch_op_kind kind)
 {
     latch_request request = unit_request(kind);
-    latch_status status;
 
     latch_findings_free(unit.engine, findings);
     findings = NULL;
     request.findings = &findings;
+    return unit_run_request(lease, request);
+}
+
+/* The same, watched: no other thread may call flock() meanwhile. */
+static latch_status look(latch_lease *lease, latch_op_kind kind)
+{
+    latch_status status;
+
     tries = 0;
     unit_calls.on_flock = count_tries;
-    status = unit_run_request(lease, request);
+    status = ask(lease, kind);
     unit_calls.on_flock = NULL;
     return status;
 }
@@ -253,8 +260,11 @@ static void a_busy_lease_cannot_be_looked_at(void **state)
     assert_true(unit_peer_try(&peer, LOCK_EX));
     assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                      LATCH_WANT_IO);
-    assert_int_equal(look(lease, LATCH_INSPECT), LATCH_ERROR_BUSY);
-    expect("r", LATCH_EXCLUSIVE, 1);
+    unit_await_sleepers(unit_lock_path("r"), 1);
+    assert_int_equal(ask(lease, LATCH_INSPECT), LATCH_ERROR_BUSY);
+    assert_int_equal(ask(unit_lease("r"), LATCH_INSPECT), LATCH_DONE);
+    assert_int_equal(count_holders(findings), 1);
+    assert_true(has_holder(findings, peer.pid));
     assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
     unit_join(&peer);
 }
