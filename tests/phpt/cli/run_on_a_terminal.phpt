@@ -29,6 +29,7 @@ class Terminal
             $this->pipes,
             null,
             ['PS1' => '', 'PS2' => '', 'PATH' => '/usr/bin:/bin', 'TERM' => 'dumb', 'HISTFILE' => '']
+                + getenv() // what a sanitizer wants to be told
         );
         stream_set_blocking($this->pipes[1], false);
         // no line editor: what is typed goes through the terminal as to any program; and nobody but
