@@ -108,7 +108,7 @@ static outcome take_free(int set, bool wait, int64_t slice_ns)
                : outcome_of_errno();
 }
 
-/* Frees a held set without removing it: the first who waits has it then. */
+/* Frees a held set without removing it: one of those who sleep until it is free has it then. */
 static void hand_over(int set)
 {
     struct sembuf operations[] = {
@@ -120,7 +120,7 @@ static void hand_over(int set)
 }
 
 /*
- * Removing a set wakes all who wait for it, to race for a new one; handing over wakes the first. A
+ * Removing a set wakes all who wait for it, to race for a new one; handing over wakes one. A
  * set that somebody else made cannot be removed by us unless we are root.
  */
 static void give_back(int set)
