@@ -222,6 +222,7 @@ static latch_status fail_system(latch_op *op, const char *call, key_t key)
                    "\"ipcs -s\" lists them)";
             break;
         case EACCES:
+        case EPERM:
             hint = "; it belongs to another user, who keeps it to himself";
             break;
         case EINVAL:
@@ -419,8 +420,9 @@ static latch_status semaphore_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-static latch_status release(latch_lease *lease)
+static latch_status release(latch_op *op)
 {
+    latch_lease *lease = op->lease;
     semaphore_hold *held = lease->state;
 
     if (held == NULL) {
@@ -430,8 +432,9 @@ static latch_status release(latch_lease *lease)
      * came after. Any other lock is its parent's alone, as those of files are. */
     if (is_ours(lease)) {
         give_back(held->set);
-    } else if (lease->inherit && is_still_held(held)) {
-        semctl(held->set, 0, IPC_RMID);
+    } else if (lease->inherit && is_still_held(held) && semctl(held->set, 0, IPC_RMID) != 0
+               && errno == EPERM) {
+        return fail_system(op, "semctl()", held->key);
     }
     forget(lease);
     return LATCH_DONE;
@@ -490,7 +493,7 @@ static latch_status semaphore_begin(latch_op *op)
             return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                               "semaphores know no shared locks");
         case LATCH_RELEASE:
-            return release(op->lease);
+            return release(op);
         case LATCH_PROBE:
             return probe(op->lease);
         case LATCH_INSPECT:

@@ -162,6 +162,14 @@ $terminal->await('lasts');
 wait_until(fn () => !is_free($directory, 'job'), 'it holds');
 $terminal->hang_up();
 wait_until(fn () => is_free($directory, 'job'), 'free after the terminal has gone');
+
+// as the session's leader latch is the only one whom the kernel tells (ssh -t host latch run …)
+$terminal = new Terminal();
+$terminal->type("exec $latch sh -c 'echo lasts; exec sleep 1000'\n");
+$terminal->await('lasts');
+wait_until(fn () => !is_free($directory, 'job'), 'it holds');
+$terminal->hang_up();
+wait_until(fn () => is_free($directory, 'job'), 'free after the terminal of the leader has gone');
 echo "done\n";
 --EXPECT--
 done
