@@ -33,7 +33,7 @@ foreach (["flock://$directory", "flock+remove://$directory"] as $dsn) {
     check_same("exit 0: next\n|", $next->all(), 'the next one runs when the command has ended');
 
     // killed: what the command started keeps it, too
-    $program = latch(...$run, ...['sh', '-c', '(echo running; cat) <&0 & echo $!'])->await("running\n");
+    $program = latch(...$run, ...['sh', '-c', 'cat <&0 & echo running'])->await("running\n");
     check_same('exit 0', $program->ending(), 'latch ends with the command, not with what it left behind');
     check(is_free($directory, 'job'), 'the program left behind does not keep the lock');
     $program->let_go();
