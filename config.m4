@@ -103,6 +103,7 @@ if test "$PHP_LATCH" != no; then
       ext/wait.c
       src/engine.c
       src/env.c
+      src/findings.c
       src/lease.c
       src/op.c
       src/store/flock.c

@@ -9,8 +9,6 @@
 
 #include "stubs/flock_store_arginfo.h"
 
-static zend_class_entry *flock_store_ce;
-
 static bool is_directory(const char *path)
 {
     struct stat status;
@@ -100,7 +98,6 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
 
 void php_latch_register_flock_store(void)
 {
-    flock_store_ce = register_class_Latch_Store_FlockStore(php_latch_blocking_store_ce,
-                                                           php_latch_shared_store_ce);
-    flock_store_ce->create_object = create;
+    register_class_Latch_Store_FlockStore(php_latch_blocking_store_ce, php_latch_shared_store_ce)
+        ->create_object = create;
 }

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 latch_engine *latch_engine_create(const latch_env *env, latch_error *error)
@@ -99,52 +98,6 @@ void *latch_allocate(const latch_engine *engine, size_t size)
 void latch_free(const latch_engine *engine, void *pointer)
 {
     engine->env.deallocate(engine->env.context, pointer);
-}
-
-latch_finding *latch_findings_add(const latch_engine *engine, latch_finding **findings,
-                                  const char *name, latch_mode mode)
-{
-    size_t size = strlen(name) + 1;
-    latch_finding *finding = latch_allocate(engine, sizeof(*finding) + size);
-
-    if (finding != NULL) {
-        *finding = (latch_finding){.next = *findings, .mode = mode};
-        memcpy(finding->name, name, size);
-        *findings = finding;
-    }
-    return finding;
-}
-
-bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t pid)
-{
-    latch_holder *holder;
-
-    for (holder = finding->holders; holder != NULL; holder = holder->next) {
-        if (holder->pid == pid) {
-            return true;
-        }
-    }
-    holder = latch_allocate(engine, sizeof(*holder));
-    if (holder == NULL) {
-        return false;
-    }
-    *holder = (latch_holder){.next = finding->holders, .pid = pid};
-    finding->holders = holder;
-    return true;
-}
-
-void latch_findings_free(const latch_engine *engine, latch_finding *findings)
-{
-    while (findings != NULL) {
-        latch_finding *next = findings->next;
-
-        for (latch_holder *holder = findings->holders, *after; holder != NULL; holder = after) {
-            after = holder->next;
-            latch_free(engine, holder);
-        }
-        latch_free(engine, findings);
-        findings = next;
-    }
 }
 
 latch_status latch_fail(latch_error *error, latch_status status, int sys_errno, const char *format,

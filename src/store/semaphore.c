@@ -396,6 +396,7 @@ static latch_status acquire(latch_op *op)
             return LATCH_DONE;
         }
         forget(lease);
+        lease->mode = LATCH_FREE;
     }
     if (env->coarse_ns(env->context) - store->swept_ns > SWEEP_INTERVAL_NS) {
         sweep(store);

@@ -180,17 +180,91 @@ static void a_peer_that_only_tried_leaves_our_lock(void **state)
 static void a_waiting_peer_is_handed_the_set(void **state)
 {
     unit_process other;
+    int set;
 
     (void) state;
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     other = peer("g");
     unit_say(&other, 'A');
-    unit_await_semaphore_sleepers(unit_semaphore_set(R), 1);
+    set = unit_semaphore_set(R);
+    unit_await_semaphore_sleepers(set, 1);
     unit_release(lease);
     unit_expect(&other, 'y');
+    assert_int_equal(unit_semaphore_set(R), set); /* not a new one, for which others had raced */
     expect_conflict();
     UNIT_CHECK(order(&other, 'r'));
     expect_free();
+    unit_join(&other);
+}
+
+static void hold_until_killed(unit_process *self, void *unused)
+{
+    (void) unused;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_say(self, 'h');
+    unit_hear(self);
+}
+
+static unit_process holder(void)
+{
+    unit_process process = unit_fork(hold_until_killed, NULL);
+
+    unit_expect(&process, 'h');
+    return process;
+}
+
+/* The peer's use keeps the set from looking like a new one: the kernel alone frees the lock. */
+static void our_death_lets_a_waiting_peer_in(void **state)
+{
+    unit_process ours = holder(), other = peer("g");
+
+    (void) state;
+    unit_say(&other, 'A');
+    unit_await_semaphore_sleepers(unit_semaphore_set(R), 1);
+    unit_kill(&ours);
+    unit_expect(&other, 'y');
+    UNIT_CHECK(order(&other, 'r'));
+    unit_join(&other);
+}
+
+static void our_death_frees_a_set_that_was_there_before(void **state)
+{
+    unit_process other = peer("ga"), ours, third;
+
+    (void) state;
+    unit_kill(&other); /* leaves it free */
+    ours = holder();
+    third = peer("g");
+    unit_kill(&ours);
+    UNIT_CHECK(order(&third, 'a'));
+    UNIT_CHECK(order(&third, 'r'));
+    unit_join(&third);
+}
+
+static void release_late(unit_process *self, void *unused)
+{
+    (void) unused;
+    unit_hear(self);
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_childs_late_release_leaves_the_set_to_whom_it_was_handed(void **state)
+{
+    unit_process other, child;
+
+    (void) state;
+    lease->inherit = true;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(release_late, NULL);
+    other = peer("g");
+    unit_say(&other, 'A');
+    unit_await_semaphore_sleepers(unit_semaphore_set(R), 1);
+    unit_release(lease);
+    unit_expect(&other, 'y');
+    unit_say(&child, 'g');
+    unit_join(&child);
+    expect_conflict();
+    UNIT_CHECK(order(&other, 'r'));
     unit_join(&other);
 }
 
@@ -251,6 +325,19 @@ static void nobody_comes_between_the_steps_of_a_peer_that_sets_it_up(void **stat
     (void) state;
     expect_conflict();
     unit_kill(&other); /* in the middle: the kernel takes its steps back */
+    expect_free();
+}
+
+/* The set is free; the peer has seen that it is alone, and is about to make LOCK 1 once more. */
+static void nobody_takes_a_free_set_that_a_peer_sets_up_anew(void **state)
+{
+    unit_process other = peer("ga");
+
+    (void) state;
+    unit_kill(&other);
+    other = peer("ms");
+    expect_conflict();
+    unit_kill(&other);
     expect_free();
 }
 
@@ -362,10 +449,14 @@ int main(void)
         PEER_TEST(a_peer_cannot_have_what_we_hold),
         PEER_TEST(a_peer_that_only_tried_leaves_our_lock),
         PEER_TEST(a_waiting_peer_is_handed_the_set),
+        PEER_TEST(our_death_lets_a_waiting_peer_in),
+        PEER_TEST(our_death_frees_a_set_that_was_there_before),
+        PEER_TEST(a_childs_late_release_leaves_the_set_to_whom_it_was_handed),
         PEER_TEST(we_wait_until_a_peer_removes_its_set),
         PEER_TEST(we_are_woken_by_a_removal),
         PEER_TEST(a_set_that_was_made_and_not_set_up_is_free),
         PEER_TEST(nobody_comes_between_the_steps_of_a_peer_that_sets_it_up),
+        PEER_TEST(nobody_takes_a_free_set_that_a_peer_sets_up_anew),
         PEER_TEST(a_set_whose_maker_was_killed_is_free),
         PEER_TEST(we_wait_for_a_peer_that_is_killed_while_it_sets_up),
         PEER_TEST(an_inspection_tells_who_holds_it),

@@ -373,6 +373,32 @@ static void a_child_that_releases_too_late_hits_nobody_else(void **state)
     unit_join(&other);
 }
 
+static void release_as_nobody(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(setuid(65534) == 0);
+    UNIT_CHECK(unit_run(parents, LATCH_RELEASE) == LATCH_ERROR_SYSTEM);
+    UNIT_CHECK(strstr(unit.error.message, "belongs to another user") != NULL);
+}
+
+static void a_child_that_may_not_release_is_told_so(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    if (geteuid() != 0) {
+        skip(); /* nobody else can become another user */
+    }
+    parents = unit_lease(R);
+    parents->inherit = true;
+    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(release_as_nobody, NULL);
+    unit_join(&child);
+    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
+    unit_release(parents);
+}
+
 /* ---- Trouble */
 
 static void a_set_that_was_removed_is_a_lost_lock(void **state)
@@ -390,6 +416,23 @@ static void a_set_that_was_removed_is_a_lost_lock(void **state)
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(exists());
     UNIT_CHECK(semctl(unit_semaphore_set(R), 0, IPC_RMID) == 0);
+    unit_release(lease);
+}
+
+static void a_lost_lock_that_somebody_else_has_is_not_held_in_any_mode(void **state)
+{
+    latch_lease *lease = unit_lease(R);
+    unit_process other;
+
+    (void) state;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(semctl(unit_semaphore_set(R), 0, IPC_RMID) == 0);
+    other = holder();
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    assert_int_equal(lease->mode, LATCH_FREE);
+    UNIT_CHECK(!unit_held(lease));
+    unit_kill(&other);
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(lease);
 }
 
@@ -473,6 +516,21 @@ static void opening_a_store_removes_what_killed_holders_left(void **state)
     UNIT_CHECK(!exists());
 }
 
+/* The second holder took the set that the first one had left. */
+static void sets_of_several_killed_holders_are_removed(void **state)
+{
+    unit_process other;
+
+    (void) state;
+    for (int at = 0; at < 2; at++) {
+        other = holder();
+        unit_kill(&other);
+    }
+    set_wall_clock(10);
+    open_another_store();
+    UNIT_CHECK(!exists());
+}
+
 static void a_long_lived_process_removes_them_now_and_then(void **state)
 {
     unit_process other = holder();
@@ -548,10 +606,13 @@ int main(void)
         UNIT_TEST(a_child_cannot_release_its_parents_own_lock, setup_semaphore),
         UNIT_TEST(a_child_may_release_by_hand_what_it_is_to_inherit, setup_semaphore),
         UNIT_TEST(a_child_that_releases_too_late_hits_nobody_else, setup_semaphore),
+        UNIT_TEST(a_child_that_may_not_release_is_told_so, setup_semaphore),
         UNIT_TEST(a_set_that_was_removed_is_a_lost_lock, setup_semaphore),
+        UNIT_TEST(a_lost_lock_that_somebody_else_has_is_not_held_in_any_mode, setup_semaphore),
         UNIT_TEST(another_programs_set_is_an_error_that_names_the_key, setup_semaphore),
         UNIT_TEST(a_failing_semget_is_an_error_with_the_reason, setup_semaphore),
         UNIT_TEST(opening_a_store_removes_what_killed_holders_left, setup_semaphore),
+        UNIT_TEST(sets_of_several_killed_holders_are_removed, setup_semaphore),
         UNIT_TEST(a_long_lived_process_removes_them_now_and_then, setup_semaphore),
         UNIT_TEST(held_sets_and_those_of_others_stay, setup_semaphore),
         UNIT_TEST(an_idle_set_of_another_program_stays_as_it_is, setup_semaphore),

@@ -123,11 +123,33 @@ final class SemaphoreStoreTest extends TestCase
     {
         $lock = new Lock(new Key($this->resource), new SemaphoreStore());
         $lock->acquire();
-        $this->inPurePhp('sem_remove(sem_get(' . Semaphores::key($this->resource) . '));');
+        $this->removeBehindItsBack();
+        $lost = Lock::getStatistics()['lost'];
 
         self::assertFalse($lock->isAcquired());
+        self::assertSame($lost + 1, Lock::getStatistics()['lost']);
         self::assertFalse($lock->isHeld());
         $lock->release();
         self::assertTrue($lock->acquire());
+    }
+
+    public function testALockThatWasLostIsNotLeftHeldBySynchronized(): void
+    {
+        $lock = new Lock(new Key($this->resource), new SemaphoreStore());
+        $other = new Lock(new Key($this->resource), new SemaphoreStore());
+        $lock->acquire();
+        $this->removeBehindItsBack();
+        $other->acquire();
+        self::assertFalse($lock->acquire());
+        $other->release();
+
+        $lock->synchronized(static fn () => self::assertTrue($lock->isHeld()));
+        self::assertFalse($lock->isHeld());
+        self::assertTrue($other->acquire());
+    }
+
+    private function removeBehindItsBack(): void
+    {
+        $this->inPurePhp('sem_remove(sem_get(' . Semaphores::key($this->resource) . '));');
     }
 }
