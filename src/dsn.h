@@ -1,0 +1,53 @@
+/*
+ * DSNs, as Symfony reads them:
+ * "scheme:[//][[user:]password@][host[:port]][/path][?name=value&...]".
+ *
+ * A lone user name is the password. All before the first "@" is user and password, whatever is in
+ * it, so that "/", "?" and "#" may stand there as they are. After it "@", "#" and control
+ * characters have to be percent-encoded: Symfony would drop what follows them, or, where they are
+ * part of a password, take the rest of it for a host or an option.
+ */
+#ifndef LATCH_DSN_H
+#define LATCH_DSN_H
+
+#include "internal.h"
+
+/* The longest DSN, in bytes. */
+#define LATCH_DSN_MAX 4096
+
+typedef struct latch_dsn_option {
+    struct latch_dsn_option *next;
+    const char *name;  /* decoded; "host[a:1]" keeps its brackets, which are balanced */
+    const char *value; /* decoded, "+" is a space; "" when not given */
+} latch_dsn_option;
+
+/* All texts are decoded, none has a NUL within. */
+typedef struct latch_dsn {
+    const char *scheme;
+    const char *user, *password; /* NULL when not given */
+    const char *host;            /* NULL when none; an IPv6 address without its brackets */
+    int port;                    /* 0 when not given */
+    const char *path;            /* "" or with a leading slash */
+    latch_dsn_option *options;   /* in their order */
+    size_t size;                 /* of the one allocation that all is in */
+} latch_dsn;
+
+/*
+ * Reads a DSN; *dsn is the caller's, to be freed by latch_dsn_free(). LATCH_ERROR_ARGUMENT says
+ * what is wrong without a word of the text, which may hold credentials in every place.
+ */
+latch_status latch_dsn_parse(latch_engine *engine, const char *text, size_t length, latch_dsn **dsn,
+                             latch_error *error);
+
+/* Wipes and frees it; accepts NULL. */
+void latch_dsn_free(latch_engine *engine, latch_dsn *dsn);
+
+/*
+ * Takes "host", "host:port", "[::1]" or "[::1]:port" apart, `text` being decoded already: *host
+ * begins at text or behind its bracket and is *host_length bytes long, *port is 0 when not given.
+ * What has several colons and no brackets is split at its last one.
+ */
+latch_status latch_dsn_split_host(const char *text, size_t length, const char **host,
+                                  size_t *host_length, int *port, latch_error *error);
+
+#endif
