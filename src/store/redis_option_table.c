@@ -1,0 +1,344 @@
+/* The options of a DSN for Redis, one by one: a function for each, and a table of them. */
+#include "redis_reading.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/un.h>
+
+/* How much of a name that nobody knows is shown. */
+#define SHOWN_MAX 64
+#define SOCKET_MAX (sizeof(((struct sockaddr_un *) NULL)->sun_path) - 1)
+
+static latch_status fail(const redis_reading *reading, const char *what)
+{
+    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0, REDIS_DSN_ERROR "%s", what);
+}
+
+static latch_status fail_option(const redis_reading *reading, const char *what)
+{
+    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                      REDIS_DSN_ERROR "the option \"%s\" %s", reading->name, what);
+}
+
+static latch_status fail_not_yet(const redis_reading *reading, const char *what)
+{
+    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                      REDIS_DSN_ERROR
+                      "the option \"%s\" asks for %s, which this version of Latch does not "
+                      "have yet",
+                      reading->name, what);
+}
+
+/* ---- Numbers. Not by strtod(), which depends on the locale. */
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Digits alone, `max` at most; -1 otherwise. */
+static int64_t read_number(const char *text, size_t length, int64_t max)
+{
+    int64_t number = 0;
+
+    for (size_t at = 0; at < length; at++) {
+        if (!is_digit(text[at])) {
+            return -1;
+        }
+        number = number * 10 + (text[at] - '0');
+        if (number > max) {
+            return -1;
+        }
+    }
+    return length > 0 ? number : -1;
+}
+
+/* Seconds such as "5", "0.25" and ".5", in nanoseconds; parts of one count as one. -1: something
+ * else, or too many. */
+static int64_t read_seconds(const char *text)
+{
+    size_t whole = strspn(text, "0123456789");
+    const char *fraction = text + whole + (text[whole] == '.');
+    size_t digits = strspn(fraction, "0123456789");
+    int64_t ns = whole > 0 ? read_number(text, whole, REDIS_MAX_TIMEOUT_S) : 0;
+    int64_t unit = LATCH_NS_PER_S;
+
+    if (ns < 0 || whole + digits == 0 || fraction[digits] != '\0') {
+        return -1;
+    }
+    ns *= LATCH_NS_PER_S;
+    for (size_t at = 0; at < digits; at++) {
+        unit /= 10;
+        if (unit == 0) {
+            return ns + (strspn(fraction + at, "0") < digits - at);
+        }
+        ns += (fraction[at] - '0') * unit;
+    }
+    return ns;
+}
+
+/* ---- Options: each function takes reading->option */
+
+static latch_status take_nothing(redis_reading *reading)
+{
+    (void) reading;
+    return LATCH_DONE;
+}
+
+static latch_status take_seconds(redis_reading *reading, int64_t *timeout_ns)
+{
+    int64_t ns = read_seconds(reading->option->value);
+
+    if (ns < LATCH_NS_PER_MS || ns > REDIS_MAX_TIMEOUT_S * LATCH_NS_PER_S) {
+        return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                          REDIS_DSN_ERROR
+                          "the option \"%s\" is a number of seconds from 0.001 to %d, such "
+                          "as \"2.5\"",
+                          reading->name, REDIS_MAX_TIMEOUT_S);
+    }
+    *timeout_ns = ns;
+    return LATCH_DONE;
+}
+
+static latch_status take_timeout(redis_reading *reading)
+{
+    return take_seconds(reading, &reading->options->connect_timeout_ns);
+}
+
+static latch_status take_read_timeout(redis_reading *reading)
+{
+    if (read_seconds(reading->option->value) == 0) {
+        reading->options->command_timeout_ns = REDIS_DEFAULT_COMMAND_TIMEOUT_NS;
+        return LATCH_DONE;
+    }
+    return take_seconds(reading, &reading->options->command_timeout_ns);
+}
+
+static latch_status take_keepalive(redis_reading *reading)
+{
+    const char *value = reading->option->value;
+    int64_t seconds = read_number(value, strlen(value), REDIS_MAX_KEEPALIVE_S);
+
+    if (seconds < 0) {
+        return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                          REDIS_DSN_ERROR
+                          "the option \"%s\" is a whole number of seconds from 0 (off) to %d",
+                          reading->name, REDIS_MAX_KEEPALIVE_S);
+    }
+    reading->options->keepalive_s = (int) seconds;
+    return LATCH_DONE;
+}
+
+int64_t latch_redis_read_database(const char *text, size_t length)
+{
+    return read_number(text, length, INT_MAX);
+}
+
+latch_status latch_redis_fail_database(const redis_reading *reading)
+{
+    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                      REDIS_DSN_ERROR
+                      "the database, at the end of the path or as the option \"dbindex\", is "
+                      "a number from 0 to %d",
+                      INT_MAX);
+}
+
+static latch_status take_database(redis_reading *reading)
+{
+    const char *value = reading->option->value;
+
+    reading->option_database = latch_redis_read_database(value, strlen(value));
+    return reading->option_database >= 0 ? LATCH_DONE : latch_redis_fail_database(reading);
+}
+
+latch_status latch_redis_fail_auth(const redis_reading *reading)
+{
+    return fail(reading, "the option \"auth\" is a password, \"auth=...\", or a user and a "
+                         "password, \"auth[]=...&auth[]=...\"");
+}
+
+/* "auth=password" or a list of two: "auth[]=user&auth[]=password", or with "auth[0]", "auth[1]". */
+static latch_status take_auth(redis_reading *reading)
+{
+    const char *key = reading->option->name + strlen(reading->name);
+    const char numbered[] = {'[', (char) ('0' + reading->auth_count), ']', '\0'};
+
+    if (*key == '\0' && reading->auth_count == 0) {
+        reading->auth = reading->option->value;
+        return LATCH_DONE;
+    }
+    if (reading->auth == NULL && reading->auth_count < 2
+        && (strcmp(key, "[]") == 0 || strcmp(key, numbered) == 0)) {
+        reading->auth_list[reading->auth_count++] = reading->option->value;
+        return LATCH_DONE;
+    }
+    return latch_redis_fail_auth(reading);
+}
+
+static latch_status take_prefix(redis_reading *reading)
+{
+    reading->prefix = reading->option->value;
+    return LATCH_DONE;
+}
+
+static latch_status take_persistent_id(redis_reading *reading)
+{
+    reading->persistent_id = reading->option->value;
+    return LATCH_DONE;
+}
+
+/* Symfony's rule: the place of a socket is written with a colon behind it, and no port. */
+latch_status latch_redis_take_socket(redis_reading *reading, const char *path, size_t length)
+{
+    for (size_t at = 0; at < length; at++) {
+        if ((unsigned char) path[at] < 0x20 || path[at] == 0x7f) {
+            return fail(reading, "the path of the socket has a control character in it");
+        }
+    }
+    if (length > SOCKET_MAX) {
+        return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                          REDIS_DSN_ERROR "the path of a socket is no longer than %zu bytes",
+                          SOCKET_MAX);
+    }
+    reading->path = path;
+    reading->place_length = length;
+    reading->place_count++;
+    return LATCH_DONE;
+}
+
+/* "host[example.com:6379]", "host[[::1]:6379]", "host[::1:6379]", "host[/path/of/socket:]". */
+static latch_status take_host(redis_reading *reading)
+{
+    const char *place = reading->option->name + strlen(reading->name);
+    size_t length = strlen(place), open = 0, closed = 0;
+    latch_status status;
+
+    while (closed < length && (open > 0 || closed == 0)) {
+        open += place[closed] == '[';
+        open -= place[closed] == ']';
+        closed++;
+    }
+    if (length <= 2 || closed < length || *reading->option->value != '\0') {
+        return fail_option(reading, "names a server in brackets and has no value, as in "
+                                    "\"redis:?host[localhost:6379]\"");
+    }
+    place++;
+    length -= 2;
+    if (*place == '/') {
+        return latch_redis_take_socket(reading, place, length - (place[length - 1] == ':'));
+    }
+    status = latch_dsn_split_host(place, length, &reading->host, &reading->place_length,
+                                  &reading->options->port, reading->error);
+    if (status == LATCH_DONE && reading->host[reading->place_length - 1] == ':') {
+        return fail_option(reading, "takes an IPv6 address in brackets, as in "
+                                    "\"redis:?host[[::1]:6379]\"");
+    }
+    reading->place_count++;
+    return status;
+}
+
+/* As PHP reads a boolean. */
+static latch_status take_cluster(redis_reading *reading)
+{
+    static const char *const off[] = {"", "0", "false", "off", "no"};
+    static const char *const on[] = {"1", "true", "on", "yes"};
+
+    for (size_t at = 0; at < sizeof(off) / sizeof(*off); at++) {
+        if (strcasecmp(reading->option->value, off[at]) == 0) {
+            return LATCH_DONE;
+        }
+    }
+    for (size_t at = 0; at < sizeof(on) / sizeof(*on); at++) {
+        if (strcasecmp(reading->option->value, on[at]) == 0) {
+            return fail_not_yet(reading, "a cluster");
+        }
+    }
+    return fail_option(reading, "is 0 or 1");
+}
+
+static latch_status take_sentinel(redis_reading *reading)
+{
+    return *reading->option->value == '\0' ? LATCH_DONE : fail_not_yet(reading, "Sentinel");
+}
+
+static latch_status take_ssl(redis_reading *reading)
+{
+    return fail_not_yet(reading, "TLS");
+}
+
+static const struct {
+    const char *name;
+    latch_status (*take)(redis_reading *reading);
+    bool brackets; /* may stand behind the name */
+} known[] = {
+    {"auth", take_auth, true},
+    {"class", take_nothing, false},
+    {"cluster", take_cluster, false},
+    {"cluster_command_timeout", take_nothing, false},
+    {"cluster_relay_context", take_nothing, true},
+    {"dbindex", take_database, false},
+    {"failover", take_nothing, false},
+    {"host", take_host, true},
+    {"lazy", take_nothing, false},
+    {"persistent", take_nothing, false},
+    {"persistent_id", take_persistent_id, false},
+    {"prefix", take_prefix, false},
+    {"read_timeout", take_read_timeout, false},
+    {"redis_cluster", take_cluster, false},
+    {"redis_sentinel", take_sentinel, false},
+    {"retry_interval", take_nothing, false},
+    {"sentinel", take_sentinel, false},
+    {"sentinel_master", take_sentinel, false},
+    {"ssl", take_ssl, true},
+    {"tcp_keepalive", take_keepalive, false},
+    {"timeout", take_timeout, false},
+};
+
+#define KNOWN_COUNT (sizeof(known) / sizeof(*known))
+
+/*
+ * What comes after "auth" may be the rest of a password with a raw "&" in it, and is not shown.
+ */
+static latch_status fail_unknown(const redis_reading *reading)
+{
+    char shown[SHOWN_MAX + 1], names[384];
+    size_t at = 0, length = 0;
+
+    for (; at < SHOWN_MAX && reading->option->name[at] != '\0'; at++) {
+        char byte = reading->option->name[at];
+
+        shown[at] = (char) (byte >= ' ' && byte <= '~' ? byte : '?');
+    }
+    shown[at] = '\0';
+    for (at = 0; at < KNOWN_COUNT; at++) {
+        length += (size_t) snprintf(names + length, sizeof(names) - length, "%s%s",
+                                    at > 0 ? ", " : "", known[at].name);
+    }
+    if (reading->auth != NULL || reading->auth_count > 0) {
+        return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                          REDIS_DSN_ERROR
+                          "an option after \"auth\" is unknown (is a \"&\" in the password "
+                          "not written as \"%%26\"?); known are %s",
+                          names);
+    }
+    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                      REDIS_DSN_ERROR "the option \"%s\" is unknown; known are %s", shown, names);
+}
+
+latch_status latch_redis_take_option(redis_reading *reading)
+{
+    size_t length = strcspn(reading->option->name, "[");
+
+    for (size_t at = 0; at < KNOWN_COUNT; at++) {
+        if (strlen(known[at].name) == length
+            && memcmp(known[at].name, reading->option->name, length) == 0) {
+            reading->name = known[at].name;
+            return known[at].brackets || reading->option->name[length] == '\0'
+                       ? known[at].take(reading)
+                       : fail_option(reading, "has one value and no brackets");
+        }
+    }
+    return fail_unknown(reading);
+}

@@ -1,0 +1,63 @@
+/*
+ * What a DSN for Redis or Valkey asks for:
+ *
+ *     redis://[[user:]password@]host[:port][/database][?option=value&...]
+ *     redis://[[user:]password@]/path/of/socket[/database][?option=value&...]
+ *     redis:?host[host:port]&option=value
+ *
+ * or the same with valkey:. The options are those of Symfony's RedisTrait::createConnection():
+ *
+ *     timeout       seconds to connect in, 0.001 to 86400
+ *     read_timeout  seconds for a command, in the same range; 0 is the default, as Symfony's 0 is
+ *     tcp_keepalive seconds between probes of an idle connection, 0 to 32767; 0 is off
+ *     dbindex       the database; must be that of the path if both are given
+ *     auth          the password, or auth[]=user&auth[]=password; goes before those in front of "@"
+ *     prefix        goes before every key
+ *     persistent_id gives a connection of its own to those who name the same one
+ *     host[...]     the server, where none stands in the DSN: "host:port" or "/path/of/socket:"
+ *
+ * class, cluster_command_timeout, cluster_relay_context, failover, lazy, persistent and
+ * retry_interval have no meaning here and are accepted, as are cluster (or redis_cluster) where it
+ * is off and sentinel (or sentinel_master, redis_sentinel) where it is empty. Of an option that is
+ * given twice the last one counts.
+ */
+#ifndef LATCH_REDIS_OPTIONS_H
+#define LATCH_REDIS_OPTIONS_H
+
+#include "../internal.h"
+
+#define REDIS_DEFAULT_PORT 6379
+#define REDIS_DEFAULT_CONNECT_TIMEOUT_NS (5 * LATCH_NS_PER_S)
+#define REDIS_DEFAULT_COMMAND_TIMEOUT_NS (5 * LATCH_NS_PER_S)
+
+#define REDIS_MAX_TIMEOUT_S 86400
+#define REDIS_MAX_KEEPALIVE_S 32767
+
+typedef struct redis_options {
+    char *identity; /* normal form: one connection for each; holds credentials, never to be shown */
+    char *address;  /* for messages: "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock" */
+    char *host;     /* in lower case; NULL: a unix socket at `path` */
+    int port;       /* 0 for a unix socket */
+    char *path;     /* NULL: a host */
+    char *user;     /* NULL: none, or the default user */
+    char *password; /* NULL: none */
+    int database;
+    char *prefix; /* "" by default */
+    size_t prefix_length;
+    int64_t connect_timeout_ns;
+    int64_t command_timeout_ns;
+    int keepalive_s; /* 0: off */
+} redis_options;
+
+/*
+ * Reads a DSN. Two have the same identity exactly if they ask for the same connection, however they
+ * are written. On success the texts are the caller's, to be freed by latch_redis_options_free(); on
+ * failure there is nothing to be freed, and the message names no credential.
+ */
+latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, size_t length,
+                                       redis_options *options, latch_error *error);
+
+/* Wipes and frees the texts. May be called again, and on zeroed options. */
+void latch_redis_options_free(latch_engine *engine, redis_options *options);
+
+#endif

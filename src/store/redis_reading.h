@@ -1,0 +1,39 @@
+/* What the files that read a DSN for Redis share. */
+#ifndef LATCH_REDIS_READING_H
+#define LATCH_REDIS_READING_H
+
+#include "redis_options.h"
+#include "../dsn.h"
+
+#define REDIS_DSN_ERROR "invalid Redis DSN: "
+
+/* What is being read. The texts are the DSN's. */
+typedef struct redis_reading {
+    const latch_dsn *dsn;
+    redis_options *options; /* its numbers; its texts come at last */
+    latch_error *error;
+    const latch_dsn_option *option; /* the one that is being taken, and its name */
+    const char *name;
+
+    const char *host, *path; /* where the server is: one of them */
+    size_t place_length;     /* of host or path */
+    int place_count;
+    const char *auth;         /* the password that the option "auth" gives */
+    const char *auth_list[2]; /* user and password of "auth[]" */
+    int auth_count;
+    const char *prefix, *persistent_id;
+    int64_t path_database, option_database; /* -1: not given */
+} redis_reading;
+
+/* Takes reading->option, or says what is wrong with it. */
+latch_status latch_redis_take_option(redis_reading *reading);
+
+/* Notes that the server is behind the socket of this path. */
+latch_status latch_redis_take_socket(redis_reading *reading, const char *path, size_t length);
+
+/* The number of a database; -1 when it is none. */
+int64_t latch_redis_read_database(const char *text, size_t length);
+latch_status latch_redis_fail_database(const redis_reading *reading);
+latch_status latch_redis_fail_auth(const redis_reading *reading);
+
+#endif
