@@ -79,11 +79,18 @@ void latch_descriptor_register(latch_engine *engine, latch_descriptor *descripto
     pthread_mutex_unlock(&engine->mutex);
 }
 
-void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor)
+int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor)
 {
     pthread_mutex_lock(&engine->mutex);
     latch_link_remove(&descriptor->link);
+    latch_link_init(&descriptor->link);
     pthread_mutex_unlock(&engine->mutex);
+    return descriptor->fd;
+}
+
+void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor)
+{
+    latch_descriptor_forget(engine, descriptor);
     if (descriptor->fd >= 0) {
         close(descriptor->fd);
         descriptor->fd = -1;

@@ -26,8 +26,10 @@ struct latch_engine {
 };
 
 void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd);
-/* Closes and forgets it; safe when a fork closed it already. */
+/* Closes and forgets it; safe when a fork closed it already, or when it is done twice. */
 void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor);
+/* Forgets it, so that its memory may go, and leaves it open: the caller's to close, unless -1. */
+int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor);
 
 void *latch_allocate(const latch_engine *engine, size_t size); /* uninitialised */
 void latch_free(const latch_engine *engine, void *pointer);

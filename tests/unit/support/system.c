@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 unit_system unit_calls;
 
@@ -16,6 +18,11 @@ int __real_statfs(const char *path, struct statfs *status);
 int __real_eventfd(unsigned value, int flags);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*body)(void *), void *argument);
+void *__real_calloc(size_t count, size_t size);
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **addresses);
+void __real_freeaddrinfo(struct addrinfo *addresses);
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_flock(int fd, int operation);
@@ -24,6 +31,11 @@ int __wrap_statfs(const char *path, struct statfs *status);
 int __wrap_eventfd(unsigned value, int flags);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*body)(void *), void *argument);
+void *__wrap_calloc(size_t count, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **addresses);
+void __wrap_freeaddrinfo(struct addrinfo *addresses);
 
 int __wrap_open(const char *path, int flags, ...)
 {
@@ -82,4 +94,35 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     }
     unit_calls.started++;
     return __real_pthread_create(thread, attributes, body, argument);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return unit_calls.no_calloc ? NULL : __real_calloc(count, size);
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+    if (unit_calls.before_write != NULL) {
+        unit_calls.before_write(fd);
+    }
+    unit_calls.written++;
+    return __real_write(fd, bytes, size);
+}
+
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **addresses)
+{
+    bool is_asked = unit_calls.on_getaddrinfo != NULL && (hints->ai_flags & AI_NUMERICHOST) == 0;
+    int result = (is_asked ? unit_calls.on_getaddrinfo : __real_getaddrinfo)(host, service, hints,
+                                                                             addresses);
+
+    unit_calls.address_lists += result == 0;
+    return result;
+}
+
+void __wrap_freeaddrinfo(struct addrinfo *addresses)
+{
+    unit_calls.address_lists--;
+    __real_freeaddrinfo(addresses);
 }

@@ -157,14 +157,23 @@ void unit_peer_has(const unit_process *peer);                 /* awaits what was
 /* Hooks that are asked first: -1 with errno set, or what the call shall return, or... */
 #define UNIT_GO_ON (-2) /* ... make the real call. */
 
+struct addrinfo;
+
 typedef struct unit_system {
     int (*on_open)(const char *path, int flags);
     int (*on_flock)(int fd, int operation);
     int (*on_semget)(key_t key, int flags);
-    bool no_eventfd, no_threads; /* there are none to be had */
-    long file_system;            /* what statfs() says, 0 = the truth */
-    _Atomic size_t opened;       /* calls of open() */
-    _Atomic size_t started;      /* threads */
+    /* Asked in place of the real call about names, not about numbers. */
+    int (*on_getaddrinfo)(const char *host, const char *service, const struct addrinfo *hints,
+                          struct addrinfo **addresses);
+    void (*before_write)(int fd);
+    bool no_eventfd, no_threads;  /* there are none to be had */
+    bool no_calloc;               /* no memory for what is not the engine's allocator's */
+    long file_system;             /* what statfs() says, 0 = the truth */
+    _Atomic size_t opened;        /* calls of open() */
+    _Atomic size_t started;       /* threads */
+    _Atomic size_t written;       /* calls of write() */
+    _Atomic size_t address_lists; /* of getaddrinfo() that were not freed yet */
 } unit_system;
 
 extern unit_system unit_calls;

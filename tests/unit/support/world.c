@@ -203,8 +203,9 @@ int unit_teardown(void **state)
     if (unit.directory[0] != '\0') {
         unit_remove_directory();
     }
+    unit_await_threads(0);
     assert_int_equal(unit.live, 0);
     assert_int_equal(unit_count_descriptors(), unit.descriptors);
-    unit_await_threads(0);
+    assert_int_equal(unit_calls.address_lists, 0);
     return 0;
 }
