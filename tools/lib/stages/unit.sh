@@ -1,7 +1,8 @@
 # Stage "unit": the engine alone, by cmocka; as it is, and under the sanitizers.
 # shellcheck shell=bash
 
-STAGE_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev util-linux)
+STAGE_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev pkgconf redis-server
+    util-linux)
 
 # number_of KIND LOG: adds up cmocka's lines of that kind, "[  PASSED  ] 7 test(s)."
 number_of() {
@@ -33,7 +34,7 @@ count_log() {
     ((status == 0 || failed > 0)) || failed=1
     ((passed + failed + skipped > 0)) || failed=1
     if ((failed > 0)); then
-        grep -vE '^ +(CC|LD) |^\[ (RUN|      OK| PASSED)|^\[=====|^make: (Enter|Leav)' "$log" \
+        grep -vE '^ +(AWK|CC|LD) |^\[ (RUN|      OK| PASSED)|^\[=====|^make: (Enter|Leav)' "$log" \
             | tail -n 150
     fi
     count "$label" "$passed" "$failed" "$skipped"
