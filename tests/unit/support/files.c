@@ -12,13 +12,18 @@
 #include <time.h>
 #include <unistd.h>
 
-void unit_make_directory(void)
+void unit_make_temporary(char path[UNIT_PATH])
 {
     const char *parent = getenv("TMPDIR");
 
-    snprintf(unit.directory, sizeof(unit.directory), "%s/latch-unit.XXXXXX",
+    snprintf(path, UNIT_PATH, "%s/latch-unit.XXXXXX",
              parent != NULL && strlen(parent) < 64 ? parent : "/tmp");
-    UNIT_CHECK(mkdtemp(unit.directory) != NULL);
+    UNIT_CHECK(mkdtemp(path) != NULL);
+}
+
+void unit_make_directory(void)
+{
+    unit_make_temporary(unit.directory);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
@@ -29,9 +34,14 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path) == 0 || errno == ENOENT ? 0 : -1; /* a killed child's last act: gone */
 }
 
+void unit_remove_temporary(const char *path)
+{
+    UNIT_CHECK(nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
 void unit_remove_directory(void)
 {
-    UNIT_CHECK(nftw(unit.directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0);
+    unit_remove_temporary(unit.directory);
 }
 
 const char *unit_lock_path(const char *resource)

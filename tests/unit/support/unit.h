@@ -32,14 +32,16 @@
 #define UNIT_PATIENCE_NS (20 * LATCH_NS_PER_S)
 #endif
 
+#define UNIT_PATH 128 /* bytes of the path of a directory for temporary files */
+
 /* ---- The world (world.c) -------------------------------------------------------------------- */
 
 typedef struct unit_world {
     latch_env env;
     latch_engine *engine;
-    latch_store *store;  /* closed by unit_teardown(), may be NULL */
-    latch_error error;   /* of the calls that the helpers make */
-    char directory[128]; /* of the flock store; empty without one */
+    latch_store *store;        /* closed by unit_teardown(), may be NULL */
+    latch_error error;         /* of the calls that the helpers make */
+    char directory[UNIT_PATH]; /* of the flock store; empty without one */
 
     bool real_clock; /* false: now_ns and wall_ns stand still unless a test moves them */
     int64_t now_ns;
@@ -111,6 +113,9 @@ void unit_await_grant(const latch_op *op);
 
 void unit_make_directory(void); /* fills unit.directory */
 void unit_remove_directory(void);
+/* Any other directory, with all that is in it. */
+void unit_make_temporary(char path[UNIT_PATH]);
+void unit_remove_temporary(const char *path);
 /* The lock file of `resource` in unit.directory; valid until the next call. */
 const char *unit_lock_path(const char *resource);
 size_t unit_count_descriptors(void);

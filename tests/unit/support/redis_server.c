@@ -1,0 +1,315 @@
+/* A real Redis server, started, asked and ended by the test program: see redis_server.h. */
+#include "redis_server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_S (UNIT_PATIENCE_NS / LATCH_NS_PER_S)
+
+unit_redis_server unit_redis;
+
+/* Bound and not listening: nobody else is given the port while the server is away. */
+static int port_keeper = -1;
+static redisReply *answer;
+static char noted[41]; /* of unit_redis_note() */
+
+/* To be called in a loop until something has happened; fails when it never does. */
+static void look_again(unsigned *looks)
+{
+    const struct timespec pause = {0, 500000};
+
+    UNIT_CHECK((*looks)++ < UNIT_PATIENCE_NS / pause.tv_nsec);
+    nanosleep(&pause, NULL);
+}
+
+static void choose_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    int yes = 1;
+
+    port_keeper = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    UNIT_CHECK(port_keeper >= 0);
+    /* Redis sets it too: so both can be bound, as only one of them listens. */
+    UNIT_CHECK(setsockopt(port_keeper, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
+    UNIT_CHECK(bind(port_keeper, (struct sockaddr *) &address, sizeof(address)) == 0);
+    UNIT_CHECK(getsockname(port_keeper, (struct sockaddr *) &address, &size) == 0);
+    unit_redis.port = ntohs(address.sin_port);
+}
+
+/* In the child: becomes the server, which dies with the process that started it. */
+static void become_server(pid_t parent, const char *const *options)
+{
+    char port[8], log[UNIT_PATH + 8];
+    const char *arguments[64] = {"redis-server",
+                                 "--port",
+                                 port,
+                                 "--bind",
+                                 "127.0.0.1",
+                                 "--unixsocket",
+                                 unit_redis.socket,
+                                 "--dir",
+                                 unit_redis.directory,
+                                 "--logfile",
+                                 log,
+                                 "--save",
+                                 "",
+                                 "--appendonly",
+                                 "no"};
+    size_t count = 15;
+
+    snprintf(port, sizeof(port), "%d", unit_redis.port);
+    snprintf(log, sizeof(log), "%s/log", unit_redis.directory);
+    while (options != NULL && *options != NULL && count < 63) {
+        arguments[count++] = *options++;
+    }
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent) {
+        execvp(arguments[0], (char *const *) arguments);
+    }
+    fprintf(stderr, "cannot start redis-server: %s\n", strerror(errno));
+    _exit(127);
+}
+
+static void show_log(void)
+{
+    char path[UNIT_PATH + 8], line[512];
+    FILE *log;
+
+    snprintf(path, sizeof(path), "%s/log", unit_redis.directory);
+    log = fopen(path, "re");
+    while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
+        fputs(line, stderr);
+    }
+    if (log != NULL) {
+        fclose(log);
+    }
+}
+
+static void set_patience(redisContext *context)
+{
+    UNIT_CHECK(context != NULL && context->err == 0);
+    UNIT_CHECK(redisSetTimeout(context, (struct timeval){PATIENCE_S, 0}) == REDIS_OK);
+    UNIT_CHECK(fcntl(context->fd, F_SETFD, FD_CLOEXEC) == 0);
+}
+
+/* By the socket, which no other server can have; it is made after the port was bound. */
+static bool is_answering(void)
+{
+    redisContext *context = redisConnectUnix(unit_redis.socket);
+    redisReply *pong;
+
+    if (context == NULL || context->err != 0) {
+        redisFree(context);
+        return false;
+    }
+    set_patience(context);
+    pong = redisCommand(context, "PING");
+    UNIT_CHECK(pong != NULL); /* a demand for a password is an answer as well */
+    freeReplyObject(pong);
+    unit_redis.connection = context;
+    return true;
+}
+
+void unit_redis_start(const char *const *options)
+{
+    pid_t self = getpid();
+
+    UNIT_CHECK(unit_redis.pid == 0);
+    unlink(unit_redis.socket);
+    fflush(NULL);
+    unit_redis.pid = fork();
+    if (unit_redis.pid == 0) {
+        become_server(self, options);
+    }
+    UNIT_CHECK(unit_redis.pid > 0);
+    for (unsigned looks = 0; !is_answering();) {
+        if (waitpid(unit_redis.pid, NULL, WNOHANG) != 0) {
+            unit_redis.pid = 0;
+            show_log();
+            fail_msg("redis-server does not run");
+        }
+        look_again(&looks);
+    }
+}
+
+static void disconnect(void)
+{
+    freeReplyObject(answer);
+    answer = NULL;
+    if (unit_redis.connection != NULL) {
+        redisFree(unit_redis.connection);
+        unit_redis.connection = NULL;
+    }
+}
+
+void unit_redis_kill(void)
+{
+    disconnect();
+    UNIT_CHECK(kill(unit_redis.pid, SIGKILL) == 0);
+    UNIT_CHECK(waitpid(unit_redis.pid, NULL, 0) == unit_redis.pid);
+    unit_redis.pid = 0;
+}
+
+void unit_redis_stop(void)
+{
+    unsigned looks = 0;
+
+    disconnect();
+    UNIT_CHECK(kill(unit_redis.pid, SIGTERM) == 0);
+    while (waitpid(unit_redis.pid, NULL, WNOHANG) == 0) {
+        look_again(&looks);
+    }
+    unit_redis.pid = 0;
+}
+
+int unit_redis_group_setup(void **state)
+{
+    (void) state;
+    unit_redis = (unit_redis_server){0};
+    unit_make_temporary(unit_redis.directory);
+    snprintf(unit_redis.socket, sizeof(unit_redis.socket), "%s/redis", unit_redis.directory);
+    choose_port();
+    unit_redis_start(NULL);
+    return 0;
+}
+
+int unit_redis_group_teardown(void **state)
+{
+    (void) state;
+    if (unit_redis.pid != 0) {
+        unit_redis_kill(); /* it has nothing to save */
+    }
+    close(port_keeper);
+    unit_remove_temporary(unit_redis.directory);
+    return 0;
+}
+
+int unit_redis_setup(void **state)
+{
+    (void) state;
+    if (unit_redis.pid == 0) {
+        unit_redis_start(NULL);
+    }
+    unit_redis_try("AUTH default %s", ""); /* whoever the connection has been made */
+    unit_redis_ask("REPLICAOF NO ONE");
+    unit_redis_ask("CONFIG SET requirepass %s maxmemory 0 min-replicas-to-write 0", "");
+    unit_redis_ask("CLIENT UNPAUSE");
+    unit_redis_ask("CLIENT KILL TYPE normal");
+    unit_redis_ask("ACL DELUSER tester");
+    unit_redis_ask("FLUSHALL");
+    unit_redis_ask("SCRIPT FLUSH");
+    return 0;
+}
+
+static redisReply *ask(const char *format, va_list arguments)
+{
+    freeReplyObject(answer);
+    answer = redisvCommand(unit_redis.connection, format, arguments);
+    if (answer == NULL) {
+        fail_msg("no answer to \"%s\": %s", format, unit_redis.connection->errstr);
+    }
+    return answer;
+}
+
+/* The same, where an error fails the test. */
+static redisReply *demand(const char *format, va_list arguments)
+{
+    redisReply *reply = ask(format, arguments);
+
+    if (reply->type == REDIS_REPLY_ERROR) {
+        fail_msg("\"%s\" was refused: %s", format, reply->str);
+    }
+    return reply;
+}
+
+redisReply *unit_redis_try(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    ask(format, arguments);
+    va_end(arguments);
+    return answer;
+}
+
+redisReply *unit_redis_ask(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    demand(format, arguments);
+    va_end(arguments);
+    return answer;
+}
+
+long long unit_redis_number(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    demand(format, arguments);
+    va_end(arguments);
+    UNIT_CHECK(answer->type == REDIS_REPLY_INTEGER);
+    return answer->integer;
+}
+
+const char *unit_redis_text(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    demand(format, arguments);
+    va_end(arguments);
+    UNIT_CHECK(answer->type == REDIS_REPLY_STRING || answer->type == REDIS_REPLY_STATUS
+               || answer->type == REDIS_REPLY_NIL);
+    return answer->type == REDIS_REPLY_NIL ? "" : answer->str;
+}
+
+int64_t unit_redis_now_us(void)
+{
+    redisReply *time = unit_redis_ask("TIME");
+
+    return atoll(time->element[0]->str) * 1000000 + atoll(time->element[1]->str);
+}
+
+/* A digest of all keys, their contents and when they expire. */
+static const char *digest_of_all(void)
+{
+    return unit_redis_text("EVAL %s 0", "local keys, all = redis.call('KEYS', '*'), {}\n"
+                                        "table.sort(keys)\n"
+                                        "for _, key in ipairs(keys) do\n"
+                                        "  table.insert(all, key .. redis.call('DUMP', key)\n"
+                                        "    .. redis.call('PEXPIRETIME', key))\n"
+                                        "end\n"
+                                        "return redis.sha1hex(table.concat(all, '|'))");
+}
+
+void unit_redis_note(void)
+{
+    snprintf(noted, sizeof(noted), "%s", digest_of_all());
+}
+
+bool unit_redis_is_unchanged(void)
+{
+    return strcmp(noted, digest_of_all()) == 0;
+}
+
+bool unit_redis_is_error(const redisReply *reply, const char *error)
+{
+    return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, error, strlen(error)) == 0;
+}
+
+redisContext *unit_redis_connect(void)
+{
+    redisContext *context = redisConnect("127.0.0.1", unit_redis.port);
+
+    set_patience(context);
+    return context;
+}

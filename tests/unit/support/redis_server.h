@@ -1,0 +1,59 @@
+/*
+ * A Redis server of this test program's own, a real one: on a loopback port that the kernel chose
+ * and on a socket in a directory of its own. A test that cannot have it fails.
+ */
+#ifndef REDIS_SERVER_H
+#define REDIS_SERVER_H
+
+#include "unit.h"
+
+#include <hiredis/hiredis.h>
+
+typedef struct unit_redis_server {
+    pid_t pid; /* 0 while there is none */
+    int port;  /* on 127.0.0.1; the same after a restart */
+    char directory[UNIT_PATH];
+    char socket[UNIT_PATH + 8];
+    redisContext *connection; /* the test's own, by the socket */
+} unit_redis_server;
+
+extern unit_redis_server unit_redis;
+
+/* For cmocka's groups: starts it, and ends it. */
+int unit_redis_group_setup(void **state);
+int unit_redis_group_teardown(void **state);
+/*
+ * For cmocka's tests: the server as it was when it was new, whatever the test before has done to
+ * it: running, without data, scripts, a user "tester", limits, pauses and other clients.
+ */
+int unit_redis_setup(void **state);
+
+/* Starts it with these options more, NULL at their end; returns when it answers. */
+void unit_redis_start(const char *const *options);
+/* As its operator ends it, and as a crash does; returns when it is gone. */
+void unit_redis_stop(void);
+void unit_redis_kill(void);
+
+/*
+ * The server's answer to a command, formatted as for redisCommand(); valid until the next one. An
+ * error is a failed test for the first function, and an answer for the second.
+ */
+redisReply *unit_redis_ask(const char *format, ...);
+redisReply *unit_redis_try(const char *format, ...);
+/* The same for commands that answer with an integer, or with a text ("" when there is none). */
+long long unit_redis_number(const char *format, ...);
+const char *unit_redis_text(const char *format, ...);
+
+/* The server's clock, in microseconds since 1970. */
+int64_t unit_redis_now_us(void);
+/* Notes all keys, their contents and when they expire; are they the same as noted? */
+void unit_redis_note(void);
+bool unit_redis_is_unchanged(void);
+/* Is it an error that begins like this? */
+bool unit_redis_is_error(const redisReply *reply, const char *error);
+/* Another connection of the test's own, by TCP; freed by redisFree(). */
+redisContext *unit_redis_connect(void);
+
+#define UNIT_REDIS_TEST(test) cmocka_unit_test_setup_teardown(test, unit_redis_setup, NULL)
+
+#endif
