@@ -1,0 +1,60 @@
+/*
+ * The two who share the locks in a Redis server: Latch's scripts as they are embedded in the
+ * engine, and those of Symfony's RedisStore. Both at work on one lock, "lock", of the test
+ * program's server.
+ */
+#ifndef REDIS_SIDES_H
+#define REDIS_SIDES_H
+
+#include "redis_server.h"
+
+#define LOCK "lock"
+#define RECORD "latch:holder:lock"
+#define COUNTER "latch:fencing"
+
+/* What both can do: true when it was done. */
+typedef struct redis_side {
+    const char *name;
+    bool (*acquire)(const char *token, int64_t ttl_ms);
+    bool (*share)(const char *token, int64_t ttl_ms);
+    bool (*refresh)(const char *token, int64_t ttl_ms);
+    bool (*release)(const char *token);
+    bool (*exists)(const char *token);
+} redis_side;
+
+extern const redis_side latch_side, symfony_side;
+
+/* The client's time in us that goes with Latch's scripts; 0 before each test. */
+extern int64_t client_us;
+
+/* Latch's scripts, with the server's answer. */
+redisReply *try_acquire(const char *token, int64_t ttl_ms);
+redisReply *try_share(const char *token, int64_t ttl_ms);
+redisReply *try_refresh(const char *token, int64_t ttl_ms);
+redisReply *try_release(const char *token);
+redisReply *try_probe(const char *token);
+
+/* The same where errors fail the test. The fencing token, 0 when somebody else holds the lock. */
+int64_t acquire(const char *token, int64_t ttl_ms);
+bool share(const char *token, int64_t ttl_ms);
+/* 2 for a writer, 1 for a reader, 0 when it holds nothing. */
+int refresh(const char *token, int64_t ttl_ms);
+bool release(const char *token);
+/* The same as refresh(), and the milliseconds that are left in *left_ms, unless that is NULL. */
+int probe(const char *token, int64_t *left_ms);
+
+/* When a member of the lock expires, in ms since 1970; 0 when it is none. */
+int64_t expiry_of(const char *token);
+/* Lets a holder's time be over, as if it had passed. */
+void expire(const char *token);
+size_t count_members(void);
+bool exists(const char *key);
+/* When the lock's key expires; it always shall with its last member. */
+int64_t lock_expiry(void);
+int64_t last_member_expiry(void);
+
+int redis_sides_setup(void **state);
+
+#define SIDES_TEST(test) cmocka_unit_test_setup_teardown(test, redis_sides_setup, NULL)
+
+#endif
