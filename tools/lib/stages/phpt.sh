@@ -14,8 +14,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../php.sh"
 # shellcheck source=tools/lib/phpt.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../phpt.sh"
 
-# What the tests need beside PHP: a client of PHP-FPM, and ipcs.
-TOOLS=(libfcgi-bin util-linux)
+# What the tests need beside PHP: a client of PHP-FPM; ipcs and setpriv; a server, which they start.
+TOOLS=(libfcgi-bin util-linux redis-server)
 case $STAGE in
     phpt-8.*) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" git) ;;
     # zsh: the completion for it is tested where the tests run on the machine itself
@@ -73,7 +73,7 @@ folder_with_8.4() {
 # 8.5 is in experimental, whose packages cannot be installed beside sid's, only unpacked: so what they
 # would have brought is named here, and their libraries.
 folder_with_8.5() {
-    latch_folder sid gcc make libc6-dev pkgconf "${TOOLS[@]}" \
+    latch_folder sid gcc make libc6-dev pkgconf libhiredis-dev "${TOOLS[@]}" \
         autoconf automake libtool shtool libpcre2-dev libargon2-1 libsodium26 libxml2-16 libapparmor1 \
         -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm
 }
@@ -113,7 +113,8 @@ run_phpt_under_asan() {
 
 # run_phpt_under_valgrind PHP LATCH_SO: every PHP that the tests run, their children too, is watched
 # by valgrind and writes a report of its own. The runner's own option -m has all of them write to
-# one file, where a later process wipes out what an earlier one said.
+# one file, where a later process wipes out what an earlier one said. Redis servers, which are started
+# by setpriv, are not watched.
 run_phpt_under_valgrind() {
     local php=$1 so=$2 reports=$LATCH_WORK/valgrind report findings bad=0
     rm -rf "$reports"
@@ -123,8 +124,9 @@ run_phpt_under_valgrind() {
 case \$* in
     *run-test-info.php*) exec '$php' "\$@" ;; # of the runner, which loads all that there is
 esac
-exec valgrind --trace-children=yes --log-file='$reports/%p.log' --num-callers=30 \\
-    --fullpath-after= --leak-check=full --show-leak-kinds=definite \\
+exec valgrind --trace-children=yes --trace-children-skip='*/setpriv' \\
+    --log-file='$reports/%p.log' --num-callers=30 --fullpath-after= \\
+    --leak-check=full --show-leak-kinds=definite \\
     --suppressions='$LATCH_ROOT/tests/utils/valgrind.supp' '$php' "\$@"
 END
     chmod +x "$reports/php"

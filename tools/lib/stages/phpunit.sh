@@ -7,7 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 # shellcheck source=tools/lib/peers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
 
-STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}")
+STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
+    "php$LATCH_PHP_VERSION-redis" redis-server util-linux)
 
 stage() {
     local vendor vendor96 so=$LATCH_ROOT/modules/latch.so
@@ -16,7 +17,8 @@ stage() {
     vendor=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
     vendor96=$(latch_composer symfony-own "$LATCH_ROOT/tests/phpunit/symfony-own/composer.json")
     LATCH_SYMFONY_8=$(latch_composer symfony-8 "$LATCH_ROOT/tests/phpunit/symfony-8/composer.json")
-    export LATCH_VENDOR=$vendor LATCH_SYMFONY_8 LATCH_SO=$so
+    LATCH_SYMFONY_6=$(latch_composer symfony-6 "$LATCH_ROOT/tests/phpunit/symfony-6/composer.json")
+    export LATCH_VENDOR=$vendor LATCH_SYMFONY_6 LATCH_SYMFONY_8 LATCH_SO=$so
     LATCH_DEBIAN_LOCK=$(latch_debian_lock)
     LATCH_SYMFONY_TESTS=$(latch_symfony_tests)
     export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS
