@@ -4,10 +4,9 @@ PHP_ARG_ENABLE([latch],
   [whether to enable Latch],
   [AS_HELP_STRING([--enable-latch], [Enable Latch: locks])])
 
-dnl LATCH_BACKEND(name, NAME, what, library, pkg-config module)
-dnl A back end whose library is optional: "auto" takes it where it is found, "yes" insists, "no" does
-dnl without.
-AC_DEFUN([LATCH_BACKEND], [
+dnl LATCH_FIND_LIBRARY(name, NAME, what, library, pkg-config module)
+dnl The option --with-latch-name; the library's version in latch_found_name if it is to be used.
+AC_DEFUN([LATCH_FIND_LIBRARY], [
   PHP_ARG_WITH([latch-$1],
     [for Latch's $3 store],
     [AS_HELP_STRING([--with-latch-$1], [Latch: $3, needs $4 (yes, no or auto)])],
@@ -28,6 +27,33 @@ AC_DEFUN([LATCH_BACKEND], [
       fi
     fi
   fi
+])
+
+dnl LATCH_BACKEND(name, NAME, what, library, pkg-config module, sources)
+dnl A back end whose library is optional: "auto" takes it where it is found, "yes" insists, "no" does
+dnl without.
+AC_DEFUN([LATCH_BACKEND], [
+  LATCH_FIND_LIBRARY([$1], [$2], [$3], [$4], [$5])
+  if test "$PHP_LATCH_$2" = no; then
+    latch_summary="$latch_summary
+    $1: switched off"
+  elif test -n "$latch_found_$1"; then
+    latch_summary="$latch_summary
+    $1: yes ($4 $latch_found_$1)"
+    latch_backend_flags="$latch_backend_flags -DLATCH_WITH_$2=1"
+    latch_backend_sources="$latch_backend_sources $6"
+    PHP_EVAL_INCLINE([`$PKG_CONFIG --cflags-only-I $5`])
+    PHP_EVAL_LIBLINE([`$PKG_CONFIG --libs $5`], [LATCH_SHARED_LIBADD])
+  else
+    latch_summary="$latch_summary
+    $1: no, as $4 was not found (the development package of it, and pkg-config)"
+  fi
+])
+
+dnl LATCH_LATER_BACKEND(name, NAME, what, library, pkg-config module)
+dnl One that a later version will have.
+AC_DEFUN([LATCH_LATER_BACKEND], [
+  LATCH_FIND_LIBRARY([$1], [$2], [$3], [$4], [$5])
   if test "$PHP_LATCH_$2" = no; then
     latch_summary="$latch_summary
     $1: switched off"
@@ -48,11 +74,16 @@ if test "$PHP_LATCH" != no; then
     null: yes
     semaphore: yes"
 
-  LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis])
-  LATCH_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
-  LATCH_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb])
-  LATCH_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
-  LATCH_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])
+  LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis], m4_normalize([
+      src/store/redis.c
+      src/store/redis_connection.c
+      src/store/redis_option_table.c
+      src/store/redis_options.c
+    ]))
+  LATCH_LATER_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
+  LATCH_LATER_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb])
+  LATCH_LATER_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
+  LATCH_LATER_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])
 
   AC_SEARCH_LIBS([pthread_atfork], [pthread])
   AC_CHECK_FUNCS([ppoll eventfd getrandom pthread_atfork], [], [
@@ -78,6 +109,7 @@ if test "$PHP_LATCH" != no; then
   ])
   CFLAGS=$latch_cflags
 
+  dnl -Isrc/store: what Makefile.frag makes, in the folder in which the compiler is called.
   PHP_NEW_EXTENSION([latch], m4_normalize([
       ext/callback_store.c
       ext/digest.c
@@ -97,15 +129,18 @@ if test "$PHP_LATCH" != no; then
       ext/names.c
       ext/native_store.c
       ext/no_lock.c
+      ext/redis_store.c
       ext/semaphore_store.c
       ext/signals.c
       ext/statistics.c
       ext/wait.c
+      src/dsn.c
       src/engine.c
       src/env.c
       src/findings.c
       src/lease.c
       src/op.c
+      src/resolve.c
       src/store/flock.c
       src/store/flock_file.c
       src/store/flock_inspect.c
@@ -115,13 +150,14 @@ if test "$PHP_LATCH" != no; then
       src/store/registry.c
       src/store/semaphore.c
       src/table.c
-    ]),
+    ]) $latch_backend_sources,
     [$ext_shared],,
-    [$LATCH_CFLAGS -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
+    [$LATCH_CFLAGS $latch_backend_flags -Isrc/store -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext])
   PHP_ADD_BUILD_DIR([$ext_builddir/src])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store])
   PHP_ADD_INCLUDE([$ext_srcdir])
+  PHP_ADD_MAKEFILE_FRAGMENT
   PHP_ADD_LIBRARY([pthread],, [LATCH_SHARED_LIBADD])
   PHP_ADD_LIBRARY([dl],, [LATCH_SHARED_LIBADD])
   PHP_SUBST([LATCH_SHARED_LIBADD])

@@ -9,10 +9,8 @@
 #define STATE_MAX 1024
 
 static const char *const names[] = {
-    [LATCH_SHA256] = "sha256",
-    [LATCH_MD5] = "md5",
-    [LATCH_XXH64] = "xxh64",
-    [LATCH_XXH128] = "xxh128",
+    [LATCH_SHA256] = "sha256", [LATCH_SHA1] = "sha1",     [LATCH_MD5] = "md5",
+    [LATCH_XXH64] = "xxh64",   [LATCH_XXH128] = "xxh128",
 };
 
 #define DIGEST_COUNT (sizeof(names) / sizeof(*names))

@@ -117,6 +117,13 @@ void php_latch_key_set_lifetime(zend_object *key, double seconds)
     replace(key_slot(key, KEY_EXPIRING_TIME), &time);
 }
 
+void php_latch_key_reduce_lifetime(zend_object *key, double seconds)
+{
+    if (!(php_latch_key_remaining_lifetime(key) <= seconds)) { /* also when there is none: NAN */
+        php_latch_key_set_lifetime(key, seconds);
+    }
+}
+
 /* The property's value, unless it is nothing that a key could expire by. */
 static void add_expiring_time(zval *array, zend_object *key)
 {
@@ -367,9 +374,7 @@ PHP_METHOD(Latch_Key, reduceLifetime)
         php_latch_throw_argument(php_latch_invalid_ttl_ce, 1, "ttl", "must be a finite number");
         RETURN_THROWS();
     }
-    if (!(php_latch_key_remaining_lifetime(key) <= ttl)) { /* also when there is none: NAN */
-        php_latch_key_set_lifetime(key, ttl);
-    }
+    php_latch_key_reduce_lifetime(key, ttl);
 }
 
 PHP_METHOD(Latch_Key, getRemainingLifetime)

@@ -76,6 +76,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_lock_factory();
     php_latch_register_flock_store();
     php_latch_register_memory_stores();
+    php_latch_register_redis_store();
     php_latch_register_semaphore_store();
     php_latch_finish_names();
     php_latch_register_signals(module_number);
@@ -137,11 +138,6 @@ static PHP_RSHUTDOWN_FUNCTION(latch)
 static void describe_later_stores(void)
 {
     static const char *const rows[][2] = {
-#ifdef LATCH_FOUND_REDIS
-        {"redis", LATCH_FOUND_REDIS},
-#else
-        {"redis", NULL},
-#endif
 #ifdef LATCH_FOUND_PGSQL
         {"pgsql", LATCH_FOUND_PGSQL},
 #else
@@ -188,6 +184,9 @@ static PHP_MINFO_FUNCTION(latch)
         snprintf(name, sizeof(name), "%s store", info->name);
         php_info_print_table_row(2, name, "yes");
     }
+#ifndef LATCH_WITH_REDIS
+    php_info_print_table_row(2, "redis store", "no: hiredis was not found at build time");
+#endif
     describe_later_stores();
     php_info_print_table_end();
     php_latch_print_statistics();

@@ -493,6 +493,21 @@ PHP_METHOD(Latch_Lock, isHeld)
     RETURN_BOOL(php_latch_lock_is_held(THIS_LOCK));
 }
 
+PHP_METHOD(Latch_Lock, getFencingToken)
+{
+    uint64_t token;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!check_constructed(THIS_LOCK)) {
+        RETURN_THROWS();
+    }
+    token = php_latch_lock_fencing_token(THIS_LOCK);
+    if (token == 0) {
+        RETURN_NULL();
+    }
+    RETURN_LONG((zend_long) token);
+}
+
 PHP_METHOD(Latch_Lock, release)
 {
     ZEND_PARSE_PARAMETERS_NONE();

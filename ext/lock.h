@@ -41,6 +41,8 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 latch_mode php_latch_lock_mode(const php_latch_lock *lock);
 /* What is known here, without asking the store. */
 bool php_latch_lock_is_held(const php_latch_lock *lock);
+/* 0 when there is none. */
+uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock);
 
 /* ---- lock_life.c */
 

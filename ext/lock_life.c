@@ -139,7 +139,7 @@ void php_latch_lock_end(php_latch_lock *lock)
 /* Without log line or exception: nobody is there any more to hear them. */
 static bool release_quietly(php_latch_lock *lock)
 {
-    const latch_request request = {.kind = LATCH_RELEASE};
+    const latch_request request = {.kind = LATCH_RELEASE, .detach = true};
     php_latch_lease *lease =
         php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL);
     latch_error error;

@@ -41,7 +41,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
     status = php_latch_run(&lease->lease, request, &error);
-    if (status == LATCH_DONE && request->kind != LATCH_RELEASE) {
+    if (status == LATCH_DONE && request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
         note_expiry(lock, &lease->lease);
     }
     if (status != LATCH_DONE) {
@@ -114,7 +114,8 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
             .kind = kind,
             .wait = blocking,
             .deadline_ns = deadline_ns,
-            .ttl_ms = lock->ttl_ms,
+            .ttl_ms = lock->ttl_ms > 0 ? lock->ttl_ms
+                                       : php_latch_store_of(lock->store)->initial_ttl_ms,
         };
 
         outcome = run(lock, &request);
@@ -239,4 +240,14 @@ bool php_latch_lock_is_held(const php_latch_lock *lock)
         return false;
     }
     return latch_lease_held(&lease->lease, php_latch_now_ns());
+}
+
+uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock)
+{
+    const php_latch_lease *lease = lease_of(lock);
+
+    if (lease == NULL || (lock->auto_release && !php_latch_lock_is_ours(lock))) {
+        return 0;
+    }
+    return lease->lease.fencing_token;
 }

@@ -12,19 +12,25 @@
 
 static zend_object_handlers handlers;
 
-php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options)
+static php_latch_backend *make(latch_store *store)
 {
     php_latch_backend *backend = pecalloc(1, sizeof(*backend), 1);
-    latch_error error;
 
-    backend->store = latch_store_open(php_latch_engine, name, options, &error);
-    if (backend->store == NULL) {
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
-        pefree(backend, 1);
-        return NULL;
-    }
+    backend->store = store;
     backend->references = 1;
     return backend;
+}
+
+php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options)
+{
+    latch_error error;
+    latch_store *store = latch_store_open(php_latch_engine, name, options, &error);
+
+    if (store == NULL) {
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        return NULL;
+    }
+    return make(store);
 }
 
 static void close_surplus_backends(void)
@@ -42,26 +48,56 @@ static void close_surplus_backends(void)
     }
 }
 
-php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
-                                         const latch_store_options *options)
+/* With a reference more; NULL when there is none. */
+static php_latch_backend *find_shared(const char *name, const char *identity, size_t length)
 {
     latch_link *shared = &LATCH_G(shared_backends);
-    php_latch_backend *backend;
 
     for (latch_link *link = shared->next; link != shared; link = link->next) {
-        backend = LATCH_CONTAINER(link, php_latch_backend, link);
-        if (zend_string_equals(backend->identity, identity)
+        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
+
+        if (zend_string_equals_cstr(backend->identity, identity, length)
             && strcmp(latch_store_describe(backend->store)->name, name) == 0) {
             backend->references++;
             return backend;
         }
     }
-    backend = php_latch_backend_open(name, options);
-    if (backend != NULL) {
-        backend->identity = zend_string_dup(identity, 1);
-        latch_link_append(shared, &backend->link);
-        close_surplus_backends();
+    return NULL;
+}
+
+static void share(php_latch_backend *backend, const char *identity, size_t length)
+{
+    backend->identity = zend_string_init(identity, length, 1);
+    latch_link_append(&LATCH_G(shared_backends), &backend->link);
+    close_surplus_backends();
+}
+
+php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
+                                         const latch_store_options *options)
+{
+    php_latch_backend *backend = find_shared(name, ZSTR_VAL(identity), ZSTR_LEN(identity));
+
+    if (backend == NULL) {
+        backend = php_latch_backend_open(name, options);
+        if (backend != NULL) {
+            share(backend, ZSTR_VAL(identity), ZSTR_LEN(identity));
+        }
     }
+    return backend;
+}
+
+php_latch_backend *php_latch_backend_share(latch_store *store)
+{
+    const char *identity = latch_store_identity(store);
+    php_latch_backend *backend =
+        find_shared(latch_store_describe(store)->name, identity, strlen(identity));
+
+    if (backend != NULL) {
+        latch_store_close(store);
+        return backend;
+    }
+    backend = make(store);
+    share(backend, identity, strlen(identity));
     return backend;
 }
 
@@ -90,6 +126,7 @@ php_latch_store *php_latch_store_create(zend_class_entry *ce)
     store->backend = NULL;
     store->remove_on_release = false;
     store->pass_on = false;
+    store->initial_ttl_ms = 0;
     zend_object_std_init(&store->std, ce);
     object_properties_init(&store->std, ce);
     store->std.handlers = &handlers;
@@ -163,9 +200,39 @@ static php_latch_lease *lease_of_call(zend_object *this_store, zend_object *key)
     return lease;
 }
 
+/*
+ * As Symfony's stores do after a call that took or renewed a lock for a time; false after throwing,
+ * when that time has passed already.
+ */
+static bool note_expiry(zend_object *key, php_latch_lease *lease)
+{
+    const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
+    latch_error error;
+    zval exception;
+
+    if (lease->lease.deadline_ns == LATCH_NEVER) {
+        return true;
+    }
+    php_latch_key_reduce_lifetime(key, (double) (lease->lease.deadline_ns - php_latch_now_ns())
+                                           / LATCH_NS_PER_S);
+    if (!php_latch_key_is_expired(key)) {
+        return true;
+    }
+    php_latch_run(&lease->lease, &release, &error);
+    if (EG(exception) == NULL) {
+        ZVAL_OBJ(&exception,
+                 php_latch_new_exception(php_latch_expired_ce, NULL, "Failed to store the \"",
+                                         php_latch_lease_resource(lease), "\" lock."));
+        zend_throw_exception_object(&exception);
+    }
+    return false;
+}
+
 static bool run(zend_object *store, zend_object *key, const latch_request *request)
 {
     php_latch_lease *lease = lease_of_call(store, key);
+    bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
+    bool done;
     php_latch_outcome outcome;
     latch_error error;
     latch_status status;
@@ -173,7 +240,7 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
     if (lease == NULL) {
         return false;
     }
-    if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
+    if (takes) {
         /* By hand: nobody releases it automatically, a daemon may inherit it. Or by a PHP store
            that wraps this one: then the Lock above says (php_latch_lock_save()). */
         lease->lease.inherit = LATCH_G(inherit);
@@ -188,13 +255,22 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
         outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
         php_latch_throw_outcome(&outcome);
     }
+    done = status == LATCH_DONE;
+    if (done && (takes || request->kind == LATCH_REFRESH)) {
+        done = note_expiry(key, lease);
+    }
     OBJ_RELEASE(&lease->std);
-    return status == LATCH_DONE;
+    return done;
 }
 
 static void acquire(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind, bool wait)
 {
-    const latch_request request = {.kind = kind, .wait = wait, .deadline_ns = LATCH_NEVER};
+    const latch_request request = {
+        .kind = kind,
+        .wait = wait,
+        .deadline_ns = LATCH_NEVER,
+        .ttl_ms = php_latch_store_of(Z_OBJ_P(ZEND_THIS))->initial_ttl_ms,
+    };
     zend_object *key;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -240,6 +316,11 @@ PHP_METHOD(Latch_Store_NativeStore, putOffExpiration)
         Z_PARAM_DOUBLE(ttl)
     ZEND_PARSE_PARAMETERS_END();
     if (!php_latch_check_ttl(2, ttl)) {
+        RETURN_THROWS();
+    }
+    if (ttl == 0 && php_latch_store_of(Z_OBJ_P(ZEND_THIS))->initial_ttl_ms > 0) {
+        php_latch_throw_argument(php_latch_invalid_ttl_ce, 2, "ttl",
+                                 "must be more than 0 seconds: locks of this store expire");
         RETURN_THROWS();
     }
     request.ttl_ms = php_latch_ttl_ms(ttl);

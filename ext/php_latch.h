@@ -81,6 +81,7 @@ void php_latch_register_no_lock(void);
 void php_latch_register_lock_factory(void);
 void php_latch_register_flock_store(void);
 void php_latch_register_memory_stores(void);
+void php_latch_register_redis_store(void);
 void php_latch_register_semaphore_store(void);
 void php_latch_register_signals(int module_number);
 
@@ -112,6 +113,8 @@ zval *php_latch_key_find_state(zend_object *key, const char *name);
 void php_latch_key_forget_state(zend_object *key, const char *name);
 void php_latch_key_reset_lifetime(zend_object *key);
 void php_latch_key_set_lifetime(zend_object *key, double seconds);
+/* The same, unless it is to expire before that. */
+void php_latch_key_reduce_lifetime(zend_object *key, double seconds);
 /* NAN when the key does not expire. */
 double php_latch_key_remaining_lifetime(zend_object *key);
 bool php_latch_key_is_expired(zend_object *key);
@@ -130,7 +133,8 @@ typedef struct php_latch_backend {
 typedef struct php_latch_store {
     php_latch_backend *backend; /* NULL until constructed */
     bool remove_on_release;
-    bool pass_on; /* the locks, to started programs */
+    bool pass_on;           /* the locks, to started programs */
+    int64_t initial_ttl_ms; /* of locks that name none, where locks expire; else 0 */
     zend_object std;
 } php_latch_store;
 
@@ -142,6 +146,9 @@ php_latch_backend *php_latch_backend_open(const char *name, const latch_store_op
  */
 php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
                                          const latch_store_options *options);
+/* The same of an opened store that has an identity: it, or the one of which there is one already.
+ */
+php_latch_backend *php_latch_backend_share(latch_store *store);
 void php_latch_backend_close(php_latch_backend *backend);
 void php_latch_backend_release(php_latch_backend *backend);
 

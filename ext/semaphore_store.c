@@ -10,10 +10,11 @@ static zend_object *create(zend_class_entry *ce)
     return &php_latch_store_create(ce)->std;
 }
 
-/* SHA-256 makes the names of lock files; no release of Symfony's makes a semaphore's key of it. */
+/* Of the others no release of Symfony's makes a semaphore's key. */
 static bool is_digest(const char *name, latch_digest *digest)
 {
-    return php_latch_digest_by_name(name, digest) && *digest != LATCH_SHA256;
+    return php_latch_digest_by_name(name, digest)
+           && (*digest == LATCH_MD5 || *digest == LATCH_XXH64 || *digest == LATCH_XXH128);
 }
 
 ZEND_INI_MH(php_latch_update_semaphore_digest)

@@ -33,6 +33,7 @@ typedef enum latch_status {
     LATCH_ERROR_MEMORY, /* The allocator returned NULL. */
     LATCH_ERROR_ARGUMENT, /* An argument is out of its range. */
     LATCH_ERROR_SYSTEM,   /* A system call failed; sys_errno says how. */
+    LATCH_ERROR_STORE,    /* The store's server cannot be reached, or has refused the request. */
     LATCH_ERROR_DEADLOCK, /* Only this thread could end the wait that it was about to begin. */
     LATCH_ERROR_LOST,     /* A lease that was held is held no more. */
     LATCH_ERROR_BUSY,     /* Another operation is in flight on the same lease. */
@@ -48,8 +49,14 @@ typedef struct latch_error {
     char message[512];
 } latch_error;
 
-/* The digests of which the names that stores share with their peers are made. */
-typedef enum latch_digest { LATCH_SHA256, LATCH_MD5, LATCH_XXH64, LATCH_XXH128 } latch_digest;
+/* The digests of which the names are made that stores share with their peers and servers. */
+typedef enum latch_digest {
+    LATCH_SHA256,
+    LATCH_SHA1,
+    LATCH_MD5,
+    LATCH_XXH64,
+    LATCH_XXH128,
+} latch_digest;
 
 /* The longest of them, in bytes. */
 #define LATCH_DIGEST_MAX 32
@@ -128,6 +135,8 @@ typedef struct latch_store_options {
     const char *project;
     size_t project_length;
     latch_digest digest; /* semaphore: LATCH_MD5, LATCH_XXH64 or LATCH_XXH128 */
+    const char *dsn;     /* redis: where the server is and what it is told; docs/redis.md */
+    size_t dsn_length;
 } latch_store_options;
 
 /*
@@ -138,6 +147,11 @@ latch_store *latch_store_open(latch_engine *engine, const char *name,
                               const latch_store_options *options, latch_error *error);
 void latch_store_close(latch_store *store);
 const latch_store_info *latch_store_describe(const latch_store *store);
+/*
+ * Stores of one name and one identity are one and the same, for all but their connections. NULL:
+ * the store has none. It may contain credentials: for comparing only.
+ */
+const char *latch_store_identity(const latch_store *store);
 
 /* The stores of this build, in the order in which they are listed; NULL past the last one. */
 const latch_store_info *latch_store_at(size_t index);
@@ -229,9 +243,10 @@ void latch_findings_free(const latch_engine *engine, latch_finding *findings);
 
 typedef struct latch_request {
     latch_op_kind kind;
-    bool wait;           /* acquire: wait while somebody else holds */
-    int64_t deadline_ns; /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
-    int64_t ttl_ms;      /* acquire, refresh: > 0, or 0 for no expiry; unused by other stores */
+    bool wait;                /* acquire: wait while somebody else holds */
+    int64_t deadline_ns;      /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
+    int64_t ttl_ms;           /* acquire, refresh: > 0 where leases expire; unused elsewhere */
+    bool detach;              /* release: sent, but its answer not awaited, where there is one */
     latch_finding **findings; /* inspect, list: *findings, NULL before, gets what was found; the
                                  caller's to free, however it ends */
 } latch_request;
@@ -270,8 +285,9 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns);
 /*
  * Gives a waiting op up. An acquire ends in LATCH_CONFLICT, with the lease as it was before: a
  * grant that crossed the cancel is given back. LATCH_ERROR_LOST: a hold that was being promoted
- * could not be kept. LATCH_DONE: another request, or a demotion, was carried out before the cancel;
- * LATCH_CONFLICT: it was not, or nobody knows. LATCH_WANT_*: call latch_op_cancel() again then.
+ * could not be kept. LATCH_DONE: a demotion, or an inspection, was carried out before the cancel.
+ * Renewals, releases and probes are carried out to their end: what they did must be known.
+ * LATCH_WANT_*: call latch_op_cancel() again then.
  */
 latch_status latch_op_cancel(latch_op *op, int64_t now_ns);
 

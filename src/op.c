@@ -38,6 +38,9 @@ static latch_status end(latch_op *op, latch_status status)
                       && (op->mode_before != LATCH_FREE || lease->deadline_ns != LATCH_NEVER);
         lease->mode = LATCH_FREE;
     }
+    if (status == LATCH_CONFLICT && lease->mode == LATCH_FREE) {
+        lease->fencing_token = 0;
+    }
     if (status != LATCH_DONE) {
         return status;
     }
@@ -130,7 +133,8 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
         op->request.deadline_ns = LATCH_NEVER;
     }
     if (lease->busy && request->kind == LATCH_PROBE) {
-        return LATCH_CONFLICT; /* being acquired: not held yet */
+        /* Being acquired: not held yet. Being renewed, or released: held still. */
+        return op->mode_before != LATCH_FREE ? LATCH_DONE : LATCH_CONFLICT;
     }
     if (lease->busy) {
         return latch_fail(error, LATCH_ERROR_BUSY, 0,
@@ -160,6 +164,7 @@ static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
         op->lease->busy = true;
         op->undoing = true;
         op->request.kind = op->mode_before == LATCH_FREE ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED;
+        op->request.detach = true;
         status = attempt(op, now_ns);
     }
     if (LATCH_WANTS(status)) {
@@ -188,9 +193,16 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
     return settle(op, status, now_ns);
 }
 
+/* Of a renewal, a release or a probe its caller has to know what came of it. */
+static bool may_be_given_up(const latch_op *op)
+{
+    return op->request.kind != LATCH_REFRESH && op->request.kind != LATCH_RELEASE
+           && op->request.kind != LATCH_PROBE;
+}
+
 latch_status latch_op_cancel(latch_op *op, int64_t now_ns)
 {
-    if (op->cancelled) {
+    if (op->cancelled || !may_be_given_up(op)) {
         return latch_op_step(op, now_ns);
     }
     op->cancelled = true;

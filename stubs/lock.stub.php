@@ -114,6 +114,18 @@ final class Lock implements SharedLockInterface
      */
     public function isHeld(): bool {}
 
+    /**
+     * A number that is greater than that of every earlier exclusive holder of this resource, to be
+     * sent along with what is written under the lock, so that a writer whose lock has run out can be
+     * refused. It belongs to this lock until that is released or taken anew, also when it has expired.
+     *
+     * @return int|null null when the lock is not held exclusively, or its store has no such numbers
+     *                  (only RedisStore has)
+     *
+     * @phpstan-impure
+     */
+    public function getFencingToken(): ?int {}
+
     public function release(): void {}
 
     public function isExpired(): bool {}

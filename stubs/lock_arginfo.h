@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: cf829f4ee30403488a531eea6f33f12e0b2a25e1 */
+ * Stub hash: 647dad71ec7488ac4f88b0fdb39ad58fdf5dab0d */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -43,6 +43,9 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Lock_isHeld arginfo_class_Latch_Lock_isAcquired
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_getFencingToken, 0, 0, IS_LONG, 1)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_release, 0, 0, IS_VOID, 0)
 ZEND_END_ARG_INFO()
 
@@ -67,6 +70,7 @@ ZEND_METHOD(Latch_Lock, synchronized);
 ZEND_METHOD(Latch_Lock, refresh);
 ZEND_METHOD(Latch_Lock, isAcquired);
 ZEND_METHOD(Latch_Lock, isHeld);
+ZEND_METHOD(Latch_Lock, getFencingToken);
 ZEND_METHOD(Latch_Lock, release);
 ZEND_METHOD(Latch_Lock, isExpired);
 ZEND_METHOD(Latch_Lock, getRemainingLifetime);
@@ -86,6 +90,7 @@ static const zend_function_entry class_Latch_Lock_methods[] = {
 	ZEND_ME(Latch_Lock, refresh, arginfo_class_Latch_Lock_refresh, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, isAcquired, arginfo_class_Latch_Lock_isAcquired, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, isHeld, arginfo_class_Latch_Lock_isHeld, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Lock, getFencingToken, arginfo_class_Latch_Lock_getFencingToken, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, release, arginfo_class_Latch_Lock_release, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, isExpired, arginfo_class_Latch_Lock_isExpired, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, getRemainingLifetime, arginfo_class_Latch_Lock_getRemainingLifetime, ZEND_ACC_PUBLIC)

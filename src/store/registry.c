@@ -5,9 +5,10 @@
 
 static const latch_store_class *const classes[] = {
     &latch_flock_store,
-    &latch_semaphore_store,
-    &latch_memory_store,
-    &latch_null_store,
+#ifdef LATCH_WITH_REDIS
+    &latch_redis_store,
+#endif
+    &latch_semaphore_store, &latch_memory_store, &latch_null_store,
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(classes[0]))
@@ -53,6 +54,11 @@ void latch_store_close(latch_store *store)
         store->class->close(store);
     }
     latch_free(store->engine, store);
+}
+
+const char *latch_store_identity(const latch_store *store)
+{
+    return store->class->identity != NULL ? store->class->identity(store) : NULL;
 }
 
 const latch_store_info *latch_store_describe(const latch_store *store)

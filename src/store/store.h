@@ -15,6 +15,8 @@ typedef struct latch_store_class {
     latch_status (*open)(latch_store *store, const latch_store_options *options,
                          latch_error *error);
     void (*close)(latch_store *store); /* may be NULL */
+    /* latch_store_identity(); may be NULL */
+    const char *(*identity)(const latch_store *store);
 
     /*
      * Starts op->request on op->lease, once for each attempt: op.c repeats it when it polls. The
@@ -46,6 +48,7 @@ struct latch_store {
 extern const latch_store_class latch_flock_store;
 extern const latch_store_class latch_memory_store;
 extern const latch_store_class latch_null_store;
+extern const latch_store_class latch_redis_store; /* in builds with hiredis */
 extern const latch_store_class latch_semaphore_store;
 
 #endif

@@ -150,6 +150,20 @@ static void a_second_operation_on_a_busy_lease_is_refused(void **state)
     assert_false(lease->busy);
 }
 
+static void a_lease_that_is_being_renewed_is_held_meanwhile(void **state)
+{
+    latch_lease *lease = unit_lease("r");
+    latch_op first, second;
+
+    (void) state;
+    lease->mode = LATCH_EXCLUSIVE;
+    SCRIPT(BEGIN(LATCH_REFRESH, LATCH_WANT_IO));
+    assert_int_equal(unit_begin(&first, lease, unit_request(LATCH_REFRESH)), LATCH_WANT_IO);
+    assert_int_equal(unit_begin(&second, lease, unit_request(LATCH_PROBE)), LATCH_DONE);
+    SCRIPT(STEP(LATCH_REFRESH, LATCH_DONE));
+    assert_int_equal(latch_op_step(&first, unit.now_ns), LATCH_DONE);
+}
+
 /* ---- What an outcome means for the lease ---------------------------------------------------- */
 
 static void a_lease_ends_a_ttl_after_the_command_was_sent(void **state)
@@ -378,6 +392,7 @@ int main(void)
         SCRIPTED_TEST(what_the_store_waits_for_is_told_to_the_driver),
         SCRIPTED_TEST(a_negative_ttl_is_refused_before_anything_is_sent),
         SCRIPTED_TEST(a_second_operation_on_a_busy_lease_is_refused),
+        SCRIPTED_TEST(a_lease_that_is_being_renewed_is_held_meanwhile),
         SCRIPTED_TEST(a_lease_ends_a_ttl_after_the_command_was_sent),
         SCRIPTED_TEST(a_lease_whose_answer_came_after_its_ttl_is_not_held),
         SCRIPTED_TEST(a_command_that_was_sent_later_counts_from_then),

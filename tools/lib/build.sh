@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 LATCH_BUILD_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev"
     gcc make autoconf pkgconf libc6-dev libhiredis-dev git)
 
-LATCH_SOURCES=(config.m4 ext src stubs)
+LATCH_SOURCES=(config.m4 Makefile.frag ext src stubs)
 
 # latch_configure_and_make DIRECTORY PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]
 latch_configure_and_make() {

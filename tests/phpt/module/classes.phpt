@@ -39,6 +39,7 @@ interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface
 class Latch\Store\FlockStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\InMemoryStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\NullStore : Latch\BlockingSharedLockStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
+class Latch\Store\RedisStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\SemaphoreStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
 string(1) "0"
 array(0) {

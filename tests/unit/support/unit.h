@@ -76,7 +76,7 @@ int unit_teardown(void **state);
 
 latch_store *unit_open(const char *name);
 void unit_script_random(const void *bytes, size_t size);
-/* By OpenSSL, which has SHA-256 and MD5. */
+/* By OpenSSL, which has SHA-256, SHA-1 and MD5. */
 void unit_digest(void *context, latch_digest kind, const struct iovec *parts, int part_count,
                  uint8_t digest[LATCH_DIGEST_MAX]);
 

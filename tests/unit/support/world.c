@@ -76,18 +76,23 @@ void unit_digest(void *context, latch_digest kind, const struct iovec *parts, in
                  uint8_t digest[LATCH_DIGEST_MAX])
 {
     SHA256_CTX sha256;
+    SHA_CTX sha1;
     MD5_CTX md5;
 
     (void) context;
-    UNIT_CHECK(kind == LATCH_SHA256 || kind == LATCH_MD5);
+    UNIT_CHECK(kind == LATCH_SHA256 || kind == LATCH_SHA1 || kind == LATCH_MD5);
     SHA256_Init(&sha256);
+    SHA1_Init(&sha1);
     MD5_Init(&md5);
     for (int at = 0; at < part_count; at++) {
         SHA256_Update(&sha256, parts[at].iov_base, parts[at].iov_len);
+        SHA1_Update(&sha1, parts[at].iov_base, parts[at].iov_len);
         MD5_Update(&md5, parts[at].iov_base, parts[at].iov_len);
     }
     if (kind == LATCH_SHA256) {
         SHA256_Final(digest, &sha256);
+    } else if (kind == LATCH_SHA1) {
+        SHA1_Final(digest, &sha1);
     } else {
         MD5_Final(digest, &md5);
     }

@@ -15,7 +15,7 @@ namespace Latch\Tools\Package;
 function role(string $file): ?string
 {
     return match (true) {
-        (bool) preg_match('~^(config\.(m4|w32)|(ext|src)/.+|stubs/[^/]+_arginfo\.h)$~', $file) => 'src',
+        (bool) preg_match('~^(config\.(m4|w32)|Makefile\.frag|(ext|src)/.+|stubs/[^/]+_arginfo\.h)$~', $file) => 'src',
         // Who uses what this one declares has it from psr/log.
         $file === 'stubs/psr_log.stub.php' => null,
         (bool) preg_match('~^(LICENSE|[A-Z]+\.md|(docs|stubs)/.+)$~', $file) => 'doc',
@@ -27,17 +27,19 @@ function role(string $file): ?string
 }
 
 /**
- * The C files that config.m4 compiles.
+ * The C files that config.m4 compiles, also those of optional stores.
  *
  * @return list<string>
  */
 function sources(string $configM4): array
 {
-    if (!preg_match('~PHP_NEW_EXTENSION\(\[latch\], m4_normalize\(\[([^]]*)]\)~', $configM4, $match)) {
+    if (!preg_match_all('~\bm4_normalize\(\[([^]]*\.c\s*)]\)~', $configM4, $lists)) {
         throw new \RuntimeException('config.m4: no list of sources is found');
     }
+    $sources = preg_split('~\s+~', trim(implode(' ', $lists[1]))) ?: [];
+    sort($sources);
 
-    return preg_split('~\s+~', trim($match[1])) ?: [];
+    return $sources;
 }
 
 /** @param list<string> $files */
@@ -123,7 +125,7 @@ $sources = sources($read('config.m4'));
 
 $xml = between($read('package.xml'), "<contents>\n", '</contents>', contents($files));
 $current = [
-    'package.xml' => between($xml, "<extsrcrelease>\n  <filelist>\n", '</filelist>', installed($files)),
+    'package.xml' => between($xml, "  <filelist>\n", '</filelist>', installed($files)),
     'config.w32' => between(
         $read('config.w32'),
         "// begin of the sources\n",

@@ -58,7 +58,7 @@ function load(array $manifest): CompletePackage
  */
 function optionsOf(string $configM4): array
 {
-    preg_match_all('~\bLATCH_BACKEND\(\[(\w+)], ~', $configM4, $matches);
+    preg_match_all('~\bLATCH_(?:LATER_)?BACKEND\(\[(\w+)], ~', $configM4, $matches);
     $options = array_map(fn (string $name) => "with-latch-$name", $matches[1]);
     sort($options);
 

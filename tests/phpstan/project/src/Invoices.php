@@ -73,7 +73,7 @@ final class Invoices
         $archived = [];
         foreach ($this->sent as $number => $text) {
             // Not sure of the lock any more: renew it.
-            if (!$lock->isHeld()) {
+            if (!$lock->isHeld() || ($lock->getFencingToken() ?? 1) < 1) {
                 $lock->refresh(60.0);
             }
             $archived[$number] = $text;

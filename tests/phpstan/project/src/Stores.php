@@ -11,6 +11,7 @@ use Latch\SharedLockInterface;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Store\NullStore;
+use Latch\Store\RedisStore;
 use Latch\Store\SemaphoreStore;
 
 use const Latch\IGNORED_SIGNALS;
@@ -42,6 +43,18 @@ final class Stores
         $store->waitAndSave($key);
         $store->putOffExpiration($key, 10.0);
         $held = $store->exists($key) && $store->inspect($key)['mode'] === 'exclusive';
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function redis(#[\SensitiveParameter] string $dsn, Key $key): bool
+    {
+        $store = new RedisStore($dsn, initialTtl: 60.0);
+        $store->save($key);
+        $store->saveRead($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key);
         $store->delete($key);
 
         return $held && !$store->exists($key);

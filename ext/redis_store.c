@@ -1,0 +1,73 @@
+/* Latch\Store\RedisStore; the store methods stand in native_store.c. */
+#include "php_latch.h"
+
+#include "zend_attributes.h"
+#include "zend_exceptions.h"
+
+#include "stubs/redis_store_arginfo.h"
+
+#include <math.h>
+
+static zend_object *create(zend_class_entry *ce)
+{
+    return &php_latch_store_create(ce)->std;
+}
+
+/* Symfony's message. */
+static void throw_ttl(zend_class_entry *ce, double ttl)
+{
+    zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
+                            "\"%s::__construct()\" expects a strictly positive TTL. Got %g.",
+                            ZSTR_VAL(ce->name), ttl);
+}
+
+static void throw_dsn(const latch_error *error)
+{
+    char problem[sizeof(error->message) + 32];
+
+    if (error->status == LATCH_ERROR_ARGUMENT) {
+        snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "redis", problem);
+    } else {
+        zend_throw_exception(php_latch_storage_ce, error->message, 0);
+    }
+}
+
+PHP_METHOD(Latch_Store_RedisStore, __construct)
+{
+    php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
+    latch_store_options options = {.dsn = NULL};
+    double ttl = 300;
+    latch_store *opened;
+    latch_error error;
+    zend_string *dsn;
+
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_STR(dsn)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE(ttl)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (store->backend != NULL) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
+        RETURN_THROWS();
+    }
+    if (!isfinite(ttl) || ttl <= 0) {
+        throw_ttl(store->std.ce, ttl);
+        RETURN_THROWS();
+    }
+    options.dsn = ZSTR_VAL(dsn);
+    options.dsn_length = ZSTR_LEN(dsn);
+    opened = latch_store_open(php_latch_engine, "redis", &options, &error);
+    if (opened == NULL) {
+        throw_dsn(&error);
+        RETURN_THROWS();
+    }
+    store->backend = php_latch_backend_share(opened);
+    store->initial_ttl_ms = php_latch_ttl_ms(ttl);
+}
+
+void php_latch_register_redis_store(void)
+{
+    register_class_Latch_Store_RedisStore(php_latch_shared_store_ce)->create_object = create;
+}

@@ -1,0 +1,86 @@
+/*
+ * One connection to a Redis server, driven without blocking. Commands are sent one after the other
+ * without awaiting each other's replies, which come back in the same order: so a signal handler may
+ * use a connection in the middle of somebody's wait, and a command whose reply nobody needs is
+ * abandoned, not awaited.
+ */
+#ifndef LATCH_REDIS_CONNECTION_H
+#define LATCH_REDIS_CONNECTION_H
+
+#include "../resolve.h"
+#include "redis_options.h"
+
+#include <hiredis/hiredis.h>
+#include <sys/un.h>
+
+typedef enum {
+    REDIS_CLOSED,
+    REDIS_RESOLVING,  /* the host's name */
+    REDIS_CONNECTING, /* to one of its addresses */
+    REDIS_GREETING,   /* AUTH and SELECT are on their way */
+    REDIS_READY,
+} redis_stage;
+
+typedef struct redis_connection {
+    latch_engine *engine;
+    const redis_options *options;
+    redis_stage stage;
+    bool has_socket;
+    latch_descriptor descriptor; /* the socket; a fork closes it in the child */
+    redisContext *context;       /* from GREETING on */
+    latch_resolution *resolution;
+    const struct addrinfo *address;       /* that is being tried, and those after it */
+    int64_t deadline_ns;                  /* by which it must be READY */
+    int64_t address_deadline_ns;          /* by which the next address is tried */
+    int64_t retry_ns;                     /* without a socket: when to try the address */
+    struct redis_call *login, *selection; /* AUTH and SELECT, while GREETING; or NULL */
+    latch_link calls;                     /* sent and unanswered, in their order */
+    char *unsent;                         /* what the socket did not take yet */
+    size_t unsent_length;
+    char trouble[64];             /* why it was closed last */
+    struct addrinfo unix_address; /* of a Unix socket, as if it had been resolved */
+    struct sockaddr_un unix_name;
+} redis_connection;
+
+/* A command that was sent. */
+typedef struct redis_call {
+    latch_link link; /* in connection->calls until it is answered or lost */
+    enum { REDIS_UNANSWERED, REDIS_ANSWERED, REDIS_LOST } state;
+    bool abandoned; /* its sender is gone: freed with its reply */
+    redisReply *reply;
+    int64_t deadline_ns; /* when the reply is overdue */
+} redis_call;
+
+/* `options` outlive the connection. Nothing is connected yet. */
+void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
+                                 const redis_options *options);
+void latch_redis_connection_end(redis_connection *connection);
+
+/*
+ * Connects and logs in, unless that has been done. LATCH_DONE: READY. LATCH_WANT_*: again, when
+ * op->fd or op->wake_ns says. Errors are in op->error; the next call begins anew then.
+ */
+latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns);
+
+/* To be called by a new request: forgets an attempt to connect that nobody has driven to its end.
+ */
+void latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
+
+/*
+ * Sends a command, on a READY connection; latch_redis_receive() goes on when the socket does not
+ * take all of it. NULL when memory ran out. The call is the caller's until latch_redis_call_free().
+ */
+redis_call *latch_redis_send(redis_connection *connection, int count, const char **arguments,
+                             const size_t *lengths, int64_t now_ns);
+/* Writes and reads what can be without waiting, and tells the calls. False when it is closed now.
+ */
+bool latch_redis_receive(redis_connection *connection);
+/* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
+latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
+/* Frees a call that was answered or lost; abandons one that was not. */
+void latch_redis_call_free(redis_connection *connection, redis_call *call);
+
+/* Closes the socket; unanswered calls are lost. */
+void latch_redis_close(redis_connection *connection);
+
+#endif

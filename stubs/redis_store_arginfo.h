@@ -1,0 +1,58 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: aec729a1e7c7d0cc1c2f634eead5af4dbf0063c2 */
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, redis, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, initialTtl, IS_DOUBLE, 0, "300.0")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_save, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Latch_Store_RedisStore_saveRead arginfo_class_Latch_Store_RedisStore_save
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_putOffExpiration, 0, 2, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+	ZEND_ARG_TYPE_INFO(0, ttl, IS_DOUBLE, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Latch_Store_RedisStore_delete arginfo_class_Latch_Store_RedisStore_save
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_exists, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+
+ZEND_METHOD(Latch_Store_RedisStore, __construct);
+ZEND_METHOD(Latch_Store_NativeStore, save);
+ZEND_METHOD(Latch_Store_NativeStore, saveRead);
+ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
+ZEND_METHOD(Latch_Store_NativeStore, delete);
+ZEND_METHOD(Latch_Store_NativeStore, exists);
+
+
+static const zend_function_entry class_Latch_Store_RedisStore_methods[] = {
+	ZEND_ME(Latch_Store_RedisStore, __construct, arginfo_class_Latch_Store_RedisStore___construct, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, save, save, arginfo_class_Latch_Store_RedisStore_save, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, saveRead, saveRead, arginfo_class_Latch_Store_RedisStore_saveRead, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_RedisStore_putOffExpiration, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_RedisStore_delete, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_RedisStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+static zend_class_entry *register_class_Latch_Store_RedisStore(zend_class_entry *class_entry_Latch_SharedLockStoreInterface)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "RedisStore", class_Latch_Store_RedisStore_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_Latch_SharedLockStoreInterface);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
