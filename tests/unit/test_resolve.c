@@ -12,6 +12,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 /* ---- A resolver that answers when the test lets it ------------------------------------------- */
 
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
@@ -396,6 +400,34 @@ static void the_library_stays_while_a_thread_is_in_it(void **state)
 
 static latch_resolution *forked, *beside;
 
+static void leave(unit_process *self, void *unused)
+{
+    (void) self;
+    (void) unused;
+    latch_resolve_end(forked);
+    latch_resolve_end(beside);
+    forked = beside = NULL;
+#ifdef __SANITIZE_ADDRESS__
+    UNIT_CHECK(__lsan_do_recoverable_leak_check() == 0);
+#endif
+}
+
+static void one_that_is_forked_can_be_given_up_in_the_child(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    forked = begin("shop.example");
+    beside = begin("shop.example");
+    await_question(2);
+    child = unit_fork(leave, NULL);
+    unit_join(&child);
+    latch_resolve_end(forked);
+    latch_resolve_end(beside);
+    let_it_answer();
+    let_it_answer();
+}
+
 static void resolve_anew(unit_process *self, void *unused)
 {
     (void) self;
@@ -406,7 +438,9 @@ static void resolve_anew(unit_process *self, void *unused)
         UNIT_CHECK(check(forked) == LATCH_ERROR_SYSTEM);
         UNIT_CHECK(unit.error.sys_errno == EAGAIN);
     }
-    if (!UNIT_TSAN) { /* it takes the thread for the parent's: same stack, same name */
+    UNIT_CHECK(check(beside) == LATCH_ERROR_SYSTEM);
+    latch_resolve_end(beside); /* the other one's neighbour in the engine's list */
+    if (!UNIT_TSAN) {          /* it takes the thread for the parent's: same stack, same name */
         unit_calls.no_threads = false;
         UNIT_CHECK(check(forked) == LATCH_WANT_IO);
         await_question(3);
@@ -416,7 +450,6 @@ static void resolve_anew(unit_process *self, void *unused)
         expect_several();
     }
     latch_resolve_end(forked);
-    latch_resolve_end(beside);
     unit_await_threads(0);
     UNIT_CHECK(unit_calls.address_lists == 0);
     latch_engine_destroy(unit.engine); /* nothing is registered with it */
@@ -505,6 +538,7 @@ int main(void)
         RESOLVE_TEST(the_descriptor_stays_while_it_is_about_to_be_written),
         RESOLVE_TEST(any_moment_is_good_to_give_up),
         RESOLVE_TEST(the_library_stays_while_a_thread_is_in_it),
+        RESOLVE_TEST(one_that_is_forked_can_be_given_up_in_the_child),
         RESOLVE_TEST(a_forked_one_begins_anew_in_the_child),
         RESOLVE_TEST(what_was_known_before_the_fork_is_known_in_the_child),
         RESOLVE_TEST(a_child_knows_nothing_of_what_was_given_up),
