@@ -46,6 +46,20 @@ static void after_fork_in_child(void)
     LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
 }
 
+/*
+ * libc forgets the handlers when it unloads this library. If that stays because a thread may be in
+ * it (src/resolve.c), the next start in the same process finds the handlers, and itself, as they
+ * were.
+ */
+static bool watch_forks(void)
+{
+    static bool watched;
+
+    watched = watched
+              || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+    return watched;
+}
+
 static PHP_MINIT_FUNCTION(latch)
 {
     latch_env env = latch_env_system();
@@ -62,8 +76,7 @@ static PHP_MINIT_FUNCTION(latch)
         zend_error(E_CORE_ERROR, "Latch cannot start: %s", error.message);
         return FAILURE;
     }
-    /* libc forgets the handlers when it unloads this library. */
-    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
+    if (!watch_forks()) {
         zend_error(E_CORE_ERROR, "Latch cannot start: pthread_atfork() failed");
         return FAILURE;
     }

@@ -21,30 +21,32 @@
 /* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
 #define TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
 
+/* What is kept beside the locks. No lock has such a name. */
+#define OWN_KEYS "latch:"
+
 /* The member that says that the holder is a writer, so that it can be no holder's token. */
 #define WRITER "__write__"
 
 typedef enum { ACQUIRE, ACQUIRE_SHARED, REFRESH, RELEASE, PROBE, SCRIPT_COUNT } script_id;
 
-/* What scripts are given, all of them in this order, as many as each takes. */
 typedef struct {
     const char *text;
     size_t length;
-    uint8_t key_count;          /* of: the lock, its record, the fencing counter */
-    bool takes_ttl, takes_time; /* beside the token */
+    uint8_t key_count; /* as many of: the lock, its record, the fencing counter */
+    bool takes_ttl;    /* beside the token */
 } redis_script;
 
-#define SCRIPT(text, key_count, takes_ttl, takes_time)                                             \
+#define SCRIPT(text, key_count, takes_ttl)                                                         \
     {                                                                                              \
-        text, sizeof(text) - 1, key_count, takes_ttl, takes_time                                   \
+        text, sizeof(text) - 1, key_count, takes_ttl                                               \
     }
 
 static const redis_script scripts[SCRIPT_COUNT] = {
-    [ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 3, true, true),
-    [ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 2, true, true),
-    [REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true, true),
-    [RELEASE] = SCRIPT(REDIS_LUA_RELEASE, 2, false, false),
-    [PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false, true),
+    [ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 3, true),
+    [ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 2, true),
+    [REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true),
+    [RELEASE] = SCRIPT(REDIS_LUA_RELEASE, 2, false),
+    [PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false),
 };
 
 /* lease->state: whose the token is. */
@@ -52,6 +54,7 @@ typedef struct redis_hold {
     unsigned generation; /* of the process that may use it */
     unsigned fork_count; /* of the engine when the lock was acquired or renewed */
     bool adopted;        /* it came with a key: the lock may be held by it already */
+    bool spent;          /* a release by it may still be on its way: for no other hold */
 } redis_hold;
 
 /* A token by which the server may have granted a lock of which nobody knows. */
@@ -182,13 +185,13 @@ static redis_call *send_script(redis_store *store, script_id id, bool as_text, c
                                size_t resource_length, const char *token, int64_t ttl_ms,
                                int64_t now_ns)
 {
-    static const char *const names[] = {"", "latch:holder:", "latch:fencing"};
+    static const char *const names[] = {"", OWN_KEYS "holder:", OWN_KEYS "fencing"};
     const latch_engine *engine = store->store.engine;
     const redis_script *script = &scripts[id];
     const redis_options *options = &store->options;
     size_t size = 3 * options->prefix_length + 2 * resource_length + 64;
     char small[512], *keys = size <= sizeof(small) ? small : latch_allocate(engine, size);
-    char key_count[2] = {(char) ('0' + script->key_count), '\0'}, ttl[24], time[24], *at = keys;
+    char key_count[2] = {(char) ('0' + script->key_count), '\0'}, ttl[24], *at = keys;
     redis_command command = {.count = 0};
     redis_call *call;
 
@@ -208,11 +211,6 @@ static redis_call *send_script(redis_store *store, script_id id, bool as_text, c
     add_text(&command, token);
     if (script->takes_ttl) {
         add(&command, ttl, (size_t) snprintf(ttl, sizeof(ttl), "%lld", (long long) ttl_ms));
-    }
-    if (script->takes_time) {
-        long long us = latch_engine_wall_ns(engine) / 1000;
-
-        add(&command, time, (size_t) snprintf(time, sizeof(time), "%lld", us));
     }
     call = latch_redis_send(&store->connection, command.count, command.arguments, command.lengths,
                             now_ns);
@@ -318,6 +316,7 @@ static latch_status make_hold(latch_op *op)
     hold->generation = engine->generation;
     hold->fork_count = engine->fork_count;
     hold->adopted = op->lease->token != NULL;
+    hold->spent = false;
     op->lease->state = hold;
     return LATCH_DONE;
 }
@@ -340,7 +339,10 @@ static latch_status claim_token(latch_op *op)
         forget_token(lease);
         lease->mode = op->mode_before = LATCH_FREE;
     }
-    if (lease->token != NULL && strcmp(lease->token, WRITER) == 0) {
+    hold = lease->state;
+    if (lease->token != NULL
+        && (strcmp(lease->token, WRITER) == 0
+            || (hold != NULL && hold->spent && acquires(op) && lease->mode == LATCH_FREE))) {
         forget_token(lease);
     }
     if (lease->token == NULL && !acquires(op)) {
@@ -354,7 +356,7 @@ static latch_status claim_token(latch_op *op)
     }
     hold = lease->state;
     hold->generation = lease->store->engine->generation;
-    hold->adopted = false;
+    hold->adopted = hold->spent = false;
     return latch_lease_make_token(lease, op->error);
 }
 
@@ -399,14 +401,26 @@ static bool is_integer(const redisReply *reply, long long least, long long most)
     return reply->type == REDIS_REPLY_INTEGER && reply->integer >= least && reply->integer <= most;
 }
 
+/* Digits, of a number that PHP can hold. */
+static bool read_number(const redisReply *reply, uint64_t *number)
+{
+    if (reply->type != REDIS_REPLY_STRING || reply->len == 0 || reply->len > 18
+        || strspn(reply->str, "0123456789") != reply->len) {
+        return false;
+    }
+    *number = strtoull(reply->str, NULL, 10);
+    return *number > 0;
+}
+
 static latch_status understand_acquired(latch_op *op, const redisReply *reply)
 {
     bool exclusive = op->request.kind == LATCH_ACQUIRE;
+    uint64_t fencing_token = 0;
 
-    if (exclusive ? reply->type != REDIS_REPLY_STRING : !is_integer(reply, 1, 1)) {
+    if (exclusive ? !read_number(reply, &fencing_token) : !is_integer(reply, 1, 1)) {
         return fail_confused(op);
     }
-    op->lease->fencing_token = exclusive ? strtoull(reply->str, NULL, 10) : 0;
+    op->lease->fencing_token = fencing_token;
     note_mode(op->lease, exclusive);
     return LATCH_DONE;
 }
@@ -430,7 +444,7 @@ static latch_status understand_released(latch_op *op, const redisReply *reply)
     if (!is_integer(reply, 0, 1)) {
         return fail_confused(op);
     }
-    hold->adopted = false;
+    hold->spent = (op->attempts & LOST_BEFORE) != 0;
     return LATCH_DONE;
 }
 
@@ -507,6 +521,17 @@ static script_id script_of(const latch_op *op)
     return ids[op->request.kind];
 }
 
+/* Not held from the moment at which the command may arrive, whatever comes of it. */
+static void note_release(latch_lease *lease)
+{
+    redis_hold *hold = lease->state;
+
+    lease->mode = LATCH_FREE;
+    hold->generation = lease->store->engine->generation;
+    hold->adopted = false;
+    hold->spent = true;
+}
+
 static latch_status send_request(latch_op *op, int64_t now_ns)
 {
     redis_store *store = store_of(op);
@@ -519,6 +544,9 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
                        lease->token, op->request.ttl_ms, now_ns);
     if (call == NULL) {
         return latch_fail_memory(op->error);
+    }
+    if (op->request.kind == LATCH_RELEASE) {
+        note_release(op->lease);
     }
     op->attempts |= SENT;
     op->sent_ns = now_ns;
@@ -569,7 +597,7 @@ static latch_status conclude(latch_op *op, const redisReply *reply)
         return understand(op, reply);
     }
     if (strncmp(reply->str, "NOSCRIPT", 8) == 0 && (op->attempts & AS_TEXT) == 0) {
-        op->attempts = (uint8_t) ((op->attempts | AS_TEXT) & ~SENT);
+        op->attempts |= AS_TEXT;
         return LATCH_WANT_TIMER;
     }
     return fail_with_reply(op, reply->str);
@@ -597,6 +625,19 @@ static latch_status await(latch_op *op, int64_t now_ns)
     return status;
 }
 
+/* What may have been done all the same. */
+static void note_failure(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+
+    owe(op, now_ns);
+    if (op->request.kind == LATCH_ACQUIRE_SHARED && (op->attempts & SENT) != 0
+        && lease->mode == LATCH_EXCLUSIVE) {
+        lease->mode = LATCH_SHARED;
+        lease->fencing_token = 0;
+    }
+}
+
 /* Sends the request, unless that has been done, and looks after its reply. */
 static latch_status advance(latch_op *op, int64_t now_ns)
 {
@@ -619,7 +660,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
         status = await(op, now_ns);
     }
     if (LATCH_FAILED(status)) {
-        owe(op, now_ns);
+        note_failure(op, now_ns);
     }
     /* A lock that this process has never had is as free of it as can be. */
     return status == LATCH_CONFLICT && op->request.kind == LATCH_RELEASE ? LATCH_DONE : status;
@@ -629,6 +670,11 @@ static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = store_of(op);
 
+    if (op->lease->resource_length >= sizeof(OWN_KEYS) - 1
+        && memcmp(op->lease->resource, OWN_KEYS, sizeof(OWN_KEYS) - 1) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "in Redis, names that begin with \"" OWN_KEYS "\" are Latch's own");
+    }
     if (op->request.kind == LATCH_INSPECT) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "the redis store cannot tell who holds a lock");
@@ -658,10 +704,11 @@ static latch_status redis_cancel(latch_op *op)
 {
     redis_store *store = store_of(op);
     const latch_lease *lease = op->lease;
-    const redis_hold *hold = lease->state;
+    redis_hold *hold = lease->state;
     redis_call *call = op->state;
 
     if (!is_sent(op)) {
+        owe(op, op->sent_ns); /* what was sent before and is lost */
         return LATCH_CONFLICT;
     }
     if (op->mode_before != LATCH_FREE || call->state == REDIS_ANSWERED) {
@@ -673,6 +720,7 @@ static latch_status redis_cancel(latch_op *op)
                              op->sent_ns))) {
         owe(op, op->sent_ns);
     }
+    hold->spent = true;
     latch_redis_call_free(&store->connection, call);
     return LATCH_CONFLICT;
 }

@@ -1,11 +1,11 @@
 -- Takes a lock beside other readers, or renews it for one of them, or demotes its writer.
 --
 -- KEYS: 1 the lock, 2 its holder's record
--- ARGV: 1 the holder's token, 2 the TTL in ms, 3 the client's time in us
+-- ARGV: 1 the holder's token, 2 the TTL in ms
 -- Returns 1, or nil when a writer holds the lock.
 local lock, record = KEYS[1], KEYS[2]
 local token, ttl = ARGV[1], ARGV[2]
-local us = now_us(ARGV[3])
+local us = now_us()
 local kind = redis.call('TYPE', lock).ok
 
 if kind == 'string' then
@@ -17,8 +17,8 @@ if kind ~= 'none' then
         if not redis.call('ZSCORE', lock, token) then
             return false
         end
-        redis.call('ZREM', lock, '__write__')
         redis.call('DEL', record)
+        redis.call('ZREM', lock, '__write__')
     end
 end
 redis.call('ZADD', lock, string.format('%.0f', math.ceil(us / 1000) + ttl), token)

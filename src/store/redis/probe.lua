@@ -1,7 +1,7 @@
 -- Looks whether a hold is there, and changes nothing.
 --
 -- KEYS: 1 the lock
--- ARGV: 1 the holder's token, 2 the client's time in us
+-- ARGV: 1 the holder's token
 -- Returns the milliseconds that are left and 2 for a writer's, 1 for a reader's; nil when there is
 -- none.
 local lock = KEYS[1]
@@ -13,7 +13,7 @@ local expiry = redis.call('ZSCORE', lock, ARGV[1])
 if not expiry then
     return false
 end
-local left = math.floor(expiry - now_us(ARGV[2]) / 1000)
+local left = math.floor(expiry - now_us() / 1000)
 if left <= 0 then
     return false
 end

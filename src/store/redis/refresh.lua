@@ -1,11 +1,11 @@
 -- Renews a hold.
 --
 -- KEYS: 1 the lock, 2 its holder's record
--- ARGV: 1 the holder's token, 2 the TTL in ms, 3 the client's time in us
+-- ARGV: 1 the holder's token, 2 the TTL in ms
 -- Returns 2 when it is a writer's, 1 when it is a reader's, 0 when there is none.
 local lock, record = KEYS[1], KEYS[2]
 local token, ttl = ARGV[1], ARGV[2]
-local us = now_us(ARGV[3])
+local us = now_us()
 
 if redis.call('TYPE', lock).ok == 'string' or not redis.call('ZSCORE', lock, token) then
     return 0
