@@ -160,7 +160,9 @@ static latch_status check_host(const char *host, size_t length, bool bracketed, 
         return fail(error, "only an IPv6 address stands in brackets, as in \"[::1]:6379\"");
     }
     for (size_t at = 0; at < length; at++) {
-        if (is_control(host[at]) || strchr(" /?#@[]\\", host[at]) != NULL) {
+        /* A name beyond ASCII is the resolver's business. */
+        if (!is_letter(host[at]) && !is_digit(host[at]) && !(host[at] & 0x80)
+            && strchr("-._~:%", host[at]) == NULL) {
             return fail(error, "the host is a name or an address, an IPv6 address in brackets, as "
                                "in \"[::1]:6379\"");
         }

@@ -13,18 +13,26 @@ static latch_status fail(const redis_reading *reading, const char *what)
 
 /* ---- What was given, put together */
 
-static latch_status check_scheme(const redis_reading *reading)
+static bool has_scheme(const char *text, size_t length, const char *scheme)
 {
-    const char *scheme = reading->dsn->scheme;
+    size_t scheme_length = strlen(scheme);
 
-    if (strcmp(scheme, "rediss") == 0 || strcmp(scheme, "valkeys") == 0) {
+    return length > scheme_length && memcmp(text, scheme, scheme_length) == 0
+           && text[scheme_length] == ':';
+}
+
+/* Comes first: what is no DSN for Redis at all is not to be told how its host is written. */
+static latch_status check_scheme(const redis_reading *reading, const char *text, size_t length)
+{
+    if (has_scheme(text, length, "rediss") || has_scheme(text, length, "valkeys")) {
         return fail(reading,
                     "\"rediss:\" and \"valkeys:\" ask for TLS, which this version of Latch "
                     "does not have yet");
     }
-    return strcmp(scheme, "redis") == 0 || strcmp(scheme, "valkey") == 0
+    return has_scheme(text, length, "redis") || has_scheme(text, length, "valkey")
                ? LATCH_DONE
-               : fail(reading, "it begins with \"redis:\" or \"valkey:\"");
+               : fail(reading, "it begins with \"redis:\" or \"valkey:\", as in "
+                               "\"redis://localhost:6379\"");
 }
 
 /* Symfony's rule: what comes after the last slash of the path is the database, if it is a number or
@@ -92,11 +100,8 @@ static latch_status check_database(redis_reading *reading)
 
 static latch_status read_all(redis_reading *reading)
 {
-    latch_status status = check_scheme(reading);
+    latch_status status = take_place(reading);
 
-    if (status == LATCH_DONE) {
-        status = take_place(reading);
-    }
     for (reading->option = reading->dsn->options; status == LATCH_DONE && reading->option != NULL;
          reading->option = reading->option->next) {
         status = latch_redis_take_option(reading);
@@ -238,7 +243,10 @@ latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, si
         .connect_timeout_ns = REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
         .command_timeout_ns = REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
     };
-    status = latch_dsn_parse(engine, dsn, length, &parsed, error);
+    status = check_scheme(&reading, dsn, length);
+    if (status == LATCH_DONE) {
+        status = latch_dsn_parse(engine, dsn, length, &parsed, error);
+    }
     if (status != LATCH_DONE) {
         return status;
     }
