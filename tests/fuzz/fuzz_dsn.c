@@ -1,0 +1,182 @@
+/*
+ * DSNs for Redis, whatever is in them: no error of memory, no undefined behaviour, and
+ *
+ * - a DSN that is read has what every connection needs, the same each time;
+ * - however its options are percent-encoded, it asks for the same connection;
+ * - one that is refused is told why, in plain text without the password.
+ */
+#include "dsn.h"
+#include "store/redis_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In place of a password. The input must not have it by itself. */
+#define MARKER "hUnT3r2"
+
+/* Not assert(), which can be compiled out. */
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static latch_engine *get_engine(void)
+{
+    static latch_engine *engine;
+
+    if (engine == NULL) {
+        latch_env env = latch_env_system();
+        latch_error error;
+
+        engine = latch_engine_create(&env, &error);
+        EXPECT(engine != NULL);
+    }
+    return engine;
+}
+
+static void check_error(const latch_error *error)
+{
+    EXPECT(error->status == LATCH_ERROR_ARGUMENT);
+    EXPECT(strncmp(error->message, "invalid ", 8) == 0);
+    for (const char *at = error->message; *at != '\0'; at++) {
+        EXPECT(*at >= ' ' && *at <= '~');
+    }
+    /* Nothing was cut off. */
+    EXPECT(strlen(error->message) < sizeof(error->message) - 1);
+}
+
+static void check_options(const redis_options *options)
+{
+    EXPECT((options->host != NULL) != (options->path != NULL));
+    if (options->host != NULL) {
+        EXPECT(*options->host != '\0' && options->port >= 1 && options->port <= 65535);
+    } else {
+        EXPECT(*options->path == '/' && strlen(options->path) < 108 && options->port == 0);
+    }
+    EXPECT(*options->address != '\0' && *options->identity != '\0');
+    EXPECT(options->user == NULL || options->password != NULL);
+    EXPECT(options->database >= 0);
+    EXPECT(options->prefix_length == strlen(options->prefix));
+    EXPECT(options->connect_timeout_ns >= LATCH_NS_PER_MS);
+    EXPECT(options->connect_timeout_ns <= REDIS_MAX_TIMEOUT_S * LATCH_NS_PER_S);
+    EXPECT(options->command_timeout_ns >= LATCH_NS_PER_MS);
+    EXPECT(options->command_timeout_ns <= REDIS_MAX_TIMEOUT_S * LATCH_NS_PER_S);
+    EXPECT(options->keepalive_s >= 0 && options->keepalive_s <= REDIS_MAX_KEEPALIVE_S);
+}
+
+/* Reads `text`, which ends where its memory ends, so that ASan sees who reads on. */
+static bool parse(const char *text, size_t length, redis_options *options, latch_error *error)
+{
+    char *copy = malloc(length + (length == 0));
+    latch_status status;
+
+    EXPECT(copy != NULL);
+    memcpy(copy, text, length);
+    memset(error, 0, sizeof(*error));
+    status = latch_redis_options_parse(get_engine(), copy, length, options, error);
+    free(copy);
+    EXPECT(status == LATCH_DONE || status == error->status);
+    if (status == LATCH_DONE) {
+        check_options(options);
+    } else {
+        check_error(error);
+    }
+    return status == LATCH_DONE;
+}
+
+static void expect_same(const redis_options *options, const char *text, size_t length)
+{
+    redis_options others;
+    latch_error error;
+
+    EXPECT(parse(text, length, &others, &error));
+    EXPECT(strcmp(options->identity, others.identity) == 0);
+    EXPECT(strcmp(options->address, others.address) == 0);
+    latch_redis_options_free(get_engine(), &others);
+}
+
+/* The same DSN, with each letter and digit of its options percent-encoded that is not yet. */
+static size_t encode_options(const char *text, size_t length, char *encoded)
+{
+    const char *end = text + length, *at_sign = memchr(text, '@', length);
+    const char *from = at_sign != NULL ? at_sign : text;
+    const char *options = memchr(from, '?', (size_t) (end - from));
+    char *out = encoded;
+
+    for (const char *at = text; at < end; at++) {
+        bool is_plain = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z')
+                        || (*at >= 'A' && *at <= 'Z');
+
+        if (*at == '%' && end - at > 2) {
+            memcpy(out, at, 3);
+            out += 3;
+            at += 2;
+        } else if (is_plain && options != NULL && at > options) {
+            out += sprintf(out, "%%%02X", (unsigned char) *at);
+        } else {
+            *out++ = *at;
+        }
+    }
+    return (size_t) (out - encoded);
+}
+
+static void check_dsn(const char *text, size_t length)
+{
+    char encoded[3 * LATCH_DSN_MAX + 1];
+    redis_options options;
+    latch_error error;
+
+    if (!parse(text, length, &options, &error)) {
+        return;
+    }
+    EXPECT(length <= LATCH_DSN_MAX);
+    expect_same(&options, text, length);
+    length = encode_options(text, length, encoded);
+    if (length <= LATCH_DSN_MAX) {
+        expect_same(&options, encoded, length);
+    }
+    latch_redis_options_free(get_engine(), &options);
+}
+
+/* The marker is a password here, between what the input is cut into. */
+static void check_secrecy(const char *before, const char *after, const char *text, size_t length)
+{
+    char dsn[LATCH_DSN_MAX + 100];
+    size_t before_length = strlen(before), after_length = strlen(after);
+    redis_options options;
+    latch_error error;
+
+    if (length > LATCH_DSN_MAX || memmem(text, length, MARKER, strlen(MARKER)) != NULL) {
+        return;
+    }
+    memcpy(dsn, before, before_length);
+    memcpy(dsn + before_length, text, length);
+    memcpy(dsn + before_length + length, after, after_length);
+    if (parse(dsn, before_length + length + after_length, &options, &error)) {
+        EXPECT(strstr(options.address, MARKER) == NULL);
+        latch_redis_options_free(get_engine(), &options);
+    } else {
+        EXPECT(strstr(error.message, MARKER) == NULL);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = size > 0 ? (const char *) data : "";
+
+    check_dsn(text, size);
+    check_secrecy("redis://" MARKER "@", "", text, size);
+    check_secrecy("redis://user:" MARKER "@", "", text, size);
+    check_secrecy("redis:///" MARKER "?#@", "", text, size);
+    check_secrecy("redis:?auth=" MARKER "&", "", text, size);
+    check_secrecy("redis://host?auth=pass&" MARKER "&", "", text, size);
+    check_secrecy("redis:?auth[]=user&auth[]=" MARKER "&", "", text, size);
+    if (memchr(text, '@', size) == NULL) { /* which would make a password of all before it */
+        check_secrecy("redis://host?", "&auth=" MARKER, text, size);
+    }
+    return 0;
+}

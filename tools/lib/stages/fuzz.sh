@@ -1,0 +1,33 @@
+# Stage "fuzz": what the engine reads from outside, in variations that libFuzzer makes of a corpus.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/check.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
+
+STAGE_PACKAGES=(clang libclang-rt-dev make libc6-dev libhiredis-dev pkgconf)
+
+# A target that does less has not been at work.
+RUNS_MIN=1000
+
+# fuzz ARGUMENT...: calls make for the targets.
+fuzz() {
+    make -C "$LATCH_ROOT/tests/fuzz" BUILD="$LATCH_WORK/fuzz" "$@"
+}
+
+# target_holds TARGET: the same runs each time, but for what a slow machine does not get through.
+target_holds() {
+    local log=$LATCH_WORK/log/$1.log
+    latch_quietly "$log" fuzz "run-$1" RUNS=200000 SECONDS_MAX=60 SEED=1
+    awk -v least="$RUNS_MIN" '$1 == "stat::number_of_executed_units:" { runs = $2 }
+        END { if (runs < least) { print "only " runs + 0 " runs"; exit 1 } }' "$log"
+}
+
+stage() {
+    local target passed=0 failed=0
+    latch_quietly "$LATCH_WORK/log/fuzz-build.log" fuzz
+    for target in "$LATCH_ROOT"/tests/fuzz/fuzz_*.c; do
+        target=${target##*/}
+        check "$target" target_holds "${target%.c}"
+    done
+    count fuzz "$passed" "$failed" 0
+}
