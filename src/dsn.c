@@ -252,7 +252,7 @@ static latch_status check_name(const char *name, latch_error *error)
     }
     for (const char *at = bracket; at != NULL && *at != '\0'; at++) {
         open += *at == '[';
-        open -= *at == ']' && open > 0;
+        open -= *at == ']';
         if (open == 0 && at[1] != '\0' && at[1] != '[') {
             return fail(error, "after the \"]\" of an option's name comes \"=\" or \"&\"");
         }
