@@ -187,6 +187,7 @@ static void or_a_socket(void **state)
     expect_socket("redis:///run/6379/1x", "/run/6379/1x");
     expect_socket("redis:///run/6379", "/run"); /* as Symfony reads it */
     refuse("redis:///run/a%0ab", "control character");
+    refuse("redis:///run/a%7fb", "control character");
     refuse("redis:?host[/run/a%0ab:]", "control character");
 }
 
@@ -321,6 +322,7 @@ static void auth_is_a_password_or_a_list_of_two(void **state)
         "auth[a]=b",
         "auth[][]=a&auth[][]=b",
         "auth=a&auth[]=b",
+        "auth=a&auth[]=b&auth[]=c",
         "auth[]=a&auth=b",
         "auth[]=a&auth[]=b&auth=c",
     };
@@ -548,6 +550,10 @@ static void dsns_that_mean_different_things_have_different_ones(void **state)
         "redis://u:p%201:-@h",
         "redis://p%200:@h",
         "redis://p%20-@h",
+        "redis://u%20x:y@h",
+        "redis://u:x%20y@h",
+        "redis://u%201%3Ax:y@h",
+        "redis://u:x%201%3Ay@h",
         "redis://-@h",
         "redis://-:-@h",
         "redis://0:%200:@h",
