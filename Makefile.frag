@@ -6,4 +6,4 @@ $(builddir)/src/store/redis_scripts.h: $(LATCH_LUA)/embed.awk $(LATCH_LUA)/acqui
     $(LATCH_LUA)/refresh.lua $(LATCH_LUA)/release.lua
 	@$(AWK) -f $(LATCH_LUA)/embed.awk $(LATCH_LUA)/*.lua > $@.new && mv $@.new $@
 
-src/store/redis.lo: $(builddir)/src/store/redis_scripts.h
+src/store/redis_script.lo: $(builddir)/src/store/redis_scripts.h

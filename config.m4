@@ -77,8 +77,10 @@ if test "$PHP_LATCH" != no; then
   LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis], m4_normalize([
       src/store/redis.c
       src/store/redis_connection.c
+      src/store/redis_debt.c
       src/store/redis_option_table.c
       src/store/redis_options.c
+      src/store/redis_script.c
     ]))
   LATCH_LATER_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
   LATCH_LATER_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb])

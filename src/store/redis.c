@@ -3,51 +3,26 @@
  * other: one script for each request (redis/ *.lua), one round trip.
  *
  * A request may be sent twice: when its reply was lost with the connection nobody knows whether it
- * was carried out, and all of them ask for a state by the holder's token, not for a change. What
- * cannot be asked again, because the server is gone for now, is made good later: a lock that may
- * have been granted to nobody is given back before anything else is sent (a debt).
+ * was carried out, and all of them ask for a state by the holder's token, not for a change. If that
+ * does not help either, a lock that may have been granted is given back as soon as can be
+ * (redis_debt.c).
  *
  * A token belongs to one process. A forked child that inherits a lease is another holder, but for
  * leases with `inherit`, which are meant to be handed on while they are held.
  */
-#include "redis_connection.h"
-#include "redis_scripts.h"
-#include "store.h"
+#include "redis.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
 #define TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
 
-/* What is kept beside the locks. No lock has such a name. */
-#define OWN_KEYS "latch:"
+/* How long a lock is to be given back of which nobody knows when it expires. */
+#define DEBT_NS (60 * LATCH_NS_PER_S)
 
 /* The member that says that the holder is a writer, so that it can be no holder's token. */
 #define WRITER "__write__"
-
-typedef enum { ACQUIRE, ACQUIRE_SHARED, REFRESH, RELEASE, PROBE, SCRIPT_COUNT } script_id;
-
-typedef struct {
-    const char *text;
-    size_t length;
-    uint8_t key_count; /* as many of: the lock, its record, the fencing counter */
-    bool takes_ttl;    /* beside the token */
-} redis_script;
-
-#define SCRIPT(text, key_count, takes_ttl)                                                         \
-    {                                                                                              \
-        text, sizeof(text) - 1, key_count, takes_ttl                                               \
-    }
-
-static const redis_script scripts[SCRIPT_COUNT] = {
-    [ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 3, true),
-    [ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 2, true),
-    [REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true),
-    [RELEASE] = SCRIPT(REDIS_LUA_RELEASE, 2, false),
-    [PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false),
-};
 
 /* lease->state: whose the token is. */
 typedef struct redis_hold {
@@ -57,24 +32,6 @@ typedef struct redis_hold {
     bool spent;          /* a release by it may still be on its way: for no other hold */
 } redis_hold;
 
-/* A token by which the server may have granted a lock of which nobody knows. */
-typedef struct redis_debt {
-    latch_link link;
-    int64_t end_ns; /* by then it has expired by itself */
-    char token[LATCH_TOKEN_MAX + 1];
-    size_t resource_length;
-    char resource[];
-} redis_debt;
-
-typedef struct redis_store {
-    latch_store store;
-    redis_options options;
-    redis_connection connection;
-    latch_link debts;
-    unsigned generation;                    /* of the process whose debts they are */
-    char digests[SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex */
-} redis_store;
-
 /* op->attempts */
 enum { SENT = 1, LOST_BEFORE = 2, AS_TEXT = 4 };
 
@@ -83,27 +40,17 @@ static redis_store *store_of(const latch_op *op)
     return (redis_store *) op->lease->store;
 }
 
+static redis_target target_of(const latch_lease *lease)
+{
+    return (redis_target){lease->resource, lease->resource_length, lease->token};
+}
+
 static bool acquires(const latch_op *op)
 {
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
-
-static void digest_scripts(redis_store *store)
-{
-    const latch_env *env = &store->store.engine->env;
-
-    for (size_t at = 0; at < SCRIPT_COUNT; at++) {
-        const struct iovec text = {(void *) (uintptr_t) scripts[at].text, scripts[at].length};
-        uint8_t digest[LATCH_DIGEST_MAX];
-
-        env->digest(env->context, LATCH_SHA1, &text, 1, digest);
-        for (size_t byte = 0; byte < 20; byte++) {
-            snprintf(&store->digests[at][2 * byte], 3, "%02x", digest[byte]);
-        }
-    }
-}
 
 static latch_status redis_open(latch_store *base, const latch_store_options *options,
                                latch_error *error)
@@ -116,183 +63,22 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
         return status;
     }
     latch_redis_connection_init(&store->connection, base->engine, &store->options);
-    latch_link_init(&store->debts);
-    store->generation = base->engine->generation;
+    latch_redis_debts_init(store);
     return LATCH_DONE;
-}
-
-static void forgive_debts(redis_store *store)
-{
-    while (store->debts.next != &store->debts) {
-        redis_debt *debt = LATCH_CONTAINER(store->debts.next, redis_debt, link);
-
-        latch_link_remove(&debt->link);
-        latch_free(store->store.engine, debt);
-    }
 }
 
 static void redis_close(latch_store *base)
 {
     redis_store *store = (redis_store *) base;
 
-    latch_redis_connection_end(&store->connection);
-    forgive_debts(store);
+    latch_redis_close(&store->connection);
+    latch_redis_debts_end(store);
     latch_redis_options_free(base->engine, &store->options);
 }
 
 static const char *redis_identity(const latch_store *base)
 {
     return ((const redis_store *) base)->options.identity;
-}
-
-/* ---- Sending -------------------------------------------------------------------------------- */
-
-typedef struct {
-    const char *arguments[10];
-    size_t lengths[10];
-    int count;
-} redis_command;
-
-static void add(redis_command *command, const char *argument, size_t length)
-{
-    command->arguments[command->count] = argument;
-    command->lengths[command->count++] = length;
-}
-
-static void add_text(redis_command *command, const char *text)
-{
-    add(command, text, strlen(text));
-}
-
-/* Writes prefix, name and resource behind each other, as one key. */
-static char *add_key(redis_command *command, char *at, const redis_options *options,
-                     const char *name, const char *resource, size_t length)
-{
-    char *key = at;
-
-    memcpy(at, options->prefix, options->prefix_length);
-    at += options->prefix_length;
-    memcpy(at, name, strlen(name));
-    at += strlen(name);
-    memcpy(at, resource, length);
-    at += length;
-    add(command, key, (size_t) (at - key));
-    return at;
-}
-
-/* NULL when memory ran out. */
-static redis_call *send_script(redis_store *store, script_id id, bool as_text, const char *resource,
-                               size_t resource_length, const char *token, int64_t ttl_ms,
-                               int64_t now_ns)
-{
-    static const char *const names[] = {"", OWN_KEYS "holder:", OWN_KEYS "fencing"};
-    const latch_engine *engine = store->store.engine;
-    const redis_script *script = &scripts[id];
-    const redis_options *options = &store->options;
-    size_t size = 3 * options->prefix_length + 2 * resource_length + 64;
-    char small[512], *keys = size <= sizeof(small) ? small : latch_allocate(engine, size);
-    char key_count[2] = {(char) ('0' + script->key_count), '\0'}, ttl[24], *at = keys;
-    redis_command command = {.count = 0};
-    redis_call *call;
-
-    if (keys == NULL) {
-        return NULL;
-    }
-    if (store->digests[id][0] == '\0') {
-        digest_scripts(store);
-    }
-    add_text(&command, as_text ? "EVAL" : "EVALSHA");
-    add(&command, as_text ? script->text : store->digests[id],
-        as_text ? script->length : sizeof(store->digests[id]) - 1);
-    add_text(&command, key_count);
-    for (size_t key = 0; key < script->key_count; key++) {
-        at = add_key(&command, at, options, names[key], resource, key == 2 ? 0 : resource_length);
-    }
-    add_text(&command, token);
-    if (script->takes_ttl) {
-        add(&command, ttl, (size_t) snprintf(ttl, sizeof(ttl), "%lld", (long long) ttl_ms));
-    }
-    call = latch_redis_send(&store->connection, command.count, command.arguments, command.lengths,
-                            now_ns);
-    if (keys != small) {
-        latch_free(engine, keys);
-    }
-    return call;
-}
-
-/*
- * Gives a lock back without waiting for an answer. So it is sent as text: nobody would see that the
- * server has forgotten the script.
- */
-static bool send_release(redis_store *store, const char *resource, size_t length, const char *token,
-                         int64_t now_ns)
-{
-    redis_call *call = send_script(store, RELEASE, true, resource, length, token, 0, now_ns);
-
-    if (call != NULL) {
-        latch_redis_call_free(&store->connection, call);
-    }
-    return call != NULL;
-}
-
-static void forget_token(latch_lease *lease)
-{
-    latch_free(lease->store->engine, lease->token);
-    lease->token = NULL;
-}
-
-/* ---- Debts ---------------------------------------------------------------------------------- */
-
-/* Before anything else is sent on a new connection: whoever comes next may want one of the locks.
- */
-static void pay_debts(redis_store *store, int64_t now_ns)
-{
-    if (store->generation != store->store.engine->generation) {
-        forgive_debts(store); /* they are the parent's */
-        store->generation = store->store.engine->generation;
-    }
-    while (store->debts.next != &store->debts) {
-        redis_debt *debt = LATCH_CONTAINER(store->debts.next, redis_debt, link);
-
-        if (now_ns < debt->end_ns
-            && !send_release(store, debt->resource, debt->resource_length, debt->token, now_ns)) {
-            return;
-        }
-        latch_link_remove(&debt->link);
-        latch_free(store->store.engine, debt);
-    }
-}
-
-/*
- * A request has failed, and yet the server may have granted the lock: the reply was lost, or the
- * script failed in its middle. The token is given up, so that nobody else uses it, and the lock is
- * to be given back.
- */
-static void owe(latch_op *op, int64_t now_ns)
-{
-    redis_store *store = store_of(op);
-    latch_lease *lease = op->lease;
-    redis_hold *hold = lease->state;
-    redis_debt *debt;
-
-    if (!acquires(op) || (op->attempts & SENT) == 0) {
-        return;
-    }
-    if (op->mode_before != LATCH_FREE || hold->adopted) {
-        return; /* it was held before, or may have been */
-    }
-    debt = latch_allocate(store->store.engine, sizeof(*debt) + lease->resource_length);
-    if (debt != NULL) {
-        debt->end_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
-        snprintf(debt->token, sizeof(debt->token), "%s", lease->token);
-        debt->resource_length = lease->resource_length;
-        memcpy(debt->resource, lease->resource, lease->resource_length);
-        latch_link_append(&store->debts, &debt->link);
-    }
-    forget_token(lease);
-    if (store->connection.stage == REDIS_READY) {
-        pay_debts(store, now_ns);
-    }
 }
 
 /* ---- Whose token ---------------------------------------------------------------------------- */
@@ -303,6 +89,12 @@ static bool is_foreign(const latch_lease *lease)
 
     return hold != NULL && hold->generation != lease->store->engine->generation
            && !(lease->inherit && lease->mode != LATCH_FREE);
+}
+
+static void forget_token(latch_lease *lease)
+{
+    latch_free(lease->store->engine, lease->token);
+    lease->token = NULL;
 }
 
 static latch_status make_hold(latch_op *op)
@@ -341,8 +133,7 @@ static latch_status claim_token(latch_op *op)
     }
     hold = lease->state;
     if (lease->token != NULL
-        && (strcmp(lease->token, WRITER) == 0
-            || (hold != NULL && hold->spent && acquires(op) && lease->mode == LATCH_FREE))) {
+        && (strcmp(lease->token, WRITER) == 0 || (hold != NULL && hold->spent && acquires(op)))) {
         forget_token(lease);
     }
     if (lease->token == NULL && !acquires(op)) {
@@ -510,12 +301,12 @@ static bool count_loss(latch_op *op)
     return again;
 }
 
-static script_id script_of(const latch_op *op)
+static redis_script_id script_of(const latch_op *op)
 {
-    static const script_id ids[] = {
-        [LATCH_ACQUIRE] = ACQUIRE, [LATCH_ACQUIRE_SHARED] = ACQUIRE_SHARED,
-        [LATCH_REFRESH] = REFRESH, [LATCH_RELEASE] = RELEASE,
-        [LATCH_PROBE] = PROBE,
+    static const redis_script_id ids[] = {
+        [LATCH_ACQUIRE] = REDIS_ACQUIRE, [LATCH_ACQUIRE_SHARED] = REDIS_ACQUIRE_SHARED,
+        [LATCH_REFRESH] = REDIS_REFRESH, [LATCH_RELEASE] = REDIS_RELEASE,
+        [LATCH_PROBE] = REDIS_PROBE,
     };
 
     return ids[op->request.kind];
@@ -535,13 +326,12 @@ static void note_release(latch_lease *lease)
 static latch_status send_request(latch_op *op, int64_t now_ns)
 {
     redis_store *store = store_of(op);
-    const latch_lease *lease = op->lease;
-    bool as_text = (op->attempts & AS_TEXT) != 0 || op->request.detach;
+    const redis_target target = target_of(op->lease);
     redis_call *call;
 
-    pay_debts(store, now_ns);
-    call = send_script(store, script_of(op), as_text, lease->resource, lease->resource_length,
-                       lease->token, op->request.ttl_ms, now_ns);
+    latch_redis_pay(store, now_ns); /* first: it may be this very lock */
+    call = latch_redis_send_script(store, script_of(op), (op->attempts & AS_TEXT) != 0, &target,
+                                   op->request.ttl_ms, now_ns);
     if (call == NULL) {
         return latch_fail_memory(op->error);
     }
@@ -554,30 +344,23 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     return LATCH_DONE;
 }
 
+/* Connects, and sends. LATCH_DONE: it is on its way. */
+static latch_status dispatch(latch_op *op, int64_t now_ns)
+{
+    latch_status status = claim_token(op); /* a process may have been forked meanwhile */
+
+    if (status == LATCH_DONE) {
+        status = latch_redis_connect(&store_of(op)->connection, op, now_ns);
+    }
+    return status == LATCH_DONE ? send_request(op, now_ns) : status;
+}
+
 static latch_status fail_lost(latch_op *op)
 {
     redis_store *store = store_of(op);
 
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "lost the connection to Redis at %s: %s",
                       store->options.address, store->connection.trouble);
-}
-
-/* Connects, and sends. LATCH_DONE: it is on its way. */
-static latch_status dispatch(latch_op *op, int64_t now_ns)
-{
-    redis_store *store = store_of(op);
-    latch_status status = claim_token(op); /* a process may have been forked meanwhile */
-
-    while (status == LATCH_DONE) {
-        status = latch_redis_connect(&store->connection, op, now_ns);
-        /* What nobody awaits must not go to a server that has hung up. */
-        if (status != LATCH_DONE || !op->request.detach
-            || latch_redis_receive(&store->connection)) {
-            break;
-        }
-        status = count_loss(op) ? LATCH_DONE : fail_lost(op);
-    }
-    return status == LATCH_DONE ? send_request(op, now_ns) : status;
 }
 
 static latch_status fail_overdue(latch_op *op)
@@ -625,14 +408,26 @@ static latch_status await(latch_op *op, int64_t now_ns)
     return status;
 }
 
-/* What may have been done all the same. */
-static void note_failure(latch_op *op, int64_t now_ns)
+/*
+ * The request is over, and yet the server may have carried it out: the reply is lost, or will be
+ * heard by nobody, or the script failed in its middle. A lock that may have been granted is given
+ * back; one that may have been demoted counts as shared.
+ */
+static void make_good(latch_op *op, int64_t now_ns)
 {
+    redis_store *store = store_of(op);
     latch_lease *lease = op->lease;
+    redis_hold *hold = lease->state;
+    const redis_target target = target_of(lease);
 
-    owe(op, now_ns);
-    if (op->request.kind == LATCH_ACQUIRE_SHARED && (op->attempts & SENT) != 0
-        && lease->mode == LATCH_EXCLUSIVE) {
+    if (!acquires(op) || (op->attempts & SENT) == 0 || is_foreign(lease)) {
+        return;
+    }
+    if (op->mode_before == LATCH_FREE && !hold->adopted) {
+        latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
+        latch_redis_pay(store, now_ns);
+        hold->spent = true;
+    } else if (op->request.kind == LATCH_ACQUIRE_SHARED && lease->mode == LATCH_EXCLUSIVE) {
         lease->mode = LATCH_SHARED;
         lease->fencing_token = 0;
     }
@@ -647,33 +442,69 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     while (status == LATCH_WANT_TIMER) {
         if (is_sent(op)) {
             latch_redis_receive(&store->connection);
+            status = LATCH_DONE;
         } else {
             status = dispatch(op, now_ns);
-            if (status != LATCH_DONE) {
-                break;
-            }
         }
-        if (op->request.detach && store->connection.unsent_length == 0) {
-            latch_redis_call_free(&store->connection, op->state);
-            return LATCH_DONE;
+        if (status == LATCH_DONE) {
+            status = await(op, now_ns);
+        } else {
+            break; /* also to wait until it is connected */
         }
-        status = await(op, now_ns);
     }
     if (LATCH_FAILED(status)) {
-        note_failure(op, now_ns);
+        make_good(op, now_ns);
     }
-    /* A lock that this process has never had is as free of it as can be. */
-    return status == LATCH_CONFLICT && op->request.kind == LATCH_RELEASE ? LATCH_DONE : status;
+    return status;
+}
+
+/*
+ * A release that nobody awaits is a debt. If it cannot be sent now its caller hears of that, and it
+ * stays a debt.
+ */
+static latch_status detach(latch_op *op, int64_t now_ns)
+{
+    redis_store *store = store_of(op);
+    latch_lease *lease = op->lease;
+    const redis_target target = target_of(lease);
+    int64_t end_ns = lease->deadline_ns;
+    latch_status status;
+
+    if ((op->attempts & SENT) == 0) {
+        end_ns = end_ns == LATCH_NEVER || end_ns < now_ns ? now_ns + DEBT_NS : end_ns;
+        if (!latch_redis_owe(store, &target, end_ns)) {
+            return latch_fail_memory(op->error);
+        }
+        note_release(lease);
+        op->attempts |= SENT;
+    }
+    do {
+        status = latch_redis_connect(&store->connection, op, now_ns);
+        if (status != LATCH_DONE) {
+            return status;
+        }
+        /* The process may end before anybody notices that the server has hung up. */
+        if (latch_redis_receive(&store->connection)) {
+            latch_redis_pay(store, now_ns);
+            return LATCH_DONE;
+        }
+    } while (count_loss(op));
+    return fail_lost(op);
+}
+
+static latch_status redis_step(latch_op *op, int64_t now_ns)
+{
+    return op->request.detach ? detach(op, now_ns) : advance(op, now_ns);
 }
 
 static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = store_of(op);
 
-    if (op->lease->resource_length >= sizeof(OWN_KEYS) - 1
-        && memcmp(op->lease->resource, OWN_KEYS, sizeof(OWN_KEYS) - 1) == 0) {
+    if (op->lease->resource_length >= sizeof(REDIS_OWN_KEYS) - 1
+        && memcmp(op->lease->resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "in Redis, names that begin with \"" OWN_KEYS "\" are Latch's own");
+                          "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
     }
     if (op->request.kind == LATCH_INSPECT) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
@@ -688,12 +519,10 @@ static latch_status redis_begin(latch_op *op)
     op->attempts = 0;
     op->state = unsent(store);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
-    return advance(op, op->sent_ns);
-}
-
-static latch_status redis_step(latch_op *op, int64_t now_ns)
-{
-    return advance(op, now_ns);
+    if (op->request.kind == LATCH_RELEASE && claim_token(op) == LATCH_CONFLICT) {
+        return LATCH_DONE; /* this process never had it */
+    }
+    return redis_step(op, op->sent_ns);
 }
 
 /*
@@ -703,25 +532,16 @@ static latch_status redis_step(latch_op *op, int64_t now_ns)
 static latch_status redis_cancel(latch_op *op)
 {
     redis_store *store = store_of(op);
-    const latch_lease *lease = op->lease;
-    redis_hold *hold = lease->state;
     redis_call *call = op->state;
 
-    if (!is_sent(op)) {
-        owe(op, op->sent_ns); /* what was sent before and is lost */
-        return LATCH_CONFLICT;
+    if (is_sent(op)) {
+        if (call->state == REDIS_ANSWERED
+            || (call->state == REDIS_UNANSWERED && op->mode_before != LATCH_FREE)) {
+            return latch_redis_want(&store->connection, op->sent_ns, op);
+        }
+        latch_redis_call_free(&store->connection, call);
     }
-    if (op->mode_before != LATCH_FREE || call->state == REDIS_ANSWERED) {
-        return latch_redis_want(&store->connection, op->sent_ns, op);
-    }
-    if (call->state == REDIS_LOST
-        || (!hold->adopted && !is_foreign(lease)
-            && !send_release(store, lease->resource, lease->resource_length, lease->token,
-                             op->sent_ns))) {
-        owe(op, op->sent_ns);
-    }
-    hold->spent = true;
-    latch_redis_call_free(&store->connection, call);
+    make_good(op, op->sent_ns);
     return LATCH_CONFLICT;
 }
 

@@ -28,11 +28,6 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     latch_link_init(&connection->calls);
 }
 
-void latch_redis_connection_end(redis_connection *connection)
-{
-    latch_redis_close(connection);
-}
-
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
 static void free_call(redis_connection *connection, redis_call *call)
@@ -51,14 +46,25 @@ static void settle_call(redis_connection *connection, redis_call *call, int stat
     call->state = state;
     call->reply = reply;
     if (call->abandoned) {
+        if (call->settle != NULL) {
+            call->settle(call->context, state == REDIS_ANSWERED);
+        }
         free_call(connection, call);
     }
+}
+
+void latch_redis_call_leave(redis_call *call, void (*settle)(void *context, bool answered),
+                            void *context)
+{
+    call->abandoned = true;
+    call->settle = settle;
+    call->context = context;
 }
 
 void latch_redis_call_free(redis_connection *connection, redis_call *call)
 {
     if (call->state == REDIS_UNANSWERED) {
-        call->abandoned = true;
+        latch_redis_call_leave(call, NULL, NULL);
     } else {
         free_call(connection, call);
     }

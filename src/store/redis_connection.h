@@ -46,15 +46,16 @@ typedef struct redis_connection {
 typedef struct redis_call {
     latch_link link; /* in connection->calls until it is answered or lost */
     enum { REDIS_UNANSWERED, REDIS_ANSWERED, REDIS_LOST } state;
-    bool abandoned; /* its sender is gone: freed with its reply */
+    bool abandoned; /* its sender is gone: freed when it is answered or lost */
+    void (*settle)(void *context, bool answered);
+    void *context;
     redisReply *reply;
     int64_t deadline_ns; /* when the reply is overdue */
 } redis_call;
 
-/* `options` outlive the connection. Nothing is connected yet. */
+/* `options` outlive the connection, which latch_redis_close() ends. Nothing is connected yet. */
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options);
-void latch_redis_connection_end(redis_connection *connection);
 
 /*
  * Connects and logs in, unless that has been done. LATCH_DONE: READY. LATCH_WANT_*: again, when
@@ -79,6 +80,9 @@ bool latch_redis_receive(redis_connection *connection);
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
 /* Frees a call that was answered or lost; abandons one that was not. */
 void latch_redis_call_free(redis_connection *connection, redis_call *call);
+/* Abandons an unanswered call; `settle`, unless NULL, is told when it is answered, or lost. */
+void latch_redis_call_leave(redis_call *call, void (*settle)(void *context, bool answered),
+                            void *context);
 
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);

@@ -1,0 +1,102 @@
+/*
+ * Debts: locks that are to be given back, while nobody waits for it. That is what a destructor
+ * leaves behind, or an acquire whose reply was lost, or that was given up while it was on its way.
+ * A debt is paid when the server has answered the release, and is due again when the connection was
+ * lost before. It is sent as text: nobody would see that the server has forgotten the script.
+ */
+#include "redis.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct redis_debt {
+    latch_link link; /* in store->debts, unless it is being paid */
+    redis_store *store;
+    int64_t end_ns; /* by then the lock has expired by itself */
+    char token[LATCH_TOKEN_MAX + 1];
+    size_t resource_length;
+    char resource[];
+} redis_debt;
+
+/* For latch_redis_call_leave(): the release was answered, or lost with its connection. */
+static void settle(void *context, bool answered)
+{
+    redis_debt *debt = context;
+
+    if (answered) {
+        latch_free(debt->store->store.engine, debt);
+    } else {
+        latch_link_append(&debt->store->debts, &debt->link);
+    }
+}
+
+static void forgive(redis_store *store)
+{
+    while (store->debts.next != &store->debts) {
+        redis_debt *debt = LATCH_CONTAINER(store->debts.next, redis_debt, link);
+
+        latch_link_remove(&debt->link);
+        latch_free(store->store.engine, debt);
+    }
+}
+
+void latch_redis_debts_init(redis_store *store)
+{
+    latch_link_init(&store->debts);
+    store->generation = store->store.engine->generation;
+}
+
+void latch_redis_debts_end(redis_store *store)
+{
+    forgive(store);
+}
+
+bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns)
+{
+    redis_debt *debt = latch_allocate(store->store.engine, sizeof(*debt) + target->length);
+
+    if (debt == NULL) {
+        return false;
+    }
+    debt->store = store;
+    debt->end_ns = end_ns;
+    snprintf(debt->token, sizeof(debt->token), "%s", target->token);
+    debt->resource_length = target->length;
+    memcpy(debt->resource, target->resource, target->length);
+    latch_link_append(&store->debts, &debt->link);
+    return true;
+}
+
+/* Sends the release; false when memory ran out. */
+static bool pay(redis_store *store, redis_debt *debt, int64_t now_ns)
+{
+    const redis_target target = {debt->resource, debt->resource_length, debt->token};
+    redis_call *call = latch_redis_send_script(store, REDIS_RELEASE, true, &target, 0, now_ns);
+
+    if (call == NULL) {
+        return false;
+    }
+    latch_link_remove(&debt->link);
+    latch_redis_call_leave(call, settle, debt);
+    return true;
+}
+
+void latch_redis_pay(redis_store *store, int64_t now_ns)
+{
+    bool go_on = store->connection.stage == REDIS_READY;
+
+    if (store->generation != store->store.engine->generation) {
+        forgive(store); /* they are the parent's */
+        store->generation = store->store.engine->generation;
+    }
+    while (go_on && store->debts.next != &store->debts) {
+        redis_debt *debt = LATCH_CONTAINER(store->debts.next, redis_debt, link);
+
+        if (now_ns < debt->end_ns) {
+            go_on = pay(store, debt, now_ns);
+        } else {
+            latch_link_remove(&debt->link);
+            latch_free(store->store.engine, debt);
+        }
+    }
+}
