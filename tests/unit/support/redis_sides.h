@@ -24,8 +24,8 @@ typedef struct redis_side {
 
 extern const redis_side latch_side, symfony_side;
 
-/* The client's time in us that goes with Latch's scripts; 0 before each test. */
-extern int64_t client_us;
+/* The time in us at which Latch's scripts find the server's clock; 0 before each test: its own. */
+extern int64_t clock_us;
 
 /* Latch's scripts, with the server's answer. */
 redisReply *try_acquire(const char *token, int64_t ttl_ms);
