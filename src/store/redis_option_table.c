@@ -87,10 +87,14 @@ static latch_status take_nothing(redis_reading *reading)
     return LATCH_DONE;
 }
 
-static latch_status take_seconds(redis_reading *reading, int64_t *timeout_ns)
+/* 0 is the default, as it is one or none at all elsewhere: a wait without end is not to be had. */
+static latch_status take_seconds(redis_reading *reading, int64_t default_ns, int64_t *timeout_ns)
 {
     int64_t ns = read_seconds(reading->option->value);
 
+    if (ns == 0) {
+        ns = default_ns;
+    }
     if (ns < LATCH_NS_PER_MS || ns > REDIS_MAX_TIMEOUT_S * LATCH_NS_PER_S) {
         return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
                           REDIS_DSN_ERROR
@@ -104,16 +108,14 @@ static latch_status take_seconds(redis_reading *reading, int64_t *timeout_ns)
 
 static latch_status take_timeout(redis_reading *reading)
 {
-    return take_seconds(reading, &reading->options->connect_timeout_ns);
+    return take_seconds(reading, REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
+                        &reading->options->connect_timeout_ns);
 }
 
 static latch_status take_read_timeout(redis_reading *reading)
 {
-    if (read_seconds(reading->option->value) == 0) {
-        reading->options->command_timeout_ns = REDIS_DEFAULT_COMMAND_TIMEOUT_NS;
-        return LATCH_DONE;
-    }
-    return take_seconds(reading, &reading->options->command_timeout_ns);
+    return take_seconds(reading, REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
+                        &reading->options->command_timeout_ns);
 }
 
 static latch_status take_keepalive(redis_reading *reading)

@@ -7,8 +7,8 @@
  *
  * or the same with valkey:. The options are those of Symfony's RedisTrait::createConnection():
  *
- *     timeout       seconds to connect in, 0.001 to 86400
- *     read_timeout  seconds for a command, in the same range; 0 is the default, as Symfony's 0 is
+ *     timeout       seconds to connect in, 0.001 to 86400; 0 is the default
+ *     read_timeout  seconds for a command, the same
  *     tcp_keepalive seconds between probes of an idle connection, 0 to 32767; 0 is off
  *     dbindex       the database; must be that of the path if both are given
  *     auth          the password, or auth[]=user&auth[]=password; goes before those in front of "@"
