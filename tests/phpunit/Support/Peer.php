@@ -53,6 +53,17 @@ final class Peer
         return new self([], $autoload, $directory);
     }
 
+    /** A process on pure PHP Symfony 6.4; LATCH_SYMFONY_6 names its vendor folder. */
+    public static function symfony6(string $directory): self
+    {
+        $vendor = getenv('LATCH_SYMFONY_6');
+        if ($vendor === false) {
+            throw new \RuntimeException('LATCH_SYMFONY_6 must name the vendor folder with symfony/lock 6.4.');
+        }
+
+        return new self([], "$vendor/autoload.php", $directory);
+    }
+
     /** A process on pure PHP Symfony 8; LATCH_SYMFONY_8 names its vendor folder. */
     public static function symfony8(string $directory): self
     {
@@ -73,9 +84,9 @@ final class Peer
      */
     public static function php(array $options = []): array
     {
-        // Debian has them as shared objects.
+        // Debian has them as shared objects; its redis needs igbinary.
         $shared = [];
-        foreach (['posix', 'sysvsem'] as $name) {
+        foreach (['posix', 'sysvsem', 'igbinary', 'redis'] as $name) {
             if (is_file(\PHP_EXTENSION_DIR . "/$name.so")) {
                 array_push($shared, '-d', "extension=$name");
             }

@@ -39,6 +39,11 @@ final class Subject
         'Store\SemaphoreStore',
     ];
 
+    /** What Latch makes in a way of its own, and registers under its own name alone. */
+    public const UNLIKE = [
+        'Store\RedisStore',
+    ];
+
     /**
      * oracle: pure PHP; latch: the extension under its own names; symfony: under Symfony's names.
      */
@@ -72,7 +77,7 @@ final class Subject
      */
     public static function aliasSymfony(): void
     {
-        foreach (self::CLASSES as $class) {
+        foreach ([...self::CLASSES, ...self::UNLIKE] as $class) {
             if (class_exists(self::SYMFONY . $class) || interface_exists(self::SYMFONY . $class)) {
                 class_alias(self::SYMFONY . $class, self::LATCH . $class);
             }

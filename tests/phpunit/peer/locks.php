@@ -16,6 +16,7 @@ use Latch\Lock;
 use Latch\Store\FlockStore;
 use Latch\Store\SemaphoreStore;
 use Latch\Tests\Support\Booking;
+use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Semaphores;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\Wait;
@@ -34,6 +35,8 @@ if (!class_exists(Subject::class)) {
 
 /** @var array<string, Lock> $locks */
 $locks = [];
+/** @var array<string, Key> $keys */
+$keys = [];
 while (($line = fgets(STDIN)) !== false) {
     $arguments = json_decode($line, true, 16, JSON_THROW_ON_ERROR);
     $command = array_shift($arguments);
@@ -50,6 +53,23 @@ while (($line = fgets(STDIN)) !== false) {
                 new Key($arguments[1]),
                 new SemaphoreStore(...\array_slice($arguments, 2)),
             ),
+            // name, resource, port, TTL[, argument of Client::store()…]: the same, in Redis
+            'redis' => (bool) $locks[$name] = new Lock(
+                $keys[$name] = new Key($arguments[1]),
+                Client::store($arguments[2], ...\array_slice($arguments, 4)),
+                $arguments[3],
+            ),
+            // name: the key of a lock in Redis, for another process
+            'hand over' => base64_encode(serialize($keys[$name])),
+            // name, what somebody else has handed over, port, TTL[, …]: a lock on that key
+            'take over' => (bool) $locks[$name] = new Lock(
+                $keys[$name] = unserialize(base64_decode($arguments[1])),
+                Client::store($arguments[2], ...\array_slice($arguments, 4)),
+                $arguments[3],
+                false,
+            ),
+            // name, port, times: releases when somebody has asked for a lock in Redis so often
+            'release when asked' => Client::untilAsked($arguments[1], $arguments[2]) ?? $locks[$name]->release(),
             // name, method, argument…
             'call' => $locks[$name]->{$arguments[1]}(...\array_slice($arguments, 2)),
             // name, pid, file: releases when that process queues for the lock

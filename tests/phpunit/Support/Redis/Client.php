@@ -1,0 +1,72 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Support\Redis;
+
+use Latch\SharedLockStoreInterface;
+use Latch\Store\RedisStore;
+use Latch\Tests\Support\Subject;
+use Latch\Tests\Support\Wait;
+
+/**
+ * Redis as a process of the tests uses it: stores of the classes under test, and what the server itself
+ * says about locks.
+ */
+final class Client
+{
+    /** The name by which a key knows its token, in all modes. */
+    public const STATE = Subject::SYMFONY . 'Store\RedisStore';
+
+    public static function connect(int $port): \Redis
+    {
+        $redis = new \Redis();
+        $redis->connect('127.0.0.1', $port, 5.0, null, 0, Wait::LIMIT);
+
+        return $redis;
+    }
+
+    /**
+     * A store on that server. Latch's takes a DSN, Symfony's a client.
+     *
+     * @param string $client of Symfony's: phpredis or predis
+     */
+    public static function store(
+        int $port,
+        float $initialTtl = 300.0,
+        string $client = 'phpredis',
+    ): SharedLockStoreInterface {
+        if (Subject::mode() !== 'oracle') {
+            return new RedisStore("redis://127.0.0.1:$port", $initialTtl);
+        }
+
+        return new RedisStore(
+            $client === 'predis' ? new \Predis\Client("tcp://127.0.0.1:$port") : self::connect($port),
+            $initialTtl,
+        );
+    }
+
+    /**
+     * How many scripts of stores the server has run: each of them asks for the TYPE of the lock.
+     */
+    public static function scripts(\Redis $redis): int
+    {
+        $statistics = $redis->info('commandstats')['cmdstat_type'] ?? '';
+
+        return preg_match('/^calls=(\d+)/', $statistics, $match) === 1 ? (int) $match[1] : 0;
+    }
+
+    /**
+     * Waits until somebody else has asked for a lock so many times. When the lock was held all the time,
+     * he waits for it.
+     */
+    public static function untilAsked(int $port, int $times = 1, ?int $since = null): void
+    {
+        $redis = self::connect($port);
+        $since ??= self::scripts($redis);
+        Wait::until(
+            static fn (): bool => self::scripts($redis) >= $since + $times,
+            'somebody asks for the lock',
+        );
+    }
+}
