@@ -11,6 +11,8 @@ use Latch\PersistingStoreInterface;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Tests\Support\ExpiringStore;
+use Latch\Tests\Support\Redis\Client;
+use Latch\Tests\Support\Redis\Servers;
 use Latch\Tests\Support\TestCase;
 use Latch\Tests\Support\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -25,7 +27,7 @@ final class IsHeldTest extends TestCase
      */
     public static function storesAndMethods(): iterable
     {
-        foreach (['flock', 'memory', 'PHP'] as $store) {
+        foreach (['flock', 'memory', 'redis', 'PHP'] as $store) {
             foreach (['acquire', 'acquireRead'] as $method) {
                 yield "$store, $method" => [$store, $method];
             }
@@ -54,7 +56,7 @@ final class IsHeldTest extends TestCase
 
     public function testAConflictIsNotHolding(): void
     {
-        foreach (['flock', 'memory', 'PHP'] as $name) {
+        foreach (['flock', 'memory', 'redis', 'PHP'] as $name) {
             $store = $this->store($name);
             $holder = new Lock(new Key('r'), $store);
             $holder->acquire();
@@ -145,11 +147,12 @@ final class IsHeldTest extends TestCase
         self::assertFalse($a->isHeld());
     }
 
-    private function store(string $name): FlockStore|InMemoryStore|ExpiringStore
+    private function store(string $name): PersistingStoreInterface
     {
         return match ($name) {
             'flock' => new FlockStore($this->directory()),
             'memory' => new InMemoryStore(),
+            'redis' => Client::store(Servers::fresh()->port),
             'PHP' => new ExpiringStore(),
         };
     }

@@ -15,6 +15,8 @@ use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Tests\Support\ExpiringStore;
 use Latch\Tests\Support\Peer;
+use Latch\Tests\Support\Redis\Client;
+use Latch\Tests\Support\Redis\Servers;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -31,6 +33,7 @@ final class SynchronizedTest extends TestCase
     {
         yield 'flock' => ['flock'];
         yield 'memory' => ['memory'];
+        yield 'redis' => ['redis'];
         yield 'PHP' => ['PHP'];
     }
 
@@ -229,11 +232,12 @@ final class SynchronizedTest extends TestCase
         }
     }
 
-    private function store(string $name): FlockStore|InMemoryStore|ExpiringStore
+    private function store(string $name): PersistingStoreInterface
     {
         return match ($name) {
             'flock' => new FlockStore($this->directory()),
             'memory' => new InMemoryStore(),
+            'redis' => Client::store(Servers::fresh()->port),
             'PHP' => new ExpiringStore(),
         };
     }

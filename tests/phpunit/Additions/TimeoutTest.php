@@ -14,6 +14,8 @@ use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Tests\Support\ExpiringStore;
 use Latch\Tests\Support\Peer;
+use Latch\Tests\Support\Redis\Client;
+use Latch\Tests\Support\Redis\Servers;
 use Latch\Tests\Support\TestCase;
 use Latch\Tests\Support\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -42,7 +44,7 @@ final class TimeoutTest extends TestCase
     public static function methodsAndStores(): iterable
     {
         foreach (self::methods() as [$method]) {
-            foreach (['flock', 'memory', 'PHP'] as $store) {
+            foreach (['flock', 'memory', 'redis', 'PHP'] as $store) {
                 yield "$method, $store" => [$method, $store];
             }
         }
@@ -253,6 +255,7 @@ final class TimeoutTest extends TestCase
     {
         return match ($name) {
             'memory' => new InMemoryStore(),
+            'redis' => Client::store(Servers::fresh()->port),
             'PHP' => new ExpiringStore(),
             default => new FlockStore($this->directory()),
         };

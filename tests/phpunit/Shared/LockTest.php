@@ -13,10 +13,13 @@ use Latch\Key;
 use Latch\Lock;
 use Latch\PersistingStoreInterface;
 use Latch\SharedLockInterface;
+use Latch\SharedLockStoreInterface;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Tests\Support\ExpiringStore;
 use Latch\Tests\Support\RecordingLogger;
+use Latch\Tests\Support\Redis\Client;
+use Latch\Tests\Support\Redis\Servers;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use Latch\Tests\Support\Wait;
@@ -34,6 +37,15 @@ final class LockTest extends TestCase
      */
     public static function stores(): iterable
     {
+        yield from self::storesThatNeverExpire();
+        yield 'RedisStore' => ['redis'];
+    }
+
+    /**
+     * @return iterable<string, array{string}>
+     */
+    public static function storesThatNeverExpire(): iterable
+    {
         yield 'FlockStore' => ['flock'];
         yield 'InMemoryStore' => ['memory'];
     }
@@ -48,7 +60,6 @@ final class LockTest extends TestCase
         self::assertTrue($lock->acquire());
         self::assertTrue($lock->isAcquired());
         self::assertFalse($lock->isExpired());
-        self::assertNull($lock->getRemainingLifetime());
 
         $lock->release();
         self::assertFalse($lock->isAcquired());
@@ -256,7 +267,7 @@ final class LockTest extends TestCase
         self::assertFalse($a->isAcquired());
     }
 
-    #[DataProvider('stores')]
+    #[DataProvider('storesThatNeverExpire')]
     public function testTheseStoresNeverExpire(string $store): void
     {
         $lock = new Lock(new Key('r'), $this->store($store), 0.001);
@@ -520,8 +531,12 @@ final class LockTest extends TestCase
         self::assertStringContainsString('Psr\Log\LoggerInterface', $e->getMessage());
     }
 
-    private function store(string $name): FlockStore|InMemoryStore
+    private function store(string $name): SharedLockStoreInterface
     {
-        return $name === 'flock' ? new FlockStore($this->directory()) : new InMemoryStore();
+        return match ($name) {
+            'flock' => new FlockStore($this->directory()),
+            'memory' => new InMemoryStore(),
+            'redis' => Client::store(Servers::fresh()->port),
+        };
     }
 }
