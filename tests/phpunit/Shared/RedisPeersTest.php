@@ -175,7 +175,7 @@ final class RedisPeersTest extends TestCase
             $ours->acquire();
             $asked = $this->server->count('type');
             $peer->ask('call', 'theirs', $method, true);
-            Client::untilAsked($this->server->port, 1, $asked);
+            Client::untilAsked($this->server->port, scripts: $asked);
             $ours->release();
 
             self::assertTrue($peer->answer());
@@ -192,7 +192,7 @@ final class RedisPeersTest extends TestCase
         $ours->acquire();
         $asked = $this->server->count('type');
         $peer->ask('call', 'theirs', 'acquireRead', true);
-        Client::untilAsked($this->server->port, 1, $asked);
+        Client::untilAsked($this->server->port, scripts: $asked);
 
         self::assertTrue($ours->acquireRead());
         self::assertTrue($peer->answer());

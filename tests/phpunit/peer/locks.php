@@ -68,8 +68,17 @@ while (($line = fgets(STDIN)) !== false) {
                 $arguments[3],
                 false,
             ),
-            // name, port, times: releases when somebody has asked for a lock in Redis so often
-            'release when asked' => Client::untilAsked($arguments[1], $arguments[2]) ?? $locks[$name]->release(),
+            // name, port, times[, seconds]: releases when somebody has asked for a lock in Redis so often,
+            // and not before that time
+            'release when asked' => Client::untilAsked(...\array_slice($arguments, 1)) ?? $locks[$name]->release(),
+            // name, file, times: appends the fencing tokens of the lock
+            'append tokens' => (static function () use ($locks, $name, $arguments): void {
+                for ($i = 0; $i < $arguments[2]; ++$i) {
+                    $locks[$name]->acquire(true);
+                    file_put_contents($arguments[1], $locks[$name]->getFencingToken() . "\n", \FILE_APPEND);
+                    $locks[$name]->release();
+                }
+            })(),
             // name, method, argument…
             'call' => $locks[$name]->{$arguments[1]}(...\array_slice($arguments, 2)),
             // name, pid, file: releases when that process queues for the lock

@@ -59,13 +59,17 @@ final class Client
     /**
      * Waits until somebody else has asked for a lock so many times. When the lock was held all the time,
      * he waits for it.
+     *
+     * @param float    $seconds  the least time that has to go by
+     * @param int|null $scripts  since when: scripts(); null: from now on
      */
-    public static function untilAsked(int $port, int $times = 1, ?int $since = null): void
+    public static function untilAsked(int $port, int $times = 1, float $seconds = 0.0, ?int $scripts = null): void
     {
         $redis = self::connect($port);
-        $since ??= self::scripts($redis);
+        $scripts ??= self::scripts($redis);
+        $end = hrtime(true) + (int) ($seconds * 1e9);
         Wait::until(
-            static fn (): bool => self::scripts($redis) >= $since + $times,
+            static fn (): bool => hrtime(true) >= $end && self::scripts($redis) >= $scripts + $times,
             'somebody asks for the lock',
         );
     }
