@@ -57,21 +57,21 @@ final class RedisStoreTest extends TestCase
     public function testALockTakesOneRoundTripAndItsReleaseAnother(): void
     {
         $lock = (new LockFactory(Client::store($this->server->port)))->createLock('r', 20.0);
-        $lock->acquire();
+        $steps = [
+            'acquire' => fn () => $lock->acquire(),
+            'renew' => fn () => $lock->acquire(),
+            'refresh' => fn () => $lock->refresh(),
+            'demote' => fn () => $lock->acquireRead(),
+            'promote' => fn () => $lock->acquire(),
+            'ask' => fn () => $lock->isAcquired(),
+            'release' => fn () => $lock->release(),
+            'wait' => fn () => $lock->acquire(true),
+        ];
+        // The first time, the server has to be told the scripts.
+        array_map(static fn (\Closure $step) => $step(), $steps);
         $lock->release();
 
-        foreach (
-            [
-                'acquire' => fn () => $lock->acquire(),
-                'renew' => fn () => $lock->acquire(),
-                'refresh' => fn () => $lock->refresh(),
-                'demote' => fn () => $lock->acquireRead(),
-                'promote' => fn () => $lock->acquire(),
-                'ask' => fn () => $lock->isAcquired(),
-                'release' => fn () => $lock->release(),
-                'wait' => fn () => $lock->acquire(true),
-            ] as $name => $step
-        ) {
+        foreach ($steps as $name => $step) {
             self::assertSame(1, $this->roundTripsOf($step), $name);
         }
     }
@@ -88,6 +88,21 @@ final class RedisStoreTest extends TestCase
         Wait::until(fn (): bool => $this->server->command('EXISTS', 'r') === 0, 'the lock is released');
         self::assertSame($evalsha, $this->server->count('evalsha'));
         self::assertSame($eval + 1, $this->server->count('eval'));
+    }
+
+    #[TestWith([null, 300.0])]
+    #[TestWith([20.0, 20.0])]
+    public function testARefusedPromotionLeavesTheLifetimeOfTheSharedLock(?float $ttl, float $lifetime): void
+    {
+        $reader = new Lock(new Key('r'), Client::store($this->server->port));
+        $reader->acquireRead();
+        $lock = new Lock(new Key('r'), Client::store($this->server->port), $ttl);
+        $lock->acquireRead();
+
+        self::assertFalse($lock->acquire());
+        self::assertTrue($lock->isHeld());
+        self::assertNotNull($lock->getRemainingLifetime());
+        self::assertEqualsWithDelta($lifetime, $lock->getRemainingLifetime(), 10.0);
     }
 
     public function testThePrefixIsBeforeAllKeys(): void

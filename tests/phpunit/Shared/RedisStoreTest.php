@@ -266,8 +266,10 @@ final class RedisStoreTest extends TestCase
 
     public function testAKeyOfAnotherTypeIsAnErrorOfTheStore(): void
     {
-        $this->server->command('RPUSH', 'r', 'theirs');
         $lock = new Lock(new Key('r'), $this->store(), autoRelease: false);
+        $lock->acquire();
+        $this->server->command('DEL', 'r');
+        $this->server->command('RPUSH', 'r', 'theirs');
 
         foreach (['acquire', 'acquireRead'] as $method) {
             $this->assertIsTheStores(
