@@ -1,0 +1,51 @@
+--TEST--
+RedisStore: who may not log in, or may not do what a lock takes, is told so, without the password
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_redis.inc';
+
+use Latch\Tests\RedisServer;
+
+/** What is said when the lock cannot be acquired, with all traces. */
+function refusal(RedisServer $server, #[SensitiveParameter] string $rest, #[SensitiveParameter] string $login): string
+{
+    $lock = redis_lock($server, $rest, $login);
+    try {
+        $acquired = var_export($lock->acquire(), true);
+        check_usable($server, $lock, 'logged in');
+        return $acquired;
+    } catch (Exception $e) {
+        check(!str_contains($e . json_encode($e->getTrace()), 'SECRET'), "no password is shown: $e");
+        check(!$lock->isHeld(), 'not held');
+        return preg_replace('/127\.0\.0\.1:\d+/', 'ADDRESS', messages($e));
+    }
+}
+
+$server = new RedisServer(['requirepass' => 'SECRET&?#/@']);
+$password = rawurlencode('SECRET&?#/@');
+echo 'none: ', refusal($server, '', ''), "\n";
+echo 'wrong: ', refusal($server, '', ':SECRET2@'), "\n";
+echo 'right: ', refusal($server, '', ":$password@"), "\n";
+echo 'alone: ', refusal($server, '', "$password@"), "\n";
+echo 'default user: ', refusal($server, '', "default:$password@"), "\n";
+echo 'option: ', refusal($server, "?auth=$password", ''), "\n";
+echo 'options: ', refusal($server, "?auth[]=default&auth[]=$password", ''), "\n";
+echo 'no such database: ', refusal($server, '/99', ":$password@"), "\n";
+
+$server->command('ACL', 'SETUSER', 'shop', 'on', '>SECRET3', '~*', '&*', '+@all');
+echo 'another user: ', refusal($server, '', 'shop:SECRET3@'), "\n";
+echo 'no such user: ', refusal($server, '', 'shopper:SECRET3@'), "\n";
+
+/* What a user may do can change while his connection lives. */
+foreach ([['-evalsha', '-eval'], ['-zadd'], ['-zscore'], ['-type'], ['-time'], ['resetkeys', '~other']] as $rules) {
+    $lock = redis_lock($server, '', 'shop:SECRET3@');
+    check($lock->acquire(), 'acquired before');
+    $lock->release();
+    $server->command('ACL', 'SETUSER', 'shop', ...$rules);
+    echo implode(' ', $rules), ': ', preg_replace('/(this script|user_script).*/', '', refusal($server, '', 'shop:SECRET3@')), "\n";
+    check_same('nobody', holders($server), 'holders after ' . implode(' ', $rules));
+    $server->command('ACL', 'SETUSER', 'shop', 'resetkeys', '~*', '+@all');
+    check_usable($server, $lock, 'after ' . implode(' ', $rules));
+}
+echo "done\n";
+--EXPECT--
