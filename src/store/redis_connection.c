@@ -18,6 +18,13 @@
 
 /* No reply to a script of ours is nearly as long. */
 #define REPLY_MAX (64 * 1024)
+#define REPLY_ELEMENTS_MAX 16
+
+#if HIREDIS_MAJOR == 0
+typedef int element_count;
+#else
+typedef size_t element_count;
+#endif
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options)
@@ -264,6 +271,31 @@ static int check_socket(const redis_connection *connection, int64_t now_ns)
     return getsockopt(descriptor.fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
 }
 
+/*
+ * Of an array hiredis allocates, and clears, as many elements as are announced, before one of them
+ * has come: of a server that is none they may be more than there is memory.
+ */
+static void *create_array(const redisReadTask *task, element_count count)
+{
+    const redisReplyObjectFunctions *functions = task->privdata;
+
+    return count <= REPLY_ELEMENTS_MAX ? functions->createArray(task, count) : NULL;
+}
+
+static redisContext *create_context(redis_connection *connection)
+{
+    redisContext *context = redisConnectFd(connection->descriptor.fd);
+
+    if (context != NULL) {
+        context->flags &= ~REDIS_BLOCK;
+        connection->reply_functions = *context->reader->fn;
+        connection->reply_functions.createArray = create_array;
+        context->reader->privdata = context->reader->fn;
+        context->reader->fn = &connection->reply_functions;
+    }
+    return context;
+}
+
 /* Sends AUTH and SELECT. What is to be done in the database must wait until it is selected. */
 static latch_status greet(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
@@ -273,12 +305,11 @@ static latch_status greet(redis_connection *connection, latch_op *op, int64_t no
     char database[16];
     const char *selection[] = {"SELECT", database};
 
-    connection->context = redisConnectFd(connection->descriptor.fd);
+    connection->context = create_context(connection);
     if (connection->context == NULL) {
         latch_redis_close(connection);
         return latch_fail_memory(op->error);
     }
-    connection->context->flags &= ~REDIS_BLOCK;
     connection->stage = REDIS_GREETING;
     if (options->password != NULL) {
         connection->login = options->user != NULL

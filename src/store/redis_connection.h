@@ -28,6 +28,7 @@ typedef struct redis_connection {
     bool has_socket;
     latch_descriptor descriptor; /* the socket; a fork closes it in the child */
     redisContext *context;       /* from GREETING on */
+    redisReplyObjectFunctions reply_functions; /* of `context` */
     latch_resolution *resolution;
     const struct addrinfo *address;       /* that is being tried, and those after it */
     int64_t deadline_ns;                  /* by which it must be READY */
