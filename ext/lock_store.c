@@ -41,8 +41,8 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
     status = php_latch_run(&lease->lease, request, &error);
-    if (status == LATCH_DONE && request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
-        note_expiry(lock, &lease->lease);
+    if (request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
+        note_expiry(lock, &lease->lease); /* also of what was held before, and still is */
     }
     if (status != LATCH_DONE) {
         /* A child that finds its parent's lock gone has lost nothing. */
