@@ -101,14 +101,26 @@ static latch_status give_up(latch_op *op)
     return status;
 }
 
+/* Or it takes more than one step for another reason. */
+static bool waits_for_a_holder(const latch_op *op)
+{
+    return op->request.wait
+           && (op->poll_ns > 0
+               || (latch_store_describe(op->lease->store)->capabilities & LATCH_BLOCKING) != 0);
+}
+
 static latch_status wait_for(latch_op *op, latch_status status)
 {
-    bool waits = op->request.wait; /* else it takes more than one step for another reason */
-    int64_t begun_ns = php_latch_now_ns();
+    bool waits = false;
+    int64_t begun_ns = 0;
     interrupt_outcome outcome = GO_ON;
 
-    LATCH_G(statistics).waits += waits;
     while (LATCH_WANTS(status)) {
+        if (!waits && waits_for_a_holder(op)) {
+            waits = true;
+            begun_ns = php_latch_now_ns();
+            LATCH_G(statistics).waits++;
+        }
         sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns);
         outcome = run_interrupts();
         if (outcome != GO_ON) {
