@@ -257,9 +257,28 @@ static latch_status understand_probed(latch_op *op, const redisReply *reply)
     return LATCH_DONE;
 }
 
+/*
+ * Somebody else holds the lock. So a hold is gone that we thought we had; but a reader that wants to
+ * be a writer may still be one reader of several.
+ */
+static latch_status understand_refused(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+
+    if (op->mode_before == LATCH_EXCLUSIVE
+        || (op->mode_before == LATCH_SHARED && op->request.kind == LATCH_ACQUIRE_SHARED)) {
+        lease->lost = true;
+        lease->mode = op->mode_before = LATCH_FREE;
+    }
+    return LATCH_CONFLICT;
+}
+
 static latch_status understand(latch_op *op, const redisReply *reply)
 {
-    if (reply->type == REDIS_REPLY_NIL && (acquires(op) || op->request.kind == LATCH_PROBE)) {
+    if (reply->type == REDIS_REPLY_NIL && acquires(op)) {
+        return understand_refused(op);
+    }
+    if (reply->type == REDIS_REPLY_NIL && op->request.kind == LATCH_PROBE) {
         return LATCH_CONFLICT;
     }
     switch (op->request.kind) {
