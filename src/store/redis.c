@@ -173,6 +173,9 @@ static latch_status fail_with_reply(latch_op *op, const char *text)
     const char *arguments = strstr(text, ", with args");
     int length = arguments != NULL ? (int) (arguments - text) : (int) strcspn(text, "\r\n");
 
+    while (length > 0 && text[length - 1] == '.') {
+        length--; /* a sentence that goes into one */
+    }
     latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %.*s",
                store->options.address, length, text);
     return LATCH_ERROR_STORE;
