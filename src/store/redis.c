@@ -261,8 +261,8 @@ static latch_status understand_probed(latch_op *op, const redisReply *reply)
 }
 
 /*
- * Somebody else holds the lock. So a hold is gone that we thought we had; but a reader that wants to
- * be a writer may still be one reader of several.
+ * Somebody else holds the lock. So a hold is gone that we thought we had; but a reader that wants
+ * to be a writer may still be one reader of several.
  */
 static latch_status understand_refused(latch_op *op)
 {

@@ -26,8 +26,8 @@ typedef struct redis_connection {
     const redis_options *options;
     redis_stage stage;
     bool has_socket;
-    latch_descriptor descriptor; /* the socket; a fork closes it in the child */
-    redisContext *context;       /* from GREETING on */
+    latch_descriptor descriptor;               /* the socket; a fork closes it in the child */
+    redisContext *context;                     /* from GREETING on */
     redisReplyObjectFunctions reply_functions; /* of `context` */
     latch_resolution *resolution;
     const struct addrinfo *address;       /* that is being tried, and those after it */
