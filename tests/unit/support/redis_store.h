@@ -1,0 +1,75 @@
+/*
+ * What the tests of the Redis store share: stores on the test program's server, and a wire between
+ * a store and the server that a test can cut where it likes.
+ */
+#ifndef REDIS_STORE_H
+#define REDIS_STORE_H
+
+#include "redis_server.h"
+
+#define MINUTE INT64_C(60000)
+
+/* ---- Stores */
+
+/* unit.store and another one, each with a connection of its own; and their end. */
+int redis_store_setup(void **state);
+int redis_store_teardown(void **state);
+
+/* In the middle of a test: drops all leases, closes all stores but those two and the wire, and
+ * removes what the server has. */
+void redis_store_forget(void);
+
+/* A store of that DSN, formatted as by printf(), closed at the test's end. NULL and unit.error. */
+latch_store *redis_open(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A new lease in unit.store, in the other store, or in any. */
+latch_lease *redis_lease(const char *resource);
+latch_lease *redis_other_lease(const char *resource);
+latch_lease *redis_lease_in(latch_store *store, const char *resource);
+
+/* With a TTL of a minute, or of so much. */
+latch_request redis_request(latch_op_kind kind);
+latch_request redis_request_for(latch_op_kind kind, int64_t ttl_ms);
+latch_request redis_detached_release(void);
+/* An acquire that waits so long at most. */
+latch_request redis_waiting(latch_op_kind kind, int64_t ttl_ms, int64_t timeout_ms);
+latch_status redis_run(latch_lease *lease, latch_op_kind kind);
+latch_status redis_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms);
+
+/* Begins a request and returns when it has been sent, before any step that could see an answer. */
+void redis_send(latch_op *op, latch_lease *lease, latch_request request);
+/* The same for an operation that has to connect anew. */
+latch_status redis_step_until_sent(latch_op *op, latch_status status);
+/* Did it fail as the store's server or its connection does, with this in its message? */
+bool redis_failed(latch_status status, const char *message);
+
+/* Lets nothing happen in the server for a while, and lets it happen. */
+void redis_hold_server(void);
+void redis_let_server_go(void);
+/* Whether anybody holds the lock, by what the server has. */
+bool redis_is_free(const char *resource);
+/* How often a command was carried out since this was called last. */
+long long redis_count_calls(const char *command);
+
+#define REDIS_TEST(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, redis_store_setup, redis_store_teardown)
+
+/* ---- The wire: nothing passes it but by these calls */
+
+/* Listens on a socket for a store, which is opened on it. */
+latch_store *redis_wire_open(const char *options);
+/* Has the store made a connection that was not taken yet? */
+bool redis_wire_is_wanted(void);
+/* Takes the connection that the store has made, and makes one to the server. */
+void redis_wire_accept(void);
+/* Awaits what the store sends, and passes it on. */
+void redis_wire_pass_command(void);
+/* Awaits what the server answers, and passes so much of it on, or none. */
+void redis_wire_pass_reply(size_t most);
+/* Answers in the place of the server. */
+void redis_wire_answer(const char *text);
+/* Hangs up on both sides. */
+void redis_wire_cut(void);
+/* Listens no longer. */
+void redis_wire_close(void);
+
+#endif

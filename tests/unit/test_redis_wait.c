@@ -1,0 +1,340 @@
+/* Waits for a lock in Redis, cancels, and several requests at once on one connection. */
+#include "redis_store.h"
+
+#include <inttypes.h>
+
+static int64_t now_ns(void)
+{
+    return latch_engine_now_ns(unit.engine);
+}
+
+static bool is_held_by(const latch_lease *lease)
+{
+    return unit_redis_text("ZSCORE %s %s", lease->resource, lease->token)[0] != '\0';
+}
+
+/* Begins a wait and returns in the pause after its first attempt. */
+static void begin_wait(latch_op *op, latch_lease *lease, latch_request request)
+{
+    latch_status status;
+
+    redis_send(op, lease, request);
+    do {
+        unit_await_grant(op); /* the answer */
+        status = latch_op_step(op, now_ns());
+    } while (status == LATCH_WANT_IO);
+    UNIT_CHECK(status == LATCH_WANT_TIMER);
+}
+
+/* ---- Waits */
+
+static void a_wait_ends_with_the_release(void **state)
+{
+    static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED};
+
+    (void) state;
+    for (int at = 0; at < 2; at++) {
+        latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+        latch_op op;
+
+        UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+        begin_wait(&op, two, redis_waiting(kinds[at], MINUTE, LATCH_NEVER));
+        UNIT_CHECK(op.wake_ns <= now_ns() + 110 * LATCH_NS_PER_MS);
+        unit_release(one);
+        UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE);
+        UNIT_CHECK(unit_held(two));
+        unit_release(two);
+    }
+}
+
+static void a_wait_ends_with_the_holders_time(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+
+    (void) state;
+    UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, 50) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
+               == LATCH_DONE);
+    UNIT_CHECK(!unit_held(one) && unit_held(two));
+}
+
+/* The TTL counts from the attempt that was granted: Symfony's wait ends expired here. */
+static void a_wait_may_be_longer_than_the_ttl(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    int64_t begun_ns = now_ns();
+
+    (void) state;
+    UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, 2500) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, 1000, LATCH_NEVER))
+               == LATCH_DONE);
+    UNIT_CHECK(two->deadline_ns >= begun_ns + 3400 * LATCH_NS_PER_MS);
+}
+
+static void a_wait_ends_at_its_deadline_with_nothing_taken(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    int64_t begun_ns = now_ns();
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_redis_note();
+    UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 30)) == LATCH_CONFLICT);
+    UNIT_CHECK(now_ns() - begun_ns >= 30 * LATCH_NS_PER_MS);
+    UNIT_CHECK(unit_redis_is_unchanged());
+    UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 0)) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_held(one) && !unit_held(two));
+}
+
+static void a_reader_that_waits_for_its_promotion_reads_on(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 20)) == LATCH_CONFLICT);
+    UNIT_CHECK(two->mode == LATCH_SHARED && unit_held(two));
+    UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE);
+    begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    UNIT_CHECK(unit_held(two));
+    unit_release(one);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE && two->mode == LATCH_EXCLUSIVE);
+}
+
+/* ---- Deadlines and cancels while a command is on its way */
+
+static void a_deadline_does_not_wait_for_a_server_that_hangs(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE); /* the server knows the script */
+    unit_release(lease);
+    unit_redis_ask("DEL latch:fencing");
+    redis_hold_server();
+    redis_send(&op, lease, redis_waiting(LATCH_ACQUIRE, MINUTE, 30));
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_CONFLICT);
+    UNIT_CHECK(!unit_held(lease));
+    redis_let_server_go();
+    /* What was on its way was carried out, and then undone, before this is. */
+    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_is_free("r"));
+    assert_int_equal(unit_redis_number("EXISTS latch:fencing"), 1); /* it was carried out */
+}
+
+static void a_cancelled_acquire_leaves_nothing(void **state)
+{
+    static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED};
+    latch_lease *lease = redis_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+    for (int at = 0; at < 4; at++) {
+        bool arrives = at >= 2; /* the answer, before the cancel */
+
+        redis_hold_server();
+        redis_send(&op, lease, redis_request(kinds[at % 2]));
+        if (arrives) {
+            redis_let_server_go();
+            unit_await_grant(&op);
+        }
+        UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+        UNIT_CHECK(lease->mode == LATCH_FREE && !lease->busy);
+        redis_let_server_go();
+        UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
+        UNIT_CHECK(redis_is_free("r"));
+    }
+}
+
+static void a_cancelled_wait_leaves_nothing(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    unit_redis_note();
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT); /* between two attempts */
+    UNIT_CHECK(unit_redis_is_unchanged());
+    unit_release(one);
+    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
+}
+
+static void a_cancelled_promotion_reads_on(void **state)
+{
+    latch_lease *lease = redis_lease("r"), *other = redis_other_lease("r");
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    redis_hold_server();
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    status = latch_op_cancel(&op, now_ns());
+    UNIT_CHECK(LATCH_WANTS(status)); /* what has become of it must be known */
+    redis_let_server_go();
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_CONFLICT);
+    UNIT_CHECK(lease->mode == LATCH_SHARED && unit_held(lease));
+    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+}
+
+static void a_renewal_is_not_given_up(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+    int64_t deadline_ns;
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    deadline_ns = lease->deadline_ns;
+    redis_hold_server();
+    redis_send(&op, lease, redis_request_for(LATCH_REFRESH, 2 * MINUTE));
+    status = latch_op_cancel(&op, now_ns());
+    UNIT_CHECK(LATCH_WANTS(status));
+    redis_let_server_go();
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+    UNIT_CHECK(lease->deadline_ns > deadline_ns && unit_held(lease));
+}
+
+/* ---- Releases whose answer nobody awaits */
+
+static void a_detached_release_does_not_wait_and_is_carried_out(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_lease("s");
+    latch_op op;
+
+    (void) state;
+    for (int round = 0; round < 3; round++) {
+        UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+        UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+        unit_redis_ask("SCRIPT FLUSH"); /* which nobody would see */
+        redis_hold_server();
+        UNIT_CHECK(unit_begin(&op, one, redis_detached_release()) == LATCH_DONE);
+        UNIT_CHECK(unit_begin(&op, two, redis_detached_release()) == LATCH_DONE);
+        UNIT_CHECK(!unit_held(one) && !unit_held(two));
+        redis_let_server_go();
+        UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_CONFLICT); /* comes after it */
+        UNIT_CHECK(redis_is_free("r") && redis_is_free("s"));
+    }
+}
+
+static void a_detached_release_finds_a_new_connection(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_redis_ask("CLIENT KILL TYPE normal");
+    UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_is_free("r"));
+}
+
+static void a_detached_release_of_what_is_lost_changes_nothing(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_redis_ask("DEL r");
+    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(one, redis_detached_release()) == LATCH_DONE);
+    UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(is_held_by(two));
+}
+
+/* ---- Several requests at once on one connection */
+
+/* Steps first: another request may have read the answer, so that the socket will not tell of it. */
+static latch_status finish_outer(latch_op *op)
+{
+    return unit_finish(op, latch_op_step(op, now_ns()));
+}
+
+/* As by signal handlers that use locks in the middle of a wait. */
+static void requests_on_one_connection_may_be_nested(void **state)
+{
+    latch_lease *leases[4];
+    latch_op ops[4];
+
+    (void) state;
+    for (int at = 0; at < 4; at++) {
+        leases[at] = redis_lease(at < 2 ? "r" : at < 3 ? "s" : "t");
+    }
+    UNIT_CHECK(redis_run(leases[3], LATCH_ACQUIRE) == LATCH_DONE);
+    redis_hold_server();
+    redis_send(&ops[0], leases[0], redis_request(LATCH_ACQUIRE));
+    redis_send(&ops[1], leases[1], redis_request(LATCH_ACQUIRE));
+    redis_send(&ops[2], leases[2], redis_request(LATCH_ACQUIRE_SHARED));
+    redis_send(&ops[3], leases[3], redis_request(LATCH_RELEASE));
+    redis_let_server_go();
+    /* The innermost ends first; it reads the answers of the others, too. */
+    UNIT_CHECK(unit_finish(&ops[3], LATCH_WANT_IO) == LATCH_DONE);
+    UNIT_CHECK(finish_outer(&ops[2]) == LATCH_DONE);
+    UNIT_CHECK(finish_outer(&ops[1]) == LATCH_CONFLICT);
+    UNIT_CHECK(finish_outer(&ops[0]) == LATCH_DONE);
+    UNIT_CHECK(unit_held(leases[0]) && !unit_held(leases[1]));
+    UNIT_CHECK(leases[2]->mode == LATCH_SHARED && unit_held(leases[2]));
+    UNIT_CHECK(redis_is_free("t") && is_held_by(leases[0]) && is_held_by(leases[2]));
+}
+
+/* Also before the connection stands: the inner request finds one that is half made. */
+static void requests_may_be_nested_while_connecting(void **state)
+{
+    latch_store *store = redis_open("redis://:secret@localhost:%d/1", unit_redis.port);
+    latch_lease *outer = redis_lease_in(store, "r"), *inner = redis_lease_in(store, "s");
+    latch_op op;
+
+    (void) state;
+    unit_redis_ask("CONFIG SET requirepass secret");
+    UNIT_CHECK(unit_begin(&op, outer, redis_request(LATCH_ACQUIRE)) == LATCH_WANT_IO);
+    UNIT_CHECK(redis_run(inner, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(finish_outer(&op) == LATCH_DONE);
+    UNIT_CHECK(unit_held(outer) && unit_held(inner));
+}
+
+static void a_lease_has_one_request_at_a_time(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+    latch_op op, another;
+
+    (void) state;
+    redis_hold_server();
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    UNIT_CHECK(unit_begin(&another, lease, redis_request(LATCH_REFRESH)) == LATCH_ERROR_BUSY);
+    redis_let_server_go();
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REDIS_TEST(a_wait_ends_with_the_release),
+        REDIS_TEST(a_wait_ends_with_the_holders_time),
+        REDIS_TEST(a_wait_may_be_longer_than_the_ttl),
+        REDIS_TEST(a_wait_ends_at_its_deadline_with_nothing_taken),
+        REDIS_TEST(a_reader_that_waits_for_its_promotion_reads_on),
+        REDIS_TEST(a_deadline_does_not_wait_for_a_server_that_hangs),
+        REDIS_TEST(a_cancelled_acquire_leaves_nothing),
+        REDIS_TEST(a_cancelled_wait_leaves_nothing),
+        REDIS_TEST(a_cancelled_promotion_reads_on),
+        REDIS_TEST(a_renewal_is_not_given_up),
+        REDIS_TEST(a_detached_release_does_not_wait_and_is_carried_out),
+        REDIS_TEST(a_detached_release_finds_a_new_connection),
+        REDIS_TEST(a_detached_release_of_what_is_lost_changes_nothing),
+        REDIS_TEST(requests_on_one_connection_may_be_nested),
+        REDIS_TEST(requests_may_be_nested_while_connecting),
+        REDIS_TEST(a_lease_has_one_request_at_a_time),
+    };
+
+    return cmocka_run_group_tests_name("redis waits", tests, unit_redis_group_setup,
+                                       unit_redis_group_teardown);
+}
