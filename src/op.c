@@ -164,7 +164,7 @@ static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
         op->lease->busy = true;
         op->undoing = true;
         op->request.kind = op->mode_before == LATCH_FREE ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED;
-        op->request.detach = true;
+        op->request.detach = op->request.kind == LATCH_RELEASE;
         status = attempt(op, now_ns);
     }
     if (LATCH_WANTS(status)) {
