@@ -1,5 +1,5 @@
 /* Every allocation of whole scenarios fails once, and once all from there on: nothing breaks. */
-#include "unit.h"
+#include "redis_store.h"
 
 static bool failed; /* an injected failure was met */
 
@@ -197,6 +197,66 @@ static void use_semaphore_project(void)
     }
 }
 
+/* Both can give back what they have, and then nothing stands in the way. */
+static void expect_free_in_redis(latch_lease *one, latch_lease *two)
+{
+    size_t fail_at = unit.fail_at;
+
+    unit.fail_at = 0;
+    assert_int_equal(redis_run(one, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(redis_run(two, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(redis_run(one, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(redis_run(one, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(unit_redis_number("DBSIZE"), 1); /* the fencing counter */
+    unit.fail_at = fail_at;
+}
+
+static latch_status try_in_redis(latch_lease *lease, latch_op_kind kind)
+{
+    latch_status status = redis_run(lease, kind);
+
+    assert_false(lease->busy);
+    return status;
+}
+
+static void use_redis_store(void)
+{
+    static char long_resource[2000] = "r"; /* its keys are allocated */
+    latch_lease *one, *two;
+    latch_op op;
+    latch_status status;
+    char dsn[64];
+    latch_store_options options = {.dsn = dsn};
+
+    options.dsn_length =
+        (size_t) snprintf(dsn, sizeof(dsn), "redis://127.0.0.1:%d?prefix=p:", unit_redis.port);
+    unit.store = latch_store_open(unit.engine, "redis", &options, &unit.error);
+    if (!went(unit.store != NULL ? LATCH_DONE : unit.error.status, LATCH_DONE)) {
+        return;
+    }
+    memset(long_resource, 'r', sizeof(long_resource) - 1);
+    one = unit_lease(long_resource);
+    two = unit_lease(long_resource);
+    if (went(try_in_redis(one, LATCH_ACQUIRE), LATCH_DONE)) {
+        went(try_in_redis(two, LATCH_ACQUIRE), LATCH_CONFLICT);
+        went(try_in_redis(one, LATCH_REFRESH), LATCH_DONE);
+        went(try_in_redis(one, LATCH_PROBE), LATCH_DONE);
+        assert_true(unit_held(one));
+        if (went(try_in_redis(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)) {
+            went(try_in_redis(two, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+        }
+        assert_true(unit_held(one));
+        went(unit_begin(&op, one, redis_detached_release()), LATCH_DONE);
+        went(try_in_redis(two, LATCH_RELEASE), LATCH_DONE);
+    }
+    unit_redis_ask("CLIENT KILL TYPE normal");
+    status = try_in_redis(two, LATCH_ACQUIRE); /* on a new connection */
+    if (status != LATCH_CONFLICT || !unit_held(one)) {
+        went(status, LATCH_DONE);
+    }
+    expect_free_in_redis(one, two);
+}
+
 /* A promotion that waits, and is given up. */
 static void promote_in_flock_store(void)
 {
@@ -279,6 +339,12 @@ static void the_semaphore_store_survives_every_failed_allocation(void **state)
     run(use_semaphore_project, true);
 }
 
+static void the_redis_store_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    run(use_redis_store, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,7 +354,9 @@ int main(void)
         cmocka_unit_test(the_flock_store_survives_every_failed_allocation),
         cmocka_unit_test(the_semaphore_store_survives_every_failed_allocation),
         cmocka_unit_test(a_flock_promotion_survives_every_failed_allocation),
+        UNIT_REDIS_TEST(the_redis_store_survives_every_failed_allocation),
     };
 
-    return cmocka_run_group_tests_name("allocation", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("allocation", tests, unit_redis_group_setup,
+                                       unit_redis_group_teardown);
 }
