@@ -430,10 +430,18 @@ static latch_status await(latch_op *op, int64_t now_ns)
     return status;
 }
 
+/* Until when a lock is to be given back: it has expired by itself then. */
+static int64_t debt_end(const latch_lease *lease, int64_t now_ns)
+{
+    return lease->deadline_ns == LATCH_NEVER || lease->deadline_ns < now_ns ? now_ns + DEBT_NS
+                                                                            : lease->deadline_ns;
+}
+
 /*
- * The request is over, and yet the server may have carried it out: the reply is lost, or will be
- * heard by nobody, or the script failed in its middle. A lock that may have been granted is given
- * back; one that may have been demoted counts as shared.
+ * The request is over, and nobody knows whether the server has carried it out: the reply is lost,
+ * or will be heard by nobody, or the script failed in its middle. A lock that may have been
+ * granted, or may not have been released, is given back; one that may have been demoted counts as
+ * shared.
  */
 static void make_good(latch_op *op, int64_t now_ns)
 {
@@ -442,7 +450,14 @@ static void make_good(latch_op *op, int64_t now_ns)
     redis_hold *hold = lease->state;
     const redis_target target = target_of(lease);
 
-    if (!acquires(op) || (op->attempts & SENT) == 0 || is_foreign(lease)) {
+    if ((op->attempts & SENT) == 0 || is_foreign(lease)) {
+        return;
+    }
+    if (op->request.kind == LATCH_RELEASE) {
+        latch_redis_owe(store, &target, debt_end(lease, now_ns));
+        latch_redis_pay(store, now_ns);
+    }
+    if (!acquires(op)) {
         return;
     }
     if (op->mode_before == LATCH_FREE && !hold->adopted) {
@@ -489,12 +504,10 @@ static latch_status detach(latch_op *op, int64_t now_ns)
     redis_store *store = store_of(op);
     latch_lease *lease = op->lease;
     const redis_target target = target_of(lease);
-    int64_t end_ns = lease->deadline_ns;
     latch_status status;
 
     if ((op->attempts & SENT) == 0) {
-        end_ns = end_ns == LATCH_NEVER || end_ns < now_ns ? now_ns + DEBT_NS : end_ns;
-        if (!latch_redis_owe(store, &target, end_ns)) {
+        if (!latch_redis_owe(store, &target, debt_end(lease, now_ns))) {
             return latch_fail_memory(op->error);
         }
         note_release(lease);
