@@ -251,6 +251,53 @@ static void what_a_failed_acquire_may_have_taken_is_given_back(void **state)
     }
 }
 
+/* Two releases that never arrive, then any command; `release` is awaited or detached. */
+static void lose_release(latch_lease *lease, latch_request release)
+{
+    latch_lease *other = redis_lease_in(lease->store, "s");
+    latch_op op;
+
+    if (release.detach) {
+        UNIT_CHECK(unit_begin(&op, lease, release) == LATCH_DONE);
+        redis_wire_cut();
+    } else {
+        redis_send(&op, lease, release);
+        redis_wire_cut();
+        do {
+            unit_await_grant(&op);
+        } while (latch_op_step(&op, now_ns()) == LATCH_WANT_IO && !redis_wire_is_wanted());
+        UNIT_CHECK(redis_step_until_sent(&op, LATCH_WANT_IO) == LATCH_WANT_IO);
+        redis_wire_accept();
+        redis_wire_cut();
+        UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), "lost the connection"));
+    }
+    UNIT_CHECK(!unit_held(lease) && !lease->busy);
+    UNIT_CHECK(!redis_is_free("r"));
+    redis_send(&op, other, redis_request(LATCH_ACQUIRE));
+    while (!redis_wire_is_wanted()) {
+        unit_await_grant(&op);
+        UNIT_CHECK(latch_op_step(&op, now_ns()) == LATCH_WANT_IO);
+    }
+    UNIT_CHECK(redis_step_until_sent(&op, LATCH_WANT_IO) == LATCH_WANT_IO);
+    redis_wire_accept();
+    redis_wire_pass_command();
+    redis_wire_pass_reply(SIZE_MAX >> 1);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+}
+
+static void a_release_that_was_lost_is_sent_again(void **state)
+{
+    static const latch_mode modes[] = {LATCH_SHARED, LATCH_EXCLUSIVE};
+
+    (void) state;
+    for (int at = 0; at < 4; at++) {
+        lose_release(lease_on_wire(modes[at % 2]),
+                     at < 2 ? redis_detached_release() : redis_request(LATCH_RELEASE));
+        UNIT_CHECK(redis_is_free("r"));
+        redis_store_forget();
+    }
+}
+
 /* A hold is not given up because nobody knows whether it could be renewed. */
 static void what_was_held_before_stays_held_when_a_renewal_fails(void **state)
 {
@@ -295,7 +342,7 @@ static void nonsense_is_an_error_and_ends_the_connection(void **state)
     static const char *const answers[] = {
         "HTTP/1.1 400 Bad Request\r\n\r\n", /* no protocol of Redis's */
         "*-7\r\n",
-        "+OK\r\n",      /* protocol, but no answer to that */
+        "+OK\r\n", /* protocol, but no answer to that */
         "*0\r\n",
         "*2\r\n:1\r\n:7\r\n",
         "$3\r\nabc\r\n",
@@ -467,6 +514,7 @@ int main(void)
         REDIS_TEST(a_lost_reply_is_resolved_by_asking_again),
         REDIS_TEST(a_repeated_acquire_has_the_first_ones_fencing_token),
         REDIS_TEST(what_a_failed_acquire_may_have_taken_is_given_back),
+        REDIS_TEST(a_release_that_was_lost_is_sent_again),
         REDIS_TEST(what_was_held_before_stays_held_when_a_renewal_fails),
         REDIS_TEST(nonsense_is_an_error_and_ends_the_connection),
         REDIS_TEST(half_an_answer_is_none),
