@@ -1,0 +1,24 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Check;
+
+use Latch\Tests\Fault\Record\History;
+
+/**
+ * What a worker says that it holds must have been granted, and not have been given back.
+ */
+final class Grants implements Check
+{
+    public function violations(History $history): iterable
+    {
+        foreach ($history->unfounded as $unfounded) {
+            yield new Violation(
+                Kind::NeverGranted,
+                sprintf('%s, line %d: "%s"', $unfounded->worker->name, $unfounded->line, $unfounded->record),
+                $unfounded->hold,
+            );
+        }
+    }
+}

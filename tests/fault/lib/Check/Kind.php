@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Check;
+
+/**
+ * What can be wrong in a history.
+ */
+enum Kind: string
+{
+    case Overlap = 'overlap';
+    case LostGrant = 'lost grant';
+    case Fencing = 'fencing';
+    case NeverGranted = 'never granted';
+    case Starvation = 'starvation';
+    case Crash = 'crash';
+
+    public function text(): string
+    {
+        return match ($this) {
+            self::Overlap => 'two held at once what only one can hold',
+            self::LostGrant => 'refused though nobody can have held it: a grant was lost',
+            self::Fencing => 'fencing tokens do not increase in the order of the holds',
+            self::NeverGranted => 'a hold was reported that had not been granted, or had ended',
+            self::Starvation => 'tried for seconds, and never got anything',
+            self::Crash => 'ended as a worker must not end',
+        };
+    }
+}

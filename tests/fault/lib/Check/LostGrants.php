@@ -1,0 +1,45 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Check;
+
+use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Record\Hold;
+
+/**
+ * An attempt was refused though, as long as it took, nobody can have held what it wanted: those who had
+ * held it had given it back, had been told that they have it no more, or were dead and their TTL over. So
+ * the store kept a hold that nobody has.
+ */
+final class LostGrants implements Check
+{
+    public function violations(History $history): iterable
+    {
+        // By name: the conflicts are read by themselves, with workers of their own.
+        $same = static fn (Hold $a, Hold $b): bool => $a->worker->name === $b->worker->name && $a->lock === $b->lock;
+        $all = $exclusive = [];
+        foreach ($history->holds as $resource => $holds) {
+            usort($holds, static fn (Hold $a, Hold $b): int => $a->tried <=> $b->tried);
+            [$all[$resource], $exclusive[$resource]] = [new Intervals($same), new Intervals($same)];
+            foreach ($holds as $hold) {
+                $all[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
+                if ($hold->exclusive) {
+                    $exclusive[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
+                }
+            }
+        }
+        foreach ($history->conflicts() as $conflict) {
+            $attempt = $conflict->attempt;
+            $others = ($attempt->exclusive ? $all : $exclusive)[$attempt->resource] ?? null;
+            if ($others?->find($conflict->ended, $attempt->tried, $attempt) === null) {
+                yield new Violation(
+                    Kind::LostGrant,
+                    sprintf('refused at %.6f', ($conflict->ended - $history->start) / 1e9),
+                    $others?->find($conflict->ended, \PHP_INT_MIN, $attempt),
+                    $attempt,
+                );
+            }
+        }
+    }
+}

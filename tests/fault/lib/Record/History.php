@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Record;
+
+/**
+ * What all workers recorded in a folder. In memory are the holds; the conflicts, of which there can be many
+ * more, are read again when they are asked for.
+ */
+final class History
+{
+    /** Of the workers' files. */
+    public const EXTENSION = 'records';
+
+    /** @var array<string, list<Hold>> by resource, those that were granted or may have been */
+    public array $holds = [];
+
+    /** @var list<Teller> */
+    public array $workers = [];
+
+    /** @var list<Unfounded> */
+    public array $unfounded = [];
+
+    public readonly Faults $faults;
+
+    /** The earliest time, which is shown as zero. */
+    public int $start = \PHP_INT_MAX;
+
+    public function __construct(private readonly string $directory)
+    {
+        $this->faults = Faults::read($directory);
+        foreach ($this->files() as $file) {
+            $story = Story::read($file, $this->faults);
+            foreach ($story as $what) {
+                if ($what instanceof Hold) {
+                    $this->holds[$what->resource][] = $what;
+                } elseif ($what instanceof Unfounded) {
+                    $this->unfounded[] = $what;
+                }
+            }
+            $this->workers[] = $worker = $story->getReturn();
+            if ($worker->attempts > 0) {
+                $this->start = min($this->start, $worker->start);
+            }
+        }
+        ksort($this->holds);
+    }
+
+    /**
+     * @return \Generator<int, Conflict>
+     */
+    public function conflicts(): \Generator
+    {
+        foreach ($this->files() as $file) {
+            foreach (Story::read($file, $this->faults) as $what) {
+                if ($what instanceof Conflict) {
+                    yield $what;
+                }
+            }
+        }
+    }
+
+    /** @return list<string> */
+    private function files(): array
+    {
+        return glob("$this->directory/*." . self::EXTENSION) ?: [];
+    }
+}

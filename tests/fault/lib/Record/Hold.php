@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Record;
+
+/**
+ * What came of an attempt that was granted, or that may have been: from when until when the worker held
+ * the resource for certain, and the longest time during which its store may have thought so.
+ */
+final class Hold
+{
+    /** When acquire() returned; null when it did not say that the lock is held. */
+    public ?int $granted = null;
+
+    /** The last moment at which the hold was certain; there is no such time before $granted. */
+    public ?int $certainUntil = null;
+
+    /** From $tried until then the store may have had this holder. */
+    public int $possibleUntil;
+
+    /** When it began to give the lock back. */
+    public ?int $releasing = null;
+
+    public ?int $token = null;
+
+    /**
+     * @param int $lock  number of the first attempt of the same Lock object: with the same token in the store
+     * @param int $tried when acquire() was called
+     * @param int $ttl   in ns
+     */
+    public function __construct(
+        public readonly Teller $worker,
+        public readonly int $number,
+        public readonly int $lock,
+        public readonly string $resource,
+        public readonly bool $exclusive,
+        public readonly bool $waits,
+        public readonly int $tried,
+        public readonly int $ttl,
+    ) {
+        $this->possibleUntil = $tried;
+    }
+
+    /** Whether it was certain for any time at all. */
+    public function isCertain(): bool
+    {
+        return $this->granted !== null && $this->certainUntil > $this->granted;
+    }
+
+    /** @param int $start the time that is shown as zero */
+    public function describe(int $start): string
+    {
+        $at = static fn (?int $time): string => $time === null ? '-' : sprintf('%.6f', ($time - $start) / 1e9);
+
+        return sprintf(
+            '%s #%d (pid %d) %s "%s": tried %s, granted %s, certain until %s, gave back %s, possible until %s, '
+                . 'TTL %d ms, token %s',
+            $this->worker->name,
+            $this->number,
+            $this->worker->pid,
+            $this->exclusive ? 'exclusive' : 'shared',
+            $this->resource,
+            $at($this->tried),
+            $at($this->granted),
+            $at($this->certainUntil),
+            $at($this->releasing),
+            $at($this->possibleUntil),
+            intdiv($this->ttl, 1_000_000),
+            $this->token ?? '-',
+        );
+    }
+}

@@ -1,0 +1,327 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Record;
+
+/**
+ * The records of one worker, understood. The words, each followed by the time:
+ *
+ *   worker    KIND PID TRAITS            the first record; traits of Teller, separated by commas, or -
+ *   try       N LOCK RESOURCE x|s try|wait TTL   is about to call acquire() or acquireRead(), TTL in ms;
+ *             N counts the attempts, LOCK is the N at which this Lock object was new
+ *   granted   N TOKEN                    it returned true; the fencing token or -
+ *   conflict  N                          it returned false
+ *   failed    N EXCEPTION                it threw: nobody knows
+ *   held      N                          at that time the hold of attempt N was still certain
+ *   renew     N, renewed N, unrenewed N EXCEPTION   around refresh()
+ *   lost      N                          was told that it has the lock no more
+ *   release   N, released N, unreleased N EXCEPTION  around release()
+ *   drop      N, dropped N               around the end of the Lock object that releases it
+ *   abandon   N                          lets the lock expire
+ *   end                                  has ended by itself
+ *
+ * A worker has one Lock object at a time.
+ */
+final class Story
+{
+    /** By so much a server may err that counts in milliseconds, in ns. */
+    private const ROUNDING = 5_000_000;
+    /** Who waits for so long, in ns, must have asked the store, and got an answer, more than once. */
+    private const LONG_WAIT = 100_000_000;
+
+    private ?Teller $teller = null;
+
+    /** What is being tried. */
+    private ?Hold $attempt = null;
+
+    /** @var array<int, Hold> what the current Lock object may hold, by the attempts' numbers */
+    private array $open = [];
+
+    /** Whether refresh() is under way. */
+    private bool $renewing = false;
+
+    /** @var list<Hold> released by destructors that did not wait */
+    private array $sent = [];
+
+    /** @var list<Hold|Conflict|Unfounded> what is known to the end */
+    private array $told = [];
+
+    private function __construct(private readonly string $name, private readonly Faults $faults)
+    {
+    }
+
+    /**
+     * What the worker held or may have held, what was refused, and what it cannot have held, each when all
+     * is known about it.
+     *
+     * @return \Generator<int, Hold|Conflict|Unfounded, void, Teller>
+     */
+    public static function read(string $file, Faults $faults): \Generator
+    {
+        $story = new self(basename($file, '.' . History::EXTENSION), $faults);
+        foreach (Lines::of($file) as $number => $record) {
+            try {
+                $story->hear($record, $number);
+            } catch (\Throwable $e) {
+                throw new \UnexpectedValueException("$file, line $number: {$e->getMessage()}", 0, $e);
+            }
+            foreach ($story->told as $what) {
+                yield $what;
+            }
+            $story->told = [];
+        }
+        if ($story->teller === null) {
+            // Killed before its first record.
+            return new Teller($story->name, '-', 0, 0, []);
+        }
+        $teller = $story->teller;
+        $story->finish($teller, $faults->deathOf($story->name) ?? $teller->end);
+        foreach ($story->told as $what) {
+            yield $what;
+        }
+
+        return $teller;
+    }
+
+    /** @param list<string> $record */
+    private function hear(array $record, int $line): void
+    {
+        $time = (int) $record[1];
+        $number = (int) ($record[2] ?? 0);
+        if ($record[0] === 'worker') {
+            $this->teller = new Teller($this->name, $record[2], (int) $record[3], $time, explode(',', $record[4]));
+
+            return;
+        }
+        $teller = $this->teller ?? throw new \UnexpectedValueException('the first record must be "worker"');
+        $teller->end = $time;
+        match ($record[0]) {
+            'try' => $this->begin($teller, $time, $record),
+            'granted' => $this->grant($teller, $time, $record[3] === '-' ? null : (int) $record[3]),
+            'conflict' => $this->conflict($teller, $time),
+            'failed' => $this->fail($teller, $time, $record[3]),
+            'held' => $this->confirm($teller, $time, $number, $line, implode(' ', $record)),
+            'renew' => $this->beginRenewal($teller),
+            'renewed' => $this->renew($time),
+            'unrenewed' => $this->renew($time + Faults::AFTERMATH),
+            'lost' => $this->lose($teller, $time),
+            'release' => $this->leave($time, $teller->released),
+            'drop' => $this->leave($time, $teller->dropped),
+            'abandon' => $this->abandon($teller, $time),
+            'released' => $this->close($time),
+            'dropped' => $this->drop($teller, $time),
+            'unreleased' => $this->close(null),
+            'end' => $this->finish($teller, $time),
+            default => throw new \UnexpectedValueException("no record: \"$record[0]\""),
+        };
+    }
+
+    /** @param list<string> $record */
+    private function begin(Teller $teller, int $time, array $record): void
+    {
+        [, , $number, $lock, $resource, $mode, $waits, $ttl] = $record;
+        if ($this->open !== [] && end($this->open)->lock !== (int) $lock) {
+            $this->close(null);
+        }
+        if (++$teller->attempts === 1) {
+            $teller->lastGrant = $time;
+        }
+        $this->attempt = new Hold(
+            $teller,
+            (int) $number,
+            (int) $lock,
+            $resource,
+            $mode === 'x',
+            $waits === 'wait',
+            $time,
+            (int) $ttl * 1_000_000,
+        );
+    }
+
+    private function attempt(): Hold
+    {
+        $attempt = $this->attempt ?? throw new \UnexpectedValueException('nothing was tried');
+        $this->attempt = null;
+
+        return $attempt;
+    }
+
+    private function grant(Teller $teller, int $time, ?int $token): void
+    {
+        $hold = $this->attempt();
+        $this->confirmSent($time);
+        $teller->longestWait = max($teller->longestWait, $time - $teller->lastGrant);
+        $teller->lastGrant = $time;
+        $hold->exclusive ? ++$teller->exclusive : ++$teller->shared;
+        foreach ($this->open as $number => $before) {
+            if ($token !== null && $before->token === $token && $before->exclusive && $hold->exclusive) {
+                // The same hold, acquired once more.
+                $before->possibleUntil = $this->expiry($hold, $time);
+                unset($this->open[$number]);
+                $this->open[$hold->number] = $before;
+
+                return;
+            }
+            // Another mode has taken its place.
+            $before->possibleUntil = min($before->possibleUntil, $time);
+            $this->told[] = $before;
+            unset($this->open[$number]);
+        }
+        if ($hold->lock !== $hold->number) {
+            ++$teller->changes;
+        }
+        $hold->granted = $hold->certainUntil = $time;
+        $hold->token = $token;
+        $hold->possibleUntil = $this->expiry($hold, $time);
+        $this->open[$hold->number] = $hold;
+    }
+
+    private function conflict(Teller $teller, int $time): void
+    {
+        $hold = $this->attempt();
+        $this->confirmSent($time);
+        ++$teller->conflicts;
+        // Who first takes the lock and then sets the TTL may have come too late for that, refused by nobody.
+        $late = $teller->has(Teller::TWO_STEPS) && $time - $hold->tried >= $hold->ttl;
+        // Who waited may have got it at the last moment, and given it back; or no answer in time.
+        $unheard = $hold->waits && ($time - $hold->tried < self::LONG_WAIT
+            || $this->faults->hindered($this->name, $hold->tried, $time));
+        if ($late || $hold->waits) {
+            $hold->possibleUntil = $time;
+            $this->told[] = $hold;
+        }
+        if (!$late && !$unheard) {
+            $this->told[] = new Conflict($hold, $time);
+        }
+    }
+
+    private function fail(Teller $teller, int $time, string $exception): void
+    {
+        $teller->failures[$exception] = ($teller->failures[$exception] ?? 0) + 1;
+        $hold = $this->attempt();
+        $hold->possibleUntil = $this->expiry($hold, $time + Faults::AFTERMATH);
+        foreach ($this->open as $before) {
+            // The Lock object cannot be trusted with it any more.
+            $before->possibleUntil = max($before->possibleUntil, $hold->possibleUntil);
+        }
+        $this->open[$hold->number] = $hold;
+    }
+
+    private function confirm(Teller $teller, int $time, int $number, int $line, string $record): void
+    {
+        $hold = $this->open[$number] ?? null;
+        if ($hold?->granted === null || $time < $hold->granted || $hold->releasing !== null) {
+            $this->told[] = new Unfounded($teller, $line, $record, $hold);
+        } else {
+            $hold->certainUntil = max($hold->certainUntil, $time);
+        }
+    }
+
+    private function beginRenewal(Teller $teller): void
+    {
+        ++$teller->renewals;
+        $this->renewing = true;
+    }
+
+    /** @param int $time when the renewing command was carried out at the latest */
+    private function renew(int $time): void
+    {
+        $this->renewing = false;
+        foreach ($this->open as $hold) {
+            $hold->possibleUntil = max($hold->possibleUntil, $this->expiry($hold, $time));
+        }
+    }
+
+    private function lose(Teller $teller, int $time): void
+    {
+        ++$teller->lost;
+        $this->renewing = false;
+        foreach ($this->open as $hold) {
+            $hold->releasing = $time;
+            $hold->possibleUntil = min($hold->possibleUntil, $time);
+        }
+    }
+
+    /** @param int $count of such endings */
+    private function leave(int $time, int &$count): void
+    {
+        ++$count;
+        foreach ($this->open as $hold) {
+            $hold->releasing ??= $time;
+        }
+    }
+
+    private function abandon(Teller $teller, int $time): void
+    {
+        $this->leave($time, $teller->abandoned);
+        $this->close(null);
+    }
+
+    /** @param int|null $time when the lock was certainly not held any more; null: when it expires */
+    private function close(?int $time): void
+    {
+        foreach ($this->open as $hold) {
+            if ($time !== null) {
+                $hold->possibleUntil = min($hold->possibleUntil, $time);
+            }
+            $this->told[] = $hold;
+        }
+        $this->open = [];
+    }
+
+    private function drop(Teller $teller, int $time): void
+    {
+        if (!$teller->has(Teller::LATE_RELEASE)) {
+            $this->close($time);
+
+            return;
+        }
+        array_push($this->sent, ...array_values($this->open));
+        $this->open = [];
+    }
+
+    /** The server has answered at that time, after all that was sent before; unless that was cut off. */
+    private function confirmSent(int $time): void
+    {
+        foreach ($this->sent as $hold) {
+            if (!$this->faults->cutBetween((int) $hold->releasing, $time)) {
+                $hold->possibleUntil = min($hold->possibleUntil, $time);
+            }
+            $this->told[] = $hold;
+        }
+        $this->sent = [];
+    }
+
+    /** @param int $death when the worker was seen dead, or had nothing more to tell */
+    private function finish(Teller $teller, int $death): void
+    {
+        $teller->longestWait = max($teller->longestWait, $teller->end - $teller->lastGrant);
+        // What was sent before the end may be carried out after it.
+        $late = $this->attempt !== null || $this->renewing;
+        if ($this->attempt !== null) {
+            $this->open[$this->attempt->number] = $this->attempt;
+            $this->attempt = null;
+        }
+        foreach ([...$this->open, ...$this->sent] as $hold) {
+            if (!$teller->has(Teller::EXPIRING)) {
+                $hold->possibleUntil = $death;
+            } elseif ($late) {
+                $hold->possibleUntil = $this->expiry($hold, $death + Faults::AFTERMATH);
+            }
+            $this->told[] = $hold;
+        }
+        $this->open = $this->sent = [];
+    }
+
+    /** When a hold ends by itself that was got or renewed at that time at the latest. */
+    private function expiry(Hold $hold, int $time): int
+    {
+        if ($hold->worker->has(Teller::EXPIRING)) {
+            return $time + $hold->ttl + self::ROUNDING;
+        }
+
+        // The kernel's locks end with the process at the latest, see finish().
+        return \PHP_INT_MAX;
+    }
+}

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Record;
+
+/**
+ * A worker: who it was, what its locks are like, and what came of its attempts.
+ */
+final class Teller
+{
+    /** Its locks expire, after the TTL of the attempt. */
+    public const EXPIRING = 'expiring';
+    /** Its exclusive locks have fencing tokens. */
+    public const FENCING = 'fencing';
+    /** Its destructors do not wait until the lock is released. */
+    public const LATE_RELEASE = 'late-release';
+    /** Its acquire takes the lock and sets the TTL in two commands. */
+    public const TWO_STEPS = 'two-steps';
+
+    public int $attempts = 0;
+    public int $exclusive = 0;
+    public int $shared = 0;
+    public int $conflicts = 0;
+    public int $changes = 0;
+    public int $renewals = 0;
+    public int $lost = 0;
+    public int $released = 0;
+    public int $dropped = 0;
+    public int $abandoned = 0;
+    /** @var array<string, int> by the exceptions' names */
+    public array $failures = [];
+
+    /** The longest time without a grant while it tried, in ns. */
+    public int $longestWait = 0;
+    /** When it was granted something last, or tried first. */
+    public int $lastGrant;
+    public int $end;
+
+    /** @param list<string> $traits */
+    public function __construct(
+        public readonly string $name,
+        public readonly string $kind,
+        public readonly int $pid,
+        public readonly int $start,
+        public readonly array $traits,
+    ) {
+        $this->lastGrant = $this->end = $start;
+    }
+
+    public function has(string $trait): bool
+    {
+        return \in_array($trait, $this->traits, true);
+    }
+
+    public function grants(): int
+    {
+        return $this->exclusive + $this->shared;
+    }
+}
