@@ -1,0 +1,86 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Run;
+
+/**
+ * A worker process. It ends with this one, however this one ends.
+ */
+final class Process
+{
+    /** @var resource */
+    private $process;
+    private ?string $ending = null;
+    public bool $stopped = false;
+    /** The records that it has written. */
+    public readonly string $file;
+    private readonly string $errors;
+    /** @var resource|null */
+    private $reader = null;
+
+    /**
+     * @param list<string> $php       the interpreter with its options
+     * @param list<string> $arguments of worker.php behind the name, but the last two
+     * @param string       $what      run or probe
+     */
+    public function __construct(
+        public readonly string $name,
+        public readonly string $kind,
+        array $php,
+        array $arguments,
+        string $directory,
+        string $what,
+    ) {
+        $this->file = "$directory/$name.records";
+        $this->errors = "$directory/$name.errors";
+        $command = ['setpriv', '--pdeathsig', 'KILL', '--', ...$php, \dirname(__DIR__, 2) . '/worker.php'];
+        $errors = ['file', $this->errors, 'w'];
+        // It inherits that SIGTERM waits until it is looked for, however early it comes.
+        pcntl_sigprocmask(SIG_BLOCK, [SIGTERM], $before);
+        $process = proc_open(
+            [...$command, $name, $kind, ...$arguments, $directory, $what],
+            [['file', '/dev/null', 'r'], $errors, $errors],
+            $pipes,
+        );
+        pcntl_sigprocmask(SIG_SETMASK, (array) $before);
+        if ($process === false) {
+            throw new \RuntimeException("Cannot start worker $name");
+        }
+        $this->process = $process;
+    }
+
+    public function signal(int $signal): void
+    {
+        proc_terminate($this->process, $signal);
+    }
+
+    /** How it ended, as Faults has it; null while it runs. */
+    public function ending(): ?string
+    {
+        if ($this->ending === null) {
+            $status = proc_get_status($this->process);
+            if (!$status['running']) {
+                $this->ending = $status['signaled'] ? "signal-{$status['termsig']}" : "exit-{$status['exitcode']}";
+            }
+        }
+
+        return $this->ending;
+    }
+
+    /** What it said though it has nothing to say. */
+    public function errors(): string
+    {
+        return trim((string) file_get_contents($this->errors));
+    }
+
+    /** How many grants it has recorded since this was asked last. */
+    public function newGrants(): int
+    {
+        if ($this->reader === null && is_file($this->file)) {
+            $this->reader = fopen($this->file, 'r') ?: null;
+        }
+
+        return $this->reader === null ? 0 : substr_count((string) stream_get_contents($this->reader), 'granted ');
+    }
+}

@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Worker;
+
+use Symfony\Component\Lock\Exception\LockConflictedException;
+use Symfony\Component\Lock\Lock;
+
+final class SymfonyHandle implements Handle
+{
+    /** Symfony's store cuts the server's time to milliseconds: its locks end so much before their TTL; in s. */
+    private const ROUNDING = 0.001;
+
+    private bool $doubtful = false;
+
+    /** @param (\Closure(): ?int)|null $fencingToken where the store has some */
+    public function __construct(
+        private readonly Lock $lock,
+        private readonly bool $canWait,
+        private readonly ?\Closure $fencingToken = null,
+    ) {
+    }
+
+    public function acquire(bool $exclusive, float $wait): bool
+    {
+        $granted = $exclusive ? $this->lock->acquire($wait > 0) : $this->lock->acquireRead($wait > 0);
+        // An attempt that fails counts the time to live anew all the same, and gives up a lock by flock(2).
+        $this->doubtful = !$granted;
+
+        return $granted;
+    }
+
+    public function canWait(): bool
+    {
+        return $this->canWait;
+    }
+
+    public function isCertain(): bool
+    {
+        $left = $this->lock->getRemainingLifetime();
+
+        return !$this->doubtful && !$this->lock->isExpired() && ($left === null || $left > self::ROUNDING);
+    }
+
+    public function refresh(): bool
+    {
+        try {
+            // Counted from before it is sent, also when that fails.
+            $this->doubtful = true;
+            $this->lock->refresh();
+            $this->doubtful = false;
+
+            return true;
+        } catch (LockConflictedException) {
+            return false;
+        }
+    }
+
+    public function release(): void
+    {
+        $this->lock->release();
+    }
+
+    public function fencingToken(): ?int
+    {
+        return $this->fencingToken === null ? null : ($this->fencingToken)();
+    }
+}

@@ -1,0 +1,239 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Worker;
+
+use Latch\Tests\Fault\Record\Teller;
+use Latch\Tests\Fault\Record\Writer;
+use Random\Engine\Mt19937;
+use Random\Randomizer;
+
+/**
+ * Takes and gives back locks as chance will have it, and records all of it, see Story.
+ */
+final class Worker
+{
+    /** TTLs in ms: most are short enough to run out under a worker that is stopped or slow. */
+    public const SHORTEST_TTL = 50;
+    public const SHORT_TTL = 300;
+    public const LONG_TTL = 1000;
+
+    private readonly Randomizer $chance;
+    private int $number = 0;
+    /** Whether it is over with the lock in hand: an exception, or it is lost. */
+    private bool $ruined = false;
+
+    /** @param list<string> $resources */
+    public function __construct(
+        private readonly Subject $subject,
+        private readonly Writer $records,
+        private readonly array $resources,
+        int $seed,
+    ) {
+        $this->chance = new Randomizer(new Mt19937($seed));
+    }
+
+    public function introduce(string $kind): void
+    {
+        $traits = implode(',', $this->subject->traits()) ?: '-';
+        $this->records->write('worker', hrtime(true), $kind, (int) getmypid(), $traits);
+    }
+
+    /** Until SIGTERM comes, which is blocked and does not interrupt anything. */
+    public function run(): void
+    {
+        while (pcntl_sigtimedwait([SIGTERM], $info, 0, 0) !== SIGTERM) {
+            $this->use($this->resources[$this->chance->getInt(0, \count($this->resources) - 1)]);
+        }
+        $this->records->write('end', hrtime(true));
+    }
+
+    /** Tries once whether each of the resources is free, and leaves it so. */
+    public function probe(): void
+    {
+        foreach ($this->resources as $resource) {
+            $handle = $this->subject->lock($resource, self::SHORT_TTL / 1e3, true);
+            if ($this->acquire($handle, ++$this->number, $resource, true, 0.0, self::SHORT_TTL)) {
+                $this->confirm($handle);
+                $this->release($handle);
+            }
+        }
+        $this->records->write('end', hrtime(true));
+    }
+
+    private function use(string $resource): void
+    {
+        $ttl = $this->happens(90)
+            ? $this->chance->getInt(self::SHORTEST_TTL, self::SHORT_TTL)
+            : self::LONG_TTL;
+        $abandons = $ttl <= self::SHORT_TTL && \in_array(Teller::EXPIRING, $this->subject->traits(), true)
+            && $this->chance->getInt(1, 1000) <= 2;
+        $this->ruined = false;
+        $handle = $this->subject->lock($resource, $ttl / 1e3, !$abandons);
+        $exclusive = $this->happens(70);
+        $wait = $handle->canWait() && $this->happens(30) ? $this->chance->getInt(1, 200) / 1e3 : 0.0;
+        $lock = $this->number + 1;
+        if (!$this->acquire($handle, $lock, $resource, $exclusive, $wait, $ttl)) {
+            if ($this->ruined) {
+                $this->happens(50) ? $this->release($handle) : $this->forget($handle);
+            }
+            usleep($this->chance->getInt(100, 2000));
+
+            return;
+        }
+
+        $this->hold($handle, $ttl);
+        if (!$this->ruined && $this->happens(5)) {
+            $this->refresh($handle);
+            $this->hold($handle, $ttl);
+        }
+        if (!$this->ruined && $this->happens(8)) {
+            // Mostly a promotion or a demotion; now and then the same once more.
+            if ($this->acquire($handle, $lock, $resource, $this->happens(20) ? $exclusive : !$exclusive, 0.0, $ttl)) {
+                $this->hold($handle, $ttl);
+            }
+        }
+        match (true) {
+            $abandons => $this->forget($handle),
+            $this->happens(50) => $this->release($handle),
+            default => $this->drop($handle),
+        };
+        if ($this->happens(20)) {
+            usleep($this->chance->getInt(1, 300));
+        }
+    }
+
+    /** @phpstan-impure */
+    private function acquire(
+        Handle $handle,
+        int $lock,
+        string $resource,
+        bool $exclusive,
+        float $wait,
+        int $ttl,
+    ): bool {
+        $number = ++$this->number;
+        $mode = $exclusive ? 'x' : 's';
+        $how = $wait > 0 ? 'wait' : 'try';
+        $this->records->write('try', hrtime(true), $number, $lock, $resource, $mode, $how, $ttl);
+        try {
+            $granted = $handle->acquire($exclusive, $wait);
+        } catch (\Exception $e) {
+            $this->fail('failed', $e);
+
+            return false;
+        }
+        $time = hrtime(true);
+        if ($granted) {
+            $this->records->write('granted', $time, $number, $handle->fencingToken() ?? '-');
+        } else {
+            $this->records->write('conflict', $time, $number);
+        }
+
+        return $granted;
+    }
+
+    /** Holds on for some microseconds, or some milliseconds, or until after the TTL. */
+    private function hold(Handle $handle, int $ttl): void
+    {
+        $permille = $this->chance->getInt(1, 1000);
+        $pause = match (true) {
+            $permille <= 700 => 0,
+            $permille <= 960 => $this->chance->getInt(1, 1000),
+            $permille <= 995 => $this->chance->getInt(1000, 10_000),
+            default => min($ttl, self::SHORT_TTL) * 1000 + $this->chance->getInt(0, 50_000),
+        };
+        $end = hrtime(true) + $pause * 1000;
+        while ($this->confirm($handle) && hrtime(true) < $end) {
+            usleep(min($pause, 1000));
+        }
+        if (hrtime(true) < $end) {
+            // Does not look at what it holds, as programs do.
+            usleep(intdiv($end - hrtime(true), 1000) + 1);
+        }
+        $this->confirm($handle);
+    }
+
+    private function confirm(Handle $handle): bool
+    {
+        $time = hrtime(true);
+        if (!$handle->isCertain()) {
+            return false;
+        }
+        $this->records->write('held', $time, $this->number);
+
+        return true;
+    }
+
+    private function refresh(Handle $handle): void
+    {
+        $this->records->write('renew', hrtime(true), $this->number);
+        try {
+            $word = $handle->refresh() ? 'renewed' : 'lost';
+            $this->records->write($word, hrtime(true), $this->number);
+            $this->ruined = $word === 'lost';
+        } catch (\Exception $e) {
+            $this->fail('unrenewed', $e);
+        }
+    }
+
+    private function release(Handle $handle): void
+    {
+        $this->records->write('release', hrtime(true), $this->number);
+        try {
+            $handle->release();
+            $this->records->write('released', hrtime(true), $this->number);
+        } catch (\Exception $e) {
+            $this->fail('unreleased', $e);
+        }
+    }
+
+    /**
+     * Leaves it to the destructor: this is the end of the only reference.
+     *
+     * @param-out null $handle
+     */
+    private function drop(Handle &$handle): void
+    {
+        $this->records->write('drop', hrtime(true), $this->number);
+        try {
+            $handle = null;
+            $this->records->write('dropped', hrtime(true), $this->number);
+        } catch (\Exception $e) {
+            $this->fail('unreleased', $e);
+        }
+    }
+
+    /**
+     * Ends a Lock object of which nobody knows whether it releases anything.
+     *
+     * @param-out null $handle
+     */
+    private function forget(Handle &$handle): void
+    {
+        $this->records->write('abandon', hrtime(true), $this->number);
+        try {
+            $handle = null;
+        } catch (\Exception) {
+            $this->subject->recover();
+        }
+    }
+
+    private function fail(string $word, \Exception $e): void
+    {
+        $cause = $e;
+        while ($cause->getPrevious() !== null) {
+            $cause = $cause->getPrevious();
+        }
+        $name = strtr(substr((string) strrchr('\\' . $cause::class, '\\'), 1) . ":{$cause->getMessage()}", ' ', '_');
+        $this->records->write($word, hrtime(true), $this->number, substr($name, 0, 100));
+        $this->ruined = true;
+        $this->subject->recover();
+    }
+
+    private function happens(int $percent): bool
+    {
+        return $this->chance->getInt(1, 100) <= $percent;
+    }
+}

@@ -1,0 +1,44 @@
+<?php
+
+/*
+ * A run: workers that contend under faults, and the check of what they recorded. tests/fault/run starts this
+ * with what it needs in the environment, and explains the options.
+ */
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault;
+
+use Latch\Tests\Fault\Check\Findings;
+use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Run\Folder;
+use Latch\Tests\Fault\Run\Options;
+use Latch\Tests\Fault\Run\Report;
+use Latch\Tests\Fault\Run\Run;
+
+require __DIR__ . '/autoload.php';
+
+try {
+    $options = Options::of(\array_slice($argv, 1));
+} catch (\InvalidArgumentException $e) {
+    fwrite(STDERR, "tests/fault/run: {$e->getMessage()}; see tests/fault/run --help\n");
+    exit(64);
+}
+
+$folder = new Folder($options->keep);
+echo "seed $options->seed\n";
+$run = new Run($options, $folder->path);
+$complete = $run->play();
+$started = hrtime(true);
+$history = new History($folder->path);
+$findings = new Findings($history);
+$seconds = (hrtime(true) - $started) / 1e9;
+echo "\n", (new Report($history, $findings))->text();
+printf("\nChecked in %.1f s with %d MB. Seed %d.\n", $seconds, memory_get_peak_usage() >> 20, $options->seed);
+if ($run->errors !== '') {
+    echo "\nWhat workers said that have nothing to say:\n$run->errors";
+}
+if (!$complete) {
+    echo "\nToo few acquisitions in $options->limit s.\n";
+}
+exit($findings->count() === 0 && $complete && $run->errors === '' ? 0 : 1);

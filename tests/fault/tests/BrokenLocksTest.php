@@ -1,0 +1,119 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Tests;
+
+use Latch\Tests\Fault\Broken\Breakage;
+use Latch\Tests\Fault\Check\Findings;
+use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Run\Folder;
+use Latch\Tests\Fault\Run\Options;
+use Latch\Tests\Fault\Run\Report;
+use Latch\Tests\Fault\Run\Run;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/**
+ * From the workers to the report: what is wrong with a store that is broken on purpose is found in a short
+ * run, and nothing is found when it is not broken.
+ */
+final class BrokenLocksTest extends TestCase
+{
+    /** What depends on chance is found in one of so many runs, most often in the first. */
+    private const RUNS = 5;
+
+    #[DataProvider('breakages')]
+    public function testBrokenLockIsFoundOut(Breakage $breakage): void
+    {
+        $expected = $breakage->expected();
+        self::assertNotNull($expected);
+        $runs = 0;
+        do {
+            $findings = $this->play($breakage, 1000, $report);
+        } while (!isset($findings->counts[$expected->value]) && ++$runs < self::RUNS);
+
+        self::assertArrayHasKey($expected->value, $findings->counts, $report);
+    }
+
+    public function testNothingIsFoundWhereNothingIsBroken(): void
+    {
+        $findings = $this->play(Breakage::None, 5000, $report);
+
+        self::assertSame([], $findings->counts, $report);
+    }
+
+    /**
+     * @param-out string $report
+     */
+    private function play(Breakage $breakage, int $acquisitions, ?string &$report): Findings
+    {
+        $options = new Options();
+        $options->broken = $breakage;
+        $options->latch = $options->symfony = 0;
+        $options->resources = 2;
+        $options->acquisitions = $acquisitions;
+        $options->limit = 30;
+        $folder = new Folder();
+
+        $run = new Run($options, $folder->path);
+        $complete = $run->play();
+        $history = new History($folder->path);
+        $findings = new Findings($history);
+        $report = "seed $options->seed\n" . (new Report($history, $findings))->text() . $run->errors;
+
+        self::assertTrue($complete, $report);
+        self::assertSame('', $run->errors, $report);
+        self::assertNotSame([], $history->faults->counts, $report);
+
+        return $findings;
+    }
+
+    /**
+     * @return iterable<string, array{Breakage}>
+     */
+    public static function breakages(): iterable
+    {
+        foreach (Breakage::cases() as $breakage) {
+            if ($breakage !== Breakage::None) {
+                yield $breakage->value => [$breakage];
+            }
+        }
+    }
+
+    /**
+     * @param list<string> $arguments
+     */
+    #[DataProvider('commands')]
+    public function testCommandSaysAndEndsAsItShould(array $arguments, int $status, string $output): void
+    {
+        $command = [\PHP_BINARY, __DIR__ . '/../run.php', ...$arguments];
+        $both = (string) tempnam(sys_get_temp_dir(), 'latch');
+        $process = proc_open($command, [1 => ['file', $both, 'a'], 2 => ['file', $both, 'a']], $pipes);
+        self::assertIsResource($process);
+        $ended = proc_close($process);
+        $said = (string) file_get_contents($both);
+        unlink($both);
+
+        self::assertSame($status, $ended, $said);
+        self::assertMatchesRegularExpression($output, $said);
+    }
+
+    /**
+     * @return iterable<string, array{list<string>, int, string}>
+     */
+    public static function commands(): iterable
+    {
+        $run = ['--acquisitions=300', '--limit=30', '--no-faults', '--seed=7'];
+
+        yield 'nothing wrong' => [[...$run, '--broken=nothing-broken'], 0, '/^seed 7\n.*\nNo violation\.\n/s'];
+        yield 'something wrong' => [[...$run, '--broken=repeats-tokens'], 1, '/^seed 7\n.*\nFENCING: \d+, /s'];
+        yield 'too few' => [
+            ['--acquisitions=100000', '--limit=1', '--broken=nothing-broken'], 1, '/Too few acquisitions in 1 s/',
+        ];
+        yield 'no number' => [['--acquisitions=-1'], 64, "/^tests\\/fault\\/run: '--acquisitions=-1' is no whole/"];
+        yield 'no store' => [['--store=paper'], 64, "/redis or flock, not 'paper'/"];
+        yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
+        yield 'unknown' => [['--fast'], 64, "/unknown argument '--fast'/"];
+    }
+}
