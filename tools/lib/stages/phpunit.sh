@@ -6,6 +6,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 # shellcheck source=tools/lib/peers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
+# shellcheck source=tools/lib/phpunit.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 
 STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
     "php$LATCH_PHP_VERSION-redis" redis-server util-linux)
@@ -32,38 +34,4 @@ stage() {
         --no-progress --testsuite shared,additions,symfony
     LATCH_VENDOR=$vendor96 run_phpunit symfony-own "$vendor96" symfony-own/phpunit.xml \
         "${symfony[@]}" --
-}
-
-# run_phpunit NAME VENDOR CONFIGURATION [PHP OPTION...] -- [PHPUNIT OPTION...]
-run_phpunit() {
-    local name=$1 vendor=$2 configuration=$3 log=$LATCH_WORK/log/phpunit-$1.log options=() status=0
-    local junit=$LATCH_WORK/log/phpunit-$1.xml passed=0 failed=0 skipped=0 total
-    shift 3
-    while [[ $1 != -- ]]; do
-        options+=("$1")
-        shift
-    done
-    shift
-    rm -f "$junit"
-    timeout 400 "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
-        --log-junit "$junit" "$@" > "$log" 2>&1 < /dev/null || status=$?
-
-    # The first element of the report has the totals; there is none when PHP has crashed.
-    if [[ -s $junit ]]; then
-        total=$(grep -m 1 '<testsuite ' "$junit")
-        failed=$(($(attribute errors "$total") + $(attribute failures "$total")))
-        skipped=$(attribute skipped "$total")
-        passed=$(($(attribute tests "$total") - failed - skipped))
-    fi
-    ((status == 0 || failed > 0)) || failed=1
-    ((passed + failed > 0)) || failed=1
-    if ((failed > 0)); then
-        tail -n 300 "$log"
-    fi
-    count "phpunit, $name" "$passed" "$failed" "$skipped"
-}
-
-# attribute NAME ELEMENT
-attribute() {
-    sed -nE "s/.* $1=\"([0-9]+)\".*/\1/p" <<< "$2" | sed 's/^$/0/'
 }

@@ -1,0 +1,39 @@
+# Runs PHPUnit and counts its tests, for the stages.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# run_phpunit NAME VENDOR CONFIGURATION [PHP OPTION...] -- [PHPUNIT OPTION...]
+run_phpunit() {
+    local name=$1 vendor=$2 configuration=$3 log=$LATCH_WORK/log/phpunit-$1.log options=() status=0
+    local junit=$LATCH_WORK/log/phpunit-$1.xml passed=0 failed=0 skipped=0 total
+    shift 3
+    while [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    rm -f "$junit"
+    timeout 400 "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
+        --log-junit "$junit" "$@" > "$log" 2>&1 < /dev/null || status=$?
+
+    # The first element of the report has the totals; there is none when PHP has crashed.
+    if [[ -s $junit ]]; then
+        total=$(grep -m 1 '<testsuite ' "$junit")
+        failed=$(($(attribute errors "$total") + $(attribute failures "$total")))
+        skipped=$(attribute skipped "$total")
+        passed=$(($(attribute tests "$total") - failed - skipped))
+    fi
+    ((status == 0 || failed > 0)) || failed=1
+    ((passed + failed > 0)) || failed=1
+    if ((failed > 0)); then
+        tail -n 300 "$log"
+    fi
+    count "phpunit, $name" "$passed" "$failed" "$skipped"
+}
+
+# attribute NAME ELEMENT
+attribute() {
+    sed -nE "s/.* $1=\"([0-9]+)\".*/\1/p" <<< "$2" | sed 's/^$/0/'
+}

@@ -1,0 +1,32 @@
+# Stage "fault": processes that are killed, stopped and cut off, and the checker of their histories, which is
+# tested itself.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/fault.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../fault.sh"
+# shellcheck source=tools/lib/phpunit.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
+
+STAGE_PACKAGES=("${LATCH_FAULT_PACKAGES[@]}")
+
+stage() {
+    local suite
+    latch_fault_prepare
+    cd "$LATCH_ROOT/tests/fault/tests"
+    for suite in checker broken; do
+        run_phpunit "fault-$suite" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$suite"
+    done
+    run_history redis --acquisitions=100000 --latch=7
+    run_history flock --acquisitions=20000
+}
+
+# run_history STORE OPTION...: one run, whose report is shown when something is wrong.
+run_history() {
+    local store=$1 log=$LATCH_WORK/log/fault-$1.log status=0 passed
+    shift
+    timeout 500 "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --store="$store" "$@" \
+        > "$log" 2>&1 < /dev/null || status=$?
+    passed=$((status == 0))
+    ((passed)) || tail -n 300 "$log"
+    count "fault, history on $store" "$passed" "$((1 - passed))" 0
+}
