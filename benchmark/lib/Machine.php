@@ -10,9 +10,9 @@ namespace Latch\Benchmark;
 final class Machine
 {
     /** @return array<string, string> */
-    public static function facts(string $folder): array
+    public static function facts(): array
     {
-        $installed = require getenv('LATCH_SYMFONY') . '/vendor/composer/installed.php';
+        $installed = require getenv('LATCH_VENDOR') . '/composer/installed.php';
 
         return [
             'date' => gmdate('Y-m-d H:i') . ' UTC',
@@ -24,8 +24,12 @@ final class Machine
             'system' => (parse_ini_file('/etc/os-release')['PRETTY_NAME'] ?? PHP_OS)
                 . ', Linux ' . php_uname('r'),
             'processor' => self::processor(),
-            'file system' => self::shell('stat -f -c %T ' . escapeshellarg($folder)),
         ];
+    }
+
+    public static function fileSystem(string $folder): string
+    {
+        return self::shell('stat -f -c %T ' . escapeshellarg($folder));
     }
 
     private static function commit(): string

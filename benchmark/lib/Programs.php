@@ -11,7 +11,7 @@ use RuntimeException;
  *
  * Each is a process of its own, so that none inherits the heap, the open files or the processor of
  * another. benchmark/run says in the environment where things are: LATCH_SO the extension,
- * LATCH_RAW the C programs, LATCH_SYMFONY the peer.
+ * LATCH_RAW the C programs, LATCH_VENDOR the peer.
  */
 final class Programs
 {

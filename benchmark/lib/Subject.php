@@ -15,6 +15,12 @@ enum Subject: string
     case Latch = 'latch';
     case Symfony = 'symfony';
 
+    /** @return array<string, self> */
+    public static function byName(): array
+    {
+        return array_column(self::cases(), null, 'value');
+    }
+
     /**
      * @param 'flock'|'semaphore'|'memory' $store
      * @param string                       $folder of the lock files
@@ -35,7 +41,7 @@ enum Subject: string
     {
         $namespace = 'Latch';
         if ($this === self::Symfony) {
-            require_once getenv('LATCH_SYMFONY') . '/vendor/autoload.php';
+            require_once getenv('LATCH_VENDOR') . '/autoload.php';
             $namespace = 'Symfony\Component\Lock';
         }
         $factoryClass = "$namespace\\LockFactory";

@@ -1,0 +1,46 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Benchmark;
+
+/**
+ * What every suite makes of the options that benchmark/run explains, and of its report.
+ */
+final class Command
+{
+    private const ROUNDS = 21;
+
+    private function __construct(
+        public readonly int $rounds,
+        /** For whatever is only needed meanwhile. */
+        public readonly string $folder,
+        private readonly string $target,
+        private readonly bool $check,
+    ) {
+    }
+
+    public static function fromOptions(): self
+    {
+        $options = getopt('', ['check', 'rounds:', 'report:']);
+
+        return new self(
+            (int) ($options['rounds'] ?? self::ROUNDS),
+            (string) getenv('LATCH_FOLDER'),
+            (string) ($options['report'] ?? dirname(__DIR__) . '/report'),
+            isset($options['check']),
+        );
+    }
+
+    /** Prints and writes the report, and ends. */
+    public function publish(string $suite, Report $report): never
+    {
+        file_put_contents("$this->target/$suite.json", $report->json());
+        file_put_contents("$this->target/$suite.md", $report->markdown());
+        file_put_contents("$this->target/$suite.svg", (string) $report->picture());
+        echo $report->markdown(), "\n";
+
+        $missed = array_filter($report->targets(), static fn (Target $target): bool => !$target->holds);
+        exit($this->check && $missed !== [] ? 1 : 0);
+    }
+}
