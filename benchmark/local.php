@@ -11,7 +11,7 @@ namespace Latch\Benchmark;
 
 require __DIR__ . '/lib/autoload.php';
 
-$command = Command::fromOptions();
+$command = Command::fromOptions(rounds: 21);
 $facts = Machine::facts() + ['file system' => Machine::fileSystem($command->folder)];
 
 $command->publish('local', new LocalReport(

@@ -9,8 +9,6 @@ namespace Latch\Benchmark;
  */
 final class Command
 {
-    private const ROUNDS = 21;
-
     private function __construct(
         public readonly int $rounds,
         /** For whatever is only needed meanwhile. */
@@ -20,16 +18,23 @@ final class Command
     ) {
     }
 
-    public static function fromOptions(): self
+    /** @param int $rounds unless an option says otherwise */
+    public static function fromOptions(int $rounds): self
     {
         $options = getopt('', ['check', 'rounds:', 'report:']);
 
         return new self(
-            (int) ($options['rounds'] ?? self::ROUNDS),
+            (int) ($options['rounds'] ?? $rounds),
             (string) getenv('LATCH_FOLDER'),
             (string) ($options['report'] ?? dirname(__DIR__) . '/report'),
             isset($options['check']),
         );
+    }
+
+    /** For who waits at a terminal. */
+    public static function say(string $what): void
+    {
+        fwrite(STDERR, "measuring: $what\n");
     }
 
     /** Prints and writes the report, and ends. */

@@ -12,6 +12,9 @@ use RuntimeException;
  */
 final class Costs
 {
+    /** Long enough for a program in C to be started. */
+    private const BATCH_NS = 15_000_000;
+
     public function __construct(
         private readonly Programs $programs,
         private readonly string $folder,
@@ -22,7 +25,7 @@ final class Costs
     public function measure(int $rounds): array
     {
         return array_map(
-            static fn (array $subjects): array => Rounds::interleave($subjects, $rounds),
+            static fn (array $subjects): array => Rounds::interleave($subjects, $rounds, self::BATCH_NS),
             $this->rows(),
         );
     }
@@ -32,9 +35,8 @@ final class Costs
     {
         // The same folder for both: they lock the same files, and so do the programs in C.
         $both = fn (string $store, string $loop, ?float $ttl = 300.0): array => array_map(
-            fn (Subject $subject): Closure => Loops::timed(
-                (new Loops($subject->locks($store, $this->folder), $ttl))->$loop(),
-            ),
+            fn (Subject $subject): Closure
+                => (new Loops($subject->locks($store, $this->folder), $ttl))->$loop(),
             Subject::byName(),
         );
 

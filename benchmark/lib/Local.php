@@ -29,7 +29,7 @@ final class Local
 
     public function __construct(private readonly int $rounds, private readonly string $folder)
     {
-        $this->programs = new Programs();
+        $this->programs = new Programs('posix', 'sysvsem');
     }
 
     /** @return array<string, mixed> */
@@ -48,7 +48,7 @@ final class Local
 
     private function costs(): array
     {
-        self::say("acquire and release, $this->rounds rounds");
+        Command::say("acquire and release, $this->rounds rounds");
 
         return $this->programs->part('cost', true, $this->rounds, $this->folder);
     }
@@ -60,7 +60,7 @@ final class Local
      */
     private function handOff(): array
     {
-        self::say('hand-off to a waiter');
+        Command::say('hand-off to a waiter');
         $count = (int) ceil(self::HANDOFFS / $this->rounds);
         $latencies = [];
 
@@ -87,7 +87,7 @@ final class Local
 
     private function contention(): array
     {
-        self::say('endless contention');
+        Command::say('endless contention');
         [$processes, $seconds] = [self::CONTENDERS, self::CONTENTION_SECONDS];
         $counts = [];
         foreach (self::SHARED_STORES as $store) {
@@ -106,7 +106,7 @@ final class Local
     /** @return array<string, list<float>> by store */
     private function signals(): array
     {
-        self::say('signal handlers during a wait');
+        Command::say('signal handlers during a wait');
         $latencies = [];
         foreach (self::SHARED_STORES as $store) {
             $arguments = [$store, self::SIGNALS, $this->folder];
@@ -118,7 +118,7 @@ final class Local
 
     private function load(): array
     {
-        self::say('loading the extension');
+        Command::say('loading the extension');
 
         return $this->programs->part('load', true, self::LOADS);
     }
@@ -126,7 +126,7 @@ final class Local
     /** @return array<string, array<int, array<string, array<string, list<float>>>>> */
     private function held(): array
     {
-        self::say('many held locks');
+        Command::say('many held locks');
         $held = [];
         for ($round = 0; $round < self::HELD_ROUNDS; ++$round) {
             foreach (self::HELD as $store => $counts) {
@@ -155,10 +155,5 @@ final class Local
         preg_match('/^Max open files +(\d+)/m', $limits, $match);
 
         return max(500, intdiv((int) ($match[1] ?? 0) - 100, 1_000) * 1_000);
-    }
-
-    private static function say(string $what): void
-    {
-        fwrite(STDERR, "measuring: $what\n");
     }
 }

@@ -135,6 +135,7 @@ final class LocalReport extends Report
         $costs = $this->measured['costs_ns'];
 
         return $this->bars(
+            'What a lock costs that nobody else wants',
             [
                 'in memory' => $costs['memory, same lock'],
                 'flock' => $costs['flock, same lock'],

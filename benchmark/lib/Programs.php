@@ -21,8 +21,13 @@ final class Programs
     private readonly string $extension;
     private readonly string $raw;
 
-    public function __construct()
+    /** @var list<string> */
+    private readonly array $extensions;
+
+    /** @param string ...$extensions that the parts need */
+    public function __construct(string ...$extensions)
     {
+        $this->extensions = $extensions;
         $this->extension = (string) getenv('LATCH_SO');
         $this->raw = (string) getenv('LATCH_RAW');
     }
@@ -31,6 +36,12 @@ final class Programs
     public static function quietProcessor(): int
     {
         return (int) preg_replace('/^.*[,-]/', '', self::statusLine('Cpus_allowed_list'));
+    }
+
+    /** The first one; the same where there is only one. */
+    public static function otherProcessor(): int
+    {
+        return (int) self::statusLine('Cpus_allowed_list');
     }
 
     /** A line of this process' status in /proc. */
@@ -50,7 +61,7 @@ final class Programs
     public function php(): array
     {
         $command = [PHP_BINARY, '-n', '-d', "extension=$this->extension"];
-        foreach (['posix', 'sysvsem'] as $name) {
+        foreach ($this->extensions as $name) {
             if (!extension_loaded($name)) {
                 array_push($command, '-d', "extension=$name");
             }
@@ -93,7 +104,7 @@ final class Programs
         $output = (string) stream_get_contents($pipes[1]);
         $status = proc_close($process);
         if ($status !== 0) {
-            throw new RuntimeException(implode(' ', $command) . " ended with status $status.");
+            throw new RuntimeException(implode(' ', $command) . " ended with status $status:\n$output");
         }
 
         return $output;

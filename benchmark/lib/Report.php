@@ -72,10 +72,10 @@ abstract class Report
      * @param array<string, array<string, list<float>>> $costs ns, by group, subject and round
      * @param array<string, string>                     $names of the subjects that are shown
      */
-    final protected function bars(array $costs, array $names): Picture
+    final protected function bars(string $title, array $costs, array $names): Picture
     {
         $picture = new Picture(
-            'What a lock costs that nobody else wants',
+            $title,
             'acquire() + release(), nanoseconds, shorter is better; ' . $this->machine['processor'],
         );
         foreach ($costs as $group => $subjects) {

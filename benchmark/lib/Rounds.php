@@ -12,18 +12,20 @@ use Closure;
  */
 final class Rounds
 {
-    private const BATCH_NS = 15_000_000;
-
     /**
      * @template T
      *
      * @param array<string, Closure(int): T> $subjects that run so many iterations
+     * @param int                            $batch    nanoseconds
      *
      * @return array<string, list<T>> what they returned, round by round
      */
-    public static function interleave(array $subjects, int $rounds): array
+    public static function interleave(array $subjects, int $rounds, int $batch): array
     {
-        $iterations = array_map(self::calibrate(...), $subjects);
+        $iterations = array_map(
+            static fn (Closure $run): int => self::calibrate($run, $batch),
+            $subjects,
+        );
         $results = array_map(static fn (): array => [], $subjects);
 
         for ($round = 0; $round < $rounds; ++$round) {
@@ -38,16 +40,16 @@ final class Rounds
     }
 
     /** How many iterations fill a batch; warms everything up on the way. */
-    private static function calibrate(Closure $run): int
+    private static function calibrate(Closure $run, int $batch): int
     {
-        $iterations = 32;
+        $iterations = 8;
         do {
             $iterations *= 2;
             $begun = hrtime(true);
             $run($iterations);
             $elapsed = hrtime(true) - $begun;
-        } while ($elapsed < self::BATCH_NS / 2);
+        } while ($elapsed < $batch / 2);
 
-        return max(1, (int) (self::BATCH_NS / $elapsed * $iterations));
+        return max(1, (int) ($batch / $elapsed * $iterations));
     }
 }

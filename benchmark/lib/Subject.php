@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Benchmark;
 
 use Latch\LockFactory;
+use Redis as PhpRedis;
 
 /**
  * An implementation that is measured. Both have the same classes under different namespaces; what
@@ -22,22 +23,26 @@ enum Subject: string
     }
 
     /**
-     * @param 'flock'|'semaphore'|'memory' $store
-     * @param string                       $folder of the lock files
+     * @param 'flock'|'semaphore'|'memory'|'redis' $store
+     * @param string                               $where the folder of the lock files, or the server's DSN
      *
      * @return LockFactory
      */
-    public function locks(string $store, string $folder): object
+    public function locks(string $store, string $where): object
     {
         return match ($store) {
-            'flock' => $this->factory('FlockStore', $folder),
+            'flock' => $this->factory('FlockStore', $where),
             'semaphore' => $this->factory('SemaphoreStore'),
             'memory' => $this->factory('InMemoryStore'),
+            'redis' => $this->factory('RedisStore', match ($this) {
+                self::Latch => $where,
+                self::Symfony => (new RedisAddress($where))->connect(),
+            }),
         };
     }
 
     /** @return LockFactory */
-    private function factory(string $store, string ...$arguments): object
+    private function factory(string $store, string|PhpRedis ...$arguments): object
     {
         $namespace = 'Latch';
         if ($this === self::Symfony) {

@@ -1,0 +1,57 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Benchmark;
+
+use Latch\Tests\RedisServer;
+use RuntimeException;
+
+require_once __DIR__ . '/../../tests/utils/redis.inc';
+
+/**
+ * The measurements of `benchmark/run redis`: locks in a Redis server on this machine.
+ *
+ * Collects the raw numbers; what they come to is RedisReport's business.
+ */
+final class Redis
+{
+    private readonly Programs $programs;
+
+    public function __construct(private readonly int $rounds)
+    {
+        $this->programs = new Programs('igbinary', 'redis');
+    }
+
+    /** @return array<string, mixed> */
+    public function measure(): array
+    {
+        $server = new RedisServer();
+        [$tcp, $unix] = [$server->dsn(), "redis://$server->directory/redis.sock"];
+        [$client, $other] = [Programs::quietProcessor(), Programs::otherProcessor()];
+        $settings = ['tcp' => [$tcp, $client], 'unix' => [$unix, $client]];
+        if ($other !== $client) {
+            $settings['apart'] = [$tcp, $other];
+        }
+
+        $measured = [];
+        foreach ($settings as $setting => [$dsn, $processor]) {
+            Command::say("locks in Redis, $setting, $this->rounds rounds");
+            self::pin($server->pid(), $processor);
+            $measured[$setting] = $this->programs->part('redis', true, $this->rounds, $dsn);
+        }
+
+        return [
+            'software' => $measured['tcp']['software'],
+            'rounds' => $this->rounds,
+            'settings' => $measured,
+        ];
+    }
+
+    /** Lets all threads of a process run on that processor alone. */
+    private static function pin(int $pid, int $processor): void
+    {
+        exec("taskset --all-tasks --cpu-list --pid $processor $pid", result_code: $status);
+        $status === 0 || throw new RuntimeException("Process $pid cannot be pinned.");
+    }
+}
