@@ -106,7 +106,13 @@ void unit_script_random(const void *bytes, size_t size)
 
 latch_store *unit_open(const char *name)
 {
-    const latch_store_options options = {.path = unit.directory, .digest = LATCH_MD5};
+    static const char dsn[] = "redis://127.0.0.1"; /* only to be opened: nobody asks it */
+    const latch_store_options options = {
+        .path = unit.directory,
+        .digest = LATCH_MD5,
+        .dsn = dsn,
+        .dsn_length = sizeof(dsn) - 1,
+    };
 
     return latch_store_open(unit.engine, name, &options, &unit.error);
 }
