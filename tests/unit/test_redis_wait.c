@@ -1,7 +1,7 @@
 /* Waits for a lock in Redis, cancels, and several requests at once on one connection. */
 #include "redis_store.h"
 
-#include <inttypes.h>
+#include <poll.h>
 
 static int64_t now_ns(void)
 {
@@ -149,6 +149,25 @@ static void a_cancelled_acquire_leaves_nothing(void **state)
         UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
         UNIT_CHECK(redis_is_free("r"));
     }
+}
+
+/* Somebody else may hold the lock by that token: it is not to be given back for him. */
+static void a_cancelled_acquire_by_a_token_that_was_handed_over_releases_nothing(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT); /* connected */
+    two = redis_lease_in(two->store, "r");
+    latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
+    redis_hold_server();
+    redis_send(&op, two, redis_request(LATCH_ACQUIRE));
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && !unit_held(two));
+    redis_let_server_go();
+    UNIT_CHECK(redis_run(redis_lease_in(two->store, "s"), LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_DONE && is_held_by(one));
 }
 
 static void a_cancelled_wait_leaves_nothing(void **state)
@@ -301,6 +320,30 @@ static void requests_may_be_nested_while_connecting(void **state)
     UNIT_CHECK(unit_held(outer) && unit_held(inner));
 }
 
+/* More than sockets take at once: the rest follows when there is room, before what comes after. */
+static void what_the_socket_does_not_take_at_once_follows(void **state)
+{
+    static char resource[6000000];
+    latch_lease *large, *small = redis_lease("s");
+    latch_op ops[2];
+
+    (void) state;
+    memset(resource, 'r', sizeof(resource));
+    large = unit_lease_on(resource, sizeof(resource));
+    UNIT_CHECK(redis_run(small, LATCH_ACQUIRE) == LATCH_DONE); /* connected */
+    redis_hold_server();
+    UNIT_CHECK(unit_begin(&ops[0], large, redis_request(LATCH_ACQUIRE)) == LATCH_WANT_IO);
+    UNIT_CHECK((ops[0].events & POLLOUT) != 0);
+    UNIT_CHECK(unit_begin(&ops[1], small, redis_request(LATCH_RELEASE)) == LATCH_WANT_IO);
+    redis_let_server_go();
+    UNIT_CHECK(unit_finish(&ops[1], LATCH_WANT_IO) == LATCH_DONE);
+    UNIT_CHECK(finish_outer(&ops[0]) == LATCH_DONE && unit_held(large));
+    assert_int_equal(unit_redis_number("ZCARD %b", resource, sizeof(resource)), 2);
+    UNIT_CHECK(redis_is_free("s"));
+    unit_release(large);
+    assert_int_equal(unit_redis_number("DBSIZE"), 1);
+}
+
 static void a_lease_has_one_request_at_a_time(void **state)
 {
     latch_lease *lease = redis_lease("r");
@@ -324,6 +367,7 @@ int main(void)
         REDIS_TEST(a_reader_that_waits_for_its_promotion_reads_on),
         REDIS_TEST(a_deadline_does_not_wait_for_a_server_that_hangs),
         REDIS_TEST(a_cancelled_acquire_leaves_nothing),
+        REDIS_TEST(a_cancelled_acquire_by_a_token_that_was_handed_over_releases_nothing),
         REDIS_TEST(a_cancelled_wait_leaves_nothing),
         REDIS_TEST(a_cancelled_promotion_reads_on),
         REDIS_TEST(a_renewal_is_not_given_up),
@@ -332,6 +376,7 @@ int main(void)
         REDIS_TEST(a_detached_release_of_what_is_lost_changes_nothing),
         REDIS_TEST(requests_on_one_connection_may_be_nested),
         REDIS_TEST(requests_may_be_nested_while_connecting),
+        REDIS_TEST(what_the_socket_does_not_take_at_once_follows),
         REDIS_TEST(a_lease_has_one_request_at_a_time),
     };
 
