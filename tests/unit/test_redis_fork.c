@@ -53,12 +53,39 @@ static void a_child_has_neither_the_locks_nor_the_connection(void **state)
     UNIT_CHECK(redis_is_free("r") && redis_is_free("s"));
 }
 
+static void acquire_in_child(unit_process *self, void *argument)
+{
+    (void) self;
+    (void) argument;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(lease->mode == LATCH_FREE && !unit_held(lease));
+    UNIT_CHECK(unit_run_request(reader, redis_waiting(LATCH_ACQUIRE, MINUTE, 1)) == LATCH_CONFLICT);
+    UNIT_CHECK(reader->mode == LATCH_FREE && !unit_held(reader));
+    UNIT_CHECK(redis_run(reader, LATCH_ACQUIRE_SHARED) == LATCH_DONE); /* one more */
+}
+
 static void exit_at_once(unit_process *self, void *argument)
 {
     (void) self;
     (void) argument;
     latch_lease_drop(lease);
     latch_store_close(unit.store);
+}
+
+static void a_child_that_acquires_is_another_holder(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    lease = redis_lease("r");
+    reader = redis_lease("s");
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(reader, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    child = unit_fork(acquire_in_child, NULL);
+    unit_join(&child);
+    assert_int_equal(unit_redis_number("ZCARD s"), 2); /* the child's, too */
+    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(reader, LATCH_PROBE) == LATCH_DONE);
 }
 
 /* No good-bye, which the server would take for the parent's. */
@@ -156,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         REDIS_TEST(a_child_has_neither_the_locks_nor_the_connection),
+        REDIS_TEST(a_child_that_acquires_is_another_holder),
         REDIS_TEST(a_child_that_exits_ends_no_connection),
         REDIS_TEST(a_request_on_its_way_is_its_process_own),
         REDIS_TEST(a_child_may_release_what_was_meant_to_be_inherited),
