@@ -58,6 +58,15 @@ static void two_leases_of_one_connection_exclude_each_other(void **state)
     UNIT_CHECK(unit_held(three));
 }
 
+static long long count_connections(void)
+{
+    static const char name[] = "total_connections_received:";
+    const char *found = strstr(unit_redis_text("INFO stats"), name);
+
+    UNIT_CHECK(found != NULL);
+    return atoll(found + strlen(name));
+}
+
 /* One round trip each, from the second time on. */
 static void taking_and_giving_back_are_one_command_each(void **state)
 {
@@ -75,6 +84,20 @@ static void taking_and_giving_back_are_one_command_each(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(lease);
     assert_int_equal(redis_count_calls("eval"), 0);
+}
+
+static void an_idle_connection_is_used_on(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+    long long count;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    count = count_connections();
+    unit.ahead_ns = 3600 * LATCH_NS_PER_S;
+    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
+    unit_release(lease);
+    assert_int_equal(count_connections(), count);
 }
 
 static void scripts_that_the_server_has_forgotten_are_sent_again(void **state)
@@ -379,6 +402,7 @@ int main(void)
         REDIS_TEST(one_lease_holds_and_nothing_is_left_but_the_counter),
         REDIS_TEST(two_leases_of_one_connection_exclude_each_other),
         REDIS_TEST(taking_and_giving_back_are_one_command_each),
+        REDIS_TEST(an_idle_connection_is_used_on),
         REDIS_TEST(scripts_that_the_server_has_forgotten_are_sent_again),
         REDIS_TEST(any_bytes_make_a_resource),
         REDIS_TEST(readers_share_and_a_lone_one_is_promoted),
