@@ -207,7 +207,9 @@ static void expect_free_in_redis(latch_lease *one, latch_lease *two)
     assert_int_equal(redis_run(two, LATCH_RELEASE), LATCH_DONE);
     assert_int_equal(redis_run(one, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(redis_run(one, LATCH_RELEASE), LATCH_DONE);
+    unit_redis_ask("SELECT 1");
     assert_int_equal(unit_redis_number("DBSIZE"), 1); /* the fencing counter */
+    unit_redis_ask("SELECT 0");
     unit.fail_at = fail_at;
 }
 
@@ -229,7 +231,7 @@ static void use_redis_store(void)
     latch_store_options options = {.dsn = dsn};
 
     options.dsn_length =
-        (size_t) snprintf(dsn, sizeof(dsn), "redis://127.0.0.1:%d?prefix=p:", unit_redis.port);
+        (size_t) snprintf(dsn, sizeof(dsn), "redis://127.0.0.1:%d/1?prefix=p:", unit_redis.port);
     unit.store = latch_store_open(unit.engine, "redis", &options, &unit.error);
     if (!went(unit.store != NULL ? LATCH_DONE : unit.error.status, LATCH_DONE)) {
         return;

@@ -235,7 +235,7 @@ static void what_a_failed_acquire_may_have_taken_is_given_back(void **state)
         status = send_again(&op);
         redis_wire_pass_reply(0);
         redis_wire_cut();
-        UNIT_CHECK(redis_failed(unit_finish(&op, status), "lost the connection"));
+        UNIT_CHECK(redis_failed(unit_finish(&op, status), ": the server closed the connection"));
         UNIT_CHECK(lease->mode == LATCH_FREE && !unit_held(lease) && !lease->busy);
         UNIT_CHECK(!redis_is_free("r"));
 
@@ -269,7 +269,8 @@ static void lose_release(latch_lease *lease, latch_request release)
         UNIT_CHECK(redis_step_until_sent(&op, LATCH_WANT_IO) == LATCH_WANT_IO);
         redis_wire_accept();
         redis_wire_cut();
-        UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), "lost the connection"));
+        UNIT_CHECK(
+            redis_failed(unit_finish(&op, LATCH_WANT_IO), ": the server closed the connection"));
     }
     UNIT_CHECK(!unit_held(lease) && !lease->busy);
     UNIT_CHECK(!redis_is_free("r"));

@@ -151,6 +151,26 @@ static void a_cancelled_acquire_leaves_nothing(void **state)
     }
 }
 
+/* The process may do nothing else with Redis for long. */
+static void a_cancelled_acquire_is_undone_at_once(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE); /* the server knows the script */
+    unit_release(lease);
+    unit_redis_ask("DEL latch:fencing");
+    redis_hold_server();
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    redis_let_server_go();
+    while (unit_redis_number("EXISTS latch:fencing") == 0 || !redis_is_free("r")) {
+        UNIT_CHECK(now_ns() < limit_ns);
+    }
+}
+
 /* Somebody else may hold the lock by that token: it is not to be given back for him. */
 static void a_cancelled_acquire_by_a_token_that_was_handed_over_releases_nothing(void **state)
 {
@@ -367,6 +387,7 @@ int main(void)
         REDIS_TEST(a_reader_that_waits_for_its_promotion_reads_on),
         REDIS_TEST(a_deadline_does_not_wait_for_a_server_that_hangs),
         REDIS_TEST(a_cancelled_acquire_leaves_nothing),
+        REDIS_TEST(a_cancelled_acquire_is_undone_at_once),
         REDIS_TEST(a_cancelled_acquire_by_a_token_that_was_handed_over_releases_nothing),
         REDIS_TEST(a_cancelled_wait_leaves_nothing),
         REDIS_TEST(a_cancelled_promotion_reads_on),
