@@ -114,6 +114,7 @@ final class BrokenLocksTest extends TestCase
         yield 'no number' => [['--acquisitions=-1'], 64, "/^tests\\/fault\\/run: '--acquisitions=-1' is no whole/"];
         yield 'no store' => [['--store=paper'], 64, "/redis or flock, not 'paper'/"];
         yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
+        yield 'no empty folder' => [['--keep=' . __DIR__], 64, "/no empty folder '/"];
         yield 'unknown' => [['--fast'], 64, "/unknown argument '--fast'/"];
     }
 }

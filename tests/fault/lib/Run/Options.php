@@ -53,9 +53,9 @@ final class Options
                     : throw new \InvalidArgumentException("--store takes redis or flock, not '$value'"),
                 'broken' => $options->broken = Breakage::tryFrom($value)
                     ?? throw new \InvalidArgumentException("--broken knows no '$value'"),
-                'keep' => $options->keep = is_dir($value)
+                'keep' => $options->keep = is_dir($value) && \count((array) scandir($value)) === 2
                     ? $value
-                    : throw new \InvalidArgumentException("no folder '$value'"),
+                    : throw new \InvalidArgumentException("no empty folder '$value'"),
                 'no-faults' => $options->faults = false,
                 default => throw new \InvalidArgumentException("unknown argument '$argument'"),
             };
