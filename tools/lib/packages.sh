@@ -20,6 +20,18 @@ latch_as_root() {
     "${sudo[@]}" "$@"
 }
 
+# latch_without_services COMMAND...: the packages that it installs start no servers: the tests start
+# their own, and a machine is to have no others for their sake. So says Debian's policy-rc.d, unless the
+# machine has one of its own.
+latch_without_services() (
+    policy=/usr/sbin/policy-rc.d
+    if [[ ! -e $policy ]]; then
+        trap 'latch_as_root rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' | latch_as_root install -m 755 /dev/stdin "$policy"
+    fi
+    "$@"
+)
+
 # latch_require_packages PACKAGE...: installs those that are missing, all in one call of apt-get.
 # Needs root, or sudo; when that is not to be had, names the command that would help.
 latch_require_packages() {
@@ -37,7 +49,7 @@ latch_require_packages() {
         -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
     latch_quietly "$LATCH_WORK/log/apt-update.log" "${apt[@]}" update \
         || latch_die 'apt-get update failed'
-    latch_quietly "$LATCH_WORK/log/apt-install.log" \
+    latch_quietly "$LATCH_WORK/log/apt-install.log" latch_without_services \
         "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" \
         || latch_die "cannot install ${missing[*]}"
 }
