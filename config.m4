@@ -76,10 +76,12 @@ if test "$PHP_LATCH" != no; then
 
   LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis], m4_normalize([
       src/store/redis.c
+      src/store/redis_call.c
       src/store/redis_connection.c
       src/store/redis_debt.c
       src/store/redis_option_table.c
       src/store/redis_options.c
+      src/store/redis_reply.c
       src/store/redis_script.c
     ]))
   LATCH_LATER_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
@@ -111,7 +113,6 @@ if test "$PHP_LATCH" != no; then
   ])
   CFLAGS=$latch_cflags
 
-  dnl -Isrc/store: what Makefile.frag makes, in the folder in which the compiler is called.
   PHP_NEW_EXTENSION([latch], m4_normalize([
       ext/callback_store.c
       ext/digest.c
@@ -154,7 +155,7 @@ if test "$PHP_LATCH" != no; then
       src/table.c
     ]) $latch_backend_sources,
     [$ext_shared],,
-    [$LATCH_CFLAGS $latch_backend_flags -Isrc/store -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
+    [$LATCH_CFLAGS $latch_backend_flags -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext])
   PHP_ADD_BUILD_DIR([$ext_builddir/src])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store])

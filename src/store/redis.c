@@ -12,11 +12,7 @@
  */
 #include "redis.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
-#define TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
 
 /* How long a lock is to be given back of which nobody knows when it expires. */
 #define DEBT_NS (60 * LATCH_NS_PER_S)
@@ -24,30 +20,9 @@
 /* The member that says that the holder is a writer, so that it can be no holder's token. */
 #define WRITER "__write__"
 
-/* lease->state: whose the token is. */
-typedef struct redis_hold {
-    unsigned generation; /* of the process that may use it */
-    unsigned fork_count; /* of the engine when the lock was acquired or renewed */
-    bool adopted;        /* it came with a key: the lock may be held by it already */
-    bool spent;          /* a release by it may still be on its way: for no other hold */
-} redis_hold;
-
-/* op->attempts */
-enum { SENT = 1, LOST_BEFORE = 2, AS_TEXT = 4 };
-
-static redis_store *store_of(const latch_op *op)
-{
-    return (redis_store *) op->lease->store;
-}
-
 static redis_target target_of(const latch_lease *lease)
 {
     return (redis_target){lease->resource, lease->resource_length, lease->token};
-}
-
-static bool acquires(const latch_op *op)
-{
-    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -124,7 +99,7 @@ static latch_status claim_token(latch_op *op)
     latch_status status = LATCH_DONE;
 
     if (is_foreign(lease)) {
-        if (!acquires(op)) {
+        if (!latch_redis_acquires(op)) {
             lease->mode = LATCH_FREE;
             return LATCH_CONFLICT;
         }
@@ -133,10 +108,11 @@ static latch_status claim_token(latch_op *op)
     }
     hold = lease->state;
     if (lease->token != NULL
-        && (strcmp(lease->token, WRITER) == 0 || (hold != NULL && hold->spent && acquires(op)))) {
+        && (strcmp(lease->token, WRITER) == 0
+            || (hold != NULL && hold->spent && latch_redis_acquires(op)))) {
         forget_token(lease);
     }
-    if (lease->token == NULL && !acquires(op)) {
+    if (lease->token == NULL && !latch_redis_acquires(op)) {
         return LATCH_CONFLICT;
     }
     if (lease->state == NULL) {
@@ -151,156 +127,6 @@ static latch_status claim_token(latch_op *op)
     return latch_lease_make_token(lease, op->error);
 }
 
-/* ---- Replies -------------------------------------------------------------------------------- */
-
-/* The server answered, but not as our script does. */
-static latch_status fail_confused(latch_op *op)
-{
-    redis_store *store = store_of(op);
-
-    latch_redis_close(&store->connection);
-    return latch_fail(op->error, LATCH_ERROR_STORE, 0,
-                      "Redis at %s gave an answer that makes no sense", store->options.address);
-}
-
-/*
- * Tells what the server says, but not the arguments that it may repeat ("unknown command 'EVALSHA',
- * with args beginning with"): the token is among them.
- */
-static latch_status fail_with_reply(latch_op *op, const char *text)
-{
-    redis_store *store = store_of(op);
-    const char *arguments = strstr(text, ", with args");
-    int length = arguments != NULL ? (int) (arguments - text) : (int) strcspn(text, "\r\n");
-
-    while (length > 0 && text[length - 1] == '.') {
-        length--; /* a sentence that goes into one */
-    }
-    latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %.*s",
-               store->options.address, length, text);
-    return LATCH_ERROR_STORE;
-}
-
-/* A key that was handed over brings a hold of which this process has not heard yet. */
-static void note_mode(latch_lease *lease, long long writer)
-{
-    redis_hold *hold = lease->state;
-
-    lease->mode = writer ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    hold->fork_count = lease->store->engine->fork_count;
-}
-
-static bool is_integer(const redisReply *reply, long long least, long long most)
-{
-    return reply->type == REDIS_REPLY_INTEGER && reply->integer >= least && reply->integer <= most;
-}
-
-/* Digits, of a number that PHP can hold. */
-static bool read_number(const redisReply *reply, uint64_t *number)
-{
-    if (reply->type != REDIS_REPLY_STRING || reply->len == 0 || reply->len > 18
-        || strspn(reply->str, "0123456789") != reply->len) {
-        return false;
-    }
-    *number = strtoull(reply->str, NULL, 10);
-    return *number > 0;
-}
-
-static latch_status understand_acquired(latch_op *op, const redisReply *reply)
-{
-    bool exclusive = op->request.kind == LATCH_ACQUIRE;
-    uint64_t fencing_token = 0;
-
-    if (exclusive ? !read_number(reply, &fencing_token) : !is_integer(reply, 1, 1)) {
-        return fail_confused(op);
-    }
-    op->lease->fencing_token = fencing_token;
-    note_mode(op->lease, exclusive);
-    return LATCH_DONE;
-}
-
-static latch_status understand_refreshed(latch_op *op, const redisReply *reply)
-{
-    if (!is_integer(reply, 0, 2)) {
-        return fail_confused(op);
-    }
-    if (reply->integer == 0) {
-        return LATCH_CONFLICT;
-    }
-    note_mode(op->lease, reply->integer == 2);
-    return LATCH_DONE;
-}
-
-static latch_status understand_released(latch_op *op, const redisReply *reply)
-{
-    redis_hold *hold = op->lease->state;
-
-    if (!is_integer(reply, 0, 1)) {
-        return fail_confused(op);
-    }
-    hold->spent = (op->attempts & LOST_BEFORE) != 0;
-    return LATCH_DONE;
-}
-
-static latch_status understand_probed(latch_op *op, const redisReply *reply)
-{
-    latch_lease *lease = op->lease;
-
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
-        || !is_integer(reply->element[0], 1, INT64_MAX) || !is_integer(reply->element[1], 1, 2)) {
-        return fail_confused(op);
-    }
-    if (lease->mode == LATCH_FREE) {
-        long long left_ms = reply->element[0]->integer;
-
-        left_ms = left_ms < TTL_MAX_MS ? left_ms : TTL_MAX_MS;
-        lease->deadline_ns = op->sent_ns + left_ms * LATCH_NS_PER_MS;
-        note_mode(lease, reply->element[1]->integer == 2);
-    }
-    return LATCH_DONE;
-}
-
-/*
- * Somebody else holds the lock. So a hold is gone that we thought we had; but a reader that wants
- * to be a writer may still be one reader of several.
- */
-static latch_status understand_refused(latch_op *op)
-{
-    latch_lease *lease = op->lease;
-
-    if (op->mode_before == LATCH_EXCLUSIVE
-        || (op->mode_before == LATCH_SHARED && op->request.kind == LATCH_ACQUIRE_SHARED)) {
-        lease->lost = true;
-        lease->mode = op->mode_before = LATCH_FREE;
-    }
-    return LATCH_CONFLICT;
-}
-
-static latch_status understand(latch_op *op, const redisReply *reply)
-{
-    if (reply->type == REDIS_REPLY_NIL && acquires(op)) {
-        return understand_refused(op);
-    }
-    if (reply->type == REDIS_REPLY_NIL && op->request.kind == LATCH_PROBE) {
-        return LATCH_CONFLICT;
-    }
-    switch (op->request.kind) {
-        case LATCH_ACQUIRE:
-        case LATCH_ACQUIRE_SHARED:
-            return understand_acquired(op, reply);
-        case LATCH_REFRESH:
-            return understand_refreshed(op, reply);
-        case LATCH_RELEASE:
-            return understand_released(op, reply);
-        case LATCH_PROBE:
-            return understand_probed(op, reply);
-        case LATCH_INSPECT:
-        case LATCH_LIST:
-            break; /* never come here */
-    }
-    return fail_confused(op);
-}
-
 /* ---- A request, step by step ---------------------------------------------------------------- */
 
 /* op->state while there is no call yet, as the connection is still to come. */
@@ -311,15 +137,15 @@ static void *unsent(redis_store *store)
 
 static bool is_sent(const latch_op *op)
 {
-    return op->state != unsent(store_of(op));
+    return op->state != unsent(latch_redis_store_of(op));
 }
 
 /* What was sent is lost. Once it is sent again: all that it asks for is a state. */
 static bool count_loss(latch_op *op)
 {
-    bool again = (op->attempts & LOST_BEFORE) == 0;
+    bool again = (op->attempts & REDIS_LOST_BEFORE) == 0;
 
-    op->attempts |= LOST_BEFORE;
+    op->attempts |= REDIS_LOST_BEFORE;
     return again;
 }
 
@@ -347,20 +173,20 @@ static void note_release(latch_lease *lease)
 
 static latch_status send_request(latch_op *op, int64_t now_ns)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
     const redis_target target = target_of(op->lease);
     redis_call *call;
 
     latch_redis_pay(store, now_ns); /* first: it may be this very lock */
-    call = latch_redis_send_script(store, script_of(op), (op->attempts & AS_TEXT) != 0, &target,
-                                   op->request.ttl_ms, now_ns);
+    call = latch_redis_send_script(store, script_of(op), (op->attempts & REDIS_AS_TEXT) != 0,
+                                   &target, op->request.ttl_ms, now_ns);
     if (call == NULL) {
         return latch_fail_memory(op->error);
     }
     if (op->request.kind == LATCH_RELEASE) {
         note_release(op->lease);
     }
-    op->attempts |= SENT;
+    op->attempts |= REDIS_SENT;
     op->sent_ns = now_ns;
     op->state = call;
     return LATCH_DONE;
@@ -372,14 +198,14 @@ static latch_status dispatch(latch_op *op, int64_t now_ns)
     latch_status status = claim_token(op); /* a process may have been forked meanwhile */
 
     if (status == LATCH_DONE) {
-        status = latch_redis_connect(&store_of(op)->connection, op, now_ns);
+        status = latch_redis_connect(&latch_redis_store_of(op)->connection, op, now_ns);
     }
     return status == LATCH_DONE ? send_request(op, now_ns) : status;
 }
 
 static latch_status fail_lost(latch_op *op)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
 
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "lost the connection to Redis at %s: %s",
                       store->options.address, store->connection.trouble);
@@ -387,7 +213,7 @@ static latch_status fail_lost(latch_op *op)
 
 static latch_status fail_overdue(latch_op *op)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
 
     latch_redis_close(&store->connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s did not answer within %g s",
@@ -399,19 +225,19 @@ static latch_status fail_overdue(latch_op *op)
 static latch_status conclude(latch_op *op, const redisReply *reply)
 {
     if (reply->type != REDIS_REPLY_ERROR) {
-        return understand(op, reply);
+        return latch_redis_understand(op, reply);
     }
-    if (strncmp(reply->str, "NOSCRIPT", 8) == 0 && (op->attempts & AS_TEXT) == 0) {
-        op->attempts |= AS_TEXT;
+    if (strncmp(reply->str, "NOSCRIPT", 8) == 0 && (op->attempts & REDIS_AS_TEXT) == 0) {
+        op->attempts |= REDIS_AS_TEXT;
         return LATCH_WANT_TIMER;
     }
-    return fail_with_reply(op, reply->str);
+    return latch_redis_fail_with_reply(op, reply->str);
 }
 
 /* Looks after what was sent. LATCH_WANT_TIMER: it is to be sent again. */
 static latch_status await(latch_op *op, int64_t now_ns)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
     redis_call *call = op->state;
     latch_status status;
 
@@ -445,19 +271,19 @@ static int64_t debt_end(const latch_lease *lease, int64_t now_ns)
  */
 static void make_good(latch_op *op, int64_t now_ns)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
     redis_hold *hold = lease->state;
     const redis_target target = target_of(lease);
 
-    if ((op->attempts & SENT) == 0 || is_foreign(lease)) {
+    if ((op->attempts & REDIS_SENT) == 0 || is_foreign(lease)) {
         return;
     }
     if (op->request.kind == LATCH_RELEASE) {
         latch_redis_owe(store, &target, debt_end(lease, now_ns));
         latch_redis_pay(store, now_ns);
     }
-    if (!acquires(op)) {
+    if (!latch_redis_acquires(op)) {
         return;
     }
     if (op->mode_before == LATCH_FREE && !hold->adopted) {
@@ -473,7 +299,7 @@ static void make_good(latch_op *op, int64_t now_ns)
 /* Sends the request, unless that has been done, and looks after its reply. */
 static latch_status advance(latch_op *op, int64_t now_ns)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
     latch_status status = LATCH_WANT_TIMER;
 
     while (status == LATCH_WANT_TIMER) {
@@ -501,17 +327,17 @@ static latch_status advance(latch_op *op, int64_t now_ns)
  */
 static latch_status detach(latch_op *op, int64_t now_ns)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
     const redis_target target = target_of(lease);
     latch_status status;
 
-    if ((op->attempts & SENT) == 0) {
+    if ((op->attempts & REDIS_SENT) == 0) {
         if (!latch_redis_owe(store, &target, debt_end(lease, now_ns))) {
             return latch_fail_memory(op->error);
         }
         note_release(lease);
-        op->attempts |= SENT;
+        op->attempts |= REDIS_SENT;
     }
     do {
         status = latch_redis_connect(&store->connection, op, now_ns);
@@ -534,7 +360,7 @@ static latch_status redis_step(latch_op *op, int64_t now_ns)
 
 static latch_status redis_begin(latch_op *op)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
 
     if (op->lease->resource_length >= sizeof(REDIS_OWN_KEYS) - 1
         && memcmp(op->lease->resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0) {
@@ -545,11 +371,12 @@ static latch_status redis_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "the redis store cannot tell who holds a lock");
     }
-    if (op->request.ttl_ms == 0 && (acquires(op) || op->request.kind == LATCH_REFRESH)) {
+    if (op->request.ttl_ms == 0
+        && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a lock in Redis needs a TTL");
     }
-    if (op->request.ttl_ms > TTL_MAX_MS) {
-        op->request.ttl_ms = TTL_MAX_MS;
+    if (op->request.ttl_ms > REDIS_TTL_MAX_MS) {
+        op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
     op->attempts = 0;
     op->state = unsent(store);
@@ -566,7 +393,7 @@ static latch_status redis_begin(latch_op *op)
  */
 static latch_status redis_cancel(latch_op *op)
 {
-    redis_store *store = store_of(op);
+    redis_store *store = latch_redis_store_of(op);
     redis_call *call = op->state;
 
     if (is_sent(op)) {

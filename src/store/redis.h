@@ -1,6 +1,7 @@
 /*
- * Inside the Redis store: redis.c (requests), redis_script.c (what is sent for them), redis_debt.c
- * (releases that nobody awaits), redis_connection.c (how it is sent).
+ * Inside the Redis store: redis.c (requests), redis_script.c (what is sent for them), redis_reply.c
+ * (what comes back), redis_debt.c (releases that nobody awaits), redis_connection.c and
+ * redis_call.c (how it gets there).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
@@ -29,6 +30,30 @@ typedef struct redis_store {
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
 } redis_store;
 
+/* lease->state: whose the token is. */
+typedef struct redis_hold {
+    unsigned generation; /* of the process that may use it */
+    unsigned fork_count; /* of the engine when the lock was acquired or renewed */
+    bool adopted;        /* it came with a key: the lock may be held by it already */
+    bool spent;          /* a release by it may still be on its way: for no other hold */
+} redis_hold;
+
+/* op->attempts */
+enum { REDIS_SENT = 1, REDIS_LOST_BEFORE = 2, REDIS_AS_TEXT = 4 };
+
+/* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
+#define REDIS_TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
+
+static inline redis_store *latch_redis_store_of(const latch_op *op)
+{
+    return (redis_store *) op->lease->store;
+}
+
+static inline bool latch_redis_acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
 /* ---- redis_script.c */
 
 /* What a script is asked to work on. */
@@ -44,6 +69,13 @@ typedef struct redis_target {
  */
 redis_call *latch_redis_send_script(redis_store *store, redis_script_id id, bool as_text,
                                     const redis_target *target, int64_t ttl_ms, int64_t now_ns);
+
+/* ---- redis_reply.c */
+
+/* The outcome of the request, as the script's reply says; notes on the lease what that means. */
+latch_status latch_redis_understand(latch_op *op, const redisReply *reply);
+/* The same for a reply that is an error. */
+latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
 
 /* ---- redis_debt.c */
 

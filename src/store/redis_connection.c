@@ -1,6 +1,6 @@
 /*
- * The connection to a Redis server. The socket is ours, hiredis writes and reads its protocol: its
- * own ways to connect resolve names with blocking, or take only the first address of a name.
+ * The connection to a Redis server, until it is ready. The socket is ours: hiredis's own ways to
+ * connect resolve names with blocking, or take only the first address of a name.
  */
 #include "redis_connection.h"
 
@@ -16,16 +16,6 @@
 /* A Unix socket whose queue is full says so at once; the server empties it in no time. */
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
 
-/* No reply to a script of ours is nearly as long. */
-#define REPLY_MAX (64 * 1024)
-#define REPLY_ELEMENTS_MAX 16
-
-#if HIREDIS_MAJOR == 0
-typedef int element_count;
-#else
-typedef size_t element_count;
-#endif
-
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options)
 {
@@ -33,48 +23,6 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     connection->engine = engine;
     connection->options = options;
     latch_link_init(&connection->calls);
-}
-
-/* ---- Calls ---------------------------------------------------------------------------------- */
-
-static void free_call(redis_connection *connection, redis_call *call)
-{
-    if (call->reply != NULL) {
-        freeReplyObject(call->reply);
-    }
-    latch_free(connection->engine, call);
-}
-
-/* The call's end: its sender finds it in this state, if there still is one. */
-static void settle_call(redis_connection *connection, redis_call *call, int state,
-                        redisReply *reply)
-{
-    latch_link_remove(&call->link);
-    call->state = state;
-    call->reply = reply;
-    if (call->abandoned) {
-        if (call->settle != NULL) {
-            call->settle(call->context, state == REDIS_ANSWERED);
-        }
-        free_call(connection, call);
-    }
-}
-
-void latch_redis_call_leave(redis_call *call, void (*settle)(void *context, bool answered),
-                            void *context)
-{
-    call->abandoned = true;
-    call->settle = settle;
-    call->context = context;
-}
-
-void latch_redis_call_free(redis_connection *connection, redis_call *call)
-{
-    if (call->state == REDIS_UNANSWERED) {
-        latch_redis_call_leave(call, NULL, NULL);
-    } else {
-        free_call(connection, call);
-    }
 }
 
 /* ---- Closing -------------------------------------------------------------------------------- */
@@ -114,15 +62,12 @@ void latch_redis_close(redis_connection *connection)
         connection->resolution = NULL;
     }
     connection->stage = REDIS_CLOSED;
-    while (connection->calls.next != &connection->calls) {
-        settle_call(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
-                    REDIS_LOST, NULL);
-    }
+    latch_redis_lose_calls(connection);
     free_greeting(connection);
 }
 
-/* A connection is its process's: in a forked child the engine has closed the descriptor. */
-static void close_if_forked(redis_connection *connection)
+/* In a forked child the engine has closed the descriptor. */
+void latch_redis_close_if_forked(redis_connection *connection)
 {
     if (connection->has_socket && connection->descriptor.fd < 0) {
         latch_redis_close(connection);
@@ -160,6 +105,12 @@ static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
     op->events = events;
     op->wake_ns = wake_ns;
     return LATCH_WANT_IO;
+}
+
+latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
+{
+    return want(op, connection->descriptor.fd,
+                connection->unsent_length > 0 ? POLLIN | POLLOUT : POLLIN, wake_ns);
 }
 
 /* Those that are left share what time is left: one that does not answer must not take it all. */
@@ -271,57 +222,46 @@ static int check_socket(const redis_connection *connection, int64_t now_ns)
     return getsockopt(descriptor.fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
 }
 
-/*
- * Of an array hiredis allocates, and clears, as many elements as are announced, before one of them
- * has come: of a server that is none they may be more than there is memory.
- */
-static void *create_array(const redisReadTask *task, element_count count)
+static redis_call *send_login(redis_connection *connection, int64_t now_ns)
 {
-    const redisReplyObjectFunctions *functions = task->privdata;
+    const redis_options *options = connection->options;
+    redis_command command = {.count = 0};
 
-    return count <= REPLY_ELEMENTS_MAX ? functions->createArray(task, count) : NULL;
+    latch_redis_add_text(&command, "AUTH");
+    if (options->user != NULL) {
+        latch_redis_add_text(&command, options->user);
+    }
+    latch_redis_add_text(&command, options->password);
+    return latch_redis_send(connection, &command, now_ns);
 }
 
-static redisContext *create_context(redis_connection *connection)
+static redis_call *send_selection(redis_connection *connection, int64_t now_ns)
 {
-    redisContext *context = redisConnectFd(connection->descriptor.fd);
+    redis_command command = {.count = 0};
+    char database[16];
 
-    if (context != NULL) {
-        context->flags &= ~REDIS_BLOCK;
-        connection->reply_functions = *context->reader->fn;
-        connection->reply_functions.createArray = create_array;
-        context->reader->privdata = context->reader->fn;
-        context->reader->fn = &connection->reply_functions;
-    }
-    return context;
+    snprintf(database, sizeof(database), "%d", connection->options->database);
+    latch_redis_add_text(&command, "SELECT");
+    latch_redis_add_text(&command, database);
+    return latch_redis_send(connection, &command, now_ns);
 }
 
 /* Sends AUTH and SELECT. What is to be done in the database must wait until it is selected. */
 static latch_status greet(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     const redis_options *options = connection->options;
-    const char *login[] = {"AUTH", options->user, options->password};
-    const char *password[] = {"AUTH", options->password};
-    char database[16];
-    const char *selection[] = {"SELECT", database};
+    bool sent = latch_redis_make_context(connection);
 
-    connection->context = create_context(connection);
-    if (connection->context == NULL) {
-        latch_redis_close(connection);
-        return latch_fail_memory(op->error);
-    }
     connection->stage = REDIS_GREETING;
-    if (options->password != NULL) {
-        connection->login = options->user != NULL
-                                ? latch_redis_send(connection, 3, login, NULL, now_ns)
-                                : latch_redis_send(connection, 2, password, NULL, now_ns);
+    if (sent && options->password != NULL) {
+        connection->login = send_login(connection, now_ns);
+        sent = connection->login != NULL;
     }
-    if (options->database != 0) {
-        snprintf(database, sizeof(database), "%d", options->database);
-        connection->selection = latch_redis_send(connection, 2, selection, NULL, now_ns);
+    if (sent && options->database != 0) {
+        connection->selection = send_selection(connection, now_ns);
+        sent = connection->selection != NULL;
     }
-    if ((options->password != NULL && connection->login == NULL)
-        || (options->database != 0 && connection->selection == NULL)) {
+    if (!sent) {
         latch_redis_close(connection);
         return latch_fail_memory(op->error);
     }
@@ -408,7 +348,7 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
 {
     latch_status status = LATCH_DONE;
 
-    close_if_forked(connection);
+    latch_redis_close_if_forked(connection);
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
         if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
             return time_out(connection, op);
@@ -431,149 +371,4 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
         }
     }
     return status;
-}
-
-/* ---- Commands and replies ------------------------------------------------------------------- */
-
-/* How much of it the socket takes now. If it is broken, the reading will tell. */
-static size_t write_some(const redis_connection *connection, const char *text, size_t length)
-{
-    ssize_t count = send(connection->descriptor.fd, text, length, MSG_NOSIGNAL);
-
-    return count > 0 ? (size_t) count : 0;
-}
-
-static void write_unsent(redis_connection *connection)
-{
-    size_t count;
-
-    if (connection->unsent_length == 0) {
-        return;
-    }
-    count = write_some(connection, connection->unsent, connection->unsent_length);
-    connection->unsent_length -= count;
-    memmove(connection->unsent, connection->unsent + count, connection->unsent_length);
-    if (connection->unsent_length == 0) {
-        latch_free(connection->engine, connection->unsent);
-        connection->unsent = NULL;
-    }
-}
-
-static bool keep_unsent(redis_connection *connection, const char *text, size_t length)
-{
-    char *longer = latch_allocate(connection->engine, connection->unsent_length + length);
-
-    if (longer == NULL) {
-        return false;
-    }
-    if (connection->unsent_length > 0) {
-        memcpy(longer, connection->unsent, connection->unsent_length);
-        latch_free(connection->engine, connection->unsent);
-    }
-    memcpy(longer + connection->unsent_length, text, length);
-    connection->unsent = longer;
-    connection->unsent_length += length;
-    return true;
-}
-
-/* False when memory ran out. */
-static bool write_command(redis_connection *connection, int count, const char **arguments,
-                          const size_t *lengths)
-{
-    char *text = NULL;
-    long long length = redisFormatCommandArgv(&text, count, arguments, lengths);
-    size_t written = 0;
-    bool kept = true;
-
-    if (length < 0) {
-        return false;
-    }
-    if (connection->unsent_length == 0) {
-        written = write_some(connection, text, (size_t) length);
-    }
-    if (written < (size_t) length) {
-        kept = keep_unsent(connection, text + written, (size_t) length - written);
-    }
-    redisFreeCommand(text);
-    if (!kept && written > 0) {
-        latch_redis_close(connection); /* in the middle of a command */
-    }
-    return kept;
-}
-
-redis_call *latch_redis_send(redis_connection *connection, int count, const char **arguments,
-                             const size_t *lengths, int64_t now_ns)
-{
-    redis_call *call;
-
-    if (connection->context == NULL) {
-        return NULL; /* the last command broke it */
-    }
-    call = latch_allocate(connection->engine, sizeof(*call));
-    if (call == NULL) {
-        return NULL;
-    }
-    if (!write_command(connection, count, arguments, lengths)) {
-        latch_free(connection->engine, call);
-        return NULL;
-    }
-    call->state = REDIS_UNANSWERED;
-    call->abandoned = false;
-    call->reply = NULL;
-    call->deadline_ns = now_ns + connection->options->command_timeout_ns;
-    latch_link_append(&connection->calls, &call->link);
-    return call;
-}
-
-/* Why the connection cannot be used any more, for an error message. */
-static bool give_up(redis_connection *connection, const char *trouble)
-{
-    snprintf(connection->trouble, sizeof(connection->trouble), "%s", trouble);
-    latch_redis_close(connection);
-    return false;
-}
-
-/* Gives the replies that are complete to their calls; false when they make no sense. */
-static bool deal_out(redis_connection *connection)
-{
-    void *reply = NULL;
-
-    while (redisGetReplyFromReader(connection->context, &reply) == REDIS_OK) {
-        if (reply == NULL) {
-            return connection->context->reader->len <= REPLY_MAX;
-        }
-        if (connection->calls.next == &connection->calls) {
-            freeReplyObject(reply); /* nobody has asked for it */
-            return false;
-        }
-        settle_call(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
-                    REDIS_ANSWERED, reply);
-    }
-    return false;
-}
-
-bool latch_redis_receive(redis_connection *connection)
-{
-    int result;
-
-    close_if_forked(connection);
-    if (connection->context == NULL) {
-        return connection->stage != REDIS_CLOSED;
-    }
-    write_unsent(connection);
-    result = redisBufferRead(connection->context);
-    /* What came before the end counts: "max number of clients reached" is said and then done. */
-    if (!deal_out(connection)) {
-        return give_up(connection, "the server does not speak Redis's protocol");
-    }
-    if (result != REDIS_OK) {
-        return give_up(connection, "the server closed the connection");
-    }
-    return true;
-}
-
-latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
-{
-    return want(op, connection->descriptor.fd,
-                connection->unsent_length > 0 ? POLLIN | POLLOUT : POLLIN, wake_ns);
 }

@@ -68,12 +68,22 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
  */
 void latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
 
+/* A command's arguments, the first of which is its name; they are not copied. */
+typedef struct redis_command {
+    size_t count; /* 0 at the beginning */
+    const char *arguments[10];
+    size_t lengths[10];
+} redis_command;
+
+void latch_redis_add(redis_command *command, const char *argument, size_t length);
+void latch_redis_add_text(redis_command *command, const char *text);
+
 /*
  * Sends a command, on a READY connection; latch_redis_receive() goes on when the socket does not
  * take all of it. NULL when memory ran out. The call is the caller's until latch_redis_call_free().
  */
-redis_call *latch_redis_send(redis_connection *connection, int count, const char **arguments,
-                             const size_t *lengths, int64_t now_ns);
+redis_call *latch_redis_send(redis_connection *connection, const redis_command *command,
+                             int64_t now_ns);
 /* Writes and reads what can be without waiting, and tells the calls. False when it is closed now.
  */
 bool latch_redis_receive(redis_connection *connection);
@@ -87,5 +97,13 @@ void latch_redis_call_leave(redis_call *call, void (*settle)(void *context, bool
 
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);
+
+/* ---- Between redis_connection.c and redis_call.c */
+
+/* A connection is its process's: the parent's is closed in a forked child. */
+void latch_redis_close_if_forked(redis_connection *connection);
+/* What reads from the open socket; false when memory ran out. */
+bool latch_redis_make_context(redis_connection *connection);
+void latch_redis_lose_calls(redis_connection *connection);
 
 #endif

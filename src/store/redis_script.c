@@ -40,23 +40,6 @@ static void digest_scripts(redis_store *store)
     }
 }
 
-typedef struct {
-    const char *arguments[10];
-    size_t lengths[10];
-    int count;
-} redis_command;
-
-static void add(redis_command *command, const char *argument, size_t length)
-{
-    command->arguments[command->count] = argument;
-    command->lengths[command->count++] = length;
-}
-
-static void add_text(redis_command *command, const char *text)
-{
-    add(command, text, strlen(text));
-}
-
 /* Writes prefix, name and resource behind each other, as one key. */
 static char *add_key(redis_command *command, char *at, const redis_options *options,
                      const char *name, const char *resource, size_t length)
@@ -69,7 +52,7 @@ static char *add_key(redis_command *command, char *at, const redis_options *opti
     at += strlen(name);
     memcpy(at, resource, length);
     at += length;
-    add(command, key, (size_t) (at - key));
+    latch_redis_add(command, key, (size_t) (at - key));
     return at;
 }
 
@@ -92,20 +75,20 @@ redis_call *latch_redis_send_script(redis_store *store, redis_script_id id, bool
     if (store->digests[id][0] == '\0') {
         digest_scripts(store);
     }
-    add_text(&command, as_text ? "EVAL" : "EVALSHA");
-    add(&command, as_text ? script->text : store->digests[id],
-        as_text ? script->length : sizeof(store->digests[id]) - 1);
-    add_text(&command, key_count);
+    latch_redis_add_text(&command, as_text ? "EVAL" : "EVALSHA");
+    latch_redis_add(&command, as_text ? script->text : store->digests[id],
+                    as_text ? script->length : sizeof(store->digests[id]) - 1);
+    latch_redis_add_text(&command, key_count);
     for (size_t key = 0; key < script->key_count; key++) {
         at = add_key(&command, at, options, names[key], target->resource,
                      key == 2 ? 0 : target->length);
     }
-    add_text(&command, target->token);
+    latch_redis_add_text(&command, target->token);
     if (script->takes_ttl) {
-        add(&command, ttl, (size_t) snprintf(ttl, sizeof(ttl), "%lld", (long long) ttl_ms));
+        latch_redis_add(&command, ttl,
+                        (size_t) snprintf(ttl, sizeof(ttl), "%lld", (long long) ttl_ms));
     }
-    call = latch_redis_send(&store->connection, command.count, command.arguments, command.lengths,
-                            now_ns);
+    call = latch_redis_send(&store->connection, &command, now_ns);
     if (keys != small) {
         latch_free(engine, keys);
     }

@@ -1,0 +1,299 @@
+/*
+ * Commands that were sent to a Redis server, and their replies: the first unanswered command has
+ * the next reply. hiredis reads them.
+ */
+#include "redis_connection.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* No reply to a script of ours is nearly as long. */
+#define REPLY_MAX (64 * 1024)
+#define REPLY_ELEMENTS_MAX 16
+
+#if HIREDIS_MAJOR == 0
+typedef int element_count;
+#else
+typedef size_t element_count;
+#endif
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+static void free_call(redis_connection *connection, redis_call *call)
+{
+    if (call->reply != NULL) {
+        freeReplyObject(call->reply);
+    }
+    latch_free(connection->engine, call);
+}
+
+/* The call's end: its sender finds it in this state, if there still is one. */
+static void settle_call(redis_connection *connection, redis_call *call, int state,
+                        redisReply *reply)
+{
+    latch_link_remove(&call->link);
+    call->state = state;
+    call->reply = reply;
+    if (call->abandoned) {
+        if (call->settle != NULL) {
+            call->settle(call->context, state == REDIS_ANSWERED);
+        }
+        free_call(connection, call);
+    }
+}
+
+void latch_redis_lose_calls(redis_connection *connection)
+{
+    while (connection->calls.next != &connection->calls) {
+        settle_call(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                    REDIS_LOST, NULL);
+    }
+}
+
+void latch_redis_call_leave(redis_call *call, void (*settle)(void *context, bool answered),
+                            void *context)
+{
+    call->abandoned = true;
+    call->settle = settle;
+    call->context = context;
+}
+
+void latch_redis_call_free(redis_connection *connection, redis_call *call)
+{
+    if (call->state == REDIS_UNANSWERED) {
+        latch_redis_call_leave(call, NULL, NULL);
+    } else {
+        free_call(connection, call);
+    }
+}
+
+/* ---- Commands ----------------------------------------------------------------------------------
+ */
+
+/* Of a line that holds a size_t. */
+#define LINE_MAX_LENGTH sizeof("$18446744073709551615\r\n")
+
+/* Writes a line such as "$12\r\n" and returns its end. */
+static char *write_line(char *at, char kind, size_t number)
+{
+    char digits[LINE_MAX_LENGTH], *first = digits + sizeof(digits);
+
+    do {
+        *--first = (char) ('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    *at++ = kind;
+    while (first < digits + sizeof(digits)) {
+        *at++ = *first++;
+    }
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+/* As redisFormatCommandArgv(), which goes by sprintf() and takes longer than all the rest of us. */
+static size_t format_command(char *text, const redis_command *command)
+{
+    char *at = write_line(text, '*', command->count);
+
+    for (size_t argument = 0; argument < command->count; argument++) {
+        at = write_line(at, '$', command->lengths[argument]);
+        memcpy(at, command->arguments[argument], command->lengths[argument]);
+        at += command->lengths[argument];
+        *at++ = '\r';
+        *at++ = '\n';
+    }
+    return (size_t) (at - text);
+}
+
+static size_t formatted_size(const redis_command *command)
+{
+    size_t size = LINE_MAX_LENGTH;
+
+    for (size_t argument = 0; argument < command->count; argument++) {
+        size += LINE_MAX_LENGTH + command->lengths[argument] + sizeof("\r\n");
+    }
+    return size;
+}
+
+/* How much of it the socket takes now. If it is broken, the reading will tell. */
+static size_t write_some(const redis_connection *connection, const char *text, size_t length)
+{
+    ssize_t count = send(connection->descriptor.fd, text, length, MSG_NOSIGNAL);
+
+    return count > 0 ? (size_t) count : 0;
+}
+
+static void write_unsent(redis_connection *connection)
+{
+    size_t count;
+
+    if (connection->unsent_length == 0) {
+        return;
+    }
+    count = write_some(connection, connection->unsent, connection->unsent_length);
+    connection->unsent_length -= count;
+    memmove(connection->unsent, connection->unsent + count, connection->unsent_length);
+    if (connection->unsent_length == 0) {
+        latch_free(connection->engine, connection->unsent);
+        connection->unsent = NULL;
+    }
+}
+
+static bool keep_unsent(redis_connection *connection, const char *text, size_t length)
+{
+    char *longer = latch_allocate(connection->engine, connection->unsent_length + length);
+
+    if (longer == NULL) {
+        return false;
+    }
+    if (connection->unsent_length > 0) {
+        memcpy(longer, connection->unsent, connection->unsent_length);
+        latch_free(connection->engine, connection->unsent);
+    }
+    memcpy(longer + connection->unsent_length, text, length);
+    connection->unsent = longer;
+    connection->unsent_length += length;
+    return true;
+}
+
+/* False when memory ran out. */
+static bool write_command(redis_connection *connection, const redis_command *command)
+{
+    char small[1024], *text = small;
+    size_t size = formatted_size(command), length, written = 0;
+    bool kept = true;
+
+    if (size > sizeof(small)) {
+        text = latch_allocate(connection->engine, size);
+        if (text == NULL) {
+            return false;
+        }
+    }
+    length = format_command(text, command);
+    if (connection->unsent_length == 0) {
+        written = write_some(connection, text, length);
+    }
+    if (written < length) {
+        kept = keep_unsent(connection, text + written, length - written);
+    }
+    if (text != small) {
+        latch_free(connection->engine, text);
+    }
+    if (!kept && written > 0) {
+        latch_redis_close(connection); /* in the middle of a command */
+    }
+    return kept;
+}
+
+void latch_redis_add(redis_command *command, const char *argument, size_t length)
+{
+    command->arguments[command->count] = argument;
+    command->lengths[command->count++] = length;
+}
+
+void latch_redis_add_text(redis_command *command, const char *text)
+{
+    latch_redis_add(command, text, strlen(text));
+}
+
+redis_call *latch_redis_send(redis_connection *connection, const redis_command *command,
+                             int64_t now_ns)
+{
+    redis_call *call;
+
+    if (connection->context == NULL) {
+        return NULL; /* the last command broke it */
+    }
+    call = latch_allocate(connection->engine, sizeof(*call));
+    if (call == NULL) {
+        return NULL;
+    }
+    if (!write_command(connection, command)) {
+        latch_free(connection->engine, call);
+        return NULL;
+    }
+    call->state = REDIS_UNANSWERED;
+    call->abandoned = false;
+    call->reply = NULL;
+    call->deadline_ns = now_ns + connection->options->command_timeout_ns;
+    latch_link_append(&connection->calls, &call->link);
+    return call;
+}
+
+/* ---- Replies -----------------------------------------------------------------------------------
+ */
+
+/*
+ * Of an array hiredis allocates, and clears, as many elements as are announced, before one of them
+ * has come: of a server that is none they may be more than there is memory.
+ */
+static void *create_array(const redisReadTask *task, element_count count)
+{
+    const redisReplyObjectFunctions *functions = task->privdata;
+
+    return count <= REPLY_ELEMENTS_MAX ? functions->createArray(task, count) : NULL;
+}
+
+bool latch_redis_make_context(redis_connection *connection)
+{
+    redisContext *context = redisConnectFd(connection->descriptor.fd);
+
+    if (context != NULL) {
+        context->flags &= ~REDIS_BLOCK;
+        connection->reply_functions = *context->reader->fn;
+        connection->reply_functions.createArray = create_array;
+        context->reader->privdata = context->reader->fn;
+        context->reader->fn = &connection->reply_functions;
+    }
+    connection->context = context;
+    return context != NULL;
+}
+
+/* Why the connection cannot be used any more, for an error message. */
+static bool give_up(redis_connection *connection, const char *trouble)
+{
+    snprintf(connection->trouble, sizeof(connection->trouble), "%s", trouble);
+    latch_redis_close(connection);
+    return false;
+}
+
+/* Gives the replies that are complete to their calls; false when they make no sense. */
+static bool deal_out(redis_connection *connection)
+{
+    void *reply = NULL;
+
+    while (redisGetReplyFromReader(connection->context, &reply) == REDIS_OK) {
+        if (reply == NULL) {
+            return connection->context->reader->len <= REPLY_MAX;
+        }
+        if (connection->calls.next == &connection->calls) {
+            freeReplyObject(reply); /* nobody has asked for it */
+            return false;
+        }
+        settle_call(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                    REDIS_ANSWERED, reply);
+    }
+    return false;
+}
+
+bool latch_redis_receive(redis_connection *connection)
+{
+    int result;
+
+    latch_redis_close_if_forked(connection);
+    if (connection->context == NULL) {
+        return connection->stage != REDIS_CLOSED;
+    }
+    write_unsent(connection);
+    result = redisBufferRead(connection->context);
+    /* What came before the end counts: "max number of clients reached" is said and then done. */
+    if (!deal_out(connection)) {
+        return give_up(connection, "the server does not speak Redis's protocol");
+    }
+    if (result != REDIS_OK) {
+        return give_up(connection, "the server closed the connection");
+    }
+    return true;
+}

@@ -1,0 +1,153 @@
+/* What the replies of the Redis store's scripts mean. */
+#include "redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The server answered, but not as our script does. */
+static latch_status fail_confused(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+
+    latch_redis_close(&store->connection);
+    return latch_fail(op->error, LATCH_ERROR_STORE, 0,
+                      "Redis at %s gave an answer that makes no sense", store->options.address);
+}
+
+/*
+ * Tells what the server says, but not the arguments that it may repeat ("unknown command 'EVALSHA',
+ * with args beginning with"): the token is among them.
+ */
+latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
+{
+    redis_store *store = latch_redis_store_of(op);
+    const char *arguments = strstr(text, ", with args");
+    int length = arguments != NULL ? (int) (arguments - text) : (int) strcspn(text, "\r\n");
+
+    while (length > 0 && text[length - 1] == '.') {
+        length--; /* a sentence that goes into one */
+    }
+    latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %.*s",
+               store->options.address, length, text);
+    return LATCH_ERROR_STORE;
+}
+
+/* A key that was handed over brings a hold of which this process has not heard yet. */
+static void note_mode(latch_lease *lease, long long writer)
+{
+    redis_hold *hold = lease->state;
+
+    lease->mode = writer ? LATCH_EXCLUSIVE : LATCH_SHARED;
+    hold->fork_count = lease->store->engine->fork_count;
+}
+
+static bool is_integer(const redisReply *reply, long long least, long long most)
+{
+    return reply->type == REDIS_REPLY_INTEGER && reply->integer >= least && reply->integer <= most;
+}
+
+/* Digits, of a number that PHP can hold. */
+static bool read_number(const redisReply *reply, uint64_t *number)
+{
+    if (reply->type != REDIS_REPLY_STRING || reply->len == 0 || reply->len > 18
+        || strspn(reply->str, "0123456789") != reply->len) {
+        return false;
+    }
+    *number = strtoull(reply->str, NULL, 10);
+    return *number > 0;
+}
+
+static latch_status understand_acquired(latch_op *op, const redisReply *reply)
+{
+    bool exclusive = op->request.kind == LATCH_ACQUIRE;
+    uint64_t fencing_token = 0;
+
+    if (exclusive ? !read_number(reply, &fencing_token) : !is_integer(reply, 1, 1)) {
+        return fail_confused(op);
+    }
+    op->lease->fencing_token = fencing_token;
+    note_mode(op->lease, exclusive);
+    return LATCH_DONE;
+}
+
+static latch_status understand_refreshed(latch_op *op, const redisReply *reply)
+{
+    if (!is_integer(reply, 0, 2)) {
+        return fail_confused(op);
+    }
+    if (reply->integer == 0) {
+        return LATCH_CONFLICT;
+    }
+    note_mode(op->lease, reply->integer == 2);
+    return LATCH_DONE;
+}
+
+static latch_status understand_released(latch_op *op, const redisReply *reply)
+{
+    redis_hold *hold = op->lease->state;
+
+    if (!is_integer(reply, 0, 1)) {
+        return fail_confused(op);
+    }
+    hold->spent = (op->attempts & REDIS_LOST_BEFORE) != 0;
+    return LATCH_DONE;
+}
+
+static latch_status understand_probed(latch_op *op, const redisReply *reply)
+{
+    latch_lease *lease = op->lease;
+
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
+        || !is_integer(reply->element[0], 1, INT64_MAX) || !is_integer(reply->element[1], 1, 2)) {
+        return fail_confused(op);
+    }
+    if (lease->mode == LATCH_FREE) {
+        long long left_ms = reply->element[0]->integer;
+
+        left_ms = left_ms < REDIS_TTL_MAX_MS ? left_ms : REDIS_TTL_MAX_MS;
+        lease->deadline_ns = op->sent_ns + left_ms * LATCH_NS_PER_MS;
+        note_mode(lease, reply->element[1]->integer == 2);
+    }
+    return LATCH_DONE;
+}
+
+/*
+ * Somebody else holds the lock. So a hold is gone that we thought we had; but a reader that wants
+ * to be a writer may still be one reader of several.
+ */
+static latch_status understand_refused(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+
+    if (op->mode_before == LATCH_EXCLUSIVE
+        || (op->mode_before == LATCH_SHARED && op->request.kind == LATCH_ACQUIRE_SHARED)) {
+        lease->lost = true;
+        lease->mode = op->mode_before = LATCH_FREE;
+    }
+    return LATCH_CONFLICT;
+}
+
+latch_status latch_redis_understand(latch_op *op, const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_NIL && latch_redis_acquires(op)) {
+        return understand_refused(op);
+    }
+    if (reply->type == REDIS_REPLY_NIL && op->request.kind == LATCH_PROBE) {
+        return LATCH_CONFLICT;
+    }
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            return understand_acquired(op, reply);
+        case LATCH_REFRESH:
+            return understand_refreshed(op, reply);
+        case LATCH_RELEASE:
+            return understand_released(op, reply);
+        case LATCH_PROBE:
+            return understand_probed(op, reply);
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+            break; /* never come here */
+    }
+    return fail_confused(op);
+}
