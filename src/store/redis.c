@@ -84,6 +84,7 @@ static latch_status make_hold(latch_op *op)
     hold->fork_count = engine->fork_count;
     hold->adopted = op->lease->token != NULL;
     hold->spent = false;
+    hold->deadline_ns = LATCH_NEVER;
     op->lease->state = hold;
     return LATCH_DONE;
 }
@@ -171,6 +172,22 @@ static void note_release(latch_lease *lease)
     hold->spent = true;
 }
 
+/*
+ * The command may make the hold shorter as soon as it arrives, and nobody may ever hear of that: so
+ * the hold is certain for the shorter time only.
+ */
+static void note_ttl(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    redis_hold *hold = lease->state;
+    int64_t deadline_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
+
+    hold->deadline_ns = lease->deadline_ns;
+    if (lease->mode != LATCH_FREE && deadline_ns < lease->deadline_ns) {
+        lease->deadline_ns = deadline_ns;
+    }
+}
+
 static latch_status send_request(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -185,6 +202,9 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     }
     if (op->request.kind == LATCH_RELEASE) {
         note_release(op->lease);
+    } else if ((op->attempts & REDIS_SENT) == 0
+               && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
+        note_ttl(op, now_ns);
     }
     op->attempts |= REDIS_SENT;
     op->sent_ns = now_ns;

@@ -36,6 +36,7 @@ typedef struct redis_hold {
     unsigned fork_count; /* of the engine when the lock was acquired or renewed */
     bool adopted;        /* it came with a key: the lock may be held by it already */
     bool spent;          /* a release by it may still be on its way: for no other hold */
+    int64_t deadline_ns; /* the lease's, before the last command was sent */
 } redis_hold;
 
 /* op->attempts */

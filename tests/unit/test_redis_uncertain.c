@@ -1,0 +1,85 @@
+/*
+ * The Redis store where nobody knows what a command has done, or whose a hold is: what is certain
+ * counts, and no more.
+ */
+#include "redis_store.h"
+
+#define ALL (SIZE_MAX >> 1)
+
+/* A lease on a wire that is connected, to a server that knows the scripts; it holds in that mode.
+ */
+static latch_lease *lease_on_wire(latch_mode mode)
+{
+    latch_lease *lease = redis_lease("other");
+    latch_op op;
+
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    unit_release(lease);
+    lease = redis_lease_in(redis_wire_open("?read_timeout=10"), "r");
+    redis_send(&op, lease,
+               redis_request(mode == LATCH_SHARED ? LATCH_ACQUIRE_SHARED : LATCH_ACQUIRE));
+    redis_wire_accept();
+    redis_wire_pass_command();
+    redis_wire_pass_reply(ALL);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && lease->mode == mode);
+    return lease;
+}
+
+/* ---- How long a hold is certain */
+
+static void a_hold_that_may_have_become_shorter_counts_as_shorter(void **state)
+{
+    static const struct {
+        latch_mode held;
+        latch_op_kind kind;
+    } cases[] = {{LATCH_EXCLUSIVE, LATCH_REFRESH},
+                 {LATCH_EXCLUSIVE, LATCH_ACQUIRE},
+                 {LATCH_EXCLUSIVE, LATCH_ACQUIRE_SHARED},
+                 {LATCH_SHARED, LATCH_REFRESH},
+                 {LATCH_SHARED, LATCH_ACQUIRE}};
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
+        latch_lease *lease = lease_on_wire(cases[at].held);
+        int64_t end_ns;
+        latch_op op;
+
+        redis_send(&op, lease, redis_request_for(cases[at].kind, MINUTE / 2));
+        end_ns = op.sent_ns + MINUTE / 2 * LATCH_NS_PER_MS;
+        UNIT_CHECK(lease->deadline_ns == end_ns); /* already on its way */
+        redis_wire_pass_command();
+        redis_wire_pass_reply(0);
+        UNIT_CHECK(unit_redis_number("PTTL r") <= MINUTE / 2 + 1); /* rounded up */
+        redis_wire_cut();
+        redis_wire_close(); /* nobody listens any more */
+        UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), "cannot connect"));
+        UNIT_CHECK(unit_held(lease) && lease->deadline_ns == end_ns);
+        redis_store_forget();
+    }
+}
+
+static void a_refused_promotion_leaves_the_time_of_the_reader(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    int64_t end_ns;
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    end_ns = one->deadline_ns;
+    UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, MINUTE / 2) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_held(one) && one->deadline_ns == end_ns);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
+        REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),
+    };
+
+    return cmocka_run_group_tests_name("redis and what is uncertain", tests, unit_redis_group_setup,
+                                       unit_redis_group_teardown);
+}
