@@ -378,6 +378,28 @@ static latch_status redis_step(latch_op *op, int64_t now_ns)
     return op->request.detach ? detach(op, now_ns) : advance(op, now_ns);
 }
 
+/*
+ * What a fork has left of a hold that was meant to be handed on. While it lasts, it may be another
+ * process's by now: a request that fails must not give it back. When it has expired, each process
+ * is a holder of its own.
+ */
+static void sort_out_inheritance(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+    const redis_hold *hold = lease->state;
+
+    if (hold == NULL || lease->mode == LATCH_FREE || !lease->inherit
+        || hold->fork_count == lease->store->engine->fork_count) {
+        return;
+    }
+    if (op->sent_ns < lease->deadline_ns) {
+        op->mode_before = lease->mode;
+    } else if (latch_redis_acquires(op)) {
+        lease->mode = LATCH_FREE;
+        forget_token(lease);
+    }
+}
+
 static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -400,6 +422,7 @@ static latch_status redis_begin(latch_op *op)
     }
     op->attempts = 0;
     op->state = unsent(store);
+    sort_out_inheritance(op);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
     if (op->request.kind == LATCH_RELEASE && claim_token(op) == LATCH_CONFLICT) {
         return LATCH_DONE; /* this process never had it */

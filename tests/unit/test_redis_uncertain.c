@@ -73,11 +73,84 @@ static void a_refused_promotion_leaves_the_time_of_the_reader(void **state)
     UNIT_CHECK(unit_held(one) && one->deadline_ns == end_ns);
 }
 
+/* ---- Whose a hold is after a fork, of those that are meant to be handed on */
+
+static latch_lease *inherited;
+
+static void cancel_in_child(unit_process *self, void *argument)
+{
+    latch_op op;
+
+    (void) self;
+    (void) argument;
+    redis_send(&op, inherited, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    unit_cancel(&op);
+    /* What it owes, if it did, is paid before this. */
+    UNIT_CHECK(redis_run(redis_lease("other"), LATCH_ACQUIRE) == LATCH_DONE);
+}
+
+static void an_acquire_that_is_given_up_does_not_release_for_the_other_process(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    inherited = redis_lease("r");
+    inherited->inherit = true;
+    UNIT_CHECK(redis_run(inherited, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(cancel_in_child, NULL);
+    unit_join(&child);
+    UNIT_CHECK(redis_run(inherited, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(inherited, LATCH_REFRESH) == LATCH_DONE && unit_held(inherited));
+}
+
+static void acquire_in_child(unit_process *self, void *argument)
+{
+    (void) argument;
+    unit.random_state += 1; /* what processes really draw differs */
+    UNIT_CHECK(unit_run_request(inherited, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
+               == LATCH_DONE);
+    unit_say(self, 'y');
+    unit_expect(self, 'g');
+    UNIT_CHECK(unit_held(inherited) && redis_run(inherited, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void compete_in_child(unit_process *self, void *argument)
+{
+    (void) self;
+    (void) argument;
+    unit.random_state += 2;
+    UNIT_CHECK(redis_run(inherited, LATCH_ACQUIRE) == LATCH_CONFLICT && !unit_held(inherited));
+}
+
+static void an_expired_hold_is_handed_on_to_nobody(void **state)
+{
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+    unit_process child, competitor;
+
+    (void) state;
+    inherited = redis_lease("r");
+    inherited->inherit = true;
+    UNIT_CHECK(redis_run_for(inherited, LATCH_ACQUIRE, 20) == LATCH_DONE);
+    while (unit_held(inherited)) {
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+    }
+    child = unit_fork(acquire_in_child, NULL);
+    unit_expect(&child, 'y');
+    competitor = unit_fork(compete_in_child, NULL);
+    unit_join(&competitor);
+    UNIT_CHECK(redis_run(inherited, LATCH_ACQUIRE) == LATCH_CONFLICT && !unit_held(inherited));
+    unit_say(&child, 'g');
+    unit_join(&child);
+    UNIT_CHECK(redis_run(inherited, LATCH_ACQUIRE) == LATCH_DONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
         REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),
+        REDIS_TEST(an_acquire_that_is_given_up_does_not_release_for_the_other_process),
+        REDIS_TEST(an_expired_hold_is_handed_on_to_nobody),
     };
 
     return cmocka_run_group_tests_name("redis and what is uncertain", tests, unit_redis_group_setup,
