@@ -37,7 +37,7 @@ static void settle_call(redis_connection *connection, redis_call *call, int stat
     call->reply = reply;
     if (call->abandoned) {
         if (call->settle != NULL) {
-            call->settle(call->context, state == REDIS_ANSWERED);
+            call->settle(call->context, reply);
         }
         free_call(connection, call);
     }
@@ -51,8 +51,8 @@ void latch_redis_lose_calls(redis_connection *connection)
     }
 }
 
-void latch_redis_call_leave(redis_call *call, void (*settle)(void *context, bool answered),
-                            void *context)
+void latch_redis_call_leave(redis_call *call,
+                            void (*settle)(void *context, const redisReply *reply), void *context)
 {
     call->abandoned = true;
     call->settle = settle;

@@ -48,7 +48,7 @@ typedef struct redis_call {
     latch_link link; /* in connection->calls until it is answered or lost */
     enum { REDIS_UNANSWERED, REDIS_ANSWERED, REDIS_LOST } state;
     bool abandoned; /* its sender is gone: freed when it is answered or lost */
-    void (*settle)(void *context, bool answered);
+    void (*settle)(void *context, const redisReply *reply);
     void *context;
     redisReply *reply;
     int64_t deadline_ns; /* when the reply is overdue */
@@ -91,9 +91,11 @@ bool latch_redis_receive(redis_connection *connection);
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
 /* Frees a call that was answered or lost; abandons one that was not. */
 void latch_redis_call_free(redis_connection *connection, redis_call *call);
-/* Abandons an unanswered call; `settle`, unless NULL, is told when it is answered, or lost. */
-void latch_redis_call_leave(redis_call *call, void (*settle)(void *context, bool answered),
-                            void *context);
+/*
+ * Abandons an unanswered call; `settle`, unless NULL, is told when it is answered, or lost (NULL).
+ */
+void latch_redis_call_leave(redis_call *call,
+                            void (*settle)(void *context, const redisReply *reply), void *context);
 
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);

@@ -1,29 +1,35 @@
 /*
  * Debts: locks that are to be given back, while nobody waits for it. That is what a destructor
  * leaves behind, or an acquire whose reply was lost, or that was given up while it was on its way.
- * A debt is paid when the server has answered the release, and is due again when the connection was
- * lost before. It is sent as text: nobody would see that the server has forgotten the script.
+ * A debt is paid when the server has carried the release out, and is due again when the connection
+ * was lost before, or the server could not (it is busy, or loading). It is sent as text: nobody
+ * would see that the server has forgotten the script.
  */
 #include "redis.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* How often a server may refuse a release: an ACL would go on refusing it. */
+#define REFUSALS_MAX 5
+
 typedef struct redis_debt {
     latch_link link; /* in store->debts, unless it is being paid */
     redis_store *store;
-    int64_t end_ns; /* by then the lock has expired by itself */
+    int64_t end_ns;   /* by then the lock has expired by itself */
+    uint8_t refusals; /* so far */
     char token[LATCH_TOKEN_MAX + 1];
     size_t resource_length;
     char resource[];
 } redis_debt;
 
 /* For latch_redis_call_leave(): the release was answered, or lost with its connection. */
-static void settle(void *context, bool answered)
+static void settle(void *context, const redisReply *reply)
 {
     redis_debt *debt = context;
 
-    if (answered) {
+    debt->refusals += reply != NULL;
+    if (reply != NULL && (reply->type != REDIS_REPLY_ERROR || debt->refusals >= REFUSALS_MAX)) {
         latch_free(debt->store->store.engine, debt);
     } else {
         latch_link_append(&debt->store->debts, &debt->link);
@@ -60,6 +66,7 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
     }
     debt->store = store;
     debt->end_ns = end_ns;
+    debt->refusals = 0;
     snprintf(debt->token, sizeof(debt->token), "%s", target->token);
     debt->resource_length = target->length;
     memcpy(debt->resource, target->resource, target->length);

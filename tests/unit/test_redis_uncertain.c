@@ -73,6 +73,39 @@ static void a_refused_promotion_leaves_the_time_of_the_reader(void **state)
     UNIT_CHECK(unit_held(one) && one->deadline_ns == end_ns);
 }
 
+/* ---- Releases that the server refuses, for a time */
+
+static void a_release_that_nobody_awaits_is_repeated_when_it_is_refused(void **state)
+{
+    latch_lease *lease = redis_lease("r"), *other = redis_lease("s");
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_redis_ask("ACL SETUSER default -zrem");
+    UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE); /* reads the refusal */
+    UNIT_CHECK(!redis_is_free("r"));
+    unit_redis_ask("ACL SETUSER default +zrem");
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_is_free("r"));
+}
+
+static void a_release_is_not_repeated_for_ever(void **state)
+{
+    latch_lease *lease = redis_lease("r"), *other = redis_lease("s");
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_redis_ask("ACL SETUSER default -zrem");
+    UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
+    redis_count_calls("eval");
+    for (int round = 0; round < 20; round++) {
+        UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    }
+    UNIT_CHECK(redis_count_calls("eval") < 10);
+    unit_redis_ask("ACL SETUSER default +zrem");
+}
+
 /* ---- Whose a hold is after a fork, of those that are meant to be handed on */
 
 static latch_lease *inherited;
@@ -147,6 +180,8 @@ static void an_expired_hold_is_handed_on_to_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        REDIS_TEST(a_release_that_nobody_awaits_is_repeated_when_it_is_refused),
+        REDIS_TEST(a_release_is_not_repeated_for_ever),
         REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
         REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),
         REDIS_TEST(an_acquire_that_is_given_up_does_not_release_for_the_other_process),
