@@ -29,6 +29,11 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
     }
     latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %.*s",
                store->options.address, length, text);
+    /* It was the master once: the name may lead to another by now. Before Redis 7 the word stands
+       in the middle. */
+    if (strstr(text, "READONLY") != NULL) {
+        latch_redis_close(&store->connection);
+    }
     return LATCH_ERROR_STORE;
 }
 

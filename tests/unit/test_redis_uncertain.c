@@ -106,6 +106,32 @@ static void a_release_is_not_repeated_for_ever(void **state)
     unit_redis_ask("ACL SETUSER default +zrem");
 }
 
+static size_t descriptors;
+
+/* Has the store a descriptor more than before it was connected? */
+static bool is_connected(void)
+{
+    return unit_count_descriptors() > descriptors;
+}
+
+/* As after a failover, when the name of the server has gone to the new master. */
+static void a_server_that_is_a_replica_now_is_asked_on_no_old_connection(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+
+    (void) state;
+    descriptors = unit_count_descriptors();
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE && is_connected());
+    unit_release(lease);
+    unit_redis_ask("REPLICAOF 127.0.0.1 1");
+    for (int round = 0; round < 3; round++) {
+        UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "READONLY"));
+        UNIT_CHECK(!unit_held(lease) && !is_connected());
+    }
+    unit_redis_ask("REPLICAOF NO ONE");
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE && is_connected());
+}
+
 /* ---- Whose a hold is after a fork, of those that are meant to be handed on */
 
 static latch_lease *inherited;
@@ -182,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REDIS_TEST(a_release_that_nobody_awaits_is_repeated_when_it_is_refused),
         REDIS_TEST(a_release_is_not_repeated_for_ever),
+        REDIS_TEST(a_server_that_is_a_replica_now_is_asked_on_no_old_connection),
         REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
         REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),
         REDIS_TEST(an_acquire_that_is_given_up_does_not_release_for_the_other_process),
