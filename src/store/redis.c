@@ -424,8 +424,12 @@ static latch_status redis_begin(latch_op *op)
     op->state = unsent(store);
     sort_out_inheritance(op);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
-    if (op->request.kind == LATCH_RELEASE && claim_token(op) == LATCH_CONFLICT) {
-        return LATCH_DONE; /* this process never had it */
+    if (op->request.kind == LATCH_RELEASE) {
+        latch_status status = claim_token(op);
+
+        if (status != LATCH_DONE) {
+            return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
+        }
     }
     return redis_step(op, op->sent_ns);
 }

@@ -73,6 +73,29 @@ static void a_refused_promotion_leaves_the_time_of_the_reader(void **state)
     UNIT_CHECK(unit_held(one) && one->deadline_ns == end_ns);
 }
 
+/* ---- Without memory */
+
+/* A key that was handed over, which this process releases without having asked for it. */
+static void a_release_without_memory_is_an_error(void **state)
+{
+    static const char token[] = "a token from elsewhere";
+    latch_lease *lease = redis_lease("r");
+
+    (void) state;
+    for (size_t call = 1; call <= 3; call++) {
+        latch_status status;
+
+        UNIT_CHECK(latch_lease_adopt_token(lease, token, sizeof(token) - 1, &unit.error)
+                   == LATCH_DONE);
+        unit.fail_at = unit.allocations + call;
+        status = unit_run_request(lease, redis_detached_release());
+        UNIT_CHECK(status == LATCH_ERROR_MEMORY || status == LATCH_DONE);
+        UNIT_CHECK(call > 1 || status == LATCH_ERROR_MEMORY);
+        unit.fail_at = 0;
+    }
+    UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
+}
+
 /* ---- Releases that the server refuses, for a time */
 
 static void a_release_that_nobody_awaits_is_repeated_when_it_is_refused(void **state)
@@ -206,6 +229,7 @@ static void an_expired_hold_is_handed_on_to_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        REDIS_TEST(a_release_without_memory_is_an_error),
         REDIS_TEST(a_release_that_nobody_awaits_is_repeated_when_it_is_refused),
         REDIS_TEST(a_release_is_not_repeated_for_ever),
         REDIS_TEST(a_server_that_is_a_replica_now_is_asked_on_no_old_connection),
