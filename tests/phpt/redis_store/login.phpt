@@ -36,16 +36,35 @@ $server->command('ACL', 'SETUSER', 'shop', 'on', '>SECRET3', '~*', '&*', '+@all'
 echo 'another user: ', refusal($server, '', 'shop:SECRET3@'), "\n";
 echo 'no such user: ', refusal($server, '', 'shopper:SECRET3@'), "\n";
 
-/* What a user may do can change while his connection lives. */
-foreach ([['-evalsha', '-eval'], ['-zadd'], ['-zscore'], ['-type'], ['-time'], ['resetkeys', '~other']] as $rules) {
+/* What a user may do can change while his connection lives, and he a lock. */
+foreach ([['-evalsha', '-eval'], ['-zadd'], ['-zscore'], ['-zrem'], ['-type'], ['-time'], ['-set'], ['resetkeys', '~other']]
+    as $rules) {
+    $case = implode(' ', $rules);
     $lock = redis_lock($server, '', 'shop:SECRET3@');
-    check($lock->acquire(), 'acquired before');
-    $lock->release();
-    $server->command('ACL', 'SETUSER', 'shop', ...$rules);
-    echo implode(' ', $rules), ': ', preg_replace('/(this script|user_script).*/', '', refusal($server, '', 'shop:SECRET3@')), "\n";
-    check_same('nobody', holders($server), 'holders after ' . implode(' ', $rules));
-    $server->command('ACL', 'SETUSER', 'shop', 'resetkeys', '~*', '+@all');
-    check_usable($server, $lock, 'after ' . implode(' ', $rules));
+    foreach ([false, true] as $held) {
+        if ($held) {
+            check($lock->acquire(), "$case: acquired before");
+        }
+        $server->command('ACL', 'SETUSER', 'shop', ...$rules);
+        $outcomes = [];
+        foreach (['acquire', 'acquireRead', 'refresh', 'isAcquired', 'release'] as $method) {
+            $outcomes[] = attempt(fn () => $lock->$method(...($method === 'refresh' ? [20.0] : [])), "$case: $method()");
+        }
+        check(in_array('throws', $outcomes, true), "$case: something is refused");
+        $server->command('ACL', 'SETUSER', 'shop', 'resetkeys', '~*', '+@all');
+        check_usable($server, $lock, $held ? "$case, held" : $case);
+    }
 }
 echo "done\n";
 --EXPECT--
+none: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at ADDRESS answered: NOAUTH Authentication required.
+wrong: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS).
+right: true
+alone: true
+default user: true
+option: true
+options: true
+no such database: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the database (ERR).
+another user: true
+no such user: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS).
+done

@@ -49,7 +49,7 @@ foreach ([
     foreach ([false, true] as $hangs_up) {
         $case = $name . ($hangs_up ? ', and it hangs up' : '');
         [$port, $child] = strange_server($text, $hangs_up);
-        $store = new RedisStore("redis://127.0.0.1:$port?read_timeout=0.3");
+        $store = new RedisStore("redis://127.0.0.1:$port?read_timeout=0.2");
         for ($try = 1; $try <= 2; $try++) {
             foreach (['acquire' => [], 'acquireRead' => [], 'acquire in vain' => [true, 0.1]] as $method => $arguments) {
                 $lock = new Lock(new Key('r'), $store);
