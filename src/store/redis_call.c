@@ -251,6 +251,16 @@ bool latch_redis_make_context(redis_connection *connection)
     return context != NULL;
 }
 
+void latch_redis_quote(char *quoted, size_t size, const char *text, size_t length)
+{
+    size_t count = length < size ? length : size - 1;
+
+    for (size_t at = 0; at < count; at++) {
+        quoted[at] = text[at] >= ' ' && text[at] <= '~' ? text[at] : '?';
+    }
+    quoted[count] = '\0';
+}
+
 /* Why the connection cannot be used any more, for an error message. */
 static bool give_up(redis_connection *connection, const char *trouble)
 {

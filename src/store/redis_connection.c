@@ -306,10 +306,10 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
 static latch_status refuse(redis_connection *connection, latch_op *op, const char *what,
                            const char *answer)
 {
-    char why[96];
+    char word[24], why[96];
 
-    snprintf(why, sizeof(why), "the server refused %s (%.*s)", what, (int) strcspn(answer, " \r\n"),
-             answer);
+    latch_redis_quote(word, sizeof(word), answer, strcspn(answer, " "));
+    snprintf(why, sizeof(why), "the server refused %s (%s)", what, word);
     return fail_to_connect(connection, op, 0, why);
 }
 

@@ -97,6 +97,9 @@ void latch_redis_call_free(redis_connection *connection, redis_call *call);
 void latch_redis_call_leave(redis_call *call,
                             void (*settle)(void *context, const redisReply *reply), void *context);
 
+/* Copies what a server says into a message: plain text, of what fits. */
+void latch_redis_quote(char *quoted, size_t size, const char *text, size_t length);
+
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);
 

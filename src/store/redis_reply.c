@@ -22,13 +22,15 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
 {
     redis_store *store = latch_redis_store_of(op);
     const char *arguments = strstr(text, ", with args");
-    int length = arguments != NULL ? (int) (arguments - text) : (int) strcspn(text, "\r\n");
+    size_t length = arguments != NULL ? (size_t) (arguments - text) : strcspn(text, "\r\n");
+    char quoted[256];
 
     while (length > 0 && text[length - 1] == '.') {
         length--; /* a sentence that goes into one */
     }
-    latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %.*s",
-               store->options.address, length, text);
+    latch_redis_quote(quoted, sizeof(quoted), text, length);
+    latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s", store->options.address,
+               quoted);
     /* It was the master once: the name may lead to another by now. Before Redis 7 the word stands
        in the middle. */
     if (strstr(text, "READONLY") != NULL) {
