@@ -359,18 +359,11 @@ static latch_status detach(latch_op *op, int64_t now_ns)
         note_release(lease);
         op->attempts |= REDIS_SENT;
     }
-    do {
-        status = latch_redis_connect(&store->connection, op, now_ns);
-        if (status != LATCH_DONE) {
-            return status;
-        }
-        /* The process may end before anybody notices that the server has hung up. */
-        if (latch_redis_receive(&store->connection)) {
-            latch_redis_pay(store, now_ns);
-            return LATCH_DONE;
-        }
-    } while (count_loss(op));
-    return fail_lost(op);
+    status = latch_redis_connect(&store->connection, op, now_ns);
+    if (status == LATCH_DONE) {
+        latch_redis_pay(store, now_ns);
+    }
+    return status;
 }
 
 static latch_status redis_step(latch_op *op, int64_t now_ns)

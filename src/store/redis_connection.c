@@ -349,6 +349,10 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
     latch_status status = LATCH_DONE;
 
     latch_redis_close_if_forked(connection);
+    if (connection->stage == REDIS_READY) {
+        /* Before anything is sent: what is there already is no answer to it. */
+        latch_redis_receive(connection);
+    }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
         if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
             return time_out(connection, op);
