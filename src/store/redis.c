@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* How long a lock is to be given back of which nobody knows when it expires. */
+/* How long a lock is to be given back at least, as nobody may know when it expires. */
 #define DEBT_NS (60 * LATCH_NS_PER_S)
 
 /* The member that says that the holder is a writer, so that it can be no holder's token. */
@@ -279,8 +279,10 @@ static latch_status await(latch_op *op, int64_t now_ns)
 /* Until when a lock is to be given back: it has expired by itself then. */
 static int64_t debt_end(const latch_lease *lease, int64_t now_ns)
 {
-    return lease->deadline_ns == LATCH_NEVER || lease->deadline_ns < now_ns ? now_ns + DEBT_NS
-                                                                            : lease->deadline_ns;
+    /* A renewal may have arrived of which nobody has heard. */
+    return lease->deadline_ns == LATCH_NEVER || lease->deadline_ns < now_ns + DEBT_NS
+               ? now_ns + DEBT_NS
+               : lease->deadline_ns;
 }
 
 /*
