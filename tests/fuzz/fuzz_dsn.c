@@ -7,22 +7,12 @@
  */
 #include "dsn.h"
 #include "store/redis_options.h"
+#include "support/expect.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* In place of a password. The input must not have it by itself. */
 #define MARKER "hUnT3r2"
-
-/* Not assert(), which can be compiled out. */
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static latch_engine *get_engine(void)
 {

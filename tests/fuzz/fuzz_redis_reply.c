@@ -1,0 +1,618 @@
+/*
+ * A server that speaks something else: whatever it answers, into whatever pieces that is cut and
+ * whenever it hangs up, there is no error of memory, no undefined behaviour, no endless loop, and
+ *
+ * - a lock counts as taken, renewed or held only after an answer that says so, to that very
+ *   request, and no longer than from when the server heard of it;
+ * - a lock that may have been taken without its taker knowing is given back, one that is held is
+ * not;
+ * - errors are told in plain text, without password or token;
+ * - the store works again as soon as the server does;
+ * - nothing is left when it is closed.
+ *
+ * An input is a script of single letters; what they mean is in play(). There are two holders:
+ * capital letters are the second one's requests. After each letter all that can go on does.
+ */
+#include "store/redis.h"
+#include "support/expect.h"
+#include "support/reply_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+
+#define PASSWORD "hUnT3r2"
+#define TTL_MS INT64_C(86400000)
+#define WAIT_NS LATCH_NS_PER_S
+/* For an endless exchange of words. */
+#define ROUNDS_MAX 10000
+
+/* One who asks for a lock. */
+typedef struct player {
+    latch_lease lease;
+    latch_op op;
+    latch_error error;
+    bool in_flight, stepped;
+    bool adopted;         /* the lease's token */
+    unsigned connections; /* the server's, when the request began */
+    size_t first_command; /* on this connection, that may be of this request */
+} player;
+
+/* A token that the server has heard of. */
+typedef struct heard {
+    char token[LATCH_TOKEN_MAX + 1];
+    bool taken; /* by it, as far as the server knows */
+    bool owed;  /* its taker does not know */
+} heard;
+
+#define LENGTH_MAX 2048
+#define HEARD_MAX (LENGTH_MAX + 10)
+
+static reply_server server = {.listener = -1, .socket = -1};
+static int64_t now_ns;
+static uint64_t random_state;
+static size_t allocations;
+static latch_engine *engine;
+static latch_store *store;
+static char long_name[200000];
+static size_t name_length;
+static player players[2];
+static heard tokens[HEARD_MAX];
+static size_t token_count;
+
+/* ---- The engine's surroundings --------------------------------------------------------------- */
+
+static void *allocate(void *context, size_t size)
+{
+    (void) context;
+    allocations++;
+    return malloc(size + (size == 0));
+}
+
+static void deallocate(void *context, void *pointer)
+{
+    (void) context;
+    allocations -= pointer != NULL;
+    free(pointer);
+}
+
+static int64_t tell_time(void *context)
+{
+    (void) context;
+    return now_ns;
+}
+
+static bool make_random(void *context, void *bytes, size_t size)
+{
+    (void) context;
+    for (size_t at = 0; at < size; at++) {
+        random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+        ((uint8_t *) bytes)[at] = (uint8_t) (random_state >> 56);
+    }
+    return true;
+}
+
+static size_t count_descriptors(void)
+{
+    size_t count = 0;
+
+    for (int fd = 0; fd < 64; fd++) {
+        count += fcntl(fd, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+/* ---- What the server hears ------------------------------------------------------------------- */
+
+static heard *find_token(const char *token)
+{
+    for (size_t at = 0; at < token_count; at++) {
+        if (strcmp(tokens[at].token, token) == 0) {
+            return &tokens[at];
+        }
+    }
+    return NULL;
+}
+
+static void hear(const command *command)
+{
+    heard *heard = find_token(command->token);
+
+    if (command->kind == COMMAND_LOGIN) {
+        return;
+    }
+    if (heard == NULL) {
+        EXPECT(token_count < HEARD_MAX);
+        heard = &tokens[token_count++];
+        memset(heard, 0, sizeof(*heard));
+        strcpy(heard->token, command->token);
+    }
+    if (command->kind == COMMAND_ACQUIRE || command->kind == COMMAND_ACQUIRE_SHARED) {
+        heard->taken = true;
+    } else if (command->kind == COMMAND_RELEASE) {
+        heard->taken = false;
+        for (size_t which = 0; which < 2; which++) {
+            const latch_lease *lease = &players[which].lease;
+
+            EXPECT(!latch_lease_held(lease, now_ns) || strcmp(lease->token, command->token) != 0);
+        }
+    }
+}
+
+/* ---- What a request may say ------------------------------------------------------------------ */
+
+static void check_error(latch_status status, const latch_error *error)
+{
+    EXPECT(status == error->status);
+    EXPECT(*error->message != '\0' && strlen(error->message) < sizeof(error->message) - 1);
+    for (const char *at = error->message; *at != '\0'; at++) {
+        EXPECT(*at >= ' ' && *at <= '~');
+    }
+    EXPECT(strstr(error->message, PASSWORD) == NULL);
+    for (size_t at = 0; at < token_count; at++) {
+        EXPECT(strstr(error->message, tokens[at].token) == NULL);
+    }
+}
+
+static bool is_number(const char *text, size_t length)
+{
+    return length > 0 && length <= 18 && strspn(text, "0123456789") == length;
+}
+
+/* An answer of the script that says yes, to the byte. */
+static bool says_yes(command_kind kind, const latch_lease *lease, const char *reply, size_t length)
+{
+    const char *number, *end = reply + length - 2;
+
+    switch (kind) {
+        case COMMAND_ACQUIRE:
+            number = (const char *) memchr(reply, '\n', length) + 1;
+            return *reply == '$' && is_number(number, (size_t) (end - number))
+                   && strtoull(number, NULL, 10) == lease->fencing_token;
+        case COMMAND_ACQUIRE_SHARED:
+            return length == 4 && memcmp(reply, ":1\r\n", 4) == 0;
+        case COMMAND_RELEASE:
+            return length == 4 && (reply[1] == '0' || reply[1] == '1');
+        case COMMAND_REFRESH:
+            return length == 4 && memcmp(reply, lease->mode == LATCH_SHARED ? ":1" : ":2", 2) == 0;
+        case COMMAND_PROBE:
+            return length > 10 && memcmp(reply, "*2\r\n:", 5) == 0
+                   && is_number(reply + 5, length - 11)
+                   && (memcmp(reply + length - 6, "\r\n:1\r\n", 6) == 0
+                       || memcmp(reply + length - 6, "\r\n:2\r\n", 6) == 0);
+        case COMMAND_LOGIN:
+            break;
+    }
+    return false;
+}
+
+static command_kind kind_of(const latch_op *op)
+{
+    static const command_kind kinds[] = {
+        [LATCH_ACQUIRE] = COMMAND_ACQUIRE, [LATCH_ACQUIRE_SHARED] = COMMAND_ACQUIRE_SHARED,
+        [LATCH_REFRESH] = COMMAND_REFRESH, [LATCH_RELEASE] = COMMAND_RELEASE,
+        [LATCH_PROBE] = COMMAND_PROBE,
+    };
+
+    return kinds[op->request.kind];
+}
+
+/* The last command of this request that the server has got; NULL if there is none. */
+static const command *find_command(const player *player)
+{
+    size_t first = server.connections == player->connections ? player->first_command : 0;
+
+    for (size_t at = server.count; at-- > first;) {
+        const command *command = &server.commands[at];
+
+        if (command->kind == kind_of(&player->op) && player->lease.token != NULL
+            && strcmp(command->token, player->lease.token) == 0) {
+            return command;
+        }
+    }
+    return NULL;
+}
+
+static const char *find_reply(const player *player, const command **command, size_t *length)
+{
+    *command = find_command(player);
+    return *command != NULL
+               ? reply_server_reply(&server, (size_t) (*command - server.commands), length)
+               : NULL;
+}
+
+static void check_done(const player *player)
+{
+    const latch_lease *lease = &player->lease;
+    const command *command;
+    size_t length;
+    const char *reply = find_reply(player, &command, &length);
+
+    if (player->op.request.kind == LATCH_RELEASE
+        && (player->op.request.detach || command == NULL)) {
+        EXPECT(lease->mode == LATCH_FREE);
+        return;
+    }
+    EXPECT(reply != NULL);
+    EXPECT(says_yes(command->kind, lease, reply, length));
+    if (command->kind != COMMAND_RELEASE && command->kind != COMMAND_PROBE) {
+        EXPECT(lease->mode != LATCH_FREE);
+        EXPECT(lease->deadline_ns <= command->arrival_ns + TTL_MS * LATCH_NS_PER_MS);
+    }
+}
+
+static bool acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
+/* Must the token be given back, now that the request has come to this end? */
+static bool leaves_debt(const player *player, latch_status status)
+{
+    const latch_op *op = &player->op;
+    const command *command;
+    size_t length;
+    const char *reply;
+
+    if (op->request.kind == LATCH_RELEASE) {
+        /* Of a lease that ends soon, as the server has said, there is little to give back. */
+        return op->request.detach && player->lease.deadline_ns > TTL_MS / 2 * LATCH_NS_PER_MS;
+    }
+    if (!acquires(op) || status == LATCH_DONE || op->mode_before != LATCH_FREE || player->adopted) {
+        return false;
+    }
+    reply = find_reply(player, &command, &length);
+    /* "Somebody else holds it" leaves nothing. */
+    return reply == NULL || (memcmp(reply, "$-1", 3) != 0 && memcmp(reply, "*-1", 3) != 0);
+}
+
+static void end_request(player *player, latch_status status)
+{
+    player->in_flight = false;
+    EXPECT(!player->lease.busy);
+    if (LATCH_FAILED(status)) {
+        check_error(status, &player->error);
+    } else if (status == LATCH_DONE && !player->op.cancelled) {
+        check_done(player);
+    }
+    if (player->lease.token != NULL && leaves_debt(player, status)) {
+        heard *heard = find_token(player->lease.token);
+
+        if (heard != NULL) {
+            heard->owed = true;
+        }
+    }
+}
+
+/* ---- Playing --------------------------------------------------------------------------------- */
+
+/* What was known of the token is over. */
+static void clear_token(const player *player)
+{
+    heard *heard = player->lease.token != NULL ? find_token(player->lease.token) : NULL;
+
+    if (heard != NULL) {
+        EXPECT(!heard->owed || !heard->taken); /* the release would still have to come */
+        heard->owed = heard->taken = false;
+    }
+}
+
+static void conclude(player *player, latch_status status)
+{
+    if (LATCH_WANTS(status)) {
+        player->in_flight = true;
+        EXPECT(status == LATCH_WANT_IO || player->op.wake_ns != LATCH_NEVER);
+        player->op.fd = status == LATCH_WANT_IO ? player->op.fd : -1;
+        if (player->op.state == NULL && player->op.mode_before == LATCH_FREE) {
+            clear_token(player); /* between two attempts, the last was answered */
+        }
+    } else {
+        end_request(player, status);
+    }
+}
+
+static void ask(player *player, latch_op_kind kind, bool wait, bool detach)
+{
+    const latch_request request = {
+        .kind = kind,
+        .wait = wait,
+        .deadline_ns = wait ? now_ns + WAIT_NS : LATCH_NEVER,
+        .ttl_ms = TTL_MS,
+        .detach = detach,
+    };
+
+    latch_status status;
+
+    if (player->in_flight) { /* as from a signal handler */
+        latch_op other;
+        latch_error error;
+
+        status = latch_op_begin(&other, &player->lease, &request, &error);
+        EXPECT(kind == LATCH_PROBE ? status <= LATCH_CONFLICT : status == LATCH_ERROR_BUSY);
+        return;
+    }
+    player->connections = server.connections;
+    player->first_command = server.count;
+    memset(&player->error, 0, sizeof(player->error));
+    status = latch_op_begin(&player->op, &player->lease, &request, &player->error);
+    if (player->op.mode_before == LATCH_FREE && acquires(&player->op)) {
+        clear_token(player);
+    }
+    conclude(player, status);
+}
+
+static void cancel(player *player)
+{
+    if (player->in_flight) {
+        conclude(player, latch_op_cancel(&player->op, now_ns));
+    }
+}
+
+/* As a driver does that sleeps until something happens. */
+static bool is_due(const player *player)
+{
+    struct pollfd descriptor = {.fd = player->op.fd, .events = player->op.events};
+
+    return now_ns >= player->op.wake_ns || (descriptor.fd >= 0 && poll(&descriptor, 1, 0) > 0);
+}
+
+static void step(player *player)
+{
+    if (player->in_flight) {
+        conclude(player, player->op.cancelled ? latch_op_cancel(&player->op, now_ns)
+                                              : latch_op_step(&player->op, now_ns));
+    }
+}
+
+/* True when anything went on. */
+static bool go_on(void)
+{
+    bool any = reply_server_turn(&server, now_ns);
+
+    for (size_t which = 0; which < 2; which++) {
+        if (players[which].in_flight && is_due(&players[which])) {
+            step(&players[which]);
+            step(&players[1 - which]); /* whose handler that was */
+            any = true;
+        }
+    }
+    return reply_server_turn(&server, now_ns) || any;
+}
+
+/* To when the first one gives up waiting. */
+static void pass_time(void)
+{
+    int64_t wake_ns = LATCH_NEVER;
+
+    for (size_t which = 0; which < 2; which++) {
+        if (players[which].in_flight && players[which].op.wake_ns < wake_ns) {
+            wake_ns = players[which].op.wake_ns;
+        }
+    }
+    if (wake_ns == LATCH_NEVER) {
+        now_ns += LATCH_NS_PER_S;
+    } else if (wake_ns > now_ns) {
+        now_ns = wake_ns;
+    }
+}
+
+static void start_player(player *player)
+{
+    latch_lease_init(&player->lease, store, long_name, name_length);
+    player->adopted = false;
+}
+
+static void forget(player *player)
+{
+    if (!player->in_flight) {
+        latch_lease_drop(&player->lease);
+        start_player(player);
+    }
+}
+
+/* A key is handed over: another lease goes on with the token. */
+static void hand_over(player *player)
+{
+    char token[LATCH_TOKEN_MAX + 1] = "";
+
+    if (!player->in_flight && player->lease.token != NULL && player->lease.mode != LATCH_FREE) {
+        strcpy(token, player->lease.token);
+        forget(player);
+        EXPECT(latch_lease_adopt_token(&player->lease, token, strlen(token), &player->error)
+               == LATCH_DONE);
+        player->adopted = true;
+    }
+}
+
+/* Words in quotes are what the server says. The length of what was taken. */
+static size_t play(const char *script, size_t length)
+{
+    bool is_capital = *script >= 'A' && *script <= 'Z';
+    player *player = &players[is_capital];
+    const char *end;
+
+    switch (is_capital ? *script - 'A' + 'a' : *script) {
+        case 'a':
+            ask(player, LATCH_ACQUIRE, false, false);
+            break;
+        case 'w':
+            ask(player, LATCH_ACQUIRE, true, false);
+            break;
+        case 's':
+            ask(player, LATCH_ACQUIRE_SHARED, false, false);
+            break;
+        case 'r':
+            ask(player, LATCH_REFRESH, false, false);
+            break;
+        case 'p':
+            ask(player, LATCH_PROBE, false, false);
+            break;
+        case 'u':
+            ask(player, LATCH_RELEASE, false, false);
+            break;
+        case 'd':
+            ask(player, LATCH_RELEASE, false, true);
+            break;
+        case 'c':
+            cancel(player);
+            break;
+        case 'f':
+            forget(player);
+            break;
+        case 'k':
+            hand_over(player);
+            break;
+        case '.':
+            pass_time();
+            break;
+        case '=': /* the server answers a command as it should */
+            reply_server_answer(&server);
+            break;
+        case '?': /* or has never heard of it */
+            reply_server_echo(&server);
+            break;
+        case '|':
+            reply_server_hang_up(&server);
+            break;
+        case '"':
+            end = memchr(script + 1, '"', length - 1);
+            end = end != NULL ? end : script + length;
+            reply_server_say(&server, script + 1, (size_t) (end - script - 1));
+            return (size_t) (end - script) + (end < script + length);
+        case '9':
+            server.piece = SIZE_MAX;
+            break;
+        default: /* how much of its words it sends at once */
+            if (*script >= '0' && *script < '9') {
+                server.piece = (size_t) (*script - '0');
+            }
+    }
+    return 1;
+}
+
+/* Somebody asks while the server answers each command as it should. */
+static bool works(player *player, latch_op_kind kind)
+{
+    size_t rounds = 0;
+
+    ask(player, kind, false, false);
+    while (players[0].in_flight || players[1].in_flight || server.answered < server.count
+           || server.outbox.length > 0) {
+        EXPECT(++rounds < ROUNDS_MAX);
+        reply_server_answer(&server);
+        if (!go_on() && server.answered == server.count) {
+            pass_time();
+        }
+        if (server.socket < 0) {
+            server.answered = server.count;
+            server.outbox.length = 0;
+        }
+    }
+    return player->error.status == LATCH_DONE;
+}
+
+static void finish(player *player)
+{
+    size_t rounds = 0;
+
+    while (player->in_flight) {
+        EXPECT(++rounds < ROUNDS_MAX);
+        reply_server_answer(&server);
+        if (!go_on()) {
+            pass_time();
+        }
+    }
+}
+
+static void check_recovery(void)
+{
+    reply_server_recover(&server);
+    finish(&players[0]);
+    finish(&players[1]);
+    forget(&players[0]);
+    /* What stood in the socket may have spoiled one more. */
+    EXPECT(works(&players[0], LATCH_ACQUIRE) || works(&players[0], LATCH_ACQUIRE));
+    EXPECT(players[0].lease.mode == LATCH_EXCLUSIVE);
+    EXPECT(works(&players[0], LATCH_RELEASE));
+    for (size_t at = 0; at < token_count; at++) {
+        EXPECT(!tokens[at].owed || !tokens[at].taken);
+    }
+}
+
+static void set_up(void)
+{
+    const latch_env env = {
+        .allocate = allocate,
+        .deallocate = deallocate,
+        .monotonic_ns = tell_time,
+        .wall_ns = tell_time,
+        .coarse_ns = tell_time,
+        .random = make_random,
+        .digest = reply_server_digest,
+    };
+    latch_error error;
+
+    memset(long_name, 'n', sizeof(long_name));
+    server.notice = hear;
+    reply_server_start(&server);
+    engine = latch_engine_create(&env, &error);
+    EXPECT(engine != NULL);
+}
+
+static void open_store(void)
+{
+    char dsn[200];
+    latch_store_options options = {.dsn = dsn};
+    latch_error error;
+
+    options.dsn_length =
+        (size_t) sprintf(dsn, "redis://user:" PASSWORD "@%s/3", server.address.sun_path);
+    store = latch_store_open(engine, "redis", &options, &error);
+    EXPECT(store != NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *script = (const char *) data;
+    const struct iovec all = {(void *) (uintptr_t) data, size};
+    uint8_t seed[LATCH_DIGEST_MAX];
+    size_t descriptors, allocations_before;
+
+    if (size > LENGTH_MAX || memmem(script, size, PASSWORD, strlen(PASSWORD)) != NULL) {
+        return 0;
+    }
+    if (engine == NULL) {
+        set_up();
+    }
+    descriptors = count_descriptors();
+    allocations_before = allocations;
+    now_ns = LATCH_NS_PER_S;
+    token_count = 0;
+    server.piece = SIZE_MAX;
+    /* Tokens that the input cannot know. */
+    reply_server_digest(NULL, LATCH_SHA1, &all, 1, seed);
+    memcpy(&random_state, seed, sizeof(random_state));
+
+    /* The socket does not take a command about the long one at once. */
+    name_length = size > 0 && *data == '~' ? sizeof(long_name) : 4;
+    open_store();
+    start_player(&players[0]);
+    start_player(&players[1]);
+    while (size > 0) {
+        size_t length = play(script, size);
+
+        script += length;
+        size -= length;
+        go_on();
+    }
+    check_recovery();
+    latch_lease_drop(&players[0].lease);
+    latch_lease_drop(&players[1].lease);
+    latch_store_close(store);
+    while (reply_server_turn(&server, now_ns)) {
+    }
+    EXPECT(server.socket < 0);
+    EXPECT(count_descriptors() == descriptors);
+    EXPECT(allocations == allocations_before);
+    return 0;
+}

@@ -1,0 +1,426 @@
+#include "reply_server.h"
+#include "expect.h"
+#include "redis_scripts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- Bytes ---------------------------------------------------------------------------------- */
+
+static void append(bytes *to, const char *text, size_t length)
+{
+    if (to->size <= to->length + length) {
+        to->size = 2 * (to->length + length) + 1024;
+        to->text = realloc(to->text, to->size);
+        EXPECT(to->text != NULL);
+    }
+    if (length > 0) {
+        memcpy(to->text + to->length, text, length);
+    }
+    to->length += length;
+    to->text[to->length] = '\0';
+}
+
+static void clear(bytes *which)
+{
+    which->length = 0;
+    append(which, "", 0);
+}
+
+static void remove_first(bytes *from, size_t length)
+{
+    from->length -= length;
+    memmove(from->text, from->text + length, from->length + 1);
+}
+
+/* ---- Scripts -------------------------------------------------------------------------------- */
+
+void reply_server_digest(void *context, latch_digest kind, const struct iovec *parts,
+                         int part_count, uint8_t digest[LATCH_DIGEST_MAX])
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    (void) context;
+    (void) kind;
+    for (int part = 0; part < part_count; part++) {
+        for (size_t at = 0; at < parts[part].iov_len; at++) {
+            hash = (hash ^ ((const uint8_t *) parts[part].iov_base)[at]) * UINT64_C(0x100000001b3);
+        }
+    }
+    for (size_t at = 0; at < LATCH_DIGEST_MAX; at++) {
+        digest[at] = (uint8_t) (hash >> at % 8 * 8);
+    }
+}
+
+static const char *const scripts[] = {
+    [COMMAND_ACQUIRE] = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE,
+    [COMMAND_ACQUIRE_SHARED] = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED,
+    [COMMAND_REFRESH] = REDIS_LUA_CLOCK REDIS_LUA_REFRESH,
+    [COMMAND_RELEASE] = REDIS_LUA_RELEASE,
+    [COMMAND_PROBE] = REDIS_LUA_CLOCK REDIS_LUA_PROBE,
+};
+
+#define SCRIPTS_END (sizeof(scripts) / sizeof(*scripts))
+
+static command_kind find_script(const char *text, size_t length)
+{
+    for (size_t kind = COMMAND_ACQUIRE; kind < SCRIPTS_END; kind++) {
+        if (strlen(scripts[kind]) == length && memcmp(scripts[kind], text, length) == 0) {
+            return (command_kind) kind;
+        }
+    }
+    EXPECT(!"a script of ours");
+    return COMMAND_LOGIN;
+}
+
+static command_kind find_digest(const char *text, size_t length)
+{
+    static char digests[SCRIPTS_END][41];
+
+    EXPECT(length == 40);
+    for (size_t kind = COMMAND_ACQUIRE; kind < SCRIPTS_END; kind++) {
+        if (digests[kind][0] == '\0') {
+            const struct iovec part = {(void *) (uintptr_t) scripts[kind], strlen(scripts[kind])};
+            uint8_t digest[LATCH_DIGEST_MAX];
+
+            reply_server_digest(NULL, LATCH_SHA1, &part, 1, digest);
+            for (size_t at = 0; at < 20; at++) {
+                sprintf(&digests[kind][2 * at], "%02x", digest[at]);
+            }
+        }
+        if (memcmp(digests[kind], text, 40) == 0) {
+            return (command_kind) kind;
+        }
+    }
+    EXPECT(!"the digest of a script of ours");
+    return COMMAND_LOGIN;
+}
+
+/* ---- Commands ------------------------------------------------------------------------------- */
+
+/* Reads a line of a sign and a number. False when it is not complete. */
+static bool read_count(const bytes *from, size_t *at, char sign, size_t *count)
+{
+    const char *start = from->text + *at;
+    const char *line_end = memmem(start, from->length - *at, "\r\n", 2);
+    char *number_end;
+
+    if (line_end == NULL) {
+        return false;
+    }
+    EXPECT(*start == sign && start[1] >= '0' && start[1] <= '9');
+    *count = strtoul(start + 1, &number_end, 10);
+    EXPECT(number_end == line_end);
+    *at = (size_t) (line_end + 2 - from->text);
+    return true;
+}
+
+typedef struct {
+    const char *text;
+    size_t length;
+} argument;
+
+#define ARGUMENTS_MAX 10
+
+/* Reads the command that begins at *at; the number of its arguments, 0 when it is not complete. */
+static size_t read_arguments(const bytes *from, size_t *at, argument arguments[ARGUMENTS_MAX])
+{
+    size_t next = *at, count, length;
+
+    if (!read_count(from, &next, '*', &count)) {
+        return 0;
+    }
+    EXPECT(count >= 2 && count <= ARGUMENTS_MAX);
+    for (size_t which = 0; which < count; which++) {
+        if (!read_count(from, &next, '$', &length) || from->length - next < length + 2) {
+            return 0;
+        }
+        arguments[which] = (argument){from->text + next, length};
+        EXPECT(memcmp(from->text + next + length, "\r\n", 2) == 0);
+        next += length + 2;
+    }
+    *at = next;
+    return count;
+}
+
+static bool is_named(const argument *arguments, const char *name)
+{
+    return arguments->length == strlen(name) && memcmp(arguments->text, name, strlen(name)) == 0;
+}
+
+static command understand(const argument *arguments, size_t count)
+{
+    command command = {.kind = COMMAND_LOGIN};
+    size_t token;
+
+    if (is_named(arguments, "AUTH") || is_named(arguments, "SELECT")) {
+        return command;
+    }
+    command.by_digest = is_named(arguments, "EVALSHA");
+    EXPECT(command.by_digest || is_named(arguments, "EVAL"));
+    command.kind = command.by_digest ? find_digest(arguments[1].text, arguments[1].length)
+                                     : find_script(arguments[1].text, arguments[1].length);
+    EXPECT(count > 3);
+    token = 3 + (size_t) (arguments[2].text[0] - '0'); /* behind the keys */
+    EXPECT(token < count && arguments[token].length < sizeof(command.token));
+    memcpy(command.token, arguments[token].text, arguments[token].length);
+    return command;
+}
+
+static void read_commands(reply_server *server, int64_t now_ns)
+{
+    argument arguments[ARGUMENTS_MAX];
+    size_t at = server->understood, count;
+
+    while ((count = read_arguments(&server->received, &at, arguments)) > 0) {
+        command command = understand(arguments, count);
+
+        command.arrival_ns = now_ns;
+        command.at = server->understood;
+        if (server->count == server->room) {
+            server->room = 2 * server->room + 16;
+            server->commands = realloc(server->commands, server->room * sizeof(command));
+            EXPECT(server->commands != NULL);
+        }
+        server->commands[server->count++] = command;
+        server->understood = at;
+        server->notice(&command);
+    }
+}
+
+/* ---- Replies -------------------------------------------------------------------------------- */
+
+/* Where the reply ends that begins at `at`; NULL when it is incomplete, or none at all. */
+static const char *skip_reply(const char *at, const char *end, int depth)
+{
+    const char *next = memmem(at, (size_t) (end - at), "\r\n", 2);
+    long long count;
+
+    if (next == NULL || depth > 8) {
+        return NULL;
+    }
+    next += 2;
+    count = strtoll(at + 1, NULL, 10);
+    switch (*at) {
+        case '+':
+        case '-':
+        case ':':
+            return next;
+        case '$':
+            if (count < 0) {
+                return next;
+            }
+            return count <= end - next - 2 ? next + count + 2 : NULL;
+        case '*':
+            while (count-- > 0 && next != NULL) {
+                next = skip_reply(next, end, depth + 1);
+            }
+            return next;
+        default:
+            return NULL;
+    }
+}
+
+const char *reply_server_reply(const reply_server *server, size_t command, size_t *length)
+{
+    const char *at = server->sent.text, *end = at + server->sent.length, *next = at;
+
+    for (size_t reply = 0; next != NULL && reply <= command; reply++) {
+        at = next;
+        next = skip_reply(at, end, 0);
+    }
+    *length = next != NULL ? (size_t) (next - at) : 0;
+    return next != NULL ? at : NULL;
+}
+
+void reply_server_say(reply_server *server, const char *text, size_t length)
+{
+    append(&server->outbox, text, length);
+}
+
+static const char *proper_answer(const command *command)
+{
+    static char fencing[64];
+    static long long counter = 1795289619100037;
+
+    if (command->by_digest && command->kind == COMMAND_ACQUIRE_SHARED) {
+        return "-NOSCRIPT No matching script. Please use EVAL.\r\n";
+    }
+    switch (command->kind) {
+        case COMMAND_LOGIN:
+            return "+OK\r\n";
+        case COMMAND_ACQUIRE:
+            sprintf(fencing, "$16\r\n%lld\r\n", counter++);
+            return fencing;
+        case COMMAND_ACQUIRE_SHARED:
+        case COMMAND_RELEASE:
+            return ":1\r\n";
+        case COMMAND_REFRESH:
+            return ":2\r\n";
+        case COMMAND_PROBE:
+            return "*2\r\n:5000\r\n:2\r\n";
+    }
+    return NULL;
+}
+
+void reply_server_answer(reply_server *server)
+{
+    if (server->answered < server->count) {
+        const char *text = proper_answer(&server->commands[server->answered++]);
+
+        reply_server_say(server, text, strlen(text));
+    }
+}
+
+void reply_server_echo(reply_server *server)
+{
+    argument arguments[ARGUMENTS_MAX];
+    size_t at, count;
+
+    if (server->answered == server->count) {
+        return;
+    }
+    at = server->commands[server->answered++].at;
+    count = read_arguments(&server->received, &at, arguments);
+    reply_server_say(server, "-ERR unknown command `", 22);
+    reply_server_say(server, arguments[0].text, arguments[0].length);
+    reply_server_say(server, "`, with args beginning with: ", 29);
+    for (size_t which = 1; which < count; which++) {
+        size_t length = arguments[which].length < 128 ? arguments[which].length : 128;
+
+        reply_server_say(server, "`", 1);
+        for (size_t byte = 0; byte < length; byte++) {
+            char plain = arguments[which].text[byte];
+
+            plain = plain == '\r' || plain == '\n' ? ' ' : plain;
+            reply_server_say(server, &plain, 1);
+        }
+        reply_server_say(server, "` ", 2);
+    }
+    reply_server_say(server, "\r\n", 2);
+}
+
+/* ---- The connection ------------------------------------------------------------------------- */
+
+static reply_server *to_be_removed;
+
+static void remove_socket(void)
+{
+    char *slash = strrchr(to_be_removed->address.sun_path, '/');
+
+    unlink(to_be_removed->address.sun_path);
+    *slash = '\0';
+    rmdir(to_be_removed->address.sun_path);
+}
+
+static void clear_all(reply_server *server)
+{
+    server->count = server->understood = server->answered = 0;
+    clear(&server->received);
+    clear(&server->sent);
+    clear(&server->outbox);
+}
+
+void reply_server_start(reply_server *server)
+{
+    char *path = server->address.sun_path;
+
+    server->address.sun_family = AF_UNIX;
+    strcpy(path, "/tmp/latch-fuzz-XXXXXX");
+    EXPECT(mkdtemp(path) != NULL);
+    strcat(path, "/socket");
+    clear_all(server);
+    server->socket = -1;
+    server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    EXPECT(server->listener >= 0);
+    EXPECT(bind(server->listener, (struct sockaddr *) &server->address, sizeof(server->address))
+           == 0);
+    EXPECT(listen(server->listener, 8) == 0);
+    to_be_removed = server;
+    atexit(remove_socket);
+}
+
+void reply_server_hang_up(reply_server *server)
+{
+    if (server->socket >= 0) {
+        close(server->socket);
+        server->socket = -1;
+    }
+}
+
+static bool receive(reply_server *server, int64_t now_ns)
+{
+    static char some[65536];
+    ssize_t length;
+    bool any = false;
+
+    while (server->socket >= 0
+           && ((length = recv(server->socket, some, sizeof(some), 0)) >= 0 || errno != EAGAIN)) {
+        any = true;
+        if (length <= 0) {
+            reply_server_hang_up(server);
+        } else {
+            append(&server->received, some, (size_t) length);
+        }
+    }
+    read_commands(server, now_ns);
+    return any;
+}
+
+static bool transmit(reply_server *server)
+{
+    size_t length = server->outbox.length < server->piece ? server->outbox.length : server->piece;
+    ssize_t count = -1;
+
+    if (server->socket >= 0 && length > 0) {
+        count = send(server->socket, server->outbox.text, length, MSG_NOSIGNAL);
+    }
+    if (count <= 0) {
+        return false;
+    }
+    append(&server->sent, server->outbox.text, (size_t) count);
+    remove_first(&server->outbox, (size_t) count);
+    return true;
+}
+
+bool reply_server_turn(reply_server *server, int64_t now_ns)
+{
+    bool any = receive(server, now_ns);
+    int socket = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (socket >= 0) {
+        EXPECT(server->socket < 0); /* one at a time */
+        server->socket = socket;
+        server->connections++;
+        clear_all(server);
+        any = true;
+        receive(server, now_ns);
+    }
+    return transmit(server) || any;
+}
+
+void reply_server_recover(reply_server *server)
+{
+    const char *at, *end;
+    size_t replies = 0;
+
+    server->piece = SIZE_MAX;
+    if (server->socket < 0) {
+        return;
+    }
+    append(&server->sent, server->outbox.text, server->outbox.length); /* as if */
+    at = server->sent.text;
+    end = at + server->sent.length;
+    while (at != NULL && at < end) {
+        at = skip_reply(at, end, 0);
+        replies++;
+    }
+    server->sent.length -= server->outbox.length;
+    server->sent.text[server->sent.length] = '\0';
+    if (at == NULL || replies > server->count) {
+        reply_server_hang_up(server);
+    }
+    server->answered = replies;
+}

@@ -1,0 +1,71 @@
+/*
+ * The other end of a Redis store's connection, in the same thread: a listener on a Unix socket that
+ * notes what it is asked, and answers what the fuzz target tells it to. Nothing here blocks.
+ */
+#ifndef LATCH_FUZZ_REPLY_SERVER_H
+#define LATCH_FUZZ_REPLY_SERVER_H
+
+#include "latch.h"
+
+#include <sys/un.h>
+
+typedef enum {
+    COMMAND_LOGIN,   /* AUTH or SELECT */
+    COMMAND_ACQUIRE, /* the scripts */
+    COMMAND_ACQUIRE_SHARED,
+    COMMAND_REFRESH,
+    COMMAND_RELEASE,
+    COMMAND_PROBE,
+} command_kind;
+
+typedef struct command {
+    command_kind kind;
+    bool by_digest; /* EVALSHA */
+    char token[LATCH_TOKEN_MAX + 1];
+    int64_t arrival_ns;
+    size_t at; /* in reply_server.received */
+} command;
+
+typedef struct bytes {
+    char *text; /* ends with a NUL that does not count */
+    size_t length, size;
+} bytes;
+
+typedef struct reply_server {
+    struct sockaddr_un address;
+    int listener, socket; /* socket: -1 while nobody is connected */
+    unsigned connections; /* counts them */
+    size_t piece;         /* how many bytes are sent in one turn at most */
+    bytes received;       /* on this connection, or the last one if it was closed */
+    size_t understood;    /* how much of it is in `commands` */
+    command *commands;
+    size_t count, room;
+    size_t answered;    /* how many commands reply_server_answer() has gone through */
+    bytes sent, outbox; /* what goes out, and what will */
+    /* Told of each command that comes in. */
+    void (*notice)(const command *command);
+} reply_server;
+
+/* Listens in a new folder; both are gone with the process. */
+void reply_server_start(reply_server *server);
+/* Accepts, reads and sends what can be at once. True when there was anything to do. */
+bool reply_server_turn(reply_server *server, int64_t now_ns);
+/* Hangs up. Whatever was sent before arrives. */
+void reply_server_hang_up(reply_server *server);
+/* Puts bytes into the outbox. */
+void reply_server_say(reply_server *server, const char *text, size_t length);
+/* Says what Redis would, to the next command that was not answered; nothing if there is none. */
+void reply_server_answer(reply_server *server);
+/* Refuses that command as unknown, with its arguments, as Redis does. */
+void reply_server_echo(reply_server *server);
+/* Makes a proper server of it: each command gets its answer from now on. Hangs up if it must. */
+void reply_server_recover(reply_server *server);
+
+/* The reply that was sent to that command, so far as it is complete; NULL and 0 otherwise. */
+const char *reply_server_reply(const reply_server *server, size_t command, size_t *length);
+
+/* The digest that latch_env is to bring: not SHA-1, but the server looks scripts up by it. */
+void reply_server_digest(void *context, latch_digest kind, const struct iovec *parts,
+                         int part_count, uint8_t digest[LATCH_DIGEST_MAX]);
+
+#endif
