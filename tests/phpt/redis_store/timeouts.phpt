@@ -1,0 +1,76 @@
+--TEST--
+RedisStore: nothing waits longer than it is told for a server that does not answer
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_redis.inc';
+
+use Latch\{Key, Lock};
+use Latch\Store\RedisStore;
+use Latch\Tests\RedisServer;
+
+/** Ends in time, with what is expected. */
+function ends(mixed $expected, float $least, callable $call, string $case): void
+{
+    $begun = hrtime(true);
+    check_same($expected, attempt($call, $case), $case);
+    $seconds = (hrtime(true) - $begun) / 1e9;
+    check($seconds >= $least && $seconds < $least + PATIENCE / 2, "$case: it takes $seconds s");
+}
+
+/* The server takes the command, and does not answer. */
+$server = new RedisServer();
+$lock = redis_lock($server, '?read_timeout=0.2');
+foreach ([false, true] as $held) {
+    foreach ([
+        'acquire' => ['throws', 0.2, fn () => $lock->acquire()],
+        'acquireRead' => ['throws', 0.2, fn () => $lock->acquireRead()],
+        'acquire and wait' => ['throws', 0.2, fn () => $lock->acquire(true)],
+        'acquire and wait less' => [false, 0.05, fn () => $lock->acquire(true, 0.05)],
+        'refresh' => ['throws', 0.2, fn () => $lock->refresh(100)],
+        'isAcquired' => ['throws', 0.2, fn () => $lock->isAcquired()],
+        'release' => ['throws', 0.2, fn () => $lock->release()],
+    ] as $name => [$expected, $least, $call]) {
+        $case = $held ? "$name, held" : $name;
+        check($lock->acquire(true, PATIENCE), "$case: acquired before");
+        if (!$held) {
+            $lock->release();
+            if ($name === 'refresh') {
+                continue; // a conflict, of which the server needs not be asked
+            }
+        }
+        if ($held && $expected === false) {
+            // of what is held it must be known what came of the command
+            [$expected, $least] = ['throws', 0.2];
+        }
+        $server->freeze();
+        ends($expected, $least, $call, $case);
+        $server->thaw();
+        check_usable($server, $lock, $case);
+    }
+}
+unset($lock);
+
+/* A destructor does not wait for an answer. */
+$lock = redis_lock($server);
+$lock->acquire();
+$server->freeze();
+unset($lock);
+$server->thaw();
+wait_until(fn () => holders($server) === 'nobody', 'the lock is released');
+
+/* Nobody takes the connection: the queue of those who want one is full. */
+$context = stream_context_create(['socket' => ['backlog' => 0]]);
+$listener = stream_socket_server('tcp://127.0.0.1:0', $n, $m, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN, $context);
+$address = stream_socket_get_name($listener, false);
+do {
+    $queued[] = $last = @stream_socket_client("tcp://$address", $n, $m, 0.2);
+} while ($last !== false && count($queued) < 10);
+check($last === false, 'the queue is full');
+$lock = new Lock(new Key('r'), new RedisStore("redis://$address?timeout=0.2"));
+ends('throws', 0.2, fn () => $lock->acquire(), 'connect');
+ends('throws', 0.2, fn () => $lock->acquire(true), 'connect and wait');
+ends(false, 0.05, fn () => $lock->acquire(true, 0.05), 'connect and wait less');
+check(!$lock->isHeld(), 'not held');
+echo "done\n";
+--EXPECT--
+done
