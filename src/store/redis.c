@@ -116,6 +116,10 @@ static latch_status claim_token(latch_op *op)
     if (lease->token == NULL && !latch_redis_acquires(op)) {
         return LATCH_CONFLICT;
     }
+    if (hold != NULL && hold->spent && op->request.kind != LATCH_RELEASE
+        && !latch_redis_acquires(op)) {
+        return LATCH_CONFLICT; /* it is being given back, though it may be there yet */
+    }
     if (lease->state == NULL) {
         status = make_hold(op);
     }

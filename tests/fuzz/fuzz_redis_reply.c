@@ -4,8 +4,7 @@
  *
  * - a lock counts as taken, renewed or held only after an answer that says so, to that very
  *   request, and no longer than from when the server heard of it;
- * - a lock that may have been taken without its taker knowing is given back, one that is held is
- * not;
+ * - a lock that may have been taken without its taker knowing is given back, a held one is not;
  * - errors are told in plain text, without password or token;
  * - the store works again as soon as the server does;
  * - nothing is left when it is closed.
@@ -32,10 +31,11 @@ typedef struct player {
     latch_lease lease;
     latch_op op;
     latch_error error;
-    bool in_flight, stepped;
+    bool in_flight;
     bool adopted;         /* the lease's token */
     unsigned connections; /* the server's, when the request began */
     size_t first_command; /* on this connection, that may be of this request */
+    size_t heard_count;   /* how often the server was asked to acquire, in this attempt */
 } player;
 
 /* A token that the server has heard of. */
@@ -54,7 +54,7 @@ static uint64_t random_state;
 static size_t allocations;
 static latch_engine *engine;
 static latch_store *store;
-static char long_name[200000];
+static char long_name[120000];
 static size_t name_length;
 static player players[2];
 static heard tokens[HEARD_MAX];
@@ -104,6 +104,22 @@ static size_t count_descriptors(void)
 
 /* ---- What the server hears ------------------------------------------------------------------- */
 
+static bool acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
+static command_kind kind_of(const latch_op *op)
+{
+    static const command_kind kinds[] = {
+        [LATCH_ACQUIRE] = COMMAND_ACQUIRE, [LATCH_ACQUIRE_SHARED] = COMMAND_ACQUIRE_SHARED,
+        [LATCH_REFRESH] = COMMAND_REFRESH, [LATCH_RELEASE] = COMMAND_RELEASE,
+        [LATCH_PROBE] = COMMAND_PROBE,
+    };
+
+    return kinds[op->request.kind];
+}
+
 static heard *find_token(const char *token)
 {
     for (size_t at = 0; at < token_count; at++) {
@@ -112,6 +128,19 @@ static heard *find_token(const char *token)
         }
     }
     return NULL;
+}
+
+/* By its digest, again when the connection was lost, and as text. */
+static void count_attempts(const command *command)
+{
+    for (size_t which = 0; which < 2; which++) {
+        player *player = &players[which];
+
+        if (player->in_flight && !player->op.undoing && kind_of(&player->op) == command->kind
+            && strcmp(player->lease.token, command->token) == 0) {
+            EXPECT(++player->heard_count <= 3);
+        }
+    }
 }
 
 static void hear(const command *command)
@@ -129,6 +158,7 @@ static void hear(const command *command)
     }
     if (command->kind == COMMAND_ACQUIRE || command->kind == COMMAND_ACQUIRE_SHARED) {
         heard->taken = true;
+        count_attempts(command);
     } else if (command->kind == COMMAND_RELEASE) {
         heard->taken = false;
         for (size_t which = 0; which < 2; which++) {
@@ -186,17 +216,6 @@ static bool says_yes(command_kind kind, const latch_lease *lease, const char *re
     return false;
 }
 
-static command_kind kind_of(const latch_op *op)
-{
-    static const command_kind kinds[] = {
-        [LATCH_ACQUIRE] = COMMAND_ACQUIRE, [LATCH_ACQUIRE_SHARED] = COMMAND_ACQUIRE_SHARED,
-        [LATCH_REFRESH] = COMMAND_REFRESH, [LATCH_RELEASE] = COMMAND_RELEASE,
-        [LATCH_PROBE] = COMMAND_PROBE,
-    };
-
-    return kinds[op->request.kind];
-}
-
 /* The last command of this request that the server has got; NULL if there is none. */
 static const command *find_command(const player *player)
 {
@@ -241,11 +260,6 @@ static void check_done(const player *player)
     }
 }
 
-static bool acquires(const latch_op *op)
-{
-    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
-}
-
 /* Must the token be given back, now that the request has come to this end? */
 static bool leaves_debt(const player *player, latch_status status)
 {
@@ -286,14 +300,18 @@ static void end_request(player *player, latch_status status)
 
 /* ---- Playing --------------------------------------------------------------------------------- */
 
-/* What was known of the token is over. */
-static void clear_token(const player *player)
+/* A new attempt to acquire: what was known of the token before is over. */
+static void begin_attempt(player *player)
 {
     heard *heard = player->lease.token != NULL ? find_token(player->lease.token) : NULL;
 
+    player->heard_count = 0;
     if (heard != NULL) {
-        EXPECT(!heard->owed || !heard->taken); /* the release would still have to come */
-        heard->owed = heard->taken = false;
+        if (player->op.mode_before == LATCH_FREE) {
+            EXPECT(!heard->owed || !heard->taken); /* the release would still have to come */
+            heard->taken = false;
+        }
+        heard->owed = false;
     }
 }
 
@@ -303,8 +321,8 @@ static void conclude(player *player, latch_status status)
         player->in_flight = true;
         EXPECT(status == LATCH_WANT_IO || player->op.wake_ns != LATCH_NEVER);
         player->op.fd = status == LATCH_WANT_IO ? player->op.fd : -1;
-        if (player->op.state == NULL && player->op.mode_before == LATCH_FREE) {
-            clear_token(player); /* between two attempts, the last was answered */
+        if (player->op.state == NULL) { /* the last one was answered */
+            begin_attempt(player);
         }
     } else {
         end_request(player, status);
@@ -335,8 +353,8 @@ static void ask(player *player, latch_op_kind kind, bool wait, bool detach)
     player->first_command = server.count;
     memset(&player->error, 0, sizeof(player->error));
     status = latch_op_begin(&player->op, &player->lease, &request, &player->error);
-    if (player->op.mode_before == LATCH_FREE && acquires(&player->op)) {
-        clear_token(player);
+    if (acquires(&player->op)) {
+        begin_attempt(player);
     }
     conclude(player, status);
 }

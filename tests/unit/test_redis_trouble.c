@@ -274,6 +274,9 @@ static void lose_release(latch_lease *lease, latch_request release)
     }
     UNIT_CHECK(!unit_held(lease) && !lease->busy);
     UNIT_CHECK(!redis_is_free("r"));
+    /* Nor can it be taken for held, or renewed: it is being given back. */
+    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_CONFLICT && !unit_held(lease));
     redis_send(&op, other, redis_request(LATCH_ACQUIRE));
     while (!redis_wire_is_wanted()) {
         unit_await_grant(&op);

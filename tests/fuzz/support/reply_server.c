@@ -374,7 +374,8 @@ static bool transmit(reply_server *server)
     size_t length = server->outbox.length < server->piece ? server->outbox.length : server->piece;
     ssize_t count = -1;
 
-    if (server->socket >= 0 && length > 0) {
+    /* Nobody answers half a command. */
+    if (server->socket >= 0 && length > 0 && server->understood == server->received.length) {
         count = send(server->socket, server->outbox.text, length, MSG_NOSIGNAL);
     }
     if (count <= 0) {
