@@ -19,6 +19,7 @@ static latch_status answer(latch_op *op, scripted_call call)
     script.calls++;
     assert_int_equal(call, line->call);
     assert_int_equal(op->request.kind, line->kind);
+    assert_true(!op->request.detach || op->request.kind == LATCH_RELEASE);
     assert_true(op->lease->busy);
     if (line->call == SCRIPTED_BEGIN) {
         assert_null(op->state);
