@@ -572,7 +572,6 @@ static void set_up(void)
 
     memset(long_name, 'n', sizeof(long_name));
     server.notice = hear;
-    reply_server_start(&server);
     engine = latch_engine_create(&env, &error);
     EXPECT(engine != NULL);
 }
@@ -602,6 +601,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (engine == NULL) {
         set_up();
     }
+    reply_server_start(&server);
     descriptors = count_descriptors();
     allocations_before = allocations;
     now_ns = LATCH_NS_PER_S;
@@ -632,5 +632,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     EXPECT(server.socket < 0);
     EXPECT(count_descriptors() == descriptors);
     EXPECT(allocations == allocations_before);
+    reply_server_stop(&server);
     return 0;
 }

@@ -304,17 +304,6 @@ void reply_server_echo(reply_server *server)
 
 /* ---- The connection ------------------------------------------------------------------------- */
 
-static reply_server *to_be_removed;
-
-static void remove_socket(void)
-{
-    char *slash = strrchr(to_be_removed->address.sun_path, '/');
-
-    unlink(to_be_removed->address.sun_path);
-    *slash = '\0';
-    rmdir(to_be_removed->address.sun_path);
-}
-
 static void clear_all(reply_server *server)
 {
     server->count = server->understood = server->answered = 0;
@@ -338,8 +327,16 @@ void reply_server_start(reply_server *server)
     EXPECT(bind(server->listener, (struct sockaddr *) &server->address, sizeof(server->address))
            == 0);
     EXPECT(listen(server->listener, 8) == 0);
-    to_be_removed = server;
-    atexit(remove_socket);
+}
+
+void reply_server_stop(reply_server *server)
+{
+    char *path = server->address.sun_path;
+
+    close(server->listener);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    EXPECT(rmdir(path) == 0);
 }
 
 void reply_server_hang_up(reply_server *server)

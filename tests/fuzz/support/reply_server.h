@@ -46,8 +46,10 @@ typedef struct reply_server {
     void (*notice)(const command *command);
 } reply_server;
 
-/* Listens in a new folder; both are gone with the process. */
+/* Listens in a new folder, until it is stopped: for each input, as libFuzzer ends without atexit().
+ */
 void reply_server_start(reply_server *server);
+void reply_server_stop(reply_server *server);
 /* Accepts, reads and sends what can be at once. True when there was anything to do. */
 bool reply_server_turn(reply_server *server, int64_t now_ns);
 /* Hangs up. Whatever was sent before arrives. */
