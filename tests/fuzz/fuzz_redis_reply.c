@@ -240,6 +240,22 @@ static const char *find_reply(const player *player, const command **command, siz
                : NULL;
 }
 
+/* Did the server say of any release by that token that it was done? It may be sent more than once. */
+static bool was_released(const player *player)
+{
+    for (size_t at = 0; at < server.count; at++) {
+        size_t length;
+        const char *reply = reply_server_reply(&server, at, &length);
+
+        if (reply != NULL && server.commands[at].kind == COMMAND_RELEASE
+            && strcmp(server.commands[at].token, player->lease.token) == 0
+            && says_yes(COMMAND_RELEASE, &player->lease, reply, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void check_done(const player *player)
 {
     const latch_lease *lease = &player->lease;
@@ -250,6 +266,10 @@ static void check_done(const player *player)
     if (player->op.request.kind == LATCH_RELEASE
         && (player->op.request.detach || command == NULL)) {
         EXPECT(lease->mode == LATCH_FREE);
+        return;
+    }
+    if (player->op.request.kind == LATCH_RELEASE) {
+        EXPECT(was_released(player));
         return;
     }
     EXPECT(reply != NULL);
