@@ -137,6 +137,7 @@ static PHP_RINIT_FUNCTION(latch)
     LATCH_G(shutting_down) = LATCH_G(all_released) = false;
     LATCH_G(inherit) = true;
     LATCH_G(php_store_calls) = 0;
+    LATCH_G(failed_lock) = NULL;
     return SUCCESS;
 }
 

@@ -123,16 +123,36 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
     return NULL;
 }
 
+/* In stores of one kind a key has one token, as Symfony's: it is known by it wherever it goes. */
+static const char *token_elsewhere(zend_object *key, const char *name)
+{
+    for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL;
+         other = php_latch_lease_next(other)) {
+        if (php_latch_lease_is_native(other) && other->lease.token != NULL
+            && latch_store_describe(other->lease.store)->state_name == name) {
+            return other->lease.token;
+        }
+    }
+    return NULL;
+}
+
 /* Adopts the token that came with the key; false after throwing. */
 static bool adopt_token(php_latch_lease *lease, zend_object *key)
 {
     const char *name = latch_store_describe(lease->lease.store)->state_name;
     zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
     latch_status status = LATCH_ERROR_ARGUMENT;
+    const char *known;
     latch_error error;
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
-        return true;
+        known = name != NULL ? token_elsewhere(key, name) : NULL;
+        if (known == NULL
+            || latch_lease_adopt_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
+            return true;
+        }
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        return false;
     }
     if (Z_TYPE_P(token) == IS_STRING) {
         status =

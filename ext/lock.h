@@ -27,6 +27,8 @@ static inline php_latch_lock *php_latch_lock_from(zend_object *object)
 
 /* Leaves an exception when the release failed. */
 void php_latch_lock_release(php_latch_lock *lock);
+/* The same, when the store has been asked already. */
+void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome);
 /* Asks the store; false also after throwing. */
 bool php_latch_lock_is_acquired(php_latch_lock *lock);
 

@@ -121,7 +121,10 @@ void php_latch_lock_end(php_latch_lock *lock)
     if (!is_to_be_released(lock)) {
         return;
     }
-    if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
+    if (LATCH_G(failed_lock) == lock) {
+        LATCH_G(failed_lock) = NULL;
+        php_latch_lock_after_release(lock, LATCH_G(failed_release));
+    } else if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
         php_latch_lock_release(lock);
         if (!lock->dirty) {
             count_release_at_shutdown();
@@ -137,14 +140,13 @@ void php_latch_lock_end(php_latch_lock *lock)
 }
 
 /* Without log line or exception: nobody is there any more to hear them. */
-static bool release_quietly(php_latch_lock *lock)
+static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
 {
     const latch_request request = {.kind = LATCH_RELEASE, .detach = true};
     php_latch_lease *lease =
         php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL);
-    latch_error error;
 
-    return lease == NULL || php_latch_run(&lease->lease, &request, &error) == LATCH_DONE;
+    return lease == NULL ? LATCH_DONE : php_latch_run(&lease->lease, &request, error);
 }
 
 /*
@@ -174,8 +176,26 @@ static void call_delete(zend_object *store, zend_object *key)
 
 void php_latch_lock_free(php_latch_lock *lock)
 {
-    if (lock->native && release_quietly(lock)) {
+    latch_error error;
+
+    if (lock->native && release_quietly(lock, &error) == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
+    }
+}
+
+/* If it fails, __destruct() tells of that, and does not try once more: a store that does not answer
+ * takes its time. */
+static void release_in_destructor(php_latch_lock *lock)
+{
+    latch_error error;
+    latch_status status = release_quietly(lock, &error);
+
+    if (status == LATCH_DONE) {
+        php_latch_lock_set_dirty(lock, false);
+    } else if (LATCH_FAILED(status)) {
+        LATCH_G(failed_release) =
+            php_latch_outcome_of_status(status, &error, php_latch_key_resource(lock->key));
+        LATCH_G(failed_lock) = lock;
     }
 }
 
@@ -190,8 +210,8 @@ static void destruct(zend_object *object)
     if (!is_to_be_released(lock)) {
         return;
     }
-    if (lock->logger == NULL) {
-        php_latch_lock_free(lock);
+    if (lock->logger == NULL && lock->native) {
+        release_in_destructor(lock);
     }
     if (!lock->dirty) {
         count_release_at_shutdown();
@@ -218,11 +238,12 @@ static void leave_orphan(const php_latch_lock *lock)
 
 static void release_or_leave(php_latch_lock *lock)
 {
+    latch_error error;
     bool release = is_to_be_released(lock)
                    && ((OBJ_FLAGS(lock->key) | OBJ_FLAGS(lock->store)) & IS_OBJ_FREE_CALLED) == 0;
 
     php_latch_lock_set_dirty(lock, false);
-    if (release && lock->native && release_quietly(lock)) {
+    if (release && lock->native && release_quietly(lock, &error) == LATCH_DONE) {
         count_release_at_shutdown();
     } else if (release && !lock->native && !LATCH_G(all_released)) {
         leave_orphan(lock);

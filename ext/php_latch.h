@@ -26,6 +26,13 @@ typedef struct php_latch_statistics {
     uint64_t lost;
 } php_latch_statistics;
 
+/* How a call to a store ended, as Symfony's Lock tells the cases apart. */
+typedef struct php_latch_outcome {
+    /* DONE; CONFLICT; an error: `exception` says which; INTERRUPTED: just return to PHP. */
+    latch_status status;
+    zend_object *exception; /* owned; may be NULL for a conflict */
+} php_latch_outcome;
+
 ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool symfony;                  /* latch.symfony */
     latch_digest semaphore_digest; /* latch.semaphore_digest */
@@ -33,7 +40,9 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool all_released;             /* and has done its work: no PHP code can be called any more */
     latch_link shared_backends;    /* of php_latch_backend */
     size_t dirty_locks;            /* how many Locks are to be released at the end of the request */
-    latch_link orphans;       /* locks of PHP-written stores that a fatal error freed unreleased */
+    latch_link orphans; /* locks of PHP-written stores that a fatal error freed unreleased */
+    struct php_latch_lock *failed_lock; /* whose destructor has tried in vain to release it, */
+    php_latch_outcome failed_release;   /* and why */
     bool inherit;             /* of locks that are taken by a store's methods, see native_store.c */
     unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
@@ -222,13 +231,6 @@ void php_latch_count(latch_op_kind kind, latch_status status, bool was_held);
 void php_latch_print_statistics(void);
 
 /* ---- errors.c ---------------------------------------------------------------------------- */
-
-/* How a call to a store ended, as Symfony's Lock tells the cases apart. */
-typedef struct php_latch_outcome {
-    /* DONE; CONFLICT; an error: `exception` says which; INTERRUPTED: just return to PHP. */
-    latch_status status;
-    zend_object *exception; /* owned; may be NULL for a conflict */
-} php_latch_outcome;
 
 /* Takes what a call of PHP code threw; an Error or an exit stays where it is: INTERRUPTED. */
 php_latch_outcome php_latch_outcome_of_call(void);

@@ -28,9 +28,16 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
     while (length > 0 && text[length - 1] == '.') {
         length--; /* a sentence that goes into one */
     }
+    if (strstr(text, op->lease->token) != NULL && arguments == NULL) {
+        length = strcspn(text, " "); /* its code alone */
+    }
     latch_redis_quote(quoted, sizeof(quoted), text, length);
     latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s", store->options.address,
                quoted);
+    /* The key is no lock: nothing was done, or is to be made good. */
+    if (strncmp(text, "WRONGTYPE", 9) == 0 && (op->attempts & REDIS_LOST_BEFORE) == 0) {
+        op->attempts &= (uint8_t) ~REDIS_SENT;
+    }
     /* It was the master once: the name may lead to another by now. Before Redis 7 the word stands
        in the middle. */
     if (strstr(text, "READONLY") != NULL) {
