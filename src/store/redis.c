@@ -433,9 +433,23 @@ static latch_status redis_begin(latch_op *op)
     return redis_step(op, op->sent_ns);
 }
 
+/* Makes a writer a reader again, behind the command that may have promoted it. */
+static bool send_demotion(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    const redis_target target = target_of(op->lease);
+    redis_call *call = latch_redis_send_script(store, REDIS_ACQUIRE_SHARED, true, &target,
+                                               op->request.ttl_ms, op->sent_ns);
+
+    if (call != NULL) {
+        latch_redis_call_free(&store->connection, call);
+    }
+    return call != NULL;
+}
+
 /*
- * A lock that was free before is given back by a command right behind the one that takes it, and
- * neither is awaited. What was held before must not be guessed at: the answer is awaited then.
+ * Nobody has to wait for a server that does not answer: what a request may have done is undone by a
+ * command right behind it, and neither is awaited.
  */
 static latch_status redis_cancel(latch_op *op)
 {
@@ -443,8 +457,10 @@ static latch_status redis_cancel(latch_op *op)
     redis_call *call = op->state;
 
     if (is_sent(op)) {
+        bool promotes = op->mode_before == LATCH_SHARED && op->request.kind == LATCH_ACQUIRE;
+
         if (call->state == REDIS_ANSWERED
-            || (call->state == REDIS_UNANSWERED && op->mode_before != LATCH_FREE)) {
+            || (call->state == REDIS_UNANSWERED && promotes && !send_demotion(op))) {
             return latch_redis_want(&store->connection, op->sent_ns, op);
         }
         latch_redis_call_free(&store->connection, call);

@@ -191,16 +191,26 @@ static bool is_number(const char *text, size_t length)
     return length > 0 && length <= 18 && strspn(text, "0123456789") == length;
 }
 
-/* An answer of the script that says yes, to the byte. */
+/* "$4\r\n1234\r\n" has the number. hiredis takes as many bytes as are announced, and looks at no more. */
+static bool announces_number(const char *reply, size_t length, uint64_t number)
+{
+    const char *text = (const char *) memchr(reply, '\n', length) + 1;
+    unsigned long announced = strtoul(reply + 1, NULL, 10);
+    char digits[20] = "";
+
+    if (*reply != '$' || announced > 18 || text + announced > reply + length) {
+        return false;
+    }
+    memcpy(digits, text, announced);
+    return is_number(digits, announced) && strtoull(digits, NULL, 10) == number;
+}
+
+/* An answer of the script that says yes. */
 static bool says_yes(command_kind kind, const latch_lease *lease, const char *reply, size_t length)
 {
-    const char *number, *end = reply + length - 2;
-
     switch (kind) {
         case COMMAND_ACQUIRE:
-            number = (const char *) memchr(reply, '\n', length) + 1;
-            return *reply == '$' && is_number(number, (size_t) (end - number))
-                   && strtoull(number, NULL, 10) == lease->fencing_token;
+            return announces_number(reply, length, lease->fencing_token);
         case COMMAND_ACQUIRE_SHARED:
             return length == 4 && memcmp(reply, ":1\r\n", 4) == 0;
         case COMMAND_RELEASE:
