@@ -134,7 +134,9 @@ static latch_status understand_refused(latch_op *op)
     latch_lease *lease = op->lease;
     const redis_hold *hold = lease->state;
 
-    lease->deadline_ns = hold->deadline_ns;
+    if ((op->attempts & REDIS_LOST_BEFORE) == 0) {
+        lease->deadline_ns = hold->deadline_ns; /* else it may have been granted, and have ended */
+    }
     if (op->mode_before == LATCH_EXCLUSIVE
         || (op->mode_before == LATCH_SHARED && op->request.kind == LATCH_ACQUIRE_SHARED)) {
         lease->lost = true;

@@ -207,6 +207,20 @@ static void a_lost_reply_is_resolved_by_asking_again(void **state)
     }
 }
 
+/* It was granted, for a short time, in the place of a long one. */
+static void a_promotion_that_ended_unheard_leaves_no_reader(void **state)
+{
+    latch_lease *lease = lease_on_wire(LATCH_SHARED), *other = redis_lease("r");
+    latch_op op;
+
+    (void) state;
+    send_and_lose_reply(&op, lease, redis_request_for(LATCH_ACQUIRE, 20), 0);
+    UNIT_CHECK(unit_run_request(other, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
+               == LATCH_DONE);
+    UNIT_CHECK(finish_on_new_connection(&op) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_held(other) && !unit_held(lease));
+}
+
 static void a_repeated_acquire_has_the_first_ones_fencing_token(void **state)
 {
     latch_lease *lease = lease_on_wire(LATCH_FREE);
@@ -516,6 +530,7 @@ int main(void)
         REDIS_TEST(a_wait_goes_on_when_its_connection_is_replaced),
         REDIS_TEST(a_connection_that_nobody_takes_ends_at_its_timeout),
         REDIS_TEST(a_lost_reply_is_resolved_by_asking_again),
+        REDIS_TEST(a_promotion_that_ended_unheard_leaves_no_reader),
         REDIS_TEST(a_repeated_acquire_has_the_first_ones_fencing_token),
         REDIS_TEST(what_a_failed_acquire_may_have_taken_is_given_back),
         REDIS_TEST(a_release_that_was_lost_is_sent_again),
