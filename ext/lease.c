@@ -126,14 +126,16 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
 /* In stores of one kind a key has one token, as Symfony's: it is known by it wherever it goes. */
 static const char *token_elsewhere(zend_object *key, const char *name)
 {
-    for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL;
+    const char *token = NULL;
+
+    for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL && token == NULL;
          other = php_latch_lease_next(other)) {
-        if (php_latch_lease_is_native(other) && other->lease.token != NULL
+        if (php_latch_lease_is_native(other)
             && latch_store_describe(other->lease.store)->state_name == name) {
-            return other->lease.token;
+            token = latch_lease_shared_token(&other->lease);
         }
     }
-    return NULL;
+    return token;
 }
 
 /* Adopts the token that came with the key; false after throwing. */

@@ -199,6 +199,12 @@ latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size
 latch_status latch_lease_make_token(latch_lease *lease, latch_error *error);
 
 /*
+ * The token, for another lease of the same holder; its own still. NULL when there is none, or when
+ * somebody is known by it already: another process, or nobody, as it is being given back.
+ */
+const char *latch_lease_shared_token(const latch_lease *lease);
+
+/*
  * True while nobody else can hold the resource, as far as is known here, without I/O: acquired,
  * not released, not lost, and `now_ns` before a deadline that was counted from the moment at which
  * the acquiring or renewing command was sent.

@@ -49,6 +49,13 @@ latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
     return latch_lease_adopt_token(lease, text, LATCH_TOKEN_LENGTH, error);
 }
 
+const char *latch_lease_shared_token(const latch_lease *lease)
+{
+    const latch_store_class *class = lease->store->class;
+
+    return class->shares_token == NULL || class->shares_token(lease) ? lease->token : NULL;
+}
+
 bool latch_lease_held(const latch_lease *lease, int64_t now_ns)
 {
     if (now_ns >= lease->deadline_ns) {

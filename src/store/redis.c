@@ -477,6 +477,13 @@ static bool redis_held(const latch_lease *lease)
            && (!lease->inherit || hold->fork_count == lease->store->engine->fork_count);
 }
 
+static bool redis_shares_token(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return hold == NULL || (!hold->spent && !is_foreign(lease));
+}
+
 static void redis_drop(latch_lease *lease)
 {
     latch_free(lease->store->engine, lease->state);
@@ -498,5 +505,6 @@ const latch_store_class latch_redis_store = {
     .step = redis_step,
     .cancel = redis_cancel,
     .held = redis_held,
+    .shares_token = redis_shares_token,
     .drop = redis_drop,
 };

@@ -36,6 +36,8 @@ typedef struct latch_store_class {
 
     /* Is the lease held, but for its deadline, without I/O? NULL: while it has a mode. */
     bool (*held)(const latch_lease *lease);
+    /* May another lease of the same holder have the lease's token? NULL: always. */
+    bool (*shares_token)(const latch_lease *lease);
     /* Frees lease->state without releasing; may take lease->token over. May be NULL. */
     void (*drop)(latch_lease *lease);
 } latch_store_class;

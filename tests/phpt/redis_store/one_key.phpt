@@ -4,7 +4,7 @@ RedisStore: a key that is used in two stores has one token, by which a process k
 <?php
 require __DIR__ . '/../../utils/phpt_redis.inc';
 
-use Latch\Key;
+use Latch\{Key, Lock};
 use Latch\Store\RedisStore;
 use Latch\Tests\RedisServer;
 
@@ -28,6 +28,25 @@ foreach ([$store, $other] as $number => $store) {
     check(!$store->exists($key), "server $number has released the lock");
 }
 check(!$same->exists($key), 'so has the other connection');
+
+/* A release that nobody awaits may come after what is sent by another connection. */
+$tokens = fn () => array_values(array_diff($one->command('ZRANGE', 's', 0, -1), ['__write__']));
+$key = new Key('s');
+$lock = new Lock($key, $store = new RedisStore($one->dsn()));
+check($lock->acquire(), 'acquired');
+$released = $tokens();
+unset($lock);
+$lock = new Lock($key, $same);
+check($lock->acquire(true, PATIENCE), 'acquired by the other connection');
+check_same(1, count($tokens()), 'its tokens');
+check($released !== $tokens(), 'what is being given back is taken by another token');
+
+/* A child's are not its parent's, in no store. */
+fork(function () use ($key, $one) {
+    $lock = new Lock($key, new RedisStore($one->dsn('?timeout=7')));
+    check(!$lock->isAcquired() && !$lock->acquire() && !$lock->isHeld(), 'the parent has the lock');
+})->ending();
+check($lock->isHeld() && $lock->isAcquired(), 'it keeps it');
 echo "done\n";
 ?>
 --EXPECT--
