@@ -69,7 +69,6 @@ static void share(php_latch_backend *backend, const char *identity, size_t lengt
 {
     backend->identity = zend_string_init(identity, length, 1);
     latch_link_append(&LATCH_G(shared_backends), &backend->link);
-    close_surplus_backends();
 }
 
 php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
@@ -113,9 +112,14 @@ void php_latch_backend_close(php_latch_backend *backend)
 
 void php_latch_backend_release(php_latch_backend *backend)
 {
-    /* Shared ones stay open, with their idle files, for the next object and request. */
-    if (--backend->references == 0 && backend->identity == NULL) {
+    if (--backend->references > 0) {
+        return;
+    }
+    if (backend->identity == NULL) {
         php_latch_backend_close(backend);
+    } else {
+        /* With their idle files and connections, for the next object and request. */
+        close_surplus_backends();
     }
 }
 

@@ -60,6 +60,17 @@ foreach (['', '', '/0', '?timeout=5', '/1', '/1', '?persistent_id=a', '?persiste
     $counts[] = count($redis->clients());
 }
 check_same([1, 1, 1, 1, 2, 2, 3, 3, 4], $counts, 'connections');
+
+/* So many stay open when nobody uses them any more, and not one more. */
+$redis = new RedisServer();
+$stores = [];
+for ($number = 0; $number < 20; $number++) {
+    $stores[] = $store = new Latch\Store\RedisStore($redis->dsn("?persistent_id=$number"));
+    (new Latch\Lock(new Latch\Key('r'), $store))->acquireRead();
+}
+check_same(20, count($redis->clients()), 'connections in use');
+unset($store, $stores);
+wait_until(fn () => count($redis->clients()) === 8, 'all but 8 of them are closed');
 echo "done\n";
 --EXPECT--
 done
