@@ -49,8 +49,11 @@ static interrupt_outcome run_interrupts(void)
     return outcome;
 }
 
-/* Sleeps until the descriptor is ready, a signal comes, or it is `wake_ns`; one slice at most. */
-static void sleep_slice(int fd, short events, int64_t wake_ns)
+/*
+ * Sleeps until the descriptor is ready, a signal comes, or it is `wake_ns`; one slice at most. Not
+ * at all if PHP has something to run, unless that has to wait.
+ */
+static void sleep_slice(int fd, short events, int64_t wake_ns, bool interruptible)
 {
     struct pollfd descriptor = {.fd = fd, .events = events};
     int64_t left_ns = wake_ns - php_latch_now_ns();
@@ -62,7 +65,7 @@ static void sleep_slice(int fd, short events, int64_t wake_ns)
     left.tv_nsec = (long) (left_ns % LATCH_NS_PER_S);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
+    if (!interruptible || !zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
         ppoll(&descriptor, fd >= 0 ? 1 : 0, &left, &before);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -79,7 +82,7 @@ bool php_latch_sleep(int64_t wake_ns)
     interrupt_outcome outcome = GO_ON;
 
     while (outcome == GO_ON && php_latch_now_ns() < wake_ns) {
-        sleep_slice(-1, 0, wake_ns);
+        sleep_slice(-1, 0, wake_ns, true);
         outcome = run_interrupts();
     }
     count_wait_since(begun_ns);
@@ -95,7 +98,7 @@ static latch_status give_up(latch_op *op)
     latch_status status = latch_op_cancel(op, php_latch_now_ns());
 
     while (LATCH_WANTS(status)) {
-        sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns);
+        sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns, false);
         status = latch_op_cancel(op, php_latch_now_ns());
     }
     return status;
@@ -121,7 +124,7 @@ static latch_status wait_for(latch_op *op, latch_status status)
             begun_ns = php_latch_now_ns();
             LATCH_G(statistics).waits++;
         }
-        sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns);
+        sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns, true);
         outcome = run_interrupts();
         if (outcome != GO_ON) {
             give_up(op);

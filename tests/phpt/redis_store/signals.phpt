@@ -14,14 +14,16 @@ pcntl_async_signals(true);
 $server = new RedisServer();
 $main = getmypid();
 
+$await_sleep = fn () => wait_until(
+    fn () => preg_match('/^State:\s+S/m', (string) @file_get_contents("/proc/$main/status")) === 1
+        && str_contains((string) @file_get_contents("/proc/$main/wchan"), 'poll'),
+    'the other process waits for its answer'
+);
+
 /* Signals the main process once it sleeps with its command unanswered; then lets the server go on. */
-$signaller = fn (bool $first_the_signal) => fork(function (ParentLine $parent) use ($server, $main, $first_the_signal) {
+$signaller = fn (bool $first_the_signal) => fork(function (ParentLine $parent) use ($server, $main, $await_sleep, $first_the_signal) {
     $parent->hear_exactly('now');
-    wait_until(
-        fn () => preg_match('/^State:\s+S/m', (string) @file_get_contents("/proc/$main/status")) === 1
-            && str_contains((string) @file_get_contents("/proc/$main/wchan"), 'poll'),
-        'the other process waits for its answer'
-    );
+    $await_sleep();
     if ($first_the_signal) {
         posix_kill($main, SIGUSR1);
         $parent->hear_exactly('handled');
@@ -81,6 +83,37 @@ foreach (['free' => null, 'held' => 'acquire', 'shared' => 'acquireRead'] as $st
         }
     }
 }
+
+/* A handler has thrown, and the command is carried out to its end: what comes now has to wait, but asleep. */
+$lock = redis_lock($server, '?read_timeout=20');
+check($lock->acquire(), 'acquired');
+$child = fork(function (ParentLine $parent) use ($server, $main, $await_sleep) {
+    $parent->hear_exactly('now');
+    $await_sleep();
+    posix_kill($main, SIGUSR1);
+    $parent->hear_exactly('handled');
+    posix_kill($main, SIGUSR1);
+    $await_sleep();
+    $server->thaw();
+    return 0;
+});
+$handled = 0;
+pcntl_signal(SIGUSR1, function () use ($child, &$handled) {
+    if ($handled++ === 0) {
+        $child->say('handled');
+        throw new FromHandler();
+    }
+});
+$server->freeze();
+$child->say('now');
+try {
+    $lock->refresh(10);
+    echo "BROKEN: nothing was thrown\n";
+} catch (FromHandler) {
+}
+check_same('exit 0', $child->ending(), 'a second signal');
+pcntl_signal(SIGUSR1, SIG_DFL);
+check_usable($server, $lock, 'a second signal');
 echo "done\n";
 --EXPECT--
 done
