@@ -183,8 +183,10 @@ void php_latch_lock_free(php_latch_lock *lock)
     }
 }
 
-/* If it fails, __destruct() tells of that, and does not try once more: a store that does not answer
- * takes its time. */
+/*
+ * If it fails, __destruct() tells of that, and does not try once more: a store that does not answer
+ * takes its time.
+ */
 static void release_in_destructor(php_latch_lock *lock)
 {
     latch_error error;

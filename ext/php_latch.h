@@ -155,8 +155,7 @@ php_latch_backend *php_latch_backend_open(const char *name, const latch_store_op
  */
 php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
                                          const latch_store_options *options);
-/* The same of an opened store that has an identity: it, or the one of which there is one already.
- */
+/* The same of an opened store that has an identity: that store, or the one that was there first. */
 php_latch_backend *php_latch_backend_share(latch_store *store);
 void php_latch_backend_close(php_latch_backend *backend);
 void php_latch_backend_release(php_latch_backend *backend);

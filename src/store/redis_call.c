@@ -68,8 +68,7 @@ void latch_redis_call_free(redis_connection *connection, redis_call *call)
     }
 }
 
-/* ---- Commands ----------------------------------------------------------------------------------
- */
+/* ---- Commands ------------------------------------------------------------------------------- */
 
 /* Of a line that holds a size_t. */
 #define LINE_MAX_LENGTH sizeof("$18446744073709551615\r\n")
@@ -222,8 +221,7 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     return call;
 }
 
-/* ---- Replies -----------------------------------------------------------------------------------
- */
+/* ---- Replies -------------------------------------------------------------------------------- */
 
 /*
  * Of an array hiredis allocates, and clears, as many elements as are announced, before one of them

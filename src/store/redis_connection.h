@@ -64,8 +64,7 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
  */
 latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns);
 
-/* To be called by a new request: forgets an attempt to connect that nobody has driven to its end.
- */
+/* To be called by a new request: forgets an attempt to connect that nobody drove to its end. */
 void latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
 
 /* A command's arguments, the first of which is its name; they are not copied. */
@@ -84,8 +83,7 @@ void latch_redis_add_text(redis_command *command, const char *text);
  */
 redis_call *latch_redis_send(redis_connection *connection, const redis_command *command,
                              int64_t now_ns);
-/* Writes and reads what can be without waiting, and tells the calls. False when it is closed now.
- */
+/* Writes and reads what can be without waiting, tells the calls. False when it is closed now. */
 bool latch_redis_receive(redis_connection *connection);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
