@@ -43,6 +43,13 @@ php_latch_lease *php_latch_lease_next(const php_latch_lease *lease)
     return lease->next != NULL ? php_latch_lease_from(lease->next) : NULL;
 }
 
+bool php_latch_lease_is_alone(zend_object *key)
+{
+    php_latch_lease *first = php_latch_lease_first(key);
+
+    return first == NULL || first->next == NULL;
+}
+
 void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
 {
     zval *slot = php_latch_key_lease_slot(key);

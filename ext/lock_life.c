@@ -142,11 +142,16 @@ void php_latch_lock_end(php_latch_lock *lock)
 /* Without log line or exception: nobody is there any more to hear them. */
 static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
 {
-    const latch_request request = {.kind = LATCH_RELEASE, .detach = true};
+    latch_request request = {.kind = LATCH_RELEASE};
     php_latch_lease *lease =
         php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL);
 
-    return lease == NULL ? LATCH_DONE : php_latch_run(&lease->lease, &request, error);
+    if (lease == NULL) {
+        return LATCH_DONE;
+    }
+    /* A lease in another store may have the same token, and acquire by it before this arrives. */
+    request.detach = php_latch_lease_is_alone(lock->key);
+    return php_latch_run(&lease->lease, &request, error);
 }
 
 /*

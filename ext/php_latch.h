@@ -194,6 +194,8 @@ zend_string *php_latch_lease_resource(const php_latch_lease *lease);
 /* The key's leases, in no order; NULL past the last one. */
 php_latch_lease *php_latch_lease_first(zend_object *key);
 php_latch_lease *php_latch_lease_next(const php_latch_lease *lease);
+/* Has the key been used with one store at most? */
+bool php_latch_lease_is_alone(zend_object *key);
 /* Takes a lease away from its key. */
 void php_latch_lease_forget(zend_object *key, php_latch_lease *lease);
 /*

@@ -41,6 +41,18 @@ check($lock->acquire(true, PATIENCE), 'acquired by the other connection');
 check_same(1, count($tokens()), 'its tokens');
 check($released !== $tokens(), 'what is being given back is taken by another token');
 
+/* If that connection knew the token already, the release is awaited. */
+$known = new Lock($key, new RedisStore($one->dsn('?timeout=4')));
+check($known->isAcquired(), 'known by another connection, too');
+for ($time = 0; $time < 100; $time++) {
+    unset($lock);
+    $lock = new Lock($key, $same);
+    check($known->acquire() && $known->isAcquired(), "acquired by the other connection, $time");
+    $known->release();
+    check($lock->acquire(), "acquired by the first, $time");
+    check($known->isAcquired(), "and known by the other, $time");
+}
+
 /* A child's are not its parent's, in no store. */
 fork(function () use ($key, $one) {
     $lock = new Lock($key, new RedisStore($one->dsn('?timeout=7')));
