@@ -179,7 +179,7 @@ static latch_status acquire(php_latch_lock *lock, latch_op_kind kind, bool block
 
 void php_latch_lock_release(php_latch_lock *lock)
 {
-    php_latch_lock_after_release(lock, php_latch_lock_delete(lock));
+    php_latch_lock_after_release(lock, php_latch_lock_delete(lock, false));
 }
 
 void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome)

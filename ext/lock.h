@@ -37,7 +37,8 @@ bool php_latch_lock_is_acquired(php_latch_lock *lock);
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns);
 php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
-php_latch_outcome php_latch_lock_delete(php_latch_lock *lock);
+/* `detach`: without awaiting the answer, where the store can do that safely. */
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 /* What this process last heard of the lock, be it ours alone or not. */
 latch_mode php_latch_lock_mode(const php_latch_lock *lock);

@@ -118,17 +118,23 @@ static void count_release_at_shutdown(void)
 
 void php_latch_lock_end(php_latch_lock *lock)
 {
+    bool released = false;
+
     if (!is_to_be_released(lock)) {
         return;
     }
     if (LATCH_G(failed_lock) == lock) {
         LATCH_G(failed_lock) = NULL;
         php_latch_lock_after_release(lock, LATCH_G(failed_release));
+    } else if (lock->native && php_latch_lock_is_held(lock)) {
+        php_latch_lock_after_release(lock, php_latch_lock_delete(lock, true));
+        released = !lock->dirty;
     } else if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
         php_latch_lock_release(lock);
-        if (!lock->dirty) {
-            count_release_at_shutdown();
-        }
+        released = !lock->dirty;
+    }
+    if (released) {
+        count_release_at_shutdown();
     }
     if (EG(exception) == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0
         || zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception))) {
@@ -224,6 +230,10 @@ static void destruct(zend_object *object)
         count_release_at_shutdown();
     } else {
         zend_objects_destroy_object(object);
+        if (LATCH_G(failed_lock) == lock) { /* it was not there to tell of that */
+            LATCH_G(failed_lock) = NULL;
+            php_latch_forget_outcome(&LATCH_G(failed_release));
+        }
         php_latch_lock_set_dirty(lock, false); /* also when it threw: it has had its turn */
     }
 }

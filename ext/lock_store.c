@@ -181,12 +181,14 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
     return outcome;
 }
 
-php_latch_outcome php_latch_lock_delete(php_latch_lock *lock)
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach)
 {
-    const latch_request request = {.kind = LATCH_RELEASE};
+    latch_request request = {.kind = LATCH_RELEASE};
     php_latch_lease *lease;
 
     if (lock->native) {
+        /* A lease in another store may have the same token, and acquire by it before it arrives. */
+        request.detach = detach && php_latch_lease_is_alone(lock->key);
         return run(lock, &request);
     }
     /* Not held from the moment at which the command may arrive, whatever comes of it. */
