@@ -171,6 +171,7 @@ static void note_release(latch_lease *lease)
     redis_hold *hold = lease->state;
 
     lease->mode = LATCH_FREE;
+    lease->fencing_token = 0;
     hold->generation = lease->store->engine->generation;
     hold->adopted = false;
     hold->spent = true;
