@@ -336,6 +336,40 @@ static void what_was_held_before_stays_held_when_a_renewal_fails(void **state)
     }
 }
 
+/* What is granted is certain from the time at which it was asked for at last. */
+static void what_is_sent_again_holds_from_then_on(void **state)
+{
+    latch_lease *lease = lease_on_wire(LATCH_FREE);
+    int64_t lost_ns;
+    latch_op op;
+
+    (void) state;
+    send_and_lose_reply(&op, lease, redis_request(LATCH_ACQUIRE), 0);
+    lost_ns = now_ns();
+    UNIT_CHECK(finish_on_new_connection(&op) == LATCH_DONE);
+    UNIT_CHECK(lease->deadline_ns >= lost_ns + MINUTE * LATCH_NS_PER_MS);
+}
+
+/* The server may have renewed the lock without anybody hearing of that. */
+static void a_release_is_owed_for_longer_than_the_hold_was_certain(void **state)
+{
+    latch_lease *lease = lease_on_wire(LATCH_EXCLUSIVE);
+    latch_op op;
+
+    (void) state;
+    redis_send(&op, lease, redis_request_for(LATCH_REFRESH, 10 * MINUTE));
+    redis_wire_pass_command();
+    redis_wire_pass_reply(0);
+    unit.ahead_ns += 2 * MINUTE * LATCH_NS_PER_MS; /* beyond the time limit as well */
+    UNIT_CHECK(redis_failed(latch_op_step(&op, now_ns()), "did not answer"));
+    UNIT_CHECK(!unit_held(lease) && !redis_is_free("r"));
+    UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
+    redis_wire_accept();
+    redis_wire_pass_command();
+    redis_wire_pass_reply(SIZE_MAX >> 1);
+    UNIT_CHECK(redis_is_free("r"));
+}
+
 /* ---- Answers that are none */
 
 /* Answers with the same nonsense, also when the store asks once more on a new connection. */
@@ -388,9 +422,29 @@ static void nonsense_is_an_error_and_ends_the_connection(void **state)
             }
             UNIT_CHECK(status == LATCH_ERROR_STORE);
             UNIT_CHECK(lease->mode == modes[kind] && !lease->busy);
+            UNIT_CHECK((lease->fencing_token != 0) == (lease->mode == LATCH_EXCLUSIVE));
             redis_store_forget();
         }
     }
+}
+
+static void a_script_that_is_never_known_is_an_error(void **state)
+{
+    latch_store *store = redis_wire_open("");
+    latch_lease *lease = redis_lease_in(store, "r");
+    latch_status status = LATCH_WANT_IO;
+    latch_op op;
+
+    (void) state;
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    redis_wire_accept();
+    for (int answers = 0; LATCH_WANTS(status); answers++) {
+        UNIT_CHECK(answers < 2);
+        redis_wire_answer("-NOSCRIPT No matching script. Please use EVAL.\r\n");
+        unit_await_grant(&op);
+        status = latch_op_step(&op, now_ns());
+    }
+    UNIT_CHECK(redis_failed(status, "NOSCRIPT"));
 }
 
 static void half_an_answer_is_none(void **state)
@@ -422,9 +476,43 @@ static void a_server_that_hangs_is_an_error_at_the_time_limit(void **state)
     UNIT_CHECK(redis_failed(redis_run(held, LATCH_REFRESH), "did not answer within 0.03 s"));
     UNIT_CHECK(redis_failed(redis_run(held, LATCH_RELEASE), "did not answer within 0.03 s"));
     UNIT_CHECK(!unit_held(lease) && !unit_held(held)); /* it may have been released */
+    UNIT_CHECK(held->fencing_token == 0);
     redis_let_server_go();
     expect_working(lease);
     UNIT_CHECK(redis_run(held, LATCH_RELEASE) == LATCH_DONE && redis_is_free("s"));
+}
+
+/* It may have gone for ever, and the network not have said so. */
+static void a_connection_on_which_nothing_came_is_used_no_more(void **state)
+{
+    latch_lease *lease = lease_on_wire(LATCH_EXCLUSIVE);
+    latch_op op;
+
+    (void) state;
+    redis_send(&op, lease, redis_request(LATCH_PROBE));
+    UNIT_CHECK(redis_failed(latch_op_step(&op, now_ns() + 10 * LATCH_NS_PER_S), "did not answer"));
+    UNIT_CHECK(!redis_wire_is_wanted());
+    redis_send(&op, lease, redis_request(LATCH_PROBE));
+    UNIT_CHECK(redis_wire_is_wanted());
+    UNIT_CHECK(latch_op_step(&op, now_ns() + 10 * LATCH_NS_PER_S) == LATCH_ERROR_STORE);
+}
+
+/* Who was about to connect gave up, and came back later: it is tried anew. */
+static void a_connection_that_was_given_up_does_not_time_out_later(void **state)
+{
+    latch_store *store;
+    latch_lease *lease;
+    latch_op op;
+
+    (void) state;
+    redis_wire_open("");
+    store = redis_open("redis://:secret@%s/wire?timeout=10", unit_redis.directory);
+    lease = redis_lease_in(store, "r");
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
 }
 
 static void a_paused_server_is_awaited(void **state)
@@ -535,9 +623,14 @@ int main(void)
         REDIS_TEST(what_a_failed_acquire_may_have_taken_is_given_back),
         REDIS_TEST(a_release_that_was_lost_is_sent_again),
         REDIS_TEST(what_was_held_before_stays_held_when_a_renewal_fails),
+        REDIS_TEST(what_is_sent_again_holds_from_then_on),
+        REDIS_TEST(a_release_is_owed_for_longer_than_the_hold_was_certain),
         REDIS_TEST(nonsense_is_an_error_and_ends_the_connection),
+        REDIS_TEST(a_script_that_is_never_known_is_an_error),
         REDIS_TEST(half_an_answer_is_none),
         REDIS_TEST(a_server_that_hangs_is_an_error_at_the_time_limit),
+        REDIS_TEST(a_connection_on_which_nothing_came_is_used_no_more),
+        REDIS_TEST(a_connection_that_was_given_up_does_not_time_out_later),
         REDIS_TEST(a_paused_server_is_awaited),
         REDIS_TEST(what_a_paused_server_did_too_late_is_undone),
         REDIS_TEST(what_the_server_refuses_is_told),

@@ -275,6 +275,25 @@ static void a_detached_release_finds_a_new_connection(void **state)
     UNIT_CHECK(redis_is_free("r"));
 }
 
+/* The process may do nothing else with Redis for long. */
+static void a_detached_release_is_sent_at_once_and_once(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
+    redis_count_calls("eval");
+    /* Its store has to connect first, which takes some steps. */
+    UNIT_CHECK(unit_run_request(two, redis_detached_release()) == LATCH_DONE);
+    while (!redis_is_free("r")) {
+        UNIT_CHECK(now_ns() < limit_ns);
+    }
+    UNIT_CHECK(redis_run(redis_lease_in(two->store, "s"), LATCH_ACQUIRE) == LATCH_DONE);
+    assert_int_equal(redis_count_calls("eval"), 1);
+}
+
 static void a_detached_release_of_what_is_lost_changes_nothing(void **state)
 {
     latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
@@ -392,6 +411,7 @@ int main(void)
         REDIS_TEST(a_renewal_is_not_given_up),
         REDIS_TEST(a_detached_release_does_not_wait_and_is_carried_out),
         REDIS_TEST(a_detached_release_finds_a_new_connection),
+        REDIS_TEST(a_detached_release_is_sent_at_once_and_once),
         REDIS_TEST(a_detached_release_of_what_is_lost_changes_nothing),
         REDIS_TEST(requests_on_one_connection_may_be_nested),
         REDIS_TEST(requests_may_be_nested_while_connecting),
