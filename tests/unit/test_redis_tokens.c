@@ -117,6 +117,7 @@ static void cancel_in_flight(unit_process *self, void *argument)
 {
     (void) self;
     (void) argument;
+    await_all(); /* with a connection of its own */
     UNIT_CHECK(unit_cancel(&in_flight) == LATCH_CONFLICT);
     await_all();
 }
@@ -187,6 +188,29 @@ static void what_was_handed_on_may_have_been_renewed_by_the_other_process(void *
     UNIT_CHECK(redis_is_free("r"));
 }
 
+static void hold_when_renewed(unit_process *self, void *argument)
+{
+    (void) self;
+    (void) argument;
+    UNIT_CHECK(!unit_held(lease));
+    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE && unit_held(lease));
+}
+
+/* The other one may have released it. */
+static void neither_process_is_certain_of_what_was_handed_on(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    lease = redis_lease("r");
+    lease->inherit = true;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE && unit_held(lease));
+    child = unit_fork(hold_when_renewed, NULL);
+    unit_join(&child);
+    UNIT_CHECK(!unit_held(lease));
+    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE && unit_held(lease));
+}
+
 static void await_expiry(void)
 {
     int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
@@ -254,6 +278,7 @@ int main(void)
         REDIS_TEST(a_child_gives_up_nothing_of_its_parents),
         REDIS_TEST(what_is_handed_on_is_a_hold_and_not_its_token_alone),
         REDIS_TEST(what_was_handed_on_may_have_been_renewed_by_the_other_process),
+        REDIS_TEST(neither_process_is_certain_of_what_was_handed_on),
         REDIS_TEST(what_is_taken_after_an_expired_hold_is_the_other_processs_no_more),
         REDIS_TEST(a_hold_that_has_expired_here_alone_is_taken_again),
     };

@@ -428,6 +428,66 @@ static void nonsense_is_an_error_and_ends_the_connection(void **state)
     }
 }
 
+/* Does the store make a new connection for what is asked next? */
+static bool connects_anew(latch_store *store)
+{
+    latch_op op;
+    bool wanted;
+
+    redis_send(&op, redis_lease_in(store, "another"), redis_request(LATCH_ACQUIRE));
+    wanted = redis_wire_is_wanted();
+    UNIT_CHECK(latch_op_step(&op, now_ns() + MINUTE * LATCH_NS_PER_MS) == LATCH_ERROR_STORE);
+    return wanted;
+}
+
+static void what_a_server_says_is_told_without_the_token(void **state)
+{
+    static const struct {
+        const char *answer, *told;
+        bool parts; /* with the server */
+    } cases[] = {
+        {"-ERR unknown command 'EVALSHA', with args beginning with: '3' 'letmein' \r\n",
+         "answered: ERR unknown command 'EVALSHA'", false},
+        {"-ERR is letmein a token?\r\n", "answered: ERR", false},
+        {"-BUSY Redis is busy...\r\n", "answered: BUSY Redis is busy", false},
+        {"-ERR Error running script: @user_script:1: -READONLY You can't write\r\n", "READONLY",
+         true}, /* as before Redis 7 */
+        {"+letmein\r\n", "makes no sense", true},
+    };
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
+        latch_lease *lease = redis_lease_in(redis_wire_open(""), "r");
+        latch_op op;
+
+        latch_lease_adopt_token(lease, "letmein", 7, &unit.error);
+        redis_send(&op, lease, redis_request(LATCH_PROBE));
+        redis_wire_accept();
+        redis_wire_answer(cases[at].answer);
+        UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), cases[at].told));
+        assert_null(strstr(unit.error.message, "letmein"));
+        assert_null(strstr(unit.error.message, "with args"));
+        assert_int_equal(unit.error.message[strlen(unit.error.message) - 1] == '.', 0);
+        UNIT_CHECK(connects_anew(lease->store) == cases[at].parts);
+        redis_store_forget();
+    }
+}
+
+/* Nothing was done that a release could undo. */
+static void what_is_no_lock_is_not_released(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE); /* the server knows the script */
+    unit_release(lease);
+    unit_redis_ask("HSET r a 1");
+    redis_count_calls("eval");
+    UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "WRONGTYPE"));
+    UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "WRONGTYPE"));
+    assert_int_equal(redis_count_calls("eval"), 0);
+}
+
 static void a_script_that_is_never_known_is_an_error(void **state)
 {
     latch_store *store = redis_wire_open("");
@@ -626,6 +686,8 @@ int main(void)
         REDIS_TEST(what_is_sent_again_holds_from_then_on),
         REDIS_TEST(a_release_is_owed_for_longer_than_the_hold_was_certain),
         REDIS_TEST(nonsense_is_an_error_and_ends_the_connection),
+        REDIS_TEST(what_a_server_says_is_told_without_the_token),
+        REDIS_TEST(what_is_no_lock_is_not_released),
         REDIS_TEST(a_script_that_is_never_known_is_an_error),
         REDIS_TEST(half_an_answer_is_none),
         REDIS_TEST(a_server_that_hangs_is_an_error_at_the_time_limit),

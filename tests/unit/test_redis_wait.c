@@ -205,21 +205,50 @@ static void a_cancelled_wait_leaves_nothing(void **state)
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
 }
 
-/* By a command right behind the one that promotes it: nobody waits for a server that hangs. */
+/*
+ * By a command right behind the one that promotes it: nobody waits for a server that hangs. Or the
+ * answer is there, as another request on the connection has read it.
+ */
 static void a_cancelled_promotion_reads_on(void **state)
 {
     latch_lease *lease = redis_lease("r"), *other = redis_other_lease("r");
     latch_op op;
 
     (void) state;
-    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    redis_hold_server();
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE); /* the server knows the script */
+    for (int answered = 0; answered < 2; answered++) {
+        UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+        if (!answered) {
+            redis_hold_server();
+        }
+        redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+        if (answered) {
+            UNIT_CHECK(redis_run(redis_lease("s"), LATCH_PROBE) == LATCH_CONFLICT);
+            UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+        } else {
+            UNIT_CHECK(latch_op_cancel(&op, now_ns()) == LATCH_CONFLICT);
+            redis_let_server_go();
+        }
+        UNIT_CHECK(lease->mode == LATCH_SHARED && unit_held(lease) && lease->fencing_token == 0);
+        UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
+        UNIT_CHECK(redis_run(other, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+        unit_release(other);
+    }
+}
+
+static void a_cancelled_acquire_whose_answer_is_there_leaves_nothing(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
     redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
-    UNIT_CHECK(latch_op_cancel(&op, now_ns()) == LATCH_CONFLICT);
-    redis_let_server_go();
-    UNIT_CHECK(lease->mode == LATCH_SHARED && unit_held(lease));
-    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
-    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    UNIT_CHECK(redis_run(redis_lease("s"), LATCH_PROBE) == LATCH_CONFLICT); /* has read it */
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && !unit_held(lease));
+    UNIT_CHECK(redis_run(redis_lease("s"), LATCH_PROBE) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_is_free("r"));
 }
 
 static void a_renewal_is_not_given_up(void **state)
@@ -408,6 +437,7 @@ int main(void)
         REDIS_TEST(a_cancelled_acquire_by_a_token_that_was_handed_over_releases_nothing),
         REDIS_TEST(a_cancelled_wait_leaves_nothing),
         REDIS_TEST(a_cancelled_promotion_reads_on),
+        REDIS_TEST(a_cancelled_acquire_whose_answer_is_there_leaves_nothing),
         REDIS_TEST(a_renewal_is_not_given_up),
         REDIS_TEST(a_detached_release_does_not_wait_and_is_carried_out),
         REDIS_TEST(a_detached_release_finds_a_new_connection),
