@@ -308,7 +308,6 @@ static void make_good(latch_op *op, int64_t now_ns)
     }
     if (op->request.kind == LATCH_RELEASE) {
         latch_redis_owe(store, &target, debt_end(lease, now_ns));
-        latch_redis_pay(store, now_ns);
     }
     if (!latch_redis_acquires(op)) {
         return;
