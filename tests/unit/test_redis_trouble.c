@@ -316,6 +316,24 @@ static void a_release_that_was_lost_is_sent_again(void **state)
     }
 }
 
+/* The first of the two may arrive late, and would release what was taken since. */
+static void a_token_whose_release_was_sent_twice_takes_no_lock(void **state)
+{
+    latch_lease *lease = lease_on_wire(LATCH_EXCLUSIVE);
+    char token[LATCH_TOKEN_MAX + 1];
+    latch_op op;
+
+    (void) state;
+    snprintf(token, sizeof(token), "%s", lease->token);
+    UNIT_CHECK(exchange(lease, LATCH_RELEASE) == LATCH_DONE);
+    UNIT_CHECK(exchange(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    assert_string_equal(lease->token, token); /* Symfony's, too, is the key's for good */
+    send_and_lose_reply(&op, lease, redis_request(LATCH_RELEASE), 0);
+    UNIT_CHECK(finish_on_new_connection(&op) == LATCH_DONE);
+    UNIT_CHECK(exchange(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    assert_string_not_equal(lease->token, token);
+}
+
 /* A hold is not given up because nobody knows whether it could be renewed. */
 static void what_was_held_before_stays_held_when_a_renewal_fails(void **state)
 {
@@ -425,6 +443,29 @@ static void nonsense_is_an_error_and_ends_the_connection(void **state)
             UNIT_CHECK((lease->fencing_token != 0) == (lease->mode == LATCH_EXCLUSIVE));
             redis_store_forget();
         }
+    }
+}
+
+static void answers_that_no_script_gives_are_nonsense(void **state)
+{
+    static const struct {
+        latch_op_kind kind;
+        const char *answer;
+    } cases[] = {
+        {LATCH_ACQUIRE, "$1\r\n0\r\n"},      {LATCH_ACQUIRE, "$19\r\n1234567890123456789\r\n"},
+        {LATCH_ACQUIRE_SHARED, ":0\r\n"},    {LATCH_ACQUIRE_SHARED, ":2\r\n"},
+        {LATCH_REFRESH, ":3\r\n"},           {LATCH_RELEASE, ":2\r\n"},
+        {LATCH_PROBE, "*2\r\n:0\r\n:1\r\n"}, {LATCH_PROBE, "*2\r\n:1\r\n:0\r\n"},
+        {LATCH_PROBE, "*2\r\n:1\r\n$-1\r\n"}};
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
+        latch_lease *lease = lease_on_wire(LATCH_EXCLUSIVE);
+        latch_op op;
+
+        redis_send(&op, lease, redis_request(cases[at].kind));
+        UNIT_CHECK(redis_failed(answer_nonsense(&op, cases[at].answer), "makes no sense"));
+        redis_store_forget();
     }
 }
 
@@ -682,10 +723,12 @@ int main(void)
         REDIS_TEST(a_repeated_acquire_has_the_first_ones_fencing_token),
         REDIS_TEST(what_a_failed_acquire_may_have_taken_is_given_back),
         REDIS_TEST(a_release_that_was_lost_is_sent_again),
+        REDIS_TEST(a_token_whose_release_was_sent_twice_takes_no_lock),
         REDIS_TEST(what_was_held_before_stays_held_when_a_renewal_fails),
         REDIS_TEST(what_is_sent_again_holds_from_then_on),
         REDIS_TEST(a_release_is_owed_for_longer_than_the_hold_was_certain),
         REDIS_TEST(nonsense_is_an_error_and_ends_the_connection),
+        REDIS_TEST(answers_that_no_script_gives_are_nonsense),
         REDIS_TEST(what_a_server_says_is_told_without_the_token),
         REDIS_TEST(what_is_no_lock_is_not_released),
         REDIS_TEST(a_script_that_is_never_known_is_an_error),
