@@ -247,6 +247,28 @@ static void a_lock_that_somebody_removed_is_lost(void **state)
     UNIT_CHECK(!lease->lost);
 }
 
+static void a_lock_that_somebody_else_has_is_lost(void **state)
+{
+    static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED};
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+
+    (void) state;
+    for (int at = 0; at < 4; at++) {
+        latch_op_kind before = kinds[at % 2], kind = kinds[at / 2];
+        /* One reader of several may be that yet. */
+        bool is_known = before == LATCH_ACQUIRE || kind == LATCH_ACQUIRE_SHARED;
+
+        UNIT_CHECK(redis_run(one, before) == LATCH_DONE);
+        unit_redis_ask("DEL r");
+        UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
+        UNIT_CHECK(redis_run(one, kind) == LATCH_CONFLICT);
+        UNIT_CHECK(one->lost == is_known && unit_held(one) == !is_known);
+        UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_CONFLICT && !unit_held(one));
+        UNIT_CHECK(one->fencing_token == 0);
+        unit_release(two);
+    }
+}
+
 static void a_ttl_is_needed_and_may_be_endless(void **state)
 {
     latch_lease *lease = redis_lease("r");
@@ -410,6 +432,7 @@ int main(void)
         REDIS_TEST(the_server_holds_as_long_as_the_lease_at_least),
         REDIS_TEST(a_lease_that_has_expired_is_lost),
         REDIS_TEST(a_lock_that_somebody_removed_is_lost),
+        REDIS_TEST(a_lock_that_somebody_else_has_is_lost),
         REDIS_TEST(a_ttl_is_needed_and_may_be_endless),
         REDIS_TEST(a_token_proves_the_hold),
         REDIS_TEST(the_mark_of_a_writer_is_no_token),

@@ -417,6 +417,7 @@ static void nonsense_is_an_error_and_ends_the_connection(void **state)
         "*2\r\n:1\r\n:7\r\n",
         "$3\r\nabc\r\n",
         ":-1\r\n",
+        "*3\r\n", /* no script of ours has as many */
         "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
     };
     static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED, LATCH_REFRESH,
@@ -481,6 +482,17 @@ static bool connects_anew(latch_store *store)
     return wanted;
 }
 
+static void an_answer_before_the_question_ends_the_connection(void **state)
+{
+    latch_lease *lease = lease_on_wire(LATCH_EXCLUSIVE);
+
+    (void) state;
+    redis_wire_answer(":1\r\n");
+    UNIT_CHECK(connects_anew(lease->store));
+}
+
+#define FORTY "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
 static void what_a_server_says_is_told_without_the_token(void **state)
 {
     static const struct {
@@ -493,6 +505,8 @@ static void what_a_server_says_is_told_without_the_token(void **state)
         {"-BUSY Redis is busy...\r\n", "answered: BUSY Redis is busy", false},
         {"-ERR Error running script: @user_script:1: -READONLY You can't write\r\n", "READONLY",
          true}, /* as before Redis 7 */
+        {"-ERR \033[31mred\001\r\n", "answered: ERR ?[31mred?", false},
+        {"-ERR is " FORTY FORTY FORTY FORTY FORTY FORTY "256 bytes\r\n", "ERR is xxx", false},
         {"+letmein\r\n", "makes no sense", true},
     };
 
@@ -729,6 +743,7 @@ int main(void)
         REDIS_TEST(a_release_is_owed_for_longer_than_the_hold_was_certain),
         REDIS_TEST(nonsense_is_an_error_and_ends_the_connection),
         REDIS_TEST(answers_that_no_script_gives_are_nonsense),
+        REDIS_TEST(an_answer_before_the_question_ends_the_connection),
         REDIS_TEST(what_a_server_says_is_told_without_the_token),
         REDIS_TEST(what_is_no_lock_is_not_released),
         REDIS_TEST(a_script_that_is_never_known_is_an_error),
