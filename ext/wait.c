@@ -130,21 +130,22 @@ static bool waits_for_a_holder(const latch_op *op)
 
 static latch_status wait_for(latch_op *op, latch_status status)
 {
-    bool waits = false;
+    bool waits = false, first = true;
     int64_t begun_ns = 0;
     interrupt_outcome outcome = GO_ON;
 
-    if (status == LATCH_WANT_IO && !waits_for_a_holder(op)) {
-        glance(op->fd, op->events, op->wake_ns);
-        status = latch_op_step(op, php_latch_now_ns());
-    }
     while (LATCH_WANTS(status)) {
         if (!waits && waits_for_a_holder(op)) {
             waits = true;
             begun_ns = php_latch_now_ns();
             LATCH_G(statistics).waits++;
         }
-        sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns, true);
+        if (first && status == LATCH_WANT_IO && !waits) {
+            glance(op->fd, op->events, op->wake_ns);
+        } else {
+            sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns, true);
+        }
+        first = false;
         outcome = run_interrupts();
         if (outcome != GO_ON) {
             give_up(op);

@@ -177,6 +177,13 @@ static void note_release(latch_lease *lease)
     hold->spent = true;
 }
 
+static bool is_spent(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return hold->spent;
+}
+
 /*
  * The command may make the hold shorter as soon as it arrives, and nobody may ever hear of that: so
  * the hold is certain for the shorter time only.
@@ -206,6 +213,9 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
         return latch_fail_memory(op->error);
     }
     if (op->request.kind == LATCH_RELEASE) {
+        if ((op->attempts & REDIS_SENT) == 0 && is_spent(op->lease)) {
+            op->attempts |= REDIS_SPENT_BEFORE;
+        }
         note_release(op->lease);
     } else if ((op->attempts & REDIS_SENT) == 0
                && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {

@@ -40,7 +40,7 @@ typedef struct redis_hold {
 } redis_hold;
 
 /* op->attempts */
-enum { REDIS_SENT = 1, REDIS_LOST_BEFORE = 2, REDIS_AS_TEXT = 4 };
+enum { REDIS_SENT = 1, REDIS_LOST_BEFORE = 2, REDIS_AS_TEXT = 4, REDIS_SPENT_BEFORE = 8 };
 
 /* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
 #define REDIS_TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)

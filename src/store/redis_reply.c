@@ -103,7 +103,8 @@ static latch_status understand_released(latch_op *op, const redisReply *reply)
     if (!is_integer(reply, 0, 1)) {
         return fail_confused(op);
     }
-    hold->spent = (op->attempts & REDIS_LOST_BEFORE) != 0;
+    /* Else an earlier release by the token may still come, or is owed. */
+    hold->spent = (op->attempts & (REDIS_LOST_BEFORE | REDIS_SPENT_BEFORE)) != 0;
     return LATCH_DONE;
 }
 
