@@ -251,7 +251,8 @@ END
 }
 
 project_runs() {
-    "$PHP" -d extension="$LATCH_ROOT/modules/latch.so" -d error_reporting=-1 -d display_errors=1 \
+    # Also under nohup: the project finds out that it ends with its terminal.
+    env --default-signal=HUP "$PHP" -d extension="$LATCH_ROOT/modules/latch.so" -d error_reporting=-1 -d display_errors=1 \
         -d auto_prepend_file="$LATCH_VENDOR/autoload.php" "$WORK/project/main.php" "$WORK/locks" \
         > "$WORK/output"
     is "$(< "$WORK/output")" 'all went well'
