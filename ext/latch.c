@@ -199,7 +199,7 @@ static PHP_MINFO_FUNCTION(latch)
         php_info_print_table_row(2, name, "yes");
     }
 #ifndef LATCH_WITH_REDIS
-    php_info_print_table_row(2, "redis store", "no: hiredis was not found at build time");
+    php_info_print_table_row(2, "redis store", "no: built without hiredis");
 #endif
     describe_later_stores();
     php_info_print_table_end();

@@ -56,6 +56,13 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
         throw_ttl(store->std.ce, ttl);
         RETURN_THROWS();
     }
+#ifndef LATCH_WITH_REDIS
+    zend_throw_exception(php_latch_invalid_argument_ce,
+                         "This build of Latch has no RedisStore: build it again where hiredis and "
+                         "pkg-config are installed",
+                         0);
+    RETURN_THROWS();
+#endif
     options.dsn = ZSTR_VAL(dsn);
     options.dsn_length = ZSTR_LEN(dsn);
     opened = latch_store_open(php_latch_engine, "redis", &options, &error);
