@@ -8,7 +8,7 @@
 typedef struct {
     const char *text;
     size_t length;
-    uint8_t key_count; /* as many of: the lock, its record, the fencing counter */
+    uint8_t key_count; /* as many of the names below */
     bool takes_ttl;    /* beside the token */
 } redis_script;
 
@@ -18,10 +18,11 @@ typedef struct {
     }
 
 static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
-    [REDIS_ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 3, true),
-    [REDIS_ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 2, true),
+    [REDIS_ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE, 5, true),
+    [REDIS_ACQUIRE_SHARED] =
+        SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE_SHARED, 4, true),
     [REDIS_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true),
-    [REDIS_RELEASE] = SCRIPT(REDIS_LUA_RELEASE, 2, false),
+    [REDIS_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_RELEASE, 4, false),
     [REDIS_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false),
 };
 

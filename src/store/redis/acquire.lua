@@ -1,45 +1,99 @@
--- Takes a lock exclusively, or renews it for its writer, or promotes its only reader.
+-- Takes a lock exclusively, or renews it for its writer, or promotes its only reader; or waits for that.
 --
--- KEYS: 1 the lock, 2 its holder's record, 3 the database's fencing counter
--- ARGV: 1 the holder's token, 2 the TTL in ms
--- Returns the fencing token, or nil when somebody else holds the lock.
+-- KEYS: 1 the lock, 2 its holders' record, 3 its queue, 4 what is kept for its peers, 5 the database's
+--       fencing counter
+-- ARGV: 1 the holder's token, 2 the TTL in ms,
+--       3 how: "try" (the default), "wait", "check" (the same, and look whether messages arrive), "poll"
+--       (it waits already), "claim" (it was told that the lock is its),
+--       4 "peers" where there are peers that poll, "mute" if the caller is one itself, else "",
+--       5 the waiter, but for what it waits to be, 6 the channel of those whose queue was lost
+-- Returns the fencing token. When somebody else holds the lock: nil for a try; else the waiter's place
+-- and the ms until it has to ask again. {-1, 0}: messages do not arrive, it does not wait.
+-- {-2, 0}: another reader waits to be the writer, and both would wait for ever.
 --
 -- The lock is Symfony's sorted set: a member for each holder, and "__write__" while it is a writer,
 -- with the time in ms at which each expires. A string is a lock of Symfony's before 5.2, or Laravel's.
-local lock, record, counter = KEYS[1], KEYS[2], KEYS[3]
-local token, ttl = ARGV[1], ARGV[2]
+-- The record has a field for each holder of ours: its fencing token, or ''.
+local counter = KEYS[5]
+local token, ttl, manner, peer, waiter = ARGV[1], ARGV[2], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local us = now_us()
 local kind = redis.call('TYPE', lock).ok
-local fencing
 
-if kind == 'string' then
-    return false
+local function take(fencing)
+    if not fencing or fencing == '' then
+        local last = tonumber(redis.call('GET', counter) or 0) or 0
+        fencing = digits(math.max(last + 1, us))
+        redis.call('SET', counter, fencing)
+    end
+    admit_writer(token, expiry_after(us, ttl), fencing)
+    return fencing
 end
-if kind ~= 'none' then
-    redis.call('ZREMRANGEBYSCORE', lock, '-inf', math.floor(us / 1000))
+
+-- A lock that nobody holds was not handed over: so a peer that polls could have had it.
+local function take_free()
+    redis.call('DEL', record, peers)
+    return take()
+end
+
+local count, mode = 0, 'w'
+if kind == 'string' then
+    count = 1
+elseif kind ~= 'none' then
+    drop_expired(us)
+    count = redis.call('ZCARD', lock)
     if redis.call('ZSCORE', lock, token) then
-        if redis.call('ZSCORE', lock, '__write__') then
-            local known = redis.call('GET', record)
-            if known and string.sub(known, 1, #token + 1) == token .. ' ' then
-                fencing = string.sub(known, #token + 2)
+        local is_writer = redis.call('ZSCORE', lock, '__write__')
+        if is_writer or count == 1 then
+            if waiter then
+                leave(waiter)
             end
-        elseif redis.call('ZCARD', lock) > 1 then
-            return false
+            return take(is_writer and redis.call('HGET', record, token))
         end
-    elseif redis.call('ZCARD', lock) > 0 then
-        return false
+        mode = 'p'
     end
 end
-
-if not fencing then
-    local last = tonumber(redis.call('GET', counter) or 0) or 0
-    -- tostring() would write 1.79e15
-    fencing = string.format('%.0f', math.max(last + 1, us))
-    redis.call('SET', counter, fencing)
+if count == 0 and is_queue_empty() then
+    return take_free()
 end
--- Rounded up: the holder counts its TTL from when it sent this.
-local expiry = string.format('%.0f', math.ceil(us / 1000) + ttl)
-redis.call('SET', record, token .. ' ' .. fencing, 'PX', ttl)
-redis.call('ZADD', lock, expiry, token, expiry, '__write__')
-redis.call('PEXPIREAT', lock, expiry)
+
+if manner == 'try' then
+    if peer == 'mute' and not is_queue_empty() then
+        note_peers(us)
+    end
+    if count > 0 then
+        return false
+    end
+    local allowed = serve(us, nil, false) ~= false
+    if redis.call('ZCARD', lock) == 0
+        and (not allowed or is_queue_empty() or peer == 'mute' and left_free(us) > 0) then
+        return take_free()
+    end
+    return false
+end
+
+if manner == 'check' and (tell(read_waiter(mode .. waiter), 'test') or 0) == 0 then
+    return {-1, 0}
+end
+if peer == 'peers' then
+    note_peers(us)
+end
+if mode == 'p' then
+    local first = redis.call('ZRANGE', queue, 0, 0)[1]
+    if first and string.sub(first, 1, 1) == 'p' and first ~= 'p' .. waiter then
+        if tell(read_waiter(first), 'first', SAFETY_MS) ~= 0 then
+            return {-2, 0}
+        end
+        redis.call('ZREM', queue, first)
+    end
+elseif redis.call('ZSCORE', queue, 'p' .. waiter) then
+    mode = 'p' -- its hold has ended meanwhile
+end
+local entry = enqueue(mode, waiter, manner, ARGV[6])
+local delay = serve(us, entry, manner == 'poll')
+if delay ~= 0 then
+    return place_of(entry, delay)
+end
+leave(waiter)
+local fencing = redis.call('ZSCORE', lock, token) and take() or take_free()
+serve(us, nil, true)
 return fencing

@@ -1,26 +1,69 @@
--- Takes a lock beside other readers, or renews it for one of them, or demotes its writer.
+-- Takes a lock beside other readers, or renews it for one of them, or demotes its writer; or waits for
+-- that.
 --
--- KEYS: 1 the lock, 2 its holder's record
--- ARGV: 1 the holder's token, 2 the TTL in ms
--- Returns 1, or nil when a writer holds the lock.
-local lock, record = KEYS[1], KEYS[2]
-local token, ttl = ARGV[1], ARGV[2]
+-- KEYS: 1 the lock, 2 its holders' record, 3 its queue, 4 what is kept for its peers
+-- ARGV: as those of acquire.lua; a waiter that tries waits no longer
+-- Returns 1; else as acquire.lua.
+local token, ttl, manner, peer, waiter = ARGV[1], ARGV[2], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local us = now_us()
 local kind = redis.call('TYPE', lock).ok
+local left = waiter and manner == 'try' and leave(waiter)
 
-if kind == 'string' then
+local function join()
+    if redis.call('EXISTS', lock) == 0 then
+        redis.call('DEL', record, peers)
+    end
+    admit_reader(token, expiry_after(us, ttl))
+    return 1
+end
+
+local free = kind ~= 'string'
+if free and kind ~= 'none' then
+    drop_expired(us)
+    local writer = redis.call('ZSCORE', lock, '__write__')
+    if redis.call('ZSCORE', lock, token) then
+        local demoted = writer and redis.call('ZREM', lock, '__write__') == 1
+        if waiter then
+            left = leave(waiter) or left
+        end
+        join()
+        if demoted or left then
+            serve(us, nil, left)
+        end
+        return 1
+    end
+    free = not writer
+end
+if free and is_queue_empty() then
+    return join()
+end
+
+if manner == 'try' then
+    if peer == 'mute' and not is_queue_empty() then
+        note_peers(us)
+    end
+    -- A writer that waits, if it lives, goes before new readers.
+    local allowed = not (free or left) or serve(us, nil, true) ~= false
+    if free and not redis.call('ZSCORE', lock, '__write__')
+        and (not allowed or is_queue_empty()
+             or peer == 'mute' and redis.call('EXISTS', lock) == 0 and left_free(us) > 0) then
+        return join()
+    end
     return false
 end
-if kind ~= 'none' then
-    redis.call('ZREMRANGEBYSCORE', lock, '-inf', math.floor(us / 1000))
-    if redis.call('ZSCORE', lock, '__write__') then
-        if not redis.call('ZSCORE', lock, token) then
-            return false
-        end
-        redis.call('DEL', record)
-        redis.call('ZREM', lock, '__write__')
-    end
+
+if manner == 'check' and (tell(read_waiter('r' .. waiter), 'test') or 0) == 0 then
+    return {-1, 0}
 end
-redis.call('ZADD', lock, string.format('%.0f', math.ceil(us / 1000) + ttl), token)
-redis.call('PEXPIREAT', lock, redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2])
+if peer == 'peers' then
+    note_peers(us)
+end
+local entry = enqueue('r', waiter, manner, ARGV[6])
+local delay = serve(us, entry, manner == 'poll')
+if delay ~= 0 then
+    return place_of(entry, delay)
+end
+leave(waiter)
+join()
+serve(us, nil, true)
 return 1

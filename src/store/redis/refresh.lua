@@ -1,6 +1,6 @@
 -- Renews a hold.
 --
--- KEYS: 1 the lock, 2 its holder's record
+-- KEYS: 1 the lock, 2 its holders' record
 -- ARGV: 1 the holder's token, 2 the TTL in ms
 -- Returns 2 when it is a writer's, 1 when it is a reader's, 0 when there is none.
 local lock, record = KEYS[1], KEYS[2]
@@ -11,12 +11,12 @@ if redis.call('TYPE', lock).ok == 'string' or not redis.call('ZSCORE', lock, tok
     return 0
 end
 local expiry = string.format('%.0f', math.ceil(us / 1000) + ttl)
+local writer = redis.call('ZSCORE', lock, '__write__')
 redis.call('ZADD', lock, expiry, token)
-if redis.call('ZSCORE', lock, '__write__') then
+if writer then
     redis.call('ZADD', lock, expiry, '__write__')
-    redis.call('PEXPIREAT', lock, expiry)
-    redis.call('PEXPIRE', record, ttl)
-    return 2
 end
-redis.call('PEXPIREAT', lock, redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2])
-return 1
+local last = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2]
+redis.call('PEXPIREAT', lock, last)
+redis.call('PEXPIREAT', record, last)
+return writer and 2 or 1

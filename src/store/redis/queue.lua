@@ -1,0 +1,226 @@
+-- The wait queue, and the one procedure by which a lock is handed over: what every script that may have
+-- changed who could hold ends in. docs/redis-queue.md says what must hold.
+--
+-- The queue is a sorted set of waiters in their order. A waiter is a text: what it waits to be ("r" a
+-- reader, "w" a writer, "p" a writer that is a reader meanwhile), its ticket, a number that its process
+-- has given to this wait alone, the length of its token, its token, and its process's channel.
+local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+
+-- How long a lock is a waiter's that was told so, until it claims it.
+local CLAIM_MS = 1000
+-- How often the first waiter asks while the holders will tell: seldom enough to find a claim's end.
+local SAFETY_MS = 1100
+-- How long others stay in their place without asking, for each place before theirs, and at most.
+local PLACE_MS, RENEWAL_MS = 2000, 60000
+local QUEUE_MS = 3 * RENEWAL_MS
+-- Peers that poll get a lock that is handed over without a break every so often, for one of their polls.
+local UNBROKEN_MS, PEER_POLL_MS, PEERS_MS = 1000, 110, 60000
+
+-- tostring() would write 1.79e15
+local function digits(number)
+    return string.format('%.0f', number)
+end
+
+-- When a hold ends that begins now, in ms. Rounded up: its holder counts from when it sent this.
+local function expiry_after(us, ttl)
+    return digits(math.ceil(us / 1000) + ttl)
+end
+
+local function drop_expired(us)
+    redis.call('ZREMRANGEBYSCORE', lock, '-inf', digits(math.floor(us / 1000)))
+end
+
+local function end_with_last_holder()
+    local last = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2]
+    if last then
+        redis.call('PEXPIREAT', lock, last)
+        redis.call('PEXPIREAT', record, last)
+    end
+end
+
+-- Makes the only holder of who is it already, or of whom nobody is. `fencing` is '' until it is claimed.
+local function admit_writer(token, expiry, fencing)
+    redis.call('HSET', record, token, fencing)
+    redis.call('ZADD', lock, expiry, token, expiry, '__write__')
+    redis.call('PEXPIREAT', lock, expiry)
+    redis.call('PEXPIREAT', record, expiry)
+end
+
+local function admit_reader(token, expiry)
+    redis.call('HSET', record, token, '')
+    redis.call('ZADD', lock, expiry, token)
+    if redis.call('HLEN', record) > redis.call('ZCARD', lock) then
+        -- Readers of ours that have expired, or that peers have released.
+        for _, holder in ipairs(redis.call('HKEYS', record)) do
+            if not redis.call('ZSCORE', lock, holder) then
+                redis.call('HDEL', record, holder)
+            end
+        end
+    end
+    end_with_last_holder()
+end
+
+local function read_waiter(entry)
+    local mode, ticket, size, at = string.match(entry, '^(%l)(%d+) (%d+) ()')
+    return {mode = mode, ticket = ticket, token = string.sub(entry, at, at + size - 1),
+            channel = string.sub(entry, at + size)}
+end
+
+-- How many heard it: 0 when the waiter's process is gone; nil where messages are not allowed.
+local function tell(waiter, word, ms)
+    local text = word .. ' ' .. waiter.ticket
+    local receivers = redis.pcall('PUBLISH', waiter.channel, ms and text .. ' ' .. digits(ms) or text)
+    return type(receivers) == 'number' and receivers or nil
+end
+
+-- How long a lock that nobody holds stays free for peers that poll, 0 when it does not; and whether that
+-- begins now.
+local function left_free(us)
+    local now = math.floor(us / 1000)
+    local state = redis.call('HMGET', peers, 'due', 'until')
+    local due, free_until = tonumber(state[1]), tonumber(state[2])
+    if free_until and now < free_until then
+        return free_until - now, false
+    end
+    if free_until then
+        redis.call('HDEL', peers, 'until')
+        redis.call('HSET', peers, 'due', digits(now + UNBROKEN_MS))
+    elseif due and now >= due then
+        redis.call('HSET', peers, 'until', digits(now + PEER_POLL_MS))
+        return PEER_POLL_MS, true
+    end
+    return 0, false
+end
+
+-- There are peers: from now on the lock is left free for them.
+local function note_peers(us)
+    redis.call('HSETNX', peers, 'due', digits(math.floor(us / 1000) + UNBROKEN_MS))
+    redis.call('PEXPIRE', peers, PEERS_MS)
+end
+
+-- Are all holders ours? A reader too many in the record makes no more of it than a late poll.
+local function are_ours(count, is_writer)
+    if not is_writer then
+        return redis.call('HLEN', record) >= count
+    end
+    for _, holder in ipairs(redis.call('ZRANGE', lock, 0, -1)) do
+        if holder ~= '__write__' and redis.call('HEXISTS', record, holder) == 0 then
+            return false
+        end
+    end
+    return true
+end
+
+-- After how many ms the first waiter has to ask again, 0 if it can have the lock now; and whether it does
+-- not know that yet, though it has been the first for long.
+local function delay_of_first(us, waiter)
+    local foreign_ms = 90 + us % 21 -- 100 ms, jittered
+    if redis.call('TYPE', lock).ok == 'string' then
+        return foreign_ms, false
+    end
+    drop_expired(us)
+    local count = redis.call('ZCARD', lock)
+    if count == 0 then
+        return left_free(us)
+    end
+    local is_writer = redis.call('ZSCORE', lock, '__write__')
+    if waiter.mode == 'r' and not is_writer
+        or waiter.mode == 'p' and count == 1 and redis.call('ZSCORE', lock, waiter.token) then
+        return 0, false
+    end
+    local left = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2] - math.floor(us / 1000)
+    return math.max(1, math.min(left, are_ours(count, is_writer) and SAFETY_MS or foreign_ms)), false
+end
+
+-- Makes a holder of a waiter that was told, until it claims the lock or the claim window ends. A reader
+-- that is to be a writer stays a reader for as long as it was.
+local function admit(us, waiter)
+    local expiry = expiry_after(us, CLAIM_MS)
+    if waiter.mode == 'r' then
+        return admit_reader(waiter.token, expiry)
+    end
+    local before = redis.call('ZSCORE', lock, waiter.token)
+    if not before then
+        redis.call('DEL', record)
+    end
+    admit_writer(waiter.token, expiry, '')
+    if before and tonumber(before) > tonumber(expiry) then
+        redis.call('ZADD', lock, before, waiter.token)
+        end_with_last_holder()
+    end
+end
+
+-- The grant procedure. While the first waiter can have the lock it is told, and becomes a holder if its
+-- process lives. Who is the first then is told so if there is news, and is not there if its process is gone.
+-- Returns when `me`, the caller, has to ask again if it is the first, 0 when it can have the lock: it takes
+-- it itself. Returns false when nobody can be told; nothing was changed then.
+local function serve(us, me, news)
+    while true do
+        local entry, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
+        if not entry then
+            return nil
+        end
+        local waiter = read_waiter(entry)
+        local delay, is_new = delay_of_first(us, waiter)
+        if entry == me then
+            return delay
+        end
+        if delay > 0 then
+            if not (news or is_new) or tell(waiter, 'first', delay) ~= 0 then
+                return nil
+            end
+            redis.call('ZREM', queue, entry)
+        else
+            -- Before all else, as memory that has run short stops no script that has changed something.
+            redis.call('ZREM', queue, entry)
+            local receivers = tell(waiter, 'granted')
+            if not receivers then
+                redis.call('ZADD', queue, score, entry)
+                redis.call('PEXPIRE', queue, QUEUE_MS)
+                return false
+            end
+            if receivers > 0 then
+                admit(us, waiter)
+            end
+        end
+        news = true
+    end
+end
+
+local function is_queue_empty()
+    return redis.call('EXISTS', queue) == 0
+end
+
+-- Takes a waiter out of the queue, as whatever it waits; true if it was there.
+local function leave(waiter)
+    return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
+end
+
+-- Puts a waiter into the queue unless it is there: last; or, if it comes too late to claim, first; or
+-- before all others if they wait for its hold.
+local function enqueue(mode, waiter, manner, requeue)
+    local entry = mode .. waiter
+    if not redis.call('ZSCORE', queue, entry) then
+        local score = '-inf'
+        if mode ~= 'p' and manner == 'claim' then
+            local first = redis.call('ZRANGEBYSCORE', queue, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+            score = (first or 1) - 1
+        elseif mode ~= 'p' then
+            local last = redis.call('ZREVRANGEBYSCORE', queue, '+inf', '(-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+            score = (last or 0) + 1
+        end
+        redis.call('ZADD', queue, score, entry)
+        if manner == 'poll' then
+            redis.pcall('PUBLISH', requeue, lock) -- it was there: the others may be lost, too
+        end
+    end
+    redis.call('PEXPIRE', queue, QUEUE_MS)
+    return entry
+end
+
+-- What a caller is told that has to wait: its place, 0 the first, and in how many ms to ask again. `delay`
+-- is that of the first, if it is it.
+local function place_of(entry, delay)
+    local place = redis.call('ZRANK', queue, entry)
+    return {place, delay or math.min(place * PLACE_MS, RENEWAL_MS)}
+end
