@@ -83,6 +83,8 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_options.c
       src/store/redis_reply.c
       src/store/redis_script.c
+      src/store/redis_subscription.c
+      src/store/redis_wait.c
     ]))
   LATCH_LATER_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
   LATCH_LATER_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb])

@@ -120,14 +120,6 @@ static latch_status give_up(latch_op *op)
     return status;
 }
 
-/* Or it takes more than one step for another reason. */
-static bool waits_for_a_holder(const latch_op *op)
-{
-    return op->request.wait
-           && (op->poll_ns > 0
-               || (latch_store_describe(op->lease->store)->capabilities & LATCH_BLOCKING) != 0);
-}
-
 static latch_status wait_for(latch_op *op, latch_status status)
 {
     bool waits = false, first = true;
@@ -135,7 +127,7 @@ static latch_status wait_for(latch_op *op, latch_status status)
     interrupt_outcome outcome = GO_ON;
 
     while (LATCH_WANTS(status)) {
-        if (!waits && waits_for_a_holder(op)) {
+        if (!waits && op->waiting) {
             waits = true;
             begun_ns = php_latch_now_ns();
             LATCH_G(statistics).waits++;

@@ -259,7 +259,7 @@ typedef struct latch_request {
 
 /*
  * A plain value: between two calls it may be copied elsewhere, it holds no pointer to itself.
- * `fd`, `events` and `wake_ns` are answers; the rest is the engine's.
+ * `fd`, `events`, `wake_ns` and `waiting` are answers; the rest is the engine's.
  */
 typedef struct latch_op {
     latch_lease *lease;
@@ -271,8 +271,10 @@ typedef struct latch_op {
     int64_t sent_ns; /* when the last command was sent */
     int64_t poll_ns; /* pause before the next poll, 0 before the first */
     void *state;     /* the store's own, NULL when nothing is in flight in the store */
+    bool waiting;    /* it has come to wait for what somebody else holds */
     uint8_t mode_before;
-    uint8_t attempts; /* the store's own */
+    uint8_t attempts; /* the store's own, both */
+    uint8_t manner;
     bool cancelled;
     bool undoing; /* the cancel found a grant and is giving it back */
 } latch_op;

@@ -83,6 +83,7 @@ static latch_status want_poll(latch_op *op, int64_t now_ns)
     if (!env->random(env->context, &random, sizeof(random))) {
         random = UINT16_MAX / 2; /* jitter only spreads contenders: no reason to fail */
     }
+    op->waiting = true;
     op->wake_ns = add_ns(now_ns, op->poll_ns / 10 * 9 + op->poll_ns / 5 * random / UINT16_MAX);
     return LATCH_WANT_TIMER;
 }

@@ -172,6 +172,7 @@ latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operatio
     waiter->operation = operation;
     waiter->outcome = PENDING;
     sem_post(&waiter->jobs);
+    op->waiting = true;
     op->state = waiter;
     op->fd = waiter->wake.fd;
     op->events = POLLIN;

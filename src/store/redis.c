@@ -1,6 +1,7 @@
 /*
  * Locks in Redis or Valkey, in the layout of Symfony's RedisStore, with which they exclude each
- * other: one script for each request (redis/ *.lua), one round trip.
+ * other: one script for each request (redis/ *.lua), one round trip. Who has to wait stands in a
+ * queue and is told when the lock is its (redis_wait.c).
  *
  * A request may be sent twice: when its reply was lost with the connection nobody knows whether it
  * was carried out, and all of them ask for a state by the holder's token, not for a change. If that
@@ -20,12 +21,32 @@
 /* The member that says that the holder is a writer, so that it can be no holder's token. */
 #define WRITER "__write__"
 
+static redis_wait *wait_of(const latch_op *op)
+{
+    redis_hold *hold = op->lease->state;
+
+    return &hold->wait;
+}
+
 static redis_target target_of(const latch_lease *lease)
 {
-    return (redis_target){lease->resource, lease->resource_length, lease->token};
+    const redis_hold *hold = lease->state;
+
+    return (redis_target){lease->resource, lease->resource_length, lease->token, hold->wait.ticket,
+                          false};
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
+
+static void redis_close(latch_store *base)
+{
+    redis_store *store = (redis_store *) base;
+
+    latch_redis_close(&store->connection);
+    latch_redis_subscription_end(&store->subscription);
+    latch_redis_debts_end(store);
+    latch_redis_options_free(base->engine, &store->options);
+}
 
 static latch_status redis_open(latch_store *base, const latch_store_options *options,
                                latch_error *error)
@@ -39,16 +60,11 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
     }
     latch_redis_connection_init(&store->connection, base->engine, &store->options);
     latch_redis_debts_init(store);
+    if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options)) {
+        redis_close(base);
+        return latch_fail_memory(error);
+    }
     return LATCH_DONE;
-}
-
-static void redis_close(latch_store *base)
-{
-    redis_store *store = (redis_store *) base;
-
-    latch_redis_close(&store->connection);
-    latch_redis_debts_end(store);
-    latch_redis_options_free(base->engine, &store->options);
 }
 
 static const char *redis_identity(const latch_store *base)
@@ -85,6 +101,7 @@ static latch_status make_hold(latch_op *op)
     hold->adopted = op->lease->token != NULL;
     hold->spent = false;
     hold->deadline_ns = LATCH_NEVER;
+    hold->wait.ticket = 0;
     op->lease->state = hold;
     return LATCH_DONE;
 }
@@ -104,6 +121,8 @@ static latch_status claim_token(latch_op *op)
             lease->mode = LATCH_FREE;
             return LATCH_CONFLICT;
         }
+        latch_redis_wait_end(lease);
+        op->attempts = 0;
         forget_token(lease);
         lease->mode = op->mode_before = LATCH_FREE;
     }
@@ -204,11 +223,15 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     const redis_target target = target_of(op->lease);
+    const redis_order order = {script_of(op), (op->attempts & REDIS_AS_TEXT) != 0, op->manner,
+                               op->request.ttl_ms};
     redis_call *call;
 
     latch_redis_pay(store, now_ns); /* first: it may be this very lock */
-    call = latch_redis_send_script(store, script_of(op), (op->attempts & REDIS_AS_TEXT) != 0,
-                                   &target, op->request.ttl_ms, now_ns);
+    if (op->manner != REDIS_TRY) {
+        latch_redis_ask_for_peers(store, now_ns);
+    }
+    call = latch_redis_send_script(store, &order, &target, now_ns);
     if (call == NULL) {
         return latch_fail_memory(op->error);
     }
@@ -227,11 +250,14 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     return LATCH_DONE;
 }
 
-/* Connects, and sends. LATCH_DONE: it is on its way. */
+/* Connects, and sends, when it is time. LATCH_DONE: it is on its way. */
 static latch_status dispatch(latch_op *op, int64_t now_ns)
 {
     latch_status status = claim_token(op); /* a process may have been forked meanwhile */
 
+    if (status == LATCH_DONE && op->request.wait) {
+        status = latch_redis_wait(op, now_ns);
+    }
     if (status == LATCH_DONE) {
         status = latch_redis_connect(&latch_redis_store_of(op)->connection, op, now_ns);
     }
@@ -251,25 +277,28 @@ static latch_status fail_overdue(latch_op *op)
     redis_store *store = latch_redis_store_of(op);
 
     latch_redis_close(&store->connection);
+    if (latch_redis_is_queued(op->lease)) {
+        wait_of(op)->trouble_ns = op->sent_ns; /* that was long enough */
+    }
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s did not answer within %g s",
                       store->options.address,
                       (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);
 }
 
-/* Takes the reply of an answered call. LATCH_WANT_TIMER: it is to be sent again, as text. */
-static latch_status conclude(latch_op *op, const redisReply *reply)
+/* Takes the reply of an answered call. REDIS_AGAIN: it was not the last one. */
+static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_ns)
 {
     if (reply->type != REDIS_REPLY_ERROR) {
-        return latch_redis_understand(op, reply);
+        return latch_redis_understand(op, reply, now_ns);
     }
     if (strncmp(reply->str, "NOSCRIPT", 8) == 0 && (op->attempts & REDIS_AS_TEXT) == 0) {
         op->attempts |= REDIS_AS_TEXT;
-        return LATCH_WANT_TIMER;
+        return REDIS_AGAIN;
     }
     return latch_redis_fail_with_reply(op, reply->str);
 }
 
-/* Looks after what was sent. LATCH_WANT_TIMER: it is to be sent again. */
+/* Looks after what was sent. REDIS_AGAIN: it was not the last one. */
 static latch_status await(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -281,11 +310,11 @@ static latch_status await(latch_op *op, int64_t now_ns)
     }
     op->state = unsent(store);
     if (call->state == REDIS_ANSWERED) {
-        status = conclude(op, call->reply);
+        status = conclude(op, call->reply, now_ns);
     } else if (call->state == REDIS_UNANSWERED) {
         status = fail_overdue(op);
     } else {
-        status = count_loss(op) ? LATCH_WANT_TIMER : fail_lost(op);
+        status = count_loss(op) ? REDIS_AGAIN : fail_lost(op);
     }
     latch_redis_call_free(&store->connection, call);
     return status;
@@ -300,59 +329,104 @@ static int64_t debt_end(const latch_lease *lease, int64_t now_ns)
                : lease->deadline_ns;
 }
 
+/* Makes a writer a reader again, behind the command that may have promoted it. */
+static bool send_demotion(latch_op *op, int64_t now_ns)
+{
+    redis_store *store = latch_redis_store_of(op);
+    const redis_target target = target_of(op->lease);
+    const redis_order order = {REDIS_ACQUIRE_SHARED, true, REDIS_TRY, op->request.ttl_ms};
+    redis_call *call = latch_redis_send_script(store, &order, &target, now_ns);
+
+    if (call != NULL) {
+        latch_redis_call_free(&store->connection, call);
+        note_ttl(op, now_ns);
+    }
+    return call != NULL;
+}
+
+static bool promotes(const latch_op *op, int64_t now_ns)
+{
+    return op->request.kind == LATCH_ACQUIRE && op->mode_before == LATCH_SHARED
+           && now_ns < op->lease->deadline_ns;
+}
+
+/* What may be held, or waited for, by an acquire that is over. */
+static void give_back(latch_op *op, int64_t now_ns)
+{
+    redis_store *store = latch_redis_store_of(op);
+    redis_hold *hold = op->lease->state;
+    redis_target target = target_of(op->lease);
+
+    if (hold->adopted && target.ticket == 0) {
+        return; /* somebody else may hold by it */
+    }
+    target.keep = hold->adopted;
+    latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
+    latch_redis_pay(store, now_ns);
+    hold->spent = !hold->adopted;
+}
+
 /*
  * The request is over, and nobody knows whether the server has carried it out: the reply is lost,
- * or will be heard by nobody, or the script failed in its middle. A lock that may have been
- * granted, or may not have been released, is given back; one that may have been demoted counts as
- * shared.
+ * or will be heard by nobody, or the script failed in its middle; or it waits for a lock no longer.
+ * A lock that may have been granted, or may not have been released, is given back; one that may
+ * have been demoted counts as shared.
  */
 static void make_good(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
-    redis_hold *hold = lease->state;
-    const redis_target target = target_of(lease);
+    bool is_queued = latch_redis_is_queued(lease);
 
-    if ((op->attempts & REDIS_SENT) == 0 || is_foreign(lease)) {
+    if (((op->attempts & REDIS_SENT) == 0 && !is_queued) || is_foreign(lease)) {
         return;
     }
     if (op->request.kind == LATCH_RELEASE) {
+        const redis_target target = target_of(lease);
+
         latch_redis_owe(store, &target, debt_end(lease, now_ns));
-    }
-    if (!latch_redis_acquires(op)) {
-        return;
-    }
-    if (op->mode_before == LATCH_FREE && !hold->adopted) {
-        latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
-        latch_redis_pay(store, now_ns);
-        hold->spent = true;
+    } else if (is_queued && promotes(op, now_ns)) {
+        if (store->connection.stage == REDIS_READY) {
+            send_demotion(op, now_ns);
+        }
+    } else if (latch_redis_acquires(op) && (op->mode_before == LATCH_FREE || is_queued)) {
+        give_back(op, now_ns);
     } else if (op->request.kind == LATCH_ACQUIRE_SHARED && lease->mode == LATCH_EXCLUSIVE) {
         lease->mode = LATCH_SHARED;
         lease->fencing_token = 0;
+    }
+    if (is_queued && store->connection.stage != REDIS_READY) {
+        /* The server was not told. It must not think that somebody waits here. */
+        latch_redis_close(&store->subscription.connection);
     }
 }
 
 /* Sends the request, unless that has been done, and looks after its reply. */
 static latch_status advance(latch_op *op, int64_t now_ns)
 {
-    redis_store *store = latch_redis_store_of(op);
-    latch_status status = LATCH_WANT_TIMER;
+    latch_status status;
 
-    while (status == LATCH_WANT_TIMER) {
+    do {
         if (is_sent(op)) {
-            latch_redis_receive(&store->connection);
+            latch_redis_receive(&latch_redis_store_of(op)->connection);
             status = LATCH_DONE;
         } else {
             status = dispatch(op, now_ns);
         }
         if (status == LATCH_DONE) {
             status = await(op, now_ns);
-        } else {
-            break; /* also to wait until it is connected */
         }
+    } while (status == REDIS_AGAIN);
+    if (status == LATCH_ERROR_STORE && latch_redis_is_queued(op->lease)
+        && latch_redis_outlives(op, now_ns)) {
+        return LATCH_WANT_TIMER;
     }
-    if (LATCH_FAILED(status)) {
-        make_good(op, now_ns);
+    if (!LATCH_WANTS(status) && op->lease->state != NULL) {
+        if (LATCH_FAILED(status)
+            || (status == LATCH_CONFLICT && latch_redis_is_queued(op->lease))) {
+            make_good(op, now_ns);
+        }
+        latch_redis_wait_end(op->lease);
     }
     return status;
 }
@@ -430,6 +504,7 @@ static latch_status redis_begin(latch_op *op)
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
     op->attempts = 0;
+    op->manner = REDIS_TRY;
     op->state = unsent(store);
     sort_out_inheritance(op);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
@@ -443,20 +518,6 @@ static latch_status redis_begin(latch_op *op)
     return redis_step(op, op->sent_ns);
 }
 
-/* Makes a writer a reader again, behind the command that may have promoted it. */
-static bool send_demotion(latch_op *op)
-{
-    redis_store *store = latch_redis_store_of(op);
-    const redis_target target = target_of(op->lease);
-    redis_call *call = latch_redis_send_script(store, REDIS_ACQUIRE_SHARED, true, &target,
-                                               op->request.ttl_ms, op->sent_ns);
-
-    if (call != NULL) {
-        latch_redis_call_free(&store->connection, call);
-    }
-    return call != NULL;
-}
-
 /*
  * Nobody has to wait for a server that does not answer: what a request may have done is undone by a
  * command right behind it, and neither is awaited.
@@ -464,18 +525,22 @@ static bool send_demotion(latch_op *op)
 static latch_status redis_cancel(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
-    redis_call *call = op->state;
+    int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
     if (is_sent(op)) {
-        bool promotes = op->mode_before == LATCH_SHARED && op->request.kind == LATCH_ACQUIRE;
+        redis_call *call = op->state;
 
         if (call->state == REDIS_ANSWERED
-            || (call->state == REDIS_UNANSWERED && promotes && !send_demotion(op))) {
-            return latch_redis_want(&store->connection, op->sent_ns, op);
+            || (call->state == REDIS_UNANSWERED && promotes(op, now_ns)
+                && !latch_redis_is_queued(op->lease) && !send_demotion(op, now_ns))) {
+            return latch_redis_want(&store->connection, now_ns, op);
         }
         latch_redis_call_free(&store->connection, call);
     }
-    make_good(op, op->sent_ns);
+    make_good(op, now_ns);
+    if (op->lease->state != NULL) {
+        latch_redis_wait_end(op->lease);
+    }
     return LATCH_CONFLICT;
 }
 
@@ -496,6 +561,9 @@ static bool redis_shares_token(const latch_lease *lease)
 
 static void redis_drop(latch_lease *lease)
 {
+    if (lease->state != NULL) {
+        latch_redis_wait_end(lease);
+    }
     latch_free(lease->store->engine, lease->state);
 }
 
@@ -504,8 +572,8 @@ const latch_store_class latch_redis_store = {
         {
             .name = "redis",
             .state_name = "Symfony\\Component\\Lock\\Store\\RedisStore",
-            .capabilities = LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING
-                            | LATCH_SERIALIZABLE,
+            .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
+                            | LATCH_FENCING | LATCH_SERIALIZABLE,
         },
     .size = sizeof(redis_store),
     .open = redis_open,

@@ -1,5 +1,6 @@
 /*
- * Inside the Redis store: redis.c (requests), redis_script.c (what is sent for them), redis_reply.c
+ * Inside the Redis store: redis.c (requests), redis_wait.c (when those who wait ask),
+ * redis_subscription.c (what they are told meanwhile), redis_script.c (what is sent), redis_reply.c
  * (what comes back), redis_debt.c (releases that nobody awaits), redis_connection.c and
  * redis_call.c (how it gets there).
  */
@@ -7,6 +8,7 @@
 #define LATCH_REDIS_H
 
 #include "redis_connection.h"
+#include "redis_subscription.h"
 #include "store.h"
 
 /* What is kept beside the locks. No lock has such a name. */
@@ -25,6 +27,9 @@ typedef struct redis_store {
     latch_store store;
     redis_options options;
     redis_connection connection;
+    redis_subscription subscription;
+    bool has_peers;      /* who wait by polling, when the server was asked last */
+    int64_t peers_ns;    /* when to ask again */
     latch_link debts;    /* unpaid: those that are on their way are their calls' */
     unsigned generation; /* of the process whose debts they are */
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
@@ -37,10 +42,26 @@ typedef struct redis_hold {
     bool adopted;        /* it came with a key: the lock may be held by it already */
     bool spent;          /* a release by it may still be on its way: for no other hold */
     int64_t deadline_ns; /* the lease's, before the last command was sent */
+    redis_wait wait;
 } redis_hold;
 
 /* op->attempts */
-enum { REDIS_SENT = 1, REDIS_LOST_BEFORE = 2, REDIS_AS_TEXT = 4, REDIS_SPENT_BEFORE = 8 };
+enum {
+    REDIS_SENT = 1,
+    REDIS_LOST_BEFORE = 2,
+    REDIS_AS_TEXT = 4,
+    REDIS_SPENT_BEFORE = 8,
+    REDIS_TRIED = 16, /* a request that waits: without waiting, first */
+};
+
+/* op->manner: how an acquire asks, as the scripts call it */
+enum { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
+
+/* What a script answers in the place of a place. */
+enum { REDIS_NO_MESSAGES = -1, REDIS_BOTH_PROMOTE = -2 };
+
+/* The request is to be sent, or sent once more. No step ever answers that. */
+#define REDIS_AGAIN LATCH_INTERRUPTED
 
 /* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
 #define REDIS_TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
@@ -62,21 +83,48 @@ typedef struct redis_target {
     const char *resource;
     size_t length;
     const char *token;
+    uint64_t ticket; /* of its wait; 0: it stands in no queue */
+    bool keep;       /* a release leaves the queue, and gives nothing back */
 } redis_target;
 
-/*
- * Sends a script, by its digest or `as_text`, on a READY connection. `ttl_ms` is for those that
- * take or renew a lock. NULL when memory ran out.
- */
-redis_call *latch_redis_send_script(redis_store *store, redis_script_id id, bool as_text,
-                                    const redis_target *target, int64_t ttl_ms, int64_t now_ns);
+typedef struct redis_order {
+    redis_script_id id;
+    bool as_text;   /* not by its digest */
+    uint8_t manner; /* of those that take a lock */
+    int64_t ttl_ms; /* of those that take or renew one */
+} redis_order;
+
+/* Sends a script on a READY connection. NULL when memory ran out. */
+redis_call *latch_redis_send_script(redis_store *store, const redis_order *order,
+                                    const redis_target *target, int64_t now_ns);
 
 /* ---- redis_reply.c */
 
-/* The outcome of the request, as the script's reply says; notes on the lease what that means. */
-latch_status latch_redis_understand(latch_op *op, const redisReply *reply);
+/*
+ * The outcome of the request, as the script's reply says; notes on the lease what that means.
+ * REDIS_AGAIN: it has to wait.
+ */
+latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64_t now_ns);
 /* The same for a reply that is an error. */
 latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
+
+/* ---- redis_wait.c */
+
+/*
+ * What a request that waits has to do next, while nothing is on its way. LATCH_DONE: be sent, in
+ * op->manner. LATCH_WANT_*: wait. LATCH_CONFLICT: it cannot wait here.
+ */
+latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
+/* It has to wait, as a script says. The same; REDIS_AGAIN: it does. */
+latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns);
+/* May it be in the queue? */
+bool latch_redis_is_queued(const latch_lease *lease);
+/* It waits no longer; the server may have to be told (latch_redis_owe()). */
+void latch_redis_wait_end(latch_lease *lease);
+/* It could not ask: whether it shall try again, at op->wake_ns, as for a while it shall. */
+bool latch_redis_outlives(latch_op *op, int64_t now_ns);
+/* On a READY connection, now and then: are there peers? */
+void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns);
 
 /* ---- redis_debt.c */
 
@@ -84,7 +132,8 @@ void latch_redis_debts_init(redis_store *store);
 /* To be called when the connection has ended. */
 void latch_redis_debts_end(redis_store *store);
 /*
- * Takes it upon the store to give a lock back, if it is held by that token: as soon as it is
+ * Takes it upon the store to give a lock back, if it is held by that token, and to wait for it no
+ * longer: as soon as it is
  * connected, and anew whenever a connection was lost before the server has answered. By `end_ns`
  * the lock has expired by itself. The token must not be used for anything else any more. False when
  * memory ran out.

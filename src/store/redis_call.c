@@ -10,7 +10,7 @@
 
 /* No reply to a script of ours is nearly as long. */
 #define REPLY_MAX (64 * 1024)
-#define REPLY_ELEMENTS_MAX 2
+#define REPLY_ELEMENTS_MAX REDIS_ARGUMENTS_MAX
 
 #if HIREDIS_MAJOR == 0
 typedef int element_count;
@@ -277,8 +277,16 @@ static bool deal_out(redis_connection *connection)
             return connection->context->reader->len <= REPLY_MAX;
         }
         if (connection->calls.next == &connection->calls) {
-            freeReplyObject(reply); /* nobody has asked for it */
-            return false;
+            bool wanted = connection->push != NULL;
+
+            if (wanted) {
+                connection->push(connection->push_context, reply);
+            }
+            freeReplyObject(reply);
+            if (!wanted) {
+                return false; /* nobody has asked for it */
+            }
+            continue;
         }
         settle_call(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
                     REDIS_ANSWERED, reply);

@@ -340,6 +340,7 @@ static latch_status await_greeting(redis_connection *connection, latch_op *op)
         return latch_redis_want(connection, connection->deadline_ns, op);
     }
     free_greeting(connection);
+    connection->established++;
     connection->stage = REDIS_READY;
     return LATCH_DONE;
 }

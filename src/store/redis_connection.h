@@ -25,6 +25,7 @@ typedef struct redis_connection {
     latch_engine *engine;
     const redis_options *options;
     redis_stage stage;
+    unsigned established; /* how often it has become READY */
     bool has_socket;
     latch_descriptor descriptor;               /* the socket; a fork closes it in the child */
     redisContext *context;                     /* from GREETING on */
@@ -36,7 +37,10 @@ typedef struct redis_connection {
     int64_t retry_ns;                     /* without a socket: when to try the address */
     struct redis_call *login, *selection; /* AUTH and SELECT, while GREETING; or NULL */
     latch_link calls;                     /* sent and unanswered, in their order */
-    char *unsent;                         /* what the socket did not take yet */
+    /* Gets what comes unasked, on a connection that is subscribed; NULL: nothing may. */
+    void (*push)(void *context, const redisReply *message);
+    void *push_context;
+    char *unsent; /* what the socket did not take yet */
     size_t unsent_length;
     char trouble[64];             /* why it was closed last */
     struct addrinfo unix_address; /* of a Unix socket, as if it had been resolved */
@@ -67,11 +71,13 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
 /* To be called by a new request: forgets an attempt to connect that nobody drove to its end. */
 void latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
 
+#define REDIS_ARGUMENTS_MAX 16
+
 /* A command's arguments, the first of which is its name; they are not copied. */
 typedef struct redis_command {
     size_t count; /* 0 at the beginning */
-    const char *arguments[10];
-    size_t lengths[10];
+    const char *arguments[REDIS_ARGUMENTS_MAX];
+    size_t lengths[REDIS_ARGUMENTS_MAX];
 } redis_command;
 
 void latch_redis_add(redis_command *command, const char *argument, size_t length);

@@ -18,6 +18,8 @@ typedef struct redis_debt {
     redis_store *store;
     int64_t end_ns;   /* by then the lock has expired by itself */
     uint8_t refusals; /* so far */
+    uint64_t ticket;
+    bool keep;
     char token[LATCH_TOKEN_MAX + 1];
     size_t resource_length;
     char resource[];
@@ -67,6 +69,8 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
     debt->store = store;
     debt->end_ns = end_ns;
     debt->refusals = 0;
+    debt->ticket = target->ticket;
+    debt->keep = target->keep;
     snprintf(debt->token, sizeof(debt->token), "%s", target->token);
     debt->resource_length = target->length;
     memcpy(debt->resource, target->resource, target->length);
@@ -77,8 +81,10 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
 /* Sends the release; false when memory ran out. */
 static bool pay(redis_store *store, redis_debt *debt, int64_t now_ns)
 {
-    const redis_target target = {debt->resource, debt->resource_length, debt->token};
-    redis_call *call = latch_redis_send_script(store, REDIS_RELEASE, true, &target, 0, now_ns);
+    const redis_target target = {debt->resource, debt->resource_length, debt->token, debt->ticket,
+                                 debt->keep};
+    const redis_order order = {.id = REDIS_RELEASE, .as_text = true};
+    redis_call *call = latch_redis_send_script(store, &order, &target, now_ns);
 
     if (call == NULL) {
         return false;

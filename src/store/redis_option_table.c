@@ -185,6 +185,20 @@ static latch_status take_prefix(redis_reading *reading)
     return LATCH_DONE;
 }
 
+static latch_status take_peers(redis_reading *reading)
+{
+    static const char *const names[] = {
+        [REDIS_PEERS_AUTO] = "auto", [REDIS_PEERS_YES] = "yes", [REDIS_PEERS_NO] = "no"};
+
+    for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
+        if (strcmp(reading->option->value, names[at]) == 0) {
+            reading->options->peers = (redis_peers) at;
+            return LATCH_DONE;
+        }
+    }
+    return fail_option(reading, "is auto, yes or no");
+}
+
 static latch_status take_persistent_id(redis_reading *reading)
 {
     reading->persistent_id = reading->option->value;
@@ -284,6 +298,7 @@ static const struct {
     {"failover", take_nothing, false},
     {"host", take_host, true},
     {"lazy", take_nothing, false},
+    {"peers", take_peers, false},
     {"persistent", take_nothing, false},
     {"persistent_id", take_persistent_id, false},
     {"prefix", take_prefix, false},

@@ -202,7 +202,7 @@ static bool make_identity(const latch_engine *engine, const redis_reading *readi
     const char *texts[] = {options->host,     options->path,   options->user,
                            options->password, options->prefix, reading->persistent_id};
     enum { TEXTS = sizeof(texts) / sizeof(*texts), NUMBER = sizeof("-9223372036854775808 ") };
-    size_t size = 5 * NUMBER, length;
+    size_t size = 6 * NUMBER, length;
 
     for (int at = 0; at < TEXTS; at++) {
         size += NUMBER + (texts[at] != NULL ? strlen(texts[at]) : 0);
@@ -211,9 +211,10 @@ static bool make_identity(const latch_engine *engine, const redis_reading *readi
     if (options->identity == NULL) {
         return false;
     }
-    length = (size_t) snprintf(options->identity, size, "%d %d %" PRId64 " %" PRId64 " %d",
+    length = (size_t) snprintf(options->identity, size, "%d %d %" PRId64 " %" PRId64 " %d %d",
                                options->port, options->database, options->connect_timeout_ns,
-                               options->command_timeout_ns, options->keepalive_s);
+                               options->command_timeout_ns, options->keepalive_s,
+                               (int) options->peers);
     for (int at = 0; at < TEXTS; at++) {
         length += texts[at] == NULL
                       ? (size_t) snprintf(options->identity + length, size - length, " -")

@@ -13,6 +13,7 @@
  *     dbindex       the database; must be that of the path if both are given
  *     auth          the password, or auth[]=user&auth[]=password; goes before those in front of "@"
  *     prefix        goes before every key
+ *     peers         auto, yes or no: do others wait by polling, whom we must leave a chance?
  *     persistent_id gives a connection of its own to those who name the same one
  *     host[...]     the server, where none stands in the DSN: "host:port" or "/path/of/socket:"
  *
@@ -33,6 +34,10 @@
 #define REDIS_MAX_TIMEOUT_S 86400
 #define REDIS_MAX_KEEPALIVE_S 32767
 
+/* Clients that wait by polling, as Symfony's: whether they are about is known, or is to be found
+ * out. */
+typedef enum { REDIS_PEERS_AUTO = 0, REDIS_PEERS_YES, REDIS_PEERS_NO } redis_peers;
+
 typedef struct redis_options {
     char *identity; /* normal form: one connection for each; holds credentials, never to be shown */
     char *address;  /* for messages: "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock" */
@@ -47,6 +52,7 @@ typedef struct redis_options {
     int64_t connect_timeout_ns;
     int64_t command_timeout_ns;
     int keepalive_s; /* 0: off */
+    redis_peers peers;
 } redis_options;
 
 /*

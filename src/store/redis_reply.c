@@ -146,10 +146,37 @@ static latch_status understand_refused(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-latch_status latch_redis_understand(latch_op *op, const redisReply *reply)
+/* It was refused without waiting. One that would wait does so next. */
+static latch_status understand_tried(latch_op *op)
+{
+    latch_status status = understand_refused(op);
+
+    if (!op->request.wait || (op->attempts & REDIS_TRIED) != 0) {
+        return status;
+    }
+    op->attempts = REDIS_TRIED;
+    return REDIS_AGAIN;
+}
+
+/* Its place in the queue, and in how many ms it is to ask again. */
+static latch_status understand_place(latch_op *op, const redisReply *reply, int64_t now_ns)
+{
+    if (!latch_redis_is_queued(op->lease) || reply->elements != 2
+        || !is_integer(reply->element[0], REDIS_BOTH_PROMOTE, INT32_MAX)
+        || !is_integer(reply->element[1], 0, INT32_MAX)) {
+        return fail_confused(op);
+    }
+    understand_refused(op);
+    return latch_redis_wait_on(op, reply->element[0]->integer, reply->element[1]->integer, now_ns);
+}
+
+latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64_t now_ns)
 {
     if (reply->type == REDIS_REPLY_NIL && latch_redis_acquires(op)) {
-        return understand_refused(op);
+        return understand_tried(op);
+    }
+    if (reply->type == REDIS_REPLY_ARRAY && latch_redis_acquires(op)) {
+        return understand_place(op, reply, now_ns);
     }
     if (reply->type == REDIS_REPLY_NIL && op->request.kind == LATCH_PROBE) {
         return LATCH_CONFLICT;

@@ -2,6 +2,7 @@
 #include "redis.h"
 #include "redis_scripts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,9 @@ static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
     [REDIS_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_RELEASE, 4, false),
     [REDIS_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false),
 };
+
+/* Of a TTL as a text. */
+enum { TTL_SIZE = 24 };
 
 static void digest_scripts(redis_store *store)
 {
@@ -57,41 +61,98 @@ static char *add_key(redis_command *command, char *at, const redis_options *opti
     return at;
 }
 
-redis_call *latch_redis_send_script(redis_store *store, redis_script_id id, bool as_text,
-                                    const redis_target *target, int64_t ttl_ms, int64_t now_ns)
+/* "TICKET LENGTH TOKENCHANNEL": the waiter, but for what it waits to be. NULL: memory ran out. */
+static char *name_waiter(const redis_store *store, const redis_target *target, char *small,
+                         size_t small_size)
 {
-    static const char *const names[] = {"", REDIS_OWN_KEYS "holder:", REDIS_OWN_KEYS "fencing"};
-    const latch_engine *engine = store->store.engine;
-    const redis_script *script = &scripts[id];
-    const redis_options *options = &store->options;
-    size_t size = 3 * options->prefix_length + 2 * target->length + 64;
-    char small[512], *keys = size <= sizeof(small) ? small : latch_allocate(engine, size);
-    char key_count[2] = {(char) ('0' + script->key_count), '\0'}, ttl[24], *at = keys;
-    redis_command command = {.count = 0};
-    redis_call *call;
+    const char *channel = store->subscription.channel;
+    size_t size = strlen(target->token) + strlen(channel) + 48;
+    char *waiter = size <= small_size ? small : latch_allocate(store->store.engine, size);
 
-    if (keys == NULL) {
-        return NULL;
+    if (waiter != NULL) {
+        snprintf(waiter, size, "%" PRIu64 " %zu %s%s", target->ticket, strlen(target->token),
+                 target->token, channel);
     }
-    if (store->digests[id][0] == '\0') {
+    return waiter;
+}
+
+/* What a script that takes a lock is told about waiting; nothing for a simple try. */
+static void add_manner(redis_command *command, const redis_store *store, const redis_order *order,
+                       const char *waiter, int64_t now_ns)
+{
+    static const char *const manners[] = {
+        [REDIS_TRY] = "try",   [REDIS_WAIT] = "wait",   [REDIS_CHECK] = "check",
+        [REDIS_POLL] = "poll", [REDIS_CLAIM] = "claim",
+    };
+    bool is_mute = now_ns < store->subscription.retry_ns;
+    bool has_peers = store->options.peers == REDIS_PEERS_YES || store->has_peers;
+
+    if (order->manner == REDIS_TRY && !is_mute && waiter == NULL) {
+        return;
+    }
+    latch_redis_add_text(command, manners[order->manner]);
+    latch_redis_add_text(command, is_mute ? "mute" : has_peers ? "peers" : "");
+    if (waiter != NULL) {
+        latch_redis_add_text(command, waiter);
+        latch_redis_add_text(command, store->subscription.requeue_channel);
+    }
+}
+
+static void add_arguments(redis_command *command, const redis_store *store,
+                          const redis_order *order, const redis_target *target, const char *waiter,
+                          char ttl[TTL_SIZE], int64_t now_ns)
+{
+    latch_redis_add_text(command, target->keep ? "" : target->token);
+    if (scripts[order->id].takes_ttl) {
+        latch_redis_add(command, ttl,
+                        (size_t) snprintf(ttl, TTL_SIZE, "%lld", (long long) order->ttl_ms));
+    }
+    if (order->id == REDIS_ACQUIRE || order->id == REDIS_ACQUIRE_SHARED) {
+        add_manner(command, store, order, waiter, now_ns);
+    } else if (order->id == REDIS_RELEASE && waiter != NULL) {
+        latch_redis_add_text(command, waiter);
+    }
+}
+
+redis_call *latch_redis_send_script(redis_store *store, const redis_order *order,
+                                    const redis_target *target, int64_t now_ns)
+{
+    static const char *const names[] = {"", REDIS_OWN_KEYS "holder:", REDIS_OWN_KEYS "queue:",
+                                        REDIS_OWN_KEYS "peers:", REDIS_OWN_KEYS "fencing"};
+    enum { NAMES = sizeof(names) / sizeof(*names), NAME_MAX_LENGTH = 16 };
+    const latch_engine *engine = store->store.engine;
+    const redis_script *script = &scripts[order->id];
+    const redis_options *options = &store->options;
+    size_t size = NAMES * (options->prefix_length + target->length + NAME_MAX_LENGTH);
+    char small_keys[512], small_waiter[256], ttl[TTL_SIZE], *at;
+    char *keys = size <= sizeof(small_keys) ? small_keys : latch_allocate(engine, size);
+    char *waiter =
+        target->ticket != 0 ? name_waiter(store, target, small_waiter, sizeof(small_waiter)) : NULL;
+    char key_count[2] = {(char) ('0' + script->key_count), '\0'};
+    redis_command command = {.count = 0};
+    redis_call *call = NULL;
+
+    if (store->digests[order->id][0] == '\0') {
         digest_scripts(store);
     }
-    latch_redis_add_text(&command, as_text ? "EVAL" : "EVALSHA");
-    latch_redis_add(&command, as_text ? script->text : store->digests[id],
-                    as_text ? script->length : sizeof(store->digests[id]) - 1);
-    latch_redis_add_text(&command, key_count);
-    for (size_t key = 0; key < script->key_count; key++) {
-        at = add_key(&command, at, options, names[key], target->resource,
-                     key == 2 ? 0 : target->length);
+    if (keys != NULL && (target->ticket == 0 || waiter != NULL)) {
+        latch_redis_add_text(&command, order->as_text ? "EVAL" : "EVALSHA");
+        latch_redis_add(&command, order->as_text ? script->text : store->digests[order->id],
+                        order->as_text ? script->length : sizeof(store->digests[order->id]) - 1);
+        latch_redis_add_text(&command, key_count);
+        at = keys;
+        for (size_t key = 0; key < script->key_count; key++) {
+            at = add_key(&command, at, options, names[key], target->resource,
+                         key == NAMES - 1 ? 0 : target->length);
+        }
+        add_arguments(&command, store, order, target, waiter, ttl, now_ns);
+        call = latch_redis_send(&store->connection, &command, now_ns);
     }
-    latch_redis_add_text(&command, target->token);
-    if (script->takes_ttl) {
-        latch_redis_add(&command, ttl,
-                        (size_t) snprintf(ttl, sizeof(ttl), "%lld", (long long) ttl_ms));
-    }
-    call = latch_redis_send(&store->connection, &command, now_ns);
-    if (keys != small) {
+    if (keys != small_keys) {
         latch_free(engine, keys);
+    }
+    if (waiter != small_waiter) {
+        latch_free(engine, waiter);
     }
     return call;
 }

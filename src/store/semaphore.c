@@ -341,6 +341,7 @@ static latch_status conflict(latch_op *op, key_t key, int set)
         return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                           "the lock is held by this very thread, through another key");
     }
+    op->waiting = true;
     op->state = state_of_set(set);
     op->wake_ns = 0; /* at once: the next step sleeps */
     return LATCH_WANT_TIMER;

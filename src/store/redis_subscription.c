@@ -1,0 +1,231 @@
+/* Messages from other processes, by way of the server: see redis_subscription.h. */
+#include "redis_subscription.h"
+
+#include "redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WAKE_CHANNEL REDIS_OWN_KEYS "wake:"
+#define REQUEUE_CHANNEL REDIS_OWN_KEYS "requeue"
+
+/* What tells a process's channel from those of all others: random bytes, in base64. */
+enum { ID_BYTES = 12, ID_LENGTH = 16 };
+
+/* For how long a server without messages is not asked for them again. */
+#define REFUSED_NS (60 * LATCH_NS_PER_S)
+
+static void take_message(void *context, const redisReply *message);
+
+bool latch_redis_subscription_init(redis_subscription *subscription, latch_engine *engine,
+                                   const redis_options *options)
+{
+    size_t size = options->prefix_length + sizeof(WAKE_CHANNEL) + ID_LENGTH;
+
+    memset(subscription, 0, sizeof(*subscription));
+    latch_redis_connection_init(&subscription->connection, engine, options);
+    subscription->connection.push = take_message;
+    subscription->connection.push_context = subscription;
+    latch_link_init(&subscription->waits);
+    subscription->channel = latch_allocate(engine, size);
+    subscription->requeue_channel = latch_allocate(engine, size);
+    if (subscription->channel == NULL || subscription->requeue_channel == NULL) {
+        return false;
+    }
+    subscription->channel[0] = '\0';
+    memcpy(subscription->requeue_channel, options->prefix, options->prefix_length);
+    memcpy(subscription->requeue_channel + options->prefix_length, REQUEUE_CHANNEL,
+           sizeof(REQUEUE_CHANNEL));
+    return true;
+}
+
+static void forget_call(redis_subscription *subscription)
+{
+    if (subscription->call != NULL) {
+        latch_redis_call_free(&subscription->connection, subscription->call);
+        subscription->call = NULL;
+    }
+}
+
+void latch_redis_subscription_end(redis_subscription *subscription)
+{
+    const latch_engine *engine = subscription->connection.engine;
+
+    latch_redis_close(&subscription->connection);
+    forget_call(subscription);
+    latch_free(engine, subscription->channel);
+    latch_free(engine, subscription->requeue_channel);
+}
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+static int64_t now(const redis_subscription *subscription)
+{
+    return latch_engine_now_ns(subscription->connection.engine);
+}
+
+/* "granted TICKET" or "first TICKET MS"; a ticket that is over is nobody's. */
+static void take_word(redis_subscription *subscription, const char *text)
+{
+    const char *number = strchr(text, ' ');
+    char *end;
+    uint64_t ticket = number != NULL ? strtoull(number, &end, 10) : 0;
+
+    for (latch_link *link = subscription->waits.next; link != &subscription->waits;
+         link = link->next) {
+        redis_wait *wait = LATCH_CONTAINER(link, redis_wait, link);
+
+        if (wait->ticket != ticket) {
+            continue;
+        }
+        if (strncmp(text, "granted ", 8) == 0) {
+            wait->granted = true;
+        } else if (strncmp(text, "first ", 6) == 0) {
+            long long ms = strtoll(end, NULL, 10);
+
+            wait->place = 0;
+            wait->poll_ns = now(subscription)
+                            + (ms > 0 && ms < REDIS_TTL_MAX_MS ? ms : 0) * LATCH_NS_PER_MS;
+        }
+    }
+}
+
+/* The queue of this lock was lost: those who wait for it ask again, about in their old order. */
+static void take_loss(redis_subscription *subscription, const redisReply *key)
+{
+    size_t prefix = subscription->connection.options->prefix_length;
+
+    for (latch_link *link = subscription->waits.next; link != &subscription->waits;
+         link = link->next) {
+        redis_wait *wait = LATCH_CONTAINER(link, redis_wait, link);
+        int64_t poll_ns = now(subscription) + wait->place * LATCH_NS_PER_MS;
+
+        if (key->len == prefix + wait->lease->resource_length
+            && memcmp(key->str + prefix, wait->lease->resource, key->len - prefix) == 0) {
+            wait->lost = true;
+            wait->poll_ns = poll_ns < wait->poll_ns ? poll_ns : wait->poll_ns;
+        }
+    }
+}
+
+static void take_message(void *context, const redisReply *message)
+{
+    redis_subscription *subscription = context;
+    const redisReply *channel, *text;
+
+    if (message->type != REDIS_REPLY_ARRAY || message->elements != 3) {
+        return;
+    }
+    channel = message->element[1];
+    text = message->element[2];
+    if (channel->type != REDIS_REPLY_STRING || text->type != REDIS_REPLY_STRING) {
+        return; /* that it is subscribed, as often as there are channels */
+    }
+    if (strcmp(channel->str, subscription->requeue_channel) == 0) {
+        take_loss(subscription, text);
+    } else {
+        take_word(subscription, text->str);
+    }
+}
+
+/* ---- Subscribing ---------------------------------------------------------------------------- */
+
+static bool is_named(const redis_subscription *subscription)
+{
+    return subscription->channel[0] != '\0'
+           && subscription->generation == subscription->connection.engine->generation;
+}
+
+/* Each process has a channel of its own, and keeps it when it is connected anew. */
+static latch_status name_channel(redis_subscription *subscription, latch_op *op)
+{
+    const latch_engine *engine = subscription->connection.engine;
+    const redis_options *options = subscription->connection.options;
+    uint8_t id[ID_BYTES];
+
+    if (!engine->env.random(engine->env.context, id, sizeof(id))) {
+        return latch_fail(op->error, LATCH_ERROR_SYSTEM, 0, "no random numbers to be had");
+    }
+    memcpy(subscription->channel, options->prefix, options->prefix_length);
+    memcpy(subscription->channel + options->prefix_length, WAKE_CHANNEL, sizeof(WAKE_CHANNEL) - 1);
+    latch_base64(id, sizeof(id),
+                 subscription->channel + options->prefix_length + sizeof(WAKE_CHANNEL) - 1);
+    subscription->generation = engine->generation;
+    return LATCH_DONE;
+}
+
+bool latch_redis_is_subscribed(const redis_subscription *subscription)
+{
+    return is_named(subscription) && subscription->connection.stage == REDIS_READY
+           && subscription->subscribed == subscription->connection.established;
+}
+
+void latch_redis_do_without(redis_subscription *subscription, int64_t until_ns)
+{
+    latch_redis_close(&subscription->connection);
+    forget_call(subscription);
+    subscription->retry_ns = until_ns;
+}
+
+static latch_status send_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns)
+{
+    redis_command command = {.count = 0};
+
+    latch_redis_add_text(&command, "SUBSCRIBE");
+    latch_redis_add_text(&command, subscription->channel);
+    latch_redis_add_text(&command, subscription->requeue_channel);
+    subscription->call = latch_redis_send(&subscription->connection, &command, now_ns);
+    if (subscription->call == NULL) {
+        latch_redis_close(&subscription->connection);
+        return latch_fail_memory(op->error);
+    }
+    return latch_redis_want(&subscription->connection, subscription->call->deadline_ns, op);
+}
+
+static latch_status await_answer(redis_subscription *subscription, latch_op *op, int64_t now_ns)
+{
+    redis_call *call = subscription->call;
+    bool is_acknowledged;
+
+    if (call->state == REDIS_UNANSWERED && now_ns < call->deadline_ns) {
+        return latch_redis_want(&subscription->connection, call->deadline_ns, op);
+    }
+    is_acknowledged = call->state == REDIS_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY;
+    if (!is_acknowledged && call->state == REDIS_ANSWERED) {
+        latch_redis_do_without(subscription, now_ns + REFUSED_NS);
+        return LATCH_CONFLICT;
+    }
+    if (call->state == REDIS_UNANSWERED) {
+        latch_redis_close(&subscription->connection);
+    }
+    forget_call(subscription);
+    if (!is_acknowledged) {
+        return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
+    }
+    subscription->subscribed = subscription->connection.established;
+    return LATCH_DONE;
+}
+
+latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns)
+{
+    latch_status status = LATCH_DONE;
+
+    if (now_ns < subscription->retry_ns) {
+        return LATCH_CONFLICT;
+    }
+    if (!is_named(subscription)) {
+        latch_redis_close(&subscription->connection); /* of the parent process, if any */
+        status = name_channel(subscription, op);
+    }
+    if (status == LATCH_DONE) {
+        status = latch_redis_connect(&subscription->connection, op, now_ns);
+    }
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    if (subscription->call != NULL) {
+        return await_answer(subscription, op, now_ns);
+    }
+    return latch_redis_is_subscribed(subscription) ? LATCH_DONE
+                                                   : send_subscribe(subscription, op, now_ns);
+}

@@ -1,0 +1,54 @@
+/*
+ * The connection on which a store hears that a lock is its own now: subscribed to a channel of this
+ * process's (thread's), beside the connection on which commands are sent. It is made when the
+ * store waits for the first time, and stays for the next. docs/redis-queue.md is the protocol.
+ */
+#ifndef LATCH_REDIS_SUBSCRIPTION_H
+#define LATCH_REDIS_SUBSCRIPTION_H
+
+#include "redis_connection.h"
+
+typedef struct redis_subscription {
+    redis_connection connection;
+    redis_call *call;      /* SUBSCRIBE, until it is answered, or NULL */
+    unsigned subscribed;   /* connection.established when that was acknowledged */
+    unsigned checked;      /* the same when a message to itself had arrived */
+    int64_t retry_ns;      /* it cannot be had; not to be tried before */
+    unsigned generation;   /* of the process whose channel it is */
+    uint64_t last_ticket;  /* of a wait; none is given twice */
+    latch_link waits;      /* of redis_wait, those that have a ticket */
+    char *channel;         /* that of this process; "" before the first wait */
+    char *requeue_channel; /* that of those whose queue was lost */
+} redis_subscription;
+
+/* A wait for one lock. */
+typedef struct redis_wait {
+    latch_link link; /* in subscription->waits while it has a ticket */
+    const latch_lease *lease;
+    uint64_t ticket;     /* 0: it is not in the queue, and never was */
+    unsigned subscribed; /* as of the subscription: by which messages reach it */
+    bool granted;        /* it was told that the lock is its, and has not asked yet */
+    bool lost;           /* it was told that the queue was lost, and has not asked yet */
+    int64_t place;       /* in the queue, 0 the first, when it has asked last */
+    int64_t poll_ns;     /* when to ask again */
+    int64_t trouble_ns;  /* since when it could not ask; 0: it could */
+} redis_wait;
+
+/* False when memory ran out; latch_redis_subscription_end() frees what there is also then. */
+bool latch_redis_subscription_init(redis_subscription *subscription, latch_engine *engine,
+                                   const redis_options *options);
+void latch_redis_subscription_end(redis_subscription *subscription);
+
+/* Whether messages reach this process, as far as is known. */
+bool latch_redis_is_subscribed(const redis_subscription *subscription);
+
+/*
+ * Sees that they do, and reads what has come. LATCH_WANT_*: again when `op` says. LATCH_CONFLICT:
+ * this server has no messages for us, not to be tried again for a while. Errors as for
+ * latch_redis_connect().
+ */
+latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns);
+/* It cannot be had: for a while nobody shall try. */
+void latch_redis_do_without(redis_subscription *subscription, int64_t until_ns);
+
+#endif

@@ -1,0 +1,190 @@
+/*
+ * A wait for a lock in Redis, between two requests: whether to ask, how, and when.
+ * docs/redis-queue.md is the protocol. What is asked, and what the answer means for the lease, is
+ * as for every other request (redis.c).
+ */
+#include "redis.h"
+
+/* For how long a wait that messages could not reach is a poll. */
+#define RETRY_NS (10 * LATCH_NS_PER_S)
+/* Until a waiter that could not ask tries again: so long, and up to that much more. */
+#define PAUSE_NS (25 * LATCH_NS_PER_MS)
+/* How often the server is asked whether there are peers. */
+#define PEERS_NS (10 * LATCH_NS_PER_S)
+
+static redis_wait *wait_of(const latch_op *op)
+{
+    redis_hold *hold = op->lease->state;
+
+    return &hold->wait;
+}
+
+bool latch_redis_is_queued(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return hold != NULL && hold->wait.ticket != 0;
+}
+
+void latch_redis_wait_end(latch_lease *lease)
+{
+    redis_hold *hold = lease->state;
+
+    if (latch_redis_is_queued(lease)) {
+        latch_link_remove(&hold->wait.link);
+        hold->wait.ticket = 0;
+    }
+}
+
+static void begin(latch_op *op, int64_t now_ns)
+{
+    redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
+    redis_wait *wait = wait_of(op);
+
+    *wait = (redis_wait){
+        .lease = op->lease,
+        .ticket = ++subscription->last_ticket,
+        .subscribed = subscription->subscribed,
+        .poll_ns = now_ns,
+    };
+    latch_link_append(&subscription->waits, &wait->link);
+    op->manner = subscription->checked == subscription->subscribed ? REDIS_WAIT : REDIS_CHECK;
+}
+
+/* It is time to ask, or not yet. */
+static latch_status look(latch_op *op, int64_t now_ns)
+{
+    redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
+    redis_wait *wait = wait_of(op);
+
+    if (wait->granted) {
+        op->manner = REDIS_CLAIM;
+    } else if (wait->subscribed != subscription->subscribed) {
+        op->manner = REDIS_CHECK; /* messages may have been lost, and our place with them */
+    } else if ((op->attempts & REDIS_SENT) != 0) {
+        return LATCH_DONE; /* once more: it was not answered */
+    } else if (now_ns < wait->poll_ns) {
+        op->waiting = true;
+        return latch_redis_want(&subscription->connection, wait->poll_ns, op);
+    } else if (wait->lost) {
+        op->manner = REDIS_WAIT; /* and not as one whose queue must be there */
+    }
+    wait->granted = wait->lost = false; /* what comes from now on is news */
+    wait->subscribed = subscription->subscribed;
+    return LATCH_DONE;
+}
+
+latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
+{
+    redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
+    bool is_queued = latch_redis_is_queued(op->lease);
+    latch_status status;
+
+    if (!is_queued && (op->attempts & REDIS_TRIED) == 0
+        && !latch_redis_is_subscribed(subscription)) {
+        op->manner = REDIS_TRY;
+        return LATCH_DONE;
+    }
+    status = latch_redis_subscribe(subscription, op, now_ns);
+    if (LATCH_WANTS(status)) {
+        op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
+        return status;
+    }
+    if (LATCH_FAILED(status)) {
+        if (is_queued && latch_redis_outlives(op, now_ns)) {
+            return LATCH_WANT_TIMER;
+        }
+        latch_redis_do_without(subscription, now_ns + RETRY_NS);
+        status = LATCH_CONFLICT;
+    }
+    if (status == LATCH_DONE && is_queued) {
+        return look(op, now_ns);
+    }
+    if (status == LATCH_DONE) {
+        begin(op, now_ns);
+    }
+    return status;
+}
+
+latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns)
+{
+    redis_store *store = latch_redis_store_of(op);
+    redis_hold *hold = op->lease->state;
+    redis_wait *wait = &hold->wait;
+
+    if (place == REDIS_NO_MESSAGES) {
+        latch_redis_do_without(&store->subscription, now_ns + RETRY_NS);
+        return LATCH_CONFLICT;
+    }
+    if (place == REDIS_BOTH_PROMOTE) {
+        latch_redis_wait_end(op->lease);
+        op->request.wait = false; /* it would be for ever */
+        return LATCH_CONFLICT;
+    }
+    if (op->manner == REDIS_CHECK) {
+        store->subscription.checked = wait->subscribed;
+    }
+    hold->adopted = false; /* its token holds nothing */
+    op->attempts = REDIS_TRIED;
+    op->manner = REDIS_POLL;
+    wait->place = place;
+    wait->poll_ns = now_ns + (wait->lost ? 0 : ms * LATCH_NS_PER_MS);
+    wait->trouble_ns = 0;
+    return op->request.wait ? REDIS_AGAIN : LATCH_CONFLICT;
+}
+
+bool latch_redis_outlives(latch_op *op, int64_t now_ns)
+{
+    redis_wait *wait = wait_of(op);
+
+    if (wait->trouble_ns == 0) {
+        wait->trouble_ns = now_ns;
+    }
+    op->attempts &= (uint8_t) ~REDIS_LOST_BEFORE;
+    op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;
+    op->waiting = true;
+    return now_ns - wait->trouble_ns < latch_redis_store_of(op)->options.connect_timeout_ns;
+}
+
+/* ---- Peers ---------------------------------------------------------------------------------- */
+
+/* For latch_redis_call_leave(): which of the peers' scripts the server has. */
+static void note_peers(void *context, const redisReply *reply)
+{
+    redis_store *store = context;
+
+    if (reply == NULL || reply->type != REDIS_REPLY_ARRAY) {
+        return;
+    }
+    store->has_peers = false;
+    for (size_t at = 0; at < reply->elements; at++) {
+        store->has_peers = store->has_peers || reply->element[at]->integer == 1;
+    }
+}
+
+void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns)
+{
+    /* Symfony's scripts that save a lock for a writer and for a reader, and that delete it: of
+     * 5.2 to 8.2, the same in all of them. */
+    static const char *const digests[] = {
+        "6fdee501a3714553b74c0d67687b921b90b05d18",
+        "b5745b5be27d9033eb5d3eb254df2faf502b88df",
+        "a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c",
+    };
+    redis_command command = {.count = 0};
+    redis_call *call;
+
+    if (store->options.peers != REDIS_PEERS_AUTO || now_ns < store->peers_ns) {
+        return;
+    }
+    latch_redis_add_text(&command, "SCRIPT");
+    latch_redis_add_text(&command, "EXISTS");
+    for (size_t at = 0; at < sizeof(digests) / sizeof(*digests); at++) {
+        latch_redis_add_text(&command, digests[at]);
+    }
+    call = latch_redis_send(&store->connection, &command, now_ns);
+    if (call != NULL) {
+        store->peers_ns = now_ns + PEERS_NS;
+        latch_redis_call_leave(call, note_peers, store);
+    }
+}
