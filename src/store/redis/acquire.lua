@@ -8,7 +8,7 @@
 --       4 "peers" where there are peers that poll, "mute" if the caller is one itself, else "",
 --       5 the waiter, but for what it waits to be, 6 the channel of those whose queue was lost
 -- Returns the fencing token. When somebody else holds the lock: nil for a try; else the waiter's place
--- and the ms until it has to ask again. {-1, 0}: messages do not arrive, it does not wait.
+-- and the ms until it has to ask again. {-1, 0}: messages do not pass, it does not wait.
 -- {-2, 0}: another reader waits to be the writer, and both would wait for ever.
 --
 -- The lock is Symfony's sorted set: a member for each holder, and "__write__" while it is a writer,
@@ -17,13 +17,19 @@
 local counter = KEYS[5]
 local token, ttl, manner, peer, waiter = ARGV[1], ARGV[2], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local us = now_us()
-local kind = redis.call('TYPE', lock).ok
+
+-- The first thing that is written needs memory: what has changed something goes on when that is short.
+local function issue_fencing()
+    local last = tonumber(redis.call('GET', counter) or 0) or 0
+    local fencing = digits(math.max(last + 1, us))
+    redis.call('SET', counter, fencing)
+    return fencing
+end
 
 local function take(fencing)
     if not fencing or fencing == '' then
-        local last = tonumber(redis.call('GET', counter) or 0) or 0
-        fencing = digits(math.max(last + 1, us))
-        redis.call('SET', counter, fencing)
+        fencing = issue_fencing()
+        redis.call('DEL', record) -- peers leave behind what they know nothing of
     end
     admit_writer(token, expiry_after(us, ttl), fencing)
     return fencing
@@ -31,10 +37,16 @@ end
 
 -- A lock that nobody holds was not handed over: so a peer that polls could have had it.
 local function take_free()
+    local fencing = issue_fencing()
     redis.call('DEL', record, peers)
-    return take()
+    return take(fencing)
 end
 
+if redis.call('EXISTS', lock, record, queue, peers) == 0 then
+    return take(issue_fencing())
+end
+
+local kind = redis.call('TYPE', lock).ok
 local count, mode = 0, 'w'
 if kind == 'string' then
     count = 1
@@ -44,10 +56,11 @@ elseif kind ~= 'none' then
     if redis.call('ZSCORE', lock, token) then
         local is_writer = redis.call('ZSCORE', lock, '__write__')
         if is_writer or count == 1 then
-            if waiter then
-                leave(waiter)
+            local fencing = take(is_writer and redis.call('HGET', record, token))
+            if waiter and leave(waiter) then
+                serve(us, nil, true)
             end
-            return take(is_writer and redis.call('HGET', record, token))
+            return fencing
         end
         mode = 'p'
     end
@@ -90,7 +103,10 @@ elseif redis.call('ZSCORE', queue, 'p' .. waiter) then
 end
 local entry = enqueue(mode, waiter, manner, ARGV[6])
 local delay = serve(us, entry, manner == 'poll')
-if delay ~= 0 then
+if delay == false then
+    leave(waiter)
+    return {-1, 0}
+elseif delay ~= 0 then
     return place_of(entry, delay)
 end
 leave(waiter)

@@ -10,10 +10,11 @@ local kind = redis.call('TYPE', lock).ok
 local left = waiter and manner == 'try' and leave(waiter)
 
 local function join()
-    if redis.call('EXISTS', lock) == 0 then
-        redis.call('DEL', record, peers)
-    end
+    local was_free = redis.call('EXISTS', lock) == 0
     admit_reader(token, expiry_after(us, ttl))
+    if was_free then
+        redis.call('DEL', peers) -- who polls could have had it
+    end
     return 1
 end
 
@@ -60,7 +61,10 @@ if peer == 'peers' then
 end
 local entry = enqueue('r', waiter, manner, ARGV[6])
 local delay = serve(us, entry, manner == 'poll')
-if delay ~= 0 then
+if delay == false then
+    leave(waiter)
+    return {-1, 0}
+elseif delay ~= 0 then
     return place_of(entry, delay)
 end
 leave(waiter)

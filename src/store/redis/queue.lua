@@ -66,9 +66,13 @@ local function read_waiter(entry)
             channel = string.sub(entry, at + size)}
 end
 
--- How many heard it: 0 when the waiter's process is gone; nil where messages are not allowed.
+-- How many heard it: 0 when the waiter's process is gone; nil where messages are not allowed. PUBLISH alone
+-- also counts those who listen to patterns.
 local function tell(waiter, word, ms)
     local text = word .. ' ' .. waiter.ticket
+    if redis.pcall('PUBSUB', 'NUMSUB', waiter.channel)[2] == 0 then
+        return 0
+    end
     local receivers = redis.pcall('PUBLISH', waiter.channel, ms and text .. ' ' .. digits(ms) or text)
     return type(receivers) == 'number' and receivers or nil
 end
@@ -128,7 +132,8 @@ local function delay_of_first(us, waiter)
         or waiter.mode == 'p' and count == 1 and redis.call('ZSCORE', lock, waiter.token) then
         return 0, false
     end
-    local left = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2] - math.floor(us / 1000)
+    local last = redis.call('ZREVRANGE', lock, 0, 1, 'WITHSCORES')
+    local left = (last[1] == waiter.token and last[4] or last[2]) - math.floor(us / 1000)
     return math.max(1, math.min(left, are_ours(count, is_writer) and SAFETY_MS or foreign_ms)), false
 end
 

@@ -4,13 +4,21 @@
 -- ARGV: 1 the holder's token, 2 the waiter, if it may wait
 -- Returns 1, or 0 when it was not held.
 local token, waiter = ARGV[1], ARGV[2]
-local held = redis.call('TYPE', lock).ok ~= 'string' and redis.call('ZREM', lock, token) or 0
 local left = waiter and leave(waiter)
+local held = redis.pcall('ZREM', lock, token)
 
-if held == 1 then
-    redis.call('ZREM', lock, '__write__')
-    redis.call('HDEL', record, token)
-    end_with_last_holder()
+if type(held) == 'table' then
+    if redis.call('TYPE', lock).ok ~= 'string' then
+        return held
+    end
+    held = 0
+elseif held == 1 then
+    if redis.call('ZREM', lock, '__write__') == 1 then
+        redis.call('DEL', record) -- it was the only holder
+    else
+        redis.call('HDEL', record, token)
+        end_with_last_holder()
+    end
 end
 if not is_queue_empty() then
     serve(now_us(), nil, left)
