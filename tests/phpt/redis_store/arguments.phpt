@@ -59,7 +59,7 @@ $shown = strpos($said, 'SECRET');
 check($shown === false, 'no password is shown: ' . substr($said, max(0, (int) $shown - 300), 400));
 echo "done\n";
 --EXPECT--
-Latch\Exception\InvalidArgumentException: Latch\Store\RedisStore::__construct(): Argument #1 ($redis) is not usable: invalid Redis DSN: the option "nonsense" is unknown; known are auth, class, cluster, cluster_command_timeout, cluster_relay_context, dbindex, failover, host, lazy, persistent, persistent_id, prefix, read_timeout, redis_cluster, redis_sentinel, retry_interval, sentinel, sentinel_master, ssl, tcp_keepalive, timeout
+Latch\Exception\InvalidArgumentException: Latch\Store\RedisStore::__construct(): Argument #1 ($redis) is not usable: invalid Redis DSN: the option "nonsense" is unknown; known are auth, class, cluster, cluster_command_timeout, cluster_relay_context, dbindex, failover, host, lazy, peers, persistent, persistent_id, prefix, read_timeout, redis_cluster, redis_sentinel, retry_interval, sentinel, sentinel_master, ssl, tcp_keepalive, timeout
 Latch\Exception\InvalidTtlException: "Latch\Store\RedisStore::__construct()" expects a strictly positive TTL. Got 0.
 Latch\Exception\InvalidTtlException: "Latch\Store\RedisStore::__construct()" expects a strictly positive TTL. Got -1.
 Latch\Exception\InvalidTtlException: "Latch\Store\RedisStore::__construct()" expects a strictly positive TTL. Got -0.

@@ -37,7 +37,7 @@ echo 'another user: ', refusal($server, '', 'shop:SECRET3@'), "\n";
 echo 'no such user: ', refusal($server, '', 'shopper:SECRET3@'), "\n";
 
 /* What a user may do can change while his connection lives, and he a lock. */
-foreach ([['-evalsha', '-eval'], ['-zadd'], ['-zscore'], ['-zrem'], ['-type'], ['-time'], ['-set'], ['resetkeys', '~other']]
+foreach ([['-evalsha', '-eval'], ['-zadd'], ['-zscore'], ['-zrem'], ['-type'], ['-time'], ['-hset'], ['resetkeys', '~other']]
     as $rules) {
     $case = implode(' ', $rules);
     $lock = redis_lock($server, '', 'shop:SECRET3@');
