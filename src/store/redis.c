@@ -344,10 +344,16 @@ static bool send_demotion(latch_op *op, int64_t now_ns)
     return call != NULL;
 }
 
+/* The hold that an acquire was to renew or change goes on. */
+static bool holds_still(const latch_op *op, int64_t now_ns)
+{
+    return op->mode_before != LATCH_FREE && now_ns < op->lease->deadline_ns;
+}
+
 static bool promotes(const latch_op *op, int64_t now_ns)
 {
     return op->request.kind == LATCH_ACQUIRE && op->mode_before == LATCH_SHARED
-           && now_ns < op->lease->deadline_ns;
+           && holds_still(op, now_ns);
 }
 
 /* What may be held, or waited for, by an acquire that is over. */
@@ -357,13 +363,30 @@ static void give_back(latch_op *op, int64_t now_ns)
     redis_hold *hold = op->lease->state;
     redis_target target = target_of(op->lease);
 
-    if (hold->adopted && target.ticket == 0) {
-        return; /* somebody else may hold by it */
+    /* By a token that came with a key somebody else may hold. */
+    target.keep = hold->adopted || holds_still(op, now_ns);
+    if (!target.keep || target.ticket != 0) {
+        latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
+        latch_redis_pay(store, now_ns);
+        hold->spent = !target.keep;
     }
-    target.keep = hold->adopted;
-    latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
-    latch_redis_pay(store, now_ns);
-    hold->spent = !hold->adopted;
+}
+
+/* An acquire that was on its way, or waited, is over. */
+static void undo_acquire(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+
+    if (!promotes(op, now_ns)) {
+        give_back(op, now_ns);
+    } else if (latch_redis_is_queued(lease)
+               && latch_redis_store_of(op)->connection.stage == REDIS_READY) {
+        send_demotion(op, now_ns);
+    }
+    if (op->request.kind == LATCH_ACQUIRE_SHARED && lease->mode == LATCH_EXCLUSIVE) {
+        lease->mode = LATCH_SHARED;
+        lease->fencing_token = 0;
+    }
 }
 
 /*
@@ -385,15 +408,8 @@ static void make_good(latch_op *op, int64_t now_ns)
         const redis_target target = target_of(lease);
 
         latch_redis_owe(store, &target, debt_end(lease, now_ns));
-    } else if (is_queued && promotes(op, now_ns)) {
-        if (store->connection.stage == REDIS_READY) {
-            send_demotion(op, now_ns);
-        }
-    } else if (latch_redis_acquires(op) && (op->mode_before == LATCH_FREE || is_queued)) {
-        give_back(op, now_ns);
-    } else if (op->request.kind == LATCH_ACQUIRE_SHARED && lease->mode == LATCH_EXCLUSIVE) {
-        lease->mode = LATCH_SHARED;
-        lease->fencing_token = 0;
+    } else if (latch_redis_acquires(op)) {
+        undo_acquire(op, now_ns);
     }
     if (is_queued && store->connection.stage != REDIS_READY) {
         /* The server was not told. It must not think that somebody waits here. */
