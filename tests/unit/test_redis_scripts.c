@@ -7,18 +7,24 @@
 #define MINUTE INT64_C(60000)
 #define CENTURY (100 * 365 * 24 * 60 * MINUTE)
 
-/* Is the record that of this holder? */
+/* Is the record that of this holder alone? */
 static bool record_is(const char *token, int64_t fencing)
 {
-    char expected[128];
-
-    snprintf(expected, sizeof(expected), "%s %" PRId64, token, fencing);
-    return strcmp(unit_redis_text("GET " RECORD), expected) == 0;
+    return atoll(unit_redis_text("HGET " RECORD " %s", token)) == fencing
+           && unit_redis_number("HLEN " RECORD) == 1;
 }
 
+/* Has the record a field of this reader, which has no fencing token? */
+static bool is_recorded_reader(const char *token)
+{
+    return unit_redis_number("HEXISTS " RECORD " %s", token) == 1
+           && unit_redis_number("HSTRLEN " RECORD " %s", token) == 0;
+}
+
+/* Do the lock and its record end with the last holder? */
 static bool expires_with_its_last_member(void)
 {
-    return lock_expiry() == last_member_expiry();
+    return lock_expiry() == last_member_expiry() && record_expiry() == lock_expiry();
 }
 
 /* ---- Acquire */
@@ -28,7 +34,6 @@ static void a_free_lock_is_taken_with_all_that_belongs_to_it(void **state)
     int64_t before_us = unit_redis_now_us();
     int64_t fencing = acquire("a", MINUTE);
     int64_t after_us = unit_redis_now_us();
-    int64_t left_ms = unit_redis_number("PTTL " RECORD);
 
     (void) state;
     assert_in_range(fencing, before_us, after_us); /* it begins with the server's time */
@@ -38,7 +43,7 @@ static void a_free_lock_is_taken_with_all_that_belongs_to_it(void **state)
     assert_int_equal(count_members(), 2);
     assert_int_equal(lock_expiry(), expiry_of("a"));
     UNIT_CHECK(record_is("a", fencing));
-    UNIT_CHECK(left_ms > 0 && left_ms <= MINUTE);
+    assert_int_equal(record_expiry(), expiry_of("a"));
     assert_int_equal(atoll(unit_redis_text("GET " COUNTER)), fencing);
     assert_int_equal(unit_redis_number("PTTL " COUNTER), -1); /* it stays */
     assert_int_equal(unit_redis_number("DBSIZE"), 3);
@@ -70,12 +75,12 @@ static void a_repeated_acquire_renews(void **state)
     assert_int_equal(expiry_of("__write__"), expiry_of("a"));
     assert_int_equal(lock_expiry(), expiry_of("a"));
     UNIT_CHECK(record_is("a", fencing));
-    UNIT_CHECK(unit_redis_number("PTTL " RECORD) > 9 * MINUTE);
+    assert_int_equal(record_expiry(), expiry_of("a"));
     assert_int_equal(acquire("a", MINUTE), fencing); /* also for less */
     UNIT_CHECK(expiry_of("a") <= unit_redis_now_us() / 1000 + MINUTE + 1);
     assert_int_equal(expiry_of("__write__"), expiry_of("a"));
     assert_int_equal(lock_expiry(), expiry_of("a"));
-    UNIT_CHECK(unit_redis_number("PTTL " RECORD) <= MINUTE);
+    assert_int_equal(record_expiry(), expiry_of("a"));
 }
 
 static void who_has_expired_holds_nothing(void **state)
@@ -144,7 +149,9 @@ static void readers_share(void **state)
                     unit_redis_now_us() + MINUTE * 1000 + 999);
     UNIT_CHECK(share("b", MINUTE) && share("c", MINUTE));
     assert_int_equal(count_members(), 3);
-    assert_int_equal(unit_redis_number("DBSIZE"), 1); /* readers have no record */
+    UNIT_CHECK(is_recorded_reader("a") && is_recorded_reader("b") && is_recorded_reader("c"));
+    UNIT_CHECK(expires_with_its_last_member());
+    assert_int_equal(unit_redis_number("DBSIZE"), 2); /* no fencing counter */
 }
 
 static void a_writer_is_demoted(void **state)
@@ -155,8 +162,9 @@ static void a_writer_is_demoted(void **state)
     assert_int_equal(count_members(), 1);
     UNIT_CHECK(expiry_of("a") > unit_redis_now_us() / 1000 + MINUTE);
     assert_int_equal(lock_expiry(), expiry_of("a"));
-    UNIT_CHECK(!exists(RECORD));
+    UNIT_CHECK(is_recorded_reader("a")); /* it has no fencing token any more */
     UNIT_CHECK(share("b", MINUTE));
+    UNIT_CHECK(expires_with_its_last_member());
     UNIT_CHECK(acquire("a", MINUTE) == 0);
 }
 
@@ -191,7 +199,7 @@ static void a_writer_is_renewed_with_its_record(void **state)
     UNIT_CHECK(expiry_of("a") > unit_redis_now_us() / 1000 + 9 * MINUTE);
     assert_int_equal(expiry_of("__write__"), expiry_of("a"));
     assert_int_equal(lock_expiry(), expiry_of("a"));
-    UNIT_CHECK(unit_redis_number("PTTL " RECORD) > 9 * MINUTE);
+    assert_int_equal(record_expiry(), expiry_of("a"));
     UNIT_CHECK(record_is("a", fencing));
     assert_int_equal(acquire("a", MINUTE), fencing);
 }
@@ -208,7 +216,8 @@ static void a_reader_is_renewed_alone(void **state)
     UNIT_CHECK(expiry_of("b") > unit_redis_now_us() / 1000 + 9 * MINUTE);
     assert_int_equal(expiry_of("a"), expiry);
     assert_int_equal(count_members(), 2);
-    assert_int_equal(unit_redis_number("DBSIZE"), 1);
+    UNIT_CHECK(expires_with_its_last_member());
+    UNIT_CHECK(is_recorded_reader("a") && is_recorded_reader("b"));
 }
 
 static void who_holds_nothing_renews_nothing(void **state)
@@ -346,7 +355,8 @@ static void stop_clock(void)
     clock_us = (unit_redis_now_us() / 1000 + MINUTE) * 1000;
 }
 
-/* Clients whose clocks differ would let two in: there is no other time to go by than the server's. */
+/* Clients whose clocks differ would let two in: there is no other time to go by than the server's.
+ */
 static void nothing_is_done_where_the_servers_time_is_forbidden(void **state)
 {
     int64_t expiry;

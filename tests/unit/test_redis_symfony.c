@@ -153,11 +153,13 @@ typedef struct model_hold {
     bool expired; /* and not noticed yet */
 } model_hold;
 
+#define UNRECORDED (-1)
+
 static struct {
     model_hold holds[TOKENS];
     bool is_string;
-    int recorded; /* whose the record is; -1: nobody's */
-    int64_t recorded_fencing, last_fencing;
+    int64_t recorded[TOKENS]; /* the fencing token of each, 0 of a reader, or UNRECORDED */
+    int64_t last_fencing;
 } model;
 
 static const char *const tokens[TOKENS] = {"a", "b", "c", "dd dd"};
@@ -239,6 +241,23 @@ static bool model_sees(int token, bool notices)
     return model.holds[token].mode != LATCH_FREE && !model.holds[token].expired;
 }
 
+static void lose_record(void)
+{
+    for (int at = 0; at < TOKENS; at++) {
+        model.recorded[at] = UNRECORDED;
+    }
+}
+
+static int count_recorded(void)
+{
+    int count = 0;
+
+    for (int at = 0; at < TOKENS; at++) {
+        count += model.recorded[at] != UNRECORDED;
+    }
+    return count;
+}
+
 /* An acquire by Latch, with what it means for the fencing token. */
 static bool acquire_by_latch(int token, int64_t ttl_ms)
 {
@@ -247,12 +266,62 @@ static bool acquire_by_latch(int token, int64_t ttl_ms)
     int64_t fencing = acquire(tokens[token], ttl_ms);
 
     if (fencing != 0) {
-        UNIT_CHECK(renews && model.recorded == token ? fencing == model.recorded_fencing
-                                                     : fencing > model.last_fencing);
-        model.recorded = token;
-        model.recorded_fencing = model.last_fencing = fencing;
+        if (renews && model.recorded[token] > 0) {
+            UNIT_CHECK(fencing == model.recorded[token]);
+        } else {
+            UNIT_CHECK(fencing > model.last_fencing);
+            lose_record(); /* of those who held before */
+            model.last_fencing = fencing;
+        }
+        model.recorded[token] = fencing;
     }
     return (fencing != 0) == expected;
+}
+
+/* A reader that joins finds who has left the lock without Latch. */
+static bool share_by_latch(int token, int64_t ttl_ms)
+{
+    bool expected = model_shares(token), shared = share(tokens[token], ttl_ms);
+
+    if (shared) {
+        model.recorded[token] = 0;
+    }
+    if (shared && count_recorded() > 1 + count_others(token, LATCH_SHARED)) {
+        for (int at = 0; at < TOKENS; at++) {
+            if (model.holds[at].mode == LATCH_FREE) {
+                model.recorded[at] = UNRECORDED;
+            }
+        }
+    }
+    return shared == expected;
+}
+
+static bool release_by_latch(int token)
+{
+    bool was_writer = model.holds[token].mode == LATCH_EXCLUSIVE;
+    bool had_others = count_others(token, LATCH_SHARED) > 0;
+    bool expected = model_releases(token), released = release(tokens[token]);
+
+    if (released) {
+        model.recorded[token] = UNRECORDED;
+    }
+    if (released && (was_writer || (had_others && count_others(token, LATCH_SHARED) == 0))) {
+        lose_record(); /* with the lock's key, if the others have expired */
+    }
+    return released == expected;
+}
+
+static bool is_record_like_the_model(void)
+{
+    for (int at = 0; at < TOKENS; at++) {
+        const redisReply *field = unit_redis_ask("HGET " RECORD " %s", tokens[at]);
+        int64_t fencing = field->type == REDIS_REPLY_NIL ? UNRECORDED : atoll(field->str);
+
+        if (fencing != model.recorded[at]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Does the server have what the model has? */
@@ -278,7 +347,7 @@ static bool is_like_the_model(bool granted)
         last_ms = expiry_ms > last_ms ? expiry_ms : last_ms;
     }
     return (expiry_of("__write__") != 0) == writer
-           && exists(RECORD) == (model.recorded >= 0)
+           && is_record_like_the_model()
            /* Who looks or is refused may remove members, and leaves the key's time. */
            && (granted && last_ms != 0 ? lock_expiry() == last_ms
                                        : lock_expiry() >= last_ms || last_ms == 0);
@@ -291,8 +360,6 @@ static void let_one_expire(int token)
         return;
     }
     expire(tokens[token]);
-    if (model.holds[token].mode == LATCH_EXCLUSIVE) {
-    }
     model.holds[token].expired = true;
 }
 
@@ -302,7 +369,7 @@ static void lose_keys(int what)
         unit_redis_ask("DEL " COUNTER);
     } else if (what < 3) {
         unit_redis_ask("DEL " RECORD);
-        model.recorded = -1;
+        lose_record();
     } else {
         unit_redis_ask("DEL " LOCK);
         memset(model.holds, 0, sizeof(model.holds));
@@ -310,13 +377,6 @@ static void lose_keys(int what)
         if (model.is_string) {
             unit_redis_ask("SET " LOCK " foreign");
         }
-    }
-}
-
-static void mark_of_writer_goes_with_the_record(int token)
-{
-    if (model.holds[token].mode == LATCH_EXCLUSIVE) {
-        model.recorded = -1;
     }
 }
 
@@ -338,8 +398,11 @@ static bool operate(const redis_side *side, int operation, int token, int64_t tt
             answer = side->acquire(tokens[token], ttl_ms);
             break;
         case 1:
-            if (by_latch && !model.holds[token].expired) {
-                mark_of_writer_goes_with_the_record(token);
+            if (by_latch) {
+                bool same = share_by_latch(token, ttl_ms);
+
+                *granted = model.holds[token].mode == LATCH_SHARED;
+                return same;
             }
             expected = model_shares(token);
             answer = side->share(tokens[token], ttl_ms);
@@ -350,7 +413,8 @@ static bool operate(const redis_side *side, int operation, int token, int64_t tt
             break;
         case 3:
             if (by_latch) {
-                mark_of_writer_goes_with_the_record(token);
+                *granted = model.holds[token].mode != LATCH_FREE;
+                return release_by_latch(token);
             }
             expected = model_releases(token);
             answer = side->release(tokens[token]);
@@ -384,7 +448,7 @@ static void both_sides_do_what_the_model_does(void **state)
 
     (void) state;
     memset(&model, 0, sizeof(model));
-    model.recorded = -1;
+    lose_record();
     srandom(seed);
     for (int round = 0; round < OPERATIONS; round++) {
         const redis_side *side = sides[random() % 2];

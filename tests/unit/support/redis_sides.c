@@ -13,37 +13,39 @@ int64_t clock_us;
 /* The script with the clock that it asks; valid until the next call. */
 static const char *on_clock(const char *script)
 {
-    static char text[4096];
+    static char text[16384];
     char clock[64];
 
     snprintf(clock, sizeof(clock), "local function now_us() return %" PRId64 " end\n", clock_us);
-    UNIT_CHECK((size_t) snprintf(text, sizeof(text), "%s%s", clock_us != 0 ? clock : REDIS_LUA_CLOCK,
-                                 script)
+    UNIT_CHECK((size_t) snprintf(text, sizeof(text), "%s%s",
+                                 clock_us != 0 ? clock : REDIS_LUA_CLOCK, script)
                < sizeof(text));
     return text;
 }
 
 redisReply *try_acquire(const char *token, int64_t ttl_ms)
 {
-    return unit_redis_try("EVAL %s 3 " LOCK " " RECORD " " COUNTER " %s %lld",
-                          on_clock(REDIS_LUA_ACQUIRE), token, (long long) ttl_ms);
+    return unit_redis_try("EVAL %s 5 " QUEUE_KEYS " " COUNTER " %s %lld",
+                          on_clock(REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE), token, (long long) ttl_ms);
 }
 
 redisReply *try_share(const char *token, int64_t ttl_ms)
 {
-    return unit_redis_try("EVAL %s 2 " LOCK " " RECORD " %s %lld",
-                          on_clock(REDIS_LUA_ACQUIRE_SHARED), token, (long long) ttl_ms);
+    return unit_redis_try("EVAL %s 4 " QUEUE_KEYS " %s %lld",
+                          on_clock(REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE_SHARED), token,
+                          (long long) ttl_ms);
 }
 
 redisReply *try_refresh(const char *token, int64_t ttl_ms)
 {
-    return unit_redis_try("EVAL %s 2 " LOCK " " RECORD " %s %lld", on_clock(REDIS_LUA_REFRESH), token,
-                          (long long) ttl_ms);
+    return unit_redis_try("EVAL %s 2 " LOCK " " RECORD " %s %lld", on_clock(REDIS_LUA_REFRESH),
+                          token, (long long) ttl_ms);
 }
 
 redisReply *try_release(const char *token)
 {
-    return unit_redis_try("EVAL %s 2 " LOCK " " RECORD " %s", REDIS_LUA_RELEASE, token);
+    return unit_redis_try("EVAL %s 4 " QUEUE_KEYS " %s",
+                          on_clock(REDIS_LUA_QUEUE REDIS_LUA_RELEASE), token);
 }
 
 redisReply *try_probe(const char *token)
@@ -316,6 +318,11 @@ bool exists(const char *key)
 int64_t lock_expiry(void)
 {
     return unit_redis_number("PEXPIRETIME " LOCK);
+}
+
+int64_t record_expiry(void)
+{
+    return unit_redis_number("PEXPIRETIME " RECORD);
 }
 
 int64_t last_member_expiry(void)

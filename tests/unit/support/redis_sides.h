@@ -10,7 +10,10 @@
 
 #define LOCK "lock"
 #define RECORD "latch:holder:lock"
+#define QUEUE "latch:queue:lock"
+#define PEERS "latch:peers:lock"
 #define COUNTER "latch:fencing"
+#define QUEUE_KEYS LOCK " " RECORD " " QUEUE " " PEERS /* of the scripts that know the queue */
 
 /* What both can do: true when it was done. */
 typedef struct redis_side {
@@ -49,8 +52,9 @@ int64_t expiry_of(const char *token);
 void expire(const char *token);
 size_t count_members(void);
 bool exists(const char *key);
-/* When the lock's key expires; it always shall with its last member. */
+/* When the keys of the lock and of its record expire; they always shall with the last member. */
 int64_t lock_expiry(void);
+int64_t record_expiry(void);
 int64_t last_member_expiry(void);
 
 int redis_sides_setup(void **state);
