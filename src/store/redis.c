@@ -18,16 +18,6 @@
 /* How long a lock is to be given back at least, as nobody may know when it expires. */
 #define DEBT_NS (60 * LATCH_NS_PER_S)
 
-/* The member that says that the holder is a writer, so that it can be no holder's token. */
-#define WRITER "__write__"
-
-static redis_wait *wait_of(const latch_op *op)
-{
-    redis_hold *hold = op->lease->state;
-
-    return &hold->wait;
-}
-
 static redis_target target_of(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
@@ -70,85 +60,6 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
 static const char *redis_identity(const latch_store *base)
 {
     return ((const redis_store *) base)->options.identity;
-}
-
-/* ---- Whose token ---------------------------------------------------------------------------- */
-
-static bool is_foreign(const latch_lease *lease)
-{
-    const redis_hold *hold = lease->state;
-
-    return hold != NULL && hold->generation != lease->store->engine->generation
-           && !(lease->inherit && lease->mode != LATCH_FREE);
-}
-
-static void forget_token(latch_lease *lease)
-{
-    latch_free(lease->store->engine, lease->token);
-    lease->token = NULL;
-}
-
-static latch_status make_hold(latch_op *op)
-{
-    latch_engine *engine = op->lease->store->engine;
-    redis_hold *hold = latch_allocate(engine, sizeof(*hold));
-
-    if (hold == NULL) {
-        return latch_fail_memory(op->error);
-    }
-    hold->generation = engine->generation;
-    hold->fork_count = engine->fork_count;
-    hold->adopted = op->lease->token != NULL;
-    hold->spent = false;
-    hold->deadline_ns = LATCH_NEVER;
-    hold->wait.ticket = 0;
-    op->lease->state = hold;
-    return LATCH_DONE;
-}
-
-/*
- * Sees that the lease has a token of this process's. LATCH_CONFLICT: it has none, and the request
- * needs one that it had before.
- */
-static latch_status claim_token(latch_op *op)
-{
-    latch_lease *lease = op->lease;
-    redis_hold *hold;
-    latch_status status = LATCH_DONE;
-
-    if (is_foreign(lease)) {
-        if (!latch_redis_acquires(op)) {
-            lease->mode = LATCH_FREE;
-            return LATCH_CONFLICT;
-        }
-        latch_redis_wait_end(lease);
-        op->attempts = 0;
-        forget_token(lease);
-        lease->mode = op->mode_before = LATCH_FREE;
-    }
-    hold = lease->state;
-    if (lease->token != NULL
-        && (strcmp(lease->token, WRITER) == 0
-            || (hold != NULL && hold->spent && latch_redis_acquires(op)))) {
-        forget_token(lease);
-    }
-    if (lease->token == NULL && !latch_redis_acquires(op)) {
-        return LATCH_CONFLICT;
-    }
-    if (hold != NULL && hold->spent && op->request.kind != LATCH_RELEASE
-        && !latch_redis_acquires(op)) {
-        return LATCH_CONFLICT; /* it is being given back, though it may be there yet */
-    }
-    if (lease->state == NULL) {
-        status = make_hold(op);
-    }
-    if (status != LATCH_DONE || lease->token != NULL) {
-        return status;
-    }
-    hold = lease->state;
-    hold->generation = lease->store->engine->generation;
-    hold->adopted = hold->spent = false;
-    return latch_lease_make_token(lease, op->error);
 }
 
 /* ---- A request, step by step ---------------------------------------------------------------- */
@@ -253,7 +164,8 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
 /* Connects, and sends, when it is time. LATCH_DONE: it is on its way. */
 static latch_status dispatch(latch_op *op, int64_t now_ns)
 {
-    latch_status status = claim_token(op); /* a process may have been forked meanwhile */
+    latch_status status =
+        latch_redis_claim_token(op); /* a process may have been forked meanwhile */
 
     if (status == LATCH_DONE && op->request.wait) {
         status = latch_redis_wait(op, now_ns);
@@ -275,10 +187,11 @@ static latch_status fail_lost(latch_op *op)
 static latch_status fail_overdue(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
+    redis_hold *hold = op->lease->state;
 
     latch_redis_close(&store->connection);
     if (latch_redis_is_queued(op->lease)) {
-        wait_of(op)->trouble_ns = op->sent_ns; /* that was long enough */
+        hold->wait.trouble_ns = op->sent_ns; /* that was long enough */
     }
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s did not answer within %g s",
                       store->options.address,
@@ -401,7 +314,7 @@ static void make_good(latch_op *op, int64_t now_ns)
     latch_lease *lease = op->lease;
     bool is_queued = latch_redis_is_queued(lease);
 
-    if (((op->attempts & REDIS_SENT) == 0 && !is_queued) || is_foreign(lease)) {
+    if (((op->attempts & REDIS_SENT) == 0 && !is_queued) || latch_redis_is_foreign(lease)) {
         return;
     }
     if (op->request.kind == LATCH_RELEASE) {
@@ -477,28 +390,6 @@ static latch_status redis_step(latch_op *op, int64_t now_ns)
     return op->request.detach ? detach(op, now_ns) : advance(op, now_ns);
 }
 
-/*
- * What a fork has left of a hold that was meant to be handed on. While it lasts, it may be another
- * process's by now: a request that fails must not give it back. When it has expired, each process
- * is a holder of its own.
- */
-static void sort_out_inheritance(latch_op *op)
-{
-    latch_lease *lease = op->lease;
-    const redis_hold *hold = lease->state;
-
-    if (hold == NULL || lease->mode == LATCH_FREE || !lease->inherit
-        || hold->fork_count == lease->store->engine->fork_count) {
-        return;
-    }
-    if (op->sent_ns < lease->deadline_ns) {
-        op->mode_before = lease->mode;
-    } else if (latch_redis_acquires(op)) {
-        lease->mode = LATCH_FREE;
-        forget_token(lease);
-    }
-}
-
 static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -522,10 +413,10 @@ static latch_status redis_begin(latch_op *op)
     op->attempts = 0;
     op->manner = REDIS_TRY;
     op->state = unsent(store);
-    sort_out_inheritance(op);
+    latch_redis_sort_out_inheritance(op);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
     if (op->request.kind == LATCH_RELEASE) {
-        latch_status status = claim_token(op);
+        latch_status status = latch_redis_claim_token(op);
 
         if (status != LATCH_DONE) {
             return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
@@ -560,29 +451,6 @@ static latch_status redis_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-static bool redis_held(const latch_lease *lease)
-{
-    const redis_hold *hold = lease->state;
-
-    return lease->mode != LATCH_FREE && hold != NULL && !is_foreign(lease)
-           && (!lease->inherit || hold->fork_count == lease->store->engine->fork_count);
-}
-
-static bool redis_shares_token(const latch_lease *lease)
-{
-    const redis_hold *hold = lease->state;
-
-    return hold == NULL || (!hold->spent && !is_foreign(lease));
-}
-
-static void redis_drop(latch_lease *lease)
-{
-    if (lease->state != NULL) {
-        latch_redis_wait_end(lease);
-    }
-    latch_free(lease->store->engine, lease->state);
-}
-
 const latch_store_class latch_redis_store = {
     .info =
         {
@@ -598,7 +466,7 @@ const latch_store_class latch_redis_store = {
     .begin = redis_begin,
     .step = redis_step,
     .cancel = redis_cancel,
-    .held = redis_held,
-    .shares_token = redis_shares_token,
-    .drop = redis_drop,
+    .held = latch_redis_held,
+    .shares_token = latch_redis_shares_token,
+    .drop = latch_redis_drop,
 };

@@ -1,8 +1,8 @@
 /*
- * Inside the Redis store: redis.c (requests), redis_wait.c (when those who wait ask),
- * redis_subscription.c (what they are told meanwhile), redis_script.c (what is sent), redis_reply.c
- * (what comes back), redis_debt.c (releases that nobody awaits), redis_connection.c and
- * redis_call.c (how it gets there).
+ * Inside the Redis store: redis.c (requests), redis_hold.c (whose hold it is), redis_wait.c (when
+ * those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c (what is
+ * sent), redis_reply.c (what comes back), redis_debt.c (releases that nobody awaits),
+ * redis_connection.c and redis_call.c (how it gets there).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
@@ -75,6 +75,26 @@ static inline bool latch_redis_acquires(const latch_op *op)
 {
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
+
+/* ---- redis_hold.c */
+
+/* Is the lease's token another process's? */
+bool latch_redis_is_foreign(const latch_lease *lease);
+/*
+ * Sees that the lease has a token of this process's. LATCH_CONFLICT: it has none, and the request
+ * needs one that it had before.
+ */
+latch_status latch_redis_claim_token(latch_op *op);
+/*
+ * What a fork has left of a hold that was meant to be handed on. While it lasts, it may be another
+ * process's by now: a request that fails must not give it back. When it has expired, each process
+ * is a holder of its own.
+ */
+void latch_redis_sort_out_inheritance(latch_op *op);
+/* For the store's class. */
+bool latch_redis_held(const latch_lease *lease);
+bool latch_redis_shares_token(const latch_lease *lease);
+void latch_redis_drop(latch_lease *lease);
 
 /* ---- redis_script.c */
 
