@@ -21,6 +21,6 @@ elseif held == 1 then
     end
 end
 if not is_queue_empty() then
-    serve(now_us(), nil, left)
+    serve(now_us(), nil, left or held == 1) -- the lease that it waits for may be another now
 end
 return held
