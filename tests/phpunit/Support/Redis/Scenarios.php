@@ -171,7 +171,7 @@ final class Scenarios
         [$step, $outcome] = [\count($transcript->lines) - 1, \count($transcript->lines) - 2];
         while (str_starts_with($transcript->lines[$step], '  ')) {
             $transcript->lines[$step] = (string) preg_replace(
-                '/LockStorageException ".*?WRONGTYPE .*?@user_script:\d+\.+" 0/',
+                '/LockStorageException ".*?WRONGTYPE .*?(?:@user_script:\d+)?\.+" 0/',
                 'LockStorageException with WRONGTYPE',
                 $transcript->lines[$step],
             );
