@@ -64,6 +64,12 @@ static int64_t now(const redis_subscription *subscription)
     return latch_engine_now_ns(subscription->connection.engine);
 }
 
+/* Sooner than was thought, not later: messages may be older than the last answer. */
+static void ask_by(redis_wait *wait, int64_t poll_ns)
+{
+    wait->poll_ns = poll_ns < wait->poll_ns ? poll_ns : wait->poll_ns;
+}
+
 /* "granted TICKET" or "first TICKET MS"; a ticket that is over is nobody's. */
 static void take_word(redis_subscription *subscription, const char *text)
 {
@@ -84,8 +90,8 @@ static void take_word(redis_subscription *subscription, const char *text)
             long long ms = strtoll(end, NULL, 10);
 
             wait->place = 0;
-            wait->poll_ns = now(subscription)
-                            + (ms > 0 && ms < REDIS_TTL_MAX_MS ? ms : 0) * LATCH_NS_PER_MS;
+            ask_by(wait, now(subscription)
+                             + (ms > 0 && ms < REDIS_TTL_MAX_MS ? ms : 0) * LATCH_NS_PER_MS);
         }
     }
 }
@@ -98,12 +104,11 @@ static void take_loss(redis_subscription *subscription, const redisReply *key)
     for (latch_link *link = subscription->waits.next; link != &subscription->waits;
          link = link->next) {
         redis_wait *wait = LATCH_CONTAINER(link, redis_wait, link);
-        int64_t poll_ns = now(subscription) + wait->place * LATCH_NS_PER_MS;
 
         if (key->len == prefix + wait->lease->resource_length
             && memcmp(key->str + prefix, wait->lease->resource, key->len - prefix) == 0) {
             wait->lost = true;
-            wait->poll_ns = poll_ns < wait->poll_ns ? poll_ns : wait->poll_ns;
+            ask_by(wait, now(subscription) + wait->place * LATCH_NS_PER_MS);
         }
     }
 }
