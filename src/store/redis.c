@@ -290,12 +290,11 @@ static void undo_acquire(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
 
-    if (!promotes(op, now_ns)
-        || (latch_redis_is_queued(lease)
-            && (latch_redis_store_of(op)->connection.stage != REDIS_READY
-                || !send_demotion(op, now_ns)))) {
-        give_back(op, now_ns);
+    if (promotes(op, now_ns) && latch_redis_is_queued(lease)
+        && latch_redis_store_of(op)->connection.stage == REDIS_READY) {
+        send_demotion(op, now_ns);
     }
+    give_back(op, now_ns); /* or its place alone, as the demotion may be lost */
     if (op->request.kind == LATCH_ACQUIRE_SHARED && lease->mode == LATCH_EXCLUSIVE) {
         lease->mode = LATCH_SHARED;
         lease->fencing_token = 0;

@@ -205,6 +205,24 @@ static void a_cancelled_wait_leaves_nothing(void **state)
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
 }
 
+/* Its connection was lost, and it does not know that yet: what it says then is lost as well. */
+static void a_promotion_that_is_given_up_stays_in_no_queue(void **state)
+{
+    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 20)) == LATCH_CONFLICT);
+    begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    UNIT_CHECK(unit_redis_number("EXISTS latch:queue:r") == 1);
+    unit_redis_ask("CLIENT KILL TYPE normal");
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE && two->mode == LATCH_SHARED);
+    UNIT_CHECK(unit_redis_number("EXISTS latch:queue:r") == 0);
+}
+
 /*
  * By a command right behind the one that promotes it: nobody waits for a server that hangs. Or the
  * answer is there, as another request on the connection has read it.
@@ -436,6 +454,7 @@ int main(void)
         REDIS_TEST(a_cancelled_acquire_is_undone_at_once),
         REDIS_TEST(a_cancelled_acquire_by_a_token_that_was_handed_over_releases_nothing),
         REDIS_TEST(a_cancelled_wait_leaves_nothing),
+        REDIS_TEST(a_promotion_that_is_given_up_stays_in_no_queue),
         REDIS_TEST(a_cancelled_promotion_reads_on),
         REDIS_TEST(a_cancelled_acquire_whose_answer_is_there_leaves_nothing),
         REDIS_TEST(a_renewal_is_not_given_up),
