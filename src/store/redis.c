@@ -155,6 +155,9 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
                && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         note_ttl(op, now_ns);
     }
+    if (latch_redis_is_queued(op->lease)) {
+        latch_redis_wait_sent(op);
+    }
     op->attempts |= REDIS_SENT;
     op->sent_ns = now_ns;
     op->state = call;
@@ -172,6 +175,9 @@ static latch_status dispatch(latch_op *op, int64_t now_ns)
     }
     if (status == LATCH_DONE) {
         status = latch_redis_connect(&latch_redis_store_of(op)->connection, op, now_ns);
+        if (LATCH_FAILED(status)) {
+            op->attempts |= REDIS_TROUBLE;
+        }
     }
     return status == LATCH_DONE ? send_request(op, now_ns) : status;
 }
@@ -180,6 +186,7 @@ static latch_status fail_lost(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
 
+    op->attempts |= REDIS_TROUBLE;
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "lost the connection to Redis at %s: %s",
                       store->options.address, store->connection.trouble);
 }
@@ -187,15 +194,25 @@ static latch_status fail_lost(latch_op *op)
 static latch_status fail_overdue(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
-    redis_hold *hold = op->lease->state;
 
     latch_redis_close(&store->connection);
-    if (latch_redis_is_queued(op->lease)) {
-        hold->wait.trouble_ns = op->sent_ns; /* that was long enough */
-    }
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s did not answer within %g s",
                       store->options.address,
                       (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);
+}
+
+/* Is it an error of a server that is being started, is busy, or is the master no longer or not yet?
+ */
+static bool passes(const char *text)
+{
+    static const char *const words[] = {"LOADING ", "BUSY ", "READONLY ", "MASTERDOWN "};
+
+    for (size_t at = 0; at < sizeof(words) / sizeof(*words); at++) {
+        if (strstr(text, words[at]) != NULL) { /* before Redis 7 it stands in the middle */
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Takes the reply of an answered call. REDIS_AGAIN: it was not the last one. */
@@ -207,6 +224,9 @@ static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_
     if (strncmp(reply->str, "NOSCRIPT", 8) == 0 && (op->attempts & REDIS_AS_TEXT) == 0) {
         op->attempts |= REDIS_AS_TEXT;
         return REDIS_AGAIN;
+    }
+    if (passes(reply->str)) {
+        op->attempts |= REDIS_TROUBLE;
     }
     return latch_redis_fail_with_reply(op, reply->str);
 }
@@ -269,32 +289,44 @@ static bool promotes(const latch_op *op, int64_t now_ns)
            && holds_still(op, now_ns);
 }
 
-/* What may be held, or waited for, by an acquire that is over. */
-static void give_back(latch_op *op, int64_t now_ns)
+/*
+ * What may be held, or waited for, by an acquire that is over. False when the server was not told
+ * yet.
+ */
+static bool give_back(latch_op *op, int64_t now_ns)
 {
+    bool is_owed;
+
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
     redis_target target = target_of(op->lease);
 
     /* By a token that came with a key somebody else may hold. */
     target.keep = hold->adopted || holds_still(op, now_ns);
-    if (!target.keep || target.ticket != 0) {
-        latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
-        latch_redis_pay(store, now_ns);
-        hold->spent = !target.keep;
+    if (target.keep && target.ticket == 0) {
+        return true;
     }
+    is_owed = latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
+    latch_redis_pay(store, now_ns);
+    hold->spent = !target.keep;
+    return is_owed && latch_redis_is_debtless(store);
 }
 
 /* An acquire that was on its way, or waited, is over. */
 static void undo_acquire(latch_op *op, int64_t now_ns)
 {
+    redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
+    bool is_queued = latch_redis_is_queued(lease);
 
-    if (promotes(op, now_ns) && latch_redis_is_queued(lease)
-        && latch_redis_store_of(op)->connection.stage == REDIS_READY) {
+    if (promotes(op, now_ns) && is_queued && store->connection.stage == REDIS_READY) {
         send_demotion(op, now_ns);
     }
-    give_back(op, now_ns); /* or its place alone, as the demotion may be lost */
+    /* Or its place alone, as the demotion may be lost. */
+    if (!give_back(op, now_ns) && is_queued) {
+        /* The server must not think that somebody waits here. */
+        latch_redis_close(&store->subscription.connection);
+    }
     if (op->request.kind == LATCH_ACQUIRE_SHARED && lease->mode == LATCH_EXCLUSIVE) {
         lease->mode = LATCH_SHARED;
         lease->fencing_token = 0;
@@ -311,9 +343,9 @@ static void make_good(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
-    bool is_queued = latch_redis_is_queued(lease);
 
-    if (((op->attempts & REDIS_SENT) == 0 && !is_queued) || latch_redis_is_foreign(lease)) {
+    if (((op->attempts & REDIS_SENT) == 0 && !latch_redis_is_queued(lease))
+        || latch_redis_is_foreign(lease)) {
         return;
     }
     if (op->request.kind == LATCH_RELEASE) {
@@ -322,10 +354,6 @@ static void make_good(latch_op *op, int64_t now_ns)
         latch_redis_owe(store, &target, debt_end(lease, now_ns));
     } else if (latch_redis_acquires(op)) {
         undo_acquire(op, now_ns);
-    }
-    if (is_queued && store->connection.stage != REDIS_READY) {
-        /* The server was not told. It must not think that somebody waits here. */
-        latch_redis_close(&store->subscription.connection);
     }
 }
 
@@ -345,8 +373,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
             status = await(op, now_ns);
         }
     } while (status == REDIS_AGAIN);
-    if (status == LATCH_ERROR_STORE && latch_redis_is_queued(op->lease)
-        && latch_redis_outlives(op, now_ns)) {
+    if ((op->attempts & REDIS_TROUBLE) != 0 && latch_redis_outlives(op, now_ns)) {
         return LATCH_WANT_TIMER;
     }
     if (!LATCH_WANTS(status) && op->lease->state != NULL) {
@@ -414,6 +441,7 @@ static latch_status redis_begin(latch_op *op)
     op->state = unsent(store);
     latch_redis_sort_out_inheritance(op);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
+    latch_redis_forget_stale(&store->subscription.connection, op->sent_ns);
     if (op->request.kind == LATCH_RELEASE) {
         latch_status status = latch_redis_claim_token(op);
 

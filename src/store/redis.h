@@ -51,7 +51,8 @@ enum {
     REDIS_LOST_BEFORE = 2,
     REDIS_AS_TEXT = 4,
     REDIS_SPENT_BEFORE = 8,
-    REDIS_TRIED = 16, /* a request that waits: without waiting, first */
+    REDIS_TRIED = 16,   /* a request that waits: without waiting, first */
+    REDIS_TROUBLE = 32, /* the connection or the server failed, as they may for a while */
 };
 
 /* op->manner: how an acquire asks, as the scripts call it */
@@ -137,11 +138,13 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
 /* It has to wait, as a script says. The same; REDIS_AGAIN: it does. */
 latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns);
+/* The request was sent. */
+void latch_redis_wait_sent(latch_op *op);
 /* May it be in the queue? */
 bool latch_redis_is_queued(const latch_lease *lease);
 /* It waits no longer; the server may have to be told (latch_redis_owe()). */
 void latch_redis_wait_end(latch_lease *lease);
-/* It could not ask: whether it shall try again, at op->wake_ns, as for a while it shall. */
+/* It could not ask: whether it shall try again, at op->wake_ns, as it shall for a while. */
 bool latch_redis_outlives(latch_op *op, int64_t now_ns);
 /* On a READY connection, now and then: are there peers? */
 void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns);
@@ -159,6 +162,8 @@ void latch_redis_debts_end(redis_store *store);
  * memory ran out.
  */
 bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns);
+/* Is all on its way that was owed? */
+bool latch_redis_is_debtless(const redis_store *store);
 /* Sends what is owed, without awaiting answers, if there is a READY connection. */
 void latch_redis_pay(redis_store *store, int64_t now_ns);
 

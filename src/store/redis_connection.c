@@ -76,7 +76,8 @@ void latch_redis_close_if_forked(redis_connection *connection)
 
 void latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
 {
-    if (connection->stage != REDIS_READY && now_ns >= connection->deadline_ns) {
+    if (connection->stage != REDIS_READY && connection->stage != REDIS_CLOSED
+        && now_ns >= connection->deadline_ns) {
         latch_redis_close(connection);
     }
 }

@@ -78,6 +78,11 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
     return true;
 }
 
+bool latch_redis_is_debtless(const redis_store *store)
+{
+    return store->debts.next == &store->debts;
+}
+
 /* Sends the release; false when memory ran out. */
 static bool pay(redis_store *store, redis_debt *debt, int64_t now_ns)
 {

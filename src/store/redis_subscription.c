@@ -108,7 +108,7 @@ static void take_loss(redis_subscription *subscription, const redisReply *key)
         if (key->len == prefix + wait->lease->resource_length
             && memcmp(key->str + prefix, wait->lease->resource, key->len - prefix) == 0) {
             wait->lost = true;
-            ask_by(wait, now(subscription) + wait->place * LATCH_NS_PER_MS);
+            ask_by(wait, now(subscription) + (wait->place > 0 ? wait->place : 0) * LATCH_NS_PER_MS);
         }
     }
 }
@@ -190,7 +190,7 @@ static latch_status send_subscribe(redis_subscription *subscription, latch_op *o
 static latch_status await_answer(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_call *call = subscription->call;
-    bool is_acknowledged;
+    bool is_acknowledged, is_lost = call->state == REDIS_LOST;
 
     if (call->state == REDIS_UNANSWERED && now_ns < call->deadline_ns) {
         return latch_redis_want(&subscription->connection, call->deadline_ns, op);
@@ -204,9 +204,14 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
         latch_redis_close(&subscription->connection);
     }
     forget_call(subscription);
+    if (is_lost && !subscription->lost_before) {
+        subscription->lost_before = true; /* maybe long ago, when nobody looked */
+        return send_subscribe(subscription, op, now_ns);
+    }
     if (!is_acknowledged) {
         return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
     }
+    subscription->lost_before = false;
     subscription->subscribed = subscription->connection.established;
     return LATCH_DONE;
 }

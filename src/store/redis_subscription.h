@@ -11,6 +11,7 @@
 typedef struct redis_subscription {
     redis_connection connection;
     redis_call *call;      /* SUBSCRIBE, until it is answered, or NULL */
+    bool lost_before;      /* the last one was lost with its connection */
     unsigned subscribed;   /* connection.established when that was acknowledged */
     unsigned checked;      /* the same when a message to itself had arrived */
     int64_t retry_ns;      /* it cannot be had; not to be tried before */
@@ -21,6 +22,8 @@ typedef struct redis_subscription {
     char *requeue_channel; /* that of those whose queue was lost */
 } redis_subscription;
 
+#define REDIS_NO_PLACE (-1)
+
 /* A wait for one lock. */
 typedef struct redis_wait {
     latch_link link; /* in subscription->waits while it has a ticket */
@@ -29,7 +32,7 @@ typedef struct redis_wait {
     unsigned subscribed; /* as of the subscription: by which messages reach it */
     bool granted;        /* it was told that the lock is its, and has not asked yet */
     bool lost;           /* it was told that the queue was lost, and has not asked yet */
-    int64_t place;       /* in the queue, 0 the first, when it has asked last */
+    int64_t place;       /* in the queue, 0 the first, when it has asked last; or none yet */
     int64_t poll_ns;     /* when to ask again */
     int64_t trouble_ns;  /* since when it could not ask; 0: it could */
 } redis_wait;

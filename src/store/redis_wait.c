@@ -45,6 +45,7 @@ static void begin(latch_op *op, int64_t now_ns)
         .lease = op->lease,
         .ticket = ++subscription->last_ticket,
         .subscribed = subscription->subscribed,
+        .place = REDIS_NO_PLACE,
         .poll_ns = now_ns,
     };
     latch_link_append(&subscription->waits, &wait->link);
@@ -69,9 +70,16 @@ static latch_status look(latch_op *op, int64_t now_ns)
     } else if (wait->lost) {
         op->manner = REDIS_WAIT; /* and not as one whose queue must be there */
     }
-    wait->granted = wait->lost = false; /* what comes from now on is news */
-    wait->subscribed = subscription->subscribed;
     return LATCH_DONE;
+}
+
+void latch_redis_wait_sent(latch_op *op)
+{
+    redis_wait *wait = wait_of(op);
+
+    /* What comes from now on is news. */
+    wait->granted = wait->lost = false;
+    wait->subscribed = latch_redis_store_of(op)->subscription.subscribed;
 }
 
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
@@ -91,7 +99,7 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         return status;
     }
     if (LATCH_FAILED(status)) {
-        if (is_queued && latch_redis_outlives(op, now_ns)) {
+        if (latch_redis_outlives(op, now_ns)) {
             return LATCH_WANT_TIMER;
         }
         latch_redis_do_without(subscription, now_ns + RETRY_NS);
@@ -109,8 +117,7 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
 latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
-    redis_hold *hold = op->lease->state;
-    redis_wait *wait = &hold->wait;
+    redis_wait *wait = wait_of(op);
 
     if (place == REDIS_NO_MESSAGES) {
         latch_redis_do_without(&store->subscription, now_ns + RETRY_NS);
@@ -124,7 +131,6 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
     if (op->manner == REDIS_CHECK) {
         store->subscription.checked = wait->subscribed;
     }
-    hold->adopted = false; /* its token holds nothing */
     op->attempts = REDIS_TRIED;
     op->manner = REDIS_POLL;
     wait->place = place;
@@ -137,10 +143,13 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns)
 {
     redis_wait *wait = wait_of(op);
 
+    if (!latch_redis_is_queued(op->lease) || wait->place == REDIS_NO_PLACE || !op->request.wait) {
+        return false;
+    }
     if (wait->trouble_ns == 0) {
         wait->trouble_ns = now_ns;
     }
-    op->attempts &= (uint8_t) ~REDIS_LOST_BEFORE;
+    op->attempts &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
     op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;
     op->waiting = true;
     return now_ns - wait->trouble_ns < latch_redis_store_of(op)->options.connect_timeout_ns;

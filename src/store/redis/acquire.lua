@@ -71,7 +71,7 @@ end
 
 if manner == 'try' then
     if peer == 'mute' and not is_queue_empty() then
-        note_peers(us)
+        note_peers()
     end
     if count > 0 then
         return false
@@ -84,16 +84,17 @@ if manner == 'try' then
     return false
 end
 
-if manner == 'check' and (tell(read_waiter(mode .. waiter), 'test') or 0) == 0 then
+if manner == 'check' and not is_reached(mode .. waiter) then
     return {-1, 0}
 end
 if peer == 'peers' then
-    note_peers(us)
+    note_peers()
 end
 if mode == 'p' then
     local first = redis.call('ZRANGE', queue, 0, 0)[1]
     if first and string.sub(first, 1, 1) == 'p' and first ~= 'p' .. waiter then
-        if tell(read_waiter(first), 'first', SAFETY_MS) ~= 0 then
+        local promoted = read_waiter(first)
+        if not is_gone(promoted) and tell(promoted, 'test') ~= 0 then
             return {-2, 0}
         end
         redis.call('ZREM', queue, first)

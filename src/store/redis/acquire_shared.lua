@@ -41,7 +41,7 @@ end
 
 if manner == 'try' then
     if peer == 'mute' and not is_queue_empty() then
-        note_peers(us)
+        note_peers()
     end
     -- A writer that waits, if it lives, goes before new readers.
     local allowed = not (free or left) or serve(us, nil, true) ~= false
@@ -53,11 +53,11 @@ if manner == 'try' then
     return false
 end
 
-if manner == 'check' and (tell(read_waiter('r' .. waiter), 'test') or 0) == 0 then
+if manner == 'check' and not is_reached('r' .. waiter) then
     return {-1, 0}
 end
 if peer == 'peers' then
-    note_peers(us)
+    note_peers()
 end
 local entry = enqueue('r', waiter, manner, ARGV[6])
 local delay = serve(us, entry, manner == 'poll')

@@ -66,39 +66,47 @@ local function read_waiter(entry)
             channel = string.sub(entry, at + size)}
 end
 
--- How many heard it: 0 when the waiter's process is gone; nil where messages are not allowed. PUBLISH alone
--- also counts those who listen to patterns.
+-- Is the waiter's process gone? PUBLISH tells that, too, but counts those who listen to patterns.
+local function is_gone(waiter)
+    return redis.pcall('PUBSUB', 'NUMSUB', waiter.channel)[2] == 0
+end
+
+-- How many heard it; nil where messages are not allowed.
 local function tell(waiter, word, ms)
     local text = word .. ' ' .. waiter.ticket
-    if redis.pcall('PUBSUB', 'NUMSUB', waiter.channel)[2] == 0 then
-        return 0
-    end
     local receivers = redis.pcall('PUBLISH', waiter.channel, ms and text .. ' ' .. digits(ms) or text)
     return type(receivers) == 'number' and receivers or nil
+end
+
+-- Do messages to the caller arrive?
+local function is_reached(entry)
+    local waiter = read_waiter(entry)
+    return not is_gone(waiter) and (tell(waiter, 'test') or 0) > 0
 end
 
 -- How long a lock that nobody holds stays free for peers that poll, 0 when it does not; and whether that
 -- begins now.
 local function left_free(us)
     local now = math.floor(us / 1000)
-    local state = redis.call('HMGET', peers, 'due', 'until')
-    local due, free_until = tonumber(state[1]), tonumber(state[2])
+    local state = redis.call('HMGET', peers, 'about', 'due', 'until')
+    local due, free_until = tonumber(state[2]), tonumber(state[3])
     if free_until and now < free_until then
         return free_until - now, false
     end
-    if free_until then
-        redis.call('HDEL', peers, 'until')
-        redis.call('HSET', peers, 'due', digits(now + UNBROKEN_MS))
-    elseif due and now >= due then
+    if due and not free_until and now >= due then
         redis.call('HSET', peers, 'until', digits(now + PEER_POLL_MS))
         return PEER_POLL_MS, true
+    end
+    if state[1] and (free_until or not due) then
+        redis.call('HDEL', peers, 'until')
+        redis.call('HSET', peers, 'due', digits(now + UNBROKEN_MS)) -- it is handed over from now on
     end
     return 0, false
 end
 
--- There are peers: from now on the lock is left free for them.
-local function note_peers(us)
-    redis.call('HSETNX', peers, 'due', digits(math.floor(us / 1000) + UNBROKEN_MS))
+-- There are peers: a lock that is handed over is left free for them.
+local function note_peers()
+    redis.call('HSET', peers, 'about', '1')
     redis.call('PEXPIRE', peers, PEERS_MS)
 end
 
@@ -120,6 +128,7 @@ end
 local function delay_of_first(us, waiter)
     local foreign_ms = 90 + us % 21 -- 100 ms, jittered
     if redis.call('TYPE', lock).ok == 'string' then
+        redis.call('HDEL', peers, 'due', 'until')
         return foreign_ms, false
     end
     drop_expired(us)
@@ -134,7 +143,11 @@ local function delay_of_first(us, waiter)
     end
     local last = redis.call('ZREVRANGE', lock, 0, 1, 'WITHSCORES')
     local left = (last[1] == waiter.token and last[4] or last[2]) - math.floor(us / 1000)
-    return math.max(1, math.min(left, are_ours(count, is_writer) and SAFETY_MS or foreign_ms)), false
+    if are_ours(count, is_writer) then
+        return math.max(1, math.min(left, SAFETY_MS)), false
+    end
+    redis.call('HDEL', peers, 'due', 'until') -- a peer has had its turn
+    return math.max(1, math.min(left, foreign_ms)), false
 end
 
 -- Makes a holder of a waiter that was told, until it claims the lock or the claim window ends. A reader
@@ -170,14 +183,14 @@ local function serve(us, me, news)
         if entry == me then
             return delay
         end
-        if delay > 0 then
+        if delay > 0 and not is_gone(waiter) then
             if not (news or is_new) or tell(waiter, 'first', delay) ~= 0 then
                 return nil
             end
-            redis.call('ZREM', queue, entry)
-        else
-            -- Before all else, as memory that has run short stops no script that has changed something.
-            redis.call('ZREM', queue, entry)
+        end
+        -- Before all else, as memory that has run short stops no script that has changed something.
+        redis.call('ZREM', queue, entry)
+        if delay == 0 and not is_gone(waiter) then
             local receivers = tell(waiter, 'granted')
             if not receivers then
                 redis.call('ZADD', queue, score, entry)
