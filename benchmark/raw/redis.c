@@ -26,6 +26,8 @@
 struct keys {
     char lock[32];
     char record[48];
+    char queue[48];
+    char peers[48];
 };
 
 /* A script as it is called: by its digest, or with its text. */
@@ -37,11 +39,12 @@ struct script {
 static redisContext *server;
 static int unread; /* answers that were not awaited */
 
-static struct script acquire = {.text = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE};
-static struct script acquire_shared = {.text = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED};
+static struct script acquire = {.text = REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE};
+static struct script acquire_shared = {
+    .text = REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE_SHARED};
 static struct script refresh = {.text = REDIS_LUA_CLOCK REDIS_LUA_REFRESH};
 static struct script probe = {.text = REDIS_LUA_CLOCK REDIS_LUA_PROBE};
-static struct script release = {.text = REDIS_LUA_RELEASE};
+static struct script release = {.text = REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_RELEASE};
 
 static struct keys same;
 static struct keys many[RESOURCES];
@@ -101,8 +104,8 @@ static void load(struct script *script)
 
 static redisReply *ask_acquire(const struct keys *keys, const char *token)
 {
-    return ask(8, (const char *[]){"EVALSHA", acquire.digest, "3", keys->lock, keys->record,
-                                   COUNTER, token, TTL_MS});
+    return ask(10, (const char *[]){"EVALSHA", acquire.digest, "5", keys->lock, keys->record,
+                                    keys->queue, keys->peers, COUNTER, token, TTL_MS});
 }
 
 static void take(const struct keys *keys)
@@ -112,14 +115,16 @@ static void take(const struct keys *keys)
 
 static void give_back(const struct keys *keys)
 {
-    const char *command[] = {"EVALSHA", release.digest, "2", keys->lock, keys->record, TOKEN};
+    const char *command[] = {"EVALSHA",    release.digest, "4",         keys->lock,
+                             keys->record, keys->queue,    keys->peers, TOKEN};
 
-    expect(ask(6, command), REDIS_REPLY_INTEGER, 1);
+    expect(ask(8, command), REDIS_REPLY_INTEGER, 1);
 }
 
 static void give_back_later(const struct keys *keys)
 {
-    tell(6, (const char *[]){"EVAL", release.text, "2", keys->lock, keys->record, TOKEN});
+    tell(8, (const char *[]){"EVAL", release.text, "4", keys->lock, keys->record, keys->queue,
+                             keys->peers, TOKEN});
 }
 
 /* ---- the rows: each runs so many iterations ---------------------------------------------- */
@@ -143,8 +148,8 @@ static void destructor(long iterations)
 static void shared(long iterations)
 {
     while (iterations-- > 0) {
-        expect(ask(7, (const char *[]){"EVALSHA", acquire_shared.digest, "2", same.lock,
-                                       same.record, TOKEN, TTL_MS}),
+        expect(ask(9, (const char *[]){"EVALSHA", acquire_shared.digest, "4", same.lock,
+                                       same.record, same.queue, same.peers, TOKEN, TTL_MS}),
                REDIS_REPLY_INTEGER, 1);
         give_back(&same);
     }
@@ -255,6 +260,8 @@ static void set_keys(struct keys *keys, const char *lock)
 {
     snprintf(keys->lock, sizeof keys->lock, "%s", lock);
     snprintf(keys->record, sizeof keys->record, "latch:holder:%s", lock);
+    snprintf(keys->queue, sizeof keys->queue, "latch:queue:%s", lock);
+    snprintf(keys->peers, sizeof keys->peers, "latch:peers:%s", lock);
 }
 
 int main(int argc, char **argv)
