@@ -17,6 +17,8 @@
 
 /* How long a lock is to be given back at least, as nobody may know when it expires. */
 #define DEBT_NS (60 * LATCH_NS_PER_S)
+/* How long a queue is there after anybody has asked: queue.lua's QUEUE_MS. */
+#define QUEUE_NS (180 * LATCH_NS_PER_S)
 
 static redis_target target_of(const latch_lease *lease)
 {
@@ -295,6 +297,7 @@ static bool promotes(const latch_op *op, int64_t now_ns)
  */
 static bool give_back(latch_op *op, int64_t now_ns)
 {
+    int64_t end_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
     bool is_owed;
 
     redis_store *store = latch_redis_store_of(op);
@@ -306,7 +309,10 @@ static bool give_back(latch_op *op, int64_t now_ns)
     if (target.keep && target.ticket == 0) {
         return true;
     }
-    is_owed = latch_redis_owe(store, &target, now_ns + op->request.ttl_ms * LATCH_NS_PER_MS);
+    if (target.ticket != 0 && end_ns < now_ns + QUEUE_NS) {
+        end_ns = now_ns + QUEUE_NS;
+    }
+    is_owed = latch_redis_owe(store, &target, end_ns);
     latch_redis_pay(store, now_ns);
     hold->spent = !target.keep;
     return is_owed && latch_redis_is_debtless(store);

@@ -14,6 +14,8 @@ enum { ID_BYTES = 12, ID_LENGTH = 16 };
 
 /* For how long a server without messages is not asked for them again. */
 #define REFUSED_NS (60 * LATCH_NS_PER_S)
+/* From one subscription to the next: it may be ended as soon as it is made. */
+#define PAUSE_NS (50 * LATCH_NS_PER_MS)
 
 static void take_message(void *context, const redisReply *message);
 
@@ -212,8 +214,24 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
         return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
     }
     subscription->lost_before = false;
+    subscription->pause_end_ns = now_ns + PAUSE_NS;
     subscription->subscribed = subscription->connection.established;
     return LATCH_DONE;
+}
+
+/* Reads what has come, and connects unless it is connected. */
+static latch_status connect_again(redis_subscription *subscription, latch_op *op, int64_t now_ns)
+{
+    redis_connection *connection = &subscription->connection;
+
+    if (connection->stage == REDIS_READY && latch_redis_receive(connection)) {
+        return LATCH_DONE;
+    }
+    if (connection->stage == REDIS_CLOSED && now_ns < subscription->pause_end_ns) {
+        op->wake_ns = subscription->pause_end_ns;
+        return LATCH_WANT_TIMER;
+    }
+    return latch_redis_connect(connection, op, now_ns);
 }
 
 latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns)
@@ -228,7 +246,7 @@ latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *o
         status = name_channel(subscription, op);
     }
     if (status == LATCH_DONE) {
-        status = latch_redis_connect(&subscription->connection, op, now_ns);
+        status = connect_again(subscription, op, now_ns);
     }
     if (status != LATCH_DONE) {
         return status;

@@ -14,6 +14,7 @@ typedef struct redis_subscription {
     bool lost_before;      /* the last one was lost with its connection */
     unsigned subscribed;   /* connection.established when that was acknowledged */
     unsigned checked;      /* the same when a message to itself had arrived */
+    int64_t pause_end_ns;  /* after it was acknowledged, before it is made anew */
     int64_t retry_ns;      /* it cannot be had; not to be tried before */
     unsigned generation;   /* of the process whose channel it is */
     uint64_t last_ticket;  /* of a wait; none is given twice */

@@ -141,7 +141,8 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
 
 bool latch_redis_outlives(latch_op *op, int64_t now_ns)
 {
-    redis_wait *wait = wait_of(op);
+    redis_hold *hold = op->lease->state;
+    redis_wait *wait = &hold->wait;
 
     if (!latch_redis_is_queued(op->lease) || wait->place == REDIS_NO_PLACE || !op->request.wait) {
         return false;
@@ -149,6 +150,7 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns)
     if (wait->trouble_ns == 0) {
         wait->trouble_ns = now_ns;
     }
+    hold->deadline_ns = op->lease->deadline_ns; /* what was lost may have made it shorter */
     op->attempts &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
     op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;
     op->waiting = true;
