@@ -30,6 +30,11 @@ extern const redis_side latch_side, symfony_side;
 /* The time in us at which Latch's scripts find the server's clock; 0 before each test: its own. */
 extern int64_t clock_us;
 
+/* A script of Latch's behind the clock that it asks; valid until the next call. */
+const char *on_clock(const char *script);
+/* Fails the test if a script has failed. */
+redisReply *no_error(redisReply *reply);
+
 /* Latch's scripts, with the server's answer. */
 redisReply *try_acquire(const char *token, int64_t ttl_ms);
 redisReply *try_share(const char *token, int64_t ttl_ms);
