@@ -568,9 +568,12 @@ static void a_full_server_refuses_without_half_a_lock_and_takes_back(void **stat
 /* Whatever command an ACL forbids: what was not granted is nobody's once its time is over. */
 static void a_forbidden_command_leaves_no_lock_for_ever(void **state)
 {
-    static const char *const commands[] = {
-        "type", "zremrangebyscore", "zscore", "zcard",     "get",     "set",
-        "zadd", "pexpireat",        "zrem",   "zrevrange", "pexpire", "del"};
+    static const char *const commands[] = {"type",     "exists",    "zremrangebyscore",
+                                           "zscore",   "zcard",     "get",
+                                           "set",      "del",       "zadd",
+                                           "hset",     "hget",      "hlen",
+                                           "zrem",     "pexpireat", "pexpire",
+                                           "zrevrange"};
 
     (void) state;
     for (size_t at = 0; at < sizeof(commands) / sizeof(commands[0]); at++) {
