@@ -417,7 +417,8 @@ static void nonsense_is_an_error_and_ends_the_connection(void **state)
         "*2\r\n:1\r\n:7\r\n",
         "$3\r\nabc\r\n",
         ":-1\r\n",
-        "*99\r\n", /* no answer has as many */
+        "*3\r\n:1\r\n:1\r\n:1\r\n", /* no script of ours has as many */
+        "*17\r\n",
         "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
     };
     static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED, LATCH_REFRESH,

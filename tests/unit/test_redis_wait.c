@@ -13,37 +13,6 @@ static bool is_held_by(const latch_lease *lease)
     return unit_redis_text("ZSCORE %s %s", lease->resource, lease->token)[0] != '\0';
 }
 
-/* How often the first of the queue asks, at most. */
-#define POLL_NS (1100 * LATCH_NS_PER_MS)
-
-/* Begins a wait and returns when it is the first of the queue, and knows that. */
-static void begin_wait(latch_op *op, latch_lease *lease, latch_request request)
-{
-    latch_status status;
-
-    redis_send(op, lease, request);
-    do {
-        unit_await_grant(op); /* an answer; it is to come for longer than a first one waits */
-        status = latch_op_step(op, now_ns());
-    } while (status == LATCH_WANT_IO && op->wake_ns > now_ns() + POLL_NS);
-    UNIT_CHECK(status == LATCH_WANT_IO && op->waiting);
-}
-
-static bool is_queue_empty(const char *resource)
-{
-    return unit_redis_number("EXISTS latch:queue:%s", resource) == 0;
-}
-
-/* For what was said to the server without awaiting its answer. */
-static void await_empty_queue(const char *resource)
-{
-    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
-
-    while (!is_queue_empty(resource)) {
-        UNIT_CHECK(now_ns() < limit_ns);
-    }
-}
-
 /* ---- Waits */
 
 static void a_wait_ends_with_the_release(void **state)
@@ -56,10 +25,10 @@ static void a_wait_ends_with_the_release(void **state)
         latch_op op;
 
         UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-        begin_wait(&op, two, redis_waiting(kinds[at], MINUTE, LATCH_NEVER));
+        redis_begin_wait(&op, two, redis_waiting(kinds[at], MINUTE, LATCH_NEVER));
         unit_release(one);
-        unit_await_grant(&op); /* it is told */
-        UNIT_CHECK(unit_finish(&op, latch_op_step(&op, now_ns())) == LATCH_DONE);
+        unit_await_grant(&op); /* a message comes */
+        UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
         UNIT_CHECK(unit_held(two));
         unit_release(two);
     }
@@ -99,6 +68,7 @@ static void a_wait_ends_at_its_deadline_with_nothing_taken(void **state)
     unit_redis_note();
     UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 30)) == LATCH_CONFLICT);
     UNIT_CHECK(now_ns() - begun_ns >= 30 * LATCH_NS_PER_MS);
+    redis_await_waiters("r", 0);
     UNIT_CHECK(unit_redis_is_unchanged());
     UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 0)) == LATCH_CONFLICT);
     UNIT_CHECK(unit_held(one) && !unit_held(two));
@@ -115,7 +85,7 @@ static void a_reader_that_waits_for_its_promotion_reads_on(void **state)
     UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 20)) == LATCH_CONFLICT);
     UNIT_CHECK(two->mode == LATCH_SHARED && unit_held(two));
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE);
-    begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    redis_begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
     UNIT_CHECK(unit_held(two));
     unit_release(one);
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && two->mode == LATCH_EXCLUSIVE);
@@ -216,16 +186,15 @@ static void a_cancelled_wait_leaves_nothing(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     unit_redis_note();
-    begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
-    UNIT_CHECK(!is_queue_empty("r"));
+    redis_begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
-    await_empty_queue("r");
+    redis_await_waiters("r", 0);
     UNIT_CHECK(unit_redis_is_unchanged());
     unit_release(one);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
 }
 
-/* Its connection was lost, and it does not know that yet: what it says then is lost as well. */
+/* Nor when what was to take it out of the queue is lost. */
 static void a_promotion_that_is_given_up_stays_in_no_queue(void **state)
 {
     latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
@@ -234,12 +203,11 @@ static void a_promotion_that_is_given_up_stays_in_no_queue(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
-    UNIT_CHECK(!is_queue_empty("r"));
+    redis_begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
     unit_redis_ask("CLIENT KILL TYPE normal");
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE && two->mode == LATCH_SHARED);
-    UNIT_CHECK(is_queue_empty("r"));
+    UNIT_CHECK(redis_count_waiters("r") == 0);
 }
 
 /*
@@ -375,12 +343,6 @@ static void a_detached_release_of_what_is_lost_changes_nothing(void **state)
 
 /* ---- Several requests at once on one connection */
 
-/* Steps first: another request may have read the answer, so that the socket will not tell of it. */
-static latch_status finish_outer(latch_op *op)
-{
-    return unit_finish(op, latch_op_step(op, now_ns()));
-}
-
 /* As by signal handlers that use locks in the middle of a wait. */
 static void requests_on_one_connection_may_be_nested(void **state)
 {
@@ -400,9 +362,9 @@ static void requests_on_one_connection_may_be_nested(void **state)
     redis_let_server_go();
     /* The innermost ends first; it reads the answers of the others, too. */
     UNIT_CHECK(unit_finish(&ops[3], LATCH_WANT_IO) == LATCH_DONE);
-    UNIT_CHECK(finish_outer(&ops[2]) == LATCH_DONE);
-    UNIT_CHECK(finish_outer(&ops[1]) == LATCH_CONFLICT);
-    UNIT_CHECK(finish_outer(&ops[0]) == LATCH_DONE);
+    UNIT_CHECK(redis_finish_outer(&ops[2]) == LATCH_DONE);
+    UNIT_CHECK(redis_finish_outer(&ops[1]) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_finish_outer(&ops[0]) == LATCH_DONE);
     UNIT_CHECK(unit_held(leases[0]) && !unit_held(leases[1]));
     UNIT_CHECK(leases[2]->mode == LATCH_SHARED && unit_held(leases[2]));
     UNIT_CHECK(redis_is_free("t") && is_held_by(leases[0]) && is_held_by(leases[2]));
@@ -419,7 +381,7 @@ static void requests_may_be_nested_while_connecting(void **state)
     unit_redis_ask("CONFIG SET requirepass secret");
     UNIT_CHECK(unit_begin(&op, outer, redis_request(LATCH_ACQUIRE)) == LATCH_WANT_IO);
     UNIT_CHECK(redis_run(inner, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(finish_outer(&op) == LATCH_DONE);
+    UNIT_CHECK(redis_finish_outer(&op) == LATCH_DONE);
     UNIT_CHECK(unit_held(outer) && unit_held(inner));
 }
 
@@ -440,7 +402,7 @@ static void what_the_socket_does_not_take_at_once_follows(void **state)
     UNIT_CHECK(unit_begin(&ops[1], small, redis_request(LATCH_RELEASE)) == LATCH_WANT_IO);
     redis_let_server_go();
     UNIT_CHECK(unit_finish(&ops[1], LATCH_WANT_IO) == LATCH_DONE);
-    UNIT_CHECK(finish_outer(&ops[0]) == LATCH_DONE && unit_held(large));
+    UNIT_CHECK(redis_finish_outer(&ops[0]) == LATCH_DONE && unit_held(large));
     assert_int_equal(unit_redis_number("ZCARD %b", resource, sizeof(resource)), 2);
     UNIT_CHECK(redis_is_free("s"));
     unit_release(large);

@@ -35,8 +35,7 @@ latch_request unit_waiting(latch_op_kind kind, int64_t timeout_ms)
     };
 }
 
-/* Sleeps until the operation wants a step, at most until `limit_ns`. */
-static void await_wish(const latch_op *op, latch_status status, int64_t limit_ns)
+void unit_await_wish(const latch_op *op, latch_status status, int64_t limit_ns)
 {
     struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
     int64_t until_ns = op->wake_ns < limit_ns ? op->wake_ns : limit_ns;
@@ -61,7 +60,7 @@ latch_status unit_finish(latch_op *op, latch_status status)
 
     while (LATCH_WANTS(status)) {
         UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
-        await_wish(op, status, limit_ns);
+        unit_await_wish(op, status, limit_ns);
         status = latch_op_step(op, latch_engine_now_ns(unit.engine));
     }
     return status;

@@ -199,9 +199,12 @@ int unit_redis_setup(void **state)
     }
     unit_redis_try("AUTH default %s", ""); /* whoever the connection has been made */
     unit_redis_ask("REPLICAOF NO ONE");
-    unit_redis_ask("CONFIG SET requirepass %s maxmemory 0 min-replicas-to-write 0", "");
+    unit_redis_ask("CONFIG SET requirepass %s maxmemory 0 min-replicas-to-write 0 maxclients 1000",
+                   "");
     unit_redis_ask("CLIENT UNPAUSE");
     unit_redis_ask("CLIENT KILL TYPE normal");
+    unit_redis_ask("CLIENT KILL TYPE pubsub");
+    unit_redis_ask("ACL SETUSER default ~* &* +@all");
     unit_redis_ask("ACL DELUSER tester");
     unit_redis_ask("FLUSHALL");
     unit_redis_ask("SCRIPT FLUSH");

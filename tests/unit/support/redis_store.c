@@ -1,6 +1,8 @@
 /* Redis stores and the wire to their server: see redis_store.h. */
 #include "redis_store.h"
 
+#include "store/redis.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,8 +20,12 @@ static latch_store *other_store;
 
 static struct {
     char path[UNIT_PATH + 8];
-    int listener, store, server; /* -1: there is none */
-} wire = {.listener = -1, .store = -1, .server = -1};
+    int listener; /* -1: there is none */
+    struct {
+        int store, server; /* -1: there is none */
+    } lines[REDIS_LINES];
+    redis_line used;
+} wire = {.listener = -1, .lines = {{-1, -1}, {-1, -1}}};
 
 latch_store *redis_open(const char *format, ...)
 {
@@ -160,6 +166,90 @@ bool redis_failed(latch_status status, const char *message)
     return true;
 }
 
+/* ---- Waits */
+
+redis_moment redis_moment_of(const latch_op *op)
+{
+    const redis_store *store = latch_redis_store_of(op);
+    const redis_subscription *subscription = &store->subscription;
+
+    if (op->state == NULL) {
+        return AT_PAUSING;
+    }
+    if (op->state != &store->connection) { /* a call */
+        static const redis_moment moments[] = {
+            [REDIS_TRY] = AT_TRYING,     [REDIS_WAIT] = AT_ASKING,
+            [REDIS_CHECK] = AT_ASKING,   [REDIS_POLL] = AT_POLLING,
+            [REDIS_CLAIM] = AT_CLAIMING,
+        };
+
+        return moments[op->manner];
+    }
+    if (subscription->connection.has_socket && op->fd == subscription->connection.descriptor.fd) {
+        return latch_redis_is_subscribed(subscription) && latch_redis_is_queued(op->lease)
+                   ? AT_WAITING
+                   : AT_SUBSCRIBING;
+    }
+    return AT_CONNECTING;
+}
+
+latch_status redis_step_until(latch_op *op, latch_status status, redis_moment moment)
+{
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+
+    while (LATCH_WANTS(status) && redis_moment_of(op) != moment) {
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+        unit_await_wish(op, status, limit_ns);
+        status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+    }
+    return status;
+}
+
+void redis_begin_wait(latch_op *op, latch_lease *lease, latch_request request)
+{
+    UNIT_CHECK(redis_step_until(op, unit_begin(op, lease, request), AT_WAITING)
+               == LATCH_WANT_IO);
+    UNIT_CHECK(op->waiting);
+}
+
+latch_status redis_finish_outer(latch_op *op)
+{
+    return unit_finish(op, latch_op_step(op, latch_engine_now_ns(unit.engine)));
+}
+
+long long redis_count_waiters(const char *resource)
+{
+    return unit_redis_number("ZCARD latch:queue:%s", resource);
+}
+
+void redis_await_waiters(const char *resource, long long count)
+{
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+
+    while (redis_count_waiters(resource) != count) {
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+    }
+}
+
+void redis_await_free(const char *resource)
+{
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+
+    while (!redis_is_free(resource)) {
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+    }
+}
+
+void redis_expect_nothing_left(void)
+{
+    long long counters = unit_redis_number("EXISTS latch:fencing");
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+
+    while (unit_redis_number("DBSIZE") != counters) { /* releases may be on their way */
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+    }
+}
+
 void redis_hold_server(void)
 {
     int status;
@@ -210,7 +300,13 @@ latch_store *redis_wire_open(const char *options)
     UNIT_CHECK(wire.listener >= 0);
     UNIT_CHECK(bind(wire.listener, (struct sockaddr *) &address, sizeof(address)) == 0);
     UNIT_CHECK(listen(wire.listener, 8) == 0);
+    wire.used = REDIS_COMMANDS;
     return redis_open("redis://%s%s", wire.path, options);
+}
+
+void redis_wire_use(redis_line line)
+{
+    wire.used = line;
 }
 
 bool redis_wire_is_wanted(void)
@@ -235,57 +331,130 @@ static void close_end(int *fd)
     }
 }
 
-void redis_wire_accept(void)
+static void cut(redis_line line)
+{
+    close_end(&wire.lines[line].store);
+    close_end(&wire.lines[line].server);
+}
+
+static void take(redis_line line)
 {
     struct sockaddr_un address;
 
-    redis_wire_cut();
+    cut(line);
     await_readable(wire.listener);
-    wire.store = accept4(wire.listener, NULL, NULL, SOCK_CLOEXEC);
-    UNIT_CHECK(wire.store >= 0);
+    wire.lines[line].store = accept4(wire.listener, NULL, NULL, SOCK_CLOEXEC);
+    UNIT_CHECK(wire.lines[line].store >= 0);
     address_of(unit_redis.socket, &address);
-    wire.server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    UNIT_CHECK(connect(wire.server, (struct sockaddr *) &address, sizeof(address)) == 0);
+    wire.lines[line].server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    UNIT_CHECK(connect(wire.lines[line].server, (struct sockaddr *) &address, sizeof(address))
+               == 0);
+}
+
+void redis_wire_accept(void)
+{
+    take(wire.used);
+}
+
+/* False at the end of what comes. */
+static bool pass_what_came(int from, int to, size_t most)
+{
+    char bytes[65536];
+    ssize_t count = recv(from, bytes, sizeof(bytes), 0);
+
+    if (count <= 0) {
+        return false;
+    }
+    count = count > (ssize_t) most ? (ssize_t) most : count;
+    UNIT_CHECK(send(to, bytes, (size_t) count, MSG_NOSIGNAL) == count);
+    return true;
 }
 
 static void pass(int from, int to, size_t most)
 {
-    char bytes[65536];
-    ssize_t count;
-
     await_readable(from);
-    count = recv(from, bytes, sizeof(bytes), 0);
-    UNIT_CHECK(count > 0);
-    count = count > (ssize_t) most ? (ssize_t) most : count;
-    UNIT_CHECK(send(to, bytes, (size_t) count, MSG_NOSIGNAL) == count);
+    UNIT_CHECK(pass_what_came(from, to, most));
 }
 
 void redis_wire_pass_command(void)
 {
-    pass(wire.store, wire.server, SIZE_MAX >> 1);
+    pass(wire.lines[wire.used].store, wire.lines[wire.used].server, SIZE_MAX >> 1);
 }
 
 void redis_wire_pass_reply(size_t most)
 {
-    pass(wire.server, wire.store, most);
+    pass(wire.lines[wire.used].server, wire.lines[wire.used].store, most);
 }
 
 void redis_wire_answer(const char *text)
 {
     size_t length = strlen(text);
 
-    UNIT_CHECK(send(wire.store, text, length, MSG_NOSIGNAL) == (ssize_t) length);
+    UNIT_CHECK(send(wire.lines[wire.used].store, text, length, MSG_NOSIGNAL) == (ssize_t) length);
+}
+
+/* Sleeps until something is to be passed on, or until the operation wants a step; passes it on. */
+static void relay(const latch_op *op, latch_status status)
+{
+    enum { LISTENER, OPERATION, ENDS };
+    struct pollfd fds[ENDS + 2 * REDIS_LINES];
+    int64_t rest_ns = op->wake_ns - latch_engine_now_ns(unit.engine);
+    int64_t rest_ms = rest_ns <= 0 ? 0 : rest_ns / LATCH_NS_PER_MS + 1;
+
+    fds[LISTENER] = (struct pollfd){.fd = wire.listener, .events = POLLIN};
+    fds[OPERATION] =
+        (struct pollfd){.fd = status == LATCH_WANT_IO ? op->fd : -1, .events = op->events};
+    for (int line = 0; line < REDIS_LINES; line++) {
+        fds[ENDS + 2 * line] = (struct pollfd){.fd = wire.lines[line].store, .events = POLLIN};
+        fds[ENDS + 2 * line + 1] = (struct pollfd){.fd = wire.lines[line].server, .events = POLLIN};
+    }
+    UNIT_CHECK(poll(fds, ENDS + 2 * REDIS_LINES, rest_ms < 1000 ? (int) rest_ms : 1000) >= 0);
+    for (int line = 0; line < REDIS_LINES; line++) {
+        int store = wire.lines[line].store, server = wire.lines[line].server;
+
+        if ((fds[ENDS + 2 * line].revents != 0 && !pass_what_came(store, server, SIZE_MAX >> 1))
+            || (fds[ENDS + 2 * line + 1].revents != 0
+                && !pass_what_came(server, store, SIZE_MAX >> 1))) {
+            cut((redis_line) line);
+        }
+    }
+    if (fds[LISTENER].revents != 0) {
+        take(wire.lines[REDIS_COMMANDS].store < 0 ? REDIS_COMMANDS : REDIS_MESSAGES);
+    }
+}
+
+/* To the end if `moment` is negative. */
+static latch_status relay_until(latch_op *op, latch_status status, int moment)
+{
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+
+    while (LATCH_WANTS(status) && (int) redis_moment_of(op) != moment) {
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+        relay(op, status);
+        status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+    }
+    return status;
+}
+
+latch_status redis_wire_step_until(latch_op *op, latch_status status, redis_moment moment)
+{
+    return relay_until(op, status, (int) moment);
+}
+
+latch_status redis_wire_finish(latch_op *op, latch_status status)
+{
+    return relay_until(op, status, -1);
 }
 
 void redis_wire_cut(void)
 {
-    close_end(&wire.store);
-    close_end(&wire.server);
+    cut(wire.used);
 }
 
 void redis_wire_close(void)
 {
-    redis_wire_cut();
+    cut(REDIS_COMMANDS);
+    cut(REDIS_MESSAGES);
     if (wire.listener >= 0) {
         close_end(&wire.listener);
         unlink(wire.path);

@@ -42,6 +42,39 @@ latch_status redis_step_until_sent(latch_op *op, latch_status status);
 /* Did it fail as the store's server or its connection does, with this in its message? */
 bool redis_failed(latch_status status, const char *message);
 
+/* ---- Waits */
+
+/* What a request that waits is about, as far as this process knows. */
+typedef enum {
+    AT_CONNECTING,
+    AT_TRYING,      /* the first try is on its way */
+    AT_SUBSCRIBING, /* the second connection is being made, or SUBSCRIBE is on its way */
+    AT_ASKING,      /* "wait" or "check" is on its way */
+    AT_WAITING,     /* it knows its place; nothing is on its way */
+    AT_POLLING,
+    AT_CLAIMING,
+    AT_PAUSING, /* between two tries, as it is not to be told */
+} redis_moment;
+
+redis_moment redis_moment_of(const latch_op *op);
+/* Steps until that moment, or until the operation has ended. */
+latch_status redis_step_until(latch_op *op, latch_status status, redis_moment moment);
+/* Begins a wait, and returns when the lease has its place in the queue and knows it. */
+void redis_begin_wait(latch_op *op, latch_lease *lease, latch_request request);
+/*
+ * Steps first: another request of the store may have read what this one waits for, so that the
+ * socket will not tell of it.
+ */
+latch_status redis_finish_outer(latch_op *op);
+/* How many wait, by what the server has. */
+long long redis_count_waiters(const char *resource);
+/* Returns when so many do; fails when there are others for long. */
+void redis_await_waiters(const char *resource, long long count);
+/* Returns when nobody holds the lock; fails when somebody does for long. */
+void redis_await_free(const char *resource);
+/* Nobody holds or waits, and nothing is left in the server but the fencing counter. */
+void redis_expect_nothing_left(void);
+
 /* Lets nothing happen in the server for a while, and lets it happen. */
 void redis_hold_server(void);
 void redis_let_server_go(void);
@@ -55,6 +88,14 @@ long long redis_count_calls(const char *command);
 
 /* ---- The wire: nothing passes it but by these calls */
 
+/*
+ * A store makes two connections: for its commands, and for the messages to it. The calls below are
+ * about the first one, until redis_wire_use() says otherwise.
+ */
+typedef enum { REDIS_COMMANDS, REDIS_MESSAGES, REDIS_LINES } redis_line;
+
+void redis_wire_use(redis_line line);
+
 /* Listens on a socket for a store, which is opened on it. */
 latch_store *redis_wire_open(const char *options);
 /* Has the store made a connection that was not taken yet? */
@@ -67,6 +108,13 @@ void redis_wire_pass_command(void);
 void redis_wire_pass_reply(size_t most);
 /* Answers in the place of the server. */
 void redis_wire_answer(const char *text);
+/*
+ * Lets everything pass, and takes connections as they are made, until the operation has come to
+ * that moment, or to its end. Connections are taken for commands first.
+ */
+latch_status redis_wire_step_until(latch_op *op, latch_status status, redis_moment moment);
+/* The same until its end. */
+latch_status redis_wire_finish(latch_op *op, latch_status status);
 /* Hangs up on both sides. */
 void redis_wire_cut(void);
 /* Listens no longer. */

@@ -92,6 +92,8 @@ latch_request unit_request(latch_op_kind kind);
 /* A request that waits: LATCH_NEVER, or so many milliseconds. */
 latch_request unit_waiting(latch_op_kind kind, int64_t timeout_ms);
 
+/* Sleeps until the operation wants a step, at most until `limit_ns`. */
+void unit_await_wish(const latch_op *op, latch_status status, int64_t limit_ns);
 /* Steps until the operation ends; a fake clock is moved on to each wake_ns. */
 latch_status unit_finish(latch_op *op, latch_status status);
 /* Carries a whole request out. */
