@@ -178,9 +178,8 @@ redis_moment redis_moment_of(const latch_op *op)
     }
     if (op->state != &store->connection) { /* a call */
         static const redis_moment moments[] = {
-            [REDIS_TRY] = AT_TRYING,     [REDIS_WAIT] = AT_ASKING,
-            [REDIS_CHECK] = AT_ASKING,   [REDIS_POLL] = AT_POLLING,
-            [REDIS_CLAIM] = AT_CLAIMING,
+            [REDIS_TRY] = AT_TRYING,   [REDIS_WAIT] = AT_ASKING,    [REDIS_CHECK] = AT_ASKING,
+            [REDIS_POLL] = AT_POLLING, [REDIS_CLAIM] = AT_CLAIMING,
         };
 
         return moments[op->manner];
@@ -207,8 +206,7 @@ latch_status redis_step_until(latch_op *op, latch_status status, redis_moment mo
 
 void redis_begin_wait(latch_op *op, latch_lease *lease, latch_request request)
 {
-    UNIT_CHECK(redis_step_until(op, unit_begin(op, lease, request), AT_WAITING)
-               == LATCH_WANT_IO);
+    UNIT_CHECK(redis_step_until(op, unit_begin(op, lease, request), AT_WAITING) == LATCH_WANT_IO);
     UNIT_CHECK(op->waiting);
 }
 
@@ -240,14 +238,18 @@ void redis_await_free(const char *resource)
     }
 }
 
-void redis_expect_nothing_left(void)
+void redis_await_keys(long long count)
 {
-    long long counters = unit_redis_number("EXISTS latch:fencing");
     int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
 
-    while (unit_redis_number("DBSIZE") != counters) { /* releases may be on their way */
+    while (unit_redis_number("DBSIZE") != count) { /* releases may be on their way */
         UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
     }
+}
+
+void redis_expect_nothing_left(void)
+{
+    redis_await_keys(unit_redis_number("EXISTS latch:fencing"));
 }
 
 void redis_hold_server(void)

@@ -72,6 +72,8 @@ long long redis_count_waiters(const char *resource);
 void redis_await_waiters(const char *resource, long long count);
 /* Returns when nobody holds the lock; fails when somebody does for long. */
 void redis_await_free(const char *resource);
+/* Returns when the server has so many keys; fails when it has others for long. */
+void redis_await_keys(long long count);
 /* Nobody holds or waits, and nothing is left in the server but the fencing counter. */
 void redis_expect_nothing_left(void);
 
