@@ -215,6 +215,14 @@ latch_status redis_finish_outer(latch_op *op)
     return unit_finish(op, latch_op_step(op, latch_engine_now_ns(unit.engine)));
 }
 
+latch_status redis_time_out(latch_op *op)
+{
+    int64_t now_ns = latch_engine_now_ns(unit.engine);
+
+    op->request.deadline_ns = now_ns;
+    return latch_op_step(op, now_ns);
+}
+
 long long redis_count_waiters(const char *resource)
 {
     return unit_redis_number("ZCARD latch:queue:%s", resource);

@@ -66,6 +66,8 @@ void redis_begin_wait(latch_op *op, latch_lease *lease, latch_request request);
  * socket will not tell of it.
  */
 latch_status redis_finish_outer(latch_op *op);
+/* The step that finds that the deadline of a wait has come. */
+latch_status redis_time_out(latch_op *op);
 /* How many wait, by what the server has. */
 long long redis_count_waiters(const char *resource);
 /* Returns when so many do; fails when there are others for long. */
