@@ -84,7 +84,7 @@ static void add_manner(redis_command *command, const redis_store *store, const r
         [REDIS_TRY] = "try",   [REDIS_WAIT] = "wait",   [REDIS_CHECK] = "check",
         [REDIS_POLL] = "poll", [REDIS_CLAIM] = "claim",
     };
-    bool is_mute = now_ns < store->subscription.retry_ns;
+    bool is_mute = latch_redis_is_mute(&store->subscription, now_ns);
     bool has_peers = store->options.peers == REDIS_PEERS_YES || store->has_peers;
 
     if (order->manner == REDIS_TRY && !is_mute && waiter == NULL) {

@@ -12,8 +12,11 @@
 /* What tells a process's channel from those of all others: random bytes, in base64. */
 enum { ID_BYTES = 12, ID_LENGTH = 16 };
 
-/* For how long a server without messages is not asked for them again. */
+/* For how long a server that refuses messages is not asked for them again; and one that cannot be
+ * reached, when that happens again and again. */
 #define REFUSED_NS (60 * LATCH_NS_PER_S)
+#define RETRY_NS LATCH_NS_PER_S
+#define SLOWEST_RETRY_NS (10 * LATCH_NS_PER_S)
 /* From one subscription to the next: it may be ended as soon as it is made. */
 #define PAUSE_NS (50 * LATCH_NS_PER_MS)
 
@@ -167,11 +170,24 @@ bool latch_redis_is_subscribed(const redis_subscription *subscription)
            && subscription->subscribed == subscription->connection.established;
 }
 
-void latch_redis_do_without(redis_subscription *subscription, int64_t until_ns)
+void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns)
 {
+    int64_t pause_ns = refused                             ? REFUSED_NS
+                       : subscription->retry_pause_ns == 0 ? RETRY_NS
+                                                           : 2 * subscription->retry_pause_ns;
+
     latch_redis_close(&subscription->connection);
     forget_call(subscription);
-    subscription->retry_ns = until_ns;
+    if (!refused && pause_ns > SLOWEST_RETRY_NS) {
+        pause_ns = SLOWEST_RETRY_NS;
+    }
+    subscription->retry_pause_ns = pause_ns;
+    subscription->retry_ns = now_ns + pause_ns;
+}
+
+bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns)
+{
+    return now_ns < subscription->retry_ns && subscription->retry_pause_ns > RETRY_NS;
 }
 
 static latch_status send_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns)
@@ -199,7 +215,7 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
     }
     is_acknowledged = call->state == REDIS_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY;
     if (!is_acknowledged && call->state == REDIS_ANSWERED) {
-        latch_redis_do_without(subscription, now_ns + REFUSED_NS);
+        latch_redis_do_without(subscription, true, now_ns);
         return LATCH_CONFLICT;
     }
     if (call->state == REDIS_UNANSWERED) {
@@ -214,6 +230,7 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
         return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
     }
     subscription->lost_before = false;
+    subscription->retry_pause_ns = 0;
     subscription->pause_end_ns = now_ns + PAUSE_NS;
     subscription->subscribed = subscription->connection.established;
     return LATCH_DONE;

@@ -10,17 +10,18 @@
 
 typedef struct redis_subscription {
     redis_connection connection;
-    redis_call *call;      /* SUBSCRIBE, until it is answered, or NULL */
-    bool lost_before;      /* the last one was lost with its connection */
-    unsigned subscribed;   /* connection.established when that was acknowledged */
-    unsigned checked;      /* the same when a message to itself had arrived */
-    int64_t pause_end_ns;  /* after it was acknowledged, before it is made anew */
-    int64_t retry_ns;      /* it cannot be had; not to be tried before */
-    unsigned generation;   /* of the process whose channel it is */
-    uint64_t last_ticket;  /* of a wait; none is given twice */
-    latch_link waits;      /* of redis_wait, those that have a ticket */
-    char *channel;         /* that of this process; "" before the first wait */
-    char *requeue_channel; /* that of those whose queue was lost */
+    redis_call *call;       /* SUBSCRIBE, until it is answered, or NULL */
+    bool lost_before;       /* the last one was lost with its connection */
+    unsigned subscribed;    /* connection.established when that was acknowledged */
+    unsigned checked;       /* the same when a message to itself had arrived */
+    int64_t pause_end_ns;   /* after it was acknowledged, before it is made anew */
+    int64_t retry_ns;       /* it cannot be had; not to be tried before */
+    int64_t retry_pause_ns; /* for so long, the last time; 0: it could be had */
+    unsigned generation;    /* of the process whose channel it is */
+    uint64_t last_ticket;   /* of a wait; none is given twice */
+    latch_link waits;       /* of redis_wait, those that have a ticket */
+    char *channel;          /* that of this process; "" before the first wait */
+    char *requeue_channel;  /* that of those whose queue was lost */
 } redis_subscription;
 
 #define REDIS_NO_PLACE (-1)
@@ -52,7 +53,9 @@ bool latch_redis_is_subscribed(const redis_subscription *subscription);
  * latch_redis_connect().
  */
 latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns);
-/* It cannot be had: for a while nobody shall try. */
-void latch_redis_do_without(redis_subscription *subscription, int64_t until_ns);
+/* It cannot be had, or the server has refused it: for a while nobody shall try. */
+void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns);
+/* Does who would wait here have to ask again and again, and not only for a moment? */
+bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns);
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "redis.h"
 
-/* For how long a wait that messages could not reach is a poll. */
-#define RETRY_NS (10 * LATCH_NS_PER_S)
 /* Until a waiter that could not ask tries again: so long, and up to that much more. */
 #define PAUSE_NS (25 * LATCH_NS_PER_MS)
 /* How often the server is asked whether there are peers. */
@@ -102,7 +100,7 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         if (latch_redis_outlives(op, now_ns)) {
             return LATCH_WANT_TIMER;
         }
-        latch_redis_do_without(subscription, now_ns + RETRY_NS);
+        latch_redis_do_without(subscription, false, now_ns);
         status = LATCH_CONFLICT;
     }
     if (status == LATCH_DONE && is_queued) {
@@ -120,7 +118,7 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
     redis_wait *wait = wait_of(op);
 
     if (place == REDIS_NO_MESSAGES) {
-        latch_redis_do_without(&store->subscription, now_ns + RETRY_NS);
+        latch_redis_do_without(&store->subscription, true, now_ns);
         return LATCH_CONFLICT;
     }
     if (place == REDIS_BOTH_PROMOTE) {

@@ -43,6 +43,7 @@ local function take_free()
 end
 
 if redis.call('EXISTS', lock, record, queue, peers) == 0 then
+    miss_queue(manner)
     return take(issue_fencing())
 end
 
@@ -66,6 +67,7 @@ elseif kind ~= 'none' then
     end
 end
 if count == 0 and is_queue_empty() then
+    miss_queue(manner)
     return take_free()
 end
 
@@ -102,7 +104,7 @@ if mode == 'p' then
 elseif redis.call('ZSCORE', queue, 'p' .. waiter) then
     mode = 'p' -- its hold has ended meanwhile
 end
-local entry = enqueue(mode, waiter, manner, ARGV[6])
+local entry = enqueue(mode, waiter, manner)
 local delay = serve(us, entry, manner == 'poll')
 if delay == false then
     leave(waiter)

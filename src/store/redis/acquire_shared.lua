@@ -36,6 +36,7 @@ if free and kind ~= 'none' then
     free = not writer
 end
 if free and is_queue_empty() then
+    miss_queue(manner)
     return join()
 end
 
@@ -59,7 +60,7 @@ end
 if peer == 'peers' then
     note_peers()
 end
-local entry = enqueue('r', waiter, manner, ARGV[6])
+local entry = enqueue('r', waiter, manner)
 local delay = serve(us, entry, manner == 'poll')
 if delay == false then
     leave(waiter)

@@ -214,9 +214,16 @@ local function leave(waiter)
     return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
 end
 
+-- The caller was in the queue, and is not: so the others may be lost, too.
+local function miss_queue(manner)
+    if manner == 'poll' or manner == 'claim' then
+        redis.pcall('PUBLISH', ARGV[6], lock)
+    end
+end
+
 -- Puts a waiter into the queue unless it is there: last; or, if it comes too late to claim, first; or
 -- before all others if they wait for its hold.
-local function enqueue(mode, waiter, manner, requeue)
+local function enqueue(mode, waiter, manner)
     local entry = mode .. waiter
     if not redis.call('ZSCORE', queue, entry) then
         local score = '-inf'
@@ -228,9 +235,7 @@ local function enqueue(mode, waiter, manner, requeue)
             score = (last or 0) + 1
         end
         redis.call('ZADD', queue, score, entry)
-        if manner == 'poll' then
-            redis.pcall('PUBLISH', requeue, lock) -- it was there: the others may be lost, too
-        end
+        miss_queue(manner)
     end
     redis.call('PEXPIRE', queue, QUEUE_MS)
     return entry
