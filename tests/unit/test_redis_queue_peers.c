@@ -181,11 +181,34 @@ static void a_lock_that_no_peer_wanted_is_handed_over_again(void **state)
     pass_ms(WINDOW_MS);
     is_placed(d, 'r', "poll", 0);
     hears_granted(c);
-    UNIT_CHECK(kept_for_peers("until") == 0 && kept_for_peers("due") == 1000);
+    assert_int_equal(unit_redis_number("HEXISTS " PEERS " until"), 0);
+    assert_int_equal(kept_for_peers("due"), 1000);
     takes(c, 'w', "claim");
     pass_ms(999);
     UNIT_CHECK(give_up(c));
     hears_granted(d); /* a second without a break is not over yet */
+    takes(d, 'r', "claim");
+    b->ticket++;
+    is_placed(b, 'w', "wait", 0);
+    pass_ms(1);
+    UNIT_CHECK(give_up(d));
+    assert_int_equal(hears_first(b), WINDOW_MS);
+}
+
+/* It has been the first for long, and would ask much later. */
+static void who_finds_that_a_lock_is_left_free_tells_the_first(void **state)
+{
+    (void) state;
+    make_waiters();
+    peers_word = "peers";
+    UNIT_CHECK(symfony_side.acquire("s", WAITER_TTL));
+    is_placed(b, 'w', "wait", 0);
+    pass_ms(1000);
+    UNIT_CHECK(symfony_side.release("s"));
+    is_refused(d, 'w', "try");
+    assert_int_equal(hears_first(b), WINDOW_MS);
+    is_refused(d, 'w', "try");
+    hears_nothing(b);
 }
 
 static void a_lock_that_was_free_begins_a_new_second(void **state)
@@ -489,6 +512,7 @@ int main(void)
         WAITERS_TEST(the_hold_of_a_peer_that_is_released_here_is_handed_over),
         WAITERS_TEST(a_lock_is_left_free_for_peers_after_a_second),
         WAITERS_TEST(a_lock_that_no_peer_wanted_is_handed_over_again),
+        WAITERS_TEST(who_finds_that_a_lock_is_left_free_tells_the_first),
         WAITERS_TEST(a_lock_that_was_free_begins_a_new_second),
         WAITERS_TEST(nothing_is_left_free_where_there_are_no_peers),
         WAITERS_TEST(what_is_kept_for_peers_ends_a_minute_after_them),

@@ -160,6 +160,7 @@ static void a_promotion_that_is_claimed_too_late_is_in_front_again(void **state)
     pass_ms(CLAIM_MS);
     takes(c, 'r', "poll");
     is_placed(a, 'w', "claim", 0);
+    is_placed(d, 'w', "claim", 1);
     UNIT_CHECK(give_up(c));
     hears_granted(a);
     takes(a, 'w', "claim");
