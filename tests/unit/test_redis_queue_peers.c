@@ -130,6 +130,24 @@ static void the_hold_of_a_peer_that_is_released_here_is_handed_over(void **state
     hears_granted(b);
 }
 
+/* By a key that was handed over a peer has taken what its other owner waits for. */
+static void who_holds_by_a_peer_waits_no_longer(void **state)
+{
+    for (const char *mode = "wr"; *mode != '\0'; mode++) {
+        make_waiters();
+        acquire("a", WAITER_TTL);
+        is_placed(b, *mode, "wait", 0);
+        is_placed(c, 'w', "wait", 1);
+        UNIT_CHECK(symfony_side.release("a"));
+        UNIT_CHECK(*mode == 'w' ? symfony_side.acquire("b", WAITER_TTL)
+                                : symfony_side.share("b", WAITER_TTL));
+        takes(b, *mode, "poll");
+        assert_int_equal(hears_first(c), SAFETY_MS);
+        UNIT_CHECK(place_in_queue(b) == -1 && give_up(b) && give_up(c));
+        redis_waiters_teardown(state);
+    }
+}
+
 /* ---- What is left free for peers */
 
 /* Somebody holds, c and d wait, and it was handed over for a second. */
@@ -510,6 +528,7 @@ int main(void)
         WAITERS_TEST(what_a_peer_released_is_handed_to_the_first_by_who_asks),
         WAITERS_TEST(what_is_handed_over_is_never_free_for_peers),
         WAITERS_TEST(the_hold_of_a_peer_that_is_released_here_is_handed_over),
+        WAITERS_TEST(who_holds_by_a_peer_waits_no_longer),
         WAITERS_TEST(a_lock_is_left_free_for_peers_after_a_second),
         WAITERS_TEST(a_lock_that_no_peer_wanted_is_handed_over_again),
         WAITERS_TEST(who_finds_that_a_lock_is_left_free_tells_the_first),
