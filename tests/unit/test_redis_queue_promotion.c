@@ -67,7 +67,7 @@ static void of_two_promotions_the_second_is_refused(void **state)
     refused = ask(b, 'w', "wait");
     UNIT_CHECK(refused.outcome == PLACED && refused.place == -2 && refused.ms == 0);
     UNIT_CHECK(unit_redis_is_unchanged());
-    assert_int_equal(hears_first(a), SAFETY_MS); /* it was asked whether it lives */
+    hears_test(a); /* it was asked whether it lives */
     is_refused(b, 'w', "try");
     is_placed(a, 'w', "poll", 0);
     UNIT_CHECK(holds("a") && holds("b"));
