@@ -403,6 +403,11 @@ void redis_wire_answer(const char *text)
     UNIT_CHECK(send(wire.lines[wire.used].store, text, length, MSG_NOSIGNAL) == (ssize_t) length);
 }
 
+static redis_line free_line(void)
+{
+    return wire.lines[REDIS_COMMANDS].store < 0 ? REDIS_COMMANDS : REDIS_MESSAGES;
+}
+
 /* Sleeps until something is to be passed on, or until the operation wants a step; passes it on. */
 static void relay(const latch_op *op, latch_status status)
 {
@@ -429,7 +434,7 @@ static void relay(const latch_op *op, latch_status status)
         }
     }
     if (fds[LISTENER].revents != 0) {
-        take(wire.lines[REDIS_COMMANDS].store < 0 ? REDIS_COMMANDS : REDIS_MESSAGES);
+        take(free_line());
     }
 }
 
@@ -442,6 +447,9 @@ static latch_status relay_until(latch_op *op, latch_status status, int moment)
         UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
         relay(op, status);
         status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+    }
+    if (redis_wire_is_wanted()) {
+        take(free_line()); /* on which something may have been sent already */
     }
     return status;
 }
