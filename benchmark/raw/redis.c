@@ -39,12 +39,11 @@ struct script {
 static redisContext *server;
 static int unread; /* answers that were not awaited */
 
-static struct script acquire = {.text = REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE};
-static struct script acquire_shared = {
-    .text = REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE_SHARED};
+static struct script acquire = {.text = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE};
+static struct script acquire_shared = {.text = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED};
 static struct script refresh = {.text = REDIS_LUA_CLOCK REDIS_LUA_REFRESH};
 static struct script probe = {.text = REDIS_LUA_CLOCK REDIS_LUA_PROBE};
-static struct script release = {.text = REDIS_LUA_CLOCK REDIS_LUA_QUEUE REDIS_LUA_RELEASE};
+static struct script release = {.text = REDIS_LUA_CLOCK REDIS_LUA_RELEASE};
 
 static struct keys same;
 static struct keys many[RESOURCES];

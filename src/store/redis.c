@@ -198,6 +198,8 @@ static latch_status fail_overdue(latch_op *op)
     redis_store *store = latch_redis_store_of(op);
 
     latch_redis_close(&store->connection);
+    op->attempts |= REDIS_TROUBLE;
+    latch_redis_wait_fails_since(op, op->sent_ns);
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s did not answer within %g s",
                       store->options.address,
                       (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);

@@ -144,6 +144,8 @@ void latch_redis_wait_sent(latch_op *op);
 bool latch_redis_is_queued(const latch_lease *lease);
 /* It waits no longer; the server may have to be told (latch_redis_owe()). */
 void latch_redis_wait_end(latch_lease *lease);
+/* It could not ask, as from then on, or for longer. */
+void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns);
 /* It could not ask: whether it shall try again, at op->wake_ns, as it shall for a while. */
 bool latch_redis_outlives(latch_op *op, int64_t now_ns);
 /* On a READY connection, now and then: are there peers? */

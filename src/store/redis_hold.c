@@ -33,7 +33,7 @@ static latch_status make_hold(latch_op *op)
     hold->adopted = op->lease->token != NULL;
     hold->spent = false;
     hold->deadline_ns = LATCH_NEVER;
-    hold->wait.ticket = 0;
+    hold->wait = (redis_wait){.ticket = 0};
     op->lease->state = hold;
     return LATCH_DONE;
 }

@@ -137,6 +137,15 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
     return op->request.wait ? REDIS_AGAIN : LATCH_CONFLICT;
 }
 
+void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns)
+{
+    redis_wait *wait = wait_of(op);
+
+    if (wait->trouble_ns == 0) {
+        wait->trouble_ns = since_ns;
+    }
+}
+
 bool latch_redis_outlives(latch_op *op, int64_t now_ns)
 {
     redis_hold *hold = op->lease->state;
@@ -145,9 +154,7 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns)
     if (!latch_redis_is_queued(op->lease) || wait->place == REDIS_NO_PLACE || !op->request.wait) {
         return false;
     }
-    if (wait->trouble_ns == 0) {
-        wait->trouble_ns = now_ns;
-    }
+    latch_redis_wait_fails_since(op, now_ns);
     hold->deadline_ns = op->lease->deadline_ns; /* what was lost may have made it shorter */
     op->attempts &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
     op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;

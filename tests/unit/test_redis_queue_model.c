@@ -210,7 +210,9 @@ static const struct {
     {{"who cancels keeps what it was granted", "local held = redis.pcall('ZREM', lock, token)",
       "local held = waiter and 0 or redis.pcall('ZREM', lock, token)"},
      CASE("ww ", "w", ONE(CANCELS))},
-    {{"who cancels stays in the queue", "local left = waiter and leave(waiter)",
+    {{"who cancels stays in the queue",
+      "local left = waiter and redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. "
+      "waiter) > 0",
       "local left = false"},
      CASE("ww ", "w", ONE(CANCELS))},
     {{"a reader that cancels its promotion stays in the queue",

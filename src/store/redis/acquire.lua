@@ -14,9 +14,11 @@
 -- The lock is Symfony's sorted set: a member for each holder, and "__write__" while it is a writer,
 -- with the time in ms at which each expires. A string is a lock of Symfony's before 5.2, or Laravel's.
 -- The record has a field for each holder of ours: its fencing token, or ''.
-local counter = KEYS[5]
+local lock, record, queue, peers, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, ttl, manner, peer, waiter = ARGV[1], ARGV[2], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local us = now_us()
+
+-- include holders.lua
 
 -- The first thing that is written needs memory: what has changed something goes on when that is short.
 local function issue_fencing()
@@ -35,16 +37,18 @@ local function take(fencing)
     return fencing
 end
 
+-- What is wanted most often, before all that is needed otherwise.
+if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
+    return take(issue_fencing())
+end
+
+-- include queue.lua
+
 -- A lock that nobody holds was not handed over: so a peer that polls could have had it.
 local function take_free()
     local fencing = issue_fencing()
     redis.call('DEL', record, peers)
     return take(fencing)
-end
-
-if redis.call('EXISTS', lock, record, queue, peers) == 0 then
-    miss_queue(manner)
-    return take(issue_fencing())
 end
 
 local kind = redis.call('TYPE', lock).ok

@@ -4,8 +4,22 @@
 -- KEYS: 1 the lock, 2 its holders' record, 3 its queue, 4 what is kept for its peers
 -- ARGV: as those of acquire.lua; a waiter that tries waits no longer
 -- Returns 1; else as acquire.lua.
+local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local token, ttl, manner, peer, waiter = ARGV[1], ARGV[2], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local us = now_us()
+
+-- include holders.lua
+
+-- What is wanted most often, before all that is needed otherwise.
+if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
+    redis.call('HSET', record, token, '')
+    redis.call('ZADD', lock, expiry_after(us, ttl), token)
+    end_with_last_holder()
+    return 1
+end
+
+-- include queue.lua
+
 local kind = redis.call('TYPE', lock).ok
 local left = waiter and manner == 'try' and leave(waiter)
 

@@ -1,10 +1,9 @@
--- The wait queue, and the one procedure by which a lock is handed over: what every script that may have
--- changed who could hold ends in. docs/redis-queue.md says what must hold.
+-- To be included, behind holders.lua: the wait queue, and the one procedure by which a lock is handed over,
+-- in which every script ends that may have changed who could hold. docs/redis-queue.md says what must hold.
 --
 -- The queue is a sorted set of waiters in their order. A waiter is a text: what it waits to be ("r" a
 -- reader, "w" a writer, "p" a writer that is a reader meanwhile), its ticket, a number that its process
 -- has given to this wait alone, the length of its token, its token, and its process's channel.
-local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
 -- How long a lock is a waiter's that was told so, until it claims it.
 local CLAIM_MS = 1000
@@ -16,34 +15,8 @@ local QUEUE_MS = 3 * RENEWAL_MS
 -- Peers that poll get a lock that is handed over without a break every so often, for one of their polls.
 local UNBROKEN_MS, PEER_POLL_MS, PEERS_MS = 1000, 110, 60000
 
--- tostring() would write 1.79e15
-local function digits(number)
-    return string.format('%.0f', number)
-end
-
--- When a hold ends that begins now, in ms. Rounded up: its holder counts from when it sent this.
-local function expiry_after(us, ttl)
-    return digits(math.ceil(us / 1000) + ttl)
-end
-
 local function drop_expired(us)
     redis.call('ZREMRANGEBYSCORE', lock, '-inf', digits(math.floor(us / 1000)))
-end
-
-local function end_with_last_holder()
-    local last = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2]
-    if last then
-        redis.call('PEXPIREAT', lock, last)
-        redis.call('PEXPIREAT', record, last)
-    end
-end
-
--- Makes the only holder of who is it already, or of whom nobody is. `fencing` is '' until it is claimed.
-local function admit_writer(token, expiry, fencing)
-    redis.call('HSET', record, token, fencing)
-    redis.call('ZADD', lock, expiry, token, expiry, '__write__')
-    redis.call('PEXPIREAT', lock, expiry)
-    redis.call('PEXPIREAT', record, expiry)
 end
 
 local function admit_reader(token, expiry)
@@ -216,7 +189,7 @@ end
 
 -- The caller was in the queue, and is not: so the others may be lost, too.
 local function miss_queue(manner)
-    if manner == 'poll' or manner == 'claim' then
+    if manner == 'poll' then
         redis.pcall('PUBLISH', ARGV[6], lock)
     end
 end

@@ -3,24 +3,32 @@
 -- KEYS: 1 the lock, 2 its holders' record, 3 its queue, 4 what is kept for its peers
 -- ARGV: 1 the holder's token, 2 the waiter, if it may wait
 -- Returns 1, or 0 when it was not held.
+local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local token, waiter = ARGV[1], ARGV[2]
-local left = waiter and leave(waiter)
+local left = waiter and redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
 local held = redis.pcall('ZREM', lock, token)
+local was_reader = false
 
 if type(held) == 'table' then
     if redis.call('TYPE', lock).ok ~= 'string' then
         return held
     end
     held = 0
+elseif held == 1 and redis.call('ZREM', lock, '__write__') == 1 then
+    redis.call('DEL', record) -- it was the only holder
 elseif held == 1 then
-    if redis.call('ZREM', lock, '__write__') == 1 then
-        redis.call('DEL', record) -- it was the only holder
-    else
-        redis.call('HDEL', record, token)
-        end_with_last_holder()
-    end
+    redis.call('HDEL', record, token)
+    was_reader = true
 end
-if not is_queue_empty() then
-    serve(now_us(), nil, left or held == 1) -- the lease that it waits for may be another now
+if not was_reader and redis.call('EXISTS', queue) == 0 then
+    return held
 end
+
+-- include holders.lua
+-- include queue.lua
+
+if was_reader then
+    end_with_last_holder()
+end
+serve(now_us(), nil, left or held == 1) -- the lease that the first waits for may be another now
 return held

@@ -25,14 +25,13 @@ const char *on_clock(const char *script)
 redisReply *try_acquire(const char *token, int64_t ttl_ms)
 {
     return unit_redis_try("EVAL %s 5 " QUEUE_KEYS " " COUNTER " %s %lld",
-                          on_clock(REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE), token, (long long) ttl_ms);
+                          on_clock(REDIS_LUA_ACQUIRE), token, (long long) ttl_ms);
 }
 
 redisReply *try_share(const char *token, int64_t ttl_ms)
 {
-    return unit_redis_try("EVAL %s 4 " QUEUE_KEYS " %s %lld",
-                          on_clock(REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE_SHARED), token,
-                          (long long) ttl_ms);
+    return unit_redis_try("EVAL %s 4 " QUEUE_KEYS " %s %lld", on_clock(REDIS_LUA_ACQUIRE_SHARED),
+                          token, (long long) ttl_ms);
 }
 
 redisReply *try_refresh(const char *token, int64_t ttl_ms)
@@ -43,8 +42,7 @@ redisReply *try_refresh(const char *token, int64_t ttl_ms)
 
 redisReply *try_release(const char *token)
 {
-    return unit_redis_try("EVAL %s 4 " QUEUE_KEYS " %s",
-                          on_clock(REDIS_LUA_QUEUE REDIS_LUA_RELEASE), token);
+    return unit_redis_try("EVAL %s 4 " QUEUE_KEYS " %s", on_clock(REDIS_LUA_RELEASE), token);
 }
 
 redisReply *try_probe(const char *token)

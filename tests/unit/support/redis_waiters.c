@@ -118,8 +118,7 @@ static size_t write_entry(const waiter *one, char *entry, size_t size)
 
 redisReply *try_ask(waiter *one, char mode, const char *manner)
 {
-    const char *script = on_clock(mode == 'w' ? REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE
-                                              : REDIS_LUA_QUEUE REDIS_LUA_ACQUIRE_SHARED);
+    const char *script = on_clock(mode == 'w' ? REDIS_LUA_ACQUIRE : REDIS_LUA_ACQUIRE_SHARED);
     char entry[256];
     size_t length = write_entry(one, entry, sizeof(entry));
 
@@ -172,10 +171,9 @@ static redisReply *try_release_of(const waiter *one, const char *token, size_t t
     char entry[256];
     size_t length = write_entry(one, entry, sizeof(entry));
 
-    return unit_redis_try("EVAL %s 4 %b %b %b %b %b %b",
-                          on_clock(REDIS_LUA_QUEUE REDIS_LUA_RELEASE), keys[0], key_lengths[0],
-                          keys[1], key_lengths[1], keys[2], key_lengths[2], keys[3], key_lengths[3],
-                          token, token_length, entry, length);
+    return unit_redis_try("EVAL %s 4 %b %b %b %b %b %b", on_clock(REDIS_LUA_RELEASE), keys[0],
+                          key_lengths[0], keys[1], key_lengths[1], keys[2], key_lengths[2], keys[3],
+                          key_lengths[3], token, token_length, entry, length);
 }
 
 redisReply *try_give_up(waiter *one)

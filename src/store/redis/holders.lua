@@ -1,0 +1,27 @@
+-- To be included: how holders are written down.
+
+-- tostring() would write 1.79e15
+local function digits(number)
+    return string.format('%.0f', number)
+end
+
+-- When a hold ends that begins now, in ms. Rounded up: its holder counts from when it sent this.
+local function expiry_after(us, ttl)
+    return digits(math.ceil(us / 1000) + ttl)
+end
+
+local function end_with_last_holder()
+    local last = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2]
+    if last then
+        redis.call('PEXPIREAT', lock, last)
+        redis.call('PEXPIREAT', record, last)
+    end
+end
+
+-- Makes the only holder of who is it already, or of whom nobody is. `fencing` is '' until it is claimed.
+local function admit_writer(token, expiry, fencing)
+    redis.call('HSET', record, token, fencing)
+    redis.call('ZADD', lock, expiry, token, expiry, '__write__')
+    redis.call('PEXPIREAT', lock, expiry)
+    redis.call('PEXPIREAT', record, expiry)
+end
