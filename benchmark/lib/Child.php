@@ -12,6 +12,12 @@ use RuntimeException;
  */
 final class Child
 {
+    /** Who sleeps is woken late, by some tens of microseconds: for so long the clock is watched instead. */
+    private const WATCHED_US = 200;
+
+    /** @var array<int, resource> this process's ends of the lines to its children, by their pids */
+    private static array $lines = [];
+
     /** @param resource $stream */
     private function __construct(public readonly int $pid, private $stream)
     {
@@ -29,11 +35,15 @@ final class Child
         if ($pid < 0) {
             throw new RuntimeException('No process for a child.');
         }
-        // The end that belongs to the other one is closed: that one's end is seen as such.
+        // The ends that belong to others are closed: only so is the end of these others seen.
         fclose($pair[$pid === 0 ? 0 : 1]);
         if ($pid > 0) {
+            self::$lines[$pid] = $pair[0];
+
             return new self($pid, $pair[0]);
         }
+        array_map(fclose(...), self::$lines);
+        self::$lines = [];
         $run(new self((int) getmypid(), $pair[1]));
         exit(0);
     }
@@ -57,13 +67,42 @@ final class Child
         return $this->hear() ?? throw new RuntimeException("Child $this->pid says nothing.");
     }
 
+    /** Sleeps until then, or until the other one says something or is gone: true. */
+    public function speaksBefore(int $ns): bool
+    {
+        $us = max(0, intdiv($ns - hrtime(true), 1_000) - self::WATCHED_US);
+        [$read, $none] = [[$this->stream], null];
+        if (stream_select($read, $none, $none, intdiv($us, 1_000_000), $us % 1_000_000) > 0) {
+            return true;
+        }
+        while (hrtime(true) < $ns) {
+        }
+
+        return false;
+    }
+
+    /** Ends it at once, whatever it does. When this returns, the kernel has closed what it had open. */
+    public function kill(): void
+    {
+        posix_kill($this->pid, SIGKILL);
+        $this->hangUpAndWait();
+    }
+
     /** Waits for its end. A child that failed is the end of the program. */
     public function join(): void
     {
-        fclose($this->stream);
-        pcntl_waitpid($this->pid, $status);
-        if ($status !== 0) {
+        if ($this->hangUpAndWait() !== 0) {
             throw new RuntimeException("Child $this->pid failed.");
         }
+    }
+
+    /** @return int the status with which it has ended */
+    private function hangUpAndWait(): int
+    {
+        unset(self::$lines[$this->pid]);
+        fclose($this->stream);
+        pcntl_waitpid($this->pid, $status);
+
+        return $status;
     }
 }

@@ -15,19 +15,22 @@ final class Command
         public readonly string $folder,
         private readonly string $target,
         private readonly bool $check,
+        /** @var list<string> what stands behind the options */
+        public readonly array $others,
     ) {
     }
 
     /** @param int $rounds unless an option says otherwise */
     public static function fromOptions(int $rounds): self
     {
-        $options = getopt('', ['check', 'rounds:', 'report:']);
+        $options = getopt('', ['check', 'rounds:', 'report:'], $end);
 
         return new self(
             (int) ($options['rounds'] ?? $rounds),
             (string) getenv('LATCH_FOLDER'),
             (string) ($options['report'] ?? dirname(__DIR__) . '/report'),
             isset($options['check']),
+            array_slice($GLOBALS['argv'], $end),
         );
     }
 

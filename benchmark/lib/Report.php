@@ -24,7 +24,7 @@ abstract class Report
      * @param array<string, mixed>  $measured
      */
     final public function __construct(
-        private readonly array $machine,
+        protected readonly array $machine,
         protected readonly array $measured,
     ) {
     }
@@ -32,7 +32,7 @@ abstract class Report
     /** @return list<Target> */
     abstract public function targets(): array;
 
-    /** What a lock costs that nobody else wants, as a picture. */
+    /** What the suite is about, as a picture. */
     abstract public function picture(): Picture;
 
     abstract protected function title(): string;

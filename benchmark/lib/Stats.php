@@ -35,13 +35,14 @@ final class Stats
     /**
      * @param non-empty-list<int|float> $values
      *
-     * @return array{median: float, p90: float, min: float, max: float, count: int}
+     * @return array{median: float, p90: float, p99: float, min: float, max: float, count: int}
      */
     public static function summary(array $values): array
     {
         return [
             'median' => self::median($values),
             'p90' => self::percentile($values, 90),
+            'p99' => self::percentile($values, 99),
             'min' => (float) min($values),
             'max' => (float) max($values),
             'count' => count($values),
