@@ -50,7 +50,9 @@ final class Child
 
     public function say(int $number): void
     {
-        fwrite($this->stream, pack('q', $number));
+        if (@fwrite($this->stream, pack('q', $number)) === false) {
+            throw new RuntimeException('There is nobody at the other end.');
+        }
     }
 
     /** What the other one says; null when it is gone. */

@@ -73,6 +73,12 @@ final class Programs
         return [...$command, '-d', 'opcache.enable_cli=1', '-d', 'memory_limit=-1'];
     }
 
+    /** The version of an extension that the parts are run with. */
+    public function version(string $extension): string
+    {
+        return $this->output([...$this->php(), '-r', 'echo phpversion($argv[1]);', '--', $extension], false);
+    }
+
     /** What parts/<name>.php found out. */
     public function part(string $name, bool $pinned, string|int ...$arguments): array
     {

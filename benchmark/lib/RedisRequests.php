@@ -19,9 +19,11 @@ final class RedisRequests
         'auth', 'client', 'eval', 'evalsha', 'hello', 'ping', 'script', 'select', 'subscribe', 'unsubscribe',
     ];
     /** Commands of the scripts of Latch and of Symfony, by how their names begin. */
-    private const IN_SCRIPTS = ['del', 'exists', 'get', 'h', 'pexpire', 'publish', 'set', 'time', 'type', 'z'];
-    /** The observer's own. */
-    private const OWN = ['info'];
+    private const IN_SCRIPTS = [
+        'del', 'exists', 'get', 'h', 'pexpire', 'publish', 'pubsub', 'set', 'time', 'type', 'z',
+    ];
+    /** Those of who looks on. */
+    private const OBSERVERS = ['info', 'monitor'];
 
     private readonly PhpRedis $observer;
     /** @var array<string, int> */
@@ -68,7 +70,7 @@ final class RedisRequests
 
     private static function isNoRequest(string $command): bool
     {
-        if (in_array($command, self::OWN, true)) {
+        if (in_array($command, self::OBSERVERS, true)) {
             return true;
         }
         foreach (self::IN_SCRIPTS as $beginning) {

@@ -59,7 +59,8 @@ abstract class Report
         foreach ($this->machine as $what => $value) {
             $text .= "- $what: $value\n";
         }
-        foreach (['Targets' => $this->targetTable()] + $this->tables() as $title => $table) {
+        $targets = $this->targets() === [] ? [] : ['Targets' => $this->targetTable()];
+        foreach ($targets + $this->tables() as $title => $table) {
             $text .= "\n## $title\n\n$table";
         }
 

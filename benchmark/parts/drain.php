@@ -15,7 +15,7 @@ use RuntimeException;
 
 require __DIR__ . '/../lib/autoload.php';
 
-/** Waiters come at random within the time between two polls of who polls. */
+/** Waiters come, and the holder goes, at random within the time between two polls of who polls. */
 const PHASES_US = 100_000;
 /** How long the last of them has waited for at least. */
 const SETTLED_US = 20_000;
@@ -65,7 +65,7 @@ for ($left = (int) $drains; $left > 0; --$left) {
         // The server learns of it by itself.
         usleep(SETTLED_US);
     }
-    usleep(random_int(0, SETTLED_US));
+    usleep(random_int(0, PHASES_US));
 
     $releasedAt = hrtime(true);
     $lock->release();

@@ -60,6 +60,8 @@ foreach ($children as $child) {
 }
 if ((int) $holdUs !== FIRST_HOLDS_US) {
     $sayAll((int) $holdUs);
+    // In the middle of a hold, as it will be at the end: no acquisition is counted in part.
+    usleep(intdiv((int) $holdUs, 2));
 }
 $server?->begin();
 $from = hrtime(true);
