@@ -12,9 +12,6 @@ use RuntimeException;
  */
 final class Child
 {
-    /** Who sleeps is woken late, by some tens of microseconds: for so long the clock is watched instead. */
-    private const WATCHED_US = 200;
-
     /** @var array<int, resource> this process's ends of the lines to its children, by their pids */
     private static array $lines = [];
 
@@ -69,16 +66,15 @@ final class Child
         return $this->hear() ?? throw new RuntimeException("Child $this->pid says nothing.");
     }
 
-    /** Sleeps until then, or until the other one says something or is gone: true. */
-    public function speaksBefore(int $ns): bool
+    /** Sleeps until that moment, or until the other one says something or is gone: true. */
+    public function speaksBefore(int $moment): bool
     {
-        $us = max(0, intdiv($ns - hrtime(true), 1_000) - self::WATCHED_US);
+        $us = Clock::sleepBefore($moment);
         [$read, $none] = [[$this->stream], null];
         if (stream_select($read, $none, $none, intdiv($us, 1_000_000), $us % 1_000_000) > 0) {
             return true;
         }
-        while (hrtime(true) < $ns) {
-        }
+        Clock::watchUntil($moment);
 
         return false;
     }

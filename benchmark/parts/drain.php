@@ -33,7 +33,7 @@ $wait = static function (Child $parent) use ($subject, $store, $where, $resource
         $parent->say(0);
         $lock->acquire(true);
         $heldAt = hrtime(true);
-        $parent->speaksBefore($heldAt + HOLD_NS);
+        Clock::sleepUntil($heldAt + HOLD_NS);
         $releasedAt = hrtime(true);
         $lock->release();
         $parent->say($heldAt);
@@ -65,7 +65,7 @@ for ($left = (int) $drains; $left > 0; --$left) {
         // The server learns of it by itself.
         usleep(SETTLED_US);
     }
-    usleep(random_int(0, PHASES_US));
+    Clock::sleepUntil(hrtime(true) + random_int(0, PHASES_US) * 1_000);
 
     $releasedAt = hrtime(true);
     $lock->release();
