@@ -20,7 +20,7 @@ final class HandOff
     private const HANDOFFS = [1 => 100, 8 => 240, 32 => 320];
     private const SATURATED_US = 1_000;
     /** For how many seconds, by how many contend: each process's share shall come to some 100 holds. */
-    private const SATURATED_SECONDS = [2 => 3, 8 => 4, 32 => 8];
+    private const SATURATED_SECONDS = [2 => 3, 8 => 4, 32 => 6];
     private const LONG_HOLD_US = 1_000_000;
     private const LONG_HOLD_PROCESSES = 8;
     /** Each of them has it twice: what it asks now and then, it asks. */
