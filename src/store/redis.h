@@ -52,6 +52,7 @@ enum {
     REDIS_AS_TEXT = 4,
     REDIS_SPENT_BEFORE = 8,
     REDIS_TRIED = 16,   /* a request that waits: without waiting, first */
+    REDIS_SUBSCRIBED_ANEW = 64,
     REDIS_TROUBLE = 32, /* the connection or the server failed, as they may for a while */
 };
 

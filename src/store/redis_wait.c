@@ -92,6 +92,10 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         return LATCH_DONE;
     }
     status = latch_redis_subscribe(subscription, op, now_ns);
+    if (LATCH_FAILED(status) && (op->attempts & REDIS_SUBSCRIBED_ANEW) == 0) {
+        op->attempts |= REDIS_SUBSCRIBED_ANEW; /* it may be the failure of an earlier wait */
+        status = latch_redis_subscribe(subscription, op, now_ns);
+    }
     if (LATCH_WANTS(status)) {
         op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
         return status;
