@@ -273,8 +273,7 @@ typedef struct latch_op {
     void *state;     /* the store's own, NULL when nothing is in flight in the store */
     bool waiting;    /* it has come to wait for what somebody else holds */
     uint8_t mode_before;
-    uint8_t attempts; /* the store's own, both */
-    uint8_t manner;
+    uint8_t attempts; /* the store's own */
     bool cancelled;
     bool undoing; /* the cancel found a grant and is giving it back */
 } latch_op;

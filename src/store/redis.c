@@ -136,12 +136,12 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     const redis_target target = target_of(op->lease);
-    const redis_order order = {script_of(op), (op->attempts & REDIS_AS_TEXT) != 0, op->manner,
-                               op->request.ttl_ms};
+    const redis_order order = {script_of(op), (op->attempts & REDIS_AS_TEXT) != 0,
+                               latch_redis_manner(op->lease), op->request.ttl_ms};
     redis_call *call;
 
     latch_redis_pay(store, now_ns); /* first: it may be this very lock */
-    if (op->manner != REDIS_TRY) {
+    if (order.manner != REDIS_TRY) {
         latch_redis_ask_for_peers(store, now_ns);
     }
     call = latch_redis_send_script(store, &order, &target, now_ns);
@@ -300,11 +300,10 @@ static bool promotes(const latch_op *op, int64_t now_ns)
 static bool give_back(latch_op *op, int64_t now_ns)
 {
     int64_t end_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
-    bool is_owed;
-
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
     redis_target target = target_of(op->lease);
+    bool is_owed;
 
     /* By a token that came with a key somebody else may hold. */
     target.keep = hold->adopted || holds_still(op, now_ns);
@@ -445,7 +444,6 @@ static latch_status redis_begin(latch_op *op)
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
     op->attempts = 0;
-    op->manner = REDIS_TRY;
     op->state = unsent(store);
     latch_redis_sort_out_inheritance(op);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
@@ -480,9 +478,7 @@ static latch_status redis_cancel(latch_op *op)
         latch_redis_call_free(&store->connection, call);
     }
     make_good(op, now_ns);
-    if (op->lease->state != NULL) {
-        latch_redis_wait_end(op->lease);
-    }
+    latch_redis_wait_end(op->lease);
     return LATCH_CONFLICT;
 }
 

@@ -51,13 +51,13 @@ enum {
     REDIS_LOST_BEFORE = 2,
     REDIS_AS_TEXT = 4,
     REDIS_SPENT_BEFORE = 8,
-    REDIS_TRIED = 16,   /* a request that waits: without waiting, first */
+    REDIS_TRIED = 16, /* a request that waits: without waiting, first */
     REDIS_SUBSCRIBED_ANEW = 64,
     REDIS_TROUBLE = 32, /* the connection or the server failed, as they may for a while */
 };
 
-/* op->manner: how an acquire asks, as the scripts call it */
-enum { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
+/* How an acquire asks, as the scripts call it. */
+enum redis_manner { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
 
 /* What a script answers in the place of a place. */
 enum { REDIS_NO_MESSAGES = -1, REDIS_BOTH_PROMOTE = -2 };
@@ -141,6 +141,8 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
 latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns);
 /* The request was sent. */
 void latch_redis_wait_sent(latch_op *op);
+/* How its next request asks. */
+uint8_t latch_redis_manner(const latch_lease *lease);
 /* May it be in the queue? */
 bool latch_redis_is_queued(const latch_lease *lease);
 /* It waits no longer; the server may have to be told (latch_redis_owe()). */

@@ -10,7 +10,7 @@
 
 /* No reply to a script of ours is nearly as long. */
 #define REPLY_MAX (64 * 1024)
-#define REPLY_ELEMENTS_MAX REDIS_ARGUMENTS_MAX
+#define REPLY_ELEMENTS_MAX 8
 
 #if HIREDIS_MAJOR == 0
 typedef int element_count;

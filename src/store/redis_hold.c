@@ -113,8 +113,6 @@ bool latch_redis_shares_token(const latch_lease *lease)
 
 void latch_redis_drop(latch_lease *lease)
 {
-    if (lease->state != NULL) {
-        latch_redis_wait_end(lease);
-    }
+    latch_redis_wait_end(lease);
     latch_free(lease->store->engine, lease->state);
 }

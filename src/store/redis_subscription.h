@@ -30,6 +30,7 @@ typedef struct redis_subscription {
 typedef struct redis_wait {
     latch_link link; /* in subscription->waits while it has a ticket */
     const latch_lease *lease;
+    uint8_t manner;      /* of redis_manner: how it asks next */
     uint64_t ticket;     /* 0: it is not in the queue, and never was */
     unsigned subscribed; /* as of the subscription: by which messages reach it */
     bool granted;        /* it was told that the lock is its, and has not asked yet */

@@ -8,7 +8,7 @@
 /* Until a waiter that could not ask tries again: so long, and up to that much more. */
 #define PAUSE_NS (25 * LATCH_NS_PER_MS)
 /* How often the server is asked whether there are peers. */
-#define PEERS_NS (10 * LATCH_NS_PER_S)
+#define PEERS_NS (60 * LATCH_NS_PER_S)
 
 static redis_wait *wait_of(const latch_op *op)
 {
@@ -22,6 +22,13 @@ bool latch_redis_is_queued(const latch_lease *lease)
     const redis_hold *hold = lease->state;
 
     return hold != NULL && hold->wait.ticket != 0;
+}
+
+uint8_t latch_redis_manner(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return latch_redis_is_queued(lease) ? hold->wait.manner : REDIS_TRY;
 }
 
 void latch_redis_wait_end(latch_lease *lease)
@@ -43,11 +50,11 @@ static void begin(latch_op *op, int64_t now_ns)
         .lease = op->lease,
         .ticket = ++subscription->last_ticket,
         .subscribed = subscription->subscribed,
+        .manner = subscription->checked == subscription->subscribed ? REDIS_WAIT : REDIS_CHECK,
         .place = REDIS_NO_PLACE,
         .poll_ns = now_ns,
     };
     latch_link_append(&subscription->waits, &wait->link);
-    op->manner = subscription->checked == subscription->subscribed ? REDIS_WAIT : REDIS_CHECK;
 }
 
 /* It is time to ask, or not yet. */
@@ -57,16 +64,16 @@ static latch_status look(latch_op *op, int64_t now_ns)
     redis_wait *wait = wait_of(op);
 
     if (wait->granted) {
-        op->manner = REDIS_CLAIM;
+        wait->manner = REDIS_CLAIM;
     } else if (wait->subscribed != subscription->subscribed) {
-        op->manner = REDIS_CHECK; /* messages may have been lost, and our place with them */
+        wait->manner = REDIS_CHECK; /* messages may have been lost, and our place with them */
     } else if ((op->attempts & REDIS_SENT) != 0) {
         return LATCH_DONE; /* once more: it was not answered */
     } else if (now_ns < wait->poll_ns) {
         op->waiting = true;
         return latch_redis_want(&subscription->connection, wait->poll_ns, op);
     } else if (wait->lost) {
-        op->manner = REDIS_WAIT; /* and not as one whose queue must be there */
+        wait->manner = REDIS_WAIT; /* and not as one whose queue must be there */
     }
     return LATCH_DONE;
 }
@@ -88,13 +95,15 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
 
     if (!is_queued && (op->attempts & REDIS_TRIED) == 0
         && !latch_redis_is_subscribed(subscription)) {
-        op->manner = REDIS_TRY;
         return LATCH_DONE;
     }
     status = latch_redis_subscribe(subscription, op, now_ns);
     if (LATCH_FAILED(status) && (op->attempts & REDIS_SUBSCRIBED_ANEW) == 0) {
         op->attempts |= REDIS_SUBSCRIBED_ANEW; /* it may be the failure of an earlier wait */
         status = latch_redis_subscribe(subscription, op, now_ns);
+    }
+    if (is_queued && !latch_redis_is_subscribed(subscription)) {
+        latch_redis_wait_fails_since(op, now_ns);
     }
     if (LATCH_WANTS(status)) {
         op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
@@ -130,11 +139,11 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
         op->request.wait = false; /* it would be for ever */
         return LATCH_CONFLICT;
     }
-    if (op->manner == REDIS_CHECK) {
+    if (wait->manner == REDIS_CHECK) {
         store->subscription.checked = wait->subscribed;
     }
     op->attempts = REDIS_TRIED;
-    op->manner = REDIS_POLL;
+    wait->manner = REDIS_POLL;
     wait->place = place;
     wait->poll_ns = now_ns + (wait->lost ? 0 : ms * LATCH_NS_PER_MS);
     wait->trouble_ns = 0;

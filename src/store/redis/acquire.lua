@@ -43,6 +43,7 @@ if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 th
 end
 
 -- include queue.lua
+-- include wait.lua
 
 -- A lock that nobody holds was not handed over: so a peer that polls could have had it.
 local function take_free()

@@ -19,6 +19,7 @@ if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 th
 end
 
 -- include queue.lua
+-- include wait.lua
 
 local kind = redis.call('TYPE', lock).ok
 local left = waiter and manner == 'try' and leave(waiter)

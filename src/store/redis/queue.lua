@@ -9,11 +9,10 @@
 local CLAIM_MS = 1000
 -- How often the first waiter asks while the holders will tell: seldom enough to find a claim's end.
 local SAFETY_MS = 1100
--- How long others stay in their place without asking, for each place before theirs, and at most.
-local PLACE_MS, RENEWAL_MS = 2000, 60000
-local QUEUE_MS = 3 * RENEWAL_MS
+-- How long a queue is there after anybody has asked; redis.c's QUEUE_NS.
+local QUEUE_MS = 180000
 -- Peers that poll get a lock that is handed over without a break every so often, for one of their polls.
-local UNBROKEN_MS, PEER_POLL_MS, PEERS_MS = 1000, 110, 60000
+local UNBROKEN_MS, PEER_POLL_MS = 1000, 110
 
 local function drop_expired(us)
     redis.call('ZREMRANGEBYSCORE', lock, '-inf', digits(math.floor(us / 1000)))
@@ -51,12 +50,6 @@ local function tell(waiter, word, ms)
     return type(receivers) == 'number' and receivers or nil
 end
 
--- Do messages to the caller arrive?
-local function is_reached(entry)
-    local waiter = read_waiter(entry)
-    return not is_gone(waiter) and (tell(waiter, 'test') or 0) > 0
-end
-
 -- How long a lock that nobody holds stays free for peers that poll, 0 when it does not; and whether that
 -- begins now.
 local function left_free(us)
@@ -75,12 +68,6 @@ local function left_free(us)
         redis.call('HSET', peers, 'due', digits(now + UNBROKEN_MS)) -- it is handed over from now on
     end
     return 0, false
-end
-
--- There are peers: a lock that is handed over is left free for them.
-local function note_peers()
-    redis.call('HSET', peers, 'about', '1')
-    redis.call('PEXPIRE', peers, PEERS_MS)
 end
 
 -- Are all holders ours? A reader too many in the record makes no more of it than a late poll.
@@ -176,47 +163,4 @@ local function serve(us, me, news)
         end
         news = true
     end
-end
-
-local function is_queue_empty()
-    return redis.call('EXISTS', queue) == 0
-end
-
--- Takes a waiter out of the queue, as whatever it waits; true if it was there.
-local function leave(waiter)
-    return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
-end
-
--- The caller was in the queue, and is not: so the others may be lost, too.
-local function miss_queue(manner)
-    if manner == 'poll' then
-        redis.pcall('PUBLISH', ARGV[6], lock)
-    end
-end
-
--- Puts a waiter into the queue unless it is there: last; or, if it comes too late to claim, first; or
--- before all others if they wait for its hold.
-local function enqueue(mode, waiter, manner)
-    local entry = mode .. waiter
-    if not redis.call('ZSCORE', queue, entry) then
-        local score = '-inf'
-        if mode ~= 'p' and manner == 'claim' then
-            local first = redis.call('ZRANGEBYSCORE', queue, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-            score = (first or 1) - 1
-        elseif mode ~= 'p' then
-            local last = redis.call('ZREVRANGEBYSCORE', queue, '+inf', '(-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-            score = (last or 0) + 1
-        end
-        redis.call('ZADD', queue, score, entry)
-        miss_queue(manner)
-    end
-    redis.call('PEXPIRE', queue, QUEUE_MS)
-    return entry
-end
-
--- What a caller is told that has to wait: its place, 0 the first, and in how many ms to ask again. `delay`
--- is that of the first, if it is it.
-local function place_of(entry, delay)
-    local place = redis.call('ZRANK', queue, entry)
-    return {place, delay or math.min(place * PLACE_MS, RENEWAL_MS)}
 end
