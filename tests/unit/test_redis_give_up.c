@@ -232,7 +232,7 @@ static void a_cancelled_wait_that_was_refused_ends_at_once(void **state)
         unit_await_wish(op, status, now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_cancel(op, now_ns());
     }
-    UNIT_CHECK(status == LATCH_CONFLICT);
+    UNIT_CHECK(status == LATCH_CONFLICT || redis_failed(status, " answered: "));
     unit_redis_ask("ACL SETUSER default +pexpire");
     close_scene(&scene);
 }
@@ -470,11 +470,10 @@ static void a_wait_without_memory_leaves_no_lock_and_no_waiter(void **state)
             unit.fail_at = 0;
             UNIT_CHECK(!two->busy && unit_held(two) == (status == LATCH_DONE));
             use(store);
-            UNIT_CHECK(redis_run(one, LATCH_RELEASE) == LATCH_DONE);
-            if (status != LATCH_DONE && !redis_is_free(name)) {
-                print_message("allocation %zu, fail_on %d: handed over to nobody\n", call, fail_on);
+            if (one->mode != LATCH_FREE) { /* else it may have been handed over */
+                UNIT_CHECK(redis_run(one, LATCH_RELEASE) == LATCH_DONE);
+                UNIT_CHECK(redis_is_free(name));
             }
-            UNIT_CHECK(status == LATCH_DONE || redis_is_free(name));
             UNIT_CHECK(redis_run(two, LATCH_RELEASE) == LATCH_DONE);
             UNIT_CHECK(unit_run_request(three, wait_for(LATCH_ACQUIRE)) == LATCH_DONE);
             unit_release(three);

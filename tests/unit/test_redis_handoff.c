@@ -364,8 +364,7 @@ static void a_promotion_that_is_given_up_reads_on_for_its_time(void **state)
         UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
         UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
         redis_begin_wait(&op, one, redis_waiting(LATCH_ACQUIRE, 10 * MINUTE, MINUTE));
-        UNIT_CHECK((cancelled ? unit_cancel(&op) : redis_time_out(&op))
-                   == LATCH_CONFLICT);
+        UNIT_CHECK((cancelled ? unit_cancel(&op) : redis_time_out(&op)) == LATCH_CONFLICT);
         UNIT_CHECK(unit_held(one) && one->mode == LATCH_SHARED && one->fencing_token == 0);
         redis_await_waiters("r", 0);
         UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_DONE);

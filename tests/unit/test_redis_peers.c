@@ -1,0 +1,391 @@
+/*
+ * Those who poll beside those who are told: Symfony's store in PHP, and our own clients where
+ * messages are not allowed or not to be had. Nobody is starved, and nobody fails because of it.
+ */
+#include "redis_sides.h"
+#include "redis_store.h"
+
+#include <poll.h>
+
+static int64_t now_ns(void)
+{
+    return latch_engine_now_ns(unit.engine);
+}
+
+static latch_request wait_to_write(void)
+{
+    return redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER);
+}
+
+static bool is_due(const latch_op *op, latch_status status)
+{
+    struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
+
+    return now_ns() >= op->wake_ns || (status == LATCH_WANT_IO && poll(&poll_fd, 1, 0) > 0);
+}
+
+/* ---- A lock that goes from one to the other */
+
+typedef struct pair {
+    latch_lease *leases[2];
+    int holder;
+} pair;
+
+static pair begin_relay(const char *options)
+{
+    pair relay = {.holder = 0};
+
+    for (int at = 0; at < 2; at++) {
+        latch_store *store = redis_open("redis://127.0.0.1:%d%s", unit_redis.port, options);
+
+        relay.leases[at] = redis_lease_in(store, LOCK);
+    }
+    UNIT_CHECK(redis_run(relay.leases[0], LATCH_ACQUIRE) == LATCH_DONE);
+    return relay;
+}
+
+/*
+ * Hands the lock over once, and looks before each step whether it was to be had meanwhile by who is
+ * no part of this; true then, and the lock goes on afterwards.
+ */
+static bool hand_over(pair *relay, bool (*takes)(void *context), void *context)
+{
+    latch_lease *next = relay->leases[1 - relay->holder];
+    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+    latch_status status = LATCH_WANT_IO;
+    bool taken = false;
+    latch_op op;
+
+    redis_begin_wait(&op, next, wait_to_write());
+    unit_release(relay->leases[relay->holder]);
+    while (LATCH_WANTS(status)) {
+        UNIT_CHECK(now_ns() < limit_ns);
+        taken = taken || takes(context);
+        if (is_due(&op, status)) {
+            status = latch_op_step(&op, now_ns());
+        }
+    }
+    UNIT_CHECK(status == LATCH_DONE && unit_held(next));
+    relay->holder = 1 - relay->holder;
+    return taken;
+}
+
+/* ---- Symfony's store */
+
+static bool symfony_takes(void *context)
+{
+    (void) context;
+    return symfony_side.acquire("peer", MINUTE) && symfony_side.release("peer");
+}
+
+/* Does it get the lock while two of ours hand it to each other for so long? */
+static bool is_symfony_served(const char *options, int64_t longest_ns)
+{
+    pair relay = begin_relay(options);
+    int64_t limit_ns = now_ns() + longest_ns;
+
+    while (now_ns() < limit_ns) {
+        if (hand_over(&relay, symfony_takes, NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void peers_get_the_lock_where_there_are_some(void **state)
+{
+    (void) state;
+    UNIT_CHECK(is_symfony_served("?peers=yes", UNIT_PATIENCE_NS));
+    redis_store_forget();
+    UNIT_CHECK(symfony_side.acquire("peer", MINUTE)); /* now the server knows its script */
+    UNIT_CHECK(symfony_side.release("peer"));
+    UNIT_CHECK(is_symfony_served("", UNIT_PATIENCE_NS));
+}
+
+static void a_lock_is_never_free_where_there_shall_be_no_peers(void **state)
+{
+    (void) state;
+    UNIT_CHECK(!is_symfony_served("?peers=no", 2500 * LATCH_NS_PER_MS));
+    assert_int_equal(unit_redis_number("EXISTS latch:peers:" LOCK), 0);
+}
+
+/* Does a wait keep something for peers, when it has asked twice? */
+static bool expects_peers(const char *options)
+{
+    latch_lease *holder = redis_lease(LOCK);
+    latch_store *store = redis_open("redis://127.0.0.1:%d%s", unit_redis.port, options);
+    latch_lease *lease = redis_lease_in(store, LOCK);
+    bool expects;
+    latch_op op;
+
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    redis_begin_wait(&op, lease, wait_to_write());
+    UNIT_CHECK(redis_step_until(&op, latch_op_step(&op, op.wake_ns), AT_POLLING) == LATCH_WANT_IO);
+    UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_WAITING) == LATCH_WANT_IO);
+    expects = unit_redis_number("EXISTS latch:peers:" LOCK) == 1;
+    unit_release(holder);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+    unit_release(lease);
+    return expects;
+}
+
+/* Each script of Symfony's that takes a lock or gives it back is known by its digest. */
+static void symfony_is_known_by_its_scripts(void **state)
+{
+    (void) state;
+    UNIT_CHECK(!expects_peers(""));
+    for (int script = 0; script < 3; script++) {
+        redis_store_forget();
+        unit_redis_ask("SCRIPT FLUSH");
+        if (script == 0) {
+            UNIT_CHECK(symfony_side.acquire("peer", 1));
+        } else if (script == 1) {
+            UNIT_CHECK(symfony_side.share("peer", 1));
+        } else {
+            UNIT_CHECK(!symfony_side.release("peer"));
+        }
+        unit_redis_ask("DEL " LOCK);
+        UNIT_CHECK(expects_peers(""));
+        redis_store_forget();
+        UNIT_CHECK(!expects_peers("?peers=no"));
+    }
+    unit_redis_ask("SCRIPT FLUSH");
+    redis_store_forget();
+    UNIT_CHECK(expects_peers("?peers=yes"));
+}
+
+/* Waits so often in the store; how often was the server asked for peers? */
+static long long count_questions(latch_store *store, int waits)
+{
+    latch_lease *holder = redis_lease(LOCK), *lease = redis_lease_in(store, LOCK);
+    latch_op op;
+
+    redis_count_calls("script|exists");
+    for (int at = 0; at < waits; at++) {
+        UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+        redis_begin_wait(&op, lease, wait_to_write());
+        unit_release(holder);
+        UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+        unit_release(lease);
+    }
+    return redis_count_calls("script|exists");
+}
+
+static void the_server_is_asked_for_peers_every_ten_seconds(void **state)
+{
+    latch_store *store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
+
+    (void) state;
+    assert_int_equal(count_questions(store, 5), 1);
+    assert_int_equal(count_questions(store, 5), 0);
+    unit.ahead_ns += 10 * LATCH_NS_PER_S;
+    assert_int_equal(count_questions(store, 5), 1);
+    store = redis_open("redis://127.0.0.1:%d?peers=yes", unit_redis.port);
+    assert_int_equal(count_questions(store, 2), 0);
+    store = redis_open("redis://127.0.0.1:%d?peers=no", unit_redis.port);
+    assert_int_equal(count_questions(store, 2), 0);
+}
+
+/* That it must not be asked is no reason to fail. */
+static void a_server_that_tells_nothing_of_its_scripts_has_no_peers(void **state)
+{
+    (void) state;
+    unit_redis_ask("ACL SETUSER default -script|exists");
+    UNIT_CHECK(!expects_peers(""));
+}
+
+/* ---- Where messages are not to be had */
+
+static void a_wait_without_messages_is_a_poll(void **state)
+{
+    static const char *const rules[] = {"-publish",
+                                        "-subscribe",
+                                        "resetchannels",
+                                        "-@pubsub",
+                                        "resetchannels &latch:requeue",
+                                        "resetchannels &latch:wake:*"};
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(rules) / sizeof(rules[0]); at++) {
+        latch_lease *holder, *lease;
+        latch_store *store;
+        char rule[64];
+        latch_op op;
+
+        snprintf(rule, sizeof(rule), "ACL SETUSER tester reset on >secret ~* &* +@all %s",
+                 rules[at]);
+        unit_redis_ask(rule);
+        store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);
+        holder = redis_lease_in(store, "r");
+        lease = redis_lease_in(store, "r");
+        UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+        UNIT_CHECK(redis_step_until(&op, unit_begin(&op, lease, wait_to_write()), AT_PAUSING)
+                   == LATCH_WANT_TIMER);
+        UNIT_CHECK(op.waiting && redis_count_waiters("r") == 0);
+        UNIT_CHECK(op.wake_ns <= now_ns() + 110 * LATCH_NS_PER_MS);
+        unit_release(holder);
+        UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE && unit_held(lease));
+        UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_CONFLICT);
+        /* By and by it is looked whether they are allowed now. */
+        unit_redis_ask("ACL SETUSER tester &* +@all");
+        unit_release(lease);
+        unit.ahead_ns += 61 * LATCH_NS_PER_S;
+        UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+        redis_begin_wait(&op, lease, wait_to_write());
+        unit_release(holder);
+        UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+        unit_release(lease);
+        redis_expect_nothing_left();
+        redis_store_forget();
+    }
+}
+
+/* While somebody waits already, who cannot be told any more. */
+static void messages_that_are_forbidden_later_stop_nobody(void **state)
+{
+    static const char *const rules[] = {"-publish", "-subscribe", "-@pubsub"};
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(rules) / sizeof(rules[0]); at++) {
+        latch_store *store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
+        latch_store *other = redis_open("redis://127.0.0.1:%d", unit_redis.port);
+        latch_lease *holder = redis_lease("r"), *one = redis_lease_in(store, "r");
+        latch_lease *two = redis_lease_in(other, "r");
+        char rule[64];
+        latch_op one_op, two_op;
+
+        UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+        redis_begin_wait(&one_op, one, wait_to_write());
+        redis_begin_wait(&two_op, two, wait_to_write());
+        snprintf(rule, sizeof(rule), "ACL SETUSER default %s", rules[at]);
+        unit_redis_ask(rule);
+        unit_redis_ask("CLIENT KILL TYPE pubsub");
+        unit_release(holder);
+        UNIT_CHECK(redis_finish_outer(&one_op) == LATCH_DONE);
+        unit_release(one);
+        UNIT_CHECK(redis_finish_outer(&two_op) == LATCH_DONE);
+        unit_release(two);
+        redis_expect_nothing_left();
+        unit_redis_ask("ACL SETUSER default &* +@all");
+        redis_store_forget();
+    }
+}
+
+/* The second connection is one too many. */
+static void a_wait_where_no_second_connection_is_to_be_had_is_a_poll(void **state)
+{
+    latch_lease *holder = redis_lease("r"), *lease = redis_other_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT); /* connected */
+    unit_redis_ask("CONFIG SET maxclients 1");
+    UNIT_CHECK(redis_step_until(&op, unit_begin(&op, lease, wait_to_write()), AT_PAUSING)
+               == LATCH_WANT_TIMER);
+    UNIT_CHECK(redis_count_waiters("r") == 0);
+    unit_release(holder);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE && unit_held(lease));
+    unit_redis_ask("CONFIG SET maxclients 1000");
+}
+
+/* ---- Who polls is not starved by those who are told */
+
+typedef struct polling {
+    latch_op op;
+    latch_lease *lease;
+    latch_status status;
+} polling;
+
+static bool poller_takes(void *context)
+{
+    polling *poller = context;
+
+    if (LATCH_WANTS(poller->status) && is_due(&poller->op, poller->status)) {
+        poller->status = latch_op_step(&poller->op, now_ns());
+        if (poller->status == LATCH_DONE) {
+            UNIT_CHECK(unit_held(poller->lease));
+            unit_release(poller->lease);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void one_of_ours_that_polls_gets_the_lock_too(void **state)
+{
+    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+    pair relay = begin_relay("");
+    latch_store *store;
+    polling poller;
+
+    (void) state;
+    unit_redis_ask("ACL SETUSER tester reset on >secret ~* &* +@all -publish");
+    store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);
+    poller.lease = redis_lease_in(store, LOCK);
+    poller.status = unit_begin(&poller.op, poller.lease, wait_to_write());
+    while (!hand_over(&relay, poller_takes, &poller)) {
+        if (!LATCH_WANTS(poller.status)) {
+            print_message("status %d: %s\n", poller.status, unit.error.message);
+        }
+        UNIT_CHECK(now_ns() < limit_ns && LATCH_WANTS(poller.status));
+    }
+    unit_release(relay.leases[relay.holder]);
+    redis_expect_nothing_left();
+}
+
+/* ---- Who listens to everything is no waiter */
+
+static void wait_and_be_killed(unit_process *self, void *argument)
+{
+    latch_lease *lease = redis_other_lease("r");
+    latch_op op;
+
+    (void) argument;
+    unit.random_state += 1;
+    redis_begin_wait(&op, lease, wait_to_write());
+    unit_say(self, 'w');
+    unit_hear(self);
+}
+
+static void a_dead_waiter_is_skipped_though_somebody_listens_to_all_channels(void **state)
+{
+    redisContext *monitor = unit_redis_connect();
+    latch_lease *holder = redis_lease("r"), *lease;
+    unit_process child;
+
+    (void) state;
+    freeReplyObject(redisCommand(monitor, "PSUBSCRIBE *"));
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(wait_and_be_killed, NULL);
+    unit_expect(&child, 'w');
+    unit_kill(&child);
+    while (unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->elements != 0) {
+    }
+    assert_int_equal(redis_count_waiters("r"), 1);
+    unit_release(holder);
+    lease = redis_other_lease("r");
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+    redis_expect_nothing_left();
+    redisFree(monitor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REDIS_TEST(peers_get_the_lock_where_there_are_some),
+        REDIS_TEST(a_lock_is_never_free_where_there_shall_be_no_peers),
+        REDIS_TEST(symfony_is_known_by_its_scripts),
+        REDIS_TEST(the_server_is_asked_for_peers_every_ten_seconds),
+        REDIS_TEST(a_server_that_tells_nothing_of_its_scripts_has_no_peers),
+        REDIS_TEST(a_wait_without_messages_is_a_poll),
+        REDIS_TEST(messages_that_are_forbidden_later_stop_nobody),
+        REDIS_TEST(a_wait_where_no_second_connection_is_to_be_had_is_a_poll),
+        REDIS_TEST(one_of_ours_that_polls_gets_the_lock_too),
+        REDIS_TEST(a_dead_waiter_is_skipped_though_somebody_listens_to_all_channels),
+    };
+
+    return cmocka_run_group_tests_name("redis and those who poll", tests, unit_redis_group_setup,
+                                       unit_redis_group_teardown);
+}
