@@ -57,6 +57,7 @@ static bool hand_over(pair *relay, bool (*takes)(void *context), void *context)
     latch_op op;
 
     redis_begin_wait(&op, next, wait_to_write());
+    UNIT_CHECK(!takes(context));
     unit_release(relay->leases[relay->holder]);
     while (LATCH_WANTS(status)) {
         UNIT_CHECK(now_ns() < limit_ns);
