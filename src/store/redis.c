@@ -447,7 +447,7 @@ static latch_status redis_begin(latch_op *op)
     op->state = unsent(store);
     latch_redis_sort_out_inheritance(op);
     latch_redis_forget_stale(&store->connection, op->sent_ns);
-    latch_redis_forget_stale(&store->subscription.connection, op->sent_ns);
+    latch_redis_forget_subscribing(&store->subscription);
     if (op->request.kind == LATCH_RELEASE) {
         latch_status status = latch_redis_claim_token(op);
 

@@ -51,15 +51,15 @@ enum {
     REDIS_LOST_BEFORE = 2,
     REDIS_AS_TEXT = 4,
     REDIS_SPENT_BEFORE = 8,
-    REDIS_TRIED = 16, /* a request that waits: without waiting, first */
-    REDIS_SUBSCRIBED_ANEW = 64,
+    REDIS_TRIED = 16,   /* a request that waits: without waiting, first */
     REDIS_TROUBLE = 32, /* the connection or the server failed, as they may for a while */
 };
 
 /* How an acquire asks, as the scripts call it. */
 enum redis_manner { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
 
-/* What a script answers in the place of a place. */
+/* What a script answers in the place of a place. No messages: it may have none, or (with "1 ms") is
+ * not subscribed. */
 enum { REDIS_NO_MESSAGES = -1, REDIS_BOTH_PROMOTE = -2 };
 
 /* The request is to be sent, or sent once more. No step ever answers that. */

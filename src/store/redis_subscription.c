@@ -170,6 +170,16 @@ bool latch_redis_is_subscribed(const redis_subscription *subscription)
            && subscription->subscribed == subscription->connection.established;
 }
 
+void latch_redis_forget_subscribing(redis_subscription *subscription)
+{
+    if (subscription->waits.next == &subscription->waits
+        && subscription->connection.stage != REDIS_CLOSED
+        && !latch_redis_is_subscribed(subscription)) {
+        latch_redis_close(&subscription->connection);
+        forget_call(subscription);
+    }
+}
+
 void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns)
 {
     int64_t pause_ns = refused                             ? REFUSED_NS
@@ -208,7 +218,7 @@ static latch_status send_subscribe(redis_subscription *subscription, latch_op *o
 static latch_status await_answer(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_call *call = subscription->call;
-    bool is_acknowledged, is_lost = call->state == REDIS_LOST;
+    bool is_acknowledged;
 
     if (call->state == REDIS_UNANSWERED && now_ns < call->deadline_ns) {
         return latch_redis_want(&subscription->connection, call->deadline_ns, op);
@@ -222,14 +232,9 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
         latch_redis_close(&subscription->connection);
     }
     forget_call(subscription);
-    if (is_lost && !subscription->lost_before) {
-        subscription->lost_before = true; /* maybe long ago, when nobody looked */
-        return send_subscribe(subscription, op, now_ns);
-    }
     if (!is_acknowledged) {
         return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
     }
-    subscription->lost_before = false;
     subscription->retry_pause_ns = 0;
     subscription->pause_end_ns = now_ns + PAUSE_NS;
     subscription->subscribed = subscription->connection.established;

@@ -11,7 +11,6 @@
 typedef struct redis_subscription {
     redis_connection connection;
     redis_call *call;       /* SUBSCRIBE, until it is answered, or NULL */
-    bool lost_before;       /* the last one was lost with its connection */
     unsigned subscribed;    /* connection.established when that was acknowledged */
     unsigned checked;       /* the same when a message to itself had arrived */
     int64_t pause_end_ns;   /* after it was acknowledged, before it is made anew */
@@ -54,6 +53,8 @@ bool latch_redis_is_subscribed(const redis_subscription *subscription);
  * latch_redis_connect().
  */
 latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns);
+/* To be called by a new request: forgets an attempt to subscribe that nobody drove to its end. */
+void latch_redis_forget_subscribing(redis_subscription *subscription);
 /* It cannot be had, or the server has refused it: for a while nobody shall try. */
 void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns);
 /* Does who would wait here have to ask again and again, and not only for a moment? */

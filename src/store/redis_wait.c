@@ -98,10 +98,6 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         return LATCH_DONE;
     }
     status = latch_redis_subscribe(subscription, op, now_ns);
-    if (LATCH_FAILED(status) && (op->attempts & REDIS_SUBSCRIBED_ANEW) == 0) {
-        op->attempts |= REDIS_SUBSCRIBED_ANEW; /* it may be the failure of an earlier wait */
-        status = latch_redis_subscribe(subscription, op, now_ns);
-    }
     if (is_queued && !latch_redis_is_subscribed(subscription)) {
         latch_redis_wait_fails_since(op, now_ns);
     }
@@ -131,7 +127,7 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
     redis_wait *wait = wait_of(op);
 
     if (place == REDIS_NO_MESSAGES) {
-        latch_redis_do_without(&store->subscription, true, now_ns);
+        latch_redis_do_without(&store->subscription, ms == 0, now_ns);
         return LATCH_CONFLICT;
     }
     if (place == REDIS_BOTH_PROMOTE) {

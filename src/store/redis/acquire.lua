@@ -8,7 +8,8 @@
 --       4 "peers" where there are peers that poll, "mute" if the caller is one itself, else "",
 --       5 the waiter, but for what it waits to be, 6 the channel of those whose queue was lost
 -- Returns the fencing token. When somebody else holds the lock: nil for a try; else the waiter's place
--- and the ms until it has to ask again. {-1, 0}: messages do not pass, it does not wait.
+-- and the ms until it has to ask again. {-1, 0}: messages are not allowed, {-1, 1}: it is not subscribed,
+-- so it does not wait.
 -- {-2, 0}: another reader waits to be the writer, and both would wait for ever.
 --
 -- The lock is Symfony's sorted set: a member for each holder, and "__write__" while it is a writer,
@@ -91,8 +92,9 @@ if manner == 'try' then
     return false
 end
 
-if manner == 'check' and not is_reached(mode .. waiter) then
-    return {-1, 0}
+local trouble = manner == 'check' and trouble_of(mode .. waiter)
+if trouble then
+    return {-1, trouble}
 end
 if peer == 'peers' then
     note_peers()

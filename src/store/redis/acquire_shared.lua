@@ -69,8 +69,9 @@ if manner == 'try' then
     return false
 end
 
-if manner == 'check' and not is_reached('r' .. waiter) then
-    return {-1, 0}
+local trouble = manner == 'check' and trouble_of('r' .. waiter)
+if trouble then
+    return {-1, trouble}
 end
 if peer == 'peers' then
     note_peers()

@@ -1,0 +1,66 @@
+-- To be included, behind queue.lua: what those need who may wait.
+
+-- How long who is not the first stays in its place without asking, for each place before its, and at most.
+local PLACE_MS, RENEWAL_MS = 2000, 60000
+-- How long peers count as being about after somebody has said so.
+local PEERS_MS = 60000
+
+-- Whether messages reach the caller: 0 if they are not allowed, 1 if it is not subscribed on this server,
+-- nil if they do.
+local function trouble_of(entry)
+    local waiter = read_waiter(entry)
+    if is_gone(waiter) then
+        return 1
+    end
+    local receivers = tell(waiter, 'test')
+    return not receivers and 0 or receivers == 0 and 1 or nil
+end
+
+-- There are peers: a lock that is handed over is left free for them.
+local function note_peers()
+    redis.call('HSET', peers, 'about', '1')
+    redis.call('PEXPIRE', peers, PEERS_MS)
+end
+
+local function is_queue_empty()
+    return redis.call('EXISTS', queue) == 0
+end
+
+-- Takes a waiter out of the queue, as whatever it waits; true if it was there.
+local function leave(waiter)
+    return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
+end
+
+-- The caller was in the queue, and is not: so the others may be lost, too.
+local function miss_queue(manner)
+    if manner == 'poll' then
+        redis.pcall('PUBLISH', ARGV[6], lock)
+    end
+end
+
+-- Puts a waiter into the queue unless it is there: last; or, if it comes too late to claim, first; or
+-- before all others if they wait for its hold.
+local function enqueue(mode, waiter, manner)
+    local entry = mode .. waiter
+    if not redis.call('ZSCORE', queue, entry) then
+        local score = '-inf'
+        if mode ~= 'p' and manner == 'claim' then
+            local first = redis.call('ZRANGEBYSCORE', queue, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+            score = (first or 1) - 1
+        elseif mode ~= 'p' then
+            local last = redis.call('ZREVRANGEBYSCORE', queue, '+inf', '(-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+            score = (last or 0) + 1
+        end
+        redis.call('ZADD', queue, score, entry)
+        miss_queue(manner)
+    end
+    redis.call('PEXPIRE', queue, QUEUE_MS)
+    return entry
+end
+
+-- What a caller is told that has to wait: its place, 0 the first, and in how many ms to ask again. `delay`
+-- is that of the first, if it is it.
+local function place_of(entry, delay)
+    local place = redis.call('ZRANK', queue, entry)
+    return {place, delay or math.min(place * PLACE_MS, RENEWAL_MS)}
+end
