@@ -4,7 +4,9 @@
  *
  * - a lock counts as taken, renewed or held only after an answer that says so, to that very
  *   request, and no longer than from when the server heard of it;
- * - a lock that may have been taken without its taker knowing is given back, a held one is not;
+ * - a message alone is no hold;
+ * - a lock that may have been taken without its taker knowing is given back, and a queue is left
+ *   that is waited in no longer; a held lock is not given back;
  * - errors are told in plain text, without password or token;
  * - the store works again as soon as the server does;
  * - nothing is left when it is closed.
@@ -22,7 +24,7 @@
 
 #define PASSWORD "hUnT3r2"
 #define TTL_MS INT64_C(86400000)
-#define WAIT_NS LATCH_NS_PER_S
+#define WAIT_NS (20 * LATCH_NS_PER_S)
 /* For an endless exchange of words. */
 #define ROUNDS_MAX 10000
 
@@ -32,24 +34,26 @@ typedef struct player {
     latch_op op;
     latch_error error;
     bool in_flight;
-    bool adopted;         /* the lease's token */
-    unsigned connections; /* the server's, when the request began */
-    size_t first_command; /* on this connection, that may be of this request */
-    size_t heard_count;   /* how often the server was asked to acquire, in this attempt */
+    bool adopted;           /* the lease's token */
+    unsigned first_command; /* that may be of this request, of all that came */
+    size_t heard_count;     /* how often the server was asked to acquire, in this attempt */
 } player;
 
 /* A token that the server has heard of. */
 typedef struct heard {
     char token[LATCH_TOKEN_MAX + 1];
-    bool taken;           /* by it, as far as the server knows */
-    bool owed;            /* its taker does not know */
-    unsigned connections; /* the server's, when it came last */
+    bool taken;             /* by it, as far as the server knows */
+    bool owed;              /* its taker does not know */
+    const reply_line *line; /* on which it came last, and its connection then */
+    unsigned connections;
+    uint64_t ticket; /* of the wait that it came with last, or 0 */
 } heard;
 
 #define LENGTH_MAX 2048
 #define HEARD_MAX (LENGTH_MAX + 10)
 
-static reply_server server = {.listener = -1, .socket = -1};
+static reply_server server = {.listener = -1};
+static reply_line *line; /* about which the script is */
 static int64_t now_ns;
 static uint64_t random_state;
 static size_t allocations;
@@ -137,19 +141,20 @@ static void count_attempts(const command *command)
     for (size_t which = 0; which < 2; which++) {
         player *player = &players[which];
 
+        /* One that waits asks as often as it takes. */
         if (player->in_flight && !player->op.undoing && kind_of(&player->op) == command->kind
-            && strcmp(player->lease.token, command->token) == 0) {
+            && command->ticket == 0 && strcmp(player->lease.token, command->token) == 0) {
             EXPECT(++player->heard_count <= 3);
         }
     }
 }
 
-static void hear(const command *command)
+static void hear(const reply_line *from, const command *command)
 {
     heard *heard = find_token(command->token);
 
-    if (command->kind == COMMAND_LOGIN) {
-        return;
+    if (command->token[0] == '\0') {
+        return; /* it is about no lock, or leaves a queue */
     }
     if (heard == NULL) {
         EXPECT(token_count < HEARD_MAX);
@@ -157,7 +162,9 @@ static void hear(const command *command)
         memset(heard, 0, sizeof(*heard));
         strcpy(heard->token, command->token);
     }
-    heard->connections = server.connections;
+    heard->line = from;
+    heard->connections = from->connections;
+    heard->ticket = command->ticket;
     if (command->kind == COMMAND_ACQUIRE || command->kind == COMMAND_ACQUIRE_SHARED) {
         heard->taken = true;
         count_attempts(command);
@@ -191,7 +198,8 @@ static bool is_number(const char *text, size_t length)
     return length > 0 && length <= 18 && strspn(text, "0123456789") == length;
 }
 
-/* "$4\r\n1234\r\n" has the number. hiredis takes as many bytes as are announced, and looks at no more. */
+/* "$4\r\n1234\r\n" has the number. hiredis takes as many bytes as are announced, and looks at no
+ * more. */
 static bool announces_number(const char *reply, size_t length, uint64_t number)
 {
     const char *text = (const char *) memchr(reply, '\n', length) + 1;
@@ -223,46 +231,52 @@ static bool says_yes(command_kind kind, const latch_lease *lease, const char *re
                    && (memcmp(reply + length - 6, "\r\n:1\r\n", 6) == 0
                        || memcmp(reply + length - 6, "\r\n:2\r\n", 6) == 0);
         case COMMAND_LOGIN:
+        case COMMAND_PEERS:
+        case COMMAND_SUBSCRIBE:
             break;
     }
     return false;
 }
 
-/* The last command of this request that the server has got; NULL if there is none. */
-static const command *find_command(const player *player)
+/* The last command of this request that the server has got, and its reply, if there is one yet. */
+static const command *find_command(const player *player, const char **reply, size_t *length)
 {
-    size_t first = server.connections == player->connections ? player->first_command : 0;
+    const command *found = NULL;
 
-    for (size_t at = server.count; at-- > first;) {
-        const command *command = &server.commands[at];
+    *reply = NULL;
+    for (size_t at = 0; at < REPLY_LINES; at++) {
+        const reply_line *from = &server.lines[at];
 
-        if (command->kind == kind_of(&player->op) && player->lease.token != NULL
-            && strcmp(command->token, player->lease.token) == 0) {
-            return command;
+        for (size_t which = 0; which < from->count; which++) {
+            const command *command = &from->commands[which];
+
+            if (command->number > player->first_command && command->kind == kind_of(&player->op)
+                && player->lease.token != NULL && strcmp(command->token, player->lease.token) == 0
+                && (found == NULL || command->number > found->number)) {
+                found = command;
+                *reply = reply_line_reply(from, which, length);
+            }
         }
     }
-    return NULL;
+    return found;
 }
 
-static const char *find_reply(const player *player, const command **command, size_t *length)
-{
-    *command = find_command(player);
-    return *command != NULL
-               ? reply_server_reply(&server, (size_t) (*command - server.commands), length)
-               : NULL;
-}
-
-/* Did the server say of any release by that token that it was done? It may be sent more than once. */
+/* Did the server say of any release by that token that it was done? It may be sent more than once.
+ */
 static bool was_released(const player *player)
 {
-    for (size_t at = 0; at < server.count; at++) {
-        size_t length;
-        const char *reply = reply_server_reply(&server, at, &length);
+    for (size_t at = 0; at < REPLY_LINES; at++) {
+        const reply_line *from = &server.lines[at];
 
-        if (reply != NULL && server.commands[at].kind == COMMAND_RELEASE
-            && strcmp(server.commands[at].token, player->lease.token) == 0
-            && says_yes(COMMAND_RELEASE, &player->lease, reply, length)) {
-            return true;
+        for (size_t which = 0; which < from->count; which++) {
+            size_t length;
+            const char *reply = reply_line_reply(from, which, &length);
+
+            if (reply != NULL && from->commands[which].kind == COMMAND_RELEASE
+                && strcmp(from->commands[which].token, player->lease.token) == 0
+                && says_yes(COMMAND_RELEASE, &player->lease, reply, length)) {
+                return true;
+            }
         }
     }
     return false;
@@ -276,15 +290,15 @@ static bool was_heard_before(const player *player)
 {
     const heard *heard = player->lease.token != NULL ? find_token(player->lease.token) : NULL;
 
-    return heard != NULL && heard->connections != server.connections;
+    return heard != NULL && heard->line->connections != heard->connections;
 }
 
 static void check_done(const player *player)
 {
     const latch_lease *lease = &player->lease;
-    const command *command;
+    const char *reply;
     size_t length;
-    const char *reply = find_reply(player, &command, &length);
+    const command *command = find_command(player, &reply, &length);
 
     if (player->op.request.kind == LATCH_RELEASE
         && (player->op.request.detach || command == NULL)) {
@@ -310,7 +324,6 @@ static void check_done(const player *player)
 static bool leaves_debt(const player *player, latch_status status)
 {
     const latch_op *op = &player->op;
-    const command *command;
     size_t length;
     const char *reply;
 
@@ -321,9 +334,11 @@ static bool leaves_debt(const player *player, latch_status status)
     if (!acquires(op) || status == LATCH_DONE || op->mode_before != LATCH_FREE || player->adopted) {
         return false;
     }
-    reply = find_reply(player, &command, &length);
-    /* "Somebody else holds it" leaves nothing. */
-    return reply == NULL || (memcmp(reply, "$-1", 3) != 0 && memcmp(reply, "*-1", 3) != 0);
+    find_command(player, &reply, &length);
+    /* "Somebody else holds it" leaves nothing, nor does "you would wait for ever". */
+    return reply == NULL
+           || (memcmp(reply, "$-1", 3) != 0 && memcmp(reply, "*-1", 3) != 0
+               && (length < 7 || memcmp(reply, "*2\r\n:-2", 7) != 0));
 }
 
 static void end_request(player *player, latch_status status)
@@ -395,8 +410,7 @@ static void ask(player *player, latch_op_kind kind, bool wait, bool detach)
         EXPECT(kind == LATCH_PROBE ? status <= LATCH_CONFLICT : status == LATCH_ERROR_BUSY);
         return;
     }
-    player->connections = server.connections;
-    player->first_command = server.count;
+    player->first_command = server.heard;
     memset(&player->error, 0, sizeof(player->error));
     status = latch_op_begin(&player->op, &player->lease, &request, &player->error);
     if (acquires(&player->op)) {
@@ -488,6 +502,43 @@ static void hand_over(player *player)
     }
 }
 
+/* A message on the connection that is subscribed, if one is. */
+static void send_message(const char *channel, const char *text, size_t length)
+{
+    for (size_t at = 0; at < REPLY_LINES; at++) {
+        reply_line *to = &server.lines[at];
+        char head[128];
+
+        if (to->channel[0] != '\0' && to->answered > 0 && to->answered == to->count) {
+            channel = channel != NULL ? channel : to->channel;
+            reply_line_say(to, head,
+                           (size_t) snprintf(head, sizeof(head),
+                                             "*3\r\n$7\r\nmessage\r\n$%zu\r\n%s\r\n$%zu\r\n",
+                                             strlen(channel), channel, length));
+            reply_line_say(to, text, length);
+            reply_line_say(to, "\r\n", 2);
+        }
+    }
+}
+
+/* About the wait that the player's token came with last. */
+static void tell(const player *player, const char *format)
+{
+    const heard *heard = player->lease.token != NULL ? find_token(player->lease.token) : NULL;
+    char text[64];
+
+    if (heard != NULL) {
+        send_message(NULL, text,
+                     (size_t) snprintf(text, sizeof(text), format,
+                                       (unsigned long long) heard->ticket));
+    }
+}
+
+static void tell_of_loss(void)
+{
+    send_message("latch:requeue", long_name, name_length);
+}
+
 /* Words in quotes are what the server says. The length of what was taken. */
 static size_t play(const char *script, size_t length)
 {
@@ -501,6 +552,9 @@ static size_t play(const char *script, size_t length)
             break;
         case 'w':
             ask(player, LATCH_ACQUIRE, true, false);
+            break;
+        case 'v':
+            ask(player, LATCH_ACQUIRE_SHARED, true, false);
             break;
         case 's':
             ask(player, LATCH_ACQUIRE_SHARED, false, false);
@@ -529,29 +583,73 @@ static size_t play(const char *script, size_t length)
         case '.':
             pass_time();
             break;
+        case ',': /* what follows is about the other connection */
+            line = line == server.lines ? server.lines + 1 : server.lines;
+            break;
         case '=': /* the server answers a command as it should */
-            reply_server_answer(&server);
+            reply_line_answer(line);
+            break;
+        case '_': /* or that somebody else holds the lock */
+            reply_line_answer_with(line, "$-1\r\n");
+            break;
+        case '#': /* or with a place in the queue */
+            reply_line_answer_with(line, "*2\r\n:0\r\n:900\r\n");
+            break;
+        case '-': /* or that messages do not pass */
+            reply_line_answer_with(line, "*2\r\n:-1\r\n:0\r\n");
+            break;
+        case '%': /* or that both would wait for ever */
+            reply_line_answer_with(line, "*2\r\n:-2\r\n:0\r\n");
             break;
         case '?': /* or has never heard of it */
-            reply_server_echo(&server);
+            reply_line_echo(line);
+            break;
+        case '!': /* it says to who waits that the lock is its, */
+            tell(player, "granted %llu");
+            break;
+        case '^': /* that it is the first, */
+            tell(player, "first %llu 5");
+            break;
+        case '*': /* or that the queue was lost */
+            tell_of_loss();
             break;
         case '|':
-            reply_server_hang_up(&server);
+            reply_line_hang_up(line);
             break;
         case '"':
             end = memchr(script + 1, '"', length - 1);
             end = end != NULL ? end : script + length;
-            reply_server_say(&server, script + 1, (size_t) (end - script - 1));
+            reply_line_say(line, script + 1, (size_t) (end - script - 1));
             return (size_t) (end - script) + (end < script + length);
         case '9':
-            server.piece = SIZE_MAX;
+            line->piece = SIZE_MAX;
             break;
         default: /* how much of its words it sends at once */
             if (*script >= '0' && *script < '9') {
-                server.piece = (size_t) (*script - '0');
+                line->piece = (size_t) (*script - '0');
             }
     }
     return 1;
+}
+
+static void answer_all(void)
+{
+    for (size_t at = 0; at < REPLY_LINES; at++) {
+        reply_line_answer(&server.lines[at]);
+    }
+}
+
+/* Is there anything to be said to somebody? */
+static bool is_busy(void)
+{
+    bool any = false;
+
+    for (size_t at = 0; at < REPLY_LINES; at++) {
+        const reply_line *to = &server.lines[at];
+
+        any = any || (to->socket >= 0 && (to->answered < to->count || to->outbox.length > 0));
+    }
+    return any;
 }
 
 /* Somebody asks while the server answers each command as it should. */
@@ -560,16 +658,11 @@ static bool works(player *player, latch_op_kind kind)
     size_t rounds = 0;
 
     ask(player, kind, false, false);
-    while (players[0].in_flight || players[1].in_flight || server.answered < server.count
-           || server.outbox.length > 0) {
+    while (players[0].in_flight || players[1].in_flight || is_busy()) {
         EXPECT(++rounds < ROUNDS_MAX);
-        reply_server_answer(&server);
-        if (!go_on() && server.answered == server.count) {
+        answer_all();
+        if (!go_on() && !is_busy()) {
             pass_time();
-        }
-        if (server.socket < 0) {
-            server.answered = server.count;
-            server.outbox.length = 0;
         }
     }
     return player->error.status == LATCH_DONE;
@@ -581,7 +674,7 @@ static void finish(player *player)
 
     while (player->in_flight) {
         EXPECT(++rounds < ROUNDS_MAX);
-        reply_server_answer(&server);
+        answer_all();
         if (!go_on()) {
             pass_time();
         }
@@ -652,7 +745,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     allocations_before = allocations;
     now_ns = LATCH_NS_PER_S;
     token_count = 0;
-    server.piece = SIZE_MAX;
+    line = server.lines;
     /* Tokens that the input cannot know. */
     reply_server_digest(NULL, LATCH_SHA1, &all, 1, seed);
     memcpy(&random_state, seed, sizeof(random_state));
@@ -675,7 +768,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     latch_store_close(store);
     while (reply_server_turn(&server, now_ns)) {
     }
-    EXPECT(server.socket < 0);
+    EXPECT(server.lines[0].socket < 0 && server.lines[1].socket < 0);
     EXPECT(count_descriptors() == descriptors);
     EXPECT(allocations == allocations_before);
     reply_server_stop(&server);

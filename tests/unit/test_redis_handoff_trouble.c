@@ -405,8 +405,9 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
 {
     static const struct {
         const char *options;
-        latch_status ends; /* a server that has not answered in its time is an error */
-    } cases[] = {{"?read_timeout=0.02", LATCH_ERROR_STORE},
+        latch_status ends; /* a server that has not answered for long is an error */
+    } cases[] = {{"?read_timeout=0.02", LATCH_CONFLICT},
+                 {"?read_timeout=0.02&timeout=0.1", LATCH_ERROR_STORE},
                  {"?read_timeout=60", LATCH_CONFLICT},
                  {"", LATCH_CONFLICT}};
 

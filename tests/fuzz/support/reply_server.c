@@ -122,7 +122,7 @@ typedef struct {
     size_t length;
 } argument;
 
-#define ARGUMENTS_MAX 10
+#define ARGUMENTS_MAX 16
 
 /* Reads the command that begins at *at; the number of its arguments, 0 when it is not complete. */
 static size_t read_arguments(const bytes *from, size_t *at, argument arguments[ARGUMENTS_MAX])
@@ -150,14 +150,33 @@ static bool is_named(const argument *arguments, const char *name)
     return arguments->length == strlen(name) && memcmp(arguments->text, name, strlen(name)) == 0;
 }
 
-static command understand(const argument *arguments, size_t count)
+static void subscribe(reply_line *line, const argument *channel)
+{
+    EXPECT(channel->length > 0 && channel->length < sizeof(line->channel));
+    memcpy(line->channel, channel->text, channel->length);
+    line->channel[channel->length] = '\0';
+}
+
+static command understand(reply_line *line, const argument *arguments, size_t count)
 {
     command command = {.kind = COMMAND_LOGIN};
-    size_t token;
+    size_t token, waiter;
 
     if (is_named(arguments, "AUTH") || is_named(arguments, "SELECT")) {
         return command;
     }
+    if (is_named(arguments, "SCRIPT")) {
+        EXPECT(count == 5 && is_named(&arguments[1], "EXISTS"));
+        command.kind = COMMAND_PEERS;
+        return command;
+    }
+    if (is_named(arguments, "SUBSCRIBE")) {
+        EXPECT(count == 3 && line->channel[0] == '\0');
+        subscribe(line, &arguments[1]);
+        command.kind = COMMAND_SUBSCRIBE;
+        return command;
+    }
+    EXPECT(line->channel[0] == '\0'); /* where messages come nothing else does */
     command.by_digest = is_named(arguments, "EVALSHA");
     EXPECT(command.by_digest || is_named(arguments, "EVAL"));
     command.kind = command.by_digest ? find_digest(arguments[1].text, arguments[1].length)
@@ -166,27 +185,34 @@ static command understand(const argument *arguments, size_t count)
     token = 3 + (size_t) (arguments[2].text[0] - '0'); /* behind the keys */
     EXPECT(token < count && arguments[token].length < sizeof(command.token));
     memcpy(command.token, arguments[token].text, arguments[token].length);
+    waiter = token + (command.kind == COMMAND_RELEASE ? 1 : 4);
+    if (command.kind <= COMMAND_RELEASE && command.kind != COMMAND_REFRESH && waiter < count) {
+        command.ticket = strtoull(arguments[waiter].text, NULL, 10);
+        EXPECT(command.ticket > 0);
+    }
+    EXPECT(command.token[0] != '\0' || command.ticket > 0);
     return command;
 }
 
-static void read_commands(reply_server *server, int64_t now_ns)
+static void read_commands(reply_server *server, reply_line *line, int64_t now_ns)
 {
     argument arguments[ARGUMENTS_MAX];
-    size_t at = server->understood, count;
+    size_t at = line->understood, count;
 
-    while ((count = read_arguments(&server->received, &at, arguments)) > 0) {
-        command command = understand(arguments, count);
+    while ((count = read_arguments(&line->received, &at, arguments)) > 0) {
+        command command = understand(line, arguments, count);
 
         command.arrival_ns = now_ns;
-        command.at = server->understood;
-        if (server->count == server->room) {
-            server->room = 2 * server->room + 16;
-            server->commands = realloc(server->commands, server->room * sizeof(command));
-            EXPECT(server->commands != NULL);
+        command.number = ++server->heard;
+        command.at = line->understood;
+        if (line->count == line->room) {
+            line->room = 2 * line->room + 16;
+            line->commands = realloc(line->commands, line->room * sizeof(command));
+            EXPECT(line->commands != NULL);
         }
-        server->commands[server->count++] = command;
-        server->understood = at;
-        server->notice(&command);
+        line->commands[line->count++] = command;
+        line->understood = at;
+        server->notice(line, &command);
     }
 }
 
@@ -223,9 +249,9 @@ static const char *skip_reply(const char *at, const char *end, int depth)
     }
 }
 
-const char *reply_server_reply(const reply_server *server, size_t command, size_t *length)
+const char *reply_line_reply(const reply_line *line, size_t command, size_t *length)
 {
-    const char *at = server->sent.text, *end = at + server->sent.length, *next = at;
+    const char *at = line->sent.text, *end = at + line->sent.length, *next = at;
 
     for (size_t reply = 0; next != NULL && reply <= command; reply++) {
         at = next;
@@ -235,12 +261,24 @@ const char *reply_server_reply(const reply_server *server, size_t command, size_
     return next != NULL ? at : NULL;
 }
 
-void reply_server_say(reply_server *server, const char *text, size_t length)
+void reply_line_say(reply_line *line, const char *text, size_t length)
 {
-    append(&server->outbox, text, length);
+    append(&line->outbox, text, length);
 }
 
-static const char *proper_answer(const command *command)
+/* As often as there are channels; all but the first are no answers any more. */
+static const char *acknowledge(const char *channel)
+{
+    static char text[200];
+
+    snprintf(text, sizeof(text),
+             "*3\r\n$9\r\nsubscribe\r\n$%zu\r\n%s\r\n:1\r\n"
+             "*3\r\n$9\r\nsubscribe\r\n$13\r\nlatch:requeue\r\n:2\r\n",
+             strlen(channel), channel);
+    return text;
+}
+
+static const char *proper_answer(const reply_line *line, const command *command)
 {
     static char fencing[64];
     static long long counter = 1795289619100037;
@@ -261,55 +299,66 @@ static const char *proper_answer(const command *command)
             return ":2\r\n";
         case COMMAND_PROBE:
             return "*2\r\n:5000\r\n:2\r\n";
+        case COMMAND_PEERS:
+            return "*3\r\n:0\r\n:1\r\n:0\r\n";
+        case COMMAND_SUBSCRIBE:
+            return acknowledge(line->channel);
     }
     return NULL;
 }
 
-void reply_server_answer(reply_server *server)
+void reply_line_answer(reply_line *line)
 {
-    if (server->answered < server->count) {
-        const char *text = proper_answer(&server->commands[server->answered++]);
-
-        reply_server_say(server, text, strlen(text));
+    if (line->answered < line->count) {
+        reply_line_answer_with(line, proper_answer(line, &line->commands[line->answered]));
     }
 }
 
-void reply_server_echo(reply_server *server)
+void reply_line_answer_with(reply_line *line, const char *text)
+{
+    if (line->answered < line->count) {
+        line->answered++;
+        reply_line_say(line, text, strlen(text));
+    }
+}
+
+void reply_line_echo(reply_line *line)
 {
     argument arguments[ARGUMENTS_MAX];
     size_t at, count;
 
-    if (server->answered == server->count) {
+    if (line->answered == line->count) {
         return;
     }
-    at = server->commands[server->answered++].at;
-    count = read_arguments(&server->received, &at, arguments);
-    reply_server_say(server, "-ERR unknown command `", 22);
-    reply_server_say(server, arguments[0].text, arguments[0].length);
-    reply_server_say(server, "`, with args beginning with: ", 29);
+    at = line->commands[line->answered++].at;
+    count = read_arguments(&line->received, &at, arguments);
+    reply_line_say(line, "-ERR unknown command `", 22);
+    reply_line_say(line, arguments[0].text, arguments[0].length);
+    reply_line_say(line, "`, with args beginning with: ", 29);
     for (size_t which = 1; which < count; which++) {
         size_t length = arguments[which].length < 128 ? arguments[which].length : 128;
 
-        reply_server_say(server, "`", 1);
+        reply_line_say(line, "`", 1);
         for (size_t byte = 0; byte < length; byte++) {
             char plain = arguments[which].text[byte];
 
             plain = plain == '\r' || plain == '\n' ? ' ' : plain;
-            reply_server_say(server, &plain, 1);
+            reply_line_say(line, &plain, 1);
         }
-        reply_server_say(server, "` ", 2);
+        reply_line_say(line, "` ", 2);
     }
-    reply_server_say(server, "\r\n", 2);
+    reply_line_say(line, "\r\n", 2);
 }
 
-/* ---- The connection ------------------------------------------------------------------------- */
+/* ---- The connections ------------------------------------------------------------------------ */
 
-static void clear_all(reply_server *server)
+static void clear_all(reply_line *line)
 {
-    server->count = server->understood = server->answered = 0;
-    clear(&server->received);
-    clear(&server->sent);
-    clear(&server->outbox);
+    line->count = line->understood = line->answered = 0;
+    line->channel[0] = '\0';
+    clear(&line->received);
+    clear(&line->sent);
+    clear(&line->outbox);
 }
 
 void reply_server_start(reply_server *server)
@@ -320,8 +369,11 @@ void reply_server_start(reply_server *server)
     strcpy(path, "/tmp/latch-fuzz-XXXXXX");
     EXPECT(mkdtemp(path) != NULL);
     strcat(path, "/socket");
-    clear_all(server);
-    server->socket = -1;
+    for (size_t line = 0; line < REPLY_LINES; line++) {
+        clear_all(&server->lines[line]);
+        server->lines[line].piece = SIZE_MAX;
+        server->lines[line].socket = -1;
+    }
     server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     EXPECT(server->listener >= 0);
     EXPECT(bind(server->listener, (struct sockaddr *) &server->address, sizeof(server->address))
@@ -339,86 +391,111 @@ void reply_server_stop(reply_server *server)
     EXPECT(rmdir(path) == 0);
 }
 
-void reply_server_hang_up(reply_server *server)
+void reply_line_hang_up(reply_line *line)
 {
-    if (server->socket >= 0) {
-        close(server->socket);
-        server->socket = -1;
+    if (line->socket >= 0) {
+        close(line->socket);
+        line->socket = -1;
     }
 }
 
-static bool receive(reply_server *server, int64_t now_ns)
+static bool receive(reply_server *server, reply_line *line, int64_t now_ns)
 {
     static char some[65536];
     ssize_t length;
     bool any = false;
 
-    while (server->socket >= 0
-           && ((length = recv(server->socket, some, sizeof(some), 0)) >= 0 || errno != EAGAIN)) {
+    while (line->socket >= 0
+           && ((length = recv(line->socket, some, sizeof(some), 0)) >= 0 || errno != EAGAIN)) {
         any = true;
         if (length <= 0) {
-            reply_server_hang_up(server);
+            reply_line_hang_up(line);
         } else {
-            append(&server->received, some, (size_t) length);
+            append(&line->received, some, (size_t) length);
         }
     }
-    read_commands(server, now_ns);
+    read_commands(server, line, now_ns);
     return any;
 }
 
-static bool transmit(reply_server *server)
+static bool transmit(reply_line *line)
 {
-    size_t length = server->outbox.length < server->piece ? server->outbox.length : server->piece;
+    size_t length = line->outbox.length < line->piece ? line->outbox.length : line->piece;
     ssize_t count = -1;
 
     /* Nobody answers half a command. */
-    if (server->socket >= 0 && length > 0 && server->understood == server->received.length) {
-        count = send(server->socket, server->outbox.text, length, MSG_NOSIGNAL);
+    if (line->socket >= 0 && length > 0 && line->understood == line->received.length) {
+        count = send(line->socket, line->outbox.text, length, MSG_NOSIGNAL);
     }
     if (count <= 0) {
         return false;
     }
-    append(&server->sent, server->outbox.text, (size_t) count);
-    remove_first(&server->outbox, (size_t) count);
+    append(&line->sent, line->outbox.text, (size_t) count);
+    remove_first(&line->outbox, (size_t) count);
+    return true;
+}
+
+/* On the first line that has none. */
+static bool take_connection(reply_server *server, int64_t now_ns)
+{
+    int socket = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    reply_line *line = server->lines;
+
+    if (socket < 0) {
+        return false;
+    }
+    while (line->socket >= 0) {
+        line++;
+        EXPECT(line < server->lines + REPLY_LINES); /* no more at a time */
+    }
+    line->socket = socket;
+    line->connections++;
+    clear_all(line);
+    receive(server, line, now_ns);
     return true;
 }
 
 bool reply_server_turn(reply_server *server, int64_t now_ns)
 {
-    bool any = receive(server, now_ns);
-    int socket = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    bool any = false;
 
-    if (socket >= 0) {
-        EXPECT(server->socket < 0); /* one at a time */
-        server->socket = socket;
-        server->connections++;
-        clear_all(server);
-        any = true;
-        receive(server, now_ns);
+    for (size_t line = 0; line < REPLY_LINES; line++) {
+        any = receive(server, &server->lines[line], now_ns) || any;
     }
-    return transmit(server) || any;
+    any = take_connection(server, now_ns) || any;
+    for (size_t line = 0; line < REPLY_LINES; line++) {
+        any = transmit(&server->lines[line]) || any;
+    }
+    return any;
 }
 
-void reply_server_recover(reply_server *server)
+static void recover(reply_line *line)
 {
     const char *at, *end;
     size_t replies = 0;
 
-    server->piece = SIZE_MAX;
-    if (server->socket < 0) {
+    line->piece = SIZE_MAX;
+    if (line->socket < 0) {
         return;
     }
-    append(&server->sent, server->outbox.text, server->outbox.length); /* as if */
-    at = server->sent.text;
-    end = at + server->sent.length;
+    append(&line->sent, line->outbox.text, line->outbox.length); /* as if */
+    at = line->sent.text;
+    end = at + line->sent.length;
     while (at != NULL && at < end) {
         at = skip_reply(at, end, 0);
         replies++;
     }
-    server->sent.length -= server->outbox.length;
-    server->sent.text[server->sent.length] = '\0';
-    if (at == NULL || replies > server->count) {
-        reply_server_hang_up(server);
+    line->sent.length -= line->outbox.length;
+    line->sent.text[line->sent.length] = '\0';
+    if (at == NULL || replies > line->count || line->channel[0] != '\0') {
+        reply_line_hang_up(line);
     }
-    server->answered = replies;
+    line->answered = replies;
+}
+
+void reply_server_recover(reply_server *server)
+{
+    for (size_t line = 0; line < REPLY_LINES; line++) {
+        recover(&server->lines[line]);
+    }
 }
