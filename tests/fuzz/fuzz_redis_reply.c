@@ -320,6 +320,21 @@ static void check_done(const player *player)
     }
 }
 
+/* "Somebody else holds it", "you would wait for ever", or "that is no lock". */
+static bool leaves_nothing(const char *reply, size_t length)
+{
+    static const char *const beginnings[] = {"$-1", "*-1", "*2\r\n:-2", "-WRONGTYPE"};
+
+    for (size_t at = 0; at < sizeof(beginnings) / sizeof(*beginnings); at++) {
+        size_t size = strlen(beginnings[at]);
+
+        if (length >= size && memcmp(reply, beginnings[at], size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Must the token be given back, now that the request has come to this end? */
 static bool leaves_debt(const player *player, latch_status status)
 {
@@ -335,10 +350,7 @@ static bool leaves_debt(const player *player, latch_status status)
         return false;
     }
     find_command(player, &reply, &length);
-    /* "Somebody else holds it" leaves nothing, nor does "you would wait for ever". */
-    return reply == NULL
-           || (memcmp(reply, "$-1", 3) != 0 && memcmp(reply, "*-1", 3) != 0
-               && (length < 7 || memcmp(reply, "*2\r\n:-2", 7) != 0));
+    return reply == NULL || !leaves_nothing(reply, length);
 }
 
 static void end_request(player *player, latch_status status)
