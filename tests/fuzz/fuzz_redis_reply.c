@@ -46,7 +46,9 @@ typedef struct heard {
     bool owed;              /* its taker does not know */
     const reply_line *line; /* on which it came last, and its connection then */
     unsigned connections;
-    uint64_t ticket; /* of the wait that it came with last, or 0 */
+    uint64_t ticket;  /* of the wait that it came with last, or 0 */
+    unsigned asked;   /* the number of the command that was to take a lock by it last */
+    unsigned refused; /* of one that left nothing, on a connection that is over */
 } heard;
 
 #define LENGTH_MAX 2048
@@ -167,6 +169,7 @@ static void hear(const reply_line *from, const command *command)
     heard->ticket = command->ticket;
     if (command->kind == COMMAND_ACQUIRE || command->kind == COMMAND_ACQUIRE_SHARED) {
         heard->taken = true;
+        heard->asked = command->number;
         count_attempts(command);
     } else if (command->kind == COMMAND_RELEASE) {
         heard->taken = false;
@@ -335,6 +338,26 @@ static bool leaves_nothing(const char *reply, size_t length)
     return false;
 }
 
+static void remember_refusals(const reply_line *from)
+{
+    for (size_t at = 0; at < from->count; at++) {
+        heard *heard = find_token(from->commands[at].token);
+        size_t length;
+        const char *reply = reply_line_reply(from, at, &length);
+
+        if (heard != NULL && reply != NULL && leaves_nothing(reply, length)) {
+            heard->refused = from->commands[at].number;
+        }
+    }
+}
+
+static bool was_refused_before(const player *player)
+{
+    const heard *heard = find_token(player->lease.token);
+
+    return heard != NULL && heard->refused == heard->asked;
+}
+
 /* Must the token be given back, now that the request has come to this end? */
 static bool leaves_debt(const player *player, latch_status status)
 {
@@ -350,7 +373,7 @@ static bool leaves_debt(const player *player, latch_status status)
         return false;
     }
     find_command(player, &reply, &length);
-    return reply == NULL || !leaves_nothing(reply, length);
+    return reply != NULL ? !leaves_nothing(reply, length) : !was_refused_before(player);
 }
 
 static void end_request(player *player, latch_status status)
@@ -723,6 +746,7 @@ static void set_up(void)
 
     memset(long_name, 'n', sizeof(long_name));
     server.notice = hear;
+    server.forget = remember_refusals;
     engine = latch_engine_create(&env, &error);
     EXPECT(engine != NULL);
 }

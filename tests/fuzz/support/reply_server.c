@@ -450,6 +450,7 @@ static bool take_connection(reply_server *server, int64_t now_ns)
     }
     line->socket = socket;
     line->connections++;
+    server->forget(line);
     clear_all(line);
     receive(server, line, now_ns);
     return true;

@@ -58,6 +58,8 @@ typedef struct reply_server {
     unsigned heard; /* counts the commands */
     /* Told of each command that comes in. */
     void (*notice)(const reply_line *line, const command *command);
+    /* Told before what came on a connection is forgotten, as there is a new one. */
+    void (*forget)(const reply_line *line);
 } reply_server;
 
 /* Listens in a new folder, until it is stopped: for each input, as libFuzzer ends without atexit().
