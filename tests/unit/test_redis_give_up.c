@@ -487,18 +487,18 @@ static void a_wait_without_memory_leaves_no_lock_and_no_waiter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REDIS_TEST(a_wait_that_is_given_up_leaves_the_queue_at_any_moment),
-        REDIS_TEST(a_hung_server_holds_up_nobody_who_gives_up),
-        REDIS_TEST(a_lock_that_was_handed_over_to_who_gives_up_is_handed_on),
-        REDIS_TEST(who_stands_behind_one_who_leaves_is_told),
-        REDIS_TEST(a_cancelled_wait_that_was_refused_ends_at_once),
-        REDIS_TEST(who_gave_up_while_it_subscribed_is_told_the_next_time),
-        REDIS_TEST(a_key_that_was_handed_over_leaves_the_queue_and_releases_nothing),
-        REDIS_TEST(a_key_that_was_handed_over_waits_and_holds),
-        REDIS_TEST(an_inherited_hold_outlives_a_childs_wait),
-        REDIS_TEST(a_child_that_waits_on_is_a_waiter_of_its_own),
-        REDIS_TEST(a_child_that_gives_up_or_ends_leaves_its_parents_place),
-        REDIS_TEST(a_wait_without_memory_leaves_no_lock_and_no_waiter),
+        REDIS_WAIT_TEST(a_wait_that_is_given_up_leaves_the_queue_at_any_moment),
+        REDIS_WAIT_TEST(a_hung_server_holds_up_nobody_who_gives_up),
+        REDIS_WAIT_TEST(a_lock_that_was_handed_over_to_who_gives_up_is_handed_on),
+        REDIS_WAIT_TEST(who_stands_behind_one_who_leaves_is_told),
+        REDIS_WAIT_TEST(a_cancelled_wait_that_was_refused_ends_at_once),
+        REDIS_WAIT_TEST(who_gave_up_while_it_subscribed_is_told_the_next_time),
+        REDIS_WAIT_TEST(a_key_that_was_handed_over_leaves_the_queue_and_releases_nothing),
+        REDIS_WAIT_TEST(a_key_that_was_handed_over_waits_and_holds),
+        REDIS_WAIT_TEST(an_inherited_hold_outlives_a_childs_wait),
+        REDIS_WAIT_TEST(a_child_that_waits_on_is_a_waiter_of_its_own),
+        REDIS_WAIT_TEST(a_child_that_gives_up_or_ends_leaves_its_parents_place),
+        REDIS_WAIT_TEST(a_wait_without_memory_leaves_no_lock_and_no_waiter),
     };
 
     return cmocka_run_group_tests_name("redis waits that are given up", tests,

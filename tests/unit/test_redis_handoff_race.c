@@ -147,8 +147,8 @@ static void waits_that_come_and_go_lose_no_grant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REDIS_TEST(a_time_out_that_races_a_grant_leaves_nothing),
-        REDIS_TEST(waits_that_come_and_go_lose_no_grant),
+        REDIS_WAIT_TEST(a_time_out_that_races_a_grant_leaves_nothing),
+        REDIS_WAIT_TEST(waits_that_come_and_go_lose_no_grant),
     };
 
     return cmocka_run_group_tests_name("redis hand-off that races", tests, unit_redis_group_setup,

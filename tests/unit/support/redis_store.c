@@ -85,6 +85,24 @@ int redis_store_teardown(void **state)
     return unit_teardown(state);
 }
 
+int redis_wait_teardown(void **state)
+{
+    bool is_wired = wire.listener >= 0;
+
+    redis_let_server_go();
+    for (size_t at = 0; at < unit.lease_count && !is_wired; at++) {
+        latch_lease *lease = &unit.leases[at];
+
+        if (lease->mode != LATCH_FREE && !lease->busy) {
+            UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
+        }
+    }
+    if (!is_wired) {
+        redis_expect_nothing_left();
+    }
+    return redis_store_teardown(state);
+}
+
 latch_lease *redis_lease_in(latch_store *store, const char *resource)
 {
     latch_lease *lease = unit_lease(resource);

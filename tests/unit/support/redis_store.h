@@ -15,6 +15,12 @@
 int redis_store_setup(void **state);
 int redis_store_teardown(void **state);
 
+/*
+ * The same end for a test of waits, behind which no lock, no queue and nothing else may be left
+ * when who holds has released. (But where its stores are on a wire: who would pass it?)
+ */
+int redis_wait_teardown(void **state);
+
 /* In the middle of a test: drops all leases, closes all stores but those two and the wire, and
  * removes what the server has. */
 void redis_store_forget(void);
@@ -89,6 +95,9 @@ long long redis_count_calls(const char *command);
 
 #define REDIS_TEST(test)                                                                           \
     cmocka_unit_test_setup_teardown(test, redis_store_setup, redis_store_teardown)
+
+#define REDIS_WAIT_TEST(test)                                                                      \
+    cmocka_unit_test_setup_teardown(test, redis_store_setup, redis_wait_teardown)
 
 /* ---- The wire: nothing passes it but by these calls */
 
