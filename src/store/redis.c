@@ -326,6 +326,9 @@ static void undo_acquire(latch_op *op, int64_t now_ns)
     latch_lease *lease = op->lease;
     bool is_queued = latch_redis_is_queued(lease);
 
+    if (store->connection.stage == REDIS_READY) {
+        latch_redis_receive(&store->connection); /* while it waited the connection may have ended */
+    }
     if (promotes(op, now_ns) && is_queued && store->connection.stage == REDIS_READY) {
         send_demotion(op, now_ns);
     }

@@ -214,6 +214,26 @@ static void who_stands_behind_one_who_leaves_is_told(void **state)
     }
 }
 
+/* Its connection for commands has ended meanwhile: who cannot say so must not be heard either. */
+static void who_gives_up_when_its_connection_has_ended_is_handed_nothing(void **state)
+{
+    for (int how = 0; how < WAYS; how++) {
+        cast scene = open_scene(true);
+        int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+
+        (void) state;
+        redis_begin_wait(&scene.leaver_op, scene.leaver, wait_for(LATCH_ACQUIRE));
+        unit_redis_ask("CLIENT KILL TYPE normal");
+        UNIT_CHECK(give_up(&scene.leaver_op, (way) how) == LATCH_CONFLICT);
+        while (unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->elements != 0) {
+            UNIT_CHECK(now_ns() < limit_ns);
+        }
+        unit_release(scene.holder);
+        UNIT_CHECK(redis_is_free("r") && redis_count_waiters("r") == 0);
+        close_scene(&scene);
+    }
+}
+
 /* An error that came as the answer, and was read by another request: it is not asked once more. */
 static void a_cancelled_wait_that_was_refused_ends_at_once(void **state)
 {
@@ -491,6 +511,7 @@ int main(void)
         REDIS_WAIT_TEST(a_hung_server_holds_up_nobody_who_gives_up),
         REDIS_WAIT_TEST(a_lock_that_was_handed_over_to_who_gives_up_is_handed_on),
         REDIS_WAIT_TEST(who_stands_behind_one_who_leaves_is_told),
+        REDIS_WAIT_TEST(who_gives_up_when_its_connection_has_ended_is_handed_nothing),
         REDIS_WAIT_TEST(a_cancelled_wait_that_was_refused_ends_at_once),
         REDIS_WAIT_TEST(who_gave_up_while_it_subscribed_is_told_the_next_time),
         REDIS_WAIT_TEST(a_key_that_was_handed_over_leaves_the_queue_and_releases_nothing),
