@@ -36,8 +36,8 @@ final class Machine
     {
         $git = 'git -c safe.directory="*" -C ' . escapeshellarg(__DIR__);
         $commit = self::shell("$git rev-parse --short HEAD");
-        // The report itself changes with every run.
-        $others = "':(top)' ':(top,exclude)benchmark/report'";
+        // The reports themselves change with every run.
+        $others = "':(top)' ':(top,exclude)benchmark/report' ':(top,exclude)tests/fault/report'";
         $changes = self::shell("$git status --porcelain -- $others");
 
         return ($commit ?: 'none') . ($changes === '' ? '' : ' with changes');

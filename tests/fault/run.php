@@ -14,6 +14,7 @@ use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Run\Folder;
 use Latch\Tests\Fault\Run\Options;
 use Latch\Tests\Fault\Run\Report;
+use Latch\Tests\Fault\Run\ReportFile;
 use Latch\Tests\Fault\Run\Run;
 
 require __DIR__ . '/autoload.php';
@@ -32,13 +33,17 @@ $complete = $run->play();
 $started = hrtime(true);
 $history = new History($folder->path);
 $findings = new Findings($history);
+$report = (new Report($history, $findings))->text();
 $seconds = (hrtime(true) - $started) / 1e9;
-echo "\n", (new Report($history, $findings))->text();
+echo "\n", $report;
 printf("\nChecked in %.1f s with %d MB. Seed %d.\n", $seconds, memory_get_peak_usage() >> 20, $options->seed);
 if ($run->errors !== '') {
     echo "\nWhat workers said that have nothing to say:\n$run->errors";
 }
 if (!$complete) {
     echo "\nToo few acquisitions in $options->limit s.\n";
+}
+if ($options->report !== null) {
+    file_put_contents($options->report, (new ReportFile($options, $run))->text($report, $findings, $complete));
 }
 exit($findings->count() === 0 && $complete && $run->errors === '' ? 0 : 1);

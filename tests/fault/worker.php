@@ -3,8 +3,8 @@
 /**
  * A worker process: worker.php NAME KIND WHERE RESOURCES SEED DIRECTORY run|probe
  *
- * KIND is latch, symfony or the name of a Breakage, RESOURCES is how many there are; the records go to
- * DIRECTORY/NAME.records.
+ * KIND is latch, symfony or the name of a Breakage, RESOURCES are names, separated by commas; the records go
+ * to DIRECTORY/NAME.records.
  */
 
 declare(strict_types=1);
@@ -34,7 +34,7 @@ $subject = match ($kind) {
 $worker = new Worker(
     $subject,
     new Writer("$directory/$name." . History::EXTENSION),
-    array_map(static fn (int $number): string => "resource-$number", range(1, (int) $resources)),
+    explode(',', $resources),
     (int) $seed,
 );
 $worker->introduce($kind);

@@ -12,6 +12,7 @@ use Latch\Tests\Fault\Run\Options;
 use Latch\Tests\Fault\Run\Report;
 use Latch\Tests\Fault\Run\Run;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -30,15 +31,17 @@ final class BrokenLocksTest extends TestCase
         self::assertNotNull($expected);
         $runs = 0;
         do {
-            $findings = $this->play($breakage, 1000, $report);
+            $findings = $this->play($breakage, $breakage->handsOver() ? 500 : 1000, $report);
         } while (!isset($findings->counts[$expected->value]) && ++$runs < self::RUNS);
 
         self::assertArrayHasKey($expected->value, $findings->counts, $report);
     }
 
-    public function testNothingIsFoundWhereNothingIsBroken(): void
+    #[TestWith([Breakage::None, 5000])]
+    #[TestWith([Breakage::NoneHandedOver, 2000])]
+    public function testNothingIsFoundWhereNothingIsBroken(Breakage $none, int $acquisitions): void
     {
-        $findings = $this->play(Breakage::None, 5000, $report);
+        $findings = $this->play($none, $acquisitions, $report);
 
         self::assertSame([], $findings->counts, $report);
     }
@@ -51,7 +54,9 @@ final class BrokenLocksTest extends TestCase
         $options = new Options();
         $options->broken = $breakage;
         $options->latch = $options->symfony = 0;
-        $options->resources = 2;
+        $options->resources = $breakage->handsOver() ? 1 : 2;
+        // Who is killed explains that others wait.
+        $options->pause = $breakage->handsOver() ? 2000 : 200;
         $options->acquisitions = $acquisitions;
         $options->limit = 30;
         $folder = new Folder();
@@ -75,7 +80,7 @@ final class BrokenLocksTest extends TestCase
     public static function breakages(): iterable
     {
         foreach (Breakage::cases() as $breakage) {
-            if ($breakage !== Breakage::None) {
+            if ($breakage->expected() !== null) {
                 yield $breakage->value => [$breakage];
             }
         }
@@ -115,6 +120,8 @@ final class BrokenLocksTest extends TestCase
         yield 'no store' => [['--store=paper'], 64, "/redis or flock, not 'paper'/"];
         yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
         yield 'no empty folder' => [['--keep=' . __DIR__], 64, "/no empty folder '/"];
+        yield 'too many groups' => [['--groups=9'], 64, '/more groups than resources/'];
+        yield 'no folder for the report' => [['--report=/no/such/report.md'], 64, "/no folder for '/"];
         yield 'unknown' => [['--fast'], 64, "/unknown argument '--fast'/"];
     }
 }

@@ -100,7 +100,7 @@ final class LostGrantsTest extends TestCase
     {
         $tale = (new Tale())
             ->faults($faults)
-            ->tell('a', "try 1000 1 1 r x wait 100 | conflict $until 1")
+            ->tell('a', "try 1000 1 1 r x 90 100 | conflict $until 1")
             // May have met a, who had it for a moment before it was refused.
             ->tell('b', self::refused(1025, 1026))
             ->tell('c', self::one());
@@ -133,6 +133,43 @@ final class LostGrantsTest extends TestCase
             ->tell('c', self::one());
 
         self::assertSame([], $tale->violations());
+    }
+
+    public function testEndOfAWaitThatNobodyHasConfirmedMayTakeTheLockForAClaimWindow(): void
+    {
+        $traits = 'expiring,late-release,first-come';
+        $waited = 'try 1 1 1 r x 1 100 | conflict 3 1';
+        $tale = static fn (string $refused): Tale => (new Tale())
+            ->tell('a', $waited, $traits)
+            ->tell('b', $refused, 'expiring')
+            ->tell('c', self::one());
+
+        self::assertSame([], $tale(self::refused(1200, 1201))->violations());
+        self::assertSame(['lost grant: a #1, b #1'], $tale(self::refused(1300, 1301))->violations());
+        self::assertSame(
+            ['lost grant: a #1, b #1'],
+            (new Tale())
+                ->tell('a', "$waited | try 4 2 2 q x try 9 | granted 5 2 -", $traits)
+                ->tell('b', self::refused(6, 7), 'expiring')
+                ->tell('c', self::one())
+                ->violations(),
+            'the next answer confirms it',
+        );
+    }
+
+    public function testReaderStandsBehindAReaderThatWaits(): void
+    {
+        $waits = 'try 1 1 1 r s wait 100 | granted 9 1 - | held 10 1';
+
+        self::assertSame([], (new Tale())
+            ->tell('a', $waits, 'expiring,first-come')
+            ->tell('b', self::refused(2, 3, 's'), 'expiring,first-come')
+            ->violations());
+        self::assertSame(['lost grant: b #1'], (new Tale())
+            ->tell('a', $waits, 'expiring')
+            ->tell('b', self::refused(2, 3, 's'), 'expiring')
+            ->tell('c', self::one())
+            ->violations());
     }
 
     public function testKernelsLockEndsWhenItsProcessIsSeenDead(): void

@@ -108,13 +108,13 @@ final class RecordsTest extends TestCase
 
     public function testWhoNeverGetsAnythingStarves(): void
     {
-        $busy = 'try 0 1 1 r x try 99999 | granted 1 1 - | held 8000 1';
-        $hungry = 'try 1 1 1 r x try 9 | conflict 2 1 | try 6000 2 2 r x try 9 | conflict 6001 2';
-        $late = 'try 5998 1 1 r x try 9 | conflict 5999 1';
+        $busy = 'try 0 1 1 r x try 99999 | granted 1 1 - | held 18000 1';
+        $hungry = 'try 1 1 1 r x try 9 | conflict 2 1 | try 12000 2 2 r x try 9 | conflict 12001 2';
+        $late = 'try 11998 1 1 r x try 9 | conflict 11999 1';
         $tale = (new Tale())->tell('a', $busy, '-')->tell('b', $hungry, '-');
 
         self::assertSame(['starvation'], $tale->violations());
-        self::assertSame([], (new Tale())->tell('a', $busy, '-')->tell('b', "$late | end 6001", '-')
+        self::assertSame([], (new Tale())->tell('a', $busy, '-')->tell('b', "$late | end 12001", '-')
             ->violations(), 'a short time is not enough to starve');
     }
 
@@ -130,11 +130,11 @@ final class RecordsTest extends TestCase
         self::assertStringContainsString("OVERLAP: 1, two held at once what only one can hold\n", $text);
         self::assertStringContainsString('both held for 0.001000 s', $text);
         self::assertMatchesRegularExpression(
-            '/ a #1 \(pid 1\) exclusive "r": tried 0\.001000, granted 0\.002000, certain until 0\.010000,.*\n'
-                . ' +b #1 \(pid 1\) exclusive "r": tried 0\.001000, granted 0\.009000, certain until 0\.012000,/',
+            '/ a #1 \(pid 1\) exclusive "r", does not wait: tried 0\.001000, granted 0\.002000, certain until 0\.010000,.*\n'
+                . ' +b #1 \(pid 1\) exclusive "r", does not wait: tried 0\.001000, granted 0\.009000, certain until 0\.012000,/',
             $text,
         );
-        self::assertMatchesRegularExpression('/^SIGSTOP of a worker +1$/m', $text);
+        self::assertMatchesRegularExpression('/^SIGSTOP of a worker +1 +1 +0 +0 +0$/m', $text);
         self::assertMatchesRegularExpression('/^SCRIPT FLUSH +1$/m', $text);
         self::assertMatchesRegularExpression('/^r +2 +0\.007$/m', $text);
     }

@@ -6,8 +6,10 @@ namespace Latch\Tests\Fault\Tests;
 
 use Latch\Tests\Fault\Check\Findings;
 use Latch\Tests\Fault\Check\Violation;
+use Latch\Tests\Fault\Record\Fault;
 use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Record\Leftovers;
 
 /**
  * A history that is written by hand: workers' records by their names, times in milliseconds.
@@ -44,6 +46,13 @@ final class Tale
     public function faults(string $records): self
     {
         $this->write(Faults::FILE, $records);
+
+        return $this;
+    }
+
+    public function leftovers(string $records): self
+    {
+        $this->write(Leftovers::FILE, $records);
 
         return $this;
     }
@@ -91,6 +100,9 @@ final class Tale
         $lines = '';
         foreach (explode('|', $records) as $record) {
             [$word, $time, $rest] = explode(' ', trim($record), 3) + ['', '', ''];
+            if (preg_match('/^(\S+) ([\d.]+)$/', $rest, $match) === 1 && Fault::tryFrom($word) !== null) {
+                $rest = sprintf('%s %d', $match[1], (float) $match[2] * 1e6); // when it was over
+            }
             $lines .= rtrim(sprintf('%s %d %s', $word, (float) $time * 1e6, $rest)) . "\n";
         }
         file_put_contents("$this->directory/$file", $lines, FILE_APPEND);

@@ -16,7 +16,7 @@ stage() {
     for suite in checker broken; do
         run_phpunit "fault-$suite" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$suite"
     done
-    run_history redis --acquisitions=100000 --latch=7
+    run_history redis --acquisitions=100000 --latch=16 --symfony=2 --groups=4 --pause=400
     run_history flock --acquisitions=20000
 }
 

@@ -7,7 +7,7 @@ namespace Latch\Tests\Fault\Broken;
 use Latch\Tests\Fault\Check\Kind;
 
 /**
- * What BrokenStore does wrong.
+ * What BrokenStore does wrong, or HandOffHandle.
  */
 enum Breakage: string
 {
@@ -22,15 +22,42 @@ enum Breakage: string
     case TakesAndDenies = 'takes-and-denies';
     case RepeatsTokens = 'repeats-tokens';
     case MixesTokensUp = 'mixes-tokens-up';
+    case NoneHandedOver = 'nothing-broken-handed-over';
+    case BelievesMessages = 'believes-messages';
+    case CancelLosesGrants = 'cancel-loses-grants';
+    case CancelStaysInQueue = 'cancel-stays-in-queue';
+    case ForgetsWaiters = 'forgets-waiters';
+    case SleepsTooLong = 'sleeps-too-long';
+    case GivesUp = 'gives-up';
 
     /** What the checker must find. */
     public function expected(): ?Kind
     {
         return match ($this) {
-            self::None => null,
+            self::None, self::NoneHandedOver => null,
             self::KeepsTheReleased, self::TakesAndDenies => Kind::LostGrant,
             self::RepeatsTokens, self::MixesTokensUp => Kind::Fencing,
+            self::CancelLosesGrants, self::CancelStaysInQueue => Kind::Idle,
+            self::ForgetsWaiters => Kind::PassedOver,
+            self::SleepsTooLong => Kind::Late,
+            self::GivesUp => Kind::GaveUp,
             default => Kind::Overlap,
+        };
+    }
+
+    /** By how many workers it is found out. */
+    public function workers(): int
+    {
+        return $this->handsOver() ? 8 : 4;
+    }
+
+    /** Whether it is one of those that wait in a queue. */
+    public function handsOver(): bool
+    {
+        return match ($this) {
+            self::NoneHandedOver, self::BelievesMessages, self::CancelLosesGrants, self::CancelStaysInQueue,
+            self::ForgetsWaiters, self::SleepsTooLong, self::GivesUp => true,
+            default => false,
         };
     }
 }

@@ -8,11 +8,12 @@ use Latch\Tests\Fault\Record\Teller;
 use Latch\Tests\Fault\Worker\Handle;
 use Latch\Tests\Fault\Worker\Subject;
 use Latch\Tests\Fault\Worker\SymfonyHandle;
+use Latch\Tests\Fault\Worker\Waiting;
 use Symfony\Component\Lock\Key;
 use Symfony\Component\Lock\Lock;
 
 /**
- * Symfony's Lock on a store that is broken on purpose.
+ * Symfony's Lock on a store, or a lock that is handed over, broken on purpose.
  */
 final class BrokenSubject implements Subject
 {
@@ -25,16 +26,21 @@ final class BrokenSubject implements Subject
 
     public function traits(): array
     {
-        return [Teller::EXPIRING, Teller::FENCING, Teller::TWO_STEPS];
+        $kind = $this->breakage->handsOver() ? Teller::FIRST_COME : Teller::TWO_STEPS;
+
+        return [Teller::EXPIRING, Teller::FENCING, $kind];
     }
 
     public function lock(string $resource, float $ttl, bool $autoRelease): Handle
     {
+        if ($this->breakage->handsOver()) {
+            return new HandOffHandle($this->table, $this->breakage, $resource, $ttl, $autoRelease);
+        }
         $key = new Key($resource);
 
         return new SymfonyHandle(
             new Lock($key, new BrokenStore($this->table, $this->breakage, $ttl), $ttl, $autoRelease),
-            false,
+            Waiting::NotAtAll,
             static fn (): ?int => BrokenStore::fencingToken($key),
         );
     }

@@ -5,9 +5,10 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Broken;
 
 /**
- * Who holds what, in a file for each resource that all processes share.
+ * Who holds what, and who waits for it, in a file for each resource that all processes share.
  *
- * @phpstan-type State array{holders: array<string, int>, writer: ?string, fencing: int}
+ * @phpstan-type State array{holders: array<string, int>, writer: ?string, fencing: int, queue: list<string>,
+ *                           told: array<string, int>}
  */
 final class Table
 {
@@ -35,7 +36,7 @@ final class Table
             $text = trim((string) stream_get_contents($stream));
             /** @var State $state */
             $state = $text === ''
-                ? ['holders' => [], 'writer' => null, 'fencing' => 0]
+                ? ['holders' => [], 'writer' => null, 'fencing' => 0, 'queue' => [], 'told' => []]
                 : json_decode($text, true, 8, JSON_THROW_ON_ERROR);
             $now = hrtime(true);
             $state['holders'] = array_filter($state['holders'], static fn (int $expiry): bool => $expiry > $now);
@@ -50,5 +51,11 @@ final class Table
         } finally {
             fclose($stream);
         }
+    }
+
+    /** @return list<string> who waits, after what it waits to be: w or r */
+    public function queued(string $resource): array
+    {
+        return $this->change($resource, static fn (array $state): array => $state['queue']);
     }
 }

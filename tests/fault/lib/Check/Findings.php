@@ -20,9 +20,22 @@ final class Findings
     /** @var array<string, list<Violation>> */
     public array $shown = [];
 
+    /** What it has found out about those that waited. */
+    public readonly Waits $waits;
+
     public function __construct(History $history)
     {
-        foreach ([new Overlaps(), new LostGrants(), new FencingOrder(), new Grants(), new Workers()] as $check) {
+        $this->waits = new Waits();
+        $checks = [
+            new Overlaps(),
+            new LostGrants(),
+            new FencingOrder(),
+            new Grants(),
+            $this->waits,
+            new Remains(),
+            new Workers(),
+        ];
+        foreach ($checks as $check) {
             foreach ($check->violations($history) as $violation) {
                 $kind = $violation->kind->value;
                 $this->counts[$kind] = ($this->counts[$kind] ?? 0) + 1;

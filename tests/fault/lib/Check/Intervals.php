@@ -66,6 +66,23 @@ final class Intervals
         return $this->othersEnds[$index] >= $endsFrom ? $this->others[$index] : null;
     }
 
+    /** Until when somebody else is there of those that have begun by then; PHP_INT_MIN = nobody has. */
+    public function lastEnd(int $startsBy, Hold $hold): int
+    {
+        $index = $this->countUntil($startsBy) - 1;
+        if ($index < 0) {
+            return \PHP_INT_MIN;
+        }
+
+        return ($this->same)($this->last[$index], $hold) ? $this->othersEnds[$index] : $this->lastEnds[$index];
+    }
+
+    /** When the next one begins, whosever it is; PHP_INT_MAX = none does. */
+    public function nextStart(int $after): int
+    {
+        return $this->starts[$this->countUntil($after)] ?? \PHP_INT_MAX;
+    }
+
     private function countUntil(int $time): int
     {
         [$low, $high] = [0, \count($this->starts)];

@@ -13,6 +13,11 @@ enum Kind: string
     case LostGrant = 'lost grant';
     case Fencing = 'fencing';
     case NeverGranted = 'never granted';
+    case Idle = 'idle';
+    case PassedOver = 'passed over';
+    case Late = 'late';
+    case GaveUp = 'gave up';
+    case Left = 'left';
     case Starvation = 'starvation';
     case Crash = 'crash';
 
@@ -23,6 +28,11 @@ enum Kind: string
             self::LostGrant => 'refused though nobody can have held it: a grant was lost',
             self::Fencing => 'fencing tokens do not increase in the order of the holds',
             self::NeverGranted => 'a hold was reported that had not been granted, or had ended',
+            self::Idle => 'waited though nobody had it',
+            self::PassedOver => 'waited for long after those who came later had it',
+            self::Late => 'waited for longer than it was to',
+            self::GaveUp => 'ended to wait too early',
+            self::Left => 'something was left for ever',
             self::Starvation => 'tried for seconds, and never got anything',
             self::Crash => 'ended as a worker must not end',
         };

@@ -6,6 +6,7 @@ namespace Latch\Tests\Fault\Check;
 
 use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Hold;
+use Latch\Tests\Fault\Record\Teller;
 
 /**
  * An attempt was refused though, as long as it took, nobody can have held what it wanted: those who had
@@ -26,6 +27,9 @@ final class LostGrants implements Check
                 $all[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
                 if ($hold->exclusive) {
                     $exclusive[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
+                } elseif ($hold->waits() && $hold->worker->has(Teller::FIRST_COME)) {
+                    // Who comes after a reader that waits does so, too, whatever that one waits for.
+                    $exclusive[$resource]->add($hold, $hold->tried, (int) $hold->ended);
                 }
             }
         }

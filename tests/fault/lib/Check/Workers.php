@@ -14,7 +14,7 @@ use Latch\Tests\Fault\Record\Teller;
 final class Workers implements Check
 {
     /** Who tries for so long, in ns, must have got something. */
-    public const PATIENCE = 5_000_000_000;
+    public const PATIENCE = 10_000_000_000;
 
     public function violations(History $history): iterable
     {

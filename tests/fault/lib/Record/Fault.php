@@ -14,7 +14,13 @@ enum Fault: string
     case Continue = 'continue';
     case ScriptFlush = 'script-flush';
     case ClientKill = 'client-kill';
+    case SubscriptionKill = 'subscription-kill';
     case ClientPause = 'client-pause';
+    case FlushAll = 'flush-all';
+    case Restart = 'restart';
+    case EmptyRestart = 'empty-restart';
+    /** Not on purpose: who disturbs the workers had no processor, and they may have had none. */
+    case Stall = 'stall';
 
     public function text(): string
     {
@@ -23,8 +29,37 @@ enum Fault: string
             self::Stop => 'SIGSTOP of a worker',
             self::Continue => 'SIGCONT of a worker',
             self::ScriptFlush => 'SCRIPT FLUSH',
-            self::ClientKill => 'CLIENT KILL',
+            self::ClientKill => 'CLIENT KILL TYPE normal',
+            self::SubscriptionKill => 'CLIENT KILL TYPE pubsub',
             self::ClientPause => 'CLIENT PAUSE',
+            self::FlushAll => 'FLUSHALL',
+            self::Restart => 'restart with the data',
+            self::EmptyRestart => 'restart without the data',
+            self::Stall => 'no processor for long',
+        };
+    }
+
+    /** Whether workers lose connections by it. */
+    public function cuts(): bool
+    {
+        return match ($this) {
+            self::ClientKill, self::SubscriptionKill, self::Restart, self::EmptyRestart => true,
+            default => false,
+        };
+    }
+
+    /** Whether the server forgets by it who holds what. */
+    public function losesData(): bool
+    {
+        return $this === self::FlushAll || $this === self::EmptyRestart;
+    }
+
+    /** Whether it is about one worker, whose part in what goes on is of interest. */
+    public function strikesOne(): bool
+    {
+        return match ($this) {
+            self::Kill, self::Stop, self::ClientKill, self::SubscriptionKill => true,
+            default => false,
         };
     }
 }

@@ -7,8 +7,9 @@ namespace Latch\Tests\Fault\Record;
 /**
  * What was done to the workers and their server, and how the workers ended.
  *
- * Its file has a record for each fault, with the worker's name where it struck one, and "ended TIME NAME
- * HOW" for each worker: "exit-0", "signal-9", "hung" …
+ * Its file has a record for each fault, when it began, with the worker's name where it struck one, else "-",
+ * and when it was over where that took time; and "ended TIME NAME HOW" for each worker: "exit-0",
+ * "signal-9", "hung" …
  */
 final class Faults
 {
@@ -17,20 +18,29 @@ final class Faults
     /** @var array<string, int> how often, by the faults' values */
     public array $counts = [];
 
+    /** @var list<array{Fault, int, string}> which, when and whom, of those that struck one worker */
+    public array $strikes = [];
+
     /** What a fault hinders may go on for so long after it, in ns. */
     public const AFTERMATH = 250_000_000;
 
-    /** @var list<int> when connections were cut, ascending */
+    /** In place of a worker's name: it was about all of them. */
+    public const ALL = '-';
+
+    /** @var array<string, Spans> when connections were cut, by the workers' names */
     private array $cuts = [];
 
-    /** @var list<int> when the server paused, ascending */
-    private array $pauses = [];
+    /** @var array<string, Spans> when workers may have got no answers, by their names */
+    private array $hindrances = [];
 
-    /** @var array<string, list<array{int, int}>> from when until when workers were stopped, by their names */
-    private array $stops = [];
+    /** @var list<array{int, int}> before and after the server lost its data */
+    public array $losses = [];
 
     /** @var array<string, int> when workers were seen dead, by their names */
     private array $deaths = [];
+
+    /** @var array<string, int> when workers were killed, by their names */
+    private array $kills = [];
 
     /** @var array<string, string> how workers ended that should not have ended so, by their names */
     public array $crashes = [];
@@ -38,42 +48,62 @@ final class Faults
     public static function read(string $directory): self
     {
         $faults = new self();
-        $killed = [];
-        if (!is_file("$directory/" . self::FILE)) {
-            return $faults;
-        }
-        foreach (Lines::of("$directory/" . self::FILE) as $record) {
-            [$word, $time, $worker] = [$record[0], (int) $record[1], $record[2] ?? ''];
-            if ($word === 'ended') {
-                $faults->deaths[$worker] = $time;
-                if ($record[3] !== (isset($killed[$worker]) ? 'signal-9' : 'exit-0')) {
-                    $faults->crashes[$worker] = $record[3];
+        if (is_file("$directory/" . self::FILE)) {
+            $stops = [];
+            foreach (Lines::of("$directory/" . self::FILE) as $record) {
+                [$word, $time, $worker] = [$record[0], (int) $record[1], $record[2] ?? self::ALL];
+                if ($word === 'ended') {
+                    $faults->bury($worker, $time, $record[3]);
+                } else {
+                    $faults->note(Fault::from($word), $time, (int) ($record[3] ?? $time), $worker, $stops);
                 }
-                continue;
             }
-            $faults->counts[$word] = ($faults->counts[$word] ?? 0) + 1;
-            switch (Fault::from($word)) {
-                case Fault::Kill:
-                    $killed[$worker] = true;
-                    break;
-                case Fault::Stop:
-                    $faults->stops[$worker][] = [$time, \PHP_INT_MAX];
-                    break;
-                case Fault::Continue:
-                    $faults->stops[$worker][\count($faults->stops[$worker] ?? []) - 1][1] = $time;
-                    break;
-                case Fault::ClientKill:
-                    $faults->cuts[] = $time;
-                    break;
-                case Fault::ClientPause:
-                    $faults->pauses[] = $time;
-                    break;
-                case Fault::ScriptFlush:
-                    break;
+            foreach ($stops as $worker => $time) {
+                $faults->hinder($worker, $time, \PHP_INT_MAX);
             }
         }
 
         return $faults;
+    }
+
+    /** @param array<string, int> $stops when workers were stopped that did not go on yet, by their names */
+    private function note(Fault $fault, int $time, int $end, string $worker, array &$stops): void
+    {
+        $this->counts[$fault->value] = ($this->counts[$fault->value] ?? 0) + 1;
+        if ($fault->strikesOne() && $worker !== self::ALL) {
+            $this->strikes[] = [$fault, $time, $worker];
+        }
+        if ($fault->losesData()) {
+            $this->losses[] = [$time, $end];
+        }
+        if ($fault->cuts()) {
+            ($this->cuts[$worker] ??= new Spans())->add($time, $end + self::AFTERMATH);
+        }
+        if ($fault->cuts() || $fault === Fault::ClientPause) {
+            $this->hinder($worker, $time, $end + self::AFTERMATH);
+        } elseif ($fault === Fault::Stall) {
+            $this->hinder($worker, $time, $end);
+        } elseif ($fault === Fault::Stop) {
+            $stops[$worker] = $time;
+        } elseif ($fault === Fault::Continue) {
+            $this->hinder($worker, $stops[$worker] ?? $time, $time);
+            unset($stops[$worker]);
+        } elseif ($fault === Fault::Kill) {
+            $this->kills[$worker] = $time;
+        }
+    }
+
+    private function hinder(string $worker, int $from, int $until): void
+    {
+        ($this->hindrances[$worker] ??= new Spans())->add($from, $until);
+    }
+
+    private function bury(string $worker, int $time, string $how): void
+    {
+        $this->deaths[$worker] = $time;
+        if ($how !== (isset($this->kills[$worker]) ? 'signal-9' : 'exit-0')) {
+            $this->crashes[$worker] = $how;
+        }
     }
 
     /** When the worker was seen dead; null when nobody looked. */
@@ -82,33 +112,48 @@ final class Faults
         return $this->deaths[$worker] ?? null;
     }
 
-    /** Whether what was sent between these times may have been cut off. */
-    public function cutBetween(int $from, int $until): bool
+    /** When the worker was killed; null: it was not. */
+    public function killOf(string $worker): ?int
     {
-        return self::isBetween($this->cuts, $from - self::AFTERMATH, $until);
+        return $this->kills[$worker] ?? null;
+    }
+
+    /** Whether what the worker sent between these times may have been cut off. */
+    public function cutBetween(string $worker, int $from, int $until): bool
+    {
+        return $this->lastEnd($this->cuts, $worker, $from, $until) !== null;
     }
 
     /** Whether the worker may have got no answer between these times. */
     public function hindered(string $worker, int $from, int $until): bool
     {
-        foreach ($this->stops[$worker] ?? [] as [$stop, $continue]) {
-            if ($stop <= $until && $continue >= $from) {
-                return true;
+        return $this->hinderedUntil($worker, $from, $until) !== null;
+    }
+
+    /** When that was over which may have kept the worker from its work between these times; null = nothing has. */
+    public function hinderedUntil(string $worker, int $from, int $until): ?int
+    {
+        return $this->lastEnd($this->hindrances, $worker, $from, $until);
+    }
+
+    /** When the server forgot, at the earliest, what was tried for at that time; null: it did not. */
+    public function forgotten(int $tried): ?int
+    {
+        foreach ($this->losses as [$before, $after]) {
+            if ($tried < $after) {
+                return $before;
             }
         }
 
-        return $this->cutBetween($from, $until) || self::isBetween($this->pauses, $from - self::AFTERMATH, $until);
+        return null;
     }
 
-    /** @param list<int> $times ascending */
-    private static function isBetween(array $times, int $from, int $until): bool
+    /** @param array<string, Spans> $spans by the workers' names */
+    private function lastEnd(array $spans, string $worker, int $from, int $until): ?int
     {
-        [$low, $high] = [0, \count($times)];
-        while ($low < $high) {
-            $middle = intdiv($low + $high, 2);
-            $times[$middle] < $from ? $low = $middle + 1 : $high = $middle;
-        }
+        $own = ($spans[$worker] ?? null)?->lastEnd($from, $until);
+        $all = ($spans[self::ALL] ?? null)?->lastEnd($from, $until);
 
-        return isset($times[$low]) && $times[$low] <= $until;
+        return $own === null || $all === null ? $own ?? $all : max($own, $all);
     }
 }

@@ -24,16 +24,20 @@ final class History
 
     public readonly Faults $faults;
 
+    public readonly Leftovers $leftovers;
+
     /** The earliest time, which is shown as zero. */
     public int $start = \PHP_INT_MAX;
 
     public function __construct(private readonly string $directory)
     {
         $this->faults = Faults::read($directory);
+        $this->leftovers = Leftovers::read($directory);
         foreach ($this->files() as $file) {
             $story = Story::read($file, $this->faults);
             foreach ($story as $what) {
                 if ($what instanceof Hold) {
+                    $what->endBy($this->faults->forgotten($what->tried));
                     $this->holds[$what->resource][] = $what;
                 } elseif ($what instanceof Unfounded) {
                     $this->unfounded[] = $what;
@@ -59,6 +63,12 @@ final class History
                 }
             }
         }
+    }
+
+    /** A time as it is shown. */
+    public function at(int $time): string
+    {
+        return sprintf('%.6f', ($time - $this->start) / 1e9);
     }
 
     /** @return list<string> */

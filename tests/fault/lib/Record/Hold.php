@@ -10,6 +10,9 @@ namespace Latch\Tests\Fault\Record;
  */
 final class Hold
 {
+    /** The patience of those who wait without a time-out. */
+    public const ENDLESS = \PHP_INT_MAX;
+
     /** When acquire() returned; null when it did not say that the lock is held. */
     public ?int $granted = null;
 
@@ -19,15 +22,22 @@ final class Hold
     /** From $tried until then the store may have had this holder. */
     public int $possibleUntil;
 
+    /** When acquire() returned or threw, or its worker was killed in it. */
+    public ?int $ended = null;
+
+    /** Whether acquire() returned false. */
+    public bool $refused = false;
+
     /** When it began to give the lock back. */
     public ?int $releasing = null;
 
     public ?int $token = null;
 
     /**
-     * @param int $lock  number of the first attempt of the same Lock object: with the same token in the store
-     * @param int $tried when acquire() was called
-     * @param int $ttl   in ns
+     * @param int $lock     number of the first attempt of the same Lock object: with the same token in the store
+     * @param int $patience for how long it waits at most, in ns: 0 = it does not, ENDLESS
+     * @param int $tried    when acquire() was called
+     * @param int $ttl      in ns
      */
     public function __construct(
         public readonly Teller $worker,
@@ -35,7 +45,7 @@ final class Hold
         public readonly int $lock,
         public readonly string $resource,
         public readonly bool $exclusive,
-        public readonly bool $waits,
+        public readonly int $patience,
         public readonly int $tried,
         public readonly int $ttl,
     ) {
@@ -48,19 +58,43 @@ final class Hold
         return $this->granted !== null && $this->certainUntil > $this->granted;
     }
 
+    /** The server forgets then who holds what: nothing is certain from then on. */
+    public function endBy(?int $forgotten): void
+    {
+        if ($forgotten !== null && $this->certainUntil !== null) {
+            $this->certainUntil = min($this->certainUntil, $forgotten);
+        }
+    }
+
+    public function waits(): bool
+    {
+        return $this->patience > 0;
+    }
+
+    /** Whether the same Lock object held before: it is a promotion, or a demotion. */
+    public function isChange(): bool
+    {
+        return $this->lock !== $this->number;
+    }
+
     /** @param int $start the time that is shown as zero */
     public function describe(int $start): string
     {
         $at = static fn (?int $time): string => $time === null ? '-' : sprintf('%.6f', ($time - $start) / 1e9);
 
         return sprintf(
-            '%s #%d (pid %d) %s "%s": tried %s, granted %s, certain until %s, gave back %s, possible until %s, '
+            '%s #%d (pid %d) %s "%s", %s: tried %s, granted %s, certain until %s, gave back %s, possible until %s, '
                 . 'TTL %d ms, token %s',
             $this->worker->name,
             $this->number,
             $this->worker->pid,
             $this->exclusive ? 'exclusive' : 'shared',
             $this->resource,
+            match ($this->patience) {
+                0 => 'does not wait',
+                self::ENDLESS => 'waits',
+                default => sprintf('waits %d ms', intdiv($this->patience, 1_000_000)),
+            },
             $at($this->tried),
             $at($this->granted),
             $at($this->certainUntil),

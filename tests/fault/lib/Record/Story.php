@@ -8,8 +8,9 @@ namespace Latch\Tests\Fault\Record;
  * The records of one worker, understood. The words, each followed by the time:
  *
  *   worker    KIND PID TRAITS            the first record; traits of Teller, separated by commas, or -
- *   try       N LOCK RESOURCE x|s try|wait TTL   is about to call acquire() or acquireRead(), TTL in ms;
- *             N counts the attempts, LOCK is the N at which this Lock object was new
+ *   try       N LOCK RESOURCE x|s try|wait|MS TTL   is about to call acquire() or acquireRead(), which
+ *             waits without a time-out, or for so many ms; TTL in ms; N counts the attempts, LOCK is the N at
+ *             which this Lock object was new
  *   granted   N TOKEN                    it returned true; the fencing token or -
  *   conflict  N                          it returned false
  *   failed    N EXCEPTION                it threw: nobody knows
@@ -25,6 +26,8 @@ namespace Latch\Tests\Fault\Record;
  */
 final class Story
 {
+    /** For so long a lock may be a waiter's that does not know it, in ns: the claim window. */
+    public const CLAIM = 1_000_000_000;
     /** By so much a server may err that counts in milliseconds, in ns. */
     private const ROUNDING = 5_000_000;
     /** Who waits for so long, in ns, must have asked the store, and got an answer, more than once. */
@@ -133,31 +136,40 @@ final class Story
             (int) $lock,
             $resource,
             $mode === 'x',
-            $waits === 'wait',
+            match ($waits) {
+                'try' => 0,
+                'wait' => Hold::ENDLESS,
+                default => (int) $waits * 1_000_000,
+            },
             $time,
             (int) $ttl * 1_000_000,
         );
     }
 
-    private function attempt(): Hold
+    /** @param int $time when it ended */
+    private function attempt(int $time): Hold
     {
         $attempt = $this->attempt ?? throw new \UnexpectedValueException('nothing was tried');
         $this->attempt = null;
+        $attempt->ended = $time;
 
         return $attempt;
     }
 
     private function grant(Teller $teller, int $time, ?int $token): void
     {
-        $hold = $this->attempt();
+        $hold = $this->attempt($time);
         $this->confirmSent($time);
         $teller->longestWait = max($teller->longestWait, $time - $teller->lastGrant);
         $teller->lastGrant = $time;
         $hold->exclusive ? ++$teller->exclusive : ++$teller->shared;
+        $hold->granted = $hold->certainUntil = $time;
+        $hold->token = $token;
+        $hold->possibleUntil = $this->expiry($hold, $time);
         foreach ($this->open as $number => $before) {
             if ($token !== null && $before->token === $token && $before->exclusive && $hold->exclusive) {
                 // The same hold, acquired once more.
-                $before->possibleUntil = $this->expiry($hold, $time);
+                $before->possibleUntil = $hold->possibleUntil;
                 unset($this->open[$number]);
                 $this->open[$hold->number] = $before;
 
@@ -168,26 +180,30 @@ final class Story
             $this->told[] = $before;
             unset($this->open[$number]);
         }
-        if ($hold->lock !== $hold->number) {
+        if ($hold->isChange()) {
             ++$teller->changes;
         }
-        $hold->granted = $hold->certainUntil = $time;
-        $hold->token = $token;
-        $hold->possibleUntil = $this->expiry($hold, $time);
         $this->open[$hold->number] = $hold;
     }
 
     private function conflict(Teller $teller, int $time): void
     {
-        $hold = $this->attempt();
-        $this->confirmSent($time);
+        $hold = $this->attempt($time);
+        $hold->refused = true;
         ++$teller->conflicts;
         // Who first takes the lock and then sets the TTL may have come too late for that, refused by nobody.
         $late = $teller->has(Teller::TWO_STEPS) && $time - $hold->tried >= $hold->ttl;
         // Who waited may have got it at the last moment, and given it back; or no answer in time.
-        $unheard = $hold->waits && ($time - $hold->tried < self::LONG_WAIT
+        $unheard = $hold->waits() && ($time - $hold->tried < self::LONG_WAIT
             || $this->faults->hindered($this->name, $hold->tried, $time));
-        if ($late || $hold->waits) {
+        if (!$unheard) {
+            $this->confirmSent($time);
+        }
+        if ($hold->waits() && $teller->has(Teller::LATE_RELEASE)) {
+            // So does the end of a wait: nobody has confirmed yet that it takes nothing any more.
+            $hold->possibleUntil = $time + self::CLAIM + Faults::AFTERMATH;
+            $this->sent[] = $hold;
+        } elseif ($late || $hold->waits()) {
             $hold->possibleUntil = $time;
             $this->told[] = $hold;
         }
@@ -199,7 +215,7 @@ final class Story
     private function fail(Teller $teller, int $time, string $exception): void
     {
         $teller->failures[$exception] = ($teller->failures[$exception] ?? 0) + 1;
-        $hold = $this->attempt();
+        $hold = $this->attempt($time);
         $hold->possibleUntil = $this->expiry($hold, $time + Faults::AFTERMATH);
         foreach ($this->open as $before) {
             // The Lock object cannot be trusted with it any more.
@@ -285,7 +301,7 @@ final class Story
     private function confirmSent(int $time): void
     {
         foreach ($this->sent as $hold) {
-            if (!$this->faults->cutBetween((int) $hold->releasing, $time)) {
+            if (!$this->faults->cutBetween($this->name, (int) ($hold->releasing ?? $hold->ended), $time)) {
                 $hold->possibleUntil = min($hold->possibleUntil, $time);
             }
             $this->told[] = $hold;
@@ -300,6 +316,8 @@ final class Story
         // What was sent before the end may be carried out after it.
         $late = $this->attempt !== null || $this->renewing;
         if ($this->attempt !== null) {
+            $this->attempt->ended = $this->faults->killOf($this->name) ?? $death;
+            $teller->last = $this->attempt;
             $this->open[$this->attempt->number] = $this->attempt;
             $this->attempt = null;
         }
@@ -318,7 +336,9 @@ final class Story
     private function expiry(Hold $hold, int $time): int
     {
         if ($hold->worker->has(Teller::EXPIRING)) {
-            return $time + $hold->ttl + self::ROUNDING;
+            $unclaimed = $hold->granted === null && $hold->waits();
+
+            return $time + ($unclaimed ? max($hold->ttl, self::CLAIM) : $hold->ttl) + self::ROUNDING;
         }
 
         // The kernel's locks end with the process at the latest, see finish().

@@ -15,6 +15,8 @@ final class Teller
     public const FENCING = 'fencing';
     /** Its destructors do not wait until the lock is released. */
     public const LATE_RELEASE = 'late-release';
+    /** Who waits for its locks is served in turn. */
+    public const FIRST_COME = 'first-come';
     /** Its acquire takes the lock and sets the TTL in two commands. */
     public const TWO_STEPS = 'two-steps';
 
@@ -30,6 +32,9 @@ final class Teller
     public int $abandoned = 0;
     /** @var array<string, int> by the exceptions' names */
     public array $failures = [];
+
+    /** What it was trying when it died. */
+    public ?Hold $last = null;
 
     /** The longest time without a grant while it tried, in ns. */
     public int $longestWait = 0;

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Run;
 
 use Latch\Tests\Fault\Record\Fault;
+use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Worker\Worker;
 use Latch\Tests\RedisServer;
@@ -16,9 +17,13 @@ use Random\Randomizer;
  */
 final class Chaos
 {
-    /** The longest pauses between two faults and of a server, in ms. */
-    private const PAUSE = 200;
+    /** The longest pause of a server, in ms. */
     private const CLIENT_PAUSE = 40;
+    /** For how long workers are stopped, in ms: for some too short to matter, for others longer than most TTLs … */
+    private const SHORT_STOP = [10, 2 * Worker::SHORT_TTL];
+    /** … and of so many in a hundred for longer than a lock is a waiter's that does not claim it. */
+    private const LONG_STOPS = 20;
+    private const LONG_STOP = [1000, 2500];
 
     private readonly Randomizer $chance;
     private int $next;
@@ -27,8 +32,12 @@ final class Chaos
 
     public function __construct(
         int $seed,
+        /** the longest time between two faults, in ms */
+        private readonly int $pause,
         private readonly Writer $records,
         private readonly ?RedisServer $server,
+        /** whether workers may be stopped: who is so in the middle of its work must keep nobody else from his */
+        private readonly bool $stops = true,
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
         $this->next = hrtime(true);
@@ -41,7 +50,7 @@ final class Chaos
         if (hrtime(true) < $this->next) {
             return;
         }
-        $this->next = hrtime(true) + $this->chance->getInt(0, self::PAUSE) * 1_000_000;
+        $this->next = hrtime(true) + $this->chance->getInt(0, $this->pause) * 1_000_000;
         $fault = $this->choose();
         $running = array_filter($workers, static fn (Process $worker): bool => !$worker->stopped);
         // Most go on, or nobody is left to contend.
@@ -50,11 +59,15 @@ final class Chaos
         }
         match ($fault) {
             Fault::Kill, Fault::Stop => $this->signal($fault, $running),
-            Fault::ScriptFlush => $this->command($fault, 'SCRIPT', 'FLUSH'),
-            Fault::ClientKill => $this->cut(),
-            Fault::ClientPause =>
-                $this->command($fault, 'CLIENT', 'PAUSE', $this->chance->getInt(1, self::CLIENT_PAUSE), 'ALL'),
-            Fault::Continue => throw new \LogicException(),
+            Fault::ScriptFlush => $this->serve($fault, fn () => $this->server?->command('SCRIPT', 'FLUSH')),
+            Fault::FlushAll => $this->serve($fault, fn () => $this->server?->command('FLUSHALL')),
+            Fault::ClientPause => $this->serve($fault, fn () => $this->server
+                ?->command('CLIENT', 'PAUSE', $this->chance->getInt(1, self::CLIENT_PAUSE), 'ALL')),
+            Fault::Restart => $this->serve($fault, fn () => $this->server?->restartWithData()),
+            Fault::EmptyRestart => $this->serve($fault, fn () => $this->server?->restart()),
+            Fault::ClientKill => $this->cut($fault, 'normal', $workers),
+            Fault::SubscriptionKill => $this->cut($fault, 'pubsub', $workers),
+            Fault::Continue, Fault::Stall => throw new \LogicException(),
         };
     }
 
@@ -82,11 +95,15 @@ final class Chaos
         $percent = $this->chance->getInt(1, 100);
 
         return match (true) {
-            $percent <= 25 => Fault::Kill,
-            $percent <= 60 || $this->server === null => Fault::Stop,
-            $percent <= 75 => Fault::ScriptFlush,
-            $percent <= 88 => Fault::ClientKill,
-            default => Fault::ClientPause,
+            $percent <= 25, !$this->stops => Fault::Kill,
+            $percent <= 55 || $this->server === null => Fault::Stop,
+            $percent <= 63 => Fault::ScriptFlush,
+            $percent <= 75 => Fault::ClientKill,
+            $percent <= 89 => Fault::SubscriptionKill,
+            $percent <= 96 => Fault::ClientPause,
+            $percent <= 98 => Fault::FlushAll,
+            $percent <= 99 => Fault::Restart,
+            default => Fault::EmptyRestart,
         };
     }
 
@@ -102,28 +119,32 @@ final class Chaos
         }
         $workers[$name]->signal(SIGSTOP);
         $workers[$name]->stopped = true;
-        // For some too short to matter, for others longer than most TTLs.
-        $this->continue[$name] = (int) hrtime(true) + $this->chance->getInt(10, 2 * Worker::SHORT_TTL) * 1_000_000;
+        [$least, $most] = $this->chance->getInt(1, 100) <= self::LONG_STOPS ? self::LONG_STOP : self::SHORT_STOP;
+        $this->continue[$name] = (int) hrtime(true) + $this->chance->getInt($least, $most) * 1_000_000;
     }
 
-    /** One connection, or all but our own. */
-    private function cut(): void
+    /**
+     * Connections of one worker's, or of all.
+     *
+     * @param array<string, Process> $workers
+     */
+    private function cut(Fault $fault, string $type, array $workers): void
     {
-        $clients = $this->server?->clients() ?? [];
-        if ($clients === []) {
-            return;
-        }
-        if ($this->chance->getInt(1, 4) === 1) {
-            $this->command(Fault::ClientKill, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-        } else {
-            $client = $clients[$this->chance->getInt(0, \count($clients) - 1)];
-            $this->command(Fault::ClientKill, 'CLIENT', 'KILL', 'ID', $client);
+        $name = $this->chance->getInt(1, 10) === 1
+            ? null
+            : array_keys($workers)[$this->chance->getInt(0, \count($workers) - 1)];
+        $time = hrtime(true);
+        $whose = $name === null ? [] : ['USER', $workers[$name]->user()];
+        $killed = $this->server?->command('CLIENT', 'KILL', 'TYPE', $type, 'SKIPME', 'yes', ...$whose);
+        if ($killed > 0) {
+            $this->records->write($fault->value, $time, $name ?? Faults::ALL, hrtime(true));
         }
     }
 
-    private function command(Fault $fault, string|int ...$command): void
+    private function serve(Fault $fault, \Closure $strike): void
     {
-        $this->records->write($fault->value, hrtime(true));
-        $this->server?->command(...$command);
+        $time = hrtime(true);
+        $strike();
+        $this->records->write($fault->value, $time, Faults::ALL, hrtime(true));
     }
 }

@@ -25,7 +25,8 @@ final class Folder
             foreach ([...(glob("$this->path/locks/*") ?: []), ...(glob("$this->path/*.*") ?: [])] as $file) {
                 unlink($file);
             }
-            foreach (["$this->path/faults", "$this->path/locks", $this->path] as $path) {
+            $rest = ['/faults', '/leftovers', '/users', '/locks', ''];
+            foreach (array_map(fn (string $name): string => $this->path . $name, $rest) as $path) {
                 if (file_exists($path)) {
                     is_dir($path) ? rmdir($path) : unlink($path);
                 }

@@ -16,16 +16,32 @@ final class Options
     public int $latch = 6;
     public int $symfony = 4;
     public ?Breakage $broken = null;
-    /** How many workers are on the broken store. */
-    public int $breakers = 4;
     /** @var 'redis'|'flock' */
     public string $store = 'redis';
     public int $resources = 8;
+    /** Into so many groups workers and resources are divided: while all wait in one, the others go on. */
+    public int $groups = 1;
+    /** The longest time between two faults, in ms. */
+    public int $pause = 200;
     /** Seconds after which the run is given up. */
     public int $limit = 300;
     public bool $faults = true;
     /** A folder for the records that is kept. */
     public ?string $keep = null;
+    /** A file for the report. */
+    public ?string $report = null;
+
+    /** What --long stands for. */
+    private const LONG = [
+        '--acquisitions=1000000',
+        '--latch=16',
+        '--symfony=2',
+        '--resources=8',
+        '--groups=4',
+        '--pause=400',
+        '--limit=3600',
+        '--report=' . __DIR__ . '/../../report/queue.md',
+    ];
 
     public function __construct()
     {
@@ -39,6 +55,9 @@ final class Options
     {
         $options = new self();
         $given = [];
+        if (\in_array('--long', $arguments, true)) {
+            $arguments = [...self::LONG, ...array_diff($arguments, ['--long'])];
+        }
         foreach ($arguments as $argument) {
             if (preg_match('/^--(?:(no-faults)|(\w+)=(.+))$/', $argument, $match) !== 1) {
                 throw new \InvalidArgumentException("unknown argument '$argument'");
@@ -46,7 +65,8 @@ final class Options
             [$name, $value] = [$match[2] ?? $match[1], $match[3] ?? ''];
             $given[$name] = true;
             match ($name) {
-                'acquisitions', 'seed', 'resources', 'limit' => $options->$name = self::number($argument, $value, 1),
+                'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit' =>
+                    $options->$name = self::number($argument, $value, 1),
                 'latch', 'symfony' => $options->$name = self::number($argument, $value, 0),
                 'store' => $options->store = \in_array($value, ['redis', 'flock'], true)
                     ? $value
@@ -56,6 +76,9 @@ final class Options
                 'keep' => $options->keep = is_dir($value) && \count((array) scandir($value)) === 2
                     ? $value
                     : throw new \InvalidArgumentException("no empty folder '$value'"),
+                'report' => $options->report = is_dir(\dirname($value))
+                    ? $value
+                    : throw new \InvalidArgumentException("no folder for '$value'"),
                 'no-faults' => $options->faults = false,
                 default => throw new \InvalidArgumentException("unknown argument '$argument'"),
             };
@@ -68,6 +91,9 @@ final class Options
         if ($options->latch + $options->symfony === 0 && $options->broken === null) {
             throw new \InvalidArgumentException('no workers');
         }
+        if ($options->groups > $options->resources) {
+            throw new \InvalidArgumentException('more groups than resources');
+        }
 
         return $options;
     }
@@ -78,7 +104,7 @@ final class Options
         return array_filter([
             'latch' => $this->latch,
             'symfony' => $this->symfony,
-            (string) $this->broken?->value => $this->broken === null ? 0 : $this->breakers,
+            (string) $this->broken?->value => (int) $this->broken?->workers(),
         ]);
     }
 

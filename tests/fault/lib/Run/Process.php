@@ -20,6 +20,7 @@ final class Process
     private $reader = null;
 
     /**
+     * @param int          $slot      the place among those of its kind
      * @param list<string> $php       the interpreter with its options
      * @param list<string> $arguments of worker.php behind the name, but the last two
      * @param string       $what      run or probe
@@ -27,6 +28,7 @@ final class Process
     public function __construct(
         public readonly string $name,
         public readonly string $kind,
+        public readonly int $slot,
         array $php,
         array $arguments,
         string $directory,
@@ -53,6 +55,17 @@ final class Process
     public function signal(int $signal): void
     {
         proc_terminate($this->process, $signal);
+    }
+
+    /** By what name the server knows it. */
+    public function user(): string
+    {
+        return self::userIn($this->kind, $this->slot);
+    }
+
+    public static function userIn(string $kind, int $slot): string
+    {
+        return "$kind.$slot";
     }
 
     /** How it ended, as Faults has it; null while it runs. */

@@ -21,7 +21,9 @@ final class Report
 
     public function text(): string
     {
-        return $this->workers() . "\n" . $this->faults() . "\n" . $this->resources() . "\n" . $this->violations();
+        return implode("\n", [
+            $this->workers(), $this->faults(), $this->waits(), $this->resources(), $this->violations(),
+        ]);
     }
 
     private function workers(): string
@@ -83,16 +85,35 @@ final class Report
         return $text;
     }
 
+    /** How often, and where it struck those whom it struck: as holders, as waiters, or elsewhere. */
     private function faults(): string
     {
-        $text = '';
+        $struck = (new Strikes($this->history))->counts();
+        $text = $this->row('', '', ...Strikes::PLACES);
         foreach (Fault::cases() as $fault) {
-            if (isset($this->history->faults->counts[$fault->value])) {
-                $text .= $this->row($fault->text(), (string) $this->history->faults->counts[$fault->value]);
+            $count = $this->history->faults->counts[$fault->value] ?? 0;
+            if ($count > 0) {
+                $places = array_map('strval', array_values($struck[$fault->value] ?? []));
+                $text .= $this->row($fault->text(), (string) $count, ...$places);
             }
         }
 
-        return $text === '' ? "no faults\n" : $text;
+        return $this->history->faults->counts === [] ? "no faults\n" : $text;
+    }
+
+    private function waits(): string
+    {
+        $waits = $this->findings->waits;
+        $text = '';
+        foreach ([
+            'longest wait, s' => $waits->longest,
+            'longest passed over, s' => $waits->longestPassedOver,
+            'longest idle, s' => $waits->longestIdle,
+        ] as $name => $time) {
+            $text .= $this->row($name, sprintf('%.3f', $time / 1e9));
+        }
+
+        return $text;
     }
 
     private function resources(): string

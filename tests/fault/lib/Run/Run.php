@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Fault\Run;
 
+use Latch\Tests\Fault\Broken\Table;
+use Latch\Tests\Fault\Record\Fault;
 use Latch\Tests\Fault\Record\Faults;
+use Latch\Tests\Fault\Record\Leftovers;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Worker\Worker;
 use Latch\Tests\RedisServer;
@@ -22,6 +25,8 @@ final class Run
     private const PATIENCE = 30;
     /** So much of what a worker said is repeated. */
     private const SAID = 1000;
+    /** Who does what takes a millisecond in so much time, in ns, had no processor. */
+    private const STALL = 100_000_000;
     /** After so many crashes there is no point in going on. */
     private const ENOUGH = 5;
 
@@ -30,7 +35,9 @@ final class Run
     /** @var array<string, Process> those that run, by their names */
     private array $workers = [];
     private int $started = 0;
-    private int $granted = 0;
+    public int $granted = 0;
+    /** How long workers contended, in seconds. */
+    public float $seconds = 0.0;
     private int $crashes = 0;
     /** What workers said though they have nothing to say. */
     public string $errors = '';
@@ -40,7 +47,7 @@ final class Run
     {
         $this->records = new Writer("$directory/" . Faults::FILE);
         $this->server = $options->store === 'redis' && $options->latch + $options->symfony > 0
-            ? new RedisServer()
+            ? $this->serve("$directory/users")
             : null;
         mkdir("$directory/locks");
     }
@@ -48,53 +55,110 @@ final class Run
     /** @return bool whether there were as many acquisitions as were asked for */
     public function play(): bool
     {
-        $end = hrtime(true) + $this->options->limit * 1_000_000_000;
+        $start = hrtime(true);
+        $end = $start + $this->options->limit * 1_000_000_000;
         $chaos = $this->options->faults
-            ? new Chaos($this->options->seed, $this->records, $this->server)
+            ? new Chaos(
+                $this->options->seed,
+                $this->options->pause,
+                $this->records,
+                $this->server,
+                // It is stopped with the table locked.
+                $this->options->broken?->handsOver() !== true,
+            )
             : null;
         do {
             $this->fill();
             $chaos?->strike($this->workers);
+            $time = hrtime(true);
             $this->count();
             $this->reap();
             usleep(1000);
+            if (hrtime(true) - $time > self::STALL) {
+                $this->records->write(Fault::Stall->value, $time, Faults::ALL, hrtime(true));
+            }
         } while (
             $this->granted < $this->options->acquisitions && $this->crashes < self::ENOUGH && hrtime(true) < $end
         );
 
+        $this->seconds = (hrtime(true) - $start) / 1e9;
         $chaos?->continueStopped($this->workers);
         foreach ($this->workers as $worker) {
             $worker->signal(SIGTERM);
         }
         $this->join();
+        $leftovers = new Writer("$this->directory/" . Leftovers::FILE);
+        $this->lookAtQueues($leftovers);
         $this->probe();
+        $this->lookAtKeys($leftovers);
 
         return $this->granted >= $this->options->acquisitions;
+    }
+
+    /** A server that knows each worker by a name, to cut off one of them. */
+    private function serve(string $users): RedisServer
+    {
+        $names = ['default'];
+        foreach ($this->options->kinds() as $kind => $wanted) {
+            for ($slot = 0; $slot < $wanted; ++$slot) {
+                $names[] = Process::userIn($kind, $slot);
+            }
+        }
+        file_put_contents($users, implode('', array_map(
+            static fn (string $name): string => "user $name on nopass ~* &* +@all\n",
+            $names,
+        )));
+
+        return new RedisServer(['aclfile' => $users]);
     }
 
     /** Starts workers until there are as many of each kind as there shall be. */
     private function fill(): void
     {
         foreach ($this->options->kinds() as $kind => $wanted) {
-            $there = \count(array_filter($this->workers, static fn (Process $worker) => $worker->kind === $kind));
-            for (; $there < $wanted; ++$there) {
-                $this->start($kind, sprintf('%s-%03d', $kind, ++$this->started), 'run');
+            $there = [];
+            foreach ($this->workers as $worker) {
+                $there[$worker->kind][$worker->slot] = true;
+            }
+            for ($slot = 0; $slot < $wanted; ++$slot) {
+                if (!isset($there[$kind][$slot])) {
+                    $resources = $this->resources($slot % $this->options->groups);
+                    $this->start($kind, $slot, sprintf('%s-%03d', $kind, ++$this->started), $resources, 'run');
+                }
             }
         }
     }
 
-    private function start(string $kind, string $name, string $what): void
+    /** @return list<string> those of one group, or of all */
+    private function resources(?int $group = null): array
     {
-        $seed = $this->options->seed + $this->started;
-        $arguments = [$this->where($kind), (string) $this->options->resources, (string) $seed];
-        $this->workers[$name] = new Process($name, $kind, $this->php($kind), $arguments, $this->directory, $what);
+        $names = [];
+        for ($number = 0; $number < $this->options->resources; ++$number) {
+            if ($group === null || $number % $this->options->groups === $group) {
+                $names[] = 'resource-' . ($number + 1);
+            }
+        }
+
+        return $names;
     }
 
-    private function where(string $kind): string
+    /** @param list<string> $resources */
+    private function start(string $kind, int $slot, string $name, array $resources, string $what): void
     {
-        return $this->server === null || !\in_array($kind, ['latch', 'symfony'], true)
-            ? "$this->directory/locks"
-            : $this->server->dsn();
+        $arguments = [
+            $this->where($kind, $slot), implode(',', $resources), (string) ($this->options->seed + $this->started),
+        ];
+        $php = $this->php($kind);
+        $this->workers[$name] = new Process($name, $kind, $slot, $php, $arguments, $this->directory, $what);
+    }
+
+    private function where(string $kind, int $slot): string
+    {
+        if ($this->server === null || !\in_array($kind, ['latch', 'symfony'], true)) {
+            return "$this->directory/locks";
+        }
+
+        return $this->server->dsn('', Process::userIn($kind, $slot) . ':any@');
     }
 
     /** @return list<string> */
@@ -164,8 +228,33 @@ final class Run
             usleep((Worker::LONG_TTL + 300) * 1000);
         }
         foreach (array_keys($this->options->kinds()) as $kind) {
-            $this->start($kind, self::PROBE . $kind, 'probe');
+            $this->start($kind, 0, self::PROBE . $kind, $this->resources(), 'probe');
             $this->join();
+        }
+    }
+
+    /** Who waits still, though all have ended. */
+    private function lookAtQueues(Writer $leftovers): void
+    {
+        foreach ($this->resources() as $resource) {
+            $queue = match (true) {
+                $this->options->broken !== null => (new Table("$this->directory/locks"))->queued($resource),
+                $this->server !== null => (array) $this->server->command('ZRANGE', "latch:queue:$resource", 0, -1),
+                default => [],
+            };
+            foreach ($queue as $waiter) {
+                $leftovers->write('queued', hrtime(true), $resource, $waiter[0] === 'r' ? 's' : 'x');
+            }
+        }
+    }
+
+    private function lookAtKeys(Writer $leftovers): void
+    {
+        foreach ((array) $this->server?->command('KEYS', '*') as $key) {
+            $ttl = $this->server?->command('PTTL', $key);
+            if ($ttl !== -2) {
+                $leftovers->write('key', hrtime(true), $key, $ttl);
+            }
         }
     }
 }

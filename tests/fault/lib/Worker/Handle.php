@@ -9,11 +9,10 @@ namespace Latch\Tests\Fault\Worker;
  */
 interface Handle
 {
-    /** @param float $wait how long to wait at most, where the implementation can; 0 = only try */
-    public function acquire(bool $exclusive, float $wait): bool;
+    /** @param float|null $wait how long to wait at most, as far as it can be told; 0 = only try, null = for ever */
+    public function acquire(bool $exclusive, ?float $wait): bool;
 
-    /** Whether it can be waited for with acquire(). */
-    public function canWait(): bool;
+    public function waiting(): Waiting;
 
     /** Whether nobody else can hold it now, as the implementation has it, without asking the store. */
     public function isCertain(): bool;

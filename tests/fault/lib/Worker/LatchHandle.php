@@ -17,10 +17,15 @@ final class LatchHandle implements Handle
     {
     }
 
-    public function acquire(bool $exclusive, float $wait): bool
+    public function acquire(bool $exclusive, ?float $wait): bool
     {
-        $arguments = $wait > 0 ? [true, $wait] : [];
-        $granted = $exclusive ? $this->lock->acquire(...$arguments) : $this->lock->acquireRead(...$arguments);
+        $arguments = $wait === 0.0 ? [] : [true, $wait];
+        try {
+            $granted = $exclusive ? $this->lock->acquire(...$arguments) : $this->lock->acquireRead(...$arguments);
+        } catch (LockConflictedException) {
+            // Who waits without a time-out is told so if waiting is in vain.
+            $granted = false;
+        }
         // With flock(2) a writer may have come and gone during a promotion that failed.
         $this->doubtful = !$granted && $this->held && !$this->atomic;
         $this->held = $granted || $this->held;
@@ -28,9 +33,9 @@ final class LatchHandle implements Handle
         return $granted;
     }
 
-    public function canWait(): bool
+    public function waiting(): Waiting
     {
-        return true;
+        return Waiting::AsTold;
     }
 
     public function isCertain(): bool

@@ -16,6 +16,8 @@ use Latch\Tests\Fault\Record\Teller;
  */
 final class LatchSubject implements Subject
 {
+    private const ON_SERVER = [Teller::EXPIRING, Teller::FENCING, Teller::LATE_RELEASE, Teller::FIRST_COME];
+
     private readonly SharedLockStoreInterface $store;
     private readonly bool $onServer;
 
@@ -28,7 +30,7 @@ final class LatchSubject implements Subject
 
     public function traits(): array
     {
-        return $this->onServer ? [Teller::EXPIRING, Teller::FENCING, Teller::LATE_RELEASE] : [];
+        return $this->onServer ? self::ON_SERVER : [];
     }
 
     public function lock(string $resource, float $ttl, bool $autoRelease): Handle

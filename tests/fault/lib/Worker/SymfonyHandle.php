@@ -17,23 +17,23 @@ final class SymfonyHandle implements Handle
     /** @param (\Closure(): ?int)|null $fencingToken where the store has some */
     public function __construct(
         private readonly Lock $lock,
-        private readonly bool $canWait,
+        private readonly Waiting $waiting,
         private readonly ?\Closure $fencingToken = null,
     ) {
     }
 
-    public function acquire(bool $exclusive, float $wait): bool
+    public function acquire(bool $exclusive, ?float $wait): bool
     {
-        $granted = $exclusive ? $this->lock->acquire($wait > 0) : $this->lock->acquireRead($wait > 0);
+        $granted = $exclusive ? $this->lock->acquire($wait === null) : $this->lock->acquireRead($wait === null);
         // An attempt that fails counts the time to live anew all the same, and gives up a lock by flock(2).
         $this->doubtful = !$granted;
 
         return $granted;
     }
 
-    public function canWait(): bool
+    public function waiting(): Waiting
     {
-        return $this->canWait;
+        return $this->waiting;
     }
 
     public function isCertain(): bool

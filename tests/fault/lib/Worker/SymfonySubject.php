@@ -18,7 +18,7 @@ final class SymfonySubject implements Subject
     private ?FlockStore $flock = null;
     private ?\Redis $redis = null;
 
-    /** @param string $where a folder, or redis://HOST:PORT */
+    /** @param string $where a folder, or redis://USER:PASSWORD@HOST:PORT */
     public function __construct(private readonly string $where)
     {
         if (!str_contains($where, ':')) {
@@ -37,7 +37,7 @@ final class SymfonySubject implements Subject
         $store = $this->flock ?? new RedisStore($this->redis ??= $this->connect(), $ttl);
         $key = new Key($resource);
 
-        return new SymfonyHandle(new Lock($key, $store, $ttl, $autoRelease), $this->flock !== null);
+        return new SymfonyHandle(new Lock($key, $store, $ttl, $autoRelease), Waiting::Endlessly);
     }
 
     public function recover(): void
@@ -47,9 +47,11 @@ final class SymfonySubject implements Subject
 
     private function connect(): \Redis
     {
-        ['host' => $host, 'port' => $port] = (array) parse_url($this->where) + ['host' => '', 'port' => 0];
+        ['host' => $host, 'port' => $port, 'user' => $user, 'pass' => $password] = (array) parse_url($this->where)
+            + ['host' => '', 'port' => 0, 'user' => '', 'pass' => ''];
         $redis = new \Redis();
         $redis->connect($host, $port, 5.0);
+        $redis->auth([$user, $password]);
         // It would wait for a lost answer for 60 s.
         $redis->setOption(\Redis::OPT_READ_TIMEOUT, 5.0);
 

@@ -44,7 +44,14 @@ final class Worker
     public function run(): void
     {
         while (pcntl_sigtimedwait([SIGTERM], $info, 0, 0) !== SIGTERM) {
-            $this->use($this->resources[$this->chance->getInt(0, \count($this->resources) - 1)]);
+            try {
+                $this->use($this->resources[$this->chance->getInt(0, \count($this->resources) - 1)]);
+            } catch (\ErrorException $e) {
+                throw $e;
+            } catch (\Exception) {
+                // A destructor's: Symfony's asks the server, Latch's may be the second that cannot release.
+                $this->subject->recover();
+            }
         }
         $this->records->write('end', hrtime(true));
     }
@@ -54,7 +61,7 @@ final class Worker
     {
         foreach ($this->resources as $resource) {
             $handle = $this->subject->lock($resource, self::SHORT_TTL / 1e3, true);
-            if ($this->acquire($handle, ++$this->number, $resource, true, 0.0, self::SHORT_TTL)) {
+            if ($this->acquire($handle, ++$this->number, $resource, true, 0, self::SHORT_TTL)) {
                 $this->confirm($handle);
                 $this->release($handle);
             }
@@ -70,9 +77,17 @@ final class Worker
         $abandons = $ttl <= self::SHORT_TTL && \in_array(Teller::EXPIRING, $this->subject->traits(), true)
             && $this->chance->getInt(1, 1000) <= 2;
         $this->ruined = false;
-        $handle = $this->subject->lock($resource, $ttl / 1e3, !$abandons);
+        try {
+            $handle = $this->subject->lock($resource, $ttl / 1e3, !$abandons);
+        } catch (\Exception) {
+            // Symfony's needs the server here.
+            $this->subject->recover();
+            usleep(1000);
+
+            return;
+        }
         $exclusive = $this->happens(70);
-        $wait = $handle->canWait() && $this->happens(30) ? $this->chance->getInt(1, 200) / 1e3 : 0.0;
+        $wait = $this->patience($handle->waiting());
         $lock = $this->number + 1;
         if (!$this->acquire($handle, $lock, $resource, $exclusive, $wait, $ttl)) {
             if ($this->ruined) {
@@ -90,7 +105,9 @@ final class Worker
         }
         if (!$this->ruined && $this->happens(8)) {
             // Mostly a promotion or a demotion; now and then the same once more.
-            if ($this->acquire($handle, $lock, $resource, $this->happens(20) ? $exclusive : !$exclusive, 0.0, $ttl)) {
+            $exclusive = $this->happens(20) ? $exclusive : !$exclusive;
+            $wait = $handle->waiting() === Waiting::AsTold ? $this->patience(Waiting::AsTold) : 0;
+            if ($this->acquire($handle, $lock, $resource, $exclusive, $wait, $ttl)) {
                 $this->hold($handle, $ttl);
             }
         }
@@ -104,21 +121,35 @@ final class Worker
         }
     }
 
+    /** For how long to wait, in ms; 0 = not at all, null = without a time-out. */
+    private function patience(Waiting $waiting): ?int
+    {
+        $percent = $this->chance->getInt(1, 100);
+
+        return match (true) {
+            $waiting === Waiting::NotAtAll, $percent <= 25 => 0,
+            $waiting === Waiting::Endlessly, $percent <= 60 => null,
+            // About as long as it takes until it is granted.
+            $percent <= 80 => $this->chance->getInt(1, 10),
+            default => $this->chance->getInt(1, 200),
+        };
+    }
+
     /** @phpstan-impure */
     private function acquire(
         Handle $handle,
         int $lock,
         string $resource,
         bool $exclusive,
-        float $wait,
+        ?int $wait,
         int $ttl,
     ): bool {
         $number = ++$this->number;
         $mode = $exclusive ? 'x' : 's';
-        $how = $wait > 0 ? 'wait' : 'try';
+        $how = $wait === 0 ? 'try' : $wait ?? 'wait';
         $this->records->write('try', hrtime(true), $number, $lock, $resource, $mode, $how, $ttl);
         try {
-            $granted = $handle->acquire($exclusive, $wait);
+            $granted = $handle->acquire($exclusive, $wait === null ? null : $wait / 1e3);
         } catch (\Exception $e) {
             $this->fail('failed', $e);
 

@@ -1,0 +1,47 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Check;
+
+use Latch\Tests\Fault\Record\History;
+
+/**
+ * In a queue stands at the end at most who was killed while it waited there, and only until somebody asks for
+ * the lock; and nothing else stays for ever but the fencing counter.
+ */
+final class Remains implements Check
+{
+    private const COUNTER = 'latch:fencing';
+    /** What is kept for peers stays for a minute after the last of them. */
+    private const FOR_PEERS = 'latch:peers:';
+
+    public function violations(History $history): iterable
+    {
+        $killed = [];
+        foreach ($history->workers as $worker) {
+            if ($worker->last !== null && $worker->last->waits()) {
+                $killed[$worker->last->resource][$worker->last->exclusive ? 'x' : 's'][] = $worker->last;
+            }
+        }
+        foreach ($history->leftovers->queued as $resource => $queued) {
+            foreach ($queued as $mode => $count) {
+                $dead = $killed[$resource][$mode] ?? [];
+                if ($count > \count($dead)) {
+                    yield new Violation(Kind::Left, sprintf(
+                        '%d %s in the queue of %s, where %d were killed',
+                        $count,
+                        $mode === 'x' ? 'writers' : 'readers',
+                        $resource,
+                        \count($dead),
+                    ), ...$dead);
+                }
+            }
+        }
+        foreach ($history->leftovers->keys as $key => $ttl) {
+            if ($key !== self::COUNTER && ($ttl < 0 || !str_starts_with($key, self::FOR_PEERS))) {
+                yield new Violation(Kind::Left, $ttl < 0 ? "the key $key for ever" : "the key $key for $ttl ms");
+            }
+        }
+    }
+}

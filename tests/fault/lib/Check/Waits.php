@@ -1,0 +1,206 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Check;
+
+use Latch\Tests\Fault\Record\Faults;
+use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Record\Hold;
+use Latch\Tests\Fault\Record\Story;
+use Latch\Tests\Fault\Record\Teller;
+
+/**
+ * Who waits for a lock that is first come, first served, lives and is not kept from its work, is not
+ * forgotten: nobody who came later goes before it, the lock does not lie idle while it waits, and its wait
+ * ends with its time-out, and not before.
+ *
+ * The bounds are those of docs/redis-queue.md. Waiters are served in turn, so that none is ever passed over;
+ * and whoever gives a lock back hands it over, so that it never lies idle; but by the time that processes
+ * take to do what they are about to do. Only behind somebody who was killed, stopped or cut off the next
+ * has to find that out by itself, after 2 s for each such place; and if the server has lost the queue, after
+ * 2 s for each place in it.
+ */
+final class Waits implements Check
+{
+    /** Within so long, in ns, has queued, claimed or gone who is about to, on a machine with much to do. */
+    public const PROMPTLY = 500_000_000;
+    /** Who tries so much later, in ns, stands behind. */
+    public const BEHIND = 100_000_000;
+    /** After so long for each place before its own who waits asks again, in ns. */
+    public const PLACE = 2_000_000_000;
+
+    /** The longest time, in ns, for which somebody waited; had been passed over; for which a lock lay idle. */
+    public int $longest = 0;
+    public int $longestPassedOver = 0;
+    public int $longestIdle = 0;
+
+    /** @var array<int, Hold> who waited for the resource, by when it was tried for */
+    private array $waits;
+    /** @var array<int, Hold> who had the resource without having held it before, in the order of the grants */
+    private array $grants;
+    /** When somebody had it, as far as is known. */
+    private Intervals $taken;
+    /** When readers waited to be the writer. */
+    private Intervals $promotions;
+
+    public function violations(History $history): iterable
+    {
+        foreach ($history->holds as $holds) {
+            $this->arrange($holds);
+            foreach ($this->waits as $wait) {
+                $this->longest = max($this->longest, $wait->ended - $wait->tried);
+                yield from $this->inTime($wait, $history);
+                // Nothing can be found in a shorter time.
+                if ($wait->ended - $wait->tried > self::PROMPTLY) {
+                    $from = $this->beginning($wait, $history->faults);
+                    yield from $this->idle($wait, $from, $history);
+                    yield from $this->passedOver($wait, $from);
+                }
+            }
+        }
+    }
+
+    /** @param list<Hold> $holds of one resource */
+    private function arrange(array $holds): void
+    {
+        usort($holds, static fn (Hold $a, Hold $b): int => $a->tried <=> $b->tried);
+        $isFirstCome = static fn (Hold $hold): bool => $hold->worker->has(Teller::FIRST_COME);
+        $this->waits = array_filter($holds, static fn (Hold $hold): bool => $hold->waits() && $isFirstCome($hold));
+        $this->promotions = new Intervals(static fn (Hold $a, Hold $b): bool => $a->worker === $b->worker);
+        foreach ($this->waits as $wait) {
+            if ($wait->exclusive && $wait->isChange()) {
+                $this->promotions->add($wait, $wait->tried, (int) $wait->ended);
+            }
+        }
+
+        $this->grants = array_filter(
+            $holds,
+            static fn (Hold $hold): bool => $hold->granted !== null && !$hold->isChange() && $isFirstCome($hold),
+        );
+        usort($this->grants, static fn (Hold $a, Hold $b): int => $a->granted <=> $b->granted);
+
+        // Whose wait was never answered may have had it at the end of that.
+        $start = static fn (Hold $hold): int => (int) ($hold->waits() ? $hold->granted ?? $hold->ended : $hold->tried);
+        usort($holds, static fn (Hold $a, Hold $b): int => $start($a) <=> $start($b));
+        // What was another Lock object's of the same worker is somebody else's, as long as it is not given back.
+        $this->taken = new Intervals(
+            static fn (Hold $a, Hold $b): bool => $a->worker === $b->worker && $a->lock === $b->lock,
+        );
+        foreach ($holds as $hold) {
+            // Who was refused may have had it for a moment, which explains nothing; or until a claim window ended.
+            if (!$hold->refused || $hold->possibleUntil >= $hold->ended + Story::CLAIM) {
+                $this->taken->add($hold, $start($hold), $hold->possibleUntil);
+            }
+        }
+    }
+
+    /** From when it must have been in the queue, with nothing that keeps it from its work. */
+    private function beginning(Hold $wait, Faults $faults): int
+    {
+        $from = $faults->hinderedUntil($wait->worker->name, $wait->tried, (int) $wait->ended) ?? $wait->tried;
+        foreach ($faults->losses as [$before, $after]) {
+            if ($before <= $wait->ended && $after >= $wait->tried) {
+                $from = max($from, $after + self::PLACE * \count($this->waitingBetween($before, $after)));
+            }
+        }
+
+        return $from;
+    }
+
+    /** @return iterable<Violation> */
+    private function inTime(Hold $wait, History $history): iterable
+    {
+        if ($wait->patience !== Hold::ENDLESS) {
+            $due = $wait->tried + $wait->patience;
+            $hindered = $history->faults->hinderedUntil($wait->worker->name, $due, (int) $wait->ended);
+            if ($wait->ended - max($due, $hindered ?? $due) > self::PROMPTLY) {
+                yield new Violation(Kind::Late, 'ended at ' . $history->at((int) $wait->ended), $wait);
+            }
+
+            return;
+        }
+        // Of two readers that want to be the writer one has to give in.
+        $rival = $wait->exclusive && $wait->isChange()
+            ? $this->promotions->find((int) $wait->ended, $wait->tried, $wait)
+            : null;
+        if ($wait->refused && $rival === null) {
+            yield new Violation(Kind::GaveUp, 'it was to wait without a time-out', $wait);
+        }
+    }
+
+    /**
+     * @return iterable<Violation>
+     */
+    private function idle(Hold $wait, int $from, History $history): iterable
+    {
+        for ($time = $from; $time < $wait->ended; $time = $next) {
+            $time = max($time, $this->taken->lastEnd($time, $wait));
+            $next = min($this->taken->nextStart($time), (int) $wait->ended);
+            $idle = $next - $time;
+            if ($idle <= self::PROMPTLY) {
+                continue;
+            }
+            $hindered = 0;
+            foreach ($this->waitingBetween($from, $next) as $other) {
+                $hindered += (int) (
+                    $this->isBefore($other, $wait) && $this->isHindered($other, $next, $history->faults)
+                );
+            }
+            $this->longestIdle = max($this->longestIdle, $idle);
+            if ($idle > self::PROMPTLY + self::PLACE * $hindered) {
+                yield new Violation(Kind::Idle, sprintf(
+                    'from %s to %s nobody had it; before it were %d that may have been hindered',
+                    $history->at($time),
+                    $history->at($next),
+                    $hindered,
+                ), $wait);
+            }
+        }
+    }
+
+    /** @return iterable<Violation> */
+    private function passedOver(Hold $wait, int $from): iterable
+    {
+        [$low, $high] = [0, \count($this->grants)];
+        while ($low < $high) {
+            $middle = intdiv($low + $high, 2);
+            $this->grants[$middle]->granted <= $from ? $low = $middle + 1 : $high = $middle;
+        }
+        for (; isset($this->grants[$low]) && $this->grants[$low]->granted < $wait->ended; ++$low) {
+            $other = $this->grants[$low];
+            if ($other->tried > $from + self::PROMPTLY && $other->worker !== $wait->worker) {
+                $this->longestPassedOver = max($this->longestPassedOver, $wait->ended - $other->granted);
+                if ($wait->ended - $other->granted > self::PROMPTLY) {
+                    yield new Violation(Kind::PassedOver, 'who came later had it long before', $other, $wait);
+                }
+
+                return;
+            }
+        }
+    }
+
+    /** @return list<Hold> who waited at some time between these */
+    private function waitingBetween(int $from, int $until): array
+    {
+        return array_values(array_filter(
+            $this->waits,
+            static fn (Hold $wait): bool => $wait->tried < $until && $wait->ended >= $from,
+        ));
+    }
+
+    /** Whether the one may stand before the other. */
+    private function isBefore(Hold $other, Hold $wait): bool
+    {
+        return $other->worker !== $wait->worker && ($other->isChange() || $other->tried < $wait->tried + self::BEHIND);
+    }
+
+    /** Whether a waiter may not have taken by that time what it was given. */
+    private function isHindered(Hold $wait, int $until, Faults $faults): bool
+    {
+        $kill = $faults->killOf($wait->worker->name);
+
+        return $kill !== null && $wait->worker->last === $wait && $kill <= $until
+            || $faults->hindered($wait->worker->name, $wait->tried, $until);
+    }
+}
