@@ -286,6 +286,31 @@ static void two_waits_of_one_process_for_one_lock_are_two_waiters(void **state)
     UNIT_CHECK(redis_finish_outer(&ops[1]) == LATCH_DONE && unit_held(two));
 }
 
+/* Told at the grant to ask when the claim window ends, though the claim is for less. */
+static void who_is_first_asks_when_a_brief_hold_ends(void **state)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        latch_lease *one = redis_lease("r"), *brief = redis_other_lease("r");
+        latch_lease *next = redis_lease_in(subscribed_store(""), "r");
+        latch_op brief_op, next_op;
+
+        UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+        redis_begin_wait(&brief_op, brief,
+                         redis_waiting(shared ? LATCH_ACQUIRE_SHARED : LATCH_ACQUIRE, 300, MINUTE));
+        redis_begin_wait(&next_op, next, wait_to_write());
+        unit_release(one);
+        UNIT_CHECK(is_handed_over(&brief_op));
+        do {
+            unit_await_wish(&next_op, LATCH_WANT_IO, now_ns() + UNIT_PATIENCE_NS);
+            UNIT_CHECK(waits_still(&next_op)); /* it was told, and asks for nothing yet */
+        } while (next_op.wake_ns > brief->deadline_ns + 100 * LATCH_NS_PER_MS);
+        UNIT_CHECK(unit_finish(&next_op, LATCH_WANT_IO) == LATCH_DONE);
+        unit_release(next);
+        redis_store_forget();
+    }
+    (void) state;
+}
+
 /* Its claim window is over, and the next one has the lock: it is the next again after that. */
 static void who_comes_too_late_to_claim_is_first_again(void **state)
 {
@@ -466,6 +491,7 @@ int main(void)
         REDIS_WAIT_TEST(a_reader_stands_behind_a_writer_that_waits),
         REDIS_WAIT_TEST(a_wait_in_a_wait_gets_its_message_and_leaves_the_other_its_own),
         REDIS_WAIT_TEST(two_waits_of_one_process_for_one_lock_are_two_waiters),
+        REDIS_WAIT_TEST(who_is_first_asks_when_a_brief_hold_ends),
         REDIS_WAIT_TEST(who_comes_too_late_to_claim_is_first_again),
         REDIS_WAIT_TEST(a_promotion_goes_before_those_who_wait_for_its_own_hold),
         REDIS_WAIT_TEST(of_two_that_promote_the_second_is_refused_at_once),

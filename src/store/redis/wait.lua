@@ -31,6 +31,11 @@ local function leave(waiter)
     return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
 end
 
+-- Does a claim end the hold before the first waiter was to ask, as it was told at the grant?
+local function is_short_claim(manner, ttl)
+    return manner == 'claim' and tonumber(ttl) < SAFETY_MS
+end
+
 -- The caller was in the queue, and is not: so the others may be lost, too.
 local function miss_queue(manner)
     if manner == 'poll' then
