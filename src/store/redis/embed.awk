@@ -17,8 +17,12 @@ FNR == 1 {
     printf "\n#define REDIS_LUA_%s", toupper(name)
 }
 /^-- include / {
-    while ((getline line < (folder $3)) > 0) {
+    while ((status = (getline line < (folder $3))) > 0) {
         embed(line)
+    }
+    if (status < 0) {
+        print "cannot read " folder $3 > "/dev/stderr"
+        exit 1
     }
     close(folder $3)
     next
