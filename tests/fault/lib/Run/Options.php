@@ -31,6 +31,8 @@ final class Options
     /** A file for the report. */
     public ?string $report = null;
 
+    private const REPORTS = __DIR__ . '/../../report';
+
     /** What --long stands for. */
     private const LONG = [
         '--acquisitions=1000000',
@@ -40,7 +42,7 @@ final class Options
         '--groups=4',
         '--pause=400',
         '--limit=3600',
-        '--report=' . __DIR__ . '/../../report/queue.md',
+        '--report=' . self::REPORTS . '/queue.md',
     ];
 
     public function __construct()
@@ -57,6 +59,9 @@ final class Options
         $given = [];
         if (\in_array('--long', $arguments, true)) {
             $arguments = [...self::LONG, ...array_diff($arguments, ['--long'])];
+            if (!is_dir(self::REPORTS)) {
+                mkdir(self::REPORTS);
+            }
         }
         foreach ($arguments as $argument) {
             if (preg_match('/^--(?:(no-faults)|(\w+)=(.+))$/', $argument, $match) !== 1) {
