@@ -48,6 +48,7 @@ final class WaitsTest extends TestCase
         yield 'while it was stopped' => [[], $at(600, 3000), 'stop 400 b | continue 3100 b'];
         yield 'after it was stopped' => [$found, $at(600, 3000), 'stop 6 b | continue 20 b'];
         yield 'when its subscription was cut' => [[], $at(600, 2000), 'subscription-kill 1990 b'];
+        yield 'while it polled, as its subscription had been cut' => [[], $at(600, 2000), 'subscription-kill 4 b'];
         yield 'when another one was cut off' => [$found, $at(600, 2000), 'subscription-kill 1990 c'];
         yield 'after the server had restarted' => [[], $at(600, 3000), 'restart 2500 - 2510'];
         yield 'just after all was flushed' => [[], $at(600, 3000), 'flush-all 100 - 101'];

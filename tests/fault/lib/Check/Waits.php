@@ -30,6 +30,9 @@ final class Waits implements Check
     /** After so long for each place before its own who waits asks again, in ns. */
     public const PLACE = 2_000_000_000;
 
+    /** For so long, in ns, who could not hear messages may poll, before it stands in the queue again. */
+    public const POLLING = 1_000_000_000;
+
     /** The longest time, in ns, for which somebody waited; had been passed over; for which a lock lay idle. */
     public int $longest = 0;
     public int $longestPassedOver = 0;
@@ -99,6 +102,10 @@ final class Waits implements Check
     private function beginning(Hold $wait, Faults $faults): int
     {
         $from = $faults->hinderedUntil($wait->worker->name, $wait->tried, (int) $wait->ended) ?? $wait->tried;
+        $cut = $faults->cutUntil($wait->worker->name, $wait->tried - self::POLLING, (int) $wait->ended);
+        if ($cut !== null) {
+            $from = max($from, $cut + self::POLLING);
+        }
         foreach ($faults->losses as [$before, $after]) {
             if ($before <= $wait->ended && $after >= $wait->tried) {
                 $from = max($from, $after + self::PLACE * \count($this->waitingBetween($before, $after)));

@@ -124,6 +124,12 @@ final class Faults
         return $this->lastEnd($this->cuts, $worker, $from, $until) !== null;
     }
 
+    /** When the worker's connections were there again, at the latest, that were cut between these times; or null. */
+    public function cutUntil(string $worker, int $from, int $until): ?int
+    {
+        return $this->lastEnd($this->cuts, $worker, $from, $until);
+    }
+
     /** Whether the worker may have got no answer between these times. */
     public function hindered(string $worker, int $from, int $until): bool
     {
