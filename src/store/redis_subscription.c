@@ -235,7 +235,6 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
     if (!is_acknowledged) {
         return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
     }
-    subscription->retry_pause_ns = 0;
     subscription->pause_end_ns = now_ns + PAUSE_NS;
     subscription->subscribed = subscription->connection.established;
     return LATCH_DONE;

@@ -137,6 +137,7 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
     }
     if (wait->manner == REDIS_CHECK) {
         store->subscription.checked = wait->subscribed;
+        store->subscription.retry_pause_ns = 0;
     }
     op->attempts = REDIS_TRIED;
     wait->manner = REDIS_POLL;

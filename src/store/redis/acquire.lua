@@ -64,7 +64,7 @@ elseif kind ~= 'none' then
         local is_writer = redis.call('ZSCORE', lock, '__write__')
         if is_writer or count == 1 then
             local fencing = take(is_writer and redis.call('HGET', record, token))
-            if waiter and (leave(waiter) or is_short_claim(manner, ttl)) then
+            if waiter and (leave(waiter) or is_brief(ttl)) then
                 serve(us, nil, true)
             end
             return fencing

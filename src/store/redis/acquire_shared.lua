@@ -40,7 +40,7 @@ if free and kind ~= 'none' then
     if redis.call('ZSCORE', lock, token) then
         local demoted = writer and redis.call('ZREM', lock, '__write__') == 1
         if waiter then
-            left = leave(waiter) or left or is_short_claim(manner, ttl)
+            left = leave(waiter) or left or is_brief(ttl)
         end
         join()
         if demoted or left then

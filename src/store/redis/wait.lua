@@ -31,9 +31,9 @@ local function leave(waiter)
     return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
 end
 
--- Does a claim end the hold before the first waiter was to ask, as it was told at the grant?
-local function is_short_claim(manner, ttl)
-    return manner == 'claim' and tonumber(ttl) < SAFETY_MS
+-- Does the hold end before the first waiter was to ask, as it was told when it was granted?
+local function is_brief(ttl)
+    return tonumber(ttl) < SAFETY_MS
 end
 
 -- The caller was in the queue, and is not: so the others may be lost, too.
