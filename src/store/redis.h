@@ -29,6 +29,7 @@ typedef struct redis_store {
     redis_connection connection;
     redis_subscription subscription;
     bool has_peers;      /* who wait by polling, when the server was asked last */
+    int64_t crowd;       /* how many stood before it when it began to wait last */
     int64_t peers_ns;    /* when to ask again */
     latch_link debts;    /* unpaid: those that are on their way are their calls' */
     unsigned generation; /* of the process whose debts they are */
@@ -134,9 +135,11 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
 
 /*
  * What a request that waits has to do next, while nothing is on its way. LATCH_DONE: be sent, in
- * op->manner. LATCH_WANT_*: wait. LATCH_CONFLICT: it cannot wait here.
+ * its manner. LATCH_WANT_*: wait. LATCH_CONFLICT: it cannot wait here.
  */
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
+/* It was answered, whatever: so messages reach it, if that was in question. */
+void latch_redis_wait_answered(latch_op *op);
 /* It has to wait, as a script says. The same; REDIS_AGAIN: it does. */
 latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns);
 /* The request was sent. */
@@ -151,7 +154,7 @@ void latch_redis_wait_end(latch_lease *lease);
 void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns);
 /* It could not ask: whether it shall try again, at op->wake_ns, as it shall for a while. */
 bool latch_redis_outlives(latch_op *op, int64_t now_ns);
-/* On a READY connection, now and then: are there peers? */
+/* On a READY connection, now and then, the more seldom the more wait: are there peers? */
 void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns);
 
 /* ---- redis_debt.c */

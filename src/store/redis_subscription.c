@@ -172,8 +172,10 @@ bool latch_redis_is_subscribed(const redis_subscription *subscription)
 
 void latch_redis_forget_subscribing(redis_subscription *subscription)
 {
-    if (subscription->waits.next == &subscription->waits
-        && subscription->connection.stage != REDIS_CLOSED
+    bool is_begun = subscription->connection.stage != REDIS_CLOSED || subscription->call != NULL;
+
+    if (is_begun && subscription->subscriber == NULL
+        && subscription->waits.next == &subscription->waits
         && !latch_redis_is_subscribed(subscription)) {
         latch_redis_close(&subscription->connection);
         forget_call(subscription);
@@ -215,6 +217,12 @@ static latch_status send_subscribe(redis_subscription *subscription, latch_op *o
     return latch_redis_want(&subscription->connection, subscription->call->deadline_ns, op);
 }
 
+/* Or the server cannot just now: it is being started, or has too many clients. */
+static bool is_refusal(const char *text)
+{
+    return text != NULL && (strncmp(text, "NOPERM", 6) == 0 || strstr(text, "unknown") != NULL);
+}
+
 static latch_status await_answer(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_call *call = subscription->call;
@@ -225,7 +233,7 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
     }
     is_acknowledged = call->state == REDIS_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY;
     if (!is_acknowledged && call->state == REDIS_ANSWERED) {
-        latch_redis_do_without(subscription, true, now_ns);
+        latch_redis_do_without(subscription, is_refusal(call->reply->str), now_ns);
         return LATCH_CONFLICT;
     }
     if (call->state == REDIS_UNANSWERED) {

@@ -10,17 +10,18 @@
 
 typedef struct redis_subscription {
     redis_connection connection;
-    redis_call *call;       /* SUBSCRIBE, until it is answered, or NULL */
-    unsigned subscribed;    /* connection.established when that was acknowledged */
-    unsigned checked;       /* the same when a message to itself had arrived */
-    int64_t pause_end_ns;   /* after it was acknowledged, before it is made anew */
-    int64_t retry_ns;       /* it cannot be had; not to be tried before */
-    int64_t retry_pause_ns; /* for so long, the last time; 0: it could be had */
-    unsigned generation;    /* of the process whose channel it is */
-    uint64_t last_ticket;   /* of a wait; none is given twice */
-    latch_link waits;       /* of redis_wait, those that have a ticket */
-    char *channel;          /* that of this process; "" before the first wait */
-    char *requeue_channel;  /* that of those whose queue was lost */
+    redis_call *call;              /* SUBSCRIBE, until it is answered, or NULL */
+    unsigned subscribed;           /* connection.established when that was acknowledged */
+    unsigned checked;              /* the same when a message to itself had arrived */
+    int64_t pause_end_ns;          /* after it was acknowledged, before it is made anew */
+    int64_t retry_ns;              /* it cannot be had; not to be tried before */
+    int64_t retry_pause_ns;        /* for so long, the last time; 0: it could be had */
+    unsigned generation;           /* of the process whose channel it is */
+    uint64_t last_ticket;          /* of a wait; none is given twice */
+    const latch_lease *subscriber; /* who is making it, before it has a ticket; or NULL */
+    latch_link waits;              /* of redis_wait, those that have a ticket */
+    char *channel;                 /* that of this process; "" before the first wait */
+    char *requeue_channel;         /* that of those whose queue was lost */
 } redis_subscription;
 
 #define REDIS_NO_PLACE (-1)
@@ -53,7 +54,7 @@ bool latch_redis_is_subscribed(const redis_subscription *subscription);
  * latch_redis_connect().
  */
 latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns);
-/* To be called by a new request: forgets an attempt to subscribe that nobody drove to its end. */
+/* To be called by a new request: forgets an attempt to subscribe that nobody drives to its end. */
 void latch_redis_forget_subscribing(redis_subscription *subscription);
 /* It cannot be had, or the server has refused it: for a while nobody shall try. */
 void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns);

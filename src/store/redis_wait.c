@@ -7,8 +7,9 @@
 
 /* Until a waiter that could not ask tries again: so long, and up to that much more. */
 #define PAUSE_NS (25 * LATCH_NS_PER_MS)
-/* How often the server is asked whether there are peers. */
-#define PEERS_NS (60 * LATCH_NS_PER_S)
+/* How often the server is asked whether there are peers, by all who wait for a lock together: one
+ * who knows is enough. */
+#define PEERS_NS (2 * LATCH_NS_PER_S)
 
 static redis_wait *wait_of(const latch_op *op)
 {
@@ -33,8 +34,12 @@ uint8_t latch_redis_manner(const latch_lease *lease)
 
 void latch_redis_wait_end(latch_lease *lease)
 {
+    redis_subscription *subscription = &((redis_store *) lease->store)->subscription;
     redis_hold *hold = lease->state;
 
+    if (subscription->subscriber == lease) {
+        subscription->subscriber = NULL;
+    }
     if (latch_redis_is_queued(lease)) {
         latch_link_remove(&hold->wait.link);
         hold->wait.ticket = 0;
@@ -97,6 +102,9 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         && !latch_redis_is_subscribed(subscription)) {
         return LATCH_DONE;
     }
+    if (!is_queued && subscription->subscriber == NULL) {
+        subscription->subscriber = op->lease;
+    }
     status = latch_redis_subscribe(subscription, op, now_ns);
     if (is_queued && !latch_redis_is_subscribed(subscription)) {
         latch_redis_wait_fails_since(op, now_ns);
@@ -121,6 +129,17 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     return status;
 }
 
+void latch_redis_wait_answered(latch_op *op)
+{
+    redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
+    const redis_wait *wait = wait_of(op);
+
+    if (latch_redis_manner(op->lease) == REDIS_CHECK) {
+        subscription->checked = wait->subscribed;
+        subscription->retry_pause_ns = 0;
+    }
+}
+
 latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -135,12 +154,12 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
         op->request.wait = false; /* it would be for ever */
         return LATCH_CONFLICT;
     }
-    if (wait->manner == REDIS_CHECK) {
-        store->subscription.checked = wait->subscribed;
-        store->subscription.retry_pause_ns = 0;
-    }
+    latch_redis_wait_answered(op);
     op->attempts = REDIS_TRIED;
     wait->manner = REDIS_POLL;
+    if (wait->place == REDIS_NO_PLACE) {
+        store->crowd = place;
+    }
     wait->place = place;
     wait->poll_ns = now_ns + (wait->lost ? 0 : ms * LATCH_NS_PER_MS);
     wait->trouble_ns = 0;
@@ -188,6 +207,18 @@ static void note_peers(void *context, const redisReply *reply)
     }
 }
 
+/* Up to twice the time that it is on the average, so that they do not ask all at once. */
+static int64_t pause_for(const redis_store *store)
+{
+    const latch_env *env = &store->store.engine->env;
+    uint16_t random;
+
+    if (!env->random(env->context, &random, sizeof(random))) {
+        random = UINT16_MAX / 2;
+    }
+    return PEERS_NS * (store->crowd + 1) / UINT16_MAX * 2 * random;
+}
+
 void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns)
 {
     /* Symfony's scripts that save a lock for a writer and for a reader, and that delete it: of
@@ -210,7 +241,7 @@ void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns)
     }
     call = latch_redis_send(&store->connection, &command, now_ns);
     if (call != NULL) {
-        store->peers_ns = now_ns + PEERS_NS;
+        store->peers_ns = now_ns + pause_for(store);
         latch_redis_call_leave(call, note_peers, store);
     }
 }

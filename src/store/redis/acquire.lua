@@ -43,6 +43,14 @@ if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 th
     return take(issue_fencing())
 end
 
+-- The same for who was granted it, comes in time, and will not hold for so short that others must be told.
+if manner == 'claim' and tonumber(ttl) >= 2000 and redis.call('HGET', record, token) == ''
+    and redis.call('ZSCORE', lock, token)
+    and tonumber(redis.call('ZSCORE', lock, '__write__') or 0) > us / 1000 then
+    redis.call('DEL', record) -- before all else, as memory may be short
+    return take(issue_fencing())
+end
+
 -- include queue.lua
 -- include wait.lua
 

@@ -85,7 +85,10 @@ end
 
 -- After how many ms the first waiter has to ask again, 0 if it can have the lock now; and whether it does
 -- not know that yet, though it has been the first for long.
-local function delay_of_first(us, waiter)
+local function delay_of_first(us, waiter, is_free)
+    if is_free then
+        return left_free(us)
+    end
     local foreign_ms = 90 + us % 21 -- 100 ms, jittered
     if redis.call('TYPE', lock).ok == 'string' then
         redis.call('HDEL', peers, 'due', 'until')
@@ -112,15 +115,12 @@ end
 
 -- Makes a holder of a waiter that was told, until it claims the lock or the claim window ends. A reader
 -- that is to be a writer stays a reader for as long as it was.
-local function admit(us, waiter)
+local function admit(us, waiter, is_free)
     local expiry = expiry_after(us, CLAIM_MS)
     if waiter.mode == 'r' then
         return admit_reader(waiter.token, expiry)
     end
-    local before = redis.call('ZSCORE', lock, waiter.token)
-    if not before then
-        redis.call('DEL', record)
-    end
+    local before = not is_free and redis.call('ZSCORE', lock, waiter.token)
     admit_writer(waiter.token, expiry, '')
     if before and tonumber(before) > tonumber(expiry) then
         redis.call('ZADD', lock, before, waiter.token)
@@ -131,15 +131,15 @@ end
 -- The grant procedure. While the first waiter can have the lock it is told, and becomes a holder if its
 -- process lives. Who is the first then is told so if there is news, and is not there if its process is gone.
 -- Returns when `me`, the caller, has to ask again if it is the first, 0 when it can have the lock: it takes
--- it itself. Returns false when nobody can be told; nothing was changed then.
-local function serve(us, me, news)
+-- it itself. `is_free`: nobody holds, as the caller knows. Returns false when nobody can be told; nothing was changed then.
+local function serve(us, me, news, is_free)
     while true do
         local entry, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
         if not entry then
             return nil
         end
         local waiter = read_waiter(entry)
-        local delay, is_new = delay_of_first(us, waiter)
+        local delay, is_new = delay_of_first(us, waiter, is_free)
         if entry == me then
             return delay
         end
@@ -158,7 +158,8 @@ local function serve(us, me, news)
                 return false
             end
             if receivers > 0 then
-                admit(us, waiter)
+                admit(us, waiter, is_free)
+                is_free = false
             end
         end
         news = true

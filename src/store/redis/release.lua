@@ -7,7 +7,7 @@ local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local token, waiter = ARGV[1], ARGV[2]
 local left = waiter and redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
 local held = redis.pcall('ZREM', lock, token)
-local was_reader = false
+local was_reader, was_writer = false, false
 
 if type(held) == 'table' then
     if redis.call('TYPE', lock).ok ~= 'string' then
@@ -16,6 +16,7 @@ if type(held) == 'table' then
     held = 0
 elseif held == 1 and redis.call('ZREM', lock, '__write__') == 1 then
     redis.call('DEL', record) -- it was the only holder
+    was_writer = true
 elseif held == 1 then
     redis.call('HDEL', record, token)
     was_reader = true
@@ -30,5 +31,5 @@ end
 if was_reader then
     end_with_last_holder()
 end
-serve(now_us(), nil, left or held == 1) -- the lease that the first waits for may be another now
+serve(now_us(), nil, left or held == 1, was_writer) -- the lease that the first waits for may be another now
 return held
