@@ -5,6 +5,8 @@
  */
 #include "redis_store.h"
 
+#include "store/redis.h"
+
 #include <poll.h>
 #include <unistd.h>
 
@@ -444,9 +446,31 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
     }
 }
 
+/* A signal handler's, say, however often it comes. */
+static void a_request_leaves_a_subscription_alone_that_another_makes(void **state)
+{
+    latch_store *store = redis_wire_open("");
+    const redis_connection *connection = &((redis_store *) store)->subscription.connection;
+    latch_lease *holder = redis_lease("r"), *lease = redis_lease_in(store, "r");
+    latch_lease *other = redis_lease_in(store, "s");
+    latch_status status, other_status;
+    latch_op op, other_op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    status = redis_wire_step_until(&op, unit_begin(&op, lease, wait_to_write()), AT_SUBSCRIBING);
+    other_status = unit_begin(&other_op, other, redis_request(LATCH_ACQUIRE));
+    UNIT_CHECK(connection->stage != REDIS_CLOSED);
+    UNIT_CHECK(redis_wire_finish(&other_op, other_status) == LATCH_DONE);
+    unit_release(holder);
+    UNIT_CHECK(redis_wire_finish(&op, status) == LATCH_DONE && unit_held(lease));
+    UNIT_CHECK(connection->established == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        REDIS_WAIT_TEST(a_request_leaves_a_subscription_alone_that_another_makes),
         REDIS_WAIT_TEST(a_subscription_that_is_cut_is_made_anew_and_keeps_the_place),
         REDIS_WAIT_TEST(who_was_taken_for_dead_is_served_all_the_same),
         REDIS_WAIT_TEST(a_message_that_is_cut_is_none),

@@ -5,6 +5,8 @@
 #include "redis_sides.h"
 #include "redis_store.h"
 
+#include "store/redis.h"
+
 #include <poll.h>
 
 static int64_t now_ns(void)
@@ -382,6 +384,36 @@ static void a_dead_waiter_is_skipped_though_somebody_listens_to_all_channels(voi
     redisFree(monitor);
 }
 
+/* As if the second connection led to another server: it is subscribed there, and heard here by
+ * nobody. */
+static void who_is_subscribed_elsewhere_polls_as_a_peer(void **state)
+{
+    latch_lease *holder = redis_lease("r"), *lease = redis_other_lease("r");
+    redis_subscription *subscription = &((redis_store *) lease->store)->subscription;
+    latch_status status;
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    status = unit_begin(&op, lease, wait_to_write());
+    for (int round = 0; round < 3; round++) {
+        status = redis_step_until(&op, status, AT_SUBSCRIBING);
+        while (subscription->call == NULL) { /* it is being connected */
+            unit_await_wish(&op, status, now_ns() + UNIT_PATIENCE_NS);
+            status = latch_op_step(&op, now_ns());
+        }
+        subscription->channel[strlen(subscription->channel) - 1] ^= 1;
+        status = redis_step_until(&op, status, AT_PAUSING);
+        UNIT_CHECK(LATCH_WANTS(status) && !latch_redis_is_subscribed(subscription));
+        /* Once may be by chance. */
+        UNIT_CHECK(latch_redis_is_mute(subscription, now_ns()) == (round > 0));
+        unit.ahead_ns += LATCH_NS_PER_S << round;
+    }
+    unit_release(holder);
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+    unit_release(lease);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +425,7 @@ int main(void)
         REDIS_WAIT_TEST(a_wait_without_messages_is_a_poll),
         REDIS_WAIT_TEST(messages_that_are_forbidden_later_stop_nobody),
         REDIS_WAIT_TEST(a_wait_where_no_second_connection_is_to_be_had_is_a_poll),
+        REDIS_WAIT_TEST(who_is_subscribed_elsewhere_polls_as_a_peer),
         REDIS_WAIT_TEST(one_of_ours_that_polls_gets_the_lock_too),
         REDIS_WAIT_TEST(a_dead_waiter_is_skipped_though_somebody_listens_to_all_channels),
     };
