@@ -43,8 +43,9 @@ if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 th
     return take(issue_fencing())
 end
 
--- The same for who was granted it, comes in time, and will not hold for so short that others must be told.
-if manner == 'claim' and tonumber(ttl) >= 2000 and redis.call('HGET', record, token) == ''
+-- The same for who was granted it, comes in time, and will not hold for so short (queue.lua's SAFETY_MS) that
+-- others must be told.
+if manner == 'claim' and tonumber(ttl) >= 1100 and redis.call('HGET', record, token) == ''
     and redis.call('ZSCORE', lock, token)
     and tonumber(redis.call('ZSCORE', lock, '__write__') or 0) > us / 1000 then
     redis.call('DEL', record) -- before all else, as memory may be short
