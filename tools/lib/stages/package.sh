@@ -122,7 +122,9 @@ package_xml_is_valid() {
     local output
     output=$(latch_pecl "$WORK/pecl" package-validate "$LATCH_ROOT/package.xml")
     echo "$output"
-    grep -qx 'Validation: 0 error(s), 0 warning(s)' <<< "$output"
+    # A release has a date, which is not today's on most days.
+    grep -qE '^Validation: 0 error\(s\), [0-9]+ warning' <<< "$output" \
+        && ! grep '^Warning: ' <<< "$output" | grep -qvE 'field "date" - Release Date "[0-9-]+" is not today$'
 }
 
 # What users build is what git has: the same files, byte by byte.
