@@ -38,17 +38,17 @@ local function take(fencing)
     return fencing
 end
 
--- What is wanted most often, before all that is needed otherwise.
-if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
-    return take(issue_fencing())
-end
-
--- The same for who was granted it, comes in time, and will not hold for so short (queue.lua's SAFETY_MS) that
--- others must be told.
+-- What is wanted most often, before all that is needed otherwise: by who was granted it, comes in time, and will
+-- not hold for so short (queue.lua's SAFETY_MS) that others must be told;
 if manner == 'claim' and tonumber(ttl) >= 1100 and redis.call('HGET', record, token) == ''
     and redis.call('ZSCORE', lock, token)
     and tonumber(redis.call('ZSCORE', lock, '__write__') or 0) > us / 1000 then
     redis.call('DEL', record) -- before all else, as memory may be short
+    return take(issue_fencing())
+end
+
+-- and by who finds nothing there.
+if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
     return take(issue_fencing())
 end
 

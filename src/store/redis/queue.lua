@@ -14,6 +14,9 @@ local QUEUE_MS = 180000
 -- Peers that poll get a lock that is handed over without a break every so often, for one of their polls.
 local UNBROKEN_MS, PEER_POLL_MS = 1000, 110
 
+-- False when the caller has seen that nothing is kept for peers.
+local may_have_peers = true
+
 local function drop_expired(us)
     redis.call('ZREMRANGEBYSCORE', lock, '-inf', digits(math.floor(us / 1000)))
 end
@@ -53,6 +56,9 @@ end
 -- How long a lock that nobody holds stays free for peers that poll, 0 when it does not; and whether that
 -- begins now.
 local function left_free(us)
+    if not may_have_peers then
+        return 0, false
+    end
     local now = math.floor(us / 1000)
     local state = redis.call('HMGET', peers, 'about', 'due', 'until')
     local due, free_until = tonumber(state[2]), tonumber(state[3])
@@ -133,13 +139,17 @@ end
 -- Returns when `me`, the caller, has to ask again if it is the first, 0 when it can have the lock: it takes
 -- it itself. `is_free`: nobody holds, as the caller knows. Returns false when nobody can be told; nothing was changed then.
 local function serve(us, me, news, is_free)
+    local granted_ms -- for how long a writer has the lock that it was granted just now
     while true do
         local entry, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
         if not entry then
             return nil
         end
         local waiter = read_waiter(entry)
-        local delay, is_new = delay_of_first(us, waiter, is_free)
+        local delay, is_new = granted_ms, false
+        if not granted_ms then
+            delay, is_new = delay_of_first(us, waiter, is_free)
+        end
         if entry == me then
             return delay
         end
@@ -160,6 +170,7 @@ local function serve(us, me, news, is_free)
             if receivers > 0 then
                 admit(us, waiter, is_free)
                 is_free = false
+                granted_ms = waiter.mode == 'w' and CLAIM_MS + math.ceil(us % 1000 / 1000) or nil
             end
         end
         news = true

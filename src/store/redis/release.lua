@@ -21,13 +21,15 @@ elseif held == 1 then
     redis.call('HDEL', record, token)
     was_reader = true
 end
-if not was_reader and redis.call('EXISTS', queue) == 0 then
+local there = redis.call('EXISTS', queue, peers)
+if not was_reader and there == 0 then
     return held
 end
 
 -- include holders.lua
 -- include queue.lua
 
+may_have_peers = there == 2
 if was_reader then
     end_with_last_holder()
 end
