@@ -22,7 +22,7 @@ use PHPUnit\Framework\TestCase;
 final class BrokenLocksTest extends TestCase
 {
     /** What depends on chance is found in one of so many runs, most often in the first. */
-    private const RUNS = 5;
+    private const RUNS = 10;
 
     #[DataProvider('breakages')]
     public function testBrokenLockIsFoundOut(Breakage $breakage): void

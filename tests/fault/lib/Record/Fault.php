@@ -19,7 +19,7 @@ enum Fault: string
     case FlushAll = 'flush-all';
     case Restart = 'restart';
     case EmptyRestart = 'empty-restart';
-    /** Not on purpose: who disturbs the workers had no processor, and they may have had none. */
+    /** Not on purpose: a processor was not to be had, and whoever was about to run on it stood still. */
     case Stall = 'stall';
 
     public function text(): string

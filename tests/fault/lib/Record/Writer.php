@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Record;
 
 /**
- * Appends records to a file that one process writes: a line each, by one write(2), so that what was
- * recorded is there though the process is killed at the next instruction.
+ * Appends records to a file: a line each, by one write(2), so that what was recorded is there though the
+ * process is killed at the next instruction, and whole though others write to the same file.
  *
  * A record is a word, the time on the monotonic clock in nanoseconds, and what belongs to the word,
  * separated by blanks. Story knows the words of workers, Faults those of who disturbs them.

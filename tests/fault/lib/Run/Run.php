@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Run;
 
 use Latch\Tests\Fault\Broken\Table;
-use Latch\Tests\Fault\Record\Fault;
 use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\Leftovers;
 use Latch\Tests\Fault\Record\Writer;
@@ -25,8 +24,6 @@ final class Run
     private const PATIENCE = 30;
     /** So much of what a worker said is repeated. */
     private const SAID = 1000;
-    /** Who does what takes a millisecond in so much time, in ns, had no processor. */
-    private const STALL = 100_000_000;
     /** After so many crashes there is no point in going on. */
     private const ENOUGH = 5;
 
@@ -67,16 +64,13 @@ final class Run
                 $this->options->broken?->handsOver() !== true,
             )
             : null;
+        $watchmen = new Watchmen("$this->directory/" . Faults::FILE);
         do {
             $this->fill();
             $chaos?->strike($this->workers);
-            $time = hrtime(true);
             $this->count();
             $this->reap();
             usleep(1000);
-            if (hrtime(true) - $time > self::STALL) {
-                $this->records->write(Fault::Stall->value, $time, Faults::ALL, hrtime(true));
-            }
         } while (
             $this->granted < $this->options->acquisitions && $this->crashes < self::ENOUGH && hrtime(true) < $end
         );
@@ -87,6 +81,7 @@ final class Run
             $worker->signal(SIGTERM);
         }
         $this->join();
+        $watchmen->dismiss();
         $leftovers = new Writer("$this->directory/" . Leftovers::FILE);
         $this->lookAtQueues($leftovers);
         $this->probe();

@@ -98,8 +98,8 @@ final class Worker
             return;
         }
 
-        $this->hold($handle, $ttl);
-        if (!$this->ruined && $this->happens(5)) {
+        // Who finds that it took too long mostly tries to go on.
+        if ($this->happens($this->hold($handle, $ttl) ? 5 : 80)) {
             $this->refresh($handle);
             $this->hold($handle, $ttl);
         }
@@ -165,8 +165,14 @@ final class Worker
         return $granted;
     }
 
-    /** Holds on for some microseconds, or some milliseconds, or until after the TTL. */
-    private function hold(Handle $handle, int $ttl): void
+    /**
+     * Holds on for some microseconds, or some milliseconds, or until after the TTL.
+     *
+     * @return bool whether it certainly holds still
+     *
+     * @phpstan-impure
+     */
+    private function hold(Handle $handle, int $ttl): bool
     {
         $permille = $this->chance->getInt(1, 1000);
         $pause = match (true) {
@@ -183,7 +189,8 @@ final class Worker
             // Does not look at what it holds, as programs do.
             usleep(intdiv($end - hrtime(true), 1000) + 1);
         }
-        $this->confirm($handle);
+
+        return $this->confirm($handle);
     }
 
     private function confirm(Handle $handle): bool
