@@ -71,6 +71,7 @@ final class HandOff
             ];
         }
         if (in_array('redis', $this->stores, true)) {
+            $measured['floor_ns'] = $this->floor();
             $measured['long_holds'] = $this->longHolds();
             $measured['lease_ns'] = $this->killedHolder();
             $measured['peers'] = $this->peers();
@@ -94,6 +95,19 @@ final class HandOff
         }
 
         return $latencies;
+    }
+
+    /** @return list<float> what raw/redis_handoff.c measures, on one server */
+    private function floor(): array
+    {
+        Command::say('redis, hand-off, in C');
+        $server = new RedisServer();
+
+        return $this->programs->raw(
+            'redis_handoff',
+            self::HANDOFFS[1],
+            ...(new RedisAddress($server->dsn()))->parts(),
+        );
     }
 
     /** @return array<int, array<string, array<string, mixed>>> by number of contenders and subject */

@@ -25,6 +25,9 @@ final class HandOffReport extends Report
         foreach ($numbers['stores'] as &$part) {
             $part['handoff_ns'] = array_map(self::summaries(...), $part['handoff_ns']);
         }
+        if (isset($numbers['floor_ns'])) {
+            $numbers['floor_ns'] = Stats::summary($numbers['floor_ns']);
+        }
 
         return $numbers;
     }
@@ -34,6 +37,12 @@ final class HandOffReport extends Report
         $tables = [
             'From a release to the next holder, until nobody waits any more: microseconds'
                 => $this->handOffTable(),
+        ];
+        if (isset($this->measured['floor_ns'])) {
+            $tables['The same with one waiting, beside a message and a request in C: microseconds']
+                = $this->floorTable();
+        }
+        $tables += [
             'Endless contention, holds of 1 ms' => $this->contentionTable(),
         ];
         if (isset($this->measured['long_holds'])) {
@@ -149,6 +158,23 @@ final class HandOffReport extends Report
                     );
                 }
             }
+        }
+
+        return $table;
+    }
+
+    private function floorTable(): Table
+    {
+        $floor = Stats::median($this->measured['floor_ns']);
+        $table = new Table('', 'median', 'to C');
+        $table->add('redis, hiredis in C, without a lock', self::number($floor / 1e3, 1), '1.00');
+        foreach ($this->measured['stores']['redis']['handoff_ns'][1] as $subject => $latencies) {
+            $median = Stats::median($latencies);
+            $table->add(
+                'redis, ' . self::NAMES[$subject],
+                self::number($median / 1e3, 1),
+                self::number($median / $floor, 2),
+            );
         }
 
         return $table;
