@@ -101,12 +101,9 @@ if manner == 'try' then
     return false
 end
 
-local trouble = manner == 'check' and trouble_of(mode .. waiter)
-if trouble then
-    return {-1, trouble}
-end
-if peer == 'peers' then
-    note_peers()
+local refusal = refuse_to_queue(mode)
+if refusal then
+    return refusal
 end
 if mode == 'p' then
     local first = redis.call('ZRANGE', queue, 0, 0)[1]
@@ -120,15 +117,10 @@ if mode == 'p' then
 elseif redis.call('ZSCORE', queue, 'p' .. waiter) then
     mode = 'p' -- its hold has ended meanwhile
 end
-local entry = enqueue(mode, waiter, manner)
-local delay = serve(us, entry, manner == 'poll')
-if delay == false then
-    leave(waiter)
-    return {-1, 0}
-elseif delay ~= 0 then
-    return place_of(entry, delay)
+local answer = queue_up(mode)
+if answer then
+    return answer
 end
-leave(waiter)
 local fencing = redis.call('ZSCORE', lock, token) and take() or take_free()
 serve(us, nil, true)
 return fencing

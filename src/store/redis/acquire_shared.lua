@@ -69,22 +69,14 @@ if manner == 'try' then
     return false
 end
 
-local trouble = manner == 'check' and trouble_of('r' .. waiter)
-if trouble then
-    return {-1, trouble}
+local refusal = refuse_to_queue('r')
+if refusal then
+    return refusal
 end
-if peer == 'peers' then
-    note_peers()
+local answer = queue_up('r')
+if answer then
+    return answer
 end
-local entry = enqueue('r', waiter, manner)
-local delay = serve(us, entry, manner == 'poll')
-if delay == false then
-    leave(waiter)
-    return {-1, 0}
-elseif delay ~= 0 then
-    return place_of(entry, delay)
-end
-leave(waiter)
 join()
 serve(us, nil, true)
 return 1

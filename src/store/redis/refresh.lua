@@ -7,16 +7,16 @@ local lock, record = KEYS[1], KEYS[2]
 local token, ttl = ARGV[1], ARGV[2]
 local us = now_us()
 
+-- include holders.lua
+
 if redis.call('TYPE', lock).ok == 'string' or not redis.call('ZSCORE', lock, token) then
     return 0
 end
-local expiry = string.format('%.0f', math.ceil(us / 1000) + ttl)
+local expiry = expiry_after(us, ttl)
 local writer = redis.call('ZSCORE', lock, '__write__')
 redis.call('ZADD', lock, expiry, token)
 if writer then
     redis.call('ZADD', lock, expiry, '__write__')
 end
-local last = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2]
-redis.call('PEXPIREAT', lock, last)
-redis.call('PEXPIREAT', record, last)
+end_with_last_holder()
 return writer and 2 or 1

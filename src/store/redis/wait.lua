@@ -69,3 +69,26 @@ local function place_of(entry, delay)
     local place = redis.call('ZRANK', queue, entry)
     return {place, delay or math.min(place * PLACE_MS, RENEWAL_MS)}
 end
+
+-- What the caller is told that may not queue, as no messages reach it; nil if it may.
+local function refuse_to_queue(mode)
+    local trouble = manner == 'check' and trouble_of(mode .. waiter)
+    if trouble then
+        return {-1, trouble}
+    end
+    if peer == 'peers' then
+        note_peers()
+    end
+end
+
+-- Lets the caller queue, or keep its place. What it is told that has to wait; nil: it can have the lock now,
+-- and waits no longer.
+local function queue_up(mode)
+    local entry = enqueue(mode, waiter, manner)
+    local delay = serve(us, entry, manner == 'poll')
+    if delay ~= 0 and delay ~= false then
+        return place_of(entry, delay)
+    end
+    leave(waiter)
+    return delay == false and {-1, 0} or nil
+end
