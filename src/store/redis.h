@@ -138,8 +138,6 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
  * its manner. LATCH_WANT_*: wait. LATCH_CONFLICT: it cannot wait here.
  */
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
-/* It was answered, whatever: so messages reach it, if that was in question. */
-void latch_redis_wait_answered(latch_op *op);
 /* It has to wait, as a script says. The same; REDIS_AGAIN: it does. */
 latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns);
 /* The request was sent. */

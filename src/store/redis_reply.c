@@ -81,7 +81,6 @@ static latch_status understand_acquired(latch_op *op, const redisReply *reply)
     }
     op->lease->fencing_token = fencing_token;
     note_mode(op->lease, exclusive);
-    latch_redis_wait_answered(op);
     return LATCH_DONE;
 }
 

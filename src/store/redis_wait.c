@@ -129,17 +129,6 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     return status;
 }
 
-void latch_redis_wait_answered(latch_op *op)
-{
-    redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
-    const redis_wait *wait = wait_of(op);
-
-    if (latch_redis_manner(op->lease) == REDIS_CHECK) {
-        subscription->checked = wait->subscribed;
-        subscription->retry_pause_ns = 0;
-    }
-}
-
 latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -154,7 +143,10 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
         op->request.wait = false; /* it would be for ever */
         return LATCH_CONFLICT;
     }
-    latch_redis_wait_answered(op);
+    if (wait->manner == REDIS_CHECK) { /* and the message to itself has arrived */
+        store->subscription.checked = wait->subscribed;
+        store->subscription.retry_pause_ns = 0;
+    }
     op->attempts = REDIS_TRIED;
     wait->manner = REDIS_POLL;
     if (wait->place == REDIS_NO_PLACE) {

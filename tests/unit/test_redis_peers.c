@@ -253,6 +253,30 @@ static void a_wait_without_messages_is_a_poll(void **state)
     }
 }
 
+/* Who finds a lock free does not learn whether messages reach it. */
+static void a_lock_that_was_free_meanwhile_says_nothing_of_messages(void **state)
+{
+    latch_store *store;
+    latch_lease *one, *two;
+    latch_status status;
+    latch_op op;
+
+    (void) state;
+    unit_redis_ask("ACL SETUSER tester reset on >secret ~* &* +@all -publish");
+    store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);
+    one = redis_lease_in(store, "r");
+    two = redis_lease_in(store, "r");
+    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+    status = redis_step_until(&op, unit_begin(&op, two, wait_to_write()), AT_SUBSCRIBING);
+    unit_release(one);
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+    UNIT_CHECK(redis_step_until(&op, unit_begin(&op, one, wait_to_write()), AT_PAUSING)
+               == LATCH_WANT_TIMER);
+    UNIT_CHECK(redis_count_waiters("r") == 0);
+    unit_release(two);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE && unit_held(one));
+}
+
 /* While somebody waits already, who cannot be told any more. */
 static void messages_that_are_forbidden_later_stop_nobody(void **state)
 {
@@ -423,6 +447,7 @@ int main(void)
         REDIS_WAIT_TEST(the_server_is_asked_for_peers_now_and_then),
         REDIS_WAIT_TEST(a_server_that_tells_nothing_of_its_scripts_has_no_peers),
         REDIS_WAIT_TEST(a_wait_without_messages_is_a_poll),
+        REDIS_WAIT_TEST(a_lock_that_was_free_meanwhile_says_nothing_of_messages),
         REDIS_WAIT_TEST(messages_that_are_forbidden_later_stop_nobody),
         REDIS_WAIT_TEST(a_wait_where_no_second_connection_is_to_be_had_is_a_poll),
         REDIS_WAIT_TEST(who_is_subscribed_elsewhere_polls_as_a_peer),
