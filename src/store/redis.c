@@ -205,20 +205,6 @@ static latch_status fail_overdue(latch_op *op)
                       (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);
 }
 
-/* Is it an error of a server that is being started, is busy, or is the master no longer or not yet?
- */
-static bool passes(const char *text)
-{
-    static const char *const words[] = {"LOADING ", "BUSY ", "READONLY ", "MASTERDOWN "};
-
-    for (size_t at = 0; at < sizeof(words) / sizeof(*words); at++) {
-        if (strstr(text, words[at]) != NULL) { /* before Redis 7 it stands in the middle */
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Takes the reply of an answered call. REDIS_AGAIN: it was not the last one. */
 static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_ns)
 {
@@ -229,7 +215,7 @@ static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_
         op->attempts |= REDIS_AS_TEXT;
         return REDIS_AGAIN;
     }
-    if (passes(reply->str)) {
+    if (latch_redis_passes(reply->str)) {
         op->attempts |= REDIS_TROUBLE;
     }
     return latch_redis_fail_with_reply(op, reply->str);

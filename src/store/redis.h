@@ -130,6 +130,8 @@ redis_call *latch_redis_send_script(redis_store *store, const redis_order *order
 latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64_t now_ns);
 /* The same for a reply that is an error. */
 latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
+/* Is it the error of a server that is being started, is busy, or is no master for a while? */
+bool latch_redis_passes(const char *text);
 
 /* ---- redis_wait.c */
 
@@ -162,10 +164,9 @@ void latch_redis_debts_init(redis_store *store);
 void latch_redis_debts_end(redis_store *store);
 /*
  * Takes it upon the store to give a lock back, if it is held by that token, and to wait for it no
- * longer: as soon as it is
- * connected, and anew whenever a connection was lost before the server has answered. By `end_ns`
- * the lock has expired by itself. The token must not be used for anything else any more. False when
- * memory ran out.
+ * longer: as soon as it is connected, and anew whenever a connection was lost before the server has
+ * answered. By `end_ns` the lock has expired by itself. The token must not be used for anything
+ * else any more. False when memory ran out.
  */
 bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns);
 /* Is all on its way that was owed? */

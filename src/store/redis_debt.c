@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How often a server may refuse a release: an ACL would go on refusing it. */
+/* How often a server may refuse a release for good: an ACL would go on refusing it. */
 #define REFUSALS_MAX 5
 
 typedef struct redis_debt {
@@ -29,9 +29,10 @@ typedef struct redis_debt {
 static void settle(void *context, const redisReply *reply)
 {
     redis_debt *debt = context;
+    bool is_refused = reply != NULL && reply->type == REDIS_REPLY_ERROR;
 
-    debt->refusals += reply != NULL;
-    if (reply != NULL && (reply->type != REDIS_REPLY_ERROR || debt->refusals >= REFUSALS_MAX)) {
+    debt->refusals += is_refused && !latch_redis_passes(reply->str);
+    if ((reply != NULL && !is_refused) || debt->refusals >= REFUSALS_MAX) {
         latch_free(debt->store->store.engine, debt);
     } else {
         latch_link_append(&debt->store->debts, &debt->link);

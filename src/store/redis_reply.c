@@ -4,6 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool latch_redis_passes(const char *text)
+{
+    static const char *const words[] = {"LOADING ", "BUSY ", "READONLY ", "MASTERDOWN "};
+
+    for (size_t at = 0; at < sizeof(words) / sizeof(*words); at++) {
+        if (strstr(text, words[at]) != NULL) { /* before Redis 7 it stands in the middle */
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The server answered, but not as our script does. */
 static latch_status fail_confused(latch_op *op)
 {

@@ -129,6 +129,34 @@ static void a_release_is_not_repeated_for_ever(void **state)
     unit_redis_ask("ACL SETUSER default +zrem");
 }
 
+/* However often it is asked meanwhile. */
+static void a_release_is_owed_for_as_long_as_the_server_is_busy(void **state)
+{
+    latch_lease *lease = redis_lease("r"), *other = redis_lease("s");
+    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+    redisContext *busy = unit_redis_connect();
+    int is_sent;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_redis_ask("CONFIG SET lua-time-limit 1");
+    redisAppendCommand(busy, "EVAL %s 0", "while true do end");
+    UNIT_CHECK(redisBufferWrite(busy, &is_sent) == REDIS_OK && is_sent);
+    while (!unit_redis_is_error(unit_redis_try("GET r"), "BUSY")) {
+        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+    }
+    UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
+    for (int round = 0; round < 20; round++) {
+        UNIT_CHECK(redis_failed(redis_run(other, LATCH_ACQUIRE), "BUSY"));
+    }
+    unit_redis_ask("SCRIPT KILL");
+    redisFree(busy);
+    unit_redis_ask("CONFIG SET lua-time-limit 5000");
+    UNIT_CHECK(!redis_is_free("r"));
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_is_free("r"));
+}
+
 static size_t descriptors;
 
 /* Has the store a descriptor more than before it was connected? */
@@ -232,6 +260,7 @@ int main(void)
         REDIS_TEST(a_release_without_memory_is_an_error),
         REDIS_TEST(a_release_that_nobody_awaits_is_repeated_when_it_is_refused),
         REDIS_TEST(a_release_is_not_repeated_for_ever),
+        REDIS_TEST(a_release_is_owed_for_as_long_as_the_server_is_busy),
         REDIS_TEST(a_server_that_is_a_replica_now_is_asked_on_no_old_connection),
         REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
         REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),
