@@ -33,7 +33,7 @@ static void wait_anew(unit_process *self, void *unused)
 
     (void) unused;
     unit_calls.no_threads = UNIT_TSAN; /* it takes them for the parent's: same stack, same name */
-    status = latch_op_step(&op, latch_engine_now_ns(unit.engine));
+    status = latch_op_step(&op, unit_now_ns());
     UNIT_CHECK(status == (UNIT_TSAN ? LATCH_WANT_TIMER : LATCH_WANT_IO));
     unit_say(self, 'w');
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
@@ -82,7 +82,7 @@ static void a_forked_wait_is_given_up_in_the_child_alone(void **state)
     begin_wait(LATCH_ACQUIRE);
     child = unit_fork(give_up_in_child, NULL);
     unit_join(&child);
-    assert_int_equal(latch_op_step(&op, latch_engine_now_ns(unit.engine)), LATCH_WANT_IO);
+    assert_int_equal(latch_op_step(&op, unit_now_ns()), LATCH_WANT_IO);
     assert_true(unit_peer_try(&peer, LOCK_UN));
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
@@ -93,7 +93,7 @@ static void lose_promotion(unit_process *self, void *unused)
 {
     (void) self;
     (void) unused;
-    UNIT_CHECK(latch_op_step(&op, latch_engine_now_ns(unit.engine)) == LATCH_ERROR_LOST);
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_ERROR_LOST);
     UNIT_CHECK(!unit_held(lease));
 }
 

@@ -13,7 +13,7 @@ static void a_wait_is_granted_when_another_process_releases(void **state)
     for (size_t at = 0; at < 2; at++) {
         begin_wait_for_peer(kinds[at], LATCH_NEVER);
         assert_false(unit_held(lease));
-        assert_int_equal(latch_op_step(&op, latch_engine_now_ns(unit.engine)), LATCH_WANT_IO);
+        assert_int_equal(latch_op_step(&op, unit_now_ns()), LATCH_WANT_IO);
         assert_true(unit_peer_try(&peer, LOCK_UN));
         assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
         assert_true(unit_held(lease));
@@ -102,7 +102,7 @@ static void a_waiter_follows_a_removed_file_to_its_successor(void **state)
     successor = unit_peer(unit_lock_path("r")); /* creates it anew */
     assert_true(unit_peer_try(&successor, LOCK_EX));
     let_the_grant_come(); /* on the removed file, which is no lock */
-    assert_int_equal(latch_op_step(&op, latch_engine_now_ns(unit.engine)), LATCH_WANT_IO);
+    assert_int_equal(latch_op_step(&op, unit_now_ns()), LATCH_WANT_IO);
     unit_await_sleepers(unit_lock_path("r"), 1);
     assert_false(unit_held(lease));
     assert_true(unit_peer_try(&successor, LOCK_UN));
@@ -118,7 +118,7 @@ static void a_wait_for_a_removed_file_ends_in_time_too(void **state)
     begin_wait_for_peer(LATCH_ACQUIRE, 10);
     assert_int_equal(unlink(unit_lock_path("r")), 0);
     let_the_grant_come();
-    assert_int_equal(latch_op_cancel(&op, latch_engine_now_ns(unit.engine)), LATCH_CONFLICT);
+    assert_int_equal(latch_op_cancel(&op, unit_now_ns()), LATCH_CONFLICT);
     assert_false(unit_held(lease));
     assert_int_equal(access(unit_lock_path("r"), F_OK), -1); /* no need to look for another */
 }
@@ -128,12 +128,12 @@ static void a_wait_for_a_removed_file_ends_in_time_too(void **state)
 static void a_timeout_ends_the_wait_with_nothing_taken(void **state)
 {
     size_t descriptors = unit_count_descriptors();
-    int64_t start_ns = latch_engine_now_ns(unit.engine);
+    int64_t start_ns = unit_now_ns();
 
     (void) state;
     begin_wait_for_peer(LATCH_ACQUIRE, 30);
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_CONFLICT);
-    assert_true(latch_engine_now_ns(unit.engine) - start_ns >= 30 * LATCH_NS_PER_MS);
+    assert_true(unit_now_ns() - start_ns >= 30 * LATCH_NS_PER_MS);
     unit_await_threads(0);
     assert_false(lease->busy);
     assert_false(unit_held(lease));
@@ -147,7 +147,7 @@ static void a_cancel_ends_the_wait_with_nothing_taken(void **state)
     (void) state;
     for (latch_op_kind kind = LATCH_ACQUIRE; kind <= LATCH_ACQUIRE_SHARED; kind++) {
         begin_wait_for_peer(kind, LATCH_NEVER);
-        assert_int_equal(latch_op_cancel(&op, latch_engine_now_ns(unit.engine)), LATCH_CONFLICT);
+        assert_int_equal(latch_op_cancel(&op, unit_now_ns()), LATCH_CONFLICT);
         unit_await_threads(0);
         assert_false(lease->busy);
         assert_true(unit_peer_try(&peer, LOCK_UN));
@@ -195,8 +195,8 @@ static void a_thousand_cancels_that_race_a_grant_never_leave_the_lock_held(void 
             unit_await_sleepers(unit_lock_path("r"), 1);
         }
         unit_release(holder);
-        until_ns = latch_engine_now_ns(unit.engine) + round % 50 * 2000;
-        while (latch_engine_now_ns(unit.engine) < until_ns) { /* 0 to 100 us for the grant */
+        until_ns = unit_now_ns() + round % 50 * 2000;
+        while (unit_now_ns() < until_ns) { /* 0 to 100 us for the grant */
         }
         assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
         assert_true(unit_is_free("r", LOCK_EX));

@@ -90,7 +90,7 @@ static void without_a_thread_or_descriptor_a_wait_polls(void **state)
         assert_true(unit_peer_try(&peer, LOCK_EX));
         assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                          LATCH_WANT_TIMER);
-        assert_int_equal(latch_op_step(&op, latch_engine_now_ns(unit.engine)), LATCH_WANT_TIMER);
+        assert_int_equal(latch_op_step(&op, unit_now_ns()), LATCH_WANT_TIMER);
         assert_true(unit_peer_try(&peer, LOCK_UN));
         assert_int_equal(unit_finish(&op, LATCH_WANT_TIMER), LATCH_DONE);
         unit_release(lease);
@@ -139,14 +139,14 @@ static int linger_in_helper(int fd, int operation)
 
 static void a_grant_that_the_helper_could_not_note_is_given_back(void **state)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
     (void) state;
     unit_calls.on_flock = linger_in_helper;
     begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
     assert_true(unit_peer_try(&peer, LOCK_UN));
     while (!granted_in_helper) {
-        assert_true(latch_engine_now_ns(unit.engine) < limit_ns);
+        assert_true(unit_now_ns() < limit_ns);
         sched_yield();
     }
     assert_false(unit_is_free("r", LOCK_SH));

@@ -116,8 +116,7 @@ static void step_in_child(unit_process *self, void *argument)
     (void) self;
     (void) argument;
     redis_let_server_go();
-    UNIT_CHECK(unit_finish(&in_flight, latch_op_step(&in_flight, latch_engine_now_ns(unit.engine)))
-               == LATCH_CONFLICT);
+    UNIT_CHECK(unit_finish(&in_flight, latch_op_step(&in_flight, unit_now_ns())) == LATCH_CONFLICT);
     UNIT_CHECK(!unit_held(lease));
 }
 
@@ -178,8 +177,7 @@ static void the_lock_of_a_killed_process_ends_with_its_ttl(void **state)
     child = unit_fork(die_with_the_lock, NULL);
     unit_expect(&child, 'y');
     unit_kill(&child);
-    UNIT_CHECK(unit_run_request(lease, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
-               == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(lease, redis_wait_to_write()) == LATCH_DONE);
 }
 
 int main(void)

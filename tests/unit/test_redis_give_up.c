@@ -5,11 +5,6 @@
  */
 #include "redis_store.h"
 
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
 static latch_request wait_for(latch_op_kind kind)
 {
     return redis_waiting(kind, MINUTE, 10 * MINUTE);
@@ -19,7 +14,7 @@ typedef enum { AT_DEADLINE, BY_CANCEL, WAYS } way;
 
 static latch_status give_up(latch_op *op, way how)
 {
-    return how == BY_CANCEL ? latch_op_cancel(op, now_ns()) : redis_time_out(op);
+    return how == BY_CANCEL ? latch_op_cancel(op, unit_now_ns()) : redis_time_out(op);
 }
 
 /* A request on the store's connection: what the store owes is sent before, and what came is read.
@@ -200,13 +195,13 @@ static void who_stands_behind_one_who_leaves_is_told(void **state)
         (void) state;
         redis_begin_wait(&scene.leaver_op, scene.leaver, wait_for(LATCH_ACQUIRE));
         redis_begin_wait(&scene.next_op, scene.next, wait_for(LATCH_ACQUIRE));
-        begun_ns = now_ns();
+        begun_ns = unit_now_ns();
         UNIT_CHECK(scene.next_op.wake_ns > begun_ns + 1500 * LATCH_NS_PER_MS);
         UNIT_CHECK(give_up(&scene.leaver_op, (way) how) == LATCH_CONFLICT);
         redis_await_waiters("r", 1);
-        UNIT_CHECK(
-            redis_step_until(&scene.next_op, latch_op_step(&scene.next_op, now_ns()), AT_WAITING)
-            == LATCH_WANT_IO);
+        UNIT_CHECK(redis_step_until(&scene.next_op, latch_op_step(&scene.next_op, unit_now_ns()),
+                                    AT_WAITING)
+                   == LATCH_WANT_IO);
         unit_release(scene.holder);
         UNIT_CHECK(unit_finish(&scene.next_op, LATCH_WANT_IO) == LATCH_DONE);
         unit_release(scene.next);
@@ -219,15 +214,12 @@ static void who_gives_up_when_its_connection_has_ended_is_handed_nothing(void **
 {
     for (int how = 0; how < WAYS; how++) {
         cast scene = open_scene(true);
-        int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
 
         (void) state;
         redis_begin_wait(&scene.leaver_op, scene.leaver, wait_for(LATCH_ACQUIRE));
         unit_redis_ask("CLIENT KILL TYPE normal");
         UNIT_CHECK(give_up(&scene.leaver_op, (way) how) == LATCH_CONFLICT);
-        while (unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->elements != 0) {
-            UNIT_CHECK(now_ns() < limit_ns);
-        }
+        UNIT_AWAIT(unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->elements == 0);
         unit_release(scene.holder);
         UNIT_CHECK(redis_is_free("r") && redis_count_waiters("r") == 0);
         close_scene(&scene);
@@ -247,10 +239,10 @@ static void a_cancelled_wait_that_was_refused_ends_at_once(void **state)
     status = redis_step_until(op, latch_op_step(op, op->wake_ns), AT_POLLING);
     UNIT_CHECK(status == LATCH_WANT_IO);
     use(scene.leaver->store); /* reads both answers */
-    status = latch_op_cancel(op, now_ns());
+    status = latch_op_cancel(op, unit_now_ns());
     for (int steps = 0; LATCH_WANTS(status) && steps < 3; steps++) {
-        unit_await_wish(op, status, now_ns() + UNIT_PATIENCE_NS);
-        status = latch_op_cancel(op, now_ns());
+        unit_await_wish(op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        status = latch_op_cancel(op, unit_now_ns());
     }
     UNIT_CHECK(status == LATCH_CONFLICT || redis_failed(status, " answered: "));
     unit_redis_ask("ACL SETUSER default +pexpire");
@@ -373,7 +365,7 @@ static void wait_in_child(unit_process *self, void *argument)
     (void) argument;
     unit.random_state += 1; /* what processes really draw differs */
     UNIT_CHECK(unit_redis_ask("PING") != NULL);
-    status = redis_step_until(&in_flight, latch_op_step(&in_flight, now_ns()), AT_WAITING);
+    status = redis_step_until(&in_flight, latch_op_step(&in_flight, unit_now_ns()), AT_WAITING);
     UNIT_CHECK(status == LATCH_WANT_IO);
     unit_say(self, 'w');
     UNIT_CHECK(unit_finish(&in_flight, status) == LATCH_DONE && unit_held(lease));
@@ -438,8 +430,9 @@ static void a_child_that_gives_up_or_ends_leaves_its_parents_place(void **state)
         unit_join(&child);
         assert_int_equal(redis_count_waiters("r"), 1);
         unit_release(holder);
-        UNIT_CHECK(redis_step_until(&in_flight, latch_op_step(&in_flight, now_ns()), AT_CLAIMING)
-                   == LATCH_WANT_IO);
+        UNIT_CHECK(
+            redis_step_until(&in_flight, latch_op_step(&in_flight, unit_now_ns()), AT_CLAIMING)
+            == LATCH_WANT_IO);
         UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE && unit_held(lease));
         unit_release(lease);
         redis_expect_nothing_left();

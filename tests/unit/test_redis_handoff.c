@@ -4,31 +4,16 @@
  */
 #include "redis_store.h"
 
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
-static latch_request wait_to_write(void)
-{
-    return redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER);
-}
-
-static latch_request wait_to_read(void)
-{
-    return redis_waiting(LATCH_ACQUIRE_SHARED, MINUTE, LATCH_NEVER);
-}
-
 /* Whatever it may have been told meanwhile: it has nothing to ask. */
 static bool waits_still(latch_op *op)
 {
-    return latch_op_step(op, now_ns()) == LATCH_WANT_IO && redis_moment_of(op) == AT_WAITING;
+    return latch_op_step(op, unit_now_ns()) == LATCH_WANT_IO && redis_moment_of(op) == AT_WAITING;
 }
 
 /* A message says that the lock is its, and it is. */
 static bool is_handed_over(latch_op *op)
 {
-    latch_status status = redis_step_until(op, latch_op_step(op, now_ns()), AT_CLAIMING);
+    latch_status status = redis_step_until(op, latch_op_step(op, unit_now_ns()), AT_CLAIMING);
 
     return status == LATCH_WANT_IO && unit_finish(op, status) == LATCH_DONE;
 }
@@ -42,7 +27,7 @@ static latch_store *subscribed_store(const char *options)
 
     lease = redis_lease_in(store, "for subscribing");
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, lease, wait_to_write());
+    redis_begin_wait(&op, lease, redis_wait_to_write());
     unit_release(holder);
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
     unit_release(lease);
@@ -55,12 +40,12 @@ static latch_store *subscribed_store(const char *options)
 static void who_waits_asks_nothing_and_is_told(void **state)
 {
     latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-    int64_t begun_ns = now_ns();
+    int64_t begun_ns = unit_now_ns();
     latch_op op;
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, two, wait_to_write());
+    redis_begin_wait(&op, two, redis_wait_to_write());
     UNIT_CHECK(op.wake_ns >= begun_ns + LATCH_NS_PER_S); /* a safety net, and no poll */
     UNIT_CHECK(waits_still(&op) && redis_count_waiters("r") == 1);
     unit_release(one);
@@ -82,7 +67,7 @@ static void a_contended_lock_costs_three_requests(void **state)
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     redis_count_calls("evalsha");
     for (int round = 0; round < ROUNDS; round++) {
-        redis_begin_wait(&op, two, wait_to_write());
+        redis_begin_wait(&op, two, redis_wait_to_write());
         unit_release(one);
         UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
         unit_release(two);
@@ -101,7 +86,7 @@ static void a_first_wait_subscribes_once(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     for (int round = 0; round < 3; round++) {
-        redis_begin_wait(&op, two, wait_to_write());
+        redis_begin_wait(&op, two, redis_wait_to_write());
         unit_release(one);
         UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
         unit_release(two);
@@ -119,7 +104,7 @@ static void a_wait_for_a_free_lock_is_one_request(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(lease);
     redis_count_calls("evalsha");
-    UNIT_CHECK(unit_run_request(lease, wait_to_write()) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(lease, redis_wait_to_write()) == LATCH_DONE);
     assert_int_equal(redis_count_calls("evalsha"), 1);
     UNIT_CHECK(unit_redis_number("PUBSUB NUMPAT") == 0);
     assert_int_equal(unit_redis_ask("PUBSUB CHANNELS")->elements, 0);
@@ -132,8 +117,8 @@ static void who_is_first_asks_before_the_holders_time_ends(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, 300) == LATCH_DONE);
-    redis_begin_wait(&op, two, wait_to_write());
-    UNIT_CHECK(op.wake_ns <= now_ns() + 301 * LATCH_NS_PER_MS);
+    redis_begin_wait(&op, two, redis_wait_to_write());
+    UNIT_CHECK(op.wake_ns <= unit_now_ns() + 301 * LATCH_NS_PER_MS);
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(two));
 }
 
@@ -146,8 +131,8 @@ static void who_waits_for_a_peer_asks_now_and_then(void **state)
 
     (void) state;
     unit_redis_ask("ZADD r %lld peer %lld __write__", end_ms, end_ms);
-    redis_begin_wait(&op, lease, wait_to_write());
-    UNIT_CHECK(op.wake_ns <= now_ns() + 111 * LATCH_NS_PER_MS);
+    redis_begin_wait(&op, lease, redis_wait_to_write());
+    UNIT_CHECK(op.wake_ns <= unit_now_ns() + 111 * LATCH_NS_PER_MS);
     UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_POLLING) == LATCH_WANT_IO);
     UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_WAITING) == LATCH_WANT_IO);
     unit_redis_ask("DEL r");
@@ -166,7 +151,7 @@ static void locks_are_handed_over_in_the_order_of_the_waits(void **state)
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
     for (int at = 0; at < WAITERS; at++) {
         leases[at] = redis_lease_in(redis_open("redis://127.0.0.1:%d", unit_redis.port), "r");
-        redis_begin_wait(&ops[at], leases[at], wait_to_write());
+        redis_begin_wait(&ops[at], leases[at], redis_wait_to_write());
     }
     assert_int_equal(redis_count_waiters("r"), WAITERS);
     for (int at = 0; at < WAITERS; at++) {
@@ -185,7 +170,7 @@ static void a_try_overtakes_nobody_and_waits_not(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, two, wait_to_write());
+    redis_begin_wait(&op, two, redis_wait_to_write());
     UNIT_CHECK(redis_run(three, LATCH_ACQUIRE) == LATCH_CONFLICT);
     UNIT_CHECK(redis_count_waiters("r") == 1);
     unit_release(one);
@@ -203,10 +188,10 @@ static void readers_in_a_row_read_together(void **state)
     UNIT_CHECK(redis_run(writer, LATCH_ACQUIRE) == LATCH_DONE);
     for (int at = 0; at < 3; at++) {
         readers[at] = redis_other_lease("r");
-        redis_begin_wait(&ops[at], readers[at], wait_to_read());
+        redis_begin_wait(&ops[at], readers[at], redis_wait_to_read());
     }
     last = redis_other_lease("r");
-    redis_begin_wait(&last_op, last, wait_to_write());
+    redis_begin_wait(&last_op, last, redis_wait_to_write());
     unit_release(writer);
     for (int at = 0; at < 3; at++) {
         UNIT_CHECK(is_handed_over(&ops[at]));
@@ -231,9 +216,9 @@ static void a_reader_stands_behind_a_writer_that_waits(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(first, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    redis_begin_wait(&write_op, writer, wait_to_write());
+    redis_begin_wait(&write_op, writer, redis_wait_to_write());
     UNIT_CHECK(redis_run(reader, LATCH_ACQUIRE_SHARED) == LATCH_CONFLICT);
-    redis_begin_wait(&read_op, reader, wait_to_read());
+    redis_begin_wait(&read_op, reader, redis_wait_to_read());
     unit_release(first);
     UNIT_CHECK(unit_finish(&write_op, LATCH_WANT_IO) == LATCH_DONE);
     UNIT_CHECK(waits_still(&read_op));
@@ -254,8 +239,8 @@ static void a_wait_in_a_wait_gets_its_message_and_leaves_the_other_its_own(void 
         (void) state;
         UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
         UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
-        redis_begin_wait(&outer_op, outer, wait_to_write());
-        redis_begin_wait(&inner_op, inner, wait_to_write());
+        redis_begin_wait(&outer_op, outer, redis_wait_to_write());
+        redis_begin_wait(&inner_op, inner, redis_wait_to_write());
         unit_release(outer_first ? one : two);
         unit_release(outer_first ? two : one); /* the inner wait reads both messages */
         UNIT_CHECK(unit_finish(&inner_op, LATCH_WANT_IO) == LATCH_DONE);
@@ -275,8 +260,8 @@ static void two_waits_of_one_process_for_one_lock_are_two_waiters(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&ops[0], one, wait_to_write());
-    redis_begin_wait(&ops[1], two, wait_to_write());
+    redis_begin_wait(&ops[0], one, redis_wait_to_write());
+    redis_begin_wait(&ops[1], two, redis_wait_to_write());
     assert_int_equal(redis_count_waiters("r"), 2);
     unit_release(holder);
     /* The second reads the first one's message. */
@@ -297,11 +282,11 @@ static void who_is_first_asks_when_a_brief_hold_ends(void **state)
         UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
         redis_begin_wait(&brief_op, brief,
                          redis_waiting(shared ? LATCH_ACQUIRE_SHARED : LATCH_ACQUIRE, 300, MINUTE));
-        redis_begin_wait(&next_op, next, wait_to_write());
+        redis_begin_wait(&next_op, next, redis_wait_to_write());
         unit_release(one);
         UNIT_CHECK(is_handed_over(&brief_op));
         do {
-            unit_await_wish(&next_op, LATCH_WANT_IO, now_ns() + UNIT_PATIENCE_NS);
+            unit_await_wish(&next_op, LATCH_WANT_IO, unit_now_ns() + UNIT_PATIENCE_NS);
             UNIT_CHECK(waits_still(&next_op)); /* it was told, and asks for nothing yet */
         } while (next_op.wake_ns > brief->deadline_ns + 100 * LATCH_NS_PER_MS);
         UNIT_CHECK(unit_finish(&next_op, LATCH_WANT_IO) == LATCH_DONE);
@@ -320,12 +305,12 @@ static void who_comes_too_late_to_claim_is_first_again(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&late_op, late, wait_to_write());
-    redis_begin_wait(&next_op, next, wait_to_write());
-    redis_begin_wait(&last_op, last, wait_to_write());
+    redis_begin_wait(&late_op, late, redis_wait_to_write());
+    redis_begin_wait(&next_op, next, redis_wait_to_write());
+    redis_begin_wait(&last_op, last, redis_wait_to_write());
     unit_release(holder); /* and `late` does not move */
     UNIT_CHECK(redis_finish_outer(&next_op) == LATCH_DONE && unit_held(next));
-    UNIT_CHECK(redis_step_until(&late_op, latch_op_step(&late_op, now_ns()), AT_CLAIMING)
+    UNIT_CHECK(redis_step_until(&late_op, latch_op_step(&late_op, unit_now_ns()), AT_CLAIMING)
                == LATCH_WANT_IO);
     UNIT_CHECK(redis_step_until(&late_op, LATCH_WANT_IO, AT_WAITING) == LATCH_WANT_IO);
     UNIT_CHECK(!unit_held(late));
@@ -348,8 +333,8 @@ static void a_promotion_goes_before_those_who_wait_for_its_own_hold(void **state
     (void) state;
     UNIT_CHECK(redis_run(reader, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
     UNIT_CHECK(redis_run(other, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    redis_begin_wait(&writer_op, writer, wait_to_write());
-    redis_begin_wait(&op, reader, wait_to_write());
+    redis_begin_wait(&writer_op, writer, redis_wait_to_write());
+    redis_begin_wait(&op, reader, redis_wait_to_write());
     UNIT_CHECK(unit_held(reader) && reader->mode == LATCH_SHARED);
     unit_release(other);
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && reader->mode == LATCH_EXCLUSIVE);
@@ -369,8 +354,8 @@ static void of_two_that_promote_the_second_is_refused_at_once(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    redis_begin_wait(&op, one, wait_to_write());
-    UNIT_CHECK(unit_run_request(two, wait_to_write()) == LATCH_CONFLICT);
+    redis_begin_wait(&op, one, redis_wait_to_write());
+    UNIT_CHECK(unit_run_request(two, redis_wait_to_write()) == LATCH_CONFLICT);
     UNIT_CHECK(unit_held(two) && two->mode == LATCH_SHARED && redis_count_waiters("r") == 1);
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE);
     unit_release(two);
@@ -408,7 +393,7 @@ static void a_demotion_lets_readers_in_that_wait(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(writer, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, reader, wait_to_read());
+    redis_begin_wait(&op, reader, redis_wait_to_read());
     UNIT_CHECK(redis_run(writer, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
     UNIT_CHECK(is_handed_over(&op));
     UNIT_CHECK(unit_held(writer) && unit_held(reader));
@@ -425,7 +410,7 @@ static void a_holder_that_asks_again_does_not_wait_behind_others(void **state)
         latch_op op;
 
         UNIT_CHECK(redis_run(holder, kinds[at]) == LATCH_DONE);
-        redis_begin_wait(&op, other, wait_to_write());
+        redis_begin_wait(&op, other, redis_wait_to_write());
         UNIT_CHECK(unit_run_request(holder, redis_waiting(kinds[at], MINUTE, LATCH_NEVER))
                    == LATCH_DONE);
         assert_int_equal(redis_count_waiters("r"), 1);
@@ -443,7 +428,7 @@ static void detached_releases_hand_over_too(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, two, wait_to_write());
+    redis_begin_wait(&op, two, redis_wait_to_write());
     UNIT_CHECK(unit_run_request(one, redis_detached_release()) == LATCH_DONE);
     UNIT_CHECK(is_handed_over(&op) && unit_held(two));
 }
@@ -466,7 +451,7 @@ static void names_of_any_bytes_and_any_length_wait_under_their_prefix(void **sta
         latch_lease_init(one, store, names[at], lengths[at]);
         latch_lease_init(two, store, names[at], lengths[at]);
         UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-        redis_begin_wait(&op, two, wait_to_write());
+        redis_begin_wait(&op, two, redis_wait_to_write());
         unit_release(one);
         UNIT_CHECK(redis_finish_outer(&op) == LATCH_DONE && unit_held(two));
         unit_release(two);

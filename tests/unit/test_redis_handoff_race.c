@@ -10,11 +10,6 @@ enum { RACES = 10000, WAITERS = 3 };
 /* For the server to come to it. */
 #define STEP_NS (100 * INT64_C(1000))
 
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
 static uint64_t random_state;
 
 static uint64_t random_below(uint64_t limit)
@@ -27,7 +22,8 @@ static void seed(void)
 {
     const char *given = getenv("LATCH_TEST_SEED");
 
-    random_state = given != NULL ? strtoull(given, NULL, 10) : (uint64_t) now_ns() % 1000000000;
+    random_state = given != NULL ? strtoull(given, NULL, 10)
+                                 : (uint64_t) unit_now_ns() % 1000000000;
     print_message("seed %llu\n", (unsigned long long) random_state);
 }
 
@@ -68,11 +64,11 @@ static void a_time_out_that_races_a_grant_leaves_nothing(void **state)
             redis_begin_wait(&behind_op, behind, redis_waiting(kind, MINUTE, LATCH_NEVER));
         }
         UNIT_CHECK(unit_run_request(holder, redis_detached_release()) == LATCH_DONE);
-        end_ns = now_ns() + (int64_t) random_below(SPREAD_US) * 1000;
+        end_ns = unit_now_ns() + (int64_t) random_below(SPREAD_US) * 1000;
         if (by_cancel) {
-            while (LATCH_WANTS(status) && now_ns() < end_ns) {
+            while (LATCH_WANTS(status) && unit_now_ns() < end_ns) {
                 unit_await_wish(&op, status, end_ns);
-                status = latch_op_step(&op, now_ns());
+                status = latch_op_step(&op, unit_now_ns());
             }
             status = LATCH_WANTS(status) ? unit_cancel(&op) : status;
         } else {
@@ -84,8 +80,7 @@ static void a_time_out_that_races_a_grant_leaves_nothing(void **state)
         if (somebody_behind) {
             pass_on(behind, redis_finish_outer(&behind_op));
         }
-        UNIT_CHECK(unit_run_request(holder, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
-                   == LATCH_DONE);
+        UNIT_CHECK(unit_run_request(holder, redis_wait_to_write()) == LATCH_DONE);
         assert_int_equal(unit_redis_number("ZCARD r"), 2);
         UNIT_CHECK(redis_run(holder, LATCH_RELEASE) == LATCH_DONE);
         redis_expect_nothing_left();
@@ -121,14 +116,13 @@ static void waits_that_come_and_go_lose_no_grant(void **state)
                                              : unit_run_request(lease, redis_detached_release()))
                        == LATCH_DONE);
         } else if (!LATCH_WANTS(statuses[at])) {
-            statuses[at] =
-                unit_begin(&ops[at], lease, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+            statuses[at] = unit_begin(&ops[at], lease, redis_wait_to_write());
         } else if (random_below(8) == 0) {
             statuses[at] = random_below(2) == 0 ? unit_cancel(&ops[at]) : redis_time_out(&ops[at]);
             statuses[at] = unit_finish(&ops[at], statuses[at]);
         } else {
-            unit_await_wish(&ops[at], statuses[at], now_ns() + STEP_NS);
-            statuses[at] = latch_op_step(&ops[at], now_ns());
+            unit_await_wish(&ops[at], statuses[at], unit_now_ns() + STEP_NS);
+            statuses[at] = latch_op_step(&ops[at], unit_now_ns());
         }
         UNIT_CHECK(!LATCH_FAILED(statuses[at]));
     }

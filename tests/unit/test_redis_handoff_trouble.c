@@ -7,20 +7,9 @@
 
 #include "store/redis.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #define ALL (SIZE_MAX >> 1)
-
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
-static latch_request wait_to_write(void)
-{
-    return redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER);
-}
 
 /* ---- Several waiters */
 
@@ -39,31 +28,24 @@ static void begin_waits(waiters *all, const char *options)
         latch_store *store = redis_open("redis://127.0.0.1:%d%s", unit_redis.port, options);
 
         all->leases[at] = redis_lease_in(store, "r");
-        redis_begin_wait(&all->ops[at], all->leases[at], wait_to_write());
+        redis_begin_wait(&all->ops[at], all->leases[at], redis_wait_to_write());
         all->statuses[at] = LATCH_WANT_IO;
     }
-}
-
-static bool is_due(const latch_op *op, latch_status status)
-{
-    struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
-
-    return now_ns() >= op->wake_ns || (status == LATCH_WANT_IO && poll(&poll_fd, 1, 0) > 0);
 }
 
 /* All of them get the lock, each releases it, and only one has it at a time. */
 static void serve_all(waiters *all)
 {
-    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
     int served = 0;
 
     while (served < WAITERS) {
-        UNIT_CHECK(now_ns() < limit_ns);
+        UNIT_CHECK(unit_now_ns() < limit_ns);
         for (int at = 0; at < WAITERS; at++) {
             latch_status *status = &all->statuses[at];
 
-            if (LATCH_WANTS(*status) && is_due(&all->ops[at], *status)) {
-                *status = latch_op_step(&all->ops[at], now_ns());
+            if (LATCH_WANTS(*status) && unit_is_due(&all->ops[at], *status)) {
+                *status = latch_op_step(&all->ops[at], unit_now_ns());
                 if (!LATCH_WANTS(*status)) {
                     if (*status != LATCH_DONE) {
                         print_message("waiter %d: status %d: %s\n", at, *status,
@@ -89,14 +71,14 @@ static void a_subscription_that_is_cut_is_made_anew_and_keeps_the_place(void **s
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&two_op, two, wait_to_write());
-    redis_begin_wait(&three_op, three, wait_to_write());
+    redis_begin_wait(&two_op, two, redis_wait_to_write());
+    redis_begin_wait(&three_op, three, redis_wait_to_write());
     for (int round = 0; round < 3; round++) {
         unit_redis_ask("CLIENT KILL TYPE pubsub");
-        UNIT_CHECK(redis_step_until(&two_op, latch_op_step(&two_op, now_ns()), AT_ASKING)
+        UNIT_CHECK(redis_step_until(&two_op, latch_op_step(&two_op, unit_now_ns()), AT_ASKING)
                    == LATCH_WANT_IO);
         UNIT_CHECK(redis_step_until(&two_op, LATCH_WANT_IO, AT_WAITING) == LATCH_WANT_IO);
-        UNIT_CHECK(redis_step_until(&three_op, latch_op_step(&three_op, now_ns()), AT_WAITING)
+        UNIT_CHECK(redis_step_until(&three_op, latch_op_step(&three_op, unit_now_ns()), AT_WAITING)
                    == LATCH_WANT_IO);
         assert_int_equal(redis_count_waiters("r"), 2);
     }
@@ -114,7 +96,7 @@ static void who_was_taken_for_dead_is_served_all_the_same(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, two, wait_to_write());
+    redis_begin_wait(&op, two, redis_wait_to_write());
     unit_redis_ask("CLIENT KILL TYPE pubsub");
     unit_release(one);
     UNIT_CHECK(redis_is_free("r") && redis_count_waiters("r") == 0);
@@ -130,7 +112,7 @@ static latch_lease *begin_wait_on_wire(latch_op *op, latch_lease *holder, const 
     latch_status status;
 
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    status = redis_wire_step_until(op, unit_begin(op, lease, wait_to_write()), AT_WAITING);
+    status = redis_wire_step_until(op, unit_begin(op, lease, redis_wait_to_write()), AT_WAITING);
     UNIT_CHECK(status == LATCH_WANT_IO);
     return lease;
 }
@@ -180,7 +162,7 @@ static void messages_about_other_waits_change_nothing(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, lease, wait_to_write());
+    redis_begin_wait(&op, lease, redis_wait_to_write());
     snprintf(channel, sizeof(channel), "%s",
              unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->element[0]->str);
     for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++) {
@@ -188,7 +170,7 @@ static void messages_about_other_waits_change_nothing(void **state)
         assert_int_equal(unit_redis_number("PUBLISH latch:requeue %s", words[at]), 1);
     }
     unit_await_grant(&op);
-    UNIT_CHECK(latch_op_step(&op, now_ns()) == LATCH_WANT_IO);
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_WANT_IO);
     UNIT_CHECK(redis_moment_of(&op) == AT_WAITING && !unit_held(lease));
     /* A message is no hold: the answer counts. */
     unit_redis_ask("PUBLISH %s %s", channel, "granted 1");
@@ -208,7 +190,7 @@ static void a_wait_does_not_need_its_connection_until_it_asks(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, two, wait_to_write());
+    redis_begin_wait(&op, two, redis_wait_to_write());
     unit_redis_ask("CLIENT KILL TYPE normal");
     unit_redis_ask("SCRIPT FLUSH");
     assert_int_equal(redis_count_waiters("r"), 1);
@@ -226,8 +208,8 @@ static latch_status lose_answer(latch_op *op, latch_status status, size_t passed
     redis_wire_pass_reply(passed);
     redis_wire_cut();
     do {
-        unit_await_wish(op, status, now_ns() + UNIT_PATIENCE_NS);
-        status = latch_op_step(op, now_ns());
+        unit_await_wish(op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        status = latch_op_step(op, unit_now_ns());
     } while (LATCH_WANTS(status) && redis_moment_of(op) == moment);
     UNIT_CHECK(LATCH_WANTS(status));
     return status;
@@ -284,7 +266,7 @@ static void a_promotion_that_ended_unheard_leaves_no_reader(void **state)
         UNIT_CHECK(status == LATCH_WANT_IO);
         status = lose_answer(&op, status, 0);
     }
-    UNIT_CHECK(unit_run_request(other, wait_to_write()) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(other, redis_wait_to_write()) == LATCH_DONE);
     status = redis_wire_step_until(&op, status, AT_WAITING);
     UNIT_CHECK(status == LATCH_WANT_IO && unit_held(other) && !unit_held(lease));
 }
@@ -307,7 +289,7 @@ static void who_waits_is_served_by_a_server_that_was_restarted(void **state)
         }
         for (int at = 0; at < WAITERS; at++) { /* they try in vain */
             unit_await_grant(&all.ops[at]);
-            all.statuses[at] = latch_op_step(&all.ops[at], now_ns());
+            all.statuses[at] = latch_op_step(&all.ops[at], unit_now_ns());
             UNIT_CHECK(LATCH_WANTS(all.statuses[at]));
         }
         unit_redis_start(NULL);
@@ -324,12 +306,12 @@ static void a_wait_outlives_its_server_for_no_longer_than_one_may_connect(void *
 
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, lease, wait_to_write());
+    redis_begin_wait(&op, lease, redis_wait_to_write());
     unit_redis_kill();
     UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), "cannot connect"));
     UNIT_CHECK(!unit_held(lease) && !lease->busy);
     unit_redis_start(NULL);
-    UNIT_CHECK(unit_run_request(lease, wait_to_write()) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(lease, redis_wait_to_write()) == LATCH_DONE);
     unit_release(lease);
     redis_expect_nothing_left();
 }
@@ -349,7 +331,7 @@ static void a_server_that_loads_its_data_is_awaited(void **state)
         unit_redis_ask("SET filler%d %b", at, path, sizeof(path));
     }
     UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 500) == LATCH_DONE);
-    redis_begin_wait(&op, lease, wait_to_write());
+    redis_begin_wait(&op, lease, redis_wait_to_write());
     unit_redis_ask("SAVE");
     unit_redis_kill();
     unit_redis_start(slowly);
@@ -379,7 +361,7 @@ static void all_who_wait_are_served_when_the_server_has_lost_its_data(void **sta
             all.statuses[0] = redis_step_until(&all.ops[0], LATCH_WANT_IO, AT_POLLING);
             for (int at = 0; at < WAITERS; at++) {
                 all.statuses[at] = redis_step_until(&all.ops[at],
-                                                    latch_op_step(&all.ops[at], now_ns()),
+                                                    latch_op_step(&all.ops[at], unit_now_ns()),
                                                     AT_WAITING);
             }
             unit_release(other);
@@ -396,7 +378,7 @@ static void who_waits_is_told_though_the_server_has_forgotten_the_scripts(void *
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, two, wait_to_write());
+    redis_begin_wait(&op, two, redis_wait_to_write());
     unit_redis_ask("SCRIPT FLUSH");
     unit_release(one);
     unit_redis_ask("SCRIPT FLUSH");
@@ -426,20 +408,20 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
         latch_op op;
 
         UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 1000) == LATCH_DONE);
-        redis_begin_wait(&op, lease, wait_to_write());
+        redis_begin_wait(&op, lease, redis_wait_to_write());
         redis_hold_server();
-        deadline_ns = now_ns() + 1500 * LATCH_NS_PER_MS; /* after it asks again */
+        deadline_ns = unit_now_ns() + 1500 * LATCH_NS_PER_MS; /* after it asks again */
         op.request.deadline_ns = deadline_ns;
         while (LATCH_WANTS(status)) {
             UNIT_CHECK(step_ns < deadline_ns);
             unit_await_wish(&op, status, deadline_ns);
-            step_ns = now_ns();
+            step_ns = unit_now_ns();
             status = latch_op_step(&op, step_ns);
         }
         UNIT_CHECK(status == cases[at].ends && !unit_held(lease));
         UNIT_CHECK((step_ns >= deadline_ns) == (status == LATCH_CONFLICT));
         redis_let_server_go();
-        UNIT_CHECK(unit_run_request(lease, wait_to_write()) == LATCH_DONE);
+        UNIT_CHECK(unit_run_request(lease, redis_wait_to_write()) == LATCH_DONE);
         unit_release(lease);
         redis_expect_nothing_left();
         redis_store_forget();
@@ -458,7 +440,8 @@ static void a_request_leaves_a_subscription_alone_that_another_makes(void **stat
 
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    status = redis_wire_step_until(&op, unit_begin(&op, lease, wait_to_write()), AT_SUBSCRIBING);
+    status =
+        redis_wire_step_until(&op, unit_begin(&op, lease, redis_wait_to_write()), AT_SUBSCRIBING);
     other_status = unit_begin(&other_op, other, redis_request(LATCH_ACQUIRE));
     UNIT_CHECK(connection->stage != REDIS_CLOSED);
     UNIT_CHECK(redis_wire_finish(&other_op, other_status) == LATCH_DONE);

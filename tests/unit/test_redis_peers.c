@@ -7,25 +7,6 @@
 
 #include "store/redis.h"
 
-#include <poll.h>
-
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
-static latch_request wait_to_write(void)
-{
-    return redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER);
-}
-
-static bool is_due(const latch_op *op, latch_status status)
-{
-    struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
-
-    return now_ns() >= op->wake_ns || (status == LATCH_WANT_IO && poll(&poll_fd, 1, 0) > 0);
-}
-
 /* What is kept for peers may stay behind the last one who waits, but not for ever. */
 static void forget_peers(void)
 {
@@ -62,19 +43,19 @@ static pair begin_relay(const char *options)
 static bool hand_over(pair *relay, bool (*takes)(void *context), void *context)
 {
     latch_lease *next = relay->leases[1 - relay->holder];
-    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
     latch_status status = LATCH_WANT_IO;
     bool taken = false;
     latch_op op;
 
-    redis_begin_wait(&op, next, wait_to_write());
+    redis_begin_wait(&op, next, redis_wait_to_write());
     UNIT_CHECK(!takes(context));
     unit_release(relay->leases[relay->holder]);
     while (LATCH_WANTS(status)) {
-        UNIT_CHECK(now_ns() < limit_ns);
+        UNIT_CHECK(unit_now_ns() < limit_ns);
         taken = taken || takes(context);
-        if (is_due(&op, status)) {
-            status = latch_op_step(&op, now_ns());
+        if (unit_is_due(&op, status)) {
+            status = latch_op_step(&op, unit_now_ns());
         }
     }
     UNIT_CHECK(status == LATCH_DONE && unit_held(next));
@@ -94,9 +75,9 @@ static bool symfony_takes(void *context)
 static bool is_symfony_served(const char *options, int64_t longest_ns)
 {
     pair relay = begin_relay(options);
-    int64_t limit_ns = now_ns() + longest_ns;
+    int64_t limit_ns = unit_now_ns() + longest_ns;
 
-    while (now_ns() < limit_ns) {
+    while (unit_now_ns() < limit_ns) {
         if (hand_over(&relay, symfony_takes, NULL)) {
             return true;
         }
@@ -132,7 +113,7 @@ static bool expects_peers(const char *options)
     latch_op op;
 
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, lease, wait_to_write());
+    redis_begin_wait(&op, lease, redis_wait_to_write());
     UNIT_CHECK(redis_step_until(&op, latch_op_step(&op, op.wake_ns), AT_POLLING) == LATCH_WANT_IO);
     UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_WAITING) == LATCH_WANT_IO);
     expects = unit_redis_number("EXISTS latch:peers:" LOCK) == 1;
@@ -177,7 +158,7 @@ static long long count_questions(latch_store *store, int waits)
     redis_count_calls("script|exists");
     for (int at = 0; at < waits; at++) {
         UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-        redis_begin_wait(&op, lease, wait_to_write());
+        redis_begin_wait(&op, lease, redis_wait_to_write());
         unit_release(holder);
         UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
         unit_release(lease);
@@ -232,10 +213,10 @@ static void a_wait_without_messages_is_a_poll(void **state)
         holder = redis_lease_in(store, "r");
         lease = redis_lease_in(store, "r");
         UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-        UNIT_CHECK(redis_step_until(&op, unit_begin(&op, lease, wait_to_write()), AT_PAUSING)
+        UNIT_CHECK(redis_step_until(&op, unit_begin(&op, lease, redis_wait_to_write()), AT_PAUSING)
                    == LATCH_WANT_TIMER);
         UNIT_CHECK(op.waiting && redis_count_waiters("r") == 0);
-        UNIT_CHECK(op.wake_ns <= now_ns() + 110 * LATCH_NS_PER_MS);
+        UNIT_CHECK(op.wake_ns <= unit_now_ns() + 110 * LATCH_NS_PER_MS);
         unit_release(holder);
         UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE && unit_held(lease));
         UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_CONFLICT);
@@ -244,7 +225,7 @@ static void a_wait_without_messages_is_a_poll(void **state)
         unit_release(lease);
         unit.ahead_ns += 61 * LATCH_NS_PER_S;
         UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-        redis_begin_wait(&op, lease, wait_to_write());
+        redis_begin_wait(&op, lease, redis_wait_to_write());
         unit_release(holder);
         UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
         unit_release(lease);
@@ -267,10 +248,10 @@ static void a_lock_that_was_free_meanwhile_says_nothing_of_messages(void **state
     one = redis_lease_in(store, "r");
     two = redis_lease_in(store, "r");
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    status = redis_step_until(&op, unit_begin(&op, two, wait_to_write()), AT_SUBSCRIBING);
+    status = redis_step_until(&op, unit_begin(&op, two, redis_wait_to_write()), AT_SUBSCRIBING);
     unit_release(one);
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
-    UNIT_CHECK(redis_step_until(&op, unit_begin(&op, one, wait_to_write()), AT_PAUSING)
+    UNIT_CHECK(redis_step_until(&op, unit_begin(&op, one, redis_wait_to_write()), AT_PAUSING)
                == LATCH_WANT_TIMER);
     UNIT_CHECK(redis_count_waiters("r") == 0);
     unit_release(two);
@@ -292,8 +273,8 @@ static void messages_that_are_forbidden_later_stop_nobody(void **state)
         latch_op one_op, two_op;
 
         UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-        redis_begin_wait(&one_op, one, wait_to_write());
-        redis_begin_wait(&two_op, two, wait_to_write());
+        redis_begin_wait(&one_op, one, redis_wait_to_write());
+        redis_begin_wait(&two_op, two, redis_wait_to_write());
         snprintf(rule, sizeof(rule), "ACL SETUSER default %s", rules[at]);
         unit_redis_ask(rule);
         unit_redis_ask("CLIENT KILL TYPE pubsub");
@@ -318,7 +299,7 @@ static void a_wait_where_no_second_connection_is_to_be_had_is_a_poll(void **stat
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT); /* connected */
     unit_redis_ask("CONFIG SET maxclients 1");
-    UNIT_CHECK(redis_step_until(&op, unit_begin(&op, lease, wait_to_write()), AT_PAUSING)
+    UNIT_CHECK(redis_step_until(&op, unit_begin(&op, lease, redis_wait_to_write()), AT_PAUSING)
                == LATCH_WANT_TIMER);
     UNIT_CHECK(redis_count_waiters("r") == 0);
     unit_release(holder);
@@ -338,8 +319,8 @@ static bool poller_takes(void *context)
 {
     polling *poller = context;
 
-    if (LATCH_WANTS(poller->status) && is_due(&poller->op, poller->status)) {
-        poller->status = latch_op_step(&poller->op, now_ns());
+    if (LATCH_WANTS(poller->status) && unit_is_due(&poller->op, poller->status)) {
+        poller->status = latch_op_step(&poller->op, unit_now_ns());
         if (poller->status == LATCH_DONE) {
             UNIT_CHECK(unit_held(poller->lease));
             unit_release(poller->lease);
@@ -351,7 +332,7 @@ static bool poller_takes(void *context)
 
 static void one_of_ours_that_polls_gets_the_lock_too(void **state)
 {
-    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
     pair relay = begin_relay("");
     latch_store *store;
     polling poller;
@@ -360,12 +341,12 @@ static void one_of_ours_that_polls_gets_the_lock_too(void **state)
     unit_redis_ask("ACL SETUSER tester reset on >secret ~* &* +@all -publish");
     store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);
     poller.lease = redis_lease_in(store, LOCK);
-    poller.status = unit_begin(&poller.op, poller.lease, wait_to_write());
+    poller.status = unit_begin(&poller.op, poller.lease, redis_wait_to_write());
     while (!hand_over(&relay, poller_takes, &poller)) {
         if (!LATCH_WANTS(poller.status)) {
             print_message("status %d: %s\n", poller.status, unit.error.message);
         }
-        UNIT_CHECK(now_ns() < limit_ns && LATCH_WANTS(poller.status));
+        UNIT_CHECK(unit_now_ns() < limit_ns && LATCH_WANTS(poller.status));
     }
     unit_release(relay.leases[relay.holder]);
     forget_peers();
@@ -380,7 +361,7 @@ static void wait_and_be_killed(unit_process *self, void *argument)
 
     (void) argument;
     unit.random_state += 1;
-    redis_begin_wait(&op, lease, wait_to_write());
+    redis_begin_wait(&op, lease, redis_wait_to_write());
     unit_say(self, 'w');
     unit_hear(self);
 }
@@ -397,8 +378,7 @@ static void a_dead_waiter_is_skipped_though_somebody_listens_to_all_channels(voi
     child = unit_fork(wait_and_be_killed, NULL);
     unit_expect(&child, 'w');
     unit_kill(&child);
-    while (unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->elements != 0) {
-    }
+    UNIT_AWAIT(unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->elements == 0);
     assert_int_equal(redis_count_waiters("r"), 1);
     unit_release(holder);
     lease = redis_other_lease("r");
@@ -419,18 +399,18 @@ static void who_is_subscribed_elsewhere_polls_as_a_peer(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
-    status = unit_begin(&op, lease, wait_to_write());
+    status = unit_begin(&op, lease, redis_wait_to_write());
     for (int round = 0; round < 3; round++) {
         status = redis_step_until(&op, status, AT_SUBSCRIBING);
         while (subscription->call == NULL) { /* it is being connected */
-            unit_await_wish(&op, status, now_ns() + UNIT_PATIENCE_NS);
-            status = latch_op_step(&op, now_ns());
+            unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+            status = latch_op_step(&op, unit_now_ns());
         }
         subscription->channel[strlen(subscription->channel) - 1] ^= 1;
         status = redis_step_until(&op, status, AT_PAUSING);
         UNIT_CHECK(LATCH_WANTS(status) && !latch_redis_is_subscribed(subscription));
         /* Once may be by chance. */
-        UNIT_CHECK(latch_redis_is_mute(subscription, now_ns()) == (round > 0));
+        UNIT_CHECK(latch_redis_is_mute(subscription, unit_now_ns()) == (round > 0));
         unit.ahead_ns += LATCH_NS_PER_S << round;
     }
     unit_release(holder);

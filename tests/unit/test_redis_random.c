@@ -14,11 +14,6 @@
 static latch_lease *leases[LEASES];
 static char last[256]; /* what was done, for a failure's message */
 
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
 static int choose(int count)
 {
     return (int) (random() % count);
@@ -101,7 +96,7 @@ static void act(int round)
     }
     status = redis_step_until_sent(&op, unit_begin(&op, lease, request));
     if (hangs && fault == 2) { /* while the server does not know of it yet */
-        status = LATCH_WANTS(status) ? latch_op_cancel(&op, now_ns()) : status;
+        status = LATCH_WANTS(status) ? latch_op_cancel(&op, unit_now_ns()) : status;
         redis_let_server_go();
         unit_finish(&op, status);
     } else {

@@ -5,19 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
 /* Time passes until the lease counts as held no more. */
 static void await_expiry(const latch_lease *lease)
 {
-    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
-
-    while (unit_held(lease)) {
-        UNIT_CHECK(now_ns() < limit_ns);
-    }
+    UNIT_AWAIT(!unit_held(lease));
 }
 
 /* ---- Holding */
@@ -201,15 +192,15 @@ static void the_server_holds_as_long_as_the_lease_at_least(void **state)
 
     (void) state;
     for (int round = 0; round < 30; round++) {
-        int64_t before_ns = now_ns(), server_us, expiry_ms;
+        int64_t before_ns = unit_now_ns(), server_us, expiry_ms;
 
         UNIT_CHECK(redis_run(lease, kinds[round % 3]) == LATCH_DONE);
         UNIT_CHECK(lease->deadline_ns >= before_ns + MINUTE * LATCH_NS_PER_MS);
-        UNIT_CHECK(lease->deadline_ns <= now_ns() + MINUTE * LATCH_NS_PER_MS);
+        UNIT_CHECK(lease->deadline_ns <= unit_now_ns() + MINUTE * LATCH_NS_PER_MS);
         expiry_ms = atoll(unit_redis_text("ZSCORE r %s", lease->token));
         server_us = unit_redis_now_us();
         /* The engine's clock is read after the server's: so much the less is left there. */
-        UNIT_CHECK(lease->deadline_ns - now_ns() <= (expiry_ms * 1000 - server_us) * 1000);
+        UNIT_CHECK(lease->deadline_ns - unit_now_ns() <= (expiry_ms * 1000 - server_us) * 1000);
     }
 }
 
@@ -223,8 +214,7 @@ static void a_lease_that_has_expired_is_lost(void **state)
 
         UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, 20) == LATCH_DONE);
         await_expiry(one);
-        UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
-                   == LATCH_DONE);
+        UNIT_CHECK(unit_run_request(two, redis_wait_to_write()) == LATCH_DONE);
         UNIT_CHECK(redis_run(one, kinds[at]) == LATCH_CONFLICT);
         UNIT_CHECK(one->lost && one->mode == LATCH_FREE);
         UNIT_CHECK(redis_run(one, LATCH_RELEASE) == LATCH_DONE);
@@ -301,7 +291,7 @@ static void a_token_proves_the_hold(void **state)
     latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE);
     UNIT_CHECK(two->mode == LATCH_EXCLUSIVE && unit_held(two));
-    UNIT_CHECK(two->deadline_ns <= now_ns() + MINUTE * LATCH_NS_PER_MS);
+    UNIT_CHECK(two->deadline_ns <= unit_now_ns() + MINUTE * LATCH_NS_PER_MS);
     UNIT_CHECK(redis_run(two, LATCH_REFRESH) == LATCH_DONE);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE && two->fencing_token == fencing);
     unit_release(two);

@@ -213,11 +213,7 @@ static void neither_process_is_certain_of_what_was_handed_on(void **state)
 
 static void await_expiry(void)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
-
-    while (unit_held(lease) || !redis_is_free("r")) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
-    }
+    UNIT_AWAIT(!unit_held(lease) && redis_is_free("r"));
 }
 
 static void release_what_has_expired(unit_process *self, void *argument)

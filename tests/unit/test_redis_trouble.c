@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
 /* The store can be used, and nothing stands in the way of whoever wants the lock. */
 static void expect_working(latch_lease *lease)
 {
@@ -87,7 +82,7 @@ static void a_wait_goes_on_when_its_connection_is_replaced(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_send(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    redis_send(&op, two, redis_wait_to_write());
     unit_redis_ask("CLIENT KILL TYPE normal");
     unit_redis_ask("SCRIPT FLUSH");
     unit_release(one);
@@ -127,7 +122,7 @@ static latch_status send_again(latch_op *op)
 
     do {
         unit_await_grant(op); /* what is left of the old connection */
-        status = latch_op_step(op, now_ns());
+        status = latch_op_step(op, unit_now_ns());
     } while (status == LATCH_WANT_IO && !redis_wire_is_wanted());
     status = redis_step_until_sent(op, status);
     UNIT_CHECK(status == LATCH_WANT_IO);
@@ -215,7 +210,7 @@ static void a_promotion_that_ended_unheard_leaves_no_reader(void **state)
 
     (void) state;
     send_and_lose_reply(&op, lease, redis_request_for(LATCH_ACQUIRE, 20), 0);
-    UNIT_CHECK(unit_run_request(other, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
+    UNIT_CHECK(unit_run_request(other, redis_wait_to_write())
                == LATCH_DONE);
     UNIT_CHECK(finish_on_new_connection(&op) == LATCH_CONFLICT);
     UNIT_CHECK(unit_held(other) && !unit_held(lease));
@@ -279,7 +274,7 @@ static void lose_release(latch_lease *lease, latch_request release)
         redis_wire_cut();
         do {
             unit_await_grant(&op);
-        } while (latch_op_step(&op, now_ns()) == LATCH_WANT_IO && !redis_wire_is_wanted());
+        } while (latch_op_step(&op, unit_now_ns()) == LATCH_WANT_IO && !redis_wire_is_wanted());
         UNIT_CHECK(redis_step_until_sent(&op, LATCH_WANT_IO) == LATCH_WANT_IO);
         redis_wire_accept();
         redis_wire_cut();
@@ -294,7 +289,7 @@ static void lose_release(latch_lease *lease, latch_request release)
     redis_send(&op, other, redis_request(LATCH_ACQUIRE));
     while (!redis_wire_is_wanted()) {
         unit_await_grant(&op);
-        UNIT_CHECK(latch_op_step(&op, now_ns()) == LATCH_WANT_IO);
+        UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_WANT_IO);
     }
     UNIT_CHECK(redis_step_until_sent(&op, LATCH_WANT_IO) == LATCH_WANT_IO);
     redis_wire_accept();
@@ -363,7 +358,7 @@ static void what_is_sent_again_holds_from_then_on(void **state)
 
     (void) state;
     send_and_lose_reply(&op, lease, redis_request(LATCH_ACQUIRE), 0);
-    lost_ns = now_ns();
+    lost_ns = unit_now_ns();
     UNIT_CHECK(finish_on_new_connection(&op) == LATCH_DONE);
     UNIT_CHECK(lease->deadline_ns >= lost_ns + MINUTE * LATCH_NS_PER_MS);
 }
@@ -379,7 +374,7 @@ static void a_release_is_owed_for_longer_than_the_hold_was_certain(void **state)
     redis_wire_pass_command();
     redis_wire_pass_reply(0);
     unit.ahead_ns += 2 * MINUTE * LATCH_NS_PER_MS; /* beyond the time limit as well */
-    UNIT_CHECK(redis_failed(latch_op_step(&op, now_ns()), "did not answer"));
+    UNIT_CHECK(redis_failed(latch_op_step(&op, unit_now_ns()), "did not answer"));
     UNIT_CHECK(!unit_held(lease) && !redis_is_free("r"));
     UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
     redis_wire_accept();
@@ -402,7 +397,7 @@ static latch_status answer_nonsense(latch_op *op, const char *nonsense)
             redis_wire_answer(nonsense);
         }
         unit_await_grant(op);
-        status = latch_op_step(op, now_ns());
+        status = latch_op_step(op, unit_now_ns());
     }
     return status;
 }
@@ -479,7 +474,7 @@ static bool connects_anew(latch_store *store)
 
     redis_send(&op, redis_lease_in(store, "another"), redis_request(LATCH_ACQUIRE));
     wanted = redis_wire_is_wanted();
-    UNIT_CHECK(latch_op_step(&op, now_ns() + MINUTE * LATCH_NS_PER_MS) == LATCH_ERROR_STORE);
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns() + MINUTE * LATCH_NS_PER_MS) == LATCH_ERROR_STORE);
     return wanted;
 }
 
@@ -558,7 +553,7 @@ static void a_script_that_is_never_known_is_an_error(void **state)
         UNIT_CHECK(answers < 2);
         redis_wire_answer("-NOSCRIPT No matching script. Please use EVAL.\r\n");
         unit_await_grant(&op);
-        status = latch_op_step(&op, now_ns());
+        status = latch_op_step(&op, unit_now_ns());
     }
     UNIT_CHECK(redis_failed(status, "NOSCRIPT"));
 }
@@ -611,11 +606,11 @@ static void a_connection_on_which_nothing_came_is_used_no_more(void **state)
 
     (void) state;
     redis_send(&op, lease, redis_request(LATCH_PROBE));
-    UNIT_CHECK(redis_failed(latch_op_step(&op, now_ns() + 10 * LATCH_NS_PER_S), "did not answer"));
+    UNIT_CHECK(redis_failed(latch_op_step(&op, unit_now_ns() + 10 * LATCH_NS_PER_S), "did not answer"));
     UNIT_CHECK(!redis_wire_is_wanted());
     redis_send(&op, lease, redis_request(LATCH_PROBE));
     UNIT_CHECK(redis_wire_is_wanted());
-    UNIT_CHECK(latch_op_step(&op, now_ns() + 10 * LATCH_NS_PER_S) == LATCH_ERROR_STORE);
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns() + 10 * LATCH_NS_PER_S) == LATCH_ERROR_STORE);
 }
 
 /* Who was about to connect gave up, and came back later: it is tried anew. */

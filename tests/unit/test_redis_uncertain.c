@@ -133,7 +133,6 @@ static void a_release_is_not_repeated_for_ever(void **state)
 static void a_release_is_owed_for_as_long_as_the_server_is_busy(void **state)
 {
     latch_lease *lease = redis_lease("r"), *other = redis_lease("s");
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
     redisContext *busy = unit_redis_connect();
     int is_sent;
 
@@ -142,9 +141,7 @@ static void a_release_is_owed_for_as_long_as_the_server_is_busy(void **state)
     unit_redis_ask("CONFIG SET lua-time-limit 1");
     redisAppendCommand(busy, "EVAL %s 0", "while true do end");
     UNIT_CHECK(redisBufferWrite(busy, &is_sent) == REDIS_OK && is_sent);
-    while (!unit_redis_is_error(unit_redis_try("GET r"), "BUSY")) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
-    }
+    UNIT_AWAIT(unit_redis_is_error(unit_redis_try("GET r"), "BUSY"));
     UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
     for (int round = 0; round < 20; round++) {
         UNIT_CHECK(redis_failed(redis_run(other, LATCH_ACQUIRE), "BUSY"));
@@ -193,7 +190,7 @@ static void cancel_in_child(unit_process *self, void *argument)
 
     (void) self;
     (void) argument;
-    redis_send(&op, inherited, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    redis_send(&op, inherited, redis_wait_to_write());
     unit_cancel(&op);
     /* What it owes, if it did, is paid before this. */
     UNIT_CHECK(redis_run(redis_lease("other"), LATCH_ACQUIRE) == LATCH_DONE);
@@ -217,7 +214,7 @@ static void acquire_in_child(unit_process *self, void *argument)
 {
     (void) argument;
     unit.random_state += 1; /* what processes really draw differs */
-    UNIT_CHECK(unit_run_request(inherited, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
+    UNIT_CHECK(unit_run_request(inherited, redis_wait_to_write())
                == LATCH_DONE);
     unit_say(self, 'y');
     unit_expect(self, 'g');
@@ -234,16 +231,13 @@ static void compete_in_child(unit_process *self, void *argument)
 
 static void an_expired_hold_is_handed_on_to_nobody(void **state)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
     unit_process child, competitor;
 
     (void) state;
     inherited = redis_lease("r");
     inherited->inherit = true;
     UNIT_CHECK(redis_run_for(inherited, LATCH_ACQUIRE, 20) == LATCH_DONE);
-    while (unit_held(inherited)) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
-    }
+    UNIT_AWAIT(!unit_held(inherited));
     child = unit_fork(acquire_in_child, NULL);
     unit_expect(&child, 'y');
     competitor = unit_fork(compete_in_child, NULL);

@@ -3,11 +3,6 @@
 
 #include <poll.h>
 
-static int64_t now_ns(void)
-{
-    return latch_engine_now_ns(unit.engine);
-}
-
 static bool is_held_by(const latch_lease *lease)
 {
     return unit_redis_text("ZSCORE %s %s", lease->resource, lease->token)[0] != '\0';
@@ -39,8 +34,7 @@ static void a_wait_ends_with_the_holders_time(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, 50) == LATCH_DONE);
-    UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER))
-               == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(two, redis_wait_to_write()) == LATCH_DONE);
     UNIT_CHECK(!unit_held(one) && unit_held(two));
 }
 
@@ -48,7 +42,7 @@ static void a_wait_ends_with_the_holders_time(void **state)
 static void a_wait_may_be_longer_than_the_ttl(void **state)
 {
     latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-    int64_t begun_ns = now_ns();
+    int64_t begun_ns = unit_now_ns();
 
     (void) state;
     UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, 2500) == LATCH_DONE);
@@ -60,13 +54,13 @@ static void a_wait_may_be_longer_than_the_ttl(void **state)
 static void a_wait_ends_at_its_deadline_with_nothing_taken(void **state)
 {
     latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-    int64_t begun_ns = now_ns();
+    int64_t begun_ns = unit_now_ns();
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     unit_redis_note();
     UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 30)) == LATCH_CONFLICT);
-    UNIT_CHECK(now_ns() - begun_ns >= 30 * LATCH_NS_PER_MS);
+    UNIT_CHECK(unit_now_ns() - begun_ns >= 30 * LATCH_NS_PER_MS);
     redis_await_waiters("r", 0);
     UNIT_CHECK(unit_redis_is_unchanged());
     UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 0)) == LATCH_CONFLICT);
@@ -84,7 +78,7 @@ static void a_reader_that_waits_for_its_promotion_reads_on(void **state)
     UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 20)) == LATCH_CONFLICT);
     UNIT_CHECK(two->mode == LATCH_SHARED && unit_held(two));
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE);
-    redis_begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    redis_begin_wait(&op, two, redis_wait_to_write());
     UNIT_CHECK(unit_held(two));
     unit_release(one);
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && two->mode == LATCH_EXCLUSIVE);
@@ -142,7 +136,6 @@ static void a_cancelled_acquire_leaves_nothing(void **state)
 static void a_cancelled_acquire_is_undone_at_once(void **state)
 {
     latch_lease *lease = redis_lease("r");
-    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
     latch_op op;
 
     (void) state;
@@ -153,9 +146,7 @@ static void a_cancelled_acquire_is_undone_at_once(void **state)
     redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     redis_let_server_go();
-    while (unit_redis_number("EXISTS latch:fencing") == 0 || !redis_is_free("r")) {
-        UNIT_CHECK(now_ns() < limit_ns);
-    }
+    UNIT_AWAIT(unit_redis_number("EXISTS latch:fencing") == 1 && redis_is_free("r"));
 }
 
 /* Somebody else may hold the lock by that token: it is not to be given back for him. */
@@ -185,7 +176,7 @@ static void a_cancelled_wait_leaves_nothing(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     unit_redis_note();
-    redis_begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    redis_begin_wait(&op, two, redis_wait_to_write());
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     redis_await_waiters("r", 0);
     UNIT_CHECK(unit_redis_is_unchanged());
@@ -202,7 +193,7 @@ static void a_promotion_that_is_given_up_stays_in_no_queue(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    redis_begin_wait(&op, two, redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER));
+    redis_begin_wait(&op, two, redis_wait_to_write());
     unit_redis_ask("CLIENT KILL TYPE normal");
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE && two->mode == LATCH_SHARED);
@@ -230,7 +221,7 @@ static void a_cancelled_promotion_reads_on(void **state)
             UNIT_CHECK(redis_run(redis_lease("s"), LATCH_ACQUIRE) == LATCH_DONE);
             UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
         } else {
-            UNIT_CHECK(latch_op_cancel(&op, now_ns()) == LATCH_CONFLICT);
+            UNIT_CHECK(latch_op_cancel(&op, unit_now_ns()) == LATCH_CONFLICT);
             redis_let_server_go();
         }
         UNIT_CHECK(lease->mode == LATCH_SHARED && unit_held(lease) && lease->fencing_token == 0);
@@ -267,7 +258,7 @@ static void a_renewal_is_not_given_up(void **state)
     deadline_ns = lease->deadline_ns;
     redis_hold_server();
     redis_send(&op, lease, redis_request_for(LATCH_REFRESH, 2 * MINUTE));
-    status = latch_op_cancel(&op, now_ns());
+    status = latch_op_cancel(&op, unit_now_ns());
     UNIT_CHECK(LATCH_WANTS(status));
     redis_let_server_go();
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
@@ -312,7 +303,6 @@ static void a_detached_release_finds_a_new_connection(void **state)
 static void a_detached_release_is_sent_at_once_and_once(void **state)
 {
     latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-    int64_t limit_ns = now_ns() + UNIT_PATIENCE_NS;
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
@@ -320,9 +310,7 @@ static void a_detached_release_is_sent_at_once_and_once(void **state)
     redis_count_calls("eval");
     /* Its store has to connect first, which takes some steps. */
     UNIT_CHECK(unit_run_request(two, redis_detached_release()) == LATCH_DONE);
-    while (!redis_is_free("r")) {
-        UNIT_CHECK(now_ns() < limit_ns);
-    }
+    redis_await_free("r");
     UNIT_CHECK(redis_run(redis_lease_in(two->store, "s"), LATCH_ACQUIRE) == LATCH_DONE);
     assert_int_equal(redis_count_calls("eval"), 1);
 }

@@ -119,9 +119,9 @@ static void a_wait_ends_at_its_timeout_and_leaves_nothing(void **state)
 
     (void) state;
     UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    begun_ns = latch_engine_now_ns(unit.engine);
+    begun_ns = unit_now_ns();
     UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, 25) == LATCH_CONFLICT);
-    UNIT_CHECK(latch_engine_now_ns(unit.engine) - begun_ns >= 25 * LATCH_NS_PER_MS);
+    UNIT_CHECK(unit_now_ns() - begun_ns >= 25 * LATCH_NS_PER_MS);
     UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, 0) == LATCH_CONFLICT);
     unit_release(one);
     UNIT_CHECK(!exists());
@@ -215,7 +215,7 @@ static void a_wait_that_is_given_up_takes_nothing(void **state)
     (void) state;
     UNIT_CHECK(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER))
                == LATCH_WANT_TIMER);
-    UNIT_CHECK(latch_op_step(&op, latch_engine_now_ns(unit.engine)) == LATCH_WANT_TIMER);
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_WANT_TIMER);
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     UNIT_CHECK(!unit_held(lease));
     unit_kill(&other);

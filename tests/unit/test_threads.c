@@ -35,7 +35,7 @@ static void use_in_child(latch_lease *held)
     latch_error error;
     latch_op op;
     latch_request try = {.kind = LATCH_ACQUIRE};
-    bool clean = !latch_lease_held(held, latch_engine_now_ns(unit.engine));
+    bool clean = !latch_lease_held(held, unit_now_ns());
     latch_status status = drive(&op, held, &try, &error);
 
     _exit(clean && (status == LATCH_CONFLICT || status == LATCH_DONE) ? 0 : 1);
@@ -56,7 +56,7 @@ static const char *fork_while_holding(latch_lease *held)
     if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
         return "the child was not clean";
     }
-    return latch_lease_held(held, latch_engine_now_ns(unit.engine)) ? NULL : "lost by a fork";
+    return latch_lease_held(held, unit_now_ns()) ? NULL : "lost by a fork";
 }
 
 static const char *contend(worker *self, latch_store *store)
@@ -80,7 +80,7 @@ static const char *contend(worker *self, latch_store *store)
         if (round % 5 == 0) { /* a wait that is given up, or a lock that was to be had at once */
             status = latch_op_begin(&op, lease, &request, &error);
             if (LATCH_WANTS(status)) {
-                status = latch_op_cancel(&op, latch_engine_now_ns(unit.engine));
+                status = latch_op_cancel(&op, unit_now_ns());
             }
         } else {
             status = drive(&op, lease, &request, &error);

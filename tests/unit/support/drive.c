@@ -5,6 +5,11 @@
 #include <poll.h>
 #include <time.h>
 
+int64_t unit_now_ns(void)
+{
+    return latch_engine_now_ns(unit.engine);
+}
+
 latch_lease *unit_lease_on(const char *resource, size_t length)
 {
     latch_lease *lease = &unit.leases[unit.lease_count++];
@@ -29,9 +34,8 @@ latch_request unit_waiting(latch_op_kind kind, int64_t timeout_ms)
     return (latch_request){
         .kind = kind,
         .wait = true,
-        .deadline_ns = timeout_ms == LATCH_NEVER
-                           ? LATCH_NEVER
-                           : latch_engine_now_ns(unit.engine) + timeout_ms * LATCH_NS_PER_MS,
+        .deadline_ns = timeout_ms == LATCH_NEVER ? LATCH_NEVER
+                                                 : unit_now_ns() + timeout_ms * LATCH_NS_PER_MS,
     };
 }
 
@@ -39,7 +43,7 @@ void unit_await_wish(const latch_op *op, latch_status status, int64_t limit_ns)
 {
     struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
     int64_t until_ns = op->wake_ns < limit_ns ? op->wake_ns : limit_ns;
-    int64_t rest_ns = until_ns - latch_engine_now_ns(unit.engine);
+    int64_t rest_ns = until_ns - unit_now_ns();
     struct timespec rest;
 
     if (!unit.real_clock) {
@@ -54,14 +58,21 @@ void unit_await_wish(const latch_op *op, latch_status status, int64_t limit_ns)
     UNIT_CHECK(ppoll(&poll_fd, status == LATCH_WANT_IO, &rest, NULL) >= 0 || errno == EINTR);
 }
 
+bool unit_is_due(const latch_op *op, latch_status status)
+{
+    struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
+
+    return unit_now_ns() >= op->wake_ns || (status == LATCH_WANT_IO && poll(&poll_fd, 1, 0) > 0);
+}
+
 latch_status unit_finish(latch_op *op, latch_status status)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
     while (LATCH_WANTS(status)) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+        UNIT_CHECK(unit_now_ns() < limit_ns);
         unit_await_wish(op, status, limit_ns);
-        status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+        status = latch_op_step(op, unit_now_ns());
     }
     return status;
 }
@@ -90,12 +101,12 @@ latch_status unit_run_waiting(latch_lease *lease, latch_op_kind kind, int64_t ti
 
 latch_status unit_cancel(latch_op *op)
 {
-    return unit_finish(op, latch_op_cancel(op, latch_engine_now_ns(unit.engine)));
+    return unit_finish(op, latch_op_cancel(op, unit_now_ns()));
 }
 
 bool unit_held(const latch_lease *lease)
 {
-    return latch_lease_held(lease, latch_engine_now_ns(unit.engine));
+    return latch_lease_held(lease, unit_now_ns());
 }
 
 void unit_release(latch_lease *lease)

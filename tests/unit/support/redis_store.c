@@ -150,6 +150,16 @@ latch_request redis_waiting(latch_op_kind kind, int64_t ttl_ms, int64_t timeout_
     return request;
 }
 
+latch_request redis_wait_to_write(void)
+{
+    return redis_waiting(LATCH_ACQUIRE, MINUTE, LATCH_NEVER);
+}
+
+latch_request redis_wait_to_read(void)
+{
+    return redis_waiting(LATCH_ACQUIRE_SHARED, MINUTE, LATCH_NEVER);
+}
+
 latch_status redis_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms)
 {
     return unit_run_request(lease, redis_request_for(kind, ttl_ms));
@@ -164,7 +174,7 @@ latch_status redis_step_until_sent(latch_op *op, latch_status status)
 {
     while (status == LATCH_WANT_IO && (op->events & POLLOUT) != 0) {
         unit_await_grant(op); /* returns when the socket is ready */
-        status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+        status = latch_op_step(op, unit_now_ns());
     }
     return status;
 }
@@ -212,12 +222,12 @@ redis_moment redis_moment_of(const latch_op *op)
 
 latch_status redis_step_until(latch_op *op, latch_status status, redis_moment moment)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
     while (LATCH_WANTS(status) && redis_moment_of(op) != moment) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+        UNIT_CHECK(unit_now_ns() < limit_ns);
         unit_await_wish(op, status, limit_ns);
-        status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+        status = latch_op_step(op, unit_now_ns());
     }
     return status;
 }
@@ -230,12 +240,12 @@ void redis_begin_wait(latch_op *op, latch_lease *lease, latch_request request)
 
 latch_status redis_finish_outer(latch_op *op)
 {
-    return unit_finish(op, latch_op_step(op, latch_engine_now_ns(unit.engine)));
+    return unit_finish(op, latch_op_step(op, unit_now_ns()));
 }
 
 latch_status redis_time_out(latch_op *op)
 {
-    int64_t now_ns = latch_engine_now_ns(unit.engine);
+    int64_t now_ns = unit_now_ns();
 
     op->request.deadline_ns = now_ns;
     return latch_op_step(op, now_ns);
@@ -248,29 +258,17 @@ long long redis_count_waiters(const char *resource)
 
 void redis_await_waiters(const char *resource, long long count)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
-
-    while (redis_count_waiters(resource) != count) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
-    }
+    UNIT_AWAIT(redis_count_waiters(resource) == count);
 }
 
 void redis_await_free(const char *resource)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
-
-    while (!redis_is_free(resource)) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
-    }
+    UNIT_AWAIT(redis_is_free(resource));
 }
 
 void redis_await_keys(long long count)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
-
-    while (unit_redis_number("DBSIZE") != count) { /* releases may be on their way */
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
-    }
+    UNIT_AWAIT(unit_redis_number("DBSIZE") == count); /* releases may be on their way */
 }
 
 void redis_expect_nothing_left(void)
@@ -431,7 +429,7 @@ static void relay(const latch_op *op, latch_status status)
 {
     enum { LISTENER, OPERATION, ENDS };
     struct pollfd fds[ENDS + 2 * REDIS_LINES];
-    int64_t rest_ns = op->wake_ns - latch_engine_now_ns(unit.engine);
+    int64_t rest_ns = op->wake_ns - unit_now_ns();
     int64_t rest_ms = rest_ns <= 0 ? 0 : rest_ns / LATCH_NS_PER_MS + 1;
 
     fds[LISTENER] = (struct pollfd){.fd = wire.listener, .events = POLLIN};
@@ -459,12 +457,12 @@ static void relay(const latch_op *op, latch_status status)
 /* To the end if `moment` is negative. */
 static latch_status relay_until(latch_op *op, latch_status status, int moment)
 {
-    int64_t limit_ns = latch_engine_now_ns(unit.engine) + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
     while (LATCH_WANTS(status) && (int) redis_moment_of(op) != moment) {
-        UNIT_CHECK(latch_engine_now_ns(unit.engine) < limit_ns);
+        UNIT_CHECK(unit_now_ns() < limit_ns);
         relay(op, status);
-        status = latch_op_step(op, latch_engine_now_ns(unit.engine));
+        status = latch_op_step(op, unit_now_ns());
     }
     if (redis_wire_is_wanted()) {
         take(free_line()); /* on which something may have been sent already */

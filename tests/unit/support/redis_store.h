@@ -38,6 +38,9 @@ latch_request redis_request_for(latch_op_kind kind, int64_t ttl_ms);
 latch_request redis_detached_release(void);
 /* An acquire that waits so long at most. */
 latch_request redis_waiting(latch_op_kind kind, int64_t ttl_ms, int64_t timeout_ms);
+/* The same with a TTL of a minute, for as long as it takes. */
+latch_request redis_wait_to_write(void);
+latch_request redis_wait_to_read(void);
 latch_status redis_run(latch_lease *lease, latch_op_kind kind);
 latch_status redis_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms);
 

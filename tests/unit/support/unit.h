@@ -84,6 +84,9 @@ void unit_digest(void *context, latch_digest kind, const struct iovec *parts, in
 
 /* ---- Driving operations (drive.c) ----------------------------------------------------------- */
 
+/* The engine's clock. */
+int64_t unit_now_ns(void);
+
 /* A new lease in unit.store, on the text `resource`, or on so many bytes. */
 latch_lease *unit_lease(const char *resource);
 latch_lease *unit_lease_on(const char *resource, size_t length);
@@ -94,6 +97,8 @@ latch_request unit_waiting(latch_op_kind kind, int64_t timeout_ms);
 
 /* Sleeps until the operation wants a step, at most until `limit_ns`. */
 void unit_await_wish(const latch_op *op, latch_status status, int64_t limit_ns);
+/* Does it want one? */
+bool unit_is_due(const latch_op *op, latch_status status);
 /* Steps until the operation ends; a fake clock is moved on to each wake_ns. */
 latch_status unit_finish(latch_op *op, latch_status status);
 /* Carries a whole request out. */
@@ -152,6 +157,16 @@ void unit_kill(unit_process *other);
 /* An assertion for code that may run in a child too: there it ends the child with exit code 1. */
 #define UNIT_CHECK(condition) unit_check((condition), #condition, __FILE__, __LINE__)
 void unit_check(bool holds, const char *text, const char *file, int line);
+
+/* Goes on when the condition holds; fails when it does not for long. */
+#define UNIT_AWAIT(condition)                                                                      \
+    do {                                                                                           \
+        int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;                                     \
+                                                                                                   \
+        while (!(condition)) {                                                                     \
+            UNIT_CHECK(unit_now_ns() < give_up_ns);                                                \
+        }                                                                                          \
+    } while (0)
 
 /* A process that opens and locks a file with nothing of Latch in it, as any foreign program. */
 unit_process unit_peer(const char *path);
