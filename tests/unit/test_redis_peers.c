@@ -180,6 +180,42 @@ static void the_server_is_asked_for_peers_now_and_then(void **state)
     assert_int_equal(count_questions(store, 2), 0);
 }
 
+/* How often does who waits behind another ask for peers? */
+static long long count_questions_behind(latch_lease *holder, latch_lease *first,
+                                        latch_lease *second)
+{
+    latch_op first_op, second_op;
+
+    redis_count_calls("script|exists");
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    redis_begin_wait(&first_op, first, redis_wait_to_write());
+    redis_begin_wait(&second_op, second, redis_wait_to_write());
+    unit_release(holder);
+    UNIT_CHECK(redis_finish_outer(&first_op) == LATCH_DONE);
+    unit_release(first);
+    UNIT_CHECK(redis_finish_outer(&second_op) == LATCH_DONE);
+    unit_release(second);
+    return redis_count_calls("script|exists");
+}
+
+/* All who wait share the questions: who stands behind one other asks half as often. */
+static void the_more_wait_the_more_seldom_each_asks_for_peers(void **state)
+{
+    latch_store *silent = redis_open("redis://127.0.0.1:%d?peers=no", unit_redis.port);
+    latch_lease *holder = redis_lease_in(silent, LOCK), *first = redis_lease_in(silent, LOCK);
+    latch_lease *second = redis_lease(LOCK);
+
+    (void) state;
+    assert_int_equal(count_questions_behind(holder, first, second), 1);
+    unit.ahead_ns += 5 * LATCH_NS_PER_S;
+    unit.random_broken = true; /* the mean, from now on: 4 s */
+    assert_int_equal(count_questions_behind(holder, first, second), 1);
+    unit.ahead_ns += 3 * LATCH_NS_PER_S;
+    assert_int_equal(count_questions_behind(holder, first, second), 0);
+    unit.ahead_ns += 3 * LATCH_NS_PER_S;
+    assert_int_equal(count_questions_behind(holder, first, second), 1);
+}
+
 /* That it must not be asked is no reason to fail. */
 static void a_server_that_tells_nothing_of_its_scripts_has_no_peers(void **state)
 {
@@ -425,6 +461,7 @@ int main(void)
         REDIS_WAIT_TEST(a_lock_is_never_free_where_there_shall_be_no_peers),
         REDIS_WAIT_TEST(symfony_is_known_by_its_scripts),
         REDIS_WAIT_TEST(the_server_is_asked_for_peers_now_and_then),
+        REDIS_WAIT_TEST(the_more_wait_the_more_seldom_each_asks_for_peers),
         REDIS_WAIT_TEST(a_server_that_tells_nothing_of_its_scripts_has_no_peers),
         REDIS_WAIT_TEST(a_wait_without_messages_is_a_poll),
         REDIS_WAIT_TEST(a_lock_that_was_free_meanwhile_says_nothing_of_messages),
