@@ -4,29 +4,6 @@
  */
 #include "redis_store.h"
 
-#define ALL (SIZE_MAX >> 1)
-
-/* A lease on a wire that is connected, to a server that knows the scripts; it holds in that mode.
- */
-static latch_lease *lease_on_wire(latch_mode mode)
-{
-    latch_lease *lease = redis_lease("other");
-    latch_op op;
-
-    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
-    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    unit_release(lease);
-    lease = redis_lease_in(redis_wire_open("?read_timeout=10"), "r");
-    redis_send(&op, lease,
-               redis_request(mode == LATCH_SHARED ? LATCH_ACQUIRE_SHARED : LATCH_ACQUIRE));
-    redis_wire_accept();
-    redis_wire_pass_command();
-    redis_wire_pass_reply(ALL);
-    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && lease->mode == mode);
-    return lease;
-}
-
 /* ---- How long a hold is certain */
 
 static void a_hold_that_may_have_become_shorter_counts_as_shorter(void **state)
@@ -42,7 +19,7 @@ static void a_hold_that_may_have_become_shorter_counts_as_shorter(void **state)
 
     (void) state;
     for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
-        latch_lease *lease = lease_on_wire(cases[at].held);
+        latch_lease *lease = redis_lease_on_wire(cases[at].held);
         int64_t end_ns;
         latch_op op;
 
@@ -147,6 +124,7 @@ static void a_release_is_owed_for_as_long_as_the_server_is_busy(void **state)
         UNIT_CHECK(redis_failed(redis_run(other, LATCH_ACQUIRE), "BUSY"));
     }
     unit_redis_ask("SCRIPT KILL");
+    UNIT_AWAIT(!unit_redis_is_error(unit_redis_try("GET r"), "BUSY"));
     redisFree(busy);
     unit_redis_ask("CONFIG SET lua-time-limit 5000");
     UNIT_CHECK(!redis_is_free("r"));
@@ -214,8 +192,7 @@ static void acquire_in_child(unit_process *self, void *argument)
 {
     (void) argument;
     unit.random_state += 1; /* what processes really draw differs */
-    UNIT_CHECK(unit_run_request(inherited, redis_wait_to_write())
-               == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(inherited, redis_wait_to_write()) == LATCH_DONE);
     unit_say(self, 'y');
     unit_expect(self, 'g');
     UNIT_CHECK(unit_held(inherited) && redis_run(inherited, LATCH_RELEASE) == LATCH_DONE);

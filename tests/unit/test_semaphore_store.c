@@ -1,4 +1,4 @@
-/* The semaphore store by itself: exclusion, waits, forks, and that nothing stays in the system. */
+/* The semaphore store by itself: exclusion, waits, and that nothing stays in the system. */
 #include "semaphores.h"
 
 #include <errno.h>
@@ -58,8 +58,9 @@ static void only_the_digests_of_symfony_will_do(void **state)
 
 static void a_project_goes_before_the_resource(void **state)
 {
-    const latch_store_options options = {
-        .project = "pro\0ject", .project_length = 8, .digest = LATCH_MD5};
+    const latch_store_options options = {.project = "pro\0ject",
+                                         .project_length = 8,
+                                         .digest = LATCH_MD5};
     latch_store *store = latch_store_open(unit.engine, "semaphore", &options, &unit.error);
     const struct iovec part = {(void *) "pro\0jectlatch r", 15};
     uint8_t digest[LATCH_DIGEST_MAX];
@@ -140,27 +141,6 @@ static void a_wait_that_only_its_own_thread_could_end_is_refused(void **state)
     unit_release(two);
 }
 
-static void hold_until_told(unit_process *self, void *unused)
-{
-    latch_lease *lease = unit_lease(R);
-
-    (void) unused;
-    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_say(self, 'h');
-    unit_hear(self);
-    unit_release(lease);
-    unit_say(self, 'r');
-    unit_hear(self);
-}
-
-static unit_process holder(void)
-{
-    unit_process process = unit_fork(hold_until_told, NULL);
-
-    unit_expect(&process, 'h');
-    return process;
-}
-
 static void wait_and_hold(unit_process *self, void *unused)
 {
     latch_lease *lease = unit_lease(R);
@@ -194,7 +174,7 @@ static void a_release_hands_the_set_to_who_waits(void **state)
 static void a_killed_holder_lets_the_waiter_in(void **state)
 {
     latch_lease *lease = unit_lease(R);
-    unit_process other = holder();
+    unit_process other = unit_semaphore_holder();
     latch_op op;
     latch_status status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
 
@@ -209,7 +189,7 @@ static void a_killed_holder_lets_the_waiter_in(void **state)
 static void a_wait_that_is_given_up_takes_nothing(void **state)
 {
     latch_lease *lease = unit_lease(R);
-    unit_process other = holder();
+    unit_process other = unit_semaphore_holder();
     latch_op op;
 
     (void) state;
@@ -229,7 +209,7 @@ static void a_wait_that_is_given_up_takes_nothing(void **state)
 static void who_gives_up_removes_the_set_that_was_handed_to_him(void **state)
 {
     latch_lease *lease = unit_lease(R);
-    unit_process other = holder();
+    unit_process other = unit_semaphore_holder();
     latch_op op;
 
     (void) state;
@@ -263,8 +243,8 @@ static void book(unit_process *self, void *argument)
 
 static void many_contend_and_each_has_it_alone(void **state)
 {
-    ledger *common = mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ledger *common =
+        mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     unit_process processes[6];
 
     (void) state;
@@ -278,125 +258,6 @@ static void many_contend_and_each_has_it_alone(void **state)
     assert_int_equal(common->balance, 6 * 300);
     munmap(common, sizeof(*common));
     UNIT_CHECK(!exists());
-}
-
-/* ---- Forks */
-
-static latch_lease *parents;
-
-static void use_the_parents_lease(unit_process *self, void *unused)
-{
-    latch_lease *own = unit_lease(R);
-
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(!unit_held(parents));
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_run(own, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    /* Its parent may end it: the wait is no deadlock. */
-    UNIT_CHECK(unit_run_waiting(own, LATCH_ACQUIRE, 1) == LATCH_CONFLICT);
-    latch_lease_drop(parents);
-}
-
-static void release_the_parents_lease(unit_process *self, void *unused)
-{
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(unit_run(parents, LATCH_RELEASE) == LATCH_DONE);
-}
-
-static void a_child_does_not_hold_its_parents_lock(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    parents = unit_lease(R);
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(use_the_parents_lease, NULL);
-    unit_join(&child);
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
-    unit_release(parents);
-}
-
-static void a_child_cannot_release_its_parents_own_lock(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    parents = unit_lease(R);
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(release_the_parents_lease, NULL);
-    unit_join(&child);
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
-    UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE) == LATCH_CONFLICT);
-    unit_release(parents);
-}
-
-static void a_child_may_release_by_hand_what_it_is_to_inherit(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    parents = unit_lease(R);
-    parents->inherit = true;
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(release_the_parents_lease, NULL);
-    unit_join(&child);
-    UNIT_CHECK(!exists());
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(!unit_held(parents));
-}
-
-static void release_late(unit_process *self, void *unused)
-{
-    (void) unused;
-    unit_hear(self);
-    UNIT_CHECK(unit_run(parents, LATCH_RELEASE) == LATCH_DONE);
-}
-
-static void a_child_that_releases_too_late_hits_nobody_else(void **state)
-{
-    unit_process child, other;
-
-    (void) state;
-    parents = unit_lease(R);
-    parents->inherit = true;
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(release_late, NULL);
-    unit_release(parents);
-    other = holder();
-    unit_say(&child, 'g');
-    unit_join(&child);
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    unit_say(&other, 'g');
-    unit_expect(&other, 'r');
-    unit_join(&other);
-}
-
-static void release_as_nobody(unit_process *self, void *unused)
-{
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(setuid(65534) == 0);
-    UNIT_CHECK(unit_run(parents, LATCH_RELEASE) == LATCH_ERROR_SYSTEM);
-    UNIT_CHECK(strstr(unit.error.message, "belongs to another user") != NULL);
-}
-
-static void a_child_that_may_not_release_is_told_so(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    if (geteuid() != 0) {
-        skip(); /* nobody else can become another user */
-    }
-    parents = unit_lease(R);
-    parents->inherit = true;
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(release_as_nobody, NULL);
-    unit_join(&child);
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
-    unit_release(parents);
 }
 
 /* ---- Trouble */
@@ -427,7 +288,7 @@ static void a_lost_lock_that_somebody_else_has_is_not_held_in_any_mode(void **st
     (void) state;
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(semctl(unit_semaphore_set(R), 0, IPC_RMID) == 0);
-    other = holder();
+    other = unit_semaphore_holder();
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
     assert_int_equal(lease->mode, LATCH_FREE);
     UNIT_CHECK(!unit_held(lease));
@@ -503,7 +364,7 @@ static void open_another_store(void)
 
 static void opening_a_store_removes_what_killed_holders_left(void **state)
 {
-    unit_process other = holder();
+    unit_process other = unit_semaphore_holder();
 
     (void) state;
     unit_kill(&other);
@@ -523,7 +384,7 @@ static void sets_of_several_killed_holders_are_removed(void **state)
 
     (void) state;
     for (int at = 0; at < 2; at++) {
-        other = holder();
+        other = unit_semaphore_holder();
         unit_kill(&other);
     }
     set_wall_clock(10);
@@ -533,7 +394,7 @@ static void sets_of_several_killed_holders_are_removed(void **state)
 
 static void a_long_lived_process_removes_them_now_and_then(void **state)
 {
-    unit_process other = holder();
+    unit_process other = unit_semaphore_holder();
     latch_lease *lease = unit_lease("latch other");
 
     (void) state;
@@ -602,11 +463,6 @@ int main(void)
         UNIT_TEST(a_wait_that_is_given_up_takes_nothing, setup_semaphore),
         UNIT_TEST(who_gives_up_removes_the_set_that_was_handed_to_him, setup_semaphore),
         UNIT_TEST(many_contend_and_each_has_it_alone, setup_semaphore),
-        UNIT_TEST(a_child_does_not_hold_its_parents_lock, setup_semaphore),
-        UNIT_TEST(a_child_cannot_release_its_parents_own_lock, setup_semaphore),
-        UNIT_TEST(a_child_may_release_by_hand_what_it_is_to_inherit, setup_semaphore),
-        UNIT_TEST(a_child_that_releases_too_late_hits_nobody_else, setup_semaphore),
-        UNIT_TEST(a_child_that_may_not_release_is_told_so, setup_semaphore),
         UNIT_TEST(a_set_that_was_removed_is_a_lost_lock, setup_semaphore),
         UNIT_TEST(a_lost_lock_that_somebody_else_has_is_not_held_in_any_mode, setup_semaphore),
         UNIT_TEST(another_programs_set_is_an_error_that_names_the_key, setup_semaphore),

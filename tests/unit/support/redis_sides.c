@@ -312,6 +312,12 @@ bool exists(const char *key)
     return unit_redis_number("EXISTS %s", key) == 1;
 }
 
+bool record_is(const char *token, int64_t fencing)
+{
+    return atoll(unit_redis_text("HGET " RECORD " %s", token)) == fencing
+           && unit_redis_number("HLEN " RECORD) == 1;
+}
+
 int64_t lock_expiry(void)
 {
     return unit_redis_number("PEXPIRETIME " LOCK);

@@ -57,6 +57,8 @@ int64_t expiry_of(const char *token);
 void expire(const char *token);
 size_t count_members(void);
 bool exists(const char *key);
+/* Is the record that of this holder alone? */
+bool record_is(const char *token, int64_t fencing);
 /* When the keys of the lock and of its record expire; they always shall with the last member. */
 int64_t lock_expiry(void);
 int64_t record_expiry(void);

@@ -184,6 +184,13 @@ void redis_send(latch_op *op, latch_lease *lease, latch_request request)
     UNIT_CHECK(redis_step_until_sent(op, unit_begin(op, lease, request)) == LATCH_WANT_IO);
 }
 
+void redis_expect_working(latch_lease *lease)
+{
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE && unit_held(lease));
+    unit_release(lease);
+    UNIT_CHECK(redis_is_free(lease->resource));
+}
+
 bool redis_failed(latch_status status, const char *message)
 {
     if (status != LATCH_ERROR_STORE || unit.error.status != status
@@ -410,6 +417,41 @@ void redis_wire_pass_command(void)
 void redis_wire_pass_reply(size_t most)
 {
     pass(wire.lines[wire.used].server, wire.lines[wire.used].store, most);
+}
+
+latch_status redis_wire_exchange(latch_lease *lease, latch_op_kind kind)
+{
+    latch_op op;
+
+    redis_send(&op, lease, redis_request(kind));
+    redis_wire_pass_command();
+    redis_wire_pass_reply(SIZE_MAX >> 1);
+    return unit_finish(&op, LATCH_WANT_IO);
+}
+
+latch_lease *redis_lease_on_wire(latch_mode mode)
+{
+    latch_lease *lease = redis_lease("other");
+    latch_op op;
+
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    unit_release(lease);
+    lease = redis_lease_in(redis_wire_open("?read_timeout=10"), "r");
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    redis_wire_accept();
+    redis_wire_pass_command();
+    redis_wire_pass_reply(SIZE_MAX >> 1);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+    if (mode != LATCH_EXCLUSIVE) {
+        UNIT_CHECK(
+            redis_wire_exchange(lease, mode == LATCH_FREE ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED)
+            == LATCH_DONE);
+    }
+    UNIT_CHECK(lease->mode == mode);
+    return lease;
 }
 
 void redis_wire_answer(const char *text)

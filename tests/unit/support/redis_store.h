@@ -48,6 +48,8 @@ latch_status redis_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_m
 void redis_send(latch_op *op, latch_lease *lease, latch_request request);
 /* The same for an operation that has to connect anew. */
 latch_status redis_step_until_sent(latch_op *op, latch_status status);
+/* The store can be used, and nothing stands in the way of whoever wants the lock. */
+void redis_expect_working(latch_lease *lease);
 /* Did it fail as the store's server or its connection does, with this in its message? */
 bool redis_failed(latch_status status, const char *message);
 
@@ -122,6 +124,11 @@ void redis_wire_accept(void);
 void redis_wire_pass_command(void);
 /* Awaits what the server answers, and passes so much of it on, or none. */
 void redis_wire_pass_reply(size_t most);
+/* Carries a whole request out. */
+latch_status redis_wire_exchange(latch_lease *lease, latch_op_kind kind);
+/* A lease in a store on a wire that is connected, to a server that knows all scripts; it holds in
+ * that mode. */
+latch_lease *redis_lease_on_wire(latch_mode mode);
 /* Answers in the place of the server. */
 void redis_wire_answer(const char *text);
 /*

@@ -16,6 +16,27 @@ const char *unit_semaphore_resource(void)
     return resource;
 }
 
+static void hold_until_told(unit_process *self, void *unused)
+{
+    latch_lease *lease = unit_lease(unit_semaphore_resource());
+
+    (void) unused;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_say(self, 'h');
+    unit_hear(self);
+    unit_release(lease);
+    unit_say(self, 'r');
+    unit_hear(self);
+}
+
+unit_process unit_semaphore_holder(void)
+{
+    unit_process process = unit_fork(hold_until_told, NULL);
+
+    unit_expect(&process, 'h');
+    return process;
+}
+
 key_t unit_semaphore_key(const char *resource)
 {
     const struct iovec part = {(void *) resource, strlen(resource)};

@@ -12,6 +12,8 @@
 
 /* A resource of this process's alone: semaphores are the whole machine's. */
 const char *unit_semaphore_resource(void);
+/* A process that holds it until it is told; says 'r' when it has released, and is told to end. */
+unit_process unit_semaphore_holder(void);
 /* Its key, and that of any resource. */
 key_t unit_semaphore_key(const char *resource);
 /* Its set, or -1 when the system has none. */
