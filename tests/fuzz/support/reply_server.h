@@ -44,7 +44,7 @@ typedef struct reply_line {
     size_t understood;    /* how much of it is in `commands` */
     command *commands;
     size_t count, room;
-    size_t answered;    /* how many commands reply_server_answer() has gone through */
+    size_t answered;    /* how many commands reply_line_answer() has gone through */
     bytes sent, outbox; /* what goes out, and what will */
     char channel[64];   /* that it is subscribed to, "" before */
 } reply_line;
