@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 static redis_options parse(const char *text)
 {

@@ -1,7 +1,6 @@
 /* The Lua scripts of the Redis store by themselves, on a real server: every path of each. */
 #include "redis_sides.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #define MINUTE INT64_C(60000)

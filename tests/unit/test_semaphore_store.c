@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #define R unit_semaphore_resource()
 
