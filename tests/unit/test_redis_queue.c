@@ -170,8 +170,10 @@ static void a_reader_stands_behind_a_writer_that_waits(void **state)
     is_refused(c, 'r', "try"); /* and who tries waits no longer */
     assert_int_equal(place_in_queue(c), -1);
     hears_first(b);
-    UNIT_CHECK(share("a", WAITER_TTL)); /* a hold is renewed all the same */
-    UNIT_CHECK(!holds("c"));
+    UNIT_CHECK(!share("d", WAITER_TTL)); /* who never waited is no news to the first */
+    UNIT_CHECK(share("a", WAITER_TTL));  /* a hold is renewed all the same */
+    UNIT_CHECK(!holds("c") && !holds("d"));
+    hears_nothing(b);
 }
 
 static void a_reader_that_comes_takes_the_lock_with_those_that_wait(void **state)

@@ -60,7 +60,7 @@ if manner == 'try' then
         note_peers()
     end
     -- A writer that waits, if it lives, goes before new readers.
-    local allowed = not (free or left) or serve(us, nil, true) ~= false
+    local allowed = not (free or left) or serve(us, nil, left) ~= false
     if free and not redis.call('ZSCORE', lock, '__write__')
         and (not allowed or is_queue_empty()
              or peer == 'mute' and redis.call('EXISTS', lock) == 0 and left_free(us) > 0) then
