@@ -265,6 +265,7 @@ static void who_gave_up_while_it_subscribed_is_told_the_next_time(void **state)
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     unit.ahead_ns += 11 * LATCH_NS_PER_S;
     redis_begin_wait(&op, lease, wait_for(LATCH_ACQUIRE));
+    UNIT_CHECK(op.poll_ns == 0); /* it did not poll before */
     unit_release(holder);
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
 }
