@@ -56,7 +56,7 @@ int redis_store_setup(void **state)
     store_count = 0;
     unit.store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
     other_store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
-    unit_redis_ask("CONFIG RESETSTAT");
+    redis_forget_calls();
     return unit.store != NULL && other_store != NULL ? 0 : -1;
 }
 
@@ -301,17 +301,19 @@ bool redis_is_free(const char *resource)
     return unit_redis_number("EXISTS %s latch:holder:%s", resource, resource) == 0;
 }
 
+void redis_forget_calls(void)
+{
+    unit_redis_ask("CONFIG RESETSTAT");
+}
+
 long long redis_count_calls(const char *command)
 {
     char name[64];
     const char *found;
-    long long count;
 
     snprintf(name, sizeof(name), "cmdstat_%s:calls=", command);
     found = strstr(unit_redis_text("INFO commandstats"), name);
-    count = found != NULL ? atoll(found + strlen(name)) : 0;
-    unit_redis_ask("CONFIG RESETSTAT");
-    return count;
+    return found != NULL ? atoll(found + strlen(name)) : 0;
 }
 
 /* ---- The wire */

@@ -95,7 +95,8 @@ void redis_hold_server(void);
 void redis_let_server_go(void);
 /* Whether anybody holds the lock, by what the server has. */
 bool redis_is_free(const char *resource);
-/* How often a command was carried out since this was called last. */
+/* How often a command was carried out, also by scripts, since what was before is forgotten. */
+void redis_forget_calls(void);
 long long redis_count_calls(const char *command);
 
 #define REDIS_TEST(test)                                                                           \
