@@ -262,6 +262,7 @@ static void who_gave_up_while_it_subscribed_is_told_the_next_time(void **state)
     UNIT_CHECK(
         redis_step_until(&op, unit_begin(&op, lease, wait_for(LATCH_ACQUIRE)), AT_SUBSCRIBING)
         == LATCH_WANT_IO);
+    UNIT_CHECK(op.waiting);
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     unit.ahead_ns += 11 * LATCH_NS_PER_S;
     redis_begin_wait(&op, lease, wait_for(LATCH_ACQUIRE));

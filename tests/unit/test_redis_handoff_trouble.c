@@ -428,6 +428,38 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
     }
 }
 
+/* However long it takes to find that out: what counts is how long it could not be told. */
+static void who_cannot_be_subscribed_again_polls_in_time(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    begin_wait_on_wire(&op, redis_lease("r"), "?timeout=5&read_timeout=5");
+    redis_wire_use(REDIS_MESSAGES);
+    redis_wire_cut();
+    /* Now nobody answers. */
+    UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_SUBSCRIBING) == LATCH_WANT_IO);
+    unit.ahead_ns += 6 * LATCH_NS_PER_S;
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_WANT_TIMER);
+    UNIT_CHECK(redis_moment_of(&op) == AT_PAUSING);
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+}
+
+static void who_hears_that_the_queue_was_lost_asks_once(void **state)
+{
+    latch_lease *holder = redis_lease("r"), *lease = redis_other_lease("r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    redis_begin_wait(&op, lease, redis_wait_to_write());
+    unit_redis_ask("PUBLISH latch:requeue r");
+    UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_ASKING) == LATCH_WANT_IO);
+    UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_WAITING) == LATCH_WANT_IO);
+    unit_release(holder);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+}
+
 /* A signal handler's, say, however often it comes. */
 static void a_request_leaves_a_subscription_alone_that_another_makes(void **state)
 {
@@ -454,6 +486,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         REDIS_WAIT_TEST(a_request_leaves_a_subscription_alone_that_another_makes),
+        REDIS_WAIT_TEST(who_cannot_be_subscribed_again_polls_in_time),
+        REDIS_WAIT_TEST(who_hears_that_the_queue_was_lost_asks_once),
         REDIS_WAIT_TEST(a_subscription_that_is_cut_is_made_anew_and_keeps_the_place),
         REDIS_WAIT_TEST(who_was_taken_for_dead_is_served_all_the_same),
         REDIS_WAIT_TEST(a_message_that_is_cut_is_none),
