@@ -428,6 +428,27 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
     }
 }
 
+static void a_place_is_kept_until_the_subscription_is_made_anew(void **state)
+{
+    latch_lease *holder = redis_lease("r"), *lease;
+    latch_status status;
+    latch_op op;
+
+    (void) state;
+    lease = begin_wait_on_wire(&op, holder, "");
+    redis_wire_use(REDIS_MESSAGES);
+    redis_wire_cut();
+    UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_SUBSCRIBING) == LATCH_WANT_IO);
+    redis_wire_accept();
+    redis_wire_cut(); /* once more, before anything is answered */
+    unit_await_grant(&op);
+    status = latch_op_step(&op, unit_now_ns());
+    UNIT_CHECK(redis_wire_step_until(&op, status, AT_WAITING) == LATCH_WANT_IO);
+    UNIT_CHECK(redis_count_waiters("r") == 1 && op.poll_ns == 0);
+    unit_release(holder);
+    UNIT_CHECK(redis_wire_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(lease));
+}
+
 /* However long it takes to find that out: what counts is how long it could not be told. */
 static void who_cannot_be_subscribed_again_polls_in_time(void **state)
 {
@@ -486,6 +507,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         REDIS_WAIT_TEST(a_request_leaves_a_subscription_alone_that_another_makes),
+        REDIS_WAIT_TEST(a_place_is_kept_until_the_subscription_is_made_anew),
         REDIS_WAIT_TEST(who_cannot_be_subscribed_again_polls_in_time),
         REDIS_WAIT_TEST(who_hears_that_the_queue_was_lost_asks_once),
         REDIS_WAIT_TEST(a_subscription_that_is_cut_is_made_anew_and_keeps_the_place),
