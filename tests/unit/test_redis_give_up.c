@@ -408,6 +408,7 @@ static void a_child_that_waits_on_is_a_waiter_of_its_own(void **state)
     child = unit_fork(wait_in_child, NULL);
     unit_expect(&child, 'w');
     assert_int_equal(redis_count_waiters("r"), 2);
+    assert_int_equal(unit_redis_ask("PUBSUB CHANNELS latch:wake:*")->elements, 2);
     unit_release(holder);
     UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE && unit_held(lease));
     UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);

@@ -158,6 +158,7 @@ static void messages_about_other_waits_change_nothing(void **state)
                                         "first",       "test 1",  "",           "what is this"};
     latch_lease *holder = redis_lease("r"), *lease = redis_other_lease("r");
     char channel[64];
+    int64_t wake_ns;
     latch_op op;
 
     (void) state;
@@ -169,8 +170,11 @@ static void messages_about_other_waits_change_nothing(void **state)
         assert_int_equal(unit_redis_number("PUBLISH %s %s", channel, words[at]), 1);
         assert_int_equal(unit_redis_number("PUBLISH latch:requeue %s", words[at]), 1);
     }
+    /* That it is the first it knows by now, and is to ask sooner than in a minute. */
+    wake_ns = op.wake_ns;
+    unit_redis_ask("PUBLISH %s %s", channel, "first 1 60000");
     unit_await_grant(&op);
-    UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_WANT_IO);
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_WANT_IO && op.wake_ns <= wake_ns);
     UNIT_CHECK(redis_moment_of(&op) == AT_WAITING && !unit_held(lease));
     /* A message is no hold: the answer counts. */
     unit_redis_ask("PUBLISH %s %s", channel, "granted 1");
@@ -316,6 +320,30 @@ static void a_wait_outlives_its_server_for_no_longer_than_one_may_connect(void *
     redis_expect_nothing_left();
 }
 
+/* Its connection for commands alone, as its password is another for a while. */
+static void who_cannot_ask_waits_on_and_asks_again(void **state)
+{
+    latch_lease *holder = redis_lease("r"), *lease;
+    latch_status status = LATCH_WANT_IO;
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 500) == LATCH_DONE);
+    unit_redis_ask("CONFIG SET requirepass secret");
+    lease = redis_lease_in(redis_open("redis://:secret@127.0.0.1:%d", unit_redis.port), "r");
+    redis_begin_wait(&op, lease, redis_wait_to_write());
+    unit_redis_ask("CONFIG SET requirepass another");
+    unit_redis_ask("CLIENT KILL TYPE normal");
+    while (status == LATCH_WANT_IO) {
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    UNIT_CHECK(status == LATCH_WANT_TIMER && op.poll_ns == 0);
+    unit_redis_ask("CONFIG SET requirepass secret");
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE && unit_held(lease));
+    unit_redis_ask("CONFIG SET requirepass %s", "");
+}
+
 /* A server that reads its data refuses until it has them. */
 static void a_server_that_loads_its_data_is_awaited(void **state)
 {
@@ -428,23 +456,58 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
     }
 }
 
+/* How ever often that happens. */
 static void a_place_is_kept_until_the_subscription_is_made_anew(void **state)
 {
     latch_lease *holder = redis_lease("r"), *lease;
-    latch_status status;
     latch_op op;
 
     (void) state;
     lease = begin_wait_on_wire(&op, holder, "");
+    for (int round = 0; round < 2; round++) {
+        int64_t step_ns;
+
+        redis_wire_use(REDIS_MESSAGES);
+        redis_wire_cut();
+        UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_SUBSCRIBING) == LATCH_WANT_IO);
+        redis_wire_accept();
+        redis_wire_cut(); /* once more, before anything is answered */
+        unit_await_grant(&op);
+        step_ns = unit_now_ns();
+        UNIT_CHECK(latch_op_step(&op, step_ns) == LATCH_WANT_TIMER);
+        UNIT_CHECK(op.wake_ns
+                   > step_ns + 20 * LATCH_NS_PER_MS); /* a server that is gone is let be */
+        UNIT_CHECK(redis_wire_step_until(&op, LATCH_WANT_TIMER, AT_WAITING) == LATCH_WANT_IO);
+        UNIT_CHECK(redis_count_waiters("r") == 1 && op.poll_ns == 0);
+        unit.ahead_ns += 10 * LATCH_NS_PER_S;
+    }
+    unit_release(holder);
+    UNIT_CHECK(redis_wire_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(lease));
+}
+
+/* What it began to make, and cannot be told of, is forgotten. */
+static void who_gives_up_while_it_subscribes_anew_is_told_the_next_time(void **state)
+{
+    latch_lease *holder = redis_lease("r"), *lease;
+    const redis_subscription *subscription;
+    latch_status status = LATCH_WANT_IO;
+    latch_op op;
+
+    (void) state;
+    lease = begin_wait_on_wire(&op, holder, "");
+    subscription = &((redis_store *) lease->store)->subscription;
     redis_wire_use(REDIS_MESSAGES);
     redis_wire_cut();
-    UNIT_CHECK(redis_step_until(&op, LATCH_WANT_IO, AT_SUBSCRIBING) == LATCH_WANT_IO);
-    redis_wire_accept();
-    redis_wire_cut(); /* once more, before anything is answered */
-    unit_await_grant(&op);
-    status = latch_op_step(&op, unit_now_ns());
-    UNIT_CHECK(redis_wire_step_until(&op, status, AT_WAITING) == LATCH_WANT_IO);
-    UNIT_CHECK(redis_count_waiters("r") == 1 && op.poll_ns == 0);
+    while (subscription->call == NULL) { /* SUBSCRIBE is to be sent */
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        status = latch_op_step(&op, unit_now_ns());
+        UNIT_CHECK(LATCH_WANTS(status));
+    }
+    redis_wire_use(REDIS_COMMANDS);
+    redis_wire_cut();
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    status = unit_begin(&op, lease, redis_wait_to_write());
+    UNIT_CHECK(redis_wire_step_until(&op, status, AT_WAITING) == LATCH_WANT_IO && op.poll_ns == 0);
     unit_release(holder);
     UNIT_CHECK(redis_wire_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(lease));
 }
@@ -508,6 +571,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REDIS_WAIT_TEST(a_request_leaves_a_subscription_alone_that_another_makes),
         REDIS_WAIT_TEST(a_place_is_kept_until_the_subscription_is_made_anew),
+        REDIS_WAIT_TEST(who_gives_up_while_it_subscribes_anew_is_told_the_next_time),
         REDIS_WAIT_TEST(who_cannot_be_subscribed_again_polls_in_time),
         REDIS_WAIT_TEST(who_hears_that_the_queue_was_lost_asks_once),
         REDIS_WAIT_TEST(a_subscription_that_is_cut_is_made_anew_and_keeps_the_place),
@@ -520,6 +584,7 @@ int main(void)
         REDIS_WAIT_TEST(a_promotion_that_ended_unheard_leaves_no_reader),
         REDIS_WAIT_TEST(who_waits_is_served_by_a_server_that_was_restarted),
         REDIS_WAIT_TEST(a_wait_outlives_its_server_for_no_longer_than_one_may_connect),
+        REDIS_WAIT_TEST(who_cannot_ask_waits_on_and_asks_again),
         REDIS_WAIT_TEST(a_server_that_loads_its_data_is_awaited),
         REDIS_WAIT_TEST(all_who_wait_are_served_when_the_server_has_lost_its_data),
         REDIS_WAIT_TEST(who_waits_is_told_though_the_server_has_forgotten_the_scripts),

@@ -104,11 +104,9 @@ static void a_lock_is_never_free_where_there_shall_be_no_peers(void **state)
 }
 
 /* Does a wait keep something for peers, when it has asked twice? */
-static bool expects_peers(const char *options)
+static bool expects_peers_in(latch_store *store)
 {
-    latch_lease *holder = redis_lease(LOCK);
-    latch_store *store = redis_open("redis://127.0.0.1:%d%s", unit_redis.port, options);
-    latch_lease *lease = redis_lease_in(store, LOCK);
+    latch_lease *holder = redis_lease(LOCK), *lease = redis_lease_in(store, LOCK);
     bool expects;
     latch_op op;
 
@@ -122,6 +120,24 @@ static bool expects_peers(const char *options)
     unit_release(lease);
     forget_peers();
     return expects;
+}
+
+static bool expects_peers(const char *options)
+{
+    return expects_peers_in(redis_open("redis://127.0.0.1:%d%s", unit_redis.port, options));
+}
+
+static void peers_that_have_gone_are_forgotten(void **state)
+{
+    latch_store *store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
+
+    (void) state;
+    UNIT_CHECK(symfony_side.acquire("peer", MINUTE) && symfony_side.release("peer"));
+    UNIT_CHECK(expects_peers_in(store));
+    unit_redis_ask("SCRIPT FLUSH");
+    unit.ahead_ns += 5 * LATCH_NS_PER_S;
+    expects_peers_in(store); /* asks, and is told after its wait was sent */
+    UNIT_CHECK(!expects_peers_in(store));
 }
 
 /* Each script of Symfony's that takes a lock or gives it back is known by its digest. */
@@ -254,6 +270,7 @@ static void a_wait_without_messages_is_a_poll(void **state)
         UNIT_CHECK(op.waiting && redis_count_waiters("r") == 0);
         UNIT_CHECK(op.wake_ns <= unit_now_ns() + 110 * LATCH_NS_PER_MS);
         /* That is known for a minute. */
+        UNIT_CHECK(latch_redis_is_mute(&((redis_store *) store)->subscription, unit_now_ns()));
         redis_forget_calls();
         unit.ahead_ns += 55 * LATCH_NS_PER_S;
         UNIT_CHECK(redis_step_until(&op, latch_op_step(&op, unit_now_ns()), AT_PAUSING)
@@ -456,7 +473,9 @@ static void who_is_subscribed_elsewhere_polls_as_a_peer(void **state)
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
     status = unit_begin(&op, lease, redis_wait_to_write());
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 6; round++) {
+        int64_t pause_s = round < 4 ? 1 << round : 10;
+
         status = redis_step_until(&op, status, AT_SUBSCRIBING);
         while (subscription->call == NULL) { /* it is being connected */
             unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
@@ -467,7 +486,8 @@ static void who_is_subscribed_elsewhere_polls_as_a_peer(void **state)
         UNIT_CHECK(LATCH_WANTS(status) && !latch_redis_is_subscribed(subscription));
         /* Once may be by chance. */
         UNIT_CHECK(latch_redis_is_mute(subscription, unit_now_ns()) == (round > 0));
-        unit.ahead_ns += LATCH_NS_PER_S << round;
+        UNIT_CHECK(subscription->retry_ns <= unit_now_ns() + pause_s * LATCH_NS_PER_S);
+        unit.ahead_ns += pause_s * LATCH_NS_PER_S;
     }
     unit_release(holder);
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
@@ -480,6 +500,7 @@ int main(void)
         REDIS_WAIT_TEST(peers_get_the_lock_where_there_are_some),
         REDIS_WAIT_TEST(a_lock_is_never_free_where_there_shall_be_no_peers),
         REDIS_WAIT_TEST(symfony_is_known_by_its_scripts),
+        REDIS_WAIT_TEST(peers_that_have_gone_are_forgotten),
         REDIS_WAIT_TEST(the_server_is_asked_for_peers_now_and_then),
         REDIS_WAIT_TEST(the_more_wait_the_more_seldom_each_asks_for_peers),
         REDIS_WAIT_TEST(a_server_that_tells_nothing_of_its_scripts_has_no_peers),
