@@ -390,6 +390,31 @@ static void a_promotion_that_is_given_up_reads_on_for_its_time(void **state)
     }
 }
 
+/* It has been promoted meanwhile, and does not know. */
+static void a_promotion_that_is_given_up_too_late_is_undone_at_once(void **state)
+{
+    for (int cancelled = 0; cancelled < 2; cancelled++) {
+        latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
+        latch_op op;
+
+        (void) state;
+        UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+        UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+        redis_begin_wait(&op, one, redis_waiting(LATCH_ACQUIRE, MINUTE, MINUTE));
+        unit_release(two);
+        assert_string_not_equal(unit_redis_text("ZSCORE r __write__"), "");
+        UNIT_CHECK((cancelled ? latch_op_cancel(&op, unit_now_ns()) : redis_time_out(&op))
+                   == LATCH_CONFLICT);
+        UNIT_AWAIT(*unit_redis_text("ZSCORE r __write__") == '\0');
+        UNIT_CHECK(unit_held(one) && one->mode == LATCH_SHARED);
+        UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_DONE);
+        UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+        unit_release(one);
+        unit_release(two);
+        redis_expect_nothing_left();
+    }
+}
+
 static void a_demotion_lets_readers_in_that_wait(void **state)
 {
     latch_lease *writer = redis_lease("r"), *reader = redis_other_lease("r");
@@ -485,6 +510,7 @@ int main(void)
         REDIS_WAIT_TEST(a_promotion_goes_before_those_who_wait_for_its_own_hold),
         REDIS_WAIT_TEST(of_two_that_promote_the_second_is_refused_at_once),
         REDIS_WAIT_TEST(a_promotion_that_is_given_up_reads_on_for_its_time),
+        REDIS_WAIT_TEST(a_promotion_that_is_given_up_too_late_is_undone_at_once),
         REDIS_WAIT_TEST(a_demotion_lets_readers_in_that_wait),
         REDIS_WAIT_TEST(a_holder_that_asks_again_does_not_wait_behind_others),
         REDIS_WAIT_TEST(detached_releases_hand_over_too),

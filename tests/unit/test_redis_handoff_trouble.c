@@ -347,6 +347,7 @@ static void who_cannot_ask_waits_on_and_asks_again(void **state)
 /* A server that reads its data refuses until it has them. */
 static void a_server_that_loads_its_data_is_awaited(void **state)
 {
+    enum { FILLERS = 60 }; /* it answers now and then while it loads them */
     static const char *const slowly[] = {"--key-load-delay", "20000",
                                          "--loading-process-events-interval-bytes", "1024", NULL};
     latch_lease *holder = redis_lease("r"), *lease = redis_other_lease("r");
@@ -355,7 +356,7 @@ static void a_server_that_loads_its_data_is_awaited(void **state)
     latch_op op;
 
     (void) state;
-    for (int at = 0; at < 20; at++) {
+    for (int at = 0; at < FILLERS; at++) {
         unit_redis_ask("SET filler%d %b", at, path, sizeof(path));
     }
     UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 500) == LATCH_DONE);
@@ -368,7 +369,7 @@ static void a_server_that_loads_its_data_is_awaited(void **state)
     snprintf(path, sizeof(path), "%s/dump.rdb", unit_redis.directory);
     unlink(path);
     UNIT_CHECK(status == LATCH_DONE && unit_held(lease));
-    for (int at = 0; at < 20; at++) {
+    for (int at = 0; at < FILLERS; at++) {
         unit_redis_ask("DEL filler%d", at);
     }
 }
