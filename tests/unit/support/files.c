@@ -130,6 +130,16 @@ void unit_await_sleepers(const char *path, size_t count)
     }
 }
 
+void unit_await_thread_end(pid_t id)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d", id);
+    for (unsigned looks = 0; access(path, F_OK) == 0;) {
+        look_again(&looks);
+    }
+}
+
 void unit_await_threads(size_t count)
 {
     for (unsigned looks = 0; unit_count_threads() > unit.threads + count;) {

@@ -127,6 +127,8 @@ void unit_remove_temporary(const char *path);
 const char *unit_lock_path(const char *resource);
 size_t unit_count_descriptors(void);
 size_t unit_count_threads(void);
+/* Waits until the kernel has done with a thread: one that was joined is there for a moment. */
+void unit_await_thread_end(pid_t id);
 /*
  * Returns when there are at most so many threads more than when the test began; fails when there
  * are for long. (One that was joined may yet be seen for a moment.)
