@@ -185,9 +185,10 @@ final class Worker
         while ($this->confirm($handle) && hrtime(true) < $end) {
             usleep(min($pause, 1000));
         }
-        if (hrtime(true) < $end) {
+        $rest = $end - hrtime(true);
+        if ($rest > 0) {
             // Does not look at what it holds, as programs do.
-            usleep(intdiv($end - hrtime(true), 1000) + 1);
+            usleep(intdiv($rest, 1000) + 1);
         }
 
         return $this->confirm($handle);
