@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,42 @@ static inline int open_file(const char *file, int flags)
 
     check(fd >= 0, file);
     return fd;
+}
+
+/* A process beside this one that waits for what this one holds, and pipes to and from it. */
+struct waiter {
+    pid_t pid;
+    int to;
+    int from;
+};
+
+/* Starts one, in which `wait` runs until its first descriptor ends, from which it hears, and says
+ * on its second what there is to say. */
+static inline struct waiter start_waiter(void (*wait)(int from_holder, int to_holder,
+                                                      char **arguments),
+                                         char **arguments)
+{
+    struct waiter waiter;
+    int to[2], from[2];
+
+    check(pipe(to) == 0 && pipe(from) == 0, "pipe");
+    waiter = (struct waiter){fork(), to[1], from[0]};
+    check(waiter.pid >= 0, "fork");
+    if (waiter.pid == 0) {
+        close(to[1]);
+        close(from[0]);
+        wait(to[0], from[1], arguments);
+        exit(EXIT_SUCCESS);
+    }
+    close(to[0]);
+    close(from[1]);
+    return waiter;
+}
+
+static inline void end_waiter(const struct waiter *waiter)
+{
+    close(waiter->to);
+    check(waitpid(waiter->pid, NULL, 0) == waiter->pid, "wait");
 }
 
 #endif

@@ -11,7 +11,6 @@
 #include "common.h"
 
 #include <hiredis/hiredis.h>
-#include <sys/wait.h>
 
 #define SETTLED_US 20000
 #define PHASES_US 100000
@@ -48,30 +47,15 @@ static void wait_again_and_again(int from_holder, int to_holder, char **address)
 
         check(write(to_holder, &held_ns, sizeof held_ns) == sizeof held_ns, "report");
     }
-    exit(EXIT_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-    int to_waiter[2];
-    int from_waiter[2];
-
     if (argc != 4) {
         fputs("usage: redis_handoff COUNT HOST PORT\n", stderr);
         return 64;
     }
-    check(pipe(to_waiter) == 0 && pipe(from_waiter) == 0, "pipe");
-
-    pid_t waiter = fork();
-
-    check(waiter >= 0, "fork");
-    if (waiter == 0) {
-        close(to_waiter[1]);
-        close(from_waiter[0]);
-        wait_again_and_again(to_waiter[0], from_waiter[1], argv + 2);
-    }
-    close(to_waiter[0]);
-    close(from_waiter[1]);
+    struct waiter waiter = start_waiter(wait_again_and_again, argv + 2);
 
     redisContext *server = connect_to(argv + 2);
 
@@ -80,18 +64,17 @@ int main(int argc, char **argv)
         char sign = 0;
         int64_t held_ns;
 
-        check(write(to_waiter[1], &sign, 1) == 1, "call");
-        check(read(from_waiter[0], &sign, 1) == 1, "announcement");
+        check(write(waiter.to, &sign, 1) == 1, "call");
+        check(read(waiter.from, &sign, 1) == 1, "announcement");
         usleep((useconds_t) (SETTLED_US + lrand48() % PHASES_US));
 
         int64_t released_ns = now_ns();
 
         expect(redisCommand(server, "PUBLISH wake granted"), REDIS_REPLY_INTEGER);
-        check(read(from_waiter[0], &held_ns, sizeof held_ns) == sizeof held_ns, "report");
+        check(read(waiter.from, &held_ns, sizeof held_ns) == sizeof held_ns, "report");
         printf("%lld\n", (long long) (held_ns - released_ns));
     }
 
-    close(to_waiter[1]);
-    check(waitpid(waiter, NULL, 0) == waiter, "wait");
+    end_waiter(&waiter);
     return EXIT_SUCCESS;
 }

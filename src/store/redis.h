@@ -165,8 +165,8 @@ void latch_redis_debts_end(redis_store *store);
 /*
  * Takes it upon the store to give a lock back, if it is held by that token, and to wait for it no
  * longer: as soon as it is connected, and anew whenever a connection was lost before the server has
- * answered. By `end_ns` the lock has expired by itself. The token must not be used for anything
- * else any more. False when memory ran out.
+ * answered, or the server could not just then. By `end_ns` the lock has expired by itself. The
+ * token must not be used for anything else any more. False when memory ran out.
  */
 bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns);
 /* Is all on its way that was owed? */

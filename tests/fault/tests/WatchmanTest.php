@@ -7,6 +7,7 @@ namespace Latch\Tests\Fault\Tests;
 use Latch\Tests\Fault\Record\Fault;
 use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\Lines;
+use Latch\Tests\Fault\Run\Watchmen;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -43,5 +44,34 @@ final class WatchmanTest extends TestCase
         self::assertSame([Fault::Stall->value, Faults::ALL], [$word, $whom]);
         self::assertGreaterThan(100_000_000, (int) $until - (int) $from);
         self::assertTrue($faults->hindered('anybody', (int) $from + 1, (int) $until - 1));
+    }
+
+    public function testThereIsOneForEachProcessorUntilTheyAreForgotten(): void
+    {
+        $file = sys_get_temp_dir() . '/latch-watchmen-' . bin2hex(random_bytes(6));
+        $watchmen = new Watchmen($file);
+        $processors = (int) shell_exec('nproc');
+        $end = hrtime(true) + 20_000_000_000;
+        do {
+            $count = self::countWatchmen($file);
+        } while ($count < $processors && hrtime(true) < $end);
+        unset($watchmen);
+        $left = self::countWatchmen($file);
+        if (is_file($file)) {
+            unlink($file);
+        }
+
+        self::assertSame([$processors, 0], [$count, $left]);
+    }
+
+    private static function countWatchmen(string $file): int
+    {
+        $count = 0;
+        foreach (glob('/proc/[0-9]*/cmdline') ?: [] as $process) {
+            $arguments = explode("\0", (string) @file_get_contents($process));
+            $count += (int) (\in_array($file, $arguments, true) && \in_array(\PHP_BINARY, $arguments, true));
+        }
+
+        return $count;
     }
 }

@@ -31,6 +31,12 @@ final class Watchmen
         }
     }
 
+    /** Whoever forgets them would wait for their end, which never comes. */
+    public function __destruct()
+    {
+        $this->dismiss();
+    }
+
     public function dismiss(): void
     {
         foreach ($this->processes as $process) {
