@@ -48,6 +48,10 @@ latch_enter() {
     mount -t proc proc "$folder/proc"
     mount --rbind /dev "$folder/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$folder/tmp"
+    # Programs there ask who it is that runs them.
+    if ! grep -q "^[^:]*:[^:]*:${LATCH_USER%:*}:" "$folder/etc/passwd"; then
+        getent passwd "${LATCH_USER%:*}" >> "$folder/etc/passwd"
+    fi
     for path in "$LATCH_ROOT" "$LATCH_CACHE"; do
         mkdir -p "$folder$path"
         mount --bind "$path" "$folder$path"
@@ -88,6 +92,8 @@ latch_folder_make() {
         shift
     done
     rm -rf "$folder"
+    # Here, too, its packages start no servers.
+    install -D -m 755 /dev/stdin "$folder/usr/sbin/policy-rc.d" <<< $'#!/bin/sh\nexit 101'
     debootstrap --variant=minbase --include="$(IFS=, && echo "${packages[*]}")" \
         "$suite" "$folder" http://deb.debian.org/debian
     rm "$folder"/var/cache/apt/archives/*.deb

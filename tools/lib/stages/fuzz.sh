@@ -4,7 +4,8 @@
 # shellcheck source=tools/lib/check.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
 
-STAGE_PACKAGES=(clang libclang-rt-dev make libc6-dev libhiredis-dev pkgconf)
+STAGE_PACKAGES=(clang libclang-rt-dev make libc6-dev libhiredis-dev libpq-dev libmariadb-dev
+    pkgconf)
 
 # A target that does less has not been at work.
 RUNS_MIN=1000

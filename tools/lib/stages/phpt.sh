@@ -14,12 +14,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/../php.sh"
 # shellcheck source=tools/lib/phpt.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../phpt.sh"
 
-# What the tests need beside PHP: a client of PHP-FPM; ipcs and setpriv; a server, which they start.
-TOOLS=(libfcgi-bin util-linux redis-server)
+# What the tests need beside PHP: a client of PHP-FPM; ipcs and setpriv; servers, which they start.
+TOOLS=(libfcgi-bin util-linux redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
 case $STAGE in
     phpt-8.*) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" git) ;;
     # zsh: the completion for it is tested where the tests run on the machine itself
-    *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm" "${TOOLS[@]}" zsh) ;;
+    *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm"
+        "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql" "${TOOLS[@]}" zsh) ;;
 esac
 case $STAGE in
     phpt-valgrind) STAGE_PACKAGES+=(valgrind libc6-dbg) ;;
@@ -66,16 +67,16 @@ stage() {
 }
 
 folder_with_8.4() {
-    latch_folder trixie "${LATCH_BUILD_PACKAGES[@]}" "php8.4-fpm" "${TOOLS[@]}" \
+    latch_folder trixie "${LATCH_BUILD_PACKAGES[@]}" php8.4-fpm php8.4-pgsql php8.4-mysql "${TOOLS[@]}" \
         "${LATCH_PHP_BUILD_PACKAGES[@]}"
 }
 
 # 8.5 is in experimental, whose packages cannot be installed beside sid's, only unpacked: so what they
 # would have brought is named here, and their libraries.
 folder_with_8.5() {
-    latch_folder sid gcc make libc6-dev pkgconf libhiredis-dev "${TOOLS[@]}" \
+    latch_folder sid gcc make libc6-dev pkgconf libhiredis-dev libpq-dev libmariadb-dev "${TOOLS[@]}" \
         autoconf automake libtool shtool libpcre2-dev libargon2-1 libsodium26 libxml2-16 libapparmor1 \
-        -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm
+        -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm php8.5-pgsql php8.5-mysql
 }
 
 run_phpt_on_debian() {

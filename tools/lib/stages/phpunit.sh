@@ -10,7 +10,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 
 STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
-    "php$LATCH_PHP_VERSION-redis" redis-server util-linux)
+    "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql"
+    redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
 
 stage() {
     local vendor vendor96 so=$LATCH_ROOT/modules/latch.so

@@ -1,8 +1,11 @@
 # Stage "unit": the engine alone, by cmocka; as it is, and under the sanitizers.
 # shellcheck shell=bash
 
-STAGE_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev pkgconf redis-server
-    util-linux)
+# shellcheck source=tools/lib/packages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../packages.sh"
+
+STAGE_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev libpq-dev libmariadb-dev
+    pkgconf redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
 
 # number_of KIND LOG: adds up cmocka's lines of that kind, "[  PASSED  ] 7 test(s)."
 number_of() {
