@@ -87,8 +87,17 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_subscription.c
       src/store/redis_wait.c
     ]))
-  LATCH_LATER_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq])
-  LATCH_LATER_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb])
+  LATCH_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq], m4_normalize([
+      src/store/postgresql.c
+      src/store/postgresql_connection.c
+      src/store/postgresql_options.c
+    ]))
+  LATCH_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb], m4_normalize([
+      src/store/mysql.c
+      src/store/mysql_connection.c
+      src/store/mysql_handshake.c
+      src/store/mysql_options.c
+    ]))
   LATCH_LATER_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
   LATCH_LATER_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])
 
@@ -138,6 +147,8 @@ if test "$PHP_LATCH" != no; then
       ext/redis_store.c
       ext/semaphore_store.c
       ext/signals.c
+      ext/sql_runner.c
+      ext/sql_stores.c
       ext/statistics.c
       ext/wait.c
       src/dsn.c
@@ -147,6 +158,11 @@ if test "$PHP_LATCH" != no; then
       src/lease.c
       src/op.c
       src/resolve.c
+      src/store/advisory.c
+      src/store/advisory_dialect.c
+      src/store/advisory_hold.c
+      src/store/advisory_runner.c
+      src/store/advisory_session.c
       src/store/flock.c
       src/store/flock_file.c
       src/store/flock_inspect.c
@@ -155,6 +171,7 @@ if test "$PHP_LATCH" != no; then
       src/store/null.c
       src/store/registry.c
       src/store/semaphore.c
+      src/store/sql_dsn.c
       src/table.c
     ]) $latch_backend_sources,
     [$ext_shared],,

@@ -73,7 +73,8 @@ _latch_store() {
         mapfile -t dsns < <(compgen -d -P "${text%%://*}://" -S / -- "${text#*://}")
     else
         mapfile -t dsns < <(compgen -W \
-            'flock flock:/// flock+remove flock+remove:/// semaphore semaphore://' -- "$text")
+            'flock flock:/// flock+remove flock+remove:/// semaphore semaphore://
+            pgsql+advisory: postgresql+advisory:// mysql+advisory: mysql+advisory://' -- "$text")
     fi
     # Only what stands behind the last "=" or ":" is replaced.
     [[ $current != [=:] ]] || current=

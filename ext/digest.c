@@ -10,7 +10,7 @@
 
 static const char *const names[] = {
     [LATCH_SHA256] = "sha256", [LATCH_SHA1] = "sha1",     [LATCH_MD5] = "md5",
-    [LATCH_XXH64] = "xxh64",   [LATCH_XXH128] = "xxh128",
+    [LATCH_XXH64] = "xxh64",   [LATCH_XXH128] = "xxh128", [LATCH_CRC32] = "crc32b",
 };
 
 #define DIGEST_COUNT (sizeof(names) / sizeof(*names))

@@ -3,19 +3,27 @@
 
 #include "zend_exceptions.h"
 
-static void make_holders(zval *list, const latch_finding *finding)
+/* Where the store knows its holders by their sessions with the server, not by processes. */
+static bool knows_sessions(const latch_store *store)
 {
+    return (latch_store_describe(store)->capabilities & LATCH_SESSIONS) != 0;
+}
+
+static void make_holders(zval *list, const latch_store *store, const latch_finding *finding)
+{
+    const char *name = knows_sessions(store) ? "session" : "pid";
+
     array_init(list);
     for (const latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
         zval entry;
 
         array_init_size(&entry, 1);
-        add_assoc_long(&entry, "pid", (zend_long) holder->pid);
+        add_assoc_long(&entry, name, (zend_long) holder->number);
         add_next_index_zval(list, &entry);
     }
 }
 
-static void make_finding(zval *entry, const latch_finding *finding)
+static void make_finding(zval *entry, const latch_store *store, const latch_finding *finding)
 {
     static const char *const modes[] = {
         [LATCH_SHARED] = "shared",
@@ -30,17 +38,17 @@ static void make_finding(zval *entry, const latch_finding *finding)
     } else {
         add_assoc_string(entry, "mode", modes[finding->mode]);
     }
-    make_holders(&holders, finding);
+    make_holders(&holders, store, finding);
     add_assoc_zval(entry, "holders", &holders);
 }
 
-static void make_list(zval *list, const latch_finding *findings)
+static void make_list(zval *list, const latch_store *store, const latch_finding *findings)
 {
     array_init(list);
     for (const latch_finding *finding = findings; finding != NULL; finding = finding->next) {
         zval entry;
 
-        make_finding(&entry, finding);
+        make_finding(&entry, store, finding);
         add_next_index_zval(list, &entry);
     }
 }
@@ -56,14 +64,16 @@ static void fail(latch_op_kind kind, zend_string *resource, const latch_error *e
         return;
     }
     snprintf(after, sizeof(after), "\" lock: %s.", error->message);
-    ZVAL_OBJ(&exception, php_latch_new_exception(php_latch_storage_ce, NULL,
+    ZVAL_OBJ(&exception, php_latch_new_exception(php_latch_storage_ce, php_latch_take_sql_failure(),
                                                  "Failed to inspect the \"", resource, after));
     zend_throw_exception_object(&exception);
 }
 
 /* Asks the store; `make` turns what it answers into the method's result. */
 static void inspect(zend_object *store, zend_string *resource, latch_op_kind kind,
-                    void (*make)(zval *result, const latch_finding *findings), zval *result)
+                    void (*make)(zval *result, const latch_store *store,
+                                 const latch_finding *findings),
+                    zval *result)
 {
     latch_finding *findings = NULL;
     const latch_request request = {.kind = kind, .findings = &findings};
@@ -82,7 +92,7 @@ static void inspect(zend_object *store, zend_string *resource, latch_op_kind kin
     zend_try
     {
         if (status == LATCH_DONE) {
-            make(result, findings);
+            make(result, backend->store, findings);
         }
     }
     zend_catch

@@ -91,6 +91,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_memory_stores();
     php_latch_register_redis_store();
     php_latch_register_semaphore_store();
+    php_latch_register_sql_stores();
     php_latch_finish_names();
     php_latch_register_signals(module_number);
     return SUCCESS;
@@ -138,6 +139,8 @@ static PHP_RINIT_FUNCTION(latch)
     LATCH_G(inherit) = true;
     LATCH_G(php_store_calls) = 0;
     LATCH_G(failed_lock) = NULL;
+    LATCH_G(sql_failure) = LATCH_G(sql_thrown) = NULL;
+    LATCH_G(sql_bailed_out) = false;
     return SUCCESS;
 }
 
@@ -152,16 +155,6 @@ static PHP_RSHUTDOWN_FUNCTION(latch)
 static void describe_later_stores(void)
 {
     static const char *const rows[][2] = {
-#ifdef LATCH_FOUND_PGSQL
-        {"pgsql", LATCH_FOUND_PGSQL},
-#else
-        {"pgsql", NULL},
-#endif
-#ifdef LATCH_FOUND_MYSQL
-        {"mysql", LATCH_FOUND_MYSQL},
-#else
-        {"mysql", NULL},
-#endif
 #ifdef LATCH_FOUND_MEMCACHED
         {"memcached", LATCH_FOUND_MEMCACHED},
 #else
@@ -183,6 +176,22 @@ static void describe_later_stores(void)
     }
 }
 
+static const char *describe_store(const char *name)
+{
+#ifndef LATCH_WITH_MYSQL
+    if (strcmp(name, "mysql") == 0) {
+        return "by PDO and Doctrine DBAL only: built without libmariadb";
+    }
+#endif
+#ifndef LATCH_WITH_PGSQL
+    if (strcmp(name, "postgresql") == 0) {
+        return "by PDO and Doctrine DBAL only: built without libpq";
+    }
+#endif
+    (void) name;
+    return "yes";
+}
+
 static PHP_MINFO_FUNCTION(latch)
 {
     const latch_store_info *info;
@@ -196,7 +205,7 @@ static PHP_MINFO_FUNCTION(latch)
                                               : "Latch");
     for (size_t at = 0; (info = latch_store_at(at)) != NULL; at++) {
         snprintf(name, sizeof(name), "%s store", info->name);
-        php_info_print_table_row(2, name, "yes");
+        php_info_print_table_row(2, name, describe_store(info->name));
     }
 #ifndef LATCH_WITH_REDIS
     php_info_print_table_row(2, "redis store", "no: built without hiredis");

@@ -107,6 +107,7 @@ static void destroy(zend_object *object)
     php_latch_lease *lease = php_latch_lease_from(object);
 
     latch_lease_drop(&lease->lease);
+    php_latch_end_statements(LATCH_DONE);
     if (php_latch_lease_is_native(lease)) {
         php_latch_backend_release(lease->backend);
     }
@@ -115,6 +116,23 @@ static void destroy(zend_object *object)
         OBJ_RELEASE(lease->next);
     }
     zend_object_std_dtor(object);
+}
+
+void php_latch_leases_leave_connections(void)
+{
+    for (uint32_t handle = 1; handle < EG(objects_store).top; handle++) {
+        zend_object *object = EG(objects_store).object_buckets[handle];
+        php_latch_lease *lease;
+
+        if (!IS_OBJ_VALID(object) || object->handlers != &handlers) {
+            continue;
+        }
+        lease = php_latch_lease_from(object);
+        if (php_latch_lease_is_native(lease) && lease->backend->connection != NULL) {
+            latch_lease_drop(&lease->lease);
+            php_latch_end_statements(LATCH_DONE);
+        }
+    }
 }
 
 php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend *backend,

@@ -42,7 +42,7 @@ static void close_surplus_backends(void)
         php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
 
         before = link->previous;
-        if (backend->references == 0 && ++idle > IDLE_BACKENDS_MAX) {
+        if (backend->references == 0 && backend->identity != NULL && ++idle > IDLE_BACKENDS_MAX) {
             php_latch_backend_close(backend);
         }
     }
@@ -56,7 +56,8 @@ static php_latch_backend *find_shared(const char *name, const char *identity, si
     for (latch_link *link = shared->next; link != shared; link = link->next) {
         php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
 
-        if (zend_string_equals_cstr(backend->identity, identity, length)
+        if (backend->identity != NULL
+            && zend_string_equals_cstr(backend->identity, identity, length)
             && strcmp(latch_store_describe(backend->store)->name, name) == 0) {
             backend->references++;
             return backend;
@@ -100,10 +101,58 @@ php_latch_backend *php_latch_backend_share(latch_store *store)
     return backend;
 }
 
+php_latch_backend *php_latch_backend_on(const char *name, const zend_object *connection)
+{
+    latch_link *shared = &LATCH_G(shared_backends);
+
+    for (latch_link *link = shared->next; link != shared; link = link->next) {
+        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
+
+        if (backend->connection == connection
+            && strcmp(latch_store_describe(backend->store)->name, name) == 0) {
+            backend->references++;
+            return backend;
+        }
+    }
+    return NULL;
+}
+
+php_latch_backend *php_latch_backend_share_on(latch_store *store, zend_object *connection)
+{
+    php_latch_backend *backend = make(store);
+
+    backend->connection = connection;
+    latch_link_append(&LATCH_G(shared_backends), &backend->link);
+    return backend;
+}
+
+void php_latch_backends_leave_connections(void)
+{
+    latch_link *shared = &LATCH_G(shared_backends);
+    bool found = false;
+
+    for (latch_link *link = shared->next; link != shared;) {
+        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
+
+        link = link->next;
+        if (backend->connection != NULL && backend->references == 0) {
+            php_latch_backend_close(backend);
+            link = shared->next; /* PHP code may have run */
+        } else if (backend->connection != NULL) {
+            found = true;
+        }
+    }
+    if (found) {
+        php_latch_leases_leave_connections();
+    }
+}
+
 void php_latch_backend_close(php_latch_backend *backend)
 {
-    if (backend->identity != NULL) {
+    if (backend->identity != NULL || backend->connection != NULL) {
         latch_link_remove(&backend->link);
+    }
+    if (backend->identity != NULL) {
         zend_string_release(backend->identity);
     }
     latch_store_close(backend->store);
@@ -115,12 +164,12 @@ void php_latch_backend_release(php_latch_backend *backend)
     if (--backend->references > 0) {
         return;
     }
-    if (backend->identity == NULL) {
-        php_latch_backend_close(backend);
-    } else {
+    if (backend->identity != NULL) {
         /* With their idle files and connections, for the next object and request. */
         close_surplus_backends();
-    }
+    } else if (backend->connection == NULL || !php_latch_is_out_of_memory()) {
+        php_latch_backend_close(backend);
+    } /* else what could not be given back now will be when the request ends */
 }
 
 php_latch_store *php_latch_store_create(zend_class_entry *ce)

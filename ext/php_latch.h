@@ -46,6 +46,10 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool inherit;             /* of locks that are taken by a store's methods, see native_store.c */
     unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
+    /* Of statements that PHP code has run for a store, see sql_runner.c: */
+    zend_object *sql_failure; /* the exception of the last one that failed: the next one's cause */
+    zend_object *sql_thrown;  /* an Error or an exit(), which is to go on */
+    bool sql_bailed_out;
 ZEND_END_MODULE_GLOBALS(latch)
 
 ZEND_EXTERN_MODULE_GLOBALS(latch)
@@ -92,6 +96,7 @@ void php_latch_register_flock_store(void);
 void php_latch_register_memory_stores(void);
 void php_latch_register_redis_store(void);
 void php_latch_register_semaphore_store(void);
+void php_latch_register_sql_stores(void);
 void php_latch_register_signals(int module_number);
 
 /* ---- names.c: the naming seam ------------------------------------------------------------ */
@@ -133,8 +138,10 @@ void php_latch_key_mark_unserializable(zend_object *key);
 
 /* An engine store and how many PHP objects and leases use it. */
 typedef struct php_latch_backend {
-    latch_link link;       /* in LATCH_G(shared_backends), if identity is set */
-    zend_string *identity; /* persistent; NULL when the store belongs to one object */
+    latch_link link;         /* in LATCH_G(shared_backends), if it is shared */
+    zend_string *identity;   /* persistent; shared by those who name the same; or NULL */
+    zend_object *connection; /* shared by those who use that object's session, which the store has
+                                a reference of; or NULL */
     latch_store *store;
     uint32_t references;
 } php_latch_backend;
@@ -157,6 +164,12 @@ php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity
                                          const latch_store_options *options);
 /* The same of an opened store that has an identity: that store, or the one that was there first. */
 php_latch_backend *php_latch_backend_share(latch_store *store);
+/* The one that is there of that store on that object's session, with a reference more; or NULL. */
+php_latch_backend *php_latch_backend_on(const char *name, const zend_object *connection);
+/* Makes the one of a store that was opened on it. */
+php_latch_backend *php_latch_backend_share_on(latch_store *store, zend_object *connection);
+/* Gives back what is still held in sessions of PHP objects, as long as these can be used. */
+void php_latch_backends_leave_connections(void);
 void php_latch_backend_close(php_latch_backend *backend);
 void php_latch_backend_release(php_latch_backend *backend);
 
@@ -189,6 +202,8 @@ typedef struct php_latch_lease {
 
 php_latch_lease *php_latch_lease_from(zend_object *object);
 bool php_latch_lease_is_native(const php_latch_lease *lease);
+/* Drops the leases in sessions of PHP objects. */
+void php_latch_leases_leave_connections(void);
 /* Not a new reference. */
 zend_string *php_latch_lease_resource(const php_latch_lease *lease);
 /* The key's leases, in no order; NULL past the last one. */
@@ -223,6 +238,17 @@ latch_status php_latch_run(latch_lease *lease, const latch_request *request, lat
 bool php_latch_sleep(int64_t wake_ns);
 
 int64_t php_latch_now_ns(void);
+
+/* ---- sql_runner.c: statements that PHP code runs for a store ------------------------------ */
+
+/*
+ * To be called when the engine has returned: goes on with what PHP code wanted meanwhile, by an
+ * Error, an exit() or a fatal error, in place of which it returns LATCH_INTERRUPTED. Else `status`.
+ */
+latch_status php_latch_end_statements(latch_status status);
+/* The exception of the last statement that failed, the caller's then; or NULL. */
+zend_object *php_latch_take_sql_failure(void);
+void php_latch_forget_sql_failure(void);
 
 /* ---- statistics.c ------------------------------------------------------------------------ */
 

@@ -158,7 +158,12 @@ static latch_status wait_for(latch_op *op, latch_status status)
 latch_status php_latch_run(latch_lease *lease, const latch_request *request, latch_error *error)
 {
     latch_op op;
-    latch_status status = latch_op_begin(&op, lease, request, error);
+    latch_status status;
 
-    return LATCH_WANTS(status) ? wait_for(&op, status) : status;
+    php_latch_forget_sql_failure();
+    status = latch_op_begin(&op, lease, request, error);
+    if (LATCH_WANTS(status)) {
+        status = wait_for(&op, status);
+    }
+    return php_latch_end_statements(status);
 }

@@ -2,6 +2,7 @@
 #include "dsn.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define PORT_MAX 65535
 
@@ -397,4 +398,62 @@ void latch_dsn_free(latch_engine *engine, latch_dsn *dsn)
         explicit_bzero(dsn, dsn->size);
         latch_free(engine, dsn);
     }
+}
+
+/* ---- Values of options */
+
+int64_t latch_dsn_read_number(const char *text, size_t length, int64_t max)
+{
+    int64_t number = 0;
+
+    for (size_t at = 0; at < length; at++) {
+        if (!is_digit(text[at])) {
+            return -1;
+        }
+        number = number * 10 + (text[at] - '0');
+        if (number > max) {
+            return -1;
+        }
+    }
+    return length > 0 ? number : -1;
+}
+
+int64_t latch_dsn_read_seconds(const char *text, int64_t max_s)
+{
+    size_t whole = strspn(text, "0123456789");
+    const char *fraction = text + whole + (text[whole] == '.');
+    size_t digits = strspn(fraction, "0123456789");
+    int64_t ns = whole > 0 ? latch_dsn_read_number(text, whole, max_s) : 0;
+    int64_t unit = LATCH_NS_PER_S;
+
+    if (ns < 0 || whole + digits == 0 || fraction[digits] != '\0') {
+        return -1;
+    }
+    ns *= LATCH_NS_PER_S;
+    for (size_t at = 0; at < digits; at++) {
+        unit /= 10;
+        if (unit == 0) {
+            return ns + (strspn(fraction + at, "0") < digits - at);
+        }
+        ns += (fraction[at] - '0') * unit;
+    }
+    return ns;
+}
+
+int latch_dsn_read_boolean(const char *text)
+{
+    static const char *const off[] = {"", "0", "false", "off", "no"};
+    static const char *const on[] = {"1", "true", "on", "yes"};
+
+    for (size_t at = 0; at < sizeof(off) / sizeof(*off); at++) {
+        if (strcasecmp(text, off[at]) == 0) {
+            return 0;
+        }
+    }
+    for (size_t at = 0; at < sizeof(on) / sizeof(*on); at++) {
+        if (strcasecmp(text, on[at]) == 0) {
+            return 1;
+        }
+    }
+    return -1;
 }

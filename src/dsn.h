@@ -50,4 +50,16 @@ void latch_dsn_free(latch_engine *engine, latch_dsn *dsn);
 latch_status latch_dsn_split_host(const char *text, size_t length, const char **host,
                                   size_t *host_length, int *port, latch_error *error);
 
+/* ---- Values of options. Not by strtod() and the like, which depend on the locale. */
+
+/* Digits alone, `max` at most; -1: something else, or too many. */
+int64_t latch_dsn_read_number(const char *text, size_t length, int64_t max);
+
+/* Seconds such as "5", "0.25" and ".5", in nanoseconds; parts of one count as one. -1: something
+ * else, or more than `max_s` whole ones. */
+int64_t latch_dsn_read_seconds(const char *text, int64_t max_s);
+
+/* As PHP reads a boolean: 0, 1, or -1 for something else. */
+int latch_dsn_read_boolean(const char *text);
+
 #endif

@@ -1,8 +1,10 @@
 /* The engine: what the stores of one process share, and what a fork does to their descriptors. */
 #include "internal.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 latch_engine *latch_engine_create(const latch_env *env, latch_error *error)
@@ -49,6 +51,20 @@ void latch_engine_after_fork_in_parent(latch_engine *engine)
     pthread_mutex_unlock(&engine->mutex);
 }
 
+/* Async-signal-safe, as all that a child of a process with threads may call. */
+static void leave_to_parent(latch_descriptor *descriptor)
+{
+    int nowhere = descriptor->is_shadowed ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+
+    if (nowhere < 0 || dup3(nowhere, descriptor->fd, O_CLOEXEC) < 0) {
+        close(descriptor->fd);
+    }
+    if (nowhere >= 0) {
+        close(nowhere);
+    }
+    descriptor->fd = -1;
+}
+
 void latch_engine_after_fork_in_child(latch_engine *engine)
 {
     for (latch_link *link = engine->descriptors.next; link != &engine->descriptors;
@@ -56,8 +72,7 @@ void latch_engine_after_fork_in_child(latch_engine *engine)
         latch_descriptor *descriptor = LATCH_CONTAINER(link, latch_descriptor, link);
 
         if (!descriptor->inherit && descriptor->fd >= 0) {
-            close(descriptor->fd);
-            descriptor->fd = -1;
+            leave_to_parent(descriptor);
         }
     }
     engine->generation++;
@@ -74,9 +89,16 @@ void latch_descriptor_register(latch_engine *engine, latch_descriptor *descripto
 {
     descriptor->fd = fd;
     descriptor->inherit = false;
+    descriptor->is_shadowed = false;
     pthread_mutex_lock(&engine->mutex);
     latch_link_append(&engine->descriptors, &descriptor->link);
     pthread_mutex_unlock(&engine->mutex);
+}
+
+void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor, int fd)
+{
+    latch_descriptor_register(engine, descriptor, fd);
+    descriptor->is_shadowed = true;
 }
 
 int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor)

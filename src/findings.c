@@ -17,12 +17,12 @@ latch_finding *latch_findings_add(const latch_engine *engine, latch_finding **fi
     return finding;
 }
 
-bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t pid)
+bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t number)
 {
     latch_holder *holder;
 
     for (holder = finding->holders; holder != NULL; holder = holder->next) {
-        if (holder->pid == pid) {
+        if (holder->number == number) {
             return true;
         }
     }
@@ -30,7 +30,7 @@ bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding
     if (holder == NULL) {
         return false;
     }
-    *holder = (latch_holder){.next = finding->holders, .pid = pid};
+    *holder = (latch_holder){.next = finding->holders, .number = number};
     finding->holders = holder;
     return true;
 }

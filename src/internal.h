@@ -15,6 +15,7 @@ typedef struct latch_descriptor {
     latch_link link;
     int fd;
     _Atomic bool inherit; /* read in the child, written by the owner's thread */
+    bool is_shadowed;     /* see latch_descriptor_shadow() */
 } latch_descriptor;
 
 struct latch_engine {
@@ -26,6 +27,12 @@ struct latch_engine {
 };
 
 void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd);
+/*
+ * The same for one that a client library has opened and is going to close, which may say good-bye
+ * on it even in a forked child. There its number stays taken, by a socket that leads nowhere, for
+ * the library to close; fd is -1 all the same.
+ */
+void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor, int fd);
 /* Closes and forgets it; safe when a fork closed it already, or when it is done twice. */
 void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor);
 /* Forgets it, so that its memory may go, and leaves it open: the caller's to close, unless -1. */
@@ -43,7 +50,7 @@ latch_status latch_fail_memory(latch_error *error);
 latch_finding *latch_findings_add(const latch_engine *engine, latch_finding **findings,
                                   const char *name, latch_mode mode);
 /* Notes a holder, once; false when memory ran out. */
-bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t pid);
+bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t number);
 
 /* Writes the base64 form of `size` bytes and a NUL: 4 * ceil(size / 3) + 1 bytes. */
 void latch_base64(const uint8_t *bytes, size_t size, char *text);

@@ -56,6 +56,7 @@ typedef enum latch_digest {
     LATCH_MD5,
     LATCH_XXH64,
     LATCH_XXH128,
+    LATCH_CRC32, /* big-endian, as hash('crc32b') */
 } latch_digest;
 
 /* The longest of them, in bytes. */
@@ -120,6 +121,7 @@ enum latch_capability {
     LATCH_SERIALIZABLE = 1 << 5, /* the token alone proves ownership, also in another process */
     LATCH_THREAD_SAFE = 1 << 6,  /* may be driven by the renewal thread */
     LATCH_LISTING = 1 << 7,      /* can tell which locks are held (LATCH_LIST) */
+    LATCH_SESSIONS = 1 << 8,     /* holders are sessions with a server, not processes */
 };
 
 typedef struct latch_store_info {
@@ -129,14 +131,45 @@ typedef struct latch_store_info {
     unsigned capabilities;  /* of enum latch_capability */
 } latch_store_info;
 
+/* Comes beside a DSN, and goes before what is so called in it. A value of NULL or "" is as none. */
+typedef struct latch_setting {
+    const char *name, *value;
+} latch_setting;
+
+/*
+ * Runs statements in a session with a database server that the engine's user has: for stores that
+ * hold locks in it. Unlike everything else here run() may block, for a second and a round trip at
+ * most where the server is well.
+ */
+typedef struct latch_sql_runner {
+    void *context;
+    /*
+     * Runs one statement and writes the first value of the first row, as text, "" for NULL or no
+     * row. LATCH_DONE; LATCH_CONFLICT: it waited as long as it might; LATCH_ERROR_DEADLOCK: the
+     * server has found one; LATCH_ERROR_LOST: the session is over; LATCH_ERROR_MEMORY: nothing can
+     * be sent now; LATCH_INTERRUPTED: nobody knows what came of it; LATCH_ERROR_STORE: any other
+     * failure. On an error and an interruption `error` says why.
+     */
+    latch_status (*run)(void *context, const char *statement, char *value, size_t size,
+                        latch_error *error);
+    /* Is there a transaction that an error would spoil? */
+    bool (*is_in_transaction)(void *context);
+    void (*close)(void *context); /* called when the store is closed */
+} latch_sql_runner;
+
 typedef struct latch_store_options {
     const char *path; /* flock: an existing directory, absolute; copied */
     /* semaphore: goes before the resource into the digest; copied, may be NULL when length is 0 */
     const char *project;
     size_t project_length;
     latch_digest digest; /* semaphore: LATCH_MD5, LATCH_XXH64 or LATCH_XXH128 */
-    const char *dsn;     /* redis: where the server is and what it is told; docs/redis.md */
+    /* redis, postgresql, mysql: where the server is and what it is told; docs/redis.md, docs/sql.md
+     */
+    const char *dsn;
     size_t dsn_length;
+    const latch_setting *settings; /* postgresql, mysql: what goes before the same in the DSN */
+    size_t setting_count;
+    const latch_sql_runner *runner; /* postgresql, mysql: a session that is there; instead of dsn */
 } latch_store_options;
 
 /*
@@ -233,7 +266,7 @@ typedef enum latch_op_kind {
 /* One who holds a lock, as far as the store knows. */
 typedef struct latch_holder {
     struct latch_holder *next;
-    int64_t pid; /* as this process sees it */
+    int64_t number; /* of the process, as this one sees it; LATCH_SESSIONS: of the session */
 } latch_holder;
 
 /* What an inspection found out about one lock at one moment, which is over when it is read. */

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/un.h>
 
 /* How much of a name that nobody knows is shown. */
@@ -31,54 +30,6 @@ static latch_status fail_not_yet(const redis_reading *reading, const char *what)
                       reading->name, what);
 }
 
-/* ---- Numbers. Not by strtod(), which depends on the locale. */
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
-/* Digits alone, `max` at most; -1 otherwise. */
-static int64_t read_number(const char *text, size_t length, int64_t max)
-{
-    int64_t number = 0;
-
-    for (size_t at = 0; at < length; at++) {
-        if (!is_digit(text[at])) {
-            return -1;
-        }
-        number = number * 10 + (text[at] - '0');
-        if (number > max) {
-            return -1;
-        }
-    }
-    return length > 0 ? number : -1;
-}
-
-/* Seconds such as "5", "0.25" and ".5", in nanoseconds; parts of one count as one. -1: something
- * else, or too many. */
-static int64_t read_seconds(const char *text)
-{
-    size_t whole = strspn(text, "0123456789");
-    const char *fraction = text + whole + (text[whole] == '.');
-    size_t digits = strspn(fraction, "0123456789");
-    int64_t ns = whole > 0 ? read_number(text, whole, REDIS_MAX_TIMEOUT_S) : 0;
-    int64_t unit = LATCH_NS_PER_S;
-
-    if (ns < 0 || whole + digits == 0 || fraction[digits] != '\0') {
-        return -1;
-    }
-    ns *= LATCH_NS_PER_S;
-    for (size_t at = 0; at < digits; at++) {
-        unit /= 10;
-        if (unit == 0) {
-            return ns + (strspn(fraction + at, "0") < digits - at);
-        }
-        ns += (fraction[at] - '0') * unit;
-    }
-    return ns;
-}
-
 /* ---- Options: each function takes reading->option */
 
 static latch_status take_nothing(redis_reading *reading)
@@ -90,7 +41,7 @@ static latch_status take_nothing(redis_reading *reading)
 /* 0 is the default, as it is one or none at all elsewhere: a wait without end is not to be had. */
 static latch_status take_seconds(redis_reading *reading, int64_t default_ns, int64_t *timeout_ns)
 {
-    int64_t ns = read_seconds(reading->option->value);
+    int64_t ns = latch_dsn_read_seconds(reading->option->value, REDIS_MAX_TIMEOUT_S);
 
     if (ns == 0) {
         ns = default_ns;
@@ -121,7 +72,7 @@ static latch_status take_read_timeout(redis_reading *reading)
 static latch_status take_keepalive(redis_reading *reading)
 {
     const char *value = reading->option->value;
-    int64_t seconds = read_number(value, strlen(value), REDIS_MAX_KEEPALIVE_S);
+    int64_t seconds = latch_dsn_read_number(value, strlen(value), REDIS_MAX_KEEPALIVE_S);
 
     if (seconds < 0) {
         return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
@@ -135,7 +86,7 @@ static latch_status take_keepalive(redis_reading *reading)
 
 int64_t latch_redis_read_database(const char *text, size_t length)
 {
-    return read_number(text, length, INT_MAX);
+    return latch_dsn_read_number(text, length, INT_MAX);
 }
 
 latch_status latch_redis_fail_database(const redis_reading *reading)
@@ -255,23 +206,14 @@ static latch_status take_host(redis_reading *reading)
     return status;
 }
 
-/* As PHP reads a boolean. */
 static latch_status take_cluster(redis_reading *reading)
 {
-    static const char *const off[] = {"", "0", "false", "off", "no"};
-    static const char *const on[] = {"1", "true", "on", "yes"};
+    int cluster = latch_dsn_read_boolean(reading->option->value);
 
-    for (size_t at = 0; at < sizeof(off) / sizeof(*off); at++) {
-        if (strcasecmp(reading->option->value, off[at]) == 0) {
-            return LATCH_DONE;
-        }
+    if (cluster < 0) {
+        return fail_option(reading, "is 0 or 1");
     }
-    for (size_t at = 0; at < sizeof(on) / sizeof(*on); at++) {
-        if (strcasecmp(reading->option->value, on[at]) == 0) {
-            return fail_not_yet(reading, "a cluster");
-        }
-    }
-    return fail_option(reading, "is 0 or 1");
+    return cluster == 0 ? LATCH_DONE : fail_not_yet(reading, "a cluster");
 }
 
 static latch_status take_sentinel(redis_reading *reading)

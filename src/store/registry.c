@@ -8,7 +8,8 @@ static const latch_store_class *const classes[] = {
 #ifdef LATCH_WITH_REDIS
     &latch_redis_store,
 #endif
-    &latch_semaphore_store, &latch_memory_store, &latch_null_store,
+    &latch_mysql_store,  &latch_postgresql_store, &latch_semaphore_store,
+    &latch_memory_store, &latch_null_store,
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(classes[0]))

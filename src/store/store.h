@@ -49,7 +49,9 @@ struct latch_store {
 
 extern const latch_store_class latch_flock_store;
 extern const latch_store_class latch_memory_store;
+extern const latch_store_class latch_mysql_store;
 extern const latch_store_class latch_null_store;
+extern const latch_store_class latch_postgresql_store;
 extern const latch_store_class latch_redis_store; /* in builds with hiredis */
 extern const latch_store_class latch_semaphore_store;
 

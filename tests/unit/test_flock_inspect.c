@@ -81,7 +81,7 @@ static size_t count_holders(const latch_finding *finding)
 static bool has_holder(const latch_finding *finding, pid_t pid)
 {
     for (latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
-        if (holder->pid == pid) {
+        if (holder->number == pid) {
             return true;
         }
     }

@@ -388,7 +388,7 @@ static void expect_finding(latch_mode mode, pid_t pid)
         assert_null(findings->holders);
     } else {
         assert_non_null(findings->holders);
-        assert_int_equal(findings->holders->pid, pid);
+        assert_int_equal(findings->holders->number, pid);
         assert_null(findings->holders->next);
     }
     assert_null(findings->next);

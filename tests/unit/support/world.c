@@ -73,6 +73,24 @@ static bool world_random(void *context, void *bytes, size_t size)
     return true;
 }
 
+/* Bit by bit, as in RFC 1952, and written big-endian. */
+static void crc32_digest(const struct iovec *parts, int part_count, uint8_t digest[4])
+{
+    uint32_t crc = UINT32_MAX;
+
+    for (int at = 0; at < part_count; at++) {
+        for (size_t byte = 0; byte < parts[at].iov_len; byte++) {
+            crc ^= ((const uint8_t *) parts[at].iov_base)[byte];
+            for (int bit = 0; bit < 8; bit++) {
+                crc = crc >> 1 ^ (UINT32_C(0xedb88320) & -(crc & 1));
+            }
+        }
+    }
+    for (int at = 0; at < 4; at++) {
+        digest[at] = (uint8_t) (~crc >> (24 - 8 * at));
+    }
+}
+
 void unit_digest(void *context, latch_digest kind, const struct iovec *parts, int part_count,
                  uint8_t digest[LATCH_DIGEST_MAX])
 {
@@ -81,6 +99,10 @@ void unit_digest(void *context, latch_digest kind, const struct iovec *parts, in
     MD5_CTX md5;
 
     (void) context;
+    if (kind == LATCH_CRC32) {
+        crc32_digest(parts, part_count, digest);
+        return;
+    }
     UNIT_CHECK(kind == LATCH_SHA256 || kind == LATCH_SHA1 || kind == LATCH_MD5);
     SHA256_Init(&sha256);
     SHA1_Init(&sha1);
@@ -107,12 +129,15 @@ void unit_script_random(const void *bytes, size_t size)
 
 latch_store *unit_open(const char *name)
 {
-    static const char dsn[] = "redis://127.0.0.1"; /* only to be opened: nobody asks it */
+    /* Only to be opened: nobody asks these servers. */
+    const char *dsn = strcmp(name, "postgresql") == 0 ? "postgresql://127.0.0.1"
+                      : strcmp(name, "mysql") == 0    ? "mysql://127.0.0.1"
+                                                      : "redis://127.0.0.1";
     const latch_store_options options = {
         .path = unit.directory,
         .digest = LATCH_MD5,
         .dsn = dsn,
-        .dsn_length = sizeof(dsn) - 1,
+        .dsn_length = strlen(dsn),
     };
 
     return latch_store_open(unit.engine, name, &options, &unit.error);

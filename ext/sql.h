@@ -1,0 +1,30 @@
+/* Inside the stores of database servers: sql_stores.c (their classes) and sql_runner.c (statements
+ * that PHP runs for them). */
+#ifndef PHP_LATCH_SQL_H
+#define PHP_LATCH_SQL_H
+
+#include "php_latch.h"
+
+/* PDO's numbers, which are part of its interface: its headers need not be installed. */
+enum {
+    PHP_LATCH_PDO_ATTR_TIMEOUT = 2,
+    PHP_LATCH_PDO_ATTR_ERRMODE = 3,
+    PHP_LATCH_PDO_ATTR_DRIVER_NAME = 16,
+    PHP_LATCH_PDO_ATTR_EMULATE_PREPARES = 20,
+    PHP_LATCH_PDO_ERRMODE_EXCEPTION = 2,
+};
+
+/* What the sessions of PHP code are held by. */
+typedef enum { PHP_LATCH_PDO = 0, PHP_LATCH_DBAL } php_latch_sql_client;
+
+/* The class if it is loaded; of the name in lower case. */
+zend_class_entry *php_latch_find_class(const char *lower_name);
+
+/* Calls a method that the object has; leaves what it throws. */
+void php_latch_call_method(zend_object *object, const char *lower_name, zval *result,
+                           uint32_t argument_count, zval *arguments);
+
+/* Runs statements by a \PDO object or a Doctrine DBAL connection, of which it keeps a reference. */
+latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_client client);
+
+#endif

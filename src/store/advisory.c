@@ -1,0 +1,606 @@
+/*
+ * The stores "postgresql" and "mysql": locks that the server holds for a session. There is no TTL
+ * and no token: what the session holds is held until it is released or the session ends, by the
+ * death of the process, an administrator, a restart of the server. That is noticed by the next
+ * request at the latest.
+ *
+ * All statements ask for a state or can be undone by the end of the session, so that what was asked
+ * on a session that is lost is simply asked again on a new one, once for a try, and for a wait as
+ * long as a connection may take to come back.
+ */
+#include "advisory.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+/* By when the server must have ended a wait by itself that has lasted as long as it may. */
+#define GRACE_NS (250 * LATCH_NS_PER_MS)
+/* Between two attempts to come back to a server that was there. */
+#define PAUSE_NS (100 * LATCH_NS_PER_MS)
+/* How long a promotion may take that does not wait: see advisory_dialect.c. */
+#define PROMPTLY_MS 1
+
+/* Not an answer to the engine: the order is to be asked for again, or was. */
+#define ADVISORY_AGAIN ((latch_status) -1)
+
+/* Of op->attempts. */
+enum { HELD_BEFORE = 1, ASKED_AGAIN = 2, WAITED = 4 };
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static void advisory_close(latch_store *base)
+{
+    advisory_store *store = (advisory_store *) base;
+
+    latch_advisory_session_end(store->session);
+    latch_table_end(&store->registry);
+}
+
+static latch_status open_registry(advisory_store *store, latch_status status, latch_error *error)
+{
+    if (status == LATCH_DONE) {
+        status = latch_table_init(&store->registry, store->store.engine, error);
+        if (status != LATCH_DONE) {
+            advisory_close(&store->store);
+        }
+    }
+    return status;
+}
+
+static latch_status postgresql_open(latch_store *base, const latch_store_options *options,
+                                    latch_error *error)
+{
+    advisory_store *store = (advisory_store *) base;
+    latch_status status;
+
+    if (options->runner != NULL) {
+        status = latch_advisory_runner_open(base->engine, options->runner,
+                                            &latch_postgresql_dialect, store, error);
+    } else {
+#ifdef LATCH_WITH_PGSQL
+        status = latch_postgresql_open(base->engine, options, store, error);
+#else
+        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                            "this build of Latch has no libpq: build it again where libpq's "
+                            "development package and pkg-config are installed");
+#endif
+    }
+    return open_registry(store, status, error);
+}
+
+static latch_status mysql_open(latch_store *base, const latch_store_options *options,
+                               latch_error *error)
+{
+    advisory_store *store = (advisory_store *) base;
+    latch_status status;
+
+    if (options->runner != NULL) {
+        status = latch_advisory_runner_open(base->engine, options->runner, &latch_mysql_dialect,
+                                            store, error);
+    } else {
+#ifdef LATCH_WITH_MYSQL
+        status = latch_mysql_open(base->engine, options, store, error);
+#else
+        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                            "this build of Latch has no libmariadb: build it again where "
+                            "libmariadb's development package and pkg-config are installed");
+#endif
+    }
+    return open_registry(store, status, error);
+}
+
+static const char *advisory_identity(const latch_store *base)
+{
+    return ((const advisory_store *) base)->identity;
+}
+
+/* ---- Failures ------------------------------------------------------------------------------- */
+
+static advisory_session *session_of(const latch_op *op)
+{
+    return latch_advisory_store_of(op->lease)->session;
+}
+
+static latch_status fail_at(latch_op *op, const char *what)
+{
+    const advisory_session *session = session_of(op);
+
+    return latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s %s at %s: %s", what,
+                      session->dialect->server, session->address, session->trouble);
+}
+
+static latch_status fail_held(latch_op *op)
+{
+    const advisory_session *session = session_of(op);
+
+    return latch_fail(op->error, LATCH_ERROR_LOST, 0,
+                      "the session with %s at %s that held it is over", session->dialect->server,
+                      session->address);
+}
+
+static latch_status fail_moved(latch_op *op)
+{
+    const advisory_session *session = session_of(op);
+
+    if (session->driver->twin == NULL) {
+        return latch_fail(op->error, LATCH_ERROR_STORE, 0,
+                          "%s is in another session with %s than before (%s): it was made anew, or "
+                          "goes through a pooler that changes sessions between statements, where "
+                          "locks of a session are not safe",
+                          session->address, session->dialect->server, session->trouble);
+    }
+    return latch_fail(op->error, LATCH_ERROR_STORE, 0,
+                      "%s at %s is reached through a pooler that changes sessions between "
+                      "statements (%s), so that locks of a session are not safe; connect directly, "
+                      "or let it pool by sessions",
+                      session->dialect->server, session->address, session->trouble);
+}
+
+/* ---- What a request asks for ---------------------------------------------------------------- */
+
+static bool acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
+static bool waits(const advisory_hold *hold)
+{
+    return hold->order.statement == ADVISORY_WAIT || hold->order.statement == ADVISORY_WAIT_SHARED
+           || hold->order.statement == ADVISORY_WAIT_TO_PROMOTE;
+}
+
+static advisory_statement to_acquire(const latch_op *op, const advisory_hold *hold)
+{
+    const advisory_session *session = session_of(op);
+    bool can_wait = session->driver->can_wait == NULL
+                    || session->driver->can_wait(hold->store->session);
+    bool shared = op->request.kind == LATCH_ACQUIRE_SHARED;
+
+    if (latch_advisory_hold_is_live(hold)) {
+        if (hold->mode == (shared ? LATCH_SHARED : LATCH_EXCLUSIVE)) {
+            return ADVISORY_PROBE;
+        }
+        return shared     ? ADVISORY_DEMOTE
+               : can_wait ? ADVISORY_WAIT_TO_PROMOTE
+                          : ADVISORY_TRY_TO_PROMOTE;
+    }
+    if (op->request.wait && can_wait) {
+        return shared ? ADVISORY_WAIT_SHARED : ADVISORY_WAIT;
+    }
+    return shared ? ADVISORY_TRY_SHARED : ADVISORY_TRY;
+}
+
+static int64_t timeout_of(const latch_op *op, int64_t now_ns)
+{
+    if (!op->request.wait) {
+        return PROMPTLY_MS;
+    }
+    if (op->request.deadline_ns == LATCH_NEVER) {
+        return LATCH_NEVER;
+    }
+    return now_ns < op->request.deadline_ns
+               ? (op->request.deadline_ns - now_ns + LATCH_NS_PER_MS - 1) / LATCH_NS_PER_MS
+               : PROMPTLY_MS;
+}
+
+static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t now_ns)
+{
+    latch_mode mode = op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
+
+    if (latch_advisory_hold_conflicts(hold, mode)) {
+        return op->request.wait && op->request.deadline_ns == LATCH_NEVER
+                   ? latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
+                                "the lock is held by this very thread, through another key")
+                   : LATCH_CONFLICT;
+    }
+    hold->order.statement = to_acquire(op, hold);
+    hold->order.timeout_ms = waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
+    hold->wanted = mode;
+    op->attempts |= waits(hold) ? WAITED : 0;
+    return LATCH_DONE;
+}
+
+static advisory_statement to_release(const advisory_hold *hold)
+{
+    return hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED : ADVISORY_RELEASE;
+}
+
+/* LATCH_DONE: it is in the session's queue. */
+static latch_status ask(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    latch_status status = LATCH_DONE;
+
+    hold->order.timeout_ms = LATCH_NEVER;
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            if (hold->end_of_wait != ADVISORY_UNANSWERED) {
+                hold->order.statement = hold->order.statement == ADVISORY_WAIT_SHARED
+                                            ? ADVISORY_UNDO_SHARED
+                                            : ADVISORY_UNDO;
+            } else {
+                status = ask_to_acquire(op, hold, now_ns);
+            }
+            break;
+        case LATCH_RELEASE:
+            hold->order.statement = to_release(hold);
+            break;
+        case LATCH_REFRESH: /* there is no TTL */
+        case LATCH_PROBE:
+            hold->order.statement = ADVISORY_PROBE;
+            break;
+        case LATCH_INSPECT:
+        case LATCH_LIST: /* never comes here */
+            hold->order.statement = ADVISORY_HOLDERS;
+            hold->findings = op->request.findings;
+            break;
+    }
+    if (status == LATCH_DONE) {
+        latch_advisory_session_ask(hold->store->session, hold, now_ns);
+    }
+    return status;
+}
+
+/* ---- What an answer means ------------------------------------------------------------------- */
+
+static void note_mode(advisory_hold *hold, latch_mode mode)
+{
+    hold->mode = mode;
+    hold->age = hold->store->session->age;
+    hold->generation = hold->store->store.engine->generation;
+}
+
+static latch_status ask_again(latch_op *op, int64_t at_ns)
+{
+    advisory_hold *hold = op->state;
+
+    op->attempts |= ASKED_AGAIN;
+    hold->outcome = ADVISORY_UNANSWERED;
+    hold->ask_ns = at_ns;
+    return ADVISORY_AGAIN;
+}
+
+/* The server has ended a wait, or a promotion that it could not grant at once. A runner's session
+ * ends waits early, so that PHP can look after signals. */
+static latch_status take_time_out(latch_op *op, int64_t now_ns)
+{
+    if (!op->request.wait || now_ns >= op->request.deadline_ns) {
+        return LATCH_CONFLICT;
+    }
+    op->waiting = true;
+    ask_again(op, now_ns);
+    op->wake_ns = now_ns;
+    return LATCH_WANT_TIMER;
+}
+
+static latch_status take_verdict(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    bool yes = hold->verdict == '1';
+
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            if (yes) {
+                note_mode(hold, op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED);
+                return LATCH_DONE;
+            }
+            if (hold->order.statement == ADVISORY_PROBE) {
+                hold->mode = LATCH_FREE;
+                op->attempts = 0;
+                return op->mode_before != LATCH_FREE ? fail_held(op) : ask_again(op, now_ns);
+            }
+            return waits(hold) ? take_time_out(op, now_ns) : LATCH_CONFLICT;
+        case LATCH_RELEASE:
+            hold->mode = LATCH_FREE;
+            return LATCH_DONE;
+        case LATCH_REFRESH:
+        case LATCH_PROBE:
+            hold->mode = yes ? hold->mode : LATCH_FREE;
+            return yes ? LATCH_DONE : LATCH_CONFLICT;
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+            break;
+    }
+    return LATCH_DONE;
+}
+
+/* The session has ended with what it held, and with what it was asked. */
+static latch_status take_loss(latch_op *op, int64_t now_ns)
+{
+    bool again = (op->attempts & ASKED_AGAIN) != 0;
+
+    if (op->request.kind == LATCH_RELEASE) {
+        return LATCH_DONE;
+    }
+    if (op->request.kind == LATCH_REFRESH || op->request.kind == LATCH_PROBE) {
+        return LATCH_CONFLICT;
+    }
+    if (acquires(op) && (op->attempts & HELD_BEFORE) != 0) {
+        return fail_held(op);
+    }
+    if (op->cancelled || ((op->attempts & WAITED) != 0 && !op->request.wait)) {
+        return LATCH_CONFLICT;
+    }
+    if (op->request.wait) {
+        return ask_again(op, again ? now_ns + PAUSE_NS : now_ns);
+    }
+    return again ? fail_at(op, "lost the connection to") : ask_again(op, now_ns);
+}
+
+/* What may have been granted is given back when the lease is released, or dropped. */
+static latch_status take_uncertainty(latch_op *op)
+{
+    if (acquires(op) && (op->attempts & HELD_BEFORE) == 0) {
+        note_mode(op->state, op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED);
+    }
+    return fail_at(op, "nothing is known of a statement that was run by");
+}
+
+/*
+ * A lock of a session may be granted at the very moment at which its wait ends by an error, and is
+ * held then: so it is given back, whether there is one or not.
+ * https://github.com/postgres/postgres/blob/master/src/backend/storage/lmgr/proc.c,
+ * LockErrorCleanup
+ */
+static bool has_to_look(latch_op *op)
+{
+    advisory_hold *hold = op->state;
+
+    if (!waits(hold) || hold->outcome == ADVISORY_ANSWERED || hold->outcome == ADVISORY_LOST
+        || hold->outcome == ADVISORY_MOVED || hold->outcome == ADVISORY_UNKNOWN) {
+        return false;
+    }
+    /* Cancelled by us: it was given up, or another operation needed the session. */
+    hold->end_of_wait = hold->is_cancelled ? ADVISORY_TIMED_OUT : hold->outcome;
+    return true;
+}
+
+static latch_status conclude(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    bool promotes = (op->attempts & HELD_BEFORE) != 0;
+
+    if (has_to_look(op)) {
+        return ask_again(op, now_ns);
+    }
+    if (hold->end_of_wait != ADVISORY_UNANSWERED && hold->outcome == ADVISORY_ANSWERED) {
+        hold->outcome = hold->end_of_wait;
+    }
+    hold->end_of_wait = ADVISORY_UNANSWERED;
+    switch (hold->outcome) {
+        case ADVISORY_ANSWERED:
+            return take_verdict(op, now_ns);
+        case ADVISORY_TIMED_OUT:
+            return take_time_out(op, now_ns);
+        case ADVISORY_CANCELLED:
+            return fail_at(op, "the statement was cancelled by");
+        case ADVISORY_DEADLOCKED:
+            if (promotes) {
+                op->request.wait = false; /* of two readers that want to write one gives way */
+                return LATCH_CONFLICT;
+            }
+            return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
+                              "its holder waits for a lock of this session in turn");
+        case ADVISORY_LOST:
+            return take_loss(op, now_ns);
+        case ADVISORY_MOVED:
+            return fail_moved(op);
+        case ADVISORY_NO_MEMORY:
+            return latch_fail_memory(op->error);
+        case ADVISORY_UNKNOWN:
+            return take_uncertainty(op);
+        case ADVISORY_UNANSWERED:
+        case ADVISORY_REFUSED:
+            break;
+    }
+    return fail_at(op, "a statement was refused by");
+}
+
+/* There is no session to be had. A wait that had one outlives that for a time. */
+static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+
+    if (!acquires(op) || !op->request.wait || (op->attempts & ASKED_AGAIN) == 0
+        || status == LATCH_ERROR_MEMORY) {
+        return status;
+    }
+    if (hold->trouble_ns == 0) {
+        hold->trouble_ns = now_ns;
+    }
+    if (now_ns - hold->trouble_ns >= hold->store->session->connect_timeout_ns) {
+        return status;
+    }
+    ask_again(op, now_ns + PAUSE_NS);
+    op->wake_ns = hold->ask_ns;
+    return LATCH_WANT_TIMER;
+}
+
+/* ---- Operations ----------------------------------------------------------------------------- */
+
+/* The order is on its way, or on its way there. */
+static latch_status await(latch_op *op, latch_status status)
+{
+    advisory_hold *hold = op->state;
+
+    if (op->wake_ns > hold->cancel_ns) {
+        op->wake_ns = hold->cancel_ns;
+    }
+    if (hold->store->session->is_sent) {
+        hold->trouble_ns = 0;
+    }
+    return status;
+}
+
+static latch_status advance(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    advisory_session *session = hold->store->session;
+    latch_status status = ADVISORY_AGAIN;
+
+    while (status == ADVISORY_AGAIN) {
+        if (!hold->is_queued) {
+            if (now_ns < hold->ask_ns) {
+                op->wake_ns = hold->ask_ns;
+                return LATCH_WANT_TIMER;
+            }
+            status = ask(op, now_ns);
+            if (status != LATCH_DONE) {
+                return status;
+            }
+        }
+        if (now_ns >= hold->cancel_ns) {
+            hold->cancel_ns = LATCH_NEVER;
+            latch_advisory_session_cancel(session, now_ns);
+        }
+        status = latch_advisory_session_drive(session, hold, op, now_ns);
+        if (LATCH_WANTS(status)) {
+            return await(op, status);
+        }
+        status = LATCH_FAILED(status) ? do_without(op, status, now_ns) : conclude(op, now_ns);
+    }
+    return status;
+}
+
+static latch_status advisory_step(latch_op *op, int64_t now_ns)
+{
+    const advisory_hold *hold = op->state;
+
+    op->waiting = op->waiting || (hold->is_queued && waits(hold));
+    return advance(op, now_ns);
+}
+
+/* Gives the hold away: it goes when its release is answered, for which nobody waits. */
+static void release_for_nobody(latch_lease *lease, int64_t now_ns)
+{
+    advisory_hold *hold = lease->state;
+    advisory_session *session = hold->store->session;
+
+    lease->state = NULL;
+    hold->lease = NULL;
+    hold->order.statement = to_release(hold);
+    latch_advisory_session_ask(session, hold, now_ns);
+    latch_advisory_session_push(session, now_ns);
+}
+
+/* Whose hold is gone: in a forked child it never was one. */
+static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
+{
+    bool is_lost = hold->mode != LATCH_FREE
+                   && hold->generation == hold->store->store.engine->generation;
+
+    hold->mode = LATCH_FREE;
+    if (is_lost) {
+        op->mode_before = op->lease->mode; /* a look at the session may just have told */
+    }
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            return is_lost ? fail_held(op) : ADVISORY_AGAIN;
+        case LATCH_RELEASE:
+            return LATCH_DONE;
+        case LATCH_REFRESH:
+        case LATCH_PROBE:
+            return LATCH_CONFLICT;
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+            break;
+    }
+    return ADVISORY_AGAIN;
+}
+
+static latch_status advisory_begin(latch_op *op)
+{
+    advisory_store *store = latch_advisory_store_of(op->lease);
+    int64_t now_ns = latch_engine_now_ns(store->store.engine);
+    latch_status status = ADVISORY_AGAIN;
+    advisory_hold *hold;
+
+    if (op->request.kind == LATCH_ACQUIRE_SHARED
+        && (store->store.class->info.capabilities & LATCH_SHARED_LOCKS) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "%s has no shared locks",
+                          store->session->dialect->server);
+    }
+    latch_advisory_session_leave_to_parent(store->session);
+    hold = latch_advisory_hold_get(op->lease);
+    if (hold == NULL) {
+        return latch_fail_memory(op->error);
+    }
+    if (!latch_advisory_hold_is_live(hold)) {
+        op->attempts = 0;
+        status = begin_without_hold(op, hold);
+    } else {
+        op->attempts = HELD_BEFORE;
+    }
+    if (status != ADVISORY_AGAIN) {
+        return status;
+    }
+    if (op->request.detach && store->session->queue.next == &store->session->queue) {
+        release_for_nobody(op->lease, now_ns);
+        return LATCH_DONE;
+    }
+    hold->ask_ns = hold->trouble_ns = 0;
+    hold->cancel_ns = LATCH_NEVER;
+    op->state = hold;
+    return advance(op, now_ns);
+}
+
+/*
+ * A wait that has lasted as long as it may is about to be ended by the server, where this counts as
+ * we do. Any other one is cancelled. Either may be granted before.
+ */
+static latch_status advisory_cancel_op(latch_op *op)
+{
+    advisory_hold *hold = op->state;
+    advisory_session *session = hold->store->session;
+    int64_t now_ns = latch_engine_now_ns(session->engine);
+
+    if (!hold->is_queued || latch_advisory_session_take_back(session, hold)) {
+        return LATCH_CONFLICT;
+    }
+    if (waits(hold)) {
+        bool ends_by_itself = !op->cancelled && session->exact_timeouts;
+
+        hold->cancel_ns = ends_by_itself ? now_ns + GRACE_NS : now_ns;
+    }
+    return advance(op, now_ns);
+}
+
+static bool advisory_held(const latch_lease *lease)
+{
+    const advisory_hold *hold = lease->state;
+
+    return lease->mode != LATCH_FREE && hold != NULL && latch_advisory_hold_is_live(hold)
+           && latch_advisory_session_is_alive(hold->store->session);
+}
+
+static void advisory_drop(latch_lease *lease)
+{
+    advisory_hold *hold = lease->state;
+
+    if (hold == NULL) {
+        return;
+    }
+    latch_advisory_session_leave_to_parent(hold->store->session);
+    if (latch_advisory_hold_is_live(hold)) {
+        release_for_nobody(lease, latch_engine_now_ns(hold->store->store.engine));
+    } else {
+        latch_advisory_hold_free(hold);
+    }
+}
+
+#define ADVISORY_STORE(store_name, store_open, more)                                               \
+    {                                                                                              \
+        .info = {.name = store_name,                                                               \
+                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS | (more)},           \
+        .size = sizeof(advisory_store), .open = store_open, .close = advisory_close,               \
+        .identity = advisory_identity, .begin = advisory_begin, .step = advisory_step,             \
+        .cancel = advisory_cancel_op, .held = advisory_held, .drop = advisory_drop,                \
+    }
+
+const latch_store_class latch_postgresql_store =
+    ADVISORY_STORE("postgresql", postgresql_open, LATCH_SHARED_LOCKS);
+const latch_store_class latch_mysql_store = ADVISORY_STORE("mysql", mysql_open, 0);

@@ -1,0 +1,580 @@
+/* The way to a session of a MySQL or MariaDB server, its end, and a statement at a time. */
+#include "mysql_connection.h"
+
+#include <errmsg.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Of libmariadb's coroutine. OpenSSL and the resolver need more than its 60 KiB, and nothing would
+ * tell that they have got less. */
+#define STACK_SIZE (256 * 1024)
+
+/* ---- The library ---------------------------------------------------------------------------- */
+
+/* It ignores SIGPIPE for good. Whoever handles the signal shall do so on. */
+static void begin_library(void)
+{
+    struct sigaction before;
+    bool is_known = sigaction(SIGPIPE, NULL, &before) == 0;
+
+    mysql_library_init(0, NULL, NULL);
+    if (is_known && ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL)) {
+        sigaction(SIGPIPE, &before, NULL);
+    }
+}
+
+void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
+                                 const mysql_store_options *options, bool is_passing)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, begin_library);
+    memset(connection, 0, sizeof(*connection));
+    connection->engine = engine;
+    connection->options = options;
+    connection->is_passing = is_passing;
+    connection->fd = -1;
+}
+
+void latch_mysql_quote(char *quoted, size_t size, const char *text)
+{
+    size_t length = strlen(text), at;
+
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((unsigned char) text[length] & 0xc0) == 0x80) {
+            length--; /* not within a character */
+        }
+    }
+    for (at = 0; at < length; at++) {
+        quoted[at] = (char) ((unsigned char) text[at] < ' ' || text[at] == 0x7f ? ' ' : text[at]);
+    }
+    quoted[at] = '\0';
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+static void forget_socket(mysql_connection *connection)
+{
+    if (connection->fd >= 0) {
+        latch_descriptor_forget(connection->engine, &connection->descriptor);
+        connection->fd = -1;
+    }
+}
+
+/* libmariadb opens and closes its socket within its calls. */
+static void note_socket(mysql_connection *connection)
+{
+    int fd = connection->wish != 0 || connection->handle->net.pvio != NULL
+                 ? (int) mysql_get_socket(connection->handle)
+                 : -1;
+
+    if (fd == connection->fd) {
+        return;
+    }
+    forget_socket(connection);
+    if (fd >= 0) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        latch_descriptor_shadow(connection->engine, &connection->descriptor, fd);
+        connection->fd = fd;
+    }
+}
+
+/* True when the call has returned. */
+static bool go_on(mysql_connection *connection, int ready)
+{
+    switch (connection->call) {
+        case MYSQL_CONNECT:
+            connection->wish =
+                mysql_real_connect_cont(&connection->connected, connection->handle, ready);
+            break;
+        case MYSQL_QUERY:
+            connection->wish =
+                mysql_real_query_cont(&connection->failed, connection->handle, ready);
+            break;
+        case MYSQL_RESULT:
+            connection->wish =
+                mysql_store_result_cont(&connection->result, connection->handle, ready);
+            break;
+        case MYSQL_NO_CALL:
+            break;
+    }
+    note_socket(connection);
+    return connection->wish == 0;
+}
+
+static short wished_events(const mysql_connection *connection)
+{
+    return (short) (((connection->wish & MYSQL_WAIT_READ) != 0 ? POLLIN : 0)
+                    | ((connection->wish & MYSQL_WAIT_WRITE) != 0 ? POLLOUT : 0)
+                    | ((connection->wish & MYSQL_WAIT_EXCEPT) != 0 ? POLLPRI : 0));
+}
+
+static void free_result(mysql_connection *connection)
+{
+    if (connection->result != NULL) {
+        mysql_free_result(connection->result);
+        connection->result = NULL;
+    }
+}
+
+void latch_mysql_ask(mysql_connection *connection, const char *statement)
+{
+    free_result(connection);
+    snprintf(connection->statement, sizeof(connection->statement), "%s", statement);
+    connection->call = MYSQL_QUERY;
+    connection->wish = mysql_real_query_start(&connection->failed, connection->handle,
+                                              connection->statement, strlen(connection->statement));
+    connection->is_fresh = connection->wish != 0;
+    note_socket(connection);
+}
+
+bool latch_mysql_is_answered(mysql_connection *connection)
+{
+    if (connection->is_fresh) {
+        connection->is_fresh = false; /* it has looked itself */
+        return false;
+    }
+    if (connection->wish != 0 && !go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT)) {
+        return false;
+    }
+    if (connection->call == MYSQL_QUERY && connection->failed == 0
+        && mysql_field_count(connection->handle) > 0) {
+        connection->call = MYSQL_RESULT;
+        connection->wish = mysql_store_result_start(&connection->result, connection->handle);
+        note_socket(connection);
+    }
+    return connection->wish == 0;
+}
+
+void latch_mysql_want(const mysql_connection *connection, latch_op *op)
+{
+    op->fd = connection->fd;
+    op->events = wished_events(connection);
+}
+
+/* ---- Closing -------------------------------------------------------------------------------- */
+
+/*
+ * What libmariadb has on the stack of a call goes when the call returns: it is told that its time
+ * is over. Within TLS it does not listen to that, but finds that the server has gone.
+ */
+static void give_call_up(mysql_connection *connection)
+{
+    bool is_lost = false;
+
+    if (connection->wish == 0) {
+        return;
+    }
+    if (connection->descriptor.fd >= 0) {
+        shutdown(connection->descriptor.fd, SHUT_RDWR);
+    }
+    if (connection->handshake.is_running) {
+        is_lost = !latch_mysql_handshake_end(&connection->handshake, connection->engine);
+        connection->wish = 0;
+        connection->connected = connection->handshake.connected;
+    }
+    if (is_lost) {
+        /* Who knows what state it was copied in: it is left to the memory of the child. */
+        close(connection->fd);
+        forget_socket(connection);
+        connection->handle = NULL;
+        return;
+    }
+    note_socket(connection);
+    while (connection->wish != 0) {
+        go_on(connection, MYSQL_WAIT_TIMEOUT);
+    }
+}
+
+static void wipe_password(MYSQL *handle)
+{
+    if (handle->passwd != NULL) {
+        explicit_bzero(handle->passwd, strlen(handle->passwd));
+    }
+}
+
+/* An idle server's buffers take a good-bye; in a child the socket leads nowhere. */
+static void close_handle(mysql_connection *connection)
+{
+    if (connection->handle == NULL) {
+        return;
+    }
+    give_call_up(connection);
+    free_result(connection);
+    forget_socket(connection);
+    if (connection->handle != NULL) {
+        wipe_password(connection->handle);
+        mysql_close(connection->handle);
+        connection->handle = NULL;
+    }
+    connection->call = MYSQL_NO_CALL;
+    connection->is_fresh = false;
+}
+
+void latch_mysql_close(mysql_connection *connection)
+{
+    close_handle(connection);
+    latch_resolve_end(connection->resolution);
+    connection->resolution = NULL;
+    connection->stage = MYSQL_CLOSED;
+    connection->number = 0;
+}
+
+/* ---- Connecting ----------------------------------------------------------------------------- */
+
+static latch_status fail_to_connect(mysql_connection *connection, latch_op *op, int sys_errno,
+                                    const char *why)
+{
+    char quoted[256];
+
+    latch_mysql_quote(quoted, sizeof(quoted), why);
+    latch_mysql_close(connection);
+    return latch_fail(op->error, LATCH_ERROR_STORE, sys_errno, "cannot connect to MySQL at %s: %s",
+                      connection->options->address, quoted);
+}
+
+static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
+{
+    op->fd = fd;
+    op->events = events;
+    op->wake_ns = wake_ns;
+    return LATCH_WANT_IO;
+}
+
+static void set_tls(MYSQL *handle, const mysql_store_options *options)
+{
+    static const my_bool on = 1;
+    my_bool verify = options->verify;
+
+    if (!options->tls) {
+        return;
+    }
+    mysql_optionsv(handle, MYSQL_OPT_SSL_ENFORCE, &on);
+    mysql_optionsv(handle, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+    if (options->ssl_key != NULL) {
+        mysql_optionsv(handle, MYSQL_OPT_SSL_KEY, options->ssl_key);
+    }
+    if (options->ssl_cert != NULL) {
+        mysql_optionsv(handle, MYSQL_OPT_SSL_CERT, options->ssl_cert);
+    }
+    if (options->ssl_ca != NULL) {
+        mysql_optionsv(handle, MYSQL_OPT_SSL_CA, options->ssl_ca);
+    }
+    if (options->ssl_capath != NULL) {
+        mysql_optionsv(handle, MYSQL_OPT_SSL_CAPATH, options->ssl_capath);
+    }
+    if (options->ssl_cipher != NULL) {
+        mysql_optionsv(handle, MYSQL_OPT_SSL_CIPHER, options->ssl_cipher);
+    }
+}
+
+static MYSQL *make_handle(const mysql_store_options *options)
+{
+    static const size_t stack_size = STACK_SIZE;
+    static const unsigned off = 0;
+    unsigned protocol = options->host != NULL ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
+    /* Binding only where a handshake waits, and then of its thread. */
+    unsigned timeout_s =
+        (unsigned) ((options->connect_timeout_ns + LATCH_NS_PER_S - 1) / LATCH_NS_PER_S);
+    MYSQL *handle = mysql_init(NULL);
+
+    if (handle == NULL) {
+        return NULL;
+    }
+    if (mysql_optionsv(handle, MYSQL_OPT_NONBLOCK, &stack_size) != 0) {
+        mysql_close(handle);
+        return NULL;
+    }
+    mysql_optionsv(handle, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
+    mysql_optionsv(handle, MYSQL_OPT_PROTOCOL, &protocol);
+    mysql_optionsv(handle, MYSQL_OPT_LOCAL_INFILE, &off);
+    mysql_optionsv(handle, MYSQL_SET_CHARSET_NAME, options->charset);
+    mysql_optionsv(handle, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", options->program_name);
+    set_tls(handle, options);
+    return handle;
+}
+
+/* Those that are left share what time is left: one that does not answer must not take it all. */
+static void choose_address(mysql_connection *connection, const struct addrinfo *address,
+                           int64_t now_ns)
+{
+    int64_t left = 0;
+
+    /* A certificate is compared with the name, which libmariadb resolves again: it is known now. */
+    connection->address = connection->options->verify ? NULL : address;
+    for (const struct addrinfo *one = connection->address; one != NULL; one = one->ai_next) {
+        left++;
+    }
+    connection->address_deadline_ns = left > 1 ? now_ns + (connection->deadline_ns - now_ns) / left
+                                               : connection->deadline_ns;
+}
+
+static latch_status begin_to_connect(mysql_connection *connection, latch_op *op)
+{
+    const mysql_store_options *options = connection->options;
+    const char *host = options->host;
+    char digits[NI_MAXHOST];
+
+    if (connection->address != NULL) {
+        if (getnameinfo(connection->address->ai_addr, connection->address->ai_addrlen, digits,
+                        sizeof(digits), NULL, 0, NI_NUMERICHOST)
+            != 0) {
+            return fail_to_connect(connection, op, 0, "its address cannot be written");
+        }
+        host = digits;
+    }
+    connection->handle = make_handle(options);
+    if (connection->handle == NULL) {
+        latch_mysql_close(connection);
+        return latch_fail_memory(op->error);
+    }
+    connection->stage = MYSQL_CONNECTING;
+    connection->call = MYSQL_CONNECT;
+    connection->wish = mysql_real_connect_start(&connection->connected, connection->handle, host,
+                                                options->user, options->password, options->database,
+                                                (unsigned) options->port, options->socket, 0);
+    note_socket(connection);
+    return LATCH_DONE;
+}
+
+static latch_status start(mysql_connection *connection, latch_op *op, int64_t now_ns)
+{
+    const mysql_store_options *options = connection->options;
+
+    connection->deadline_ns = now_ns + options->connect_timeout_ns;
+    if (options->host == NULL) {
+        choose_address(connection, NULL, now_ns);
+        return begin_to_connect(connection, op);
+    }
+    connection->resolution =
+        latch_resolve_begin(connection->engine, options->host, options->port, op->error);
+    if (connection->resolution == NULL) {
+        return op->error->status;
+    }
+    connection->stage = MYSQL_RESOLVING;
+    return LATCH_DONE;
+}
+
+static latch_status resolve(mysql_connection *connection, latch_op *op, int64_t now_ns)
+{
+    const struct addrinfo *addresses;
+    latch_status status = latch_resolve_check(connection->resolution, &addresses, op->error);
+
+    if (status == LATCH_WANT_IO) {
+        return want(op, latch_resolve_fd(connection->resolution), POLLIN, LATCH_NEVER);
+    }
+    if (status != LATCH_DONE) {
+        latch_mysql_close(connection);
+        return status;
+    }
+    choose_address(connection, addresses, now_ns);
+    return begin_to_connect(connection, op);
+}
+
+/* "Can't connect to server on 'host' (111)" */
+static int errno_of(const char *message)
+{
+    const char *number = strrchr(message, '(');
+
+    return number != NULL ? atoi(number + 1) : 0;
+}
+
+static latch_status try_next_address(mysql_connection *connection, latch_op *op, int64_t now_ns)
+{
+    const struct addrinfo *next = connection->address->ai_next;
+
+    close_handle(connection);
+    choose_address(connection, next, now_ns);
+    return begin_to_connect(connection, op);
+}
+
+static latch_status take_refusal(mysql_connection *connection, latch_op *op, int64_t now_ns)
+{
+    unsigned code = mysql_errno(connection->handle);
+    const char *message = mysql_error(connection->handle);
+    bool is_unreachable = code == CR_CONNECTION_ERROR || code == CR_CONN_HOST_ERROR;
+    int why = is_unreachable ? errno_of(message) : 0;
+
+    if (code == CR_OUT_OF_MEMORY) {
+        latch_mysql_close(connection);
+        return latch_fail_memory(op->error);
+    }
+    if ((is_unreachable || code == CR_SERVER_LOST) && connection->address != NULL
+        && connection->address->ai_next != NULL) {
+        return try_next_address(connection, op, now_ns);
+    }
+    return fail_to_connect(connection, op, why, why != 0 ? strerror(why) : message);
+}
+
+/* One that held a second lock would let go of the first. */
+static bool holds_several_locks(const mysql_connection *connection)
+{
+    return mysql_get_server_version(connection->handle)
+           >= (connection->is_mariadb ? 100002 : 50705);
+}
+
+static latch_status take_connection(mysql_connection *connection, latch_op *op)
+{
+    char why[128];
+
+    wipe_password(connection->handle);
+    connection->is_mariadb = mariadb_connection(connection->handle);
+    if (!holds_several_locks(connection)) {
+        snprintf(why, sizeof(why),
+                 "version %.32s holds one lock at a time; MySQL 5.7.5 and MariaDB 10.0.2 hold more",
+                 mysql_get_server_info(connection->handle));
+        return fail_to_connect(connection, op, 0, why);
+    }
+    if (connection->options->tls) {
+        /* libmariadb believes that it blocks, and reads only what there is if it does not. */
+        fcntl(connection->fd, F_SETFL, fcntl(connection->fd, F_GETFL) | O_NONBLOCK);
+    }
+    connection->greeting = 0;
+    connection->stage = connection->is_passing ? MYSQL_CONNECTED : MYSQL_GREETING;
+    connection->call = MYSQL_NO_CALL;
+    return LATCH_DONE;
+}
+
+/* Can the call go on? */
+static bool is_ready(const mysql_connection *connection)
+{
+    struct pollfd descriptor = {.fd = connection->fd, .events = wished_events(connection)};
+
+    return poll(&descriptor, 1, 0) > 0;
+}
+
+/* From the server's first packet on. */
+static latch_status shake_hands(mysql_connection *connection, latch_op *op)
+{
+    mysql_handshake *handshake = &connection->handshake;
+
+    if (!handshake->is_running
+        && !latch_mysql_handshake_begin(handshake, connection->engine, connection->handle)) {
+        return fail_to_connect(connection, op, errno, strerror(errno));
+    }
+    if (!handshake->is_over) {
+        return want(op, handshake->wake.fd, POLLIN, LATCH_NEVER);
+    }
+    latch_mysql_handshake_end(handshake, connection->engine);
+    connection->connected = handshake->connected;
+    connection->wish = 0;
+    note_socket(connection);
+    return LATCH_DONE;
+}
+
+static latch_status await_connection(mysql_connection *connection, latch_op *op, int64_t now_ns)
+{
+    bool is_next = connection->address != NULL && connection->address->ai_next != NULL;
+
+    if (connection->wish == 0) {
+        return connection->connected != NULL ? take_connection(connection, op)
+                                             : take_refusal(connection, op, now_ns);
+    }
+    if (is_next && now_ns >= connection->address_deadline_ns) {
+        return try_next_address(connection, op, now_ns);
+    }
+    if (connection->handshake.is_running
+        || (connection->options->tls && (connection->wish & MYSQL_WAIT_READ) != 0
+            && is_ready(connection))) {
+        latch_status status = shake_hands(connection, op);
+
+        if (is_next && status == LATCH_WANT_IO) {
+            op->wake_ns = connection->address_deadline_ns;
+        }
+        return status;
+    }
+    if (is_ready(connection)) {
+        go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
+        return LATCH_DONE;
+    }
+    return want(op, connection->fd, wished_events(connection),
+                is_next ? connection->address_deadline_ns : LATCH_NEVER);
+}
+
+/* ---- The greeting --------------------------------------------------------------------------- */
+
+/*
+ * A session must outlive the pauses of its script, for 365 days, which is the most; and a wait ends
+ * when we say so. A server that does not allow that is taken as it is.
+ */
+static const char *settings_for(const mysql_connection *connection)
+{
+    unsigned long version = mysql_get_server_version(connection->handle);
+
+    if (connection->is_mariadb) {
+        return version >= 100101 ? "SET SESSION wait_timeout = 31536000, max_statement_time = 0"
+                                 : "SET SESSION wait_timeout = 31536000";
+    }
+    return version >= 50708 ? "SET SESSION wait_timeout = 31536000, max_execution_time = 0"
+                            : "SET SESSION wait_timeout = 31536000";
+}
+
+static int64_t first_number(const mysql_connection *connection)
+{
+    MYSQL_ROW row = connection->result != NULL ? mysql_fetch_row(connection->result) : NULL;
+
+    return row != NULL && row[0] != NULL ? strtoll(row[0], NULL, 10) : 0;
+}
+
+/* What the server calls the session may differ from what a proxy has called it. */
+static latch_status greet(mysql_connection *connection, latch_op *op)
+{
+    if (connection->call == MYSQL_NO_CALL) {
+        latch_mysql_ask(connection, connection->greeting == 0 ? settings_for(connection)
+                                                              : "SELECT CONNECTION_ID()");
+    }
+    if (!latch_mysql_is_answered(connection)) {
+        latch_mysql_want(connection, op);
+        op->wake_ns = LATCH_NEVER;
+        return LATCH_WANT_IO;
+    }
+    if (connection->fd < 0) {
+        return fail_to_connect(connection, op, 0, mysql_error(connection->handle));
+    }
+    connection->call = MYSQL_NO_CALL;
+    if (connection->greeting++ == 0) {
+        return LATCH_DONE;
+    }
+    connection->number = first_number(connection);
+    if (connection->number == 0) {
+        return fail_to_connect(connection, op, 0,
+                               mysql_errno(connection->handle) != 0
+                                   ? mysql_error(connection->handle)
+                                   : "it does not tell the session's number");
+    }
+    connection->stage = MYSQL_CONNECTED;
+    return LATCH_DONE;
+}
+
+latch_status latch_mysql_connect(mysql_connection *connection, latch_op *op, int64_t now_ns)
+{
+    latch_status status = LATCH_DONE;
+
+    while (status == LATCH_DONE && connection->stage != MYSQL_CONNECTED) {
+        switch (connection->stage) {
+            case MYSQL_CLOSED:
+                status = start(connection, op, now_ns);
+                break;
+            case MYSQL_RESOLVING:
+                status = resolve(connection, op, now_ns);
+                break;
+            case MYSQL_CONNECTING:
+                status = await_connection(connection, op, now_ns);
+                break;
+            case MYSQL_GREETING:
+                status = greet(connection, op);
+                break;
+            case MYSQL_CONNECTED:
+                break;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,90 @@
+/*
+ * libmariadb waits within TLS handshakes, even in the functions that do not wait otherwise. So a
+ * thread goes on with the call from the server's first packet on; whoever gives it up shuts its
+ * socket down, which ends it at once.
+ */
+#include "mysql_connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* A read may be left to us all the same, once a time-out of libmariadb's own is over. */
+static void await(MYSQL *handle, int wish)
+{
+    struct pollfd descriptor = {
+        .fd = mysql_get_socket(handle),
+        .events = (short) (((wish & MYSQL_WAIT_READ) != 0 ? POLLIN : 0)
+                           | ((wish & MYSQL_WAIT_WRITE) != 0 ? POLLOUT : 0)),
+    };
+
+    while (poll(&descriptor, 1, -1) < 0 && errno == EINTR) {
+    }
+}
+
+static void *shake_hands(void *argument)
+{
+    static const uint64_t one = 1;
+    mysql_handshake *handshake = argument;
+    int wish = mysql_real_connect_cont(&handshake->connected, handshake->handle, MYSQL_WAIT_READ);
+
+    while (wish != 0) {
+        await(handshake->handle, wish);
+        wish = mysql_real_connect_cont(&handshake->connected, handshake->handle,
+                                       wish & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
+    }
+    handshake->is_over = true;
+    while (write(handshake->helpers_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+    return NULL;
+}
+
+/* No signal handler may run in the thread: PHP's touch its interpreter. */
+static int start_thread(mysql_handshake *handshake)
+{
+    sigset_t all, before;
+    int result;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    result = pthread_create(&handshake->thread, NULL, shake_hands, handshake);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle)
+{
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+    if (fd < 0) {
+        return false;
+    }
+    latch_descriptor_register(engine, &handshake->wake, fd);
+    handshake->helpers_fd = fd;
+    handshake->is_over = false;
+    handshake->handle = handle;
+    errno = start_thread(handshake);
+    if (errno != 0) {
+        int why = errno;
+
+        latch_descriptor_close(engine, &handshake->wake);
+        errno = why;
+        return false;
+    }
+    handshake->is_running = true;
+    return true;
+}
+
+bool latch_mysql_handshake_end(mysql_handshake *handshake, latch_engine *engine)
+{
+    bool is_here = handshake->wake.fd >= 0;
+
+    if (is_here) {
+        pthread_join(handshake->thread, NULL);
+    }
+    latch_descriptor_close(engine, &handshake->wake);
+    handshake->is_running = false;
+    return is_here;
+}

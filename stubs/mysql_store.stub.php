@@ -1,0 +1,114 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch\Store;
+
+/**
+ * Named locks (GET_LOCK) of MySQL or MariaDB, for all processes that use the same server, by the names
+ * of Symfony's MysqlStore: the two exclude each other. The server holds a lock for a session: it never
+ * expires, and is free at once when the session ends, however that comes. There are no shared locks.
+ *
+ * With a DSN the store has a session of its own, which is shared by all stores of this process (in a
+ * thread-safe PHP: of this thread) that have the same settings, and is kept from request to request. It
+ * is made when it is needed first. With a PDO object the locks are held by that object's session, as
+ * long as it lasts; while such a store waits, signals are looked after once in a second.
+ *
+ * @not-serializable
+ */
+class MysqlStore implements \Latch\BlockingStoreInterface
+{
+    /**
+     * @param \PDO|string         $connOrDsn a connection, whose error mode is PDO::ERRMODE_EXCEPTION; or where
+     *                                       the server is: mysql:host=localhost;dbname=test, as PDO has it, or
+     *                                       mysql://[user[:password]@][host[:port]][/dbname][?option=value&...]
+     * @param array               $options   beside a DSN: db_username, db_password, db_connection_options
+     *                                       (attributes of PDO's, of which PDO::ATTR_TIMEOUT and those for TLS
+     *                                       have a meaning), and what can stand in the DSN, before which it
+     *                                       goes: timeout (seconds to connect within, 5), read_timeout (seconds
+     *                                       within which a statement is answered, 5), ssl_ca, ssl_capath,
+     *                                       ssl_cert, ssl_key, ssl_cipher, ssl_mode (disabled, required or
+     *                                       verify_identity), ssl_verify_server_cert, unix_socket, charset,
+     *                                       program_name, persistent_id
+     *
+     * @phpstan-param array<string, mixed> $options
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when the connection or the DSN cannot be used, or when
+     *                                                   this build of Latch has no libmariadb
+     */
+    public function __construct(#[\SensitiveParameter] \PDO|string $connOrDsn, #[\SensitiveParameter] array $options = []) {}
+
+    /** @implementation-alias Latch\Store\NativeStore::save */
+    public function save(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::waitAndSave */
+    public function waitAndSave(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::delete */
+    public function delete(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::exists */
+    public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells which sessions with the server hold the lock, by the numbers that the server gives them.
+     *
+     * It is a look at one moment: what it tells may be over when it returns.
+     *
+     * @return array{name: string, mode: 'exclusive'|null, holders: list<array{session: int}>}
+     *         name: the name by which the server knows the lock; mode: null when nobody holds it
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+}
+
+/**
+ * The same on a connection of Doctrine DBAL. With a URL Latch makes the connection itself, without DBAL.
+ *
+ * @not-serializable
+ */
+class DoctrineDbalMysqlStore implements \Latch\BlockingStoreInterface
+{
+    /**
+     * @param \Doctrine\DBAL\Connection|string $connOrUrl a connection to MySQL or MariaDB, or a URL as MysqlStore has it
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when the connection or the URL cannot be used, or when
+     *                                                   this build of Latch has no libmariadb
+     */
+    public function __construct(#[\SensitiveParameter] \Doctrine\DBAL\Connection|string $connOrUrl) {}
+
+    /** @implementation-alias Latch\Store\NativeStore::save */
+    public function save(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::waitAndSave */
+    public function waitAndSave(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::delete */
+    public function delete(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::exists */
+    public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells which sessions with the server hold the lock, by the numbers that the server gives them.
+     *
+     * It is a look at one moment: what it tells may be over when it returns.
+     *
+     * @return array{name: string, mode: 'exclusive'|null, holders: list<array{session: int}>}
+     *         name: the name by which the server knows the lock; mode: null when nobody holds it
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+}

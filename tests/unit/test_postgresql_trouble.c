@@ -1,0 +1,291 @@
+/* Advisory locks in PostgreSQL when sessions, servers and connections end. */
+#include "postgresql_store.h"
+
+static latch_lease *lease, *other;
+
+static int setup(void **state)
+{
+    if (postgresql_store_setup(state) != 0) {
+        return -1;
+    }
+    lease = postgresql_lease("r");
+    other = postgresql_other_lease("r");
+    return 0;
+}
+
+#define TROUBLE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, postgresql_store_teardown)
+
+static void a_lock_is_lost_with_its_session(void **state)
+{
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_postgresql_end_sessions();
+    UNIT_AWAIT(!unit_held(lease)); /* without a question to the server */
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT);
+    assert_int_equal(unit_run(lease, LATCH_REFRESH), LATCH_CONFLICT);
+    assert_int_equal(unit_run(lease, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+    assert_int_equal(unit_run(other, LATCH_PROBE), LATCH_DONE); /* it was not released by that */
+    unit_release(other);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+}
+
+static void a_probe_tells_that_the_session_has_ended(void **state)
+{
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_postgresql_end_sessions();
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT);
+    assert_true(lease->lost);
+    assert_false(unit_held(lease));
+}
+
+static void a_lock_that_is_lost_is_not_taken_for_one_that_is_held(void **state)
+{
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    unit_postgresql_end_sessions();
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_ERROR_LOST);
+    assert_int_equal(lease->mode, LATCH_FREE);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE); /* from the start */
+    unit_postgresql_end_sessions();
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_ERROR_LOST);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+}
+
+static void a_session_that_ended_while_it_held_nothing_is_replaced_silently(void **state)
+{
+    (void) state;
+    for (int at = 0; at < 3; at++) {
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+        unit_release(lease);
+        unit_postgresql_end_sessions();
+    }
+}
+
+static void a_wait_outlives_its_session(void **state)
+{
+    unit_postgresql_peer peer;
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_postgresql_end_sessions();
+    peer = unit_postgresql_peer_open();
+    assert_true(unit_postgresql_peer_try(&peer, LOCK_EX, postgresql_number_of("r")));
+    while (unit_postgresql_count_waiting() != 1) {
+        UNIT_CHECK(LATCH_WANTS(status));
+        if (unit_is_due(&op, status)) {
+            status = latch_op_step(&op, unit_now_ns());
+        }
+    }
+    assert_false(unit_held(lease));
+    unit_postgresql_peer_close(&peer);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_true(unit_held(other));
+}
+
+static void a_wait_outlives_a_restart_of_the_server(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_postgresql_kill();
+    for (int at = 0; at < 3; at++) { /* it tries in vain */
+        unit_await_wish(&op, status, LATCH_NEVER);
+        status = latch_op_step(&op, unit_now_ns());
+        assert_true(LATCH_WANTS(status));
+    }
+    unit_postgresql_start(NULL);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE); /* nobody holds it any more */
+    assert_false(unit_held(lease));
+    assert_true(unit_held(other));
+    assert_int_equal(unit_postgresql_count_held(), 1);
+}
+
+static void a_wait_ends_when_the_server_stays_away(void **state)
+{
+    latch_store *store = postgresql_open("%s;timeout=0.3", unit_postgresql.dsn);
+    latch_lease *waiter = postgresql_lease_in(store, "r");
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, waiter, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_postgresql_stop();
+    assert_true(postgresql_failed(unit_finish(&op, status), "cannot connect to PostgreSQL at"));
+    assert_int_equal(waiter->mode, LATCH_FREE);
+    unit_postgresql_start(NULL);
+}
+
+static void a_server_that_is_not_there_is_an_error(void **state)
+{
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+    unit_postgresql_stop();
+    assert_true(postgresql_failed(unit_run(lease, LATCH_ACQUIRE), "Connection refused"));
+    assert_true(postgresql_failed(unit_run(other, LATCH_ACQUIRE), "cannot connect"));
+    unit_postgresql_start(NULL);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+}
+
+static void a_server_that_does_not_answer_costs_its_time_out(void **state)
+{
+    latch_store *store = postgresql_open("%s;read_timeout=0.2;timeout=0.2", unit_postgresql.dsn);
+    latch_lease *held = postgresql_lease_in(store, "s"), *patient = postgresql_lease_in(store, "r");
+
+    (void) state;
+    assert_int_equal(unit_run(held, LATCH_ACQUIRE), LATCH_DONE);
+    unit_postgresql_freeze();
+    assert_true(postgresql_failed(unit_run(patient, LATCH_ACQUIRE), "PostgreSQL at"));
+    assert_false(unit_held(held)); /* with the session */
+    assert_int_equal(unit_run(held, LATCH_PROBE), LATCH_CONFLICT);
+    unit_postgresql_thaw();
+    unit_postgresql_await_held(0);
+    assert_int_equal(unit_run(patient, LATCH_ACQUIRE), LATCH_DONE);
+}
+
+static void a_wait_that_cannot_be_cancelled_ends_all_the_same(void **state)
+{
+    latch_store *store = postgresql_open("%s;read_timeout=0.2;timeout=0.2", unit_postgresql.dsn);
+    latch_lease *waiter = postgresql_lease_in(store, "r");
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    postgresql_begin_wait(&op, waiter, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_postgresql_freeze();
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    unit_postgresql_thaw();
+    unit_postgresql_await_waiting(0); /* the server looks whether its client is there */
+    unit_release(lease);
+    unit_postgresql_await_held(0);
+}
+
+static void what_an_administrator_cancels_is_an_error(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_postgresql_run("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted");
+    assert_true(postgresql_failed(unit_finish(&op, status), "cancelled by PostgreSQL at"));
+    assert_int_equal(unit_postgresql_count_waiting(), 0);
+    unit_release(lease);
+    assert_int_equal(unit_postgresql_count_held(), 0);
+}
+
+static void time_outs_of_the_role_do_not_end_waits_or_sessions(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    unit_postgresql_run("ALTER ROLE latch SET statement_timeout = '20ms'");
+    unit_postgresql_run("ALTER ROLE latch SET lock_timeout = '20ms'");
+    unit_postgresql_run("ALTER ROLE latch SET idle_session_timeout = '20ms'");
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_await_wish(&op, status, unit_now_ns() + 200 * LATCH_NS_PER_MS);
+    unit_postgresql_run("ALTER ROLE latch RESET ALL");
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
+    unit_release(lease);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+}
+
+static void a_wrong_password_is_told_without_it(void **state)
+{
+    latch_store *store = postgresql_open("pgsql:host=127.0.0.1;port=%d;dbname=latch;user=latch;"
+                                         "password=not-" UNIT_SQL_PASSWORD,
+                                         unit_postgresql.server.port);
+
+    (void) state;
+    assert_true(postgresql_failed(unit_run(postgresql_lease_in(store, "r"), LATCH_ACQUIRE),
+                                  "password authentication failed for user \"latch\""));
+}
+
+static void a_name_is_resolved_without_blocking(void **state)
+{
+    latch_store *store =
+        postgresql_open("pgsql:host=localhost;port=%d;dbname=latch;user=latch;"
+                        "password=" UNIT_SQL_PASSWORD ";sslmode=verify-full;sslrootcert=%s",
+                        unit_postgresql.server.port, unit_postgresql.server.certificate);
+    latch_lease *by_name = postgresql_lease_in(store, "r");
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    status = unit_begin(&op, by_name, unit_request(LATCH_ACQUIRE));
+    assert_int_equal(status, LATCH_WANT_IO);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_int_equal(unit_postgresql_number("SELECT count(*) FROM pg_stat_ssl WHERE ssl"), 1);
+}
+
+static void a_name_that_nobody_knows_is_an_error(void **state)
+{
+    latch_store *store = postgresql_open("pgsql:host=nobody.invalid;dbname=latch;user=latch");
+    latch_status status = unit_run(postgresql_lease_in(store, "r"), LATCH_ACQUIRE);
+
+    (void) state;
+    assert_int_equal(status, LATCH_ERROR_SYSTEM);
+    assert_non_null(strstr(unit.error.message, "cannot resolve \"nobody.invalid\""));
+}
+
+static void the_certificate_of_somebody_else_is_refused(void **state)
+{
+    latch_store *store =
+        postgresql_open("pgsql:host=localhost;port=%d;dbname=latch;user=latch;"
+                        "password=" UNIT_SQL_PASSWORD ";sslmode=verify-full;sslrootcert=%s",
+                        unit_postgresql.server.port, unit_postgresql.server.stranger);
+
+    (void) state;
+    assert_true(postgresql_failed(unit_run(postgresql_lease_in(store, "r"), LATCH_ACQUIRE),
+                                  "certificate verify failed"));
+}
+
+static void the_next_host_is_tried(void **state)
+{
+    latch_store *store =
+        postgresql_open("pgsql:host=127.0.0.1,127.0.0.1;port=1,%d;dbname=latch;user=latch;"
+                        "password=" UNIT_SQL_PASSWORD,
+                        unit_postgresql.server.port);
+
+    (void) state;
+    assert_int_equal(unit_run(postgresql_lease_in(store, "r"), LATCH_ACQUIRE), LATCH_DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TROUBLE_TEST(a_lock_is_lost_with_its_session),
+        TROUBLE_TEST(a_probe_tells_that_the_session_has_ended),
+        TROUBLE_TEST(a_lock_that_is_lost_is_not_taken_for_one_that_is_held),
+        TROUBLE_TEST(a_session_that_ended_while_it_held_nothing_is_replaced_silently),
+        TROUBLE_TEST(a_wait_outlives_its_session),
+        TROUBLE_TEST(a_wait_outlives_a_restart_of_the_server),
+        TROUBLE_TEST(a_wait_ends_when_the_server_stays_away),
+        TROUBLE_TEST(a_server_that_is_not_there_is_an_error),
+        TROUBLE_TEST(a_server_that_does_not_answer_costs_its_time_out),
+        TROUBLE_TEST(a_wait_that_cannot_be_cancelled_ends_all_the_same),
+        TROUBLE_TEST(what_an_administrator_cancels_is_an_error),
+        TROUBLE_TEST(time_outs_of_the_role_do_not_end_waits_or_sessions),
+        TROUBLE_TEST(a_wrong_password_is_told_without_it),
+        TROUBLE_TEST(a_name_is_resolved_without_blocking),
+        TROUBLE_TEST(a_name_that_nobody_knows_is_an_error),
+        TROUBLE_TEST(the_certificate_of_somebody_else_is_refused),
+        TROUBLE_TEST(the_next_host_is_tried),
+    };
+
+    return cmocka_run_group_tests(tests, unit_postgresql_group_setup,
+                                  unit_postgresql_group_teardown);
+}

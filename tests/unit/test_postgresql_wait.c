@@ -1,0 +1,351 @@
+/* Waits for advisory locks in PostgreSQL: in the server's queue, bounded, and without a trace. */
+#include "postgresql_store.h"
+
+static latch_lease *lease, *second, *other;
+
+static int setup(void **state)
+{
+    if (postgresql_store_setup(state) != 0) {
+        return -1;
+    }
+    lease = postgresql_lease("r");
+    second = postgresql_lease("s");
+    other = postgresql_other_lease("r");
+    return 0;
+}
+
+#define WAIT_TEST(test) cmocka_unit_test_setup_teardown(test, setup, postgresql_store_teardown)
+
+static void a_waiter_is_told_by_the_server(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(status, LATCH_WANT_IO);
+    unit_release(lease);
+    unit_await_grant(&op);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_true(unit_held(other) && op.waiting);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+}
+
+static void wait_in_child(unit_process *self, void *argument)
+{
+    latch_lease *mine =
+        postgresql_lease_in(postgresql_open("%s;application_name=%s", unit_postgresql.dsn,
+                                            (const char *) argument),
+                            "r");
+
+    UNIT_CHECK(unit_run_waiting(mine, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
+    unit_say(self, 'h');
+    unit_expect(self, 'r');
+    unit_release(mine);
+    unit_say(self, 'd');
+    latch_lease_drop(mine);
+}
+
+static void processes_are_served_in_their_order(void **state)
+{
+    static char names[3][8] = {"one", "two", "three"};
+    unit_process waiters[3];
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    for (size_t at = 0; at < 3; at++) {
+        waiters[at] = unit_fork(wait_in_child, names[at]);
+        unit_postgresql_await_waiting(at + 1);
+    }
+    unit_release(lease);
+    for (size_t at = 0; at < 3; at++) {
+        unit_expect(&waiters[at], 'h');
+        assert_int_equal(unit_postgresql_count_waiting(), 2 - at);
+        unit_say(&waiters[at], 'r');
+        unit_expect(&waiters[at], 'd');
+        unit_join(&waiters[at]);
+    }
+}
+
+static void a_wait_ends_with_its_time(void **state)
+{
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run_waiting(other, LATCH_ACQUIRE, 30), LATCH_CONFLICT);
+    assert_int_equal(unit_run_waiting(other, LATCH_ACQUIRE_SHARED, 30), LATCH_CONFLICT);
+    assert_int_equal(unit_postgresql_count_waiting(), 0);
+    assert_int_equal(unit_postgresql_count_sessions(), 2); /* no other was needed */
+    unit_release(lease);
+    assert_int_equal(unit_run_waiting(other, LATCH_ACQUIRE, 30), LATCH_DONE);
+}
+
+static void a_cancelled_wait_leaves_nothing_behind(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_int_equal(unit_postgresql_count_waiting(), 0);
+    unit_postgresql_await_sessions(2); /* the one that carried the cancel is gone */
+    unit_release(lease);
+    assert_int_equal(unit_postgresql_count_held(), 0);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE); /* in the same session */
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+}
+
+static void a_grant_that_crosses_a_cancel_is_given_back(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    for (int at = 0; at < 30; at++) {
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+        postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+        unit_release(lease);
+        assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+        assert_false(unit_held(other));
+        unit_postgresql_await_held(0);
+    }
+}
+
+static void a_thousand_time_outs_that_race_a_grant_leak_no_lock(void **state)
+{
+    size_t granted = 0;
+
+    (void) state;
+    for (int at = 0; at < 1000; at++) {
+        latch_op op;
+        latch_status status;
+        int64_t timeout_ms = 1 + at % 3, ahead_ns = at % 50 * 10000;
+
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+        status = unit_begin(&op, other, unit_waiting(LATCH_ACQUIRE, timeout_ms));
+        while (LATCH_WANTS(status) && unit_now_ns() < op.request.deadline_ns - ahead_ns) {
+            unit_await_wish(&op, status, op.request.deadline_ns - ahead_ns);
+            if (unit_is_due(&op, status)) {
+                status = latch_op_step(&op, unit_now_ns());
+            }
+        }
+        assert_int_equal(unit_run_request(lease, postgresql_detached_release()), LATCH_DONE);
+        status = unit_finish(&op, status);
+        assert_true(status == LATCH_DONE || status == LATCH_CONFLICT);
+        assert_int_equal(unit_held(other), status == LATCH_DONE);
+        if (status == LATCH_DONE) {
+            granted++;
+            unit_release(other);
+        }
+        if (at % 20 == 0) {
+            unit_postgresql_await_held(0);
+        }
+    }
+    unit_postgresql_await_held(0);
+    print_message("%zu of 1000 were granted\n", granted);
+    assert_true(granted > 0 && granted < 1000);
+}
+
+static void readers_wait_for_a_writer_and_a_writer_for_readers(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE_SHARED, LATCH_NEVER), 1);
+    unit_release(lease);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_int_equal(other->mode, LATCH_SHARED);
+    status = postgresql_begin_wait(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_release(other);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
+}
+
+static void who_holds_goes_before_those_who_wait(void **state)
+{
+    unit_postgresql_peer peer = unit_postgresql_peer_open();
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    unit_postgresql_peer_wait(&peer, LOCK_EX, postgresql_number_of("r"));
+    unit_postgresql_await_waiting(1);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);        /* promoted */
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE); /* demoted */
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
+    assert_int_equal(unit_postgresql_count_waiting(), 1);
+    unit_release(lease);
+    unit_postgresql_peer_has(&peer);
+    unit_postgresql_peer_close(&peer);
+}
+
+static void a_promotion_waits_for_the_other_readers(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, 30), LATCH_CONFLICT);
+    assert_int_equal(lease->mode, LATCH_SHARED);
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_release(other);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
+    assert_int_equal(unit_postgresql_count_held(), 1);
+}
+
+/* Steps both, as two processes would, until one has ended: which is the server's choice. */
+static latch_op *await_first(latch_op *op, latch_status *status, latch_op *other_op,
+                             latch_status *other_status)
+{
+    int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+
+    while (LATCH_WANTS(*status) && LATCH_WANTS(*other_status)) {
+        UNIT_CHECK(unit_now_ns() < give_up_ns);
+        unit_await_wish(op, *status, unit_now_ns() + LATCH_NS_PER_MS);
+        if (unit_is_due(op, *status)) {
+            *status = latch_op_step(op, unit_now_ns());
+        }
+        if (unit_is_due(other_op, *other_status)) {
+            *other_status = latch_op_step(other_op, unit_now_ns());
+        }
+    }
+    return LATCH_WANTS(*status) ? other_op : op;
+}
+
+static void of_two_readers_that_want_to_write_one_gives_way(void **state)
+{
+    latch_op op, other_op;
+    latch_status status, other_status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    status = postgresql_begin_wait(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    other_status = unit_begin(&other_op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
+    if (await_first(&op, &status, &other_op, &other_status) == &op) {
+        assert_int_equal(status, LATCH_CONFLICT);
+        unit_release(lease);
+        assert_int_equal(unit_finish(&other_op, other_status), LATCH_DONE);
+    } else {
+        assert_int_equal(other_status, LATCH_CONFLICT);
+        unit_release(other);
+        assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    }
+    assert_int_equal(unit_postgresql_count_held(), 1);
+}
+
+static void a_circle_of_waits_is_a_deadlock(void **state)
+{
+    latch_lease *second_of_other = postgresql_other_lease("s");
+    latch_op op, other_op;
+    latch_status status, other_status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(second_of_other, LATCH_ACQUIRE), LATCH_DONE);
+    other_status =
+        postgresql_begin_wait(&other_op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    status = unit_begin(&op, second, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
+    if (await_first(&op, &status, &other_op, &other_status) == &op) {
+        assert_int_equal(status, LATCH_ERROR_DEADLOCK);
+        unit_release(lease);
+        assert_int_equal(unit_finish(&other_op, other_status), LATCH_DONE);
+    } else {
+        assert_int_equal(other_status, LATCH_ERROR_DEADLOCK);
+        unit_release(second_of_other);
+        assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    }
+}
+
+/* A signal handler uses the store while the script waits. */
+static void a_request_in_a_session_that_waits_comes_first_and_the_wait_goes_on(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(postgresql_other_lease("t"), LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    for (int at = 0; at < 3; at++) {
+        latch_lease *inner = postgresql_other_lease("inner");
+
+        assert_int_equal(unit_run(inner, LATCH_ACQUIRE), LATCH_DONE);
+        assert_int_equal(unit_run(inner, LATCH_PROBE), LATCH_DONE);
+        unit_release(inner);
+        assert_int_equal(unit_run(postgresql_other_lease("r"), LATCH_ACQUIRE), LATCH_CONFLICT);
+        status = latch_op_step(&op, unit_now_ns());
+        assert_true(LATCH_WANTS(status));
+        while (unit_postgresql_count_waiting() != 1) {
+            if (unit_is_due(&op, status)) {
+                status = latch_op_step(&op, unit_now_ns());
+            }
+        }
+    }
+    unit_release(lease);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_true(unit_held(other));
+}
+
+static void a_lease_that_is_dropped_in_a_session_that_waits_is_released_after_the_wait(void **state)
+{
+    latch_lease *inner = postgresql_other_lease("inner");
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(inner, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    latch_lease_drop(inner);
+    unit_release(lease);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    unit_release(other);
+    unit_postgresql_await_held(0);
+}
+
+static void a_wait_for_what_this_session_waits_for_is_a_deadlock(void **state)
+{
+    latch_lease *twice = postgresql_other_lease("r");
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(unit_run_waiting(twice, LATCH_ACQUIRE, LATCH_NEVER), LATCH_ERROR_DEADLOCK);
+    assert_int_equal(unit_run_waiting(twice, LATCH_ACQUIRE, 5), LATCH_CONFLICT);
+    unit_release(lease);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WAIT_TEST(a_waiter_is_told_by_the_server),
+        WAIT_TEST(processes_are_served_in_their_order),
+        WAIT_TEST(a_wait_ends_with_its_time),
+        WAIT_TEST(a_cancelled_wait_leaves_nothing_behind),
+        WAIT_TEST(a_grant_that_crosses_a_cancel_is_given_back),
+        WAIT_TEST(a_thousand_time_outs_that_race_a_grant_leak_no_lock),
+        WAIT_TEST(readers_wait_for_a_writer_and_a_writer_for_readers),
+        WAIT_TEST(who_holds_goes_before_those_who_wait),
+        WAIT_TEST(a_promotion_waits_for_the_other_readers),
+        WAIT_TEST(of_two_readers_that_want_to_write_one_gives_way),
+        WAIT_TEST(a_circle_of_waits_is_a_deadlock),
+        WAIT_TEST(a_request_in_a_session_that_waits_comes_first_and_the_wait_goes_on),
+        WAIT_TEST(a_lease_that_is_dropped_in_a_session_that_waits_is_released_after_the_wait),
+        WAIT_TEST(a_wait_for_what_this_session_waits_for_is_a_deadlock),
+    };
+
+    return cmocka_run_group_tests(tests, unit_postgresql_group_setup,
+                                  unit_postgresql_group_teardown);
+}
