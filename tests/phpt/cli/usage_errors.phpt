@@ -39,6 +39,8 @@ $cases = [
     '"a" is too much: leave it out' => ['list', 'a'],
     'there is no option "--shared" here' => ['list', '--shared'],
     'semaphores cannot be listed' => ['list', '--store=semaphore://x'],
+    '--shared does not go with locks in MySQL' => ['run', '--store=mysql+advisory:host=x', '--shared', 'job', '--', 'true'],
+    'the locks in PostgreSQL cannot be listed' => ['list', '--store=postgresql+advisory://:secret@host'],
 ];
 foreach (['-1', 'NAN', 'nan', 'INF', '1e999', '1e3', '', ' 1', "1\n", '0x10', '1,5', '.', str_repeat('9', 400)] as $number) {
     foreach (['ttl', 'wait'] as $option) {
@@ -60,7 +62,8 @@ foreach ([
 ] as $dsn => $named) {
     foreach ([['run', 'job', '--', 'true'], ['status', 'job'], ['list']] as $arguments) {
         $cases["the store \"$named\" is none of flock, flock:///DIRECTORY, flock+remove, flock+remove:///DIRECTORY, "
-            . "semaphore, semaphore://PROJECT; give one by --store or LATCH_STORE #$dsn $arguments[0]"]
+            . 'semaphore, semaphore://PROJECT, pgsql+advisory:…, postgresql+advisory://…, mysql+advisory:…, '
+            . "mysql+advisory://…; give one by --store or LATCH_STORE #$dsn $arguments[0]"]
             = [$arguments[0], "--store=$dsn", ...array_slice($arguments, 1)];
     }
 }

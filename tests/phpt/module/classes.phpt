@@ -36,9 +36,13 @@ final class Latch\NoLock : Latch\LockInterface, Latch\SharedLockInterface
 interface Latch\PersistingStoreInterface
 interface Latch\SharedLockInterface : Latch\LockInterface
 interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface
+class Latch\Store\DoctrineDbalMysqlStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
+class Latch\Store\DoctrineDbalPostgreSqlStore : Latch\BlockingSharedLockStoreInterface, Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\FlockStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\InMemoryStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
+class Latch\Store\MysqlStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
 class Latch\Store\NullStore : Latch\BlockingSharedLockStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
+class Latch\Store\PostgreSqlStore : Latch\BlockingSharedLockStoreInterface, Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\RedisStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\SemaphoreStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
 string(1) "0"

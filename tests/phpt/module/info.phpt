@@ -22,7 +22,7 @@ check_same(phpversion('latch'), $info['Version'] ?? null, 'Version');
 foreach (['flock', 'in-memory', 'null'] as $store) {
     check_same('yes', $info["$store store"] ?? null, "$store store");
 }
-foreach (['redis', 'pgsql', 'mysql', 'memcached', 'mongodb'] as $store) {
+foreach (['redis', 'postgresql', 'mysql', 'memcached', 'mongodb'] as $store) {
     check(isset($info["$store store"]), "$store store");
 }
 check_same('Off => Off', $info['latch.symfony'] ?? null, 'latch.symfony');

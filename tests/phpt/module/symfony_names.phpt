@@ -50,9 +50,13 @@ class Symfony\Component\Lock\NoLock
 interface Symfony\Component\Lock\PersistingStoreInterface
 interface Symfony\Component\Lock\SharedLockInterface
 interface Symfony\Component\Lock\SharedLockStoreInterface
+class Symfony\Component\Lock\Store\DoctrineDbalMysqlStore
+class Symfony\Component\Lock\Store\DoctrineDbalPostgreSqlStore
 class Symfony\Component\Lock\Store\FlockStore
 class Symfony\Component\Lock\Store\InMemoryStore
+class Symfony\Component\Lock\Store\MysqlStore
 class Symfony\Component\Lock\Store\NullStore
+class Symfony\Component\Lock\Store\PostgreSqlStore
 class Symfony\Component\Lock\Store\SemaphoreStore
 Parameter #0 [ <required> Symfony\Component\Lock\Key $key ]
 Symfony\Component\Lock\SharedLockInterface

@@ -1,0 +1,26 @@
+--TEST--
+PostgreSqlStore: locks exclude within a session and between sessions, however the server is named
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_sql.inc';
+
+use Latch\Store\PostgreSqlStore;
+
+$ground = Ground::postgresql();
+$server = $ground->server;
+$login = ['db_username' => $server::USER, 'db_password' => $server::PASSWORD];
+foreach ([
+    'PDO form' => fn () => new PostgreSqlStore($server->dsn()),
+    'socket' => fn () => new PostgreSqlStore($server->socketDsn()),
+    'URL' => fn () => new PostgreSqlStore($server->url()),
+    'options' => fn () => new PostgreSqlStore($server->pdoDsn(), $login),
+    'attributes' => fn () => new PostgreSqlStore($server->pdoDsn(), $login + ['db_connection_options' => [2 => 3, 12 => true]]),
+    'own options' => fn () => new PostgreSqlStore($server->pdoDsn(), $login + ['read_timeout' => 2.5, 'persistent_id' => 'x']),
+] as $case => $make) {
+    prove_exclusion($ground, $make, $case);
+}
+/* Of the same settings there is one session: the first, the third and the fourth ask for the same. */
+check_same(4, $server->sessions(), 'sessions');
+echo "done\n";
+--EXPECT--
+done
