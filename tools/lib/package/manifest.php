@@ -103,12 +103,14 @@ if ($options !== optionsOf($configM4)) {
 }
 $package = simplexml_load_file("$root/package.xml") ?: throw new \RuntimeException('package.xml cannot be read');
 // PECL asks the user for each of these, so it must not ask in vain.
+preg_match_all('~\bLATCH_BACKEND\(\[(\w+)], ~', $configM4, $matches);
+$backends = array_map(fn (string $name) => "with-latch-$name", $matches[1]);
 $asked = [];
 foreach ($package->extsrcrelease->configureoption as $option) {
     $asked[] = (string) $option['name'];
 }
 foreach ($options as $option) {
-    $exists = is_file("$root/src/store/" . substr($option, strlen('with-latch-')) . '.c');
+    $exists = in_array($option, $backends, true);
     if ($exists !== in_array($option, $asked, true)) {
         $wrong[] = "$option " . ($exists ? 'is no configureoption of package.xml' : 'is one of package.xml already');
     }

@@ -25,21 +25,24 @@ exports_get_module_alone() {
     fi
 }
 
-# What needs no server works without hiredis; who asks for Redis is told what to do.
-works_without_hiredis() {
+# What needs no server works without the client libraries; who asks for a server is told what to do.
+works_without_libraries() {
     local so output
-    so=$(latch_build_copy no-redis "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
-        --with-latch-redis=no CFLAGS='-O2 -Wall -Wextra -Wshadow -Werror')
-    if ldd "$so" | grep hiredis; then
+    so=$(latch_build_copy no-libraries "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
+        --with-latch-redis=no --with-latch-pgsql=no --with-latch-mysql=no \
+        CFLAGS='-O2 -Wall -Wextra -Wshadow -Werror')
+    if ldd "$so" | grep -E 'hiredis|libpq|mariadb'; then
         return 1
     fi
     # shellcheck disable=SC2016 # PHP's variables
     output=$("php$LATCH_PHP_VERSION" -n -d extension="$so" -r '
         echo (new Latch\LockFactory(new Latch\Store\InMemoryStore()))->createLock("r")->acquire() ? "locked\n" : "";
-        try { new Latch\Store\RedisStore("redis://localhost"); }
-        catch (Latch\Exception\InvalidArgumentException $e) { echo $e->getMessage(); }')
+        foreach (["RedisStore" => "redis:", "PostgreSqlStore" => "pgsql:", "MysqlStore" => "mysql:"] as $class => $dsn) {
+            try { new ("Latch\\Store\\$class")("{$dsn}//localhost"); }
+            catch (Latch\Exception\InvalidArgumentException $e) { echo $e->getMessage(), "\n"; }
+        }')
     printf '%s\n' "$output"
-    [[ $output == locked$'\n''This build of Latch has no RedisStore: '*hiredis* ]]
+    [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb* ]]
 }
 
 # The engine knows neither PHP nor Zend.
@@ -72,7 +75,7 @@ stage() {
         check "$compiler has nothing to warn of" compiles_without_warning "$compiler"
         check "built by $compiler, only get_module is exported" exports_get_module_alone "$compiler"
     done
-    check 'it works without hiredis, and says so' works_without_hiredis
+    check 'it works without client libraries, and says so' works_without_libraries
     check 'src/ includes no header of PHP' engine_is_free_of_php
     check 'stubs/*_arginfo.h are current' arginfo_is_current
     check 'src/ and ext/ are formatted by .clang-format' sources_are_formatted
