@@ -70,13 +70,17 @@ final class UseCollector implements Collector
         return $declared;
     }
 
-    /** @return list<string> */
+    /** @return list<string> of each class that the type stands for */
     private function declared(Type $type, string $method, Scope $scope): array
     {
-        if (!$type->hasMethod($method)->yes()) {
-            return [];
+        $declared = [];
+        foreach ($type->getObjectClassNames() as $name) {
+            $class = new ObjectType($name);
+            if ($class->hasMethod($method)->yes()) {
+                $declared[] = $class->getMethod($method, $scope)->getDeclaringClass()->getName() . "::$method";
+            }
         }
 
-        return [$type->getMethod($method, $scope)->getDeclaringClass()->getName() . "::$method"];
+        return $declared;
     }
 }

@@ -8,9 +8,13 @@ use Latch\Key;
 use Latch\LockInterface;
 use Latch\NoLock;
 use Latch\SharedLockInterface;
+use Latch\Store\DoctrineDbalMysqlStore;
+use Latch\Store\DoctrineDbalPostgreSqlStore;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
+use Latch\Store\MysqlStore;
 use Latch\Store\NullStore;
+use Latch\Store\PostgreSqlStore;
 use Latch\Store\RedisStore;
 use Latch\Store\SemaphoreStore;
 
@@ -55,6 +59,45 @@ final class Stores
         $store->saveRead($key);
         $store->putOffExpiration($key, 10.0);
         $held = $store->exists($key);
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function postgresql(\PDO $connection, #[\SensitiveParameter] string $password, Key $key): bool
+    {
+        $options = ['db_username' => 'shop', 'db_password' => $password, 'read_timeout' => 2.5];
+
+        return $this->sharedLocks(new PostgreSqlStore($connection), $key)
+            && $this->sharedLocks(new PostgreSqlStore('pgsql:host=localhost;dbname=shop', $options), $key)
+            && $this->sharedLocks(new DoctrineDbalPostgreSqlStore('postgresql://localhost/shop'), $key);
+    }
+
+    private function sharedLocks(PostgreSqlStore|DoctrineDbalPostgreSqlStore $store, Key $key): bool
+    {
+        $store->save($key);
+        $store->saveRead($key);
+        $store->waitAndSave($key);
+        $store->waitAndSaveRead($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key) && $store->inspect($key)['mode'] === 'shared';
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function mysql(\PDO $connection, Key $key): bool
+    {
+        return $this->exclusiveLocks(new MysqlStore($connection), $key)
+            && $this->exclusiveLocks(new DoctrineDbalMysqlStore('mysql://localhost/shop'), $key);
+    }
+
+    private function exclusiveLocks(MysqlStore|DoctrineDbalMysqlStore $store, Key $key): bool
+    {
+        $store->save($key);
+        $store->waitAndSave($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key) && $store->inspect($key)['holders'][0]['session'] > 0;
         $store->delete($key);
 
         return $held && !$store->exists($key);
