@@ -388,7 +388,7 @@ static void construct(const sql_store_class *class, zend_object *this_store, zva
     if (Z_TYPE_P(argument) == IS_OBJECT && client_ce != NULL
         && instanceof_function(Z_OBJCE_P(argument), client_ce)) {
         open_on_connection(class, store, Z_OBJ_P(argument));
-    } else if (zend_parse_arg_str(argument, &dsn, false, 1)) {
+    } else if (Z_TYPE_P(argument) != IS_NULL && zend_parse_arg_str(argument, &dsn, false, 1)) {
         open_dsn(class, store, dsn, options);
     } else if (EG(exception) == NULL) {
         zend_argument_type_error(1, "must be of type %s|string, %s given", client->name,
