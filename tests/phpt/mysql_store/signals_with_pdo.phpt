@@ -1,6 +1,7 @@
 --TEST--
 MysqlStore on a PDO object: signal handlers run while a lock is waited for, may throw, and may use the very store
 --EXTENSIONS--
+mysqlnd
 pdo
 pdo_mysql
 --FILE--

@@ -1,0 +1,37 @@
+--TEST--
+MysqlStore on a PDO object: locks exclude within its session and between sessions
+--EXTENSIONS--
+mysqlnd
+pdo
+pdo_mysql
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_sql.inc';
+
+use Latch\Store\MysqlStore;
+
+$ground = Ground::mysql();
+$pdo = $ground->server->pdo();
+prove_exclusion($ground, fn () => new MysqlStore($pdo), 'PDO');
+prove_exclusion($ground, fn () => new MysqlStore($pdo, ['db_username' => 'no matter']), 'PDO with options');
+
+/* What PDO was told of its answers is no matter. */
+$pdo->setAttribute(PDO::ATTR_STRINGIFY_FETCHES, true);
+$pdo->setAttribute(PDO::ATTR_DEFAULT_FETCH_MODE, PDO::FETCH_CLASS);
+$pdo->setAttribute(PDO::ATTR_ORACLE_NULLS, PDO::NULL_EMPTY_STRING);
+$pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false);
+prove_exclusion($ground, fn () => new MysqlStore($pdo), 'PDO with attributes');
+
+/* The session lives as long as the object, and the object as long as somebody uses it. */
+$store = new MysqlStore($pdo);
+$lock = $ground->lock('r', $store);
+$reference = WeakReference::create($pdo);
+unset($pdo, $store);
+check($lock->acquire() && $ground->server->held() === 1, 'the lock keeps the connection');
+unset($lock);
+check($reference->get() === null, 'which goes with the last of its users');
+$ground->server->awaitSessions(0);
+check_same(0, $ground->server->held(), 'and with it all that it held');
+echo "done\n";
+--EXPECT--
+done
