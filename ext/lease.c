@@ -102,10 +102,24 @@ static zend_object *create(zend_class_entry *ce)
     return &make(ZSTR_EMPTY_ALLOC(), NULL, NULL)->std;
 }
 
+/* A lock that a session holds would stay in it, for whoever has the session next. */
+static void leave_session(php_latch_lease *lease)
+{
+    const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
+    latch_error error;
+
+    if (php_latch_lease_is_native(lease) && lease->lease.mode != LATCH_FREE
+        && (latch_store_describe(lease->lease.store)->capabilities & LATCH_SESSIONS) != 0) {
+        php_latch_run(&lease->lease, &release, &error);
+        php_latch_forget_sql_failure();
+    }
+}
+
 static void destroy(zend_object *object)
 {
     php_latch_lease *lease = php_latch_lease_from(object);
 
+    leave_session(lease);
     latch_lease_drop(&lease->lease);
     php_latch_end_statements(LATCH_DONE);
     if (php_latch_lease_is_native(lease)) {
