@@ -311,7 +311,9 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
 static latch_status take_loss(latch_op *op, int64_t now_ns)
 {
     bool again = (op->attempts & ASKED_AGAIN) != 0;
+    advisory_hold *hold = op->state;
 
+    hold->mode = LATCH_FREE;
     if (op->request.kind == LATCH_RELEASE) {
         return LATCH_DONE;
     }
