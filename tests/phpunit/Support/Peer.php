@@ -86,7 +86,7 @@ final class Peer
     {
         // Debian has them as shared objects; its redis needs igbinary.
         $shared = [];
-        foreach (['posix', 'sysvsem', 'igbinary', 'redis'] as $name) {
+        foreach (['posix', 'sysvsem', 'igbinary', 'redis', 'pdo', 'pdo_pgsql'] as $name) {
             if (is_file(\PHP_EXTENSION_DIR . "/$name.so")) {
                 array_push($shared, '-d', "extension=$name");
             }

@@ -33,9 +33,11 @@ final class Subject
         'Lock',
         'NoLock',
         'LockFactory',
+        'Store\DoctrineDbalPostgreSqlStore',
         'Store\FlockStore',
         'Store\InMemoryStore',
         'Store\NullStore',
+        'Store\PostgreSqlStore',
         'Store\SemaphoreStore',
     ];
 

@@ -16,6 +16,7 @@ use Latch\Lock;
 use Latch\Store\FlockStore;
 use Latch\Store\SemaphoreStore;
 use Latch\Tests\Support\Booking;
+use Latch\Tests\Support\PostgreSql;
 use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Semaphores;
 use Latch\Tests\Support\Subject;
@@ -58,6 +59,11 @@ while (($line = fgets(STDIN)) !== false) {
                 $keys[$name] = new Key($arguments[1]),
                 Client::store($arguments[2], ...\array_slice($arguments, 4)),
                 $arguments[3],
+            ),
+            // name, resource, port, client: the same, in PostgreSQL
+            'postgresql' => (bool) $locks[$name] = new Lock(
+                new Key($arguments[1]),
+                PostgreSql::store(...\array_slice($arguments, 2)),
             ),
             // name: the key of a lock in Redis, for another process
             'hand over' => base64_encode(serialize($keys[$name])),
