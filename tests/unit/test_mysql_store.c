@@ -217,7 +217,7 @@ static void an_inspection_finds_the_session_that_holds(void **state)
     UNIT_CHECK(unit_run_request(two, request) == LATCH_DONE);
     UNIT_CHECK(findings != NULL && findings->mode == LATCH_EXCLUSIVE && findings->next == NULL);
     UNIT_CHECK(findings->holders != NULL && findings->holders->next == NULL);
-    assert_int_equal(findings->holders->pid, mysql_holder("r"));
+    assert_int_equal(findings->holders->number, mysql_holder("r"));
     latch_findings_free(unit.engine, findings);
 }
 
