@@ -287,9 +287,14 @@ bool unit_mysql_peer_try(const unit_mysql_peer *peer, const char *name)
     return peer_hears_yes(peer);
 }
 
-bool unit_mysql_peer_give(const unit_mysql_peer *peer, const char *name)
+void unit_mysql_peer_begin_to_give(const unit_mysql_peer *peer, const char *name)
 {
     peer_begin(peer, "SELECT RELEASE_LOCK('%s')", name);
+}
+
+bool unit_mysql_peer_give(const unit_mysql_peer *peer, const char *name)
+{
+    unit_mysql_peer_begin_to_give(peer, name);
     return peer_hears_yes(peer);
 }
 

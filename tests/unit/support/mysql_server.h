@@ -70,6 +70,7 @@ bool unit_mysql_peer_try(const unit_mysql_peer *peer, const char *name);
 /* Gives it back; was it this session's? */
 bool unit_mysql_peer_give(const unit_mysql_peer *peer, const char *name);
 /* Asks, without awaiting it; awaits what was asked. */
+void unit_mysql_peer_begin_to_give(const unit_mysql_peer *peer, const char *name);
 void unit_mysql_peer_wait(const unit_mysql_peer *peer, const char *name);
 void unit_mysql_peer_has(const unit_mysql_peer *peer);
 void unit_mysql_peer_close(unit_mysql_peer *peer);
