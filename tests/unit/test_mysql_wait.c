@@ -33,7 +33,7 @@ static latch_status wait_for_peer(int64_t timeout_ms)
 
     UNIT_CHECK(unit_mysql_peer_try(&peer, mysql_name("r")));
     status = mysql_begin_wait(&op, lease, timeout_ms);
-    UNIT_CHECK(LATCH_WANTS(status) && op.waiting);
+    UNIT_CHECK(LATCH_WANTS(status));
     return status;
 }
 
@@ -272,6 +272,44 @@ static void another_operation_of_the_session_need_not_wait_too(void **state)
     assert_int_equal(unit_mysql_count_held(), 1);
 }
 
+/* The lease's wait is granted, which another operation of the session is the first to read. */
+static void let_another_read_the_grant(void)
+{
+    wait_for_peer(LATCH_NEVER);
+    let_peer_give();
+    unit_await_grant(&op);
+    mysql_expect_working(mysql_lease("s"));
+}
+
+static void a_grant_that_another_operation_has_read_is_its_waiters(void **state)
+{
+    (void) state;
+    let_another_read_the_grant();
+    UNIT_CHECK(unit_run(mysql_lease("r"), LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(finish() == LATCH_DONE && unit_held(lease));
+    unit_release(lease);
+    assert_int_equal(mysql_holder("r"), 0);
+}
+
+static void a_grant_that_another_operation_has_read_may_come_too_late(void **state)
+{
+    (void) state;
+    let_another_read_the_grant();
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && !unit_held(lease));
+    mysql_await_free("r");
+}
+
+static void a_grant_that_another_operation_has_read_can_be_lost_since(void **state)
+{
+    (void) state;
+    let_another_read_the_grant();
+    mysql_end_session(mysql_holder("r"));
+    mysql_expect_working(mysql_lease("s"));
+    assert_int_equal(mysql_holder("r"), 0);
+    UNIT_CHECK(finish() == LATCH_DONE && unit_held(lease)); /* in the next session */
+    UNIT_CHECK(mysql_holder("r") != 0);
+}
+
 static void two_waits_of_one_session_take_turns(void **state)
 {
     latch_lease *other = mysql_lease("s");
@@ -299,7 +337,7 @@ static void a_lease_that_waits_in_its_own_session_is_told(void **state)
     UNIT_CHECK(unit_held(lease));
 }
 
-/* The server may choose either to be told. */
+/* Each is looked after by itself, so that both may be told. */
 static void of_two_who_wait_for_each_other_one_is_told(void **state)
 {
     latch_lease *mine[2] = {mysql_lease("r"), mysql_other_lease("s")};
@@ -327,7 +365,9 @@ static void of_two_who_wait_for_each_other_one_is_told(void **state)
     UNIT_CHECK(statuses[told] == LATCH_ERROR_DEADLOCK);
     UNIT_CHECK(unit_held(mine[0]) && unit_held(mine[1]) && !unit_held(wanted[told]));
     unit_release(mine[told]);
-    UNIT_CHECK(unit_finish(&ops[1 - told], statuses[1 - told]) == LATCH_DONE);
+    statuses[1 - told] = unit_finish(&ops[1 - told], statuses[1 - told]);
+    UNIT_CHECK(statuses[1 - told] == LATCH_DONE || statuses[1 - told] == LATCH_ERROR_DEADLOCK);
+    UNIT_CHECK(unit_held(wanted[1 - told]) == (statuses[1 - told] == LATCH_DONE));
 }
 
 int main(void)
@@ -344,6 +384,9 @@ int main(void)
         WAIT_TEST(time_outs_that_race_grants_leave_no_lock),
         WAIT_TEST(cancels_that_race_grants_leave_no_lock),
         WAIT_TEST(another_operation_of_the_session_need_not_wait_too),
+        WAIT_TEST(a_grant_that_another_operation_has_read_is_its_waiters),
+        WAIT_TEST(a_grant_that_another_operation_has_read_may_come_too_late),
+        WAIT_TEST(a_grant_that_another_operation_has_read_can_be_lost_since),
         WAIT_TEST(two_waits_of_one_session_take_turns),
         WAIT_TEST(a_lease_that_waits_in_its_own_session_is_told),
         WAIT_TEST(of_two_who_wait_for_each_other_one_is_told),
