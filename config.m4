@@ -94,6 +94,7 @@ if test "$PHP_LATCH" != no; then
     ]))
   LATCH_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb], m4_normalize([
       src/store/mysql.c
+      src/store/mysql_call.c
       src/store/mysql_connection.c
       src/store/mysql_handshake.c
       src/store/mysql_options.c

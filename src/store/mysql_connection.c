@@ -1,232 +1,17 @@
-/* The way to a session of a MySQL or MariaDB server, its end, and a statement at a time. */
+/* The way to a session of a MySQL or MariaDB server, and what it is told at its beginning. */
 #include "mysql_connection.h"
 
 #include <errmsg.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 /* Of libmariadb's coroutine. OpenSSL and the resolver need more than its 60 KiB, and nothing would
  * tell that they have got less. */
 #define STACK_SIZE (256 * 1024)
-
-/* ---- The library ---------------------------------------------------------------------------- */
-
-/* It ignores SIGPIPE for good. Whoever handles the signal shall do so on. */
-static void begin_library(void)
-{
-    struct sigaction before;
-    bool is_known = sigaction(SIGPIPE, NULL, &before) == 0;
-
-    mysql_library_init(0, NULL, NULL);
-    if (is_known && ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL)) {
-        sigaction(SIGPIPE, &before, NULL);
-    }
-}
-
-void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
-                                 const mysql_store_options *options, bool is_passing)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, begin_library);
-    memset(connection, 0, sizeof(*connection));
-    connection->engine = engine;
-    connection->options = options;
-    connection->is_passing = is_passing;
-    connection->fd = -1;
-}
-
-void latch_mysql_quote(char *quoted, size_t size, const char *text)
-{
-    size_t length = strlen(text), at;
-
-    if (length >= size) {
-        length = size - 1;
-        while (length > 0 && ((unsigned char) text[length] & 0xc0) == 0x80) {
-            length--; /* not within a character */
-        }
-    }
-    for (at = 0; at < length; at++) {
-        quoted[at] = (char) ((unsigned char) text[at] < ' ' || text[at] == 0x7f ? ' ' : text[at]);
-    }
-    quoted[at] = '\0';
-}
-
-/* ---- Calls ---------------------------------------------------------------------------------- */
-
-static void forget_socket(mysql_connection *connection)
-{
-    if (connection->fd >= 0) {
-        latch_descriptor_forget(connection->engine, &connection->descriptor);
-        connection->fd = -1;
-    }
-}
-
-/* libmariadb opens and closes its socket within its calls. */
-static void note_socket(mysql_connection *connection)
-{
-    int fd = connection->wish != 0 || connection->handle->net.pvio != NULL
-                 ? (int) mysql_get_socket(connection->handle)
-                 : -1;
-
-    if (fd == connection->fd) {
-        return;
-    }
-    forget_socket(connection);
-    if (fd >= 0) {
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        latch_descriptor_shadow(connection->engine, &connection->descriptor, fd);
-        connection->fd = fd;
-    }
-}
-
-/* True when the call has returned. */
-static bool go_on(mysql_connection *connection, int ready)
-{
-    switch (connection->call) {
-        case MYSQL_CONNECT:
-            connection->wish =
-                mysql_real_connect_cont(&connection->connected, connection->handle, ready);
-            break;
-        case MYSQL_QUERY:
-            connection->wish =
-                mysql_real_query_cont(&connection->failed, connection->handle, ready);
-            break;
-        case MYSQL_RESULT:
-            connection->wish =
-                mysql_store_result_cont(&connection->result, connection->handle, ready);
-            break;
-        case MYSQL_NO_CALL:
-            break;
-    }
-    note_socket(connection);
-    return connection->wish == 0;
-}
-
-static short wished_events(const mysql_connection *connection)
-{
-    return (short) (((connection->wish & MYSQL_WAIT_READ) != 0 ? POLLIN : 0)
-                    | ((connection->wish & MYSQL_WAIT_WRITE) != 0 ? POLLOUT : 0)
-                    | ((connection->wish & MYSQL_WAIT_EXCEPT) != 0 ? POLLPRI : 0));
-}
-
-static void free_result(mysql_connection *connection)
-{
-    if (connection->result != NULL) {
-        mysql_free_result(connection->result);
-        connection->result = NULL;
-    }
-}
-
-void latch_mysql_ask(mysql_connection *connection, const char *statement)
-{
-    free_result(connection);
-    snprintf(connection->statement, sizeof(connection->statement), "%s", statement);
-    connection->call = MYSQL_QUERY;
-    connection->wish = mysql_real_query_start(&connection->failed, connection->handle,
-                                              connection->statement, strlen(connection->statement));
-    connection->is_fresh = connection->wish != 0;
-    note_socket(connection);
-}
-
-bool latch_mysql_is_answered(mysql_connection *connection)
-{
-    if (connection->is_fresh) {
-        connection->is_fresh = false; /* it has looked itself */
-        return false;
-    }
-    if (connection->wish != 0 && !go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT)) {
-        return false;
-    }
-    if (connection->call == MYSQL_QUERY && connection->failed == 0
-        && mysql_field_count(connection->handle) > 0) {
-        connection->call = MYSQL_RESULT;
-        connection->wish = mysql_store_result_start(&connection->result, connection->handle);
-        note_socket(connection);
-    }
-    return connection->wish == 0;
-}
-
-void latch_mysql_want(const mysql_connection *connection, latch_op *op)
-{
-    op->fd = connection->fd;
-    op->events = wished_events(connection);
-}
-
-/* ---- Closing -------------------------------------------------------------------------------- */
-
-/*
- * What libmariadb has on the stack of a call goes when the call returns: it is told that its time
- * is over. Within TLS it does not listen to that, but finds that the server has gone.
- */
-static void give_call_up(mysql_connection *connection)
-{
-    bool is_lost = false;
-
-    if (connection->wish == 0) {
-        return;
-    }
-    if (connection->descriptor.fd >= 0) {
-        shutdown(connection->descriptor.fd, SHUT_RDWR);
-    }
-    if (connection->handshake.is_running) {
-        is_lost = !latch_mysql_handshake_end(&connection->handshake, connection->engine);
-        connection->wish = 0;
-        connection->connected = connection->handshake.connected;
-    }
-    if (is_lost) {
-        /* Who knows what state it was copied in: it is left to the memory of the child. */
-        close(connection->fd);
-        forget_socket(connection);
-        connection->handle = NULL;
-        return;
-    }
-    note_socket(connection);
-    while (connection->wish != 0) {
-        go_on(connection, MYSQL_WAIT_TIMEOUT);
-    }
-}
-
-static void wipe_password(MYSQL *handle)
-{
-    if (handle->passwd != NULL) {
-        explicit_bzero(handle->passwd, strlen(handle->passwd));
-    }
-}
-
-/* An idle server's buffers take a good-bye; in a child the socket leads nowhere. */
-static void close_handle(mysql_connection *connection)
-{
-    if (connection->handle == NULL) {
-        return;
-    }
-    give_call_up(connection);
-    free_result(connection);
-    forget_socket(connection);
-    if (connection->handle != NULL) {
-        wipe_password(connection->handle);
-        mysql_close(connection->handle);
-        connection->handle = NULL;
-    }
-    connection->call = MYSQL_NO_CALL;
-    connection->is_fresh = false;
-}
-
-void latch_mysql_close(mysql_connection *connection)
-{
-    close_handle(connection);
-    latch_resolve_end(connection->resolution);
-    connection->resolution = NULL;
-    connection->stage = MYSQL_CLOSED;
-    connection->number = 0;
-}
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
@@ -341,7 +126,7 @@ static latch_status begin_to_connect(mysql_connection *connection, latch_op *op)
     connection->wish = mysql_real_connect_start(&connection->connected, connection->handle, host,
                                                 options->user, options->password, options->database,
                                                 (unsigned) options->port, options->socket, 0);
-    note_socket(connection);
+    latch_mysql_note_socket(connection);
     return LATCH_DONE;
 }
 
@@ -391,7 +176,7 @@ static latch_status try_next_address(mysql_connection *connection, latch_op *op,
 {
     const struct addrinfo *next = connection->address->ai_next;
 
-    close_handle(connection);
+    latch_mysql_close_handle(connection);
     choose_address(connection, next, now_ns);
     return begin_to_connect(connection, op);
 }
@@ -425,13 +210,17 @@ static latch_status take_connection(mysql_connection *connection, latch_op *op)
 {
     char why[128];
 
-    wipe_password(connection->handle);
+    latch_mysql_wipe_password(connection->handle);
     connection->is_mariadb = mariadb_connection(connection->handle);
     if (!holds_several_locks(connection)) {
         snprintf(why, sizeof(why),
                  "version %.32s holds one lock at a time; MySQL 5.7.5 and MariaDB 10.0.2 hold more",
                  mysql_get_server_info(connection->handle));
         return fail_to_connect(connection, op, 0, why);
+    }
+    if (connection->options->tls && mysql_get_ssl_cipher(connection->handle) == NULL) {
+        /* Without verification libmariadb is content with less. */
+        return fail_to_connect(connection, op, 0, "TLS was asked for, but the server has none");
     }
     if (connection->options->tls) {
         /* libmariadb believes that it blocks, and reads only what there is if it does not. */
@@ -443,21 +232,23 @@ static latch_status take_connection(mysql_connection *connection, latch_op *op)
     return LATCH_DONE;
 }
 
-/* Can the call go on? */
-static bool is_ready(const mysql_connection *connection)
+/* What the call waits for, as far as it is there. */
+static short look(const mysql_connection *connection)
 {
-    struct pollfd descriptor = {.fd = connection->fd, .events = wished_events(connection)};
+    struct pollfd descriptor = {.fd = connection->fd,
+                                .events = latch_mysql_wished_events(connection)};
 
-    return poll(&descriptor, 1, 0) > 0;
+    return (short) (poll(&descriptor, 1, 0) > 0 ? descriptor.revents : 0);
 }
 
-/* From the server's first packet on. */
+/* From the moment on at which there is a server to shake hands with. */
 static latch_status shake_hands(mysql_connection *connection, latch_op *op)
 {
     mysql_handshake *handshake = &connection->handshake;
 
     if (!handshake->is_running
-        && !latch_mysql_handshake_begin(handshake, connection->engine, connection->handle)) {
+        && !latch_mysql_handshake_begin(handshake, connection->engine, connection->handle,
+                                        connection->wish)) {
         return fail_to_connect(connection, op, errno, strerror(errno));
     }
     if (!handshake->is_over) {
@@ -466,13 +257,29 @@ static latch_status shake_hands(mysql_connection *connection, latch_op *op)
     latch_mysql_handshake_end(handshake, connection->engine);
     connection->connected = handshake->connected;
     connection->wish = 0;
-    note_socket(connection);
+    latch_mysql_note_socket(connection);
+    return LATCH_DONE;
+}
+
+static latch_status go_on_connecting(mysql_connection *connection, latch_op *op)
+{
+    short events = connection->handshake.is_running ? 0 : look(connection);
+
+    if (connection->handshake.is_running
+        || (connection->options->tls && events != 0 && (events & (POLLERR | POLLHUP)) == 0)) {
+        return shake_hands(connection, op);
+    }
+    if (events == 0) {
+        return want(op, connection->fd, latch_mysql_wished_events(connection), LATCH_NEVER);
+    }
+    latch_mysql_go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
     return LATCH_DONE;
 }
 
 static latch_status await_connection(mysql_connection *connection, latch_op *op, int64_t now_ns)
 {
     bool is_next = connection->address != NULL && connection->address->ai_next != NULL;
+    latch_status status;
 
     if (connection->wish == 0) {
         return connection->connected != NULL ? take_connection(connection, op)
@@ -481,22 +288,11 @@ static latch_status await_connection(mysql_connection *connection, latch_op *op,
     if (is_next && now_ns >= connection->address_deadline_ns) {
         return try_next_address(connection, op, now_ns);
     }
-    if (connection->handshake.is_running
-        || (connection->options->tls && (connection->wish & MYSQL_WAIT_READ) != 0
-            && is_ready(connection))) {
-        latch_status status = shake_hands(connection, op);
-
-        if (is_next && status == LATCH_WANT_IO) {
-            op->wake_ns = connection->address_deadline_ns;
-        }
-        return status;
+    status = go_on_connecting(connection, op);
+    if (is_next && status == LATCH_WANT_IO) {
+        op->wake_ns = connection->address_deadline_ns;
     }
-    if (is_ready(connection)) {
-        go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
-        return LATCH_DONE;
-    }
-    return want(op, connection->fd, wished_events(connection),
-                is_next ? connection->address_deadline_ns : LATCH_NEVER);
+    return status;
 }
 
 /* ---- The greeting --------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
  * A connection to a MySQL or MariaDB server, through those functions of libmariadb that do not
  * wait: each is a coroutine of the library's, that stops where it would have to.
  *
- *     mysql_connection.c  the way to a session, its end, and a statement at a time
+ *     mysql_connection.c  the way to a session
+ *     mysql_call.c        a statement at a time, and the session's end
  *     mysql_handshake.c   TLS, whose handshake does wait: in a thread
  *     mysql.c             advisory_driver: what is said, and what an answer means
  */
@@ -23,7 +24,8 @@ typedef struct mysql_handshake {
     int helpers_fd;        /* the same, where no fork changes it */
     _Atomic bool is_over;
     MYSQL *handle;
-    MYSQL *connected; /* what the call has returned */
+    int wish;         /* MYSQL_WAIT_*: what the call has waited for */
+    MYSQL *connected; /* what it has returned */
 } mysql_handshake;
 
 typedef struct mysql_connection {
@@ -80,10 +82,25 @@ void latch_mysql_want(const mysql_connection *connection, latch_op *op);
 /* Copies what a server says into a message: plain text, of what fits. */
 void latch_mysql_quote(char *quoted, size_t size, const char *text);
 
+/* ---- Between mysql_connection.c and mysql_call.c */
+
+/* Goes on with the call that is in flight; true when it has returned. */
+bool latch_mysql_go_on(mysql_connection *connection, int ready);
+/* POLLIN and so on, for what it waits. */
+short latch_mysql_wished_events(const mysql_connection *connection);
+/* libmariadb opens and closes its socket within its calls. */
+void latch_mysql_note_socket(mysql_connection *connection);
+/* It is of no use any more once there is a session. */
+void latch_mysql_wipe_password(MYSQL *handle);
+/* Gives up what is in flight, and all of libmariadb's. */
+void latch_mysql_close_handle(mysql_connection *connection);
+
 /* ---- mysql_handshake.c */
 
-/* Goes on with mysql_real_connect() in a thread. False: errno says why there is none. */
-bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle);
+/* Goes on with mysql_real_connect() in a thread, now that there is what it has waited for. False:
+ * errno says why there is none. */
+bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle,
+                                 int wish);
 /*
  * Awaits its end, which must be near: it is over, or its socket was shut down. False in a forked
  * child, where the handle is lost to a thread that is not there.

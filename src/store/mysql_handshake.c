@@ -1,7 +1,8 @@
 /*
  * libmariadb waits within TLS handshakes, even in the functions that do not wait otherwise. So a
- * thread goes on with the call from the server's first packet on; whoever gives it up shuts its
- * socket down, which ends it at once.
+ * thread goes on with the call when the server is reached; whoever gives it up shuts its socket
+ * down, which ends it at once. (Should a server have greeted before it was first looked at, the
+ * handshake is over before there could be a thread.)
  */
 #include "mysql_connection.h"
 
@@ -11,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A read may be left to us all the same, once a time-out of libmariadb's own is over. */
+/* For the server's greeting. */
 static void await(MYSQL *handle, int wish)
 {
     struct pollfd descriptor = {
@@ -28,13 +29,13 @@ static void *shake_hands(void *argument)
 {
     static const uint64_t one = 1;
     mysql_handshake *handshake = argument;
-    int wish = mysql_real_connect_cont(&handshake->connected, handshake->handle, MYSQL_WAIT_READ);
+    int wish = handshake->wish;
 
-    while (wish != 0) {
+    do {
         await(handshake->handle, wish);
         wish = mysql_real_connect_cont(&handshake->connected, handshake->handle,
                                        wish & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
-    }
+    } while (wish != 0);
     handshake->is_over = true;
     while (write(handshake->helpers_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
     }
@@ -54,7 +55,8 @@ static int start_thread(mysql_handshake *handshake)
     return result;
 }
 
-bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle)
+bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle,
+                                 int wish)
 {
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
@@ -65,6 +67,7 @@ bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engin
     handshake->helpers_fd = fd;
     handshake->is_over = false;
     handshake->handle = handle;
+    handshake->wish = wish;
     errno = start_thread(handshake);
     if (errno != 0) {
         int why = errno;
