@@ -15,6 +15,7 @@ typedef struct mysql_session {
     advisory_session session;
     mysql_store_options own_options; /* of the first session; a twin has the first one's */
     mysql_connection connection;
+    bool has_waited; /* by the statement that was sent last */
 } mysql_session;
 
 static mysql_session *mysql_of(const advisory_session *session)
@@ -54,6 +55,7 @@ static bool send_order(advisory_session *session, const advisory_order *order)
     if (!session->exact_timeouts) {
         rounded.timeout_ms = to_whole_seconds(order->timeout_ms);
     }
+    mysql_of(session)->has_waited = order->statement == ADVISORY_WAIT;
     latch_advisory_write(session->dialect, &rounded, text);
     latch_mysql_ask(connection, text);
     return true;
@@ -140,6 +142,11 @@ static advisory_outcome receive_answer(advisory_session *session, char value[ADV
     }
     row = mysql_fetch_row(connection->result);
     snprintf(value, ADVISORY_VALUE_MAX, "%s", row != NULL && row[0] != NULL ? row[0] : "");
+    if (value[0] == '\0' && mysql->has_waited) {
+        /* MariaDB's way to end a wait that is killed, or to fail, if it can say no more. */
+        snprintf(session->trouble, sizeof(session->trouble), "GET_LOCK() was interrupted");
+        return ADVISORY_CANCELLED;
+    }
     return ADVISORY_ANSWERED;
 }
 
