@@ -106,15 +106,14 @@ static latch_status begin_to_connect(mysql_connection *connection, latch_op *op)
 {
     const mysql_store_options *options = connection->options;
     const char *host = options->host;
-    char digits[NI_MAXHOST];
 
     if (connection->address != NULL) {
-        if (getnameinfo(connection->address->ai_addr, connection->address->ai_addrlen, digits,
-                        sizeof(digits), NULL, 0, NI_NUMERICHOST)
+        if (getnameinfo(connection->address->ai_addr, connection->address->ai_addrlen,
+                        connection->digits, sizeof(connection->digits), NULL, 0, NI_NUMERICHOST)
             != 0) {
             return fail_to_connect(connection, op, 0, "its address cannot be written");
         }
-        host = digits;
+        host = connection->digits;
     }
     connection->handle = make_handle(options);
     if (connection->handle == NULL) {

@@ -15,6 +15,7 @@
 #include "mysql_options.h"
 
 #include <mysql.h>
+#include <netdb.h>
 
 /* A call of libmariadb in a thread, until it returns; see mysql_handshake.c. */
 typedef struct mysql_handshake {
@@ -44,6 +45,7 @@ typedef struct mysql_connection {
     latch_resolution *resolution;
     const struct addrinfo *address; /* that is tried; NULL: a socket, or libmariadb's to choose */
     int64_t address_deadline_ns;    /* when the next one is */
+    char digits[NI_MAXHOST];        /* the same in writing, for a call that goes on with it */
     mysql_handshake handshake;
     unsigned greeting; /* which of its statements */
 
