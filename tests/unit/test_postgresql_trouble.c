@@ -191,12 +191,12 @@ static void time_outs_of_the_role_do_not_end_waits_or_sessions(void **state)
     latch_status status;
 
     (void) state;
-    unit_postgresql_run("ALTER ROLE latch SET statement_timeout = '20ms'");
-    unit_postgresql_run("ALTER ROLE latch SET lock_timeout = '20ms'");
-    unit_postgresql_run("ALTER ROLE latch SET idle_session_timeout = '20ms'");
+    unit_postgresql_run("ALTER ROLE latch SET statement_timeout = '200ms'");
+    unit_postgresql_run("ALTER ROLE latch SET lock_timeout = '200ms'");
+    unit_postgresql_run("ALTER ROLE latch SET idle_session_timeout = '200ms'");
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
-    unit_await_wish(&op, status, unit_now_ns() + 200 * LATCH_NS_PER_MS);
+    unit_await_wish(&op, status, unit_now_ns() + 500 * LATCH_NS_PER_MS);
     unit_postgresql_run("ALTER ROLE latch RESET ALL");
     assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
     unit_release(lease);
