@@ -67,16 +67,24 @@ void latch_postgresql_send_text(postgresql_session *session, const char *text)
     note_sent(session, PQsendQuery(session->connection, text));
 }
 
+/* Each parameter takes the server its time. */
+static bool has_timeout(const advisory_order *order)
+{
+    return order->statement == ADVISORY_WAIT || order->statement == ADVISORY_WAIT_SHARED
+           || order->statement == ADVISORY_WAIT_TO_PROMOTE;
+}
+
 static void send_prepared(postgresql_session *session, const advisory_order *order)
 {
-    char timeout[ADVISORY_TIMEOUT_SIZE] = "0";
+    char timeout[ADVISORY_TIMEOUT_SIZE];
     const char *const values[] = {order->key, session->number, timeout};
+    bool timed = has_timeout(order);
 
-    if (order->timeout_ms != LATCH_NEVER) {
+    if (timed) {
         latch_postgresql_dialect.write_timeout(order->timeout_ms, timeout, sizeof(timeout));
     }
-    note_sent(session, PQsendQueryPrepared(session->connection, names[order->statement], 3, values,
-                                           NULL, NULL, 0));
+    note_sent(session, PQsendQueryPrepared(session->connection, names[order->statement],
+                                           timed ? 3 : 2, values, NULL, NULL, 0));
 }
 
 static void prepare_and_send(postgresql_session *session, const advisory_order *order)
@@ -88,8 +96,10 @@ static void prepare_and_send(postgresql_session *session, const advisory_order *
              "$1", "$2", "$3");
     latch_postgresql_dialect.write_timeout(order->timeout_ms, timeout, sizeof(timeout));
     snprintf(text, sizeof(text),
-             "PREPARE %s(bigint, integer, text) AS SELECT %s; EXECUTE %s('%s', %s, '%s')", name,
-             statement, name, order->key, session->number, timeout);
+             has_timeout(order)
+                 ? "PREPARE %s(bigint, integer, text) AS SELECT %s; EXECUTE %s('%s', %s, '%s')"
+                 : "PREPARE %s(bigint, integer) AS SELECT %s; EXECUTE %s('%s', %s)",
+             name, statement, name, order->key, session->number, timeout);
     session->prepared |= 1U << order->statement;
     latch_postgresql_send_text(session, text);
 }
