@@ -155,8 +155,12 @@ static void note_result(postgresql_session *session, const PGresult *result)
     ExecStatusType status = PQresultStatus(result);
 
     if (status == PGRES_TUPLES_OK && PQntuples(result) == 1) {
+        size_t length = (size_t) PQgetlength(result, 0, 0);
+
+        length = length < sizeof(session->value) ? length : sizeof(session->value) - 1;
+        memcpy(session->value, PQgetvalue(result, 0, 0), length);
+        session->value[length] = '\0';
         session->outcome = ADVISORY_ANSWERED;
-        snprintf(session->value, sizeof(session->value), "%s", PQgetvalue(result, 0, 0));
     } else if (status != PGRES_COMMAND_OK) {
         session->outcome = outcome_of(result);
         if (session->outcome != ADVISORY_LOST || session->session.trouble[0] == '\0') {
@@ -195,7 +199,7 @@ advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADV
             PQclear(result);
         }
     }
-    memcpy(value, session->value, sizeof(session->value));
+    memcpy(value, session->value, strlen(session->value) + 1);
     return session->outcome;
 }
 
