@@ -119,13 +119,15 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
     bool timed = request->wait || lease->deadline_ns != LATCH_NEVER
                  || (lease->store->class->info.capabilities & LATCH_EXPIRING) != 0;
     int64_t now_ns = timed ? latch_engine_now_ns(lease->store->engine) : 0;
+    /* What is lost may be released as well: no look at a socket is needed. */
+    bool is_release = request->kind == LATCH_RELEASE;
 
     *op = (latch_op){
         .lease = lease,
         .request = *request,
         .error = error,
         .fd = -1,
-        .mode_before = latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE,
+        .mode_before = is_release || latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE,
         .wake_ns = LATCH_NEVER,
     };
     lease->lost = false;
