@@ -1,7 +1,8 @@
 /*
  * Sessions with PostgreSQL, by libpq's asynchronous functions. A statement is prepared when it is
- * used first, in the same round trip, and by SQL: a pooler that changes sessions between statements
- * answers then that there is no such prepared statement, or that there is one already.
+ * used first, in the same round trip, by SQL, and by a name with the session's number in it, which
+ * is known in that session only. Where a pooler changes sessions between statements, the next one
+ * answers that there is no such prepared statement, or that there is one already.
  */
 #include "postgresql.h"
 
@@ -11,6 +12,10 @@
 #include <string.h>
 
 #define TEXT_MAX (3 * ADVISORY_STATEMENT_MAX)
+#define STATEMENT_NAME_MAX 48
+
+/* Of pg_type. */
+#define BOOLEAN 16
 
 postgresql_session *latch_postgresql_session_of(advisory_session *session)
 {
@@ -32,20 +37,28 @@ static void note_trouble(postgresql_session *session, const char *message)
 
 /* ---- Statements ----------------------------------------------------------------------------- */
 
-/* Of the prepared statements. */
+/* Of the prepared statements; the number of the session follows. */
 static const char *const names[] = {
-    [ADVISORY_TRY] = "latch_try",
-    [ADVISORY_TRY_SHARED] = "latch_try_shared",
-    [ADVISORY_TRY_TO_PROMOTE] = "latch_try_to_promote",
-    [ADVISORY_WAIT] = "latch_wait",
-    [ADVISORY_WAIT_SHARED] = "latch_wait_shared",
-    [ADVISORY_WAIT_TO_PROMOTE] = "latch_wait_to_promote",
-    [ADVISORY_DEMOTE] = "latch_demote",
-    [ADVISORY_RELEASE] = "latch_release",
-    [ADVISORY_RELEASE_SHARED] = "latch_release_shared",
-    [ADVISORY_UNDO] = "latch_undo",
-    [ADVISORY_UNDO_SHARED] = "latch_undo_shared",
-    [ADVISORY_PROBE] = "latch_probe",
+    [ADVISORY_TRY] = "latch_try_",
+    [ADVISORY_TRY_SHARED] = "latch_try_shared_",
+    [ADVISORY_TRY_TO_PROMOTE] = "latch_try_to_promote_",
+    [ADVISORY_WAIT] = "latch_wait_",
+    [ADVISORY_WAIT_SHARED] = "latch_wait_shared_",
+    [ADVISORY_WAIT_TO_PROMOTE] = "latch_wait_to_promote_",
+    [ADVISORY_DEMOTE] = "latch_demote_",
+    [ADVISORY_RELEASE] = "latch_release_",
+    [ADVISORY_RELEASE_SHARED] = "latch_release_shared_",
+    [ADVISORY_UNDO] = "latch_undo_",
+    [ADVISORY_UNDO_SHARED] = "latch_undo_shared_",
+    [ADVISORY_PROBE] = "latch_probe_",
+};
+
+/* What of them is short, as the name alone says which session is meant: of acquire and release. */
+static const char *const short_forms[ADVISORY_CANCEL] = {
+    [ADVISORY_TRY] = "pg_try_advisory_lock($1)",
+    [ADVISORY_TRY_SHARED] = "pg_try_advisory_lock_shared($1)",
+    [ADVISORY_RELEASE] = "pg_advisory_unlock($1)",
+    [ADVISORY_RELEASE_SHARED] = "pg_advisory_unlock_shared($1)",
 };
 
 /* What cannot be sent the answer will tell: the connection is broken. */
@@ -67,39 +80,52 @@ void latch_postgresql_send_text(postgresql_session *session, const char *text)
     note_sent(session, PQsendQuery(session->connection, text));
 }
 
-/* Each parameter takes the server its time. */
-static bool has_timeout(const advisory_order *order)
+static void write_name(const postgresql_session *session, advisory_statement statement,
+                       char name[STATEMENT_NAME_MAX])
 {
-    return order->statement == ADVISORY_WAIT || order->statement == ADVISORY_WAIT_SHARED
-           || order->statement == ADVISORY_WAIT_TO_PROMOTE;
+    stpcpy(stpcpy(name, names[statement]), session->number);
+}
+
+/* Each parameter takes the server its time. */
+static int count_parameters(advisory_statement statement)
+{
+    bool is_wait = statement == ADVISORY_WAIT || statement == ADVISORY_WAIT_SHARED
+                   || statement == ADVISORY_WAIT_TO_PROMOTE;
+
+    return short_forms[statement] != NULL ? 1 : is_wait ? 3 : 2;
 }
 
 static void send_prepared(postgresql_session *session, const advisory_order *order)
 {
-    char timeout[ADVISORY_TIMEOUT_SIZE];
+    char name[STATEMENT_NAME_MAX], timeout[ADVISORY_TIMEOUT_SIZE];
     const char *const values[] = {order->key, session->number, timeout};
-    bool timed = has_timeout(order);
+    int count = count_parameters(order->statement);
 
-    if (timed) {
+    write_name(session, order->statement, name);
+    if (count == 3) {
         latch_postgresql_dialect.write_timeout(order->timeout_ms, timeout, sizeof(timeout));
     }
-    note_sent(session, PQsendQueryPrepared(session->connection, names[order->statement],
-                                           timed ? 3 : 2, values, NULL, NULL, 0));
+    note_sent(session,
+              PQsendQueryPrepared(session->connection, name, count, values, NULL, NULL, 0));
 }
 
+/* The first time a text asks, which looks at the session: if that is the one that is meant, it has
+ * prepared the statement too. */
 static void prepare_and_send(postgresql_session *session, const advisory_order *order)
 {
-    char statement[ADVISORY_STATEMENT_MAX], timeout[ADVISORY_TIMEOUT_SIZE], text[TEXT_MAX];
-    const char *name = names[order->statement];
+    static const char *const types[] = {"bigint", "bigint, integer", "bigint, integer, text"};
+    char name[STATEMENT_NAME_MAX], form[ADVISORY_STATEMENT_MAX], statement[ADVISORY_STATEMENT_MAX],
+        text[TEXT_MAX];
+    int count = count_parameters(order->statement);
 
-    snprintf(statement, sizeof(statement), latch_postgresql_dialect.verdicts[order->statement],
+    write_name(session, order->statement, name);
+    snprintf(form, sizeof(form),
+             count == 1 ? short_forms[order->statement]
+                        : latch_postgresql_dialect.verdicts[order->statement],
              "$1", "$2", "$3");
-    latch_postgresql_dialect.write_timeout(order->timeout_ms, timeout, sizeof(timeout));
-    snprintf(text, sizeof(text),
-             has_timeout(order)
-                 ? "PREPARE %s(bigint, integer, text) AS SELECT %s; EXECUTE %s('%s', %s, '%s')"
-                 : "PREPARE %s(bigint, integer) AS SELECT %s; EXECUTE %s('%s', %s)",
-             name, statement, name, order->key, session->number, timeout);
+    latch_advisory_write(&latch_postgresql_dialect, order, statement);
+    snprintf(text, sizeof(text), "PREPARE %s(%s) AS SELECT %s; %s", name, types[count - 1], form,
+             statement);
     session->prepared |= 1U << order->statement;
     latch_postgresql_send_text(session, text);
 }
@@ -160,6 +186,9 @@ static void note_result(postgresql_session *session, const PGresult *result)
         length = length < sizeof(session->value) ? length : sizeof(session->value) - 1;
         memcpy(session->value, PQgetvalue(result, 0, 0), length);
         session->value[length] = '\0';
+        if (PQftype(result, 0) == BOOLEAN) {
+            session->value[0] = session->value[0] == 't' ? '1' : '0';
+        }
         session->outcome = ADVISORY_ANSWERED;
     } else if (status != PGRES_COMMAND_OK) {
         session->outcome = outcome_of(result);
