@@ -325,10 +325,11 @@ static bool check_dsn(const sql_store_class *class, const char *dsn)
         return false;
     }
     if (class->server->library != NULL) {
-        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                                "This build of Latch can use a %s only, and no DSN: build it again "
-                                "where %s and pkg-config are installed",
-                                client_classes[class->client].name, class->server->library);
+        zend_throw_exception_ex(
+            php_latch_invalid_argument_ce, 0,
+            "This build of Latch takes a %s object here, but no DSN: build it again "
+            "where %s and pkg-config are installed",
+            client_classes[class->client].name, class->server->library);
         return false;
     }
     return true;
