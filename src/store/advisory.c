@@ -365,11 +365,6 @@ static latch_status conclude(latch_op *op, int64_t now_ns)
     advisory_hold *hold = op->state;
     bool promotes = (op->attempts & HELD_BEFORE) != 0;
 
-    hold->wanted = LATCH_FREE;
-    hold->cancel_ns = LATCH_NEVER;
-    if (hold->outcome == ADVISORY_ANSWERED && hold->answer_age != hold->store->session->age) {
-        hold->outcome = ADVISORY_LOST; /* since it was answered */
-    }
     if (has_to_look(op)) {
         return ask_again(op, now_ns);
     }
@@ -449,7 +444,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     latch_status status = ADVISORY_AGAIN;
 
     while (status == ADVISORY_AGAIN) {
-        if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
+        if (!hold->is_queued) {
             if (now_ns < hold->ask_ns) {
                 op->wake_ns = hold->ask_ns;
                 return LATCH_WANT_TIMER;
@@ -459,7 +454,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
                 return status;
             }
         }
-        if (hold->is_queued && now_ns >= hold->cancel_ns) {
+        if (now_ns >= hold->cancel_ns) {
             hold->cancel_ns = LATCH_NEVER;
             latch_advisory_session_cancel(session, now_ns);
         }
@@ -549,7 +544,6 @@ static latch_status advisory_begin(latch_op *op)
         release_for_nobody(op->lease, now_ns);
         return LATCH_DONE;
     }
-    hold->outcome = hold->end_of_wait = ADVISORY_UNANSWERED;
     hold->ask_ns = hold->trouble_ns = 0;
     hold->cancel_ns = LATCH_NEVER;
     op->state = hold;
@@ -566,11 +560,10 @@ static latch_status advisory_cancel_op(latch_op *op)
     advisory_session *session = hold->store->session;
     int64_t now_ns = latch_engine_now_ns(session->engine);
 
-    if (hold->is_queued ? latch_advisory_session_take_back(session, hold)
-                        : hold->outcome == ADVISORY_UNANSWERED) {
+    if (!hold->is_queued || latch_advisory_session_take_back(session, hold)) {
         return LATCH_CONFLICT;
     }
-    if (hold->is_queued && waits(hold)) {
+    if (waits(hold)) {
         bool ends_by_itself = !op->cancelled && session->exact_timeouts;
 
         hold->cancel_ns = ends_by_itself ? now_ns + GRACE_NS : now_ns;

@@ -188,10 +188,9 @@ struct advisory_hold {
     uint8_t mode;      /* of latch_mode: what it holds, in the session of this age */
     uint8_t wanted;    /* of latch_mode: what its order is to bring, if that is more or else */
     unsigned age;
-    unsigned generation;      /* of the process that took it */
-    advisory_outcome outcome; /* another's step may read it: it stays until its own one sees it */
+    unsigned generation; /* of the process that took it */
+    advisory_outcome outcome;
     char verdict;
-    unsigned answer_age;          /* of the session when it gave that */
     advisory_outcome end_of_wait; /* a wait was not granted, by what it was told; is it held? */
     latch_finding **findings;     /* for the answer to ADVISORY_HOLDERS */
     int64_t ask_ns;               /* a wait that has to be asked for again: not before this */

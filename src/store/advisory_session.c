@@ -47,9 +47,8 @@ static void end_order(advisory_hold *hold, advisory_outcome outcome)
 {
     latch_link_remove(&hold->link);
     hold->is_queued = false;
-    hold->wanted = outcome == ADVISORY_ANSWERED ? hold->wanted : LATCH_FREE;
+    hold->wanted = LATCH_FREE;
     hold->outcome = outcome;
-    hold->answer_age = hold->store->session->age;
     if (hold->lease == NULL) {
         latch_advisory_hold_free(hold);
     }
