@@ -216,13 +216,7 @@ static latch_status ask(latch_op *op, int64_t now_ns)
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            if (hold->end_of_wait != ADVISORY_UNANSWERED) {
-                hold->order.statement = hold->order.statement == ADVISORY_WAIT_SHARED
-                                            ? ADVISORY_UNDO_SHARED
-                                            : ADVISORY_UNDO;
-            } else {
-                status = ask_to_acquire(op, hold, now_ns);
-            }
+            status = ask_to_acquire(op, hold, now_ns);
             break;
         case LATCH_RELEASE:
             hold->order.statement = to_release(hold);
@@ -245,13 +239,6 @@ static latch_status ask(latch_op *op, int64_t now_ns)
 
 /* ---- What an answer means ------------------------------------------------------------------- */
 
-static void note_mode(advisory_hold *hold, latch_mode mode)
-{
-    hold->mode = mode;
-    hold->age = hold->store->session->age;
-    hold->generation = hold->store->store.engine->generation;
-}
-
 static latch_status ask_again(latch_op *op, int64_t at_ns)
 {
     advisory_hold *hold = op->state;
@@ -273,38 +260,6 @@ static latch_status take_time_out(latch_op *op, int64_t now_ns)
     ask_again(op, now_ns);
     op->wake_ns = now_ns;
     return LATCH_WANT_TIMER;
-}
-
-static latch_status take_verdict(latch_op *op, int64_t now_ns)
-{
-    advisory_hold *hold = op->state;
-    bool yes = hold->verdict == '1';
-
-    switch (op->request.kind) {
-        case LATCH_ACQUIRE:
-        case LATCH_ACQUIRE_SHARED:
-            if (yes) {
-                note_mode(hold, op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED);
-                return LATCH_DONE;
-            }
-            if (hold->order.statement == ADVISORY_PROBE) {
-                hold->mode = LATCH_FREE;
-                op->attempts = 0;
-                return op->mode_before != LATCH_FREE ? fail_held(op) : ask_again(op, now_ns);
-            }
-            return waits(hold) ? take_time_out(op, now_ns) : LATCH_CONFLICT;
-        case LATCH_RELEASE:
-            hold->mode = LATCH_FREE;
-            return LATCH_DONE;
-        case LATCH_REFRESH:
-        case LATCH_PROBE:
-            hold->mode = yes ? hold->mode : LATCH_FREE;
-            return yes ? LATCH_DONE : LATCH_CONFLICT;
-        case LATCH_INSPECT:
-        case LATCH_LIST:
-            break;
-    }
-    return LATCH_DONE;
 }
 
 /* The session has ended with what it held, and with what it was asked. */
@@ -332,32 +287,31 @@ static latch_status take_loss(latch_op *op, int64_t now_ns)
     return again ? fail_at(op, "lost the connection to") : ask_again(op, now_ns);
 }
 
-/* What may have been granted is given back when the lease is released, or dropped. */
-static latch_status take_uncertainty(latch_op *op)
-{
-    if (acquires(op) && (op->attempts & HELD_BEFORE) == 0) {
-        note_mode(op->state, op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED);
-    }
-    return fail_at(op, "nothing is known of a statement that was run by");
-}
-
-/*
- * A lock of a session may be granted at the very moment at which its wait ends by an error, and is
- * held then: so it is given back, whether there is one or not.
- * https://github.com/postgres/postgres/blob/master/src/backend/storage/lmgr/proc.c,
- * LockErrorCleanup
- */
-static bool has_to_look(latch_op *op)
+static latch_status take_verdict(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
+    bool yes = hold->verdict == '1';
 
-    if (!waits(hold) || hold->outcome == ADVISORY_ANSWERED || hold->outcome == ADVISORY_LOST
-        || hold->outcome == ADVISORY_MOVED || hold->outcome == ADVISORY_UNKNOWN) {
-        return false;
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            if (yes) {
+                return latch_advisory_hold_is_live(hold) ? LATCH_DONE : take_loss(op, now_ns);
+            }
+            if (hold->order.statement == ADVISORY_PROBE) {
+                op->attempts = 0;
+                return op->mode_before != LATCH_FREE ? fail_held(op) : ask_again(op, now_ns);
+            }
+            return waits(hold) ? take_time_out(op, now_ns) : LATCH_CONFLICT;
+        case LATCH_REFRESH:
+        case LATCH_PROBE:
+            return yes && latch_advisory_hold_is_live(hold) ? LATCH_DONE : LATCH_CONFLICT;
+        case LATCH_RELEASE:
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+            break;
     }
-    /* Cancelled by us: it was given up, or another operation needed the session. */
-    hold->end_of_wait = hold->is_cancelled ? ADVISORY_TIMED_OUT : hold->outcome;
-    return true;
+    return LATCH_DONE;
 }
 
 static latch_status conclude(latch_op *op, int64_t now_ns)
@@ -365,13 +319,6 @@ static latch_status conclude(latch_op *op, int64_t now_ns)
     advisory_hold *hold = op->state;
     bool promotes = (op->attempts & HELD_BEFORE) != 0;
 
-    if (has_to_look(op)) {
-        return ask_again(op, now_ns);
-    }
-    if (hold->end_of_wait != ADVISORY_UNANSWERED && hold->outcome == ADVISORY_ANSWERED) {
-        hold->outcome = hold->end_of_wait;
-    }
-    hold->end_of_wait = ADVISORY_UNANSWERED;
     switch (hold->outcome) {
         case ADVISORY_ANSWERED:
             return take_verdict(op, now_ns);
@@ -393,7 +340,7 @@ static latch_status conclude(latch_op *op, int64_t now_ns)
         case ADVISORY_NO_MEMORY:
             return latch_fail_memory(op->error);
         case ADVISORY_UNKNOWN:
-            return take_uncertainty(op);
+            return fail_at(op, "nothing is known of a statement that was run by");
         case ADVISORY_UNANSWERED:
         case ADVISORY_REFUSED:
             break;
@@ -444,7 +391,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     latch_status status = ADVISORY_AGAIN;
 
     while (status == ADVISORY_AGAIN) {
-        if (!hold->is_queued) {
+        if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
             if (now_ns < hold->ask_ns) {
                 op->wake_ns = hold->ask_ns;
                 return LATCH_WANT_TIMER;
@@ -454,7 +401,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
                 return status;
             }
         }
-        if (now_ns >= hold->cancel_ns) {
+        if (now_ns >= hold->cancel_ns && hold->is_queued && waits(hold)) {
             hold->cancel_ns = LATCH_NEVER;
             latch_advisory_session_cancel(session, now_ns);
         }
@@ -544,6 +491,7 @@ static latch_status advisory_begin(latch_op *op)
         release_for_nobody(op->lease, now_ns);
         return LATCH_DONE;
     }
+    hold->outcome = ADVISORY_UNANSWERED;
     hold->ask_ns = hold->trouble_ns = 0;
     hold->cancel_ns = LATCH_NEVER;
     op->state = hold;
@@ -560,10 +508,13 @@ static latch_status advisory_cancel_op(latch_op *op)
     advisory_session *session = hold->store->session;
     int64_t now_ns = latch_engine_now_ns(session->engine);
 
-    if (!hold->is_queued || latch_advisory_session_take_back(session, hold)) {
+    if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
+        return LATCH_CONFLICT; /* it was to be asked for again */
+    }
+    if (hold->is_queued && latch_advisory_session_take_back(session, hold)) {
         return LATCH_CONFLICT;
     }
-    if (waits(hold)) {
+    if (hold->is_queued && waits(hold)) {
         bool ends_by_itself = !op->cancelled && session->exact_timeouts;
 
         hold->cancel_ns = ends_by_itself ? now_ns + GRACE_NS : now_ns;

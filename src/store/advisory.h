@@ -191,11 +191,11 @@ struct advisory_hold {
     unsigned generation; /* of the process that took it */
     advisory_outcome outcome;
     char verdict;
-    advisory_outcome end_of_wait; /* a wait was not granted, by what it was told; is it held? */
-    latch_finding **findings;     /* for the answer to ADVISORY_HOLDERS */
-    int64_t ask_ns;               /* a wait that has to be asked for again: not before this */
-    int64_t cancel_ns;  /* when the server is asked to end the wait; LATCH_NEVER: it is not */
-    int64_t trouble_ns; /* since when there has been no session to wait in; 0: there is one */
+    advisory_outcome failure; /* of the statement that ADVISORY_UNDO undoes */
+    latch_finding **findings; /* for the answer to ADVISORY_HOLDERS */
+    int64_t ask_ns;           /* a wait that has to be asked for again: not before this */
+    int64_t cancel_ns;        /* when the server is asked to end the wait; LATCH_NEVER: it is not */
+    int64_t trouble_ns;       /* since when there has been no session to wait in; 0: there is one */
 };
 
 typedef struct advisory_store {
@@ -210,6 +210,8 @@ advisory_store *latch_advisory_store_of(const latch_lease *lease);
 
 /* The lease's hold, made when it is missing; NULL when memory ran out. */
 advisory_hold *latch_advisory_hold_get(latch_lease *lease);
+/* Notes the answer to its order, which is taken out of the queue, and frees what nobody has. */
+void latch_advisory_hold_end_order(advisory_hold *hold, advisory_outcome outcome);
 /* Of which no order is in the queue. */
 void latch_advisory_hold_free(advisory_hold *hold);
 /* Does it hold something, as far as is known here? */

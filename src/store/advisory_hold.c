@@ -73,6 +73,60 @@ advisory_hold *latch_advisory_hold_get(latch_lease *lease)
     return hold;
 }
 
+static void note_mode(advisory_hold *hold, uint8_t mode)
+{
+    hold->mode = mode;
+    hold->age = hold->store->session->age;
+    hold->generation = hold->store->store.engine->generation;
+}
+
+/* At once: whoever has asked may hear of it later than the next to use the session. */
+static void note_verdict(advisory_hold *hold)
+{
+    switch (hold->order.statement) {
+        case ADVISORY_TRY:
+        case ADVISORY_TRY_SHARED:
+        case ADVISORY_TRY_TO_PROMOTE:
+        case ADVISORY_WAIT:
+        case ADVISORY_WAIT_SHARED:
+        case ADVISORY_WAIT_TO_PROMOTE:
+        case ADVISORY_DEMOTE:
+            if (hold->verdict == '1') {
+                note_mode(hold, hold->wanted);
+            }
+            break;
+        case ADVISORY_PROBE:
+            hold->mode = hold->verdict == '1' ? hold->mode : LATCH_FREE;
+            break;
+        case ADVISORY_RELEASE:
+        case ADVISORY_RELEASE_SHARED:
+            hold->mode = LATCH_FREE;
+            break;
+        case ADVISORY_UNDO:
+        case ADVISORY_UNDO_SHARED:
+        case ADVISORY_HOLDERS:
+        case ADVISORY_CANCEL:
+            break;
+    }
+}
+
+void latch_advisory_hold_end_order(advisory_hold *hold, advisory_outcome outcome)
+{
+    if (outcome == ADVISORY_ANSWERED) {
+        note_verdict(hold);
+    } else if (outcome == ADVISORY_UNKNOWN && !latch_advisory_hold_is_live(hold)) {
+        /* What may have been granted is given back when the lease is released, or dropped. */
+        note_mode(hold, hold->wanted);
+    }
+    latch_link_remove(&hold->link);
+    hold->is_queued = false;
+    hold->wanted = LATCH_FREE;
+    hold->outcome = outcome;
+    if (hold->lease == NULL) {
+        latch_advisory_hold_free(hold);
+    }
+}
+
 void latch_advisory_hold_free(advisory_hold *hold)
 {
     latch_table_remove(&hold->store->registry, &hold->node);

@@ -41,18 +41,12 @@ static bool is_wait(const advisory_hold *hold)
            || hold->order.statement == ADVISORY_WAIT_TO_PROMOTE;
 }
 
-/* ---- Answers -------------------------------------------------------------------------------- */
-
-static void end_order(advisory_hold *hold, advisory_outcome outcome)
+static bool is_undo(const advisory_hold *hold)
 {
-    latch_link_remove(&hold->link);
-    hold->is_queued = false;
-    hold->wanted = LATCH_FREE;
-    hold->outcome = outcome;
-    if (hold->lease == NULL) {
-        latch_advisory_hold_free(hold);
-    }
+    return hold->order.statement == ADVISORY_UNDO || hold->order.statement == ADVISORY_UNDO_SHARED;
 }
+
+/* ---- Answers -------------------------------------------------------------------------------- */
 
 static void end_cancel(advisory_session *session)
 {
@@ -81,7 +75,43 @@ static void lose(advisory_session *session, advisory_outcome outcome, const char
     }
     disconnect(session);
     while (first_of(session) != NULL) {
-        end_order(first_of(session), outcome);
+        latch_advisory_hold_end_order(first_of(session), outcome);
+    }
+}
+
+/* A release that is refused would leave a lock in the session. Its end frees it: not a runner's,
+ * which is not ours to end. */
+static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
+{
+    return session->driver->twin != NULL && hold->order.statement >= ADVISORY_RELEASE
+           && hold->order.statement <= ADVISORY_UNDO_SHARED;
+}
+
+/*
+ * A lock of a session may be granted at the very moment at which its wait ends by an error, and is
+ * held then: so it is given back, whether there is one or not, before the session does anything
+ * else.
+ * https://github.com/postgres/postgres/blob/master/src/backend/storage/lmgr/proc.c,
+ * LockErrorCleanup
+ */
+static void undo(advisory_hold *hold, advisory_outcome failure)
+{
+    /* Cancelled by us: it was given up, or another operation needed the session. */
+    hold->failure = hold->is_cancelled ? ADVISORY_TIMED_OUT : failure;
+    hold->order.timeout_ms = LATCH_NEVER;
+    hold->order.statement = hold->order.statement == ADVISORY_WAIT_SHARED ? ADVISORY_UNDO_SHARED
+                                                                          : ADVISORY_UNDO;
+}
+
+/* The session goes on. */
+static void take_failure(advisory_session *session, advisory_hold *hold, advisory_outcome outcome)
+{
+    if (is_wait(hold) && outcome != ADVISORY_UNKNOWN) {
+        undo(hold, outcome);
+    } else if (is_stuck(session, hold)) {
+        lose(session, ADVISORY_LOST, session->trouble);
+    } else {
+        latch_advisory_hold_end_order(hold, outcome);
     }
 }
 
@@ -110,12 +140,12 @@ static void take_value(advisory_session *session, advisory_hold *hold, const cha
 
     if (hold->order.statement == ADVISORY_HOLDERS) {
         if (!take_holders(session, hold, value)) {
-            end_order(hold, ADVISORY_NO_MEMORY);
+            latch_advisory_hold_end_order(hold, ADVISORY_NO_MEMORY);
             return;
         }
     } else if (*value == '\0') {
         snprintf(session->trouble, sizeof(session->trouble), "its answer was NULL");
-        end_order(hold, ADVISORY_REFUSED);
+        take_failure(session, hold, ADVISORY_REFUSED);
         return;
     } else if (*value == '2') {
         lose(session, ADVISORY_MOVED, "another session answered");
@@ -125,15 +155,7 @@ static void take_value(advisory_session *session, advisory_hold *hold, const cha
         session->number = strtoll(number, NULL, 10);
     }
     hold->verdict = *value;
-    end_order(hold, ADVISORY_ANSWERED);
-}
-
-/* A release that is refused would leave a lock in the session. Its end frees it: not a runner's,
- * which is not ours to end. */
-static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
-{
-    return session->driver->twin != NULL && hold->order.statement >= ADVISORY_RELEASE
-           && hold->order.statement <= ADVISORY_UNDO_SHARED;
+    latch_advisory_hold_end_order(hold, is_undo(hold) ? hold->failure : ADVISORY_ANSWERED);
 }
 
 static void settle(advisory_session *session, advisory_outcome outcome, const char *value)
@@ -148,10 +170,8 @@ static void settle(advisory_session *session, advisory_outcome outcome, const ch
         take_value(session, hold, value);
     } else if (outcome == ADVISORY_LOST || outcome == ADVISORY_MOVED) {
         lose(session, outcome, session->trouble);
-    } else if (is_stuck(session, hold)) {
-        lose(session, ADVISORY_LOST, session->trouble);
     } else {
-        end_order(hold, outcome);
+        take_failure(session, hold, outcome);
     }
 }
 
@@ -269,6 +289,10 @@ static latch_status send(advisory_session *session, latch_op *op, int64_t now_ns
 
     hold->order.session = session->number;
     if (!session->driver->send(session, &hold->order)) {
+        if (is_undo(hold)) {
+            lose(session, ADVISORY_LOST, "a wait could not be undone for want of memory");
+            return LATCH_DONE;
+        }
         return latch_fail_memory(op->error);
     }
     session->is_sent = true;
@@ -341,10 +365,10 @@ void latch_advisory_session_ask(advisory_session *session, advisory_hold *hold, 
 
 bool latch_advisory_session_take_back(advisory_session *session, advisory_hold *hold)
 {
-    if (session->is_sent && first_of(session) == hold) {
+    if (first_of(session) == hold && (session->is_sent || is_undo(hold))) {
         return false;
     }
-    end_order(hold, ADVISORY_UNANSWERED);
+    latch_advisory_hold_end_order(hold, ADVISORY_UNANSWERED);
     return true;
 }
 
