@@ -390,6 +390,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     advisory_session *session = hold->store->session;
     latch_status status = ADVISORY_AGAIN;
 
+    latch_advisory_session_leave_to_parent(session);
     while (status == ADVISORY_AGAIN) {
         if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
             if (now_ns < hold->ask_ns) {
@@ -473,7 +474,6 @@ static latch_status advisory_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "%s has no shared locks",
                           store->session->dialect->server);
     }
-    latch_advisory_session_leave_to_parent(store->session);
     hold = latch_advisory_hold_get(op->lease);
     if (hold == NULL) {
         return latch_fail_memory(op->error);

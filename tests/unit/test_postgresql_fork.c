@@ -95,8 +95,10 @@ static void wait_on_in_child(unit_process *self, void *argument)
 {
     (void) argument;
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+    UNIT_CHECK(unit_held(lease));
     unit_say(self, 'h');
     unit_expect(self, 'r');
+    UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_DONE);
     latch_lease_drop(lease);
     latch_store_close(unit.store);
 }
