@@ -29,16 +29,17 @@ typedef enum {
     ADVISORY_DEMOTE, /* an exclusive hold to a shared one */
     ADVISORY_RELEASE,
     ADVISORY_RELEASE_SHARED,
-    ADVISORY_UNDO, /* releases what a wait may have been granted, or not */
+    ADVISORY_UNDO, /* releases what an order that failed may have been granted, or not */
     ADVISORY_UNDO_SHARED,
-    ADVISORY_PROBE,   /* does this session hold it? */
-    ADVISORY_HOLDERS, /* which sessions do? */
-    ADVISORY_CANCEL,  /* ends the statement of another session, whose number is the key */
+    ADVISORY_UNDO_PROMOTION, /* to a shared hold */
+    ADVISORY_PROBE,          /* does this session hold it? */
+    ADVISORY_HOLDERS,        /* which sessions do? */
+    ADVISORY_CANCEL,         /* ends the statement of another session, whose number is the key */
 } advisory_statement;
 
-#define ADVISORY_KEY_SIZE 65       /* with a NUL: a sha256 in hex */
-#define ADVISORY_STATEMENT_MAX 768 /* bytes of a statement, with its NUL */
-#define ADVISORY_VALUE_MAX 1024    /* bytes of an answer that are kept, with a NUL */
+#define ADVISORY_KEY_SIZE 65        /* with a NUL: a sha256 in hex */
+#define ADVISORY_STATEMENT_MAX 1280 /* bytes of a statement, with its NUL */
+#define ADVISORY_VALUE_MAX 1024     /* bytes of an answer that are kept, with a NUL */
 
 /* A statement, and what is filled into it. */
 typedef struct advisory_order {

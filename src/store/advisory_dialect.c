@@ -65,6 +65,17 @@ const advisory_dialect latch_postgresql_dialect = {
             [ADVISORY_UNDO_SHARED] = PG("WHEN NOT " PG_HELD(
                 " AND mode = 'ShareLock'") " THEN 0"
                                            " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_UNDO_PROMOTION] = PG("WHEN NOT " PG_HELD(
+                " AND mode = 'ExclusiveLock'") " THEN 0"
+                                               " WHEN CASE WHEN " PG_HELD(
+                                                   " AND mode = 'ShareLock'") " THEN false"
+                                                                              " ELSE "
+                                                                              "pg_advisory_lock_"
+                                                                              "shared(%1$s) IS "
+                                                                              "NULL END THEN 0"
+                                                                              " WHEN "
+                                                                              "pg_advisory_unlock(%"
+                                                                              "1$s) THEN 1 ELSE 0"),
             [ADVISORY_PROBE] = PG("WHEN " PG_HELD("") " THEN 1 ELSE 0"),
             [ADVISORY_HOLDERS] = "(SELECT string_agg(pid || CASE mode WHEN 'ExclusiveLock' THEN 'x'"
                                  " ELSE 's' END, ',') FROM " PG_LOCKS ")",

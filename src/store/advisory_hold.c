@@ -104,6 +104,7 @@ static void note_verdict(advisory_hold *hold)
             break;
         case ADVISORY_UNDO:
         case ADVISORY_UNDO_SHARED:
+        case ADVISORY_UNDO_PROMOTION:
         case ADVISORY_HOLDERS:
         case ADVISORY_CANCEL:
             break;

@@ -43,7 +43,8 @@ static bool is_wait(const advisory_hold *hold)
 
 static bool is_undo(const advisory_hold *hold)
 {
-    return hold->order.statement == ADVISORY_UNDO || hold->order.statement == ADVISORY_UNDO_SHARED;
+    return hold->order.statement >= ADVISORY_UNDO
+           && hold->order.statement <= ADVISORY_UNDO_PROMOTION;
 }
 
 /* ---- Answers -------------------------------------------------------------------------------- */
@@ -84,34 +85,61 @@ static void lose(advisory_session *session, advisory_outcome outcome, const char
 static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
 {
     return session->driver->twin != NULL && hold->order.statement >= ADVISORY_RELEASE
-           && hold->order.statement <= ADVISORY_UNDO_SHARED;
+           && hold->order.statement <= ADVISORY_UNDO_PROMOTION;
+}
+
+/* What undoes the order, if that may have taken something; else the order itself. The server does
+ * not tell how often a lock is shared: where another lease has it, too, nothing is undone. */
+static advisory_statement undoing(const advisory_hold *hold)
+{
+    advisory_statement statement = hold->order.statement;
+
+    if (statement >= ADVISORY_DEMOTE || latch_advisory_hold_conflicts(hold, LATCH_EXCLUSIVE)) {
+        return statement;
+    }
+    return statement == ADVISORY_TRY_TO_PROMOTE || statement == ADVISORY_WAIT_TO_PROMOTE
+               ? ADVISORY_UNDO_PROMOTION
+           : statement == ADVISORY_TRY_SHARED || statement == ADVISORY_WAIT_SHARED
+               ? ADVISORY_UNDO_SHARED
+               : ADVISORY_UNDO;
 }
 
 /*
- * A lock of a session may be granted at the very moment at which its wait ends by an error, and is
- * held then: so it is given back, whether there is one or not, before the session does anything
- * else.
+ * A lock of a session may be granted at the very moment at which its statement ends by an error,
+ * and is held then: so it is given back, whether there is one or not, before the session does
+ * anything else. False when there is nothing to be undone.
  * https://github.com/postgres/postgres/blob/master/src/backend/storage/lmgr/proc.c,
  * LockErrorCleanup
  */
-static void undo(advisory_hold *hold, advisory_outcome failure)
+static bool undo(advisory_hold *hold, advisory_outcome failure)
 {
-    /* Cancelled by us: it was given up, or another operation needed the session. */
-    hold->failure = hold->is_cancelled ? ADVISORY_TIMED_OUT : failure;
+    advisory_statement statement = undoing(hold);
+
+    if (statement == hold->order.statement) {
+        return false;
+    }
+    hold->failure = failure;
     hold->order.timeout_ms = LATCH_NEVER;
-    hold->order.statement = hold->order.statement == ADVISORY_WAIT_SHARED ? ADVISORY_UNDO_SHARED
-                                                                          : ADVISORY_UNDO;
+    hold->order.statement = statement;
+    return true;
 }
 
 /* The session goes on. */
 static void take_failure(advisory_session *session, advisory_hold *hold, advisory_outcome outcome)
 {
-    if (is_wait(hold) && outcome != ADVISORY_UNKNOWN) {
-        undo(hold, outcome);
-    } else if (is_stuck(session, hold)) {
+    bool stuck = is_stuck(session, hold);
+
+    if (hold->is_cancelled) { /* by us: it was given up, or another operation needed the session */
+        outcome = ADVISORY_TIMED_OUT;
+    }
+    if (outcome != ADVISORY_UNKNOWN && undo(hold, outcome)) {
+        return;
+    }
+    latch_advisory_hold_end_order(hold, is_undo(hold) ? hold->failure
+                                        : stuck       ? ADVISORY_LOST
+                                                      : outcome);
+    if (stuck) {
         lose(session, ADVISORY_LOST, session->trouble);
-    } else {
-        latch_advisory_hold_end_order(hold, outcome);
     }
 }
 

@@ -50,6 +50,7 @@ static const char *const names[] = {
     [ADVISORY_RELEASE_SHARED] = "latch_release_shared_",
     [ADVISORY_UNDO] = "latch_undo_",
     [ADVISORY_UNDO_SHARED] = "latch_undo_shared_",
+    [ADVISORY_UNDO_PROMOTION] = "latch_undo_promotion_",
     [ADVISORY_PROBE] = "latch_probe_",
 };
 

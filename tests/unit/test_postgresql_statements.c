@@ -1,0 +1,178 @@
+/*
+ * Statements of the PostgreSQL store that end in the middle. Functions of the tests stand in front
+ * of the server's: an end at a chosen moment, in place of one that is a matter of microseconds.
+ */
+#include "postgresql_store.h"
+
+static latch_lease *lease, *other;
+
+static int setup(void **state)
+{
+    if (postgresql_store_setup(state) != 0) {
+        return -1;
+    }
+    lease = postgresql_lease("r");
+    other = postgresql_other_lease("r");
+    unit_postgresql_run("ALTER ROLE latch SET search_path = front, pg_catalog");
+    unit_postgresql_run("CREATE SCHEMA front");
+    unit_postgresql_run("GRANT USAGE ON SCHEMA front TO latch");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    int outcome = postgresql_store_teardown(state);
+
+    unit_postgresql_run("DROP SCHEMA front CASCADE");
+    unit_postgresql_run("ALTER ROLE latch RESET search_path");
+    return outcome;
+}
+
+#define STATEMENT_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+/* The function does what the server's does, and waits then for the lock 1. */
+static void hang_behind(const char *function, const char *type)
+{
+    unit_postgresql_run("CREATE FUNCTION front.%s(bigint) RETURNS %s LANGUAGE plpgsql AS $$"
+                        " BEGIN PERFORM pg_catalog.%s($1); PERFORM pg_catalog.pg_advisory_lock(1);"
+                        " RETURN%s; END $$",
+                        function, type, function, strcmp(type, "void") == 0 ? "" : " true");
+}
+
+/* Runs a request to the middle of it, where an administrator cancels it. */
+static latch_status run_to_the_middle(latch_op *op, latch_lease *one, latch_request request)
+{
+    unit_postgresql_peer peer = unit_postgresql_peer_open();
+    latch_status status;
+
+    assert_true(unit_postgresql_peer_try(&peer, LOCK_EX, 1));
+    status = postgresql_begin_wait(op, one, request, 1);
+    unit_postgresql_run("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted");
+    status = unit_finish(op, status);
+    unit_postgresql_peer_close(&peer);
+    return status;
+}
+
+static void a_reader_whose_promotion_fails_behind_its_grant_is_a_reader_still(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    hang_behind("pg_advisory_unlock_shared", "boolean");
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_true(
+        postgresql_failed(run_to_the_middle(&op, lease, unit_request(LATCH_ACQUIRE)), "cancelled"));
+    assert_int_equal(lease->mode, LATCH_SHARED);
+    assert_int_equal(unit_postgresql_count_held(), 1);
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_CONFLICT);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+}
+
+static void a_reader_whose_promotion_fails_before_its_grant_is_a_reader_still(void **state)
+{
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    status = postgresql_begin_wait(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    unit_postgresql_run("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted");
+    assert_true(postgresql_failed(unit_finish(&op, status), "cancelled"));
+    assert_int_equal(lease->mode, LATCH_SHARED);
+    assert_int_equal(unit_postgresql_count_held(), 2);
+}
+
+static void a_wait_that_fails_behind_its_grant_leaves_nothing_behind(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    hang_behind("pg_advisory_lock", "void");
+    assert_true(
+        postgresql_failed(run_to_the_middle(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                          "cancelled"));
+    assert_int_equal(unit_postgresql_count_held(), 0);
+    hang_behind("pg_advisory_lock_shared", "void");
+    assert_true(
+        postgresql_failed(run_to_the_middle(&op, lease,
+                                            unit_waiting(LATCH_ACQUIRE_SHARED, LATCH_NEVER)),
+                          "cancelled"));
+    assert_int_equal(unit_postgresql_count_held(), 0);
+}
+
+static void a_try_that_fails_behind_its_grant_leaves_nothing_behind(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    hang_behind("pg_try_advisory_lock", "boolean");
+    assert_true(
+        postgresql_failed(run_to_the_middle(&op, lease, unit_request(LATCH_ACQUIRE)), "cancelled"));
+    assert_int_equal(unit_postgresql_count_held(), 0);
+    hang_behind("pg_try_advisory_lock_shared", "boolean");
+    assert_true(postgresql_failed(run_to_the_middle(&op, lease, unit_request(LATCH_ACQUIRE_SHARED)),
+                                  "cancelled"));
+    assert_int_equal(unit_postgresql_count_held(), 0);
+}
+
+static void a_release_that_fails_ends_the_session_with_what_it_holds(void **state)
+{
+    latch_lease *second = postgresql_lease("s");
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_postgresql_run("CREATE FUNCTION front.pg_advisory_unlock(bigint) RETURNS boolean"
+                        " LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$");
+    assert_int_equal(unit_begin(&op, lease, unit_request(LATCH_RELEASE)), LATCH_WANT_IO);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    assert_false(unit_held(second));
+    unit_postgresql_await_held(0);
+}
+
+static void a_wait_that_cannot_be_undone_ends_with_its_session(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    hang_behind("pg_advisory_lock", "void");
+    unit_postgresql_run("CREATE FUNCTION front.pg_advisory_unlock(bigint) RETURNS boolean"
+                        " LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$");
+    assert_true(
+        postgresql_failed(run_to_the_middle(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                          "cancelled"));
+    assert_int_equal(unit_postgresql_count_held(), 0);
+}
+
+static void a_statement_that_could_not_be_prepared_is_prepared_again(void **state)
+{
+    latch_lease *second = postgresql_lease("s");
+
+    (void) state;
+    assert_int_equal(unit_run_waiting(second, LATCH_ACQUIRE_SHARED, MINUTE), LATCH_DONE);
+    unit_postgresql_run("CREATE FUNCTION front.pg_try_advisory_lock(bigint) RETURNS integer"
+                        " LANGUAGE sql AS 'SELECT 1'");
+    assert_true(postgresql_failed(unit_run(lease, LATCH_ACQUIRE), "must be type boolean"));
+    unit_postgresql_run("DROP FUNCTION front.pg_try_advisory_lock(bigint)");
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(second, LATCH_PROBE), LATCH_DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STATEMENT_TEST(a_reader_whose_promotion_fails_behind_its_grant_is_a_reader_still),
+        STATEMENT_TEST(a_reader_whose_promotion_fails_before_its_grant_is_a_reader_still),
+        STATEMENT_TEST(a_wait_that_fails_behind_its_grant_leaves_nothing_behind),
+        STATEMENT_TEST(a_try_that_fails_behind_its_grant_leaves_nothing_behind),
+        STATEMENT_TEST(a_release_that_fails_ends_the_session_with_what_it_holds),
+        STATEMENT_TEST(a_wait_that_cannot_be_undone_ends_with_its_session),
+        STATEMENT_TEST(a_statement_that_could_not_be_prepared_is_prepared_again),
+    };
+
+    return cmocka_run_group_tests(tests, unit_postgresql_group_setup,
+                                  unit_postgresql_group_teardown);
+}
