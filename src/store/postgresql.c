@@ -127,7 +127,7 @@ static void prepare_and_send(postgresql_session *session, const advisory_order *
     latch_advisory_write(&latch_postgresql_dialect, order, statement);
     snprintf(text, sizeof(text), "PREPARE %s(%s) AS SELECT %s; %s", name, types[count - 1], form,
              statement);
-    session->prepared |= 1U << order->statement;
+    session->preparing = 1U << order->statement;
     latch_postgresql_send_text(session, text);
 }
 
@@ -191,7 +191,9 @@ static void note_result(postgresql_session *session, const PGresult *result)
             session->value[0] = session->value[0] == 't' ? '1' : '0';
         }
         session->outcome = ADVISORY_ANSWERED;
-    } else if (status != PGRES_COMMAND_OK) {
+    } else if (status == PGRES_COMMAND_OK) {
+        session->prepared |= session->preparing;
+    } else {
         session->outcome = outcome_of(result);
         if (session->outcome != ADVISORY_LOST || session->session.trouble[0] == '\0') {
             const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);

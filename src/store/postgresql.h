@@ -33,6 +33,7 @@ typedef struct postgresql_session {
 
     char number[24];          /* the session's, as text */
     unsigned prepared;        /* bits: which statements the server knows */
+    unsigned preparing;       /* the bit of the one that was sent last */
     bool is_just_sent;        /* nothing can have come yet */
     bool is_busy;             /* the answer is not complete */
     bool is_unsent;           /* the socket has not taken all of the statement */
