@@ -18,8 +18,6 @@
 #define GRACE_NS (250 * LATCH_NS_PER_MS)
 /* Between two attempts to come back to a server that was there. */
 #define PAUSE_NS (100 * LATCH_NS_PER_MS)
-/* How long a promotion may take that does not wait: see advisory_dialect.c. */
-#define PROMPTLY_MS 1
 
 /* Not an answer to the engine: the order is to be asked for again, or was. */
 #define ADVISORY_AGAIN ((latch_status) -1)
@@ -174,14 +172,14 @@ static advisory_statement to_acquire(const latch_op *op, const advisory_hold *ho
 static int64_t timeout_of(const latch_op *op, int64_t now_ns)
 {
     if (!op->request.wait) {
-        return PROMPTLY_MS;
+        return ADVISORY_PROMPTLY_MS;
     }
     if (op->request.deadline_ns == LATCH_NEVER) {
         return LATCH_NEVER;
     }
     return now_ns < op->request.deadline_ns
                ? (op->request.deadline_ns - now_ns + LATCH_NS_PER_MS - 1) / LATCH_NS_PER_MS
-               : PROMPTLY_MS;
+               : ADVISORY_PROMPTLY_MS;
 }
 
 static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t now_ns)

@@ -41,6 +41,9 @@ typedef enum {
 #define ADVISORY_STATEMENT_MAX 1280 /* bytes of a statement, with its NUL */
 #define ADVISORY_VALUE_MAX 1024     /* bytes of an answer that are kept, with a NUL */
 
+/* How long a promotion may take that does not wait: see advisory_dialect.c. */
+#define ADVISORY_PROMPTLY_MS 1
+
 /* A statement, and what is filled into it. */
 typedef struct advisory_order {
     advisory_statement statement;

@@ -324,7 +324,9 @@ static latch_status send(advisory_session *session, latch_op *op, int64_t now_ns
         return latch_fail_memory(op->error);
     }
     session->is_sent = true;
-    session->answer_ns = is_wait(hold) ? LATCH_NEVER : now_ns + session->command_timeout_ns;
+    session->answer_ns = is_wait(hold) && hold->order.timeout_ms > ADVISORY_PROMPTLY_MS
+                             ? LATCH_NEVER
+                             : now_ns + session->command_timeout_ns;
     return LATCH_DONE;
 }
 

@@ -1,6 +1,12 @@
 /* Advisory locks in PostgreSQL when sessions, servers and connections end. */
 #include "postgresql_store.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 static latch_lease *lease, *other;
 
 static int setup(void **state)
@@ -170,6 +176,52 @@ static void a_wait_that_cannot_be_cancelled_ends_all_the_same(void **state)
     unit_postgresql_await_held(0);
 }
 
+/* It asks by a statement that waits, for a moment. */
+static void a_promotion_that_does_not_wait_costs_the_time_out_of_a_statement(void **state)
+{
+    latch_store *store = postgresql_open("%s;read_timeout=0.2;timeout=0.2", unit_postgresql.dsn);
+    latch_lease *reader = postgresql_lease_in(store, "r");
+
+    (void) state;
+    assert_int_equal(unit_run(reader, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    unit_postgresql_freeze();
+    assert_int_equal(unit_run(reader, LATCH_ACQUIRE), LATCH_ERROR_LOST);
+    unit_postgresql_thaw();
+    unit_postgresql_await_held(0);
+}
+
+/* The server forgets a cancel that comes when it has not read yet what is to be cancelled. */
+static void a_cancel_that_comes_too_early_is_repeated(void **state)
+{
+    latch_lease *held = postgresql_other_lease("s");
+    latch_op op;
+    latch_status status;
+    pid_t backend;
+
+    (void) state;
+    assert_int_equal(unit_run(held, LATCH_ACQUIRE), LATCH_DONE);
+    backend = (pid_t) postgresql_session();
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(kill(backend, SIGSTOP), 0);
+    status = unit_begin(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
+    assert_int_equal(status, LATCH_WANT_IO);
+    status = latch_op_cancel(&op, unit_now_ns());
+    while (unit_postgresql_count_sessions() < 3) { /* the one that carries the cancel is there */
+        if (unit_is_due(&op, status)) {
+            status = latch_op_step(&op, unit_now_ns());
+        }
+    }
+    while (unit_postgresql_count_sessions() == 3) { /* it has delivered it */
+        if (unit_is_due(&op, status)) {
+            status = latch_op_step(&op, unit_now_ns());
+        }
+    }
+    assert_int_equal(kill(backend, SIGCONT), 0);
+    assert_int_equal(unit_finish(&op, status), LATCH_CONFLICT);
+    assert_int_equal(unit_run(held, LATCH_PROBE), LATCH_DONE);
+    assert_true(unit_held(held));
+}
+
 static void what_an_administrator_cancels_is_an_error(void **state)
 {
     latch_op op;
@@ -253,6 +305,42 @@ static void the_certificate_of_somebody_else_is_refused(void **state)
                                   "certificate verify failed"));
 }
 
+static void the_next_host_is_tried_when_a_name_is_unknown(void **state)
+{
+    latch_store *store = postgresql_open("pgsql:host=nobody.invalid,127.0.0.1;port=%d,%d;"
+                                         "dbname=latch;user=latch;password=" UNIT_SQL_PASSWORD,
+                                         unit_postgresql.server.port, unit_postgresql.server.port);
+
+    (void) state;
+    assert_int_equal(unit_run(postgresql_lease_in(store, "r"), LATCH_ACQUIRE), LATCH_DONE);
+}
+
+/* Another server might have a session of the same number. */
+static void a_cancel_goes_to_the_server_of_the_session(void **state)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    latch_store *store;
+    latch_op op;
+
+    (void) state;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listener, (struct sockaddr *) &address, length), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *) &address, &length), 0);
+    store = postgresql_open("pgsql:host=127.0.0.1,127.0.0.1;port=%d,%d;dbname=latch;user=latch;"
+                            "password=" UNIT_SQL_PASSWORD,
+                            ntohs(address.sin_port), unit_postgresql.server.port);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    postgresql_begin_wait(&op, postgresql_lease_in(store, "r"),
+                          unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(listen(listener, 4), 0); /* the first host has come back */
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_int_equal(accept(listener, NULL, NULL), -1);
+    close(listener);
+    assert_int_equal(unit_postgresql_count_waiting(), 0);
+}
+
 static void the_next_host_is_tried(void **state)
 {
     latch_store *store =
@@ -277,6 +365,8 @@ int main(void)
         TROUBLE_TEST(a_server_that_is_not_there_is_an_error),
         TROUBLE_TEST(a_server_that_does_not_answer_costs_its_time_out),
         TROUBLE_TEST(a_wait_that_cannot_be_cancelled_ends_all_the_same),
+        TROUBLE_TEST(a_promotion_that_does_not_wait_costs_the_time_out_of_a_statement),
+        TROUBLE_TEST(a_cancel_that_comes_too_early_is_repeated),
         TROUBLE_TEST(what_an_administrator_cancels_is_an_error),
         TROUBLE_TEST(time_outs_of_the_role_do_not_end_waits_or_sessions),
         TROUBLE_TEST(a_wrong_password_is_told_without_it),
@@ -284,6 +374,8 @@ int main(void)
         TROUBLE_TEST(a_name_that_nobody_knows_is_an_error),
         TROUBLE_TEST(the_certificate_of_somebody_else_is_refused),
         TROUBLE_TEST(the_next_host_is_tried),
+        TROUBLE_TEST(the_next_host_is_tried_when_a_name_is_unknown),
+        TROUBLE_TEST(a_cancel_goes_to_the_server_of_the_session),
     };
 
     return cmocka_run_group_tests(tests, unit_postgresql_group_setup,
