@@ -127,7 +127,7 @@ typedef enum {
     ADVISORY_NO_CANCEL = 0,
     ADVISORY_CANCEL_WANTED,    /* the twin is connecting */
     ADVISORY_CANCEL_SENT,      /* no statement may be sent before it is answered */
-    ADVISORY_CANCEL_DELIVERED, /* the wait must end now */
+    ADVISORY_CANCEL_DELIVERED, /* the wait must end now, or the cancel is repeated */
 } advisory_cancel;
 
 /* What all drivers' sessions begin with. The driver fills the first part in. */

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A cancel is repeated: it is forgotten by a server that has not read the statement yet. */
+#define REPEAT_NS (100 * LATCH_NS_PER_MS)
+
 void latch_advisory_session_init(advisory_session *session)
 {
     session->stage = ADVISORY_CLOSED;
@@ -205,17 +208,21 @@ static void settle(advisory_session *session, advisory_outcome outcome, const ch
 
 /* ---- Cancels -------------------------------------------------------------------------------- */
 
-void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns)
+static void begin_cancel(advisory_session *session, int64_t now_ns)
 {
-    if (session->cancel != ADVISORY_NO_CANCEL) {
-        return;
-    }
-    first_of(session)->is_cancelled = true;
     session->cancel = ADVISORY_CANCEL_WANTED;
     session->cancel_ns = now_ns + session->connect_timeout_ns;
     session->twin = session->driver->twin(session);
     if (session->twin != NULL) {
         session->twin->connect_ns = session->cancel_ns;
+    }
+}
+
+void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns)
+{
+    if (session->cancel == ADVISORY_NO_CANCEL) {
+        first_of(session)->is_cancelled = true;
+        begin_cancel(session, now_ns);
     }
 }
 
@@ -247,7 +254,10 @@ static latch_status await_cancel(advisory_session *session, latch_op *op, int64_
     }
     if (session->is_sent) {
         session->cancel = ADVISORY_CANCEL_DELIVERED;
-        session->answer_ns = now_ns + session->command_timeout_ns;
+        session->cancel_ns = now_ns + REPEAT_NS;
+        if (session->answer_ns == LATCH_NEVER) {
+            session->answer_ns = now_ns + session->command_timeout_ns;
+        }
     }
     return LATCH_DONE;
 }
@@ -346,6 +356,13 @@ static latch_status await(advisory_session *session, const advisory_hold *hold, 
         return LATCH_DONE;
     }
     op->wake_ns = session->answer_ns;
+    if (session->cancel == ADVISORY_CANCEL_DELIVERED) {
+        if (now_ns >= session->cancel_ns) {
+            begin_cancel(session, now_ns);
+            return LATCH_DONE;
+        }
+        op->wake_ns = session->cancel_ns < op->wake_ns ? session->cancel_ns : op->wake_ns;
+    }
     session->driver->want(session, op);
     return LATCH_WANT_IO;
 }
