@@ -76,31 +76,18 @@ static void share_time(postgresql_session *session, int64_t now_ns)
 }
 
 /* Begins to look for the host; LATCH_DONE: go on. */
-static latch_status start(postgresql_session *session, latch_op *op)
+static latch_status start(postgresql_session *session, latch_op *op, int64_t now_ns)
 {
     const postgresql_host *host = host_of(session);
 
     session->stage = POSTGRESQL_CONNECTING;
+    share_time(session, now_ns);
     if (!host->resolve) {
         return LATCH_DONE;
     }
     session->resolution = latch_resolve_begin(session->session.engine, host->name, 0, op->error);
     session->stage = POSTGRESQL_RESOLVING;
     return session->resolution != NULL ? LATCH_DONE : op->error->status;
-}
-
-static latch_status resolve(postgresql_session *session, latch_op *op)
-{
-    latch_status status = latch_resolve_check(session->resolution, &session->address, op->error);
-
-    if (status == LATCH_WANT_IO) {
-        op->fd = latch_resolve_fd(session->resolution);
-        op->events = POLLIN;
-    }
-    if (status == LATCH_DONE) {
-        session->stage = POSTGRESQL_CONNECTING;
-    }
-    return status;
 }
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
@@ -229,7 +216,8 @@ static const char *skip_preamble(const char *why)
 }
 
 /* That attempt has failed: the next one, if there is any. */
-static latch_status go_on(postgresql_session *session, latch_op *op, const char *why)
+static latch_status go_on(postgresql_session *session, latch_op *op, int64_t now_ns,
+                          const char *why)
 {
     char text[sizeof(op->error->message)];
     latch_status status = LATCH_DONE;
@@ -245,9 +233,25 @@ static latch_status go_on(postgresql_session *session, latch_op *op, const char 
     } else {
         end_resolution(session);
         session->host++;
-        status = start(session, op);
+        status = start(session, op, now_ns);
     }
     return status;
+}
+
+static latch_status resolve(postgresql_session *session, latch_op *op, int64_t now_ns)
+{
+    latch_status status = latch_resolve_check(session->resolution, &session->address, op->error);
+
+    if (status == LATCH_WANT_IO) {
+        op->fd = latch_resolve_fd(session->resolution);
+        op->events = POLLIN;
+    }
+    if (status == LATCH_DONE) {
+        session->stage = POSTGRESQL_CONNECTING;
+    }
+    return LATCH_FAILED(status) && !is_last(session)
+               ? go_on(session, op, now_ns, op->error->message)
+               : status;
 }
 
 static latch_status poll_connection(postgresql_session *session, latch_op *op, int64_t now_ns)
@@ -265,7 +269,7 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
     }
     register_socket(session);
     if (PQstatus(session->connection) == CONNECTION_BAD) {
-        return go_on(session, op, PQerrorMessage(session->connection));
+        return go_on(session, op, now_ns, PQerrorMessage(session->connection));
     }
     if (wish == PGRES_POLLING_OK) {
         PQsetNoticeReceiver(session->connection, note_last_words, session);
@@ -274,16 +278,12 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
         greet(session);
         return LATCH_DONE;
     }
-    if (now_ns >= session->attempt_ns) {
-        return go_on(session, op, "it does not answer");
-    }
     op->fd = session->descriptor.fd;
     op->events = wish == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-    op->wake_ns = session->attempt_ns;
     return LATCH_WANT_IO;
 }
 
-static latch_status await_greeting(postgresql_session *session, latch_op *op)
+static latch_status await_greeting(postgresql_session *session, latch_op *op, int64_t now_ns)
 {
     char value[ADVISORY_VALUE_MAX];
     advisory_outcome outcome = latch_postgresql_receive(&session->session, value);
@@ -297,7 +297,7 @@ static latch_status await_greeting(postgresql_session *session, latch_op *op)
         return LATCH_WANT_IO;
     }
     if (outcome != ADVISORY_ANSWERED) {
-        return fail(session, op, session->session.trouble);
+        return go_on(session, op, now_ns, session->session.trouble);
     }
     session->session.number = strtoll(value + 2, NULL, 10);
     snprintf(session->number, sizeof(session->number), "%" PRId64, session->session.number);
@@ -314,20 +314,26 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
         switch (session->stage) {
             case POSTGRESQL_CLOSED:
                 session->host = 0;
-                status = start(session, op);
+                status = start(session, op, now_ns);
                 break;
             case POSTGRESQL_RESOLVING:
-                status = resolve(session, op);
+                status = resolve(session, op, now_ns);
                 break;
             case POSTGRESQL_CONNECTING:
                 status = poll_connection(session, op, now_ns);
                 break;
             case POSTGRESQL_GREETING:
-                status = await_greeting(session, op);
+                status = await_greeting(session, op, now_ns);
                 break;
             case POSTGRESQL_READY:
                 break;
         }
+        if (status == LATCH_WANT_IO && now_ns >= session->attempt_ns) {
+            status = go_on(session, op, now_ns, "it does not answer");
+        }
+    }
+    if (status == LATCH_WANT_IO) {
+        op->wake_ns = session->attempt_ns;
     }
     return status;
 }
