@@ -316,15 +316,19 @@ static postgresql_session *make_session(latch_engine *engine, postgresql_options
     return session;
 }
 
+/* Another server, of the same list or of the same name, might have a session of that number. */
 static advisory_session *postgresql_twin(const advisory_session *base)
 {
-    postgresql_session *session =
-        make_session(base->engine, ((const postgresql_session *) base)->options);
+    const postgresql_session *first = (const postgresql_session *) base;
+    postgresql_session *session = make_session(base->engine, first->options);
+    const char *peer = PQhostaddr(first->connection);
 
     if (session == NULL) {
         return NULL;
     }
     session->is_twin = true;
+    session->host = first->host;
+    snprintf(session->peer, sizeof(session->peer), "%s", peer != NULL ? peer : "");
     return &session->session;
 }
 

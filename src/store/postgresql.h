@@ -19,7 +19,8 @@ typedef enum {
 typedef struct postgresql_session {
     advisory_session session;
     postgresql_options *options; /* a twin's are the first one's */
-    bool is_twin;
+    bool is_twin;  /* goes to the same server, which has `host` and `peer` from the first one */
+    char peer[64]; /* an address in digits; "": there is none, as of a Unix socket */
 
     postgresql_stage stage;
     size_t host; /* of options->hosts: which is tried */

@@ -59,14 +59,15 @@ static const postgresql_host *host_of(const postgresql_session *session)
 
 static bool is_last(const postgresql_session *session)
 {
-    return session->host + 1 == session->options->host_count
-           && (session->address == NULL || session->address->ai_next == NULL);
+    return session->is_twin
+           || (session->host + 1 == session->options->host_count
+               && (session->address == NULL || session->address->ai_next == NULL));
 }
 
 /* What is left shares what time is left. */
 static void share_time(postgresql_session *session, int64_t now_ns)
 {
-    int64_t left = (int64_t) (session->options->host_count - session->host);
+    int64_t left = session->is_twin ? 1 : (int64_t) (session->options->host_count - session->host);
 
     for (const struct addrinfo *one = session->address; one != NULL && one->ai_next != NULL;
          one = one->ai_next) {
@@ -82,7 +83,7 @@ static latch_status start(postgresql_session *session, latch_op *op, int64_t now
 
     session->stage = POSTGRESQL_CONNECTING;
     share_time(session, now_ns);
-    if (!host->resolve) {
+    if (!host->resolve || session->is_twin) {
         return LATCH_DONE;
     }
     session->resolution = latch_resolve_begin(session->session.engine, host->name, 0, op->error);
@@ -113,7 +114,7 @@ static PGconn *start_connection(const postgresql_session *session)
     const postgresql_options *options = session->options;
     const postgresql_host *host = host_of(session);
     char number[NI_MAXHOST];
-    const char *address = host->address;
+    const char *address = session->peer[0] != '\0' ? session->peer : host->address;
     const char **keywords = latch_allocate(session->session.engine,
                                            2 * (options->parameter_count + 4) * sizeof(char *));
     const char **values = keywords + options->parameter_count + 4;
@@ -313,7 +314,7 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
     while (status == LATCH_DONE && session->stage != POSTGRESQL_READY) {
         switch (session->stage) {
             case POSTGRESQL_CLOSED:
-                session->host = 0;
+                session->host = session->is_twin ? session->host : 0;
                 status = start(session, op, now_ns);
                 break;
             case POSTGRESQL_RESOLVING:
