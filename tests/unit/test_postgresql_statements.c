@@ -50,6 +50,9 @@ static latch_status run_to_the_middle(latch_op *op, latch_lease *one, latch_requ
     unit_postgresql_run("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted");
     status = unit_finish(op, status);
     unit_postgresql_peer_close(&peer);
+    UNIT_AWAIT(unit_postgresql_number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                                      " AND objid = 1")
+               == 0);
     return status;
 }
 
