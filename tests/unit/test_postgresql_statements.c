@@ -64,7 +64,8 @@ static void a_reader_whose_promotion_fails_behind_its_grant_is_a_reader_still(vo
     hang_behind("pg_advisory_unlock_shared", "boolean");
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
     assert_true(
-        postgresql_failed(run_to_the_middle(&op, lease, unit_request(LATCH_ACQUIRE)), "cancelled"));
+        postgresql_failed(run_to_the_middle(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                          "cancelled"));
     assert_int_equal(lease->mode, LATCH_SHARED);
     assert_int_equal(unit_postgresql_count_held(), 1);
     assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
@@ -147,7 +148,7 @@ static void a_wait_that_cannot_be_undone_ends_with_its_session(void **state)
     assert_true(
         postgresql_failed(run_to_the_middle(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                           "cancelled"));
-    assert_int_equal(unit_postgresql_count_held(), 0);
+    unit_postgresql_await_held(0);
 }
 
 static void a_statement_that_could_not_be_prepared_is_prepared_again(void **state)
