@@ -24,6 +24,8 @@
     " AND (classid::bigint << 32 | objid::bigint) = %1$s"
 
 #define PG_HELD(more) "EXISTS (SELECT FROM " PG_LOCKS " AND pid = pg_backend_pid()" more ")"
+#define PG_WRITES PG_HELD(" AND mode = 'ExclusiveLock'")
+#define PG_READS PG_HELD(" AND mode = 'ShareLock'")
 
 static void write_milliseconds(int64_t timeout_ms, char *text, size_t size)
 {
@@ -59,23 +61,14 @@ const advisory_dialect latch_postgresql_dialect = {
             [ADVISORY_RELEASE] = PG("WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 0"),
             [ADVISORY_RELEASE_SHARED] = PG("WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 0"),
             /* To release what is not held is a warning, in the server's log, too. */
-            [ADVISORY_UNDO] = PG("WHEN NOT " PG_HELD(
-                " AND mode = 'ExclusiveLock'") " THEN 0"
-                                               " WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 0"),
-            [ADVISORY_UNDO_SHARED] = PG("WHEN NOT " PG_HELD(
-                " AND mode = 'ShareLock'") " THEN 0"
-                                           " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 0"),
-            [ADVISORY_UNDO_PROMOTION] = PG("WHEN NOT " PG_HELD(
-                " AND mode = 'ExclusiveLock'") " THEN 0"
-                                               " WHEN CASE WHEN " PG_HELD(
-                                                   " AND mode = 'ShareLock'") " THEN false"
-                                                                              " ELSE "
-                                                                              "pg_advisory_lock_"
-                                                                              "shared(%1$s) IS "
-                                                                              "NULL END THEN 0"
-                                                                              " WHEN "
-                                                                              "pg_advisory_unlock(%"
-                                                                              "1$s) THEN 1 ELSE 0"),
+            [ADVISORY_UNDO] = PG("WHEN NOT " PG_WRITES " THEN 0"
+                                 " WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_UNDO_SHARED] = PG("WHEN NOT " PG_READS " THEN 0"
+                                        " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_UNDO_PROMOTION] = PG("WHEN NOT " PG_WRITES " THEN 0 WHEN CASE WHEN " PG_READS
+                                           " THEN false"
+                                           " ELSE pg_advisory_lock_shared(%1$s) IS NULL END THEN 0"
+                                           " WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 0"),
             [ADVISORY_PROBE] = PG("WHEN " PG_HELD("") " THEN 1 ELSE 0"),
             [ADVISORY_HOLDERS] = "(SELECT string_agg(pid || CASE mode WHEN 'ExclusiveLock' THEN 'x'"
                                  " ELSE 's' END, ',') FROM " PG_LOCKS ")",

@@ -110,8 +110,11 @@ static void send_prepared(postgresql_session *session, const advisory_order *ord
               PQsendQueryPrepared(session->connection, name, count, values, NULL, NULL, 0));
 }
 
-/* The first time a text asks, which looks at the session: if that is the one that is meant, it has
- * prepared the statement too. */
+/*
+ * The first time a text asks, in one transaction: all of it goes to one session. It begins with a
+ * division by zero where that is another one than is meant, so that nothing is prepared there by
+ * the name of this one.
+ */
 static void prepare_and_send(postgresql_session *session, const advisory_order *order)
 {
     static const char *const types[] = {"bigint", "bigint, integer", "bigint, integer, text"};
@@ -125,8 +128,9 @@ static void prepare_and_send(postgresql_session *session, const advisory_order *
                         : latch_postgresql_dialect.verdicts[order->statement],
              "$1", "$2", "$3");
     latch_advisory_write(&latch_postgresql_dialect, order, statement);
-    snprintf(text, sizeof(text), "PREPARE %s(%s) AS SELECT %s; %s", name, types[count - 1], form,
-             statement);
+    snprintf(text, sizeof(text),
+             "SELECT 1 / (pg_backend_pid() = %s)::int; PREPARE %s(%s) AS SELECT %s; %s",
+             session->number, name, types[count - 1], form, statement);
     session->preparing = 1U << order->statement;
     latch_postgresql_send_text(session, text);
 }
@@ -161,6 +165,7 @@ static advisory_outcome outcome_of(const PGresult *result)
         {"40P01", ADVISORY_DEADLOCKED}, /* deadlock_detected */
         {"26000", ADVISORY_MOVED},      /* invalid_sql_statement_name */
         {"42P05", ADVISORY_MOVED},      /* duplicate_prepared_statement */
+        {"22012", ADVISORY_MOVED},      /* division_by_zero: see prepare_and_send() */
     };
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);

@@ -157,10 +157,10 @@ static void a_statement_that_could_not_be_prepared_is_prepared_again(void **stat
 
     (void) state;
     assert_int_equal(unit_run_waiting(second, LATCH_ACQUIRE_SHARED, MINUTE), LATCH_DONE);
-    unit_postgresql_run("CREATE FUNCTION front.pg_try_advisory_lock(bigint) RETURNS integer"
+    unit_postgresql_run("CREATE PROCEDURE front.pg_try_advisory_lock(bigint)"
                         " LANGUAGE sql AS 'SELECT 1'");
-    assert_true(postgresql_failed(unit_run(lease, LATCH_ACQUIRE), "must be type boolean"));
-    unit_postgresql_run("DROP FUNCTION front.pg_try_advisory_lock(bigint)");
+    assert_true(postgresql_failed(unit_run(lease, LATCH_ACQUIRE), "is a procedure"));
+    unit_postgresql_run("DROP PROCEDURE front.pg_try_advisory_lock(bigint)");
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(unit_run(second, LATCH_PROBE), LATCH_DONE);
 }
