@@ -16,11 +16,6 @@ require_once __DIR__ . '/../../tests/utils/redis.inc';
 final class HandOff
 {
     private const STORES = ['redis', 'flock', 'semaphore'];
-    /** How many hand-offs at least in all rounds, by how many wait. */
-    private const HANDOFFS = [1 => 100, 8 => 240, 32 => 320];
-    private const SATURATED_US = 1_000;
-    /** For how many seconds, by how many contend: each process's share shall come to some 100 holds. */
-    private const SATURATED_SECONDS = [2 => 3, 8 => 4, 32 => 6];
     private const LONG_HOLD_US = 1_000_000;
     private const LONG_HOLD_PROCESSES = 8;
     /** Each of them has it twice: what it asks now and then, it asks. */
@@ -31,6 +26,7 @@ final class HandOff
     private const PEERS_SECONDS = 20;
 
     private readonly Programs $programs;
+    private readonly Queues $queues;
     /** @var list<string> */
     private readonly array $stores;
 
@@ -41,6 +37,7 @@ final class HandOff
         array $stores,
     ) {
         $this->programs = new Programs('posix', 'sysvsem', 'igbinary', 'redis');
+        $this->queues = new Queues($rounds, $this->part(...));
         $this->stores = $stores ?: self::STORES;
     }
 
@@ -65,8 +62,8 @@ final class HandOff
         $measured = ['rounds' => $this->rounds];
         foreach ($this->stores as $store) {
             $measured['stores'][$store] = [
-                'handoff_ns' => $this->handOff($store),
-                'contention' => $this->contention($store),
+                'handoff_ns' => $this->queues->handOff($store),
+                'contention' => $this->queues->contention($store),
                 'killed_ns' => $this->killedWaiters($store),
             ];
         }
@@ -80,23 +77,6 @@ final class HandOff
         return $measured;
     }
 
-    /** @return array<int, array<string, list<float>>> by number of waiters and subject */
-    private function handOff(string $store): array
-    {
-        $latencies = [];
-        foreach (self::HANDOFFS as $waiters => $handOffs) {
-            Command::say("$store, hand-off, $waiters waiting");
-            $drains = (int) ceil($handOffs / $waiters / $this->rounds);
-            $latencies[$waiters] = $this->inTurns(
-                fn (Subject $subject): array => array_merge(
-                    ...$this->part('drain', $store, $subject->value, $waiters, $drains, 0),
-                ),
-            );
-        }
-
-        return $latencies;
-    }
-
     /** @return list<float> what raw/redis_handoff.c measures, on one server */
     private function floor(): array
     {
@@ -105,24 +85,9 @@ final class HandOff
 
         return $this->programs->raw(
             'redis_handoff',
-            self::HANDOFFS[1],
+            Queues::HANDOFFS[1],
             ...(new RedisAddress($server->dsn()))->parts(),
         );
-    }
-
-    /** @return array<int, array<string, array<string, mixed>>> by number of contenders and subject */
-    private function contention(string $store): array
-    {
-        $contention = [];
-        foreach (self::SATURATED_SECONDS as $processes => $seconds) {
-            Command::say("$store, endless contention of $processes");
-            foreach (Subject::cases() as $subject) {
-                $contention[$processes][$subject->value]
-                    = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds);
-            }
-        }
-
-        return $contention;
     }
 
     /** @return array<string, list<float>> the longest time without a holder in each round, by subject */
@@ -132,7 +97,7 @@ final class HandOff
         $waiters = 2 * self::KILLED;
 
         // A queue with all of them before: then they have what they keep for further waits.
-        return $this->inTurns(
+        return $this->queues->inTurns(
             fn (Subject $subject): array
                 => [max($this->part('drain', $store, $subject->value, $waiters, 2, self::KILLED)[1])],
         );
@@ -143,7 +108,7 @@ final class HandOff
         Command::say('redis, long holds');
         $measured = [];
         foreach (Subject::cases() as $subject) {
-            $measured[$subject->value] = $this->saturate(
+            $measured[$subject->value] = $this->queues->saturate(
                 'redis',
                 $subject,
                 self::LONG_HOLD_PROCESSES,
@@ -172,38 +137,11 @@ final class HandOff
     {
         Command::say('redis, Latch and Symfony together');
         ['latch' => $latch, 'symfony' => $symfony] = self::PEERS;
-        $arguments = [$latch, $symfony, self::SATURATED_US, self::PEERS_SECONDS];
+        $arguments = [$latch, $symfony, Queues::SATURATED_US, self::PEERS_SECONDS];
         $measured = $this->part('saturate', 'redis', ...$arguments);
         [$ofLatch, $ofSymfony] = array_chunk($measured['times_held'], $latch);
 
         return ['times_held' => ['latch' => $ofLatch, 'symfony' => $ofSymfony]] + $measured;
-    }
-
-    /** @return array<string, mixed> */
-    private function saturate(string $store, Subject $subject, int $processes, int $holdUs, int $seconds): array
-    {
-        [$latch, $symfony] = $subject === Subject::Latch ? [$processes, 0] : [0, $processes];
-
-        return $this->part('saturate', $store, $latch, $symfony, $holdUs, $seconds);
-    }
-
-    /**
-     * Lets the subjects take turns, round after round.
-     *
-     * @param callable(Subject): list<float> $measure
-     *
-     * @return array<string, list<float>> by subject
-     */
-    private function inTurns(callable $measure): array
-    {
-        $measured = [];
-        for ($round = 0; $round < $this->rounds; ++$round) {
-            foreach (Subject::cases() as $subject) {
-                $measured[$subject->value] = [...$measured[$subject->value] ?? [], ...$measure($subject)];
-            }
-        }
-
-        return $measured;
     }
 
     /** Each part gets a server of its own: who has met Symfony's scripts on one reckons with its processes. */

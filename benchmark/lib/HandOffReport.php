@@ -9,6 +9,8 @@ namespace Latch\Benchmark;
  */
 final class HandOffReport extends Report
 {
+    use QueueTables;
+
     private const LONG_NAMES = [
         'latch' => 'Latch',
         'symfony' => 'Symfony Lock',
@@ -66,15 +68,7 @@ final class HandOffReport extends Report
             'How long a lock lies idle that somebody waits for',
             "from a release to the next holder, median, microseconds; {$this->machine['processor']}",
         );
-        foreach ($this->measured['stores'] as $store => $part) {
-            foreach ($part['handoff_ns'] as $waiters => $subjects) {
-                $bars = [];
-                foreach ($subjects as $subject => $latencies) {
-                    $bars[self::LONG_NAMES[$subject]] = Stats::median($latencies) / 1e3;
-                }
-                $picture->add("$store, $waiters waiting", $bars);
-            }
-        }
+        $this->addHandOffs($picture);
 
         return $picture;
     }
@@ -141,28 +135,6 @@ final class HandOffReport extends Report
         ];
     }
 
-    private function handOffTable(): Table
-    {
-        $table = new Table('', 'median', '99 of 100', 'max', 'number');
-        foreach ($this->measured['stores'] as $store => $part) {
-            foreach ($part['handoff_ns'] as $waiters => $subjects) {
-                foreach ($subjects as $subject => $latencies) {
-                    ['median' => $median, 'p99' => $p99, 'max' => $max] = Stats::summary($latencies);
-                    $table->add(
-                        "$store, $waiters waiting, " . self::NAMES[$subject],
-                        ...array_map(
-                            static fn (float $ns): string => self::number($ns / 1e3, 1),
-                            [$median, $p99, $max],
-                        ),
-                        ...[self::number(count($latencies))],
-                    );
-                }
-            }
-        }
-
-        return $table;
-    }
-
     private function floorTable(): Table
     {
         $floor = Stats::median($this->measured['floor_ns']);
@@ -175,30 +147,6 @@ final class HandOffReport extends Report
                 self::number($median / 1e3, 1),
                 self::number($median / $floor, 2),
             );
-        }
-
-        return $table;
-    }
-
-    private function contentionTable(): Table
-    {
-        $table = new Table('', 'per second', 'of the ideal', 'least', 'most', 'least : most', 'requests each');
-        foreach ($this->measured['stores'] as $store => $part) {
-            foreach ($part['contention'] as $processes => $subjects) {
-                foreach ($subjects as $subject => $measured) {
-                    $timesHeld = $measured['times_held'];
-                    $rate = array_sum($timesHeld) / $measured['seconds'];
-                    $table->add(
-                        "$store, $processes processes, " . self::NAMES[$subject],
-                        self::number($rate),
-                        self::percent($rate, 1_000),
-                        self::number(min($timesHeld)),
-                        self::number(max($timesHeld)),
-                        self::percent(min($timesHeld), max($timesHeld)),
-                        $measured['requests'] === null ? '' : self::number(self::requestsEach($measured), 2),
-                    );
-                }
-            }
         }
 
         return $table;
@@ -256,16 +204,5 @@ final class HandOffReport extends Report
         }
 
         return $table;
-    }
-
-    /** @param array{times_held: list<int>, requests: array<string, int>} $measured */
-    private static function requestsEach(array $measured): float
-    {
-        return array_sum($measured['requests']) / max(1, array_sum($measured['times_held']));
-    }
-
-    private static function percent(float $part, float $whole): string
-    {
-        return self::number($part / max(1, $whole) * 100, 1) . ' %';
     }
 }

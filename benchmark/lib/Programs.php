@@ -44,6 +44,13 @@ final class Programs
         return (int) self::statusLine('Cpus_allowed_list');
     }
 
+    /** Lets all threads of a process run on that processor alone, and what they start from now on. */
+    public static function pin(int $pid, int $processor): void
+    {
+        exec("taskset --all-tasks --cpu-list --pid $processor $pid", result_code: $status);
+        $status === 0 || throw new RuntimeException("Process $pid cannot be pinned.");
+    }
+
     /** A line of this process' status in /proc. */
     public static function statusLine(string $name): string
     {

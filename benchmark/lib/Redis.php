@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Latch\Benchmark;
 
 use Latch\Tests\RedisServer;
-use RuntimeException;
 
 require_once __DIR__ . '/../../tests/utils/redis.inc';
 
@@ -37,7 +36,7 @@ final class Redis
         $measured = [];
         foreach ($settings as $setting => [$dsn, $processor]) {
             Command::say("locks in Redis, $setting, $this->rounds rounds");
-            self::pin($server->pid(), $processor);
+            Programs::pin($server->pid(), $processor);
             $measured[$setting] = $this->programs->part('redis', true, $this->rounds, $dsn);
         }
 
@@ -46,12 +45,5 @@ final class Redis
             'rounds' => $this->rounds,
             'settings' => $measured,
         ];
-    }
-
-    /** Lets all threads of a process run on that processor alone. */
-    private static function pin(int $pid, int $processor): void
-    {
-        exec("taskset --all-tasks --cpu-list --pid $processor $pid", result_code: $status);
-        $status === 0 || throw new RuntimeException("Process $pid cannot be pinned.");
     }
 }

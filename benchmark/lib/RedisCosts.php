@@ -32,12 +32,12 @@ final class RedisCosts
         '1000 resources' => ['manyResources', 'many'],
     ];
 
-    private readonly RawRedis $program;
+    private readonly RawProgram $program;
     private readonly PhpRedis $observer;
 
     public function __construct(private readonly RedisAddress $server)
     {
-        $this->program = new RawRedis($server);
+        $this->program = new RawProgram('redis', ...$server->parts());
         $this->observer = $server->connect();
     }
 

@@ -8,9 +8,10 @@ use Closure;
 use RuntimeException;
 
 /**
- * raw/redis.c, running: it keeps its connection between two batches, as the others do.
+ * A program in C that measures rows again and again: it keeps its connection between two batches, as the
+ * others do.
  */
-final class RawRedis
+final class RawProgram
 {
     /** @var resource */
     private $process;
@@ -19,9 +20,9 @@ final class RawRedis
     /** @var resource */
     private $output;
 
-    public function __construct(RedisAddress $server)
+    public function __construct(string $name, string ...$arguments)
     {
-        $command = [getenv('LATCH_RAW') . '/redis', ...$server->parts()];
+        $command = [getenv('LATCH_RAW') . "/$name", ...$arguments];
         $process = proc_open($command, [0 => ['pipe', 'r'], 1 => ['pipe', 'w']], $pipes);
         if ($process === false) {
             throw new RuntimeException("$command[0] cannot be started.");

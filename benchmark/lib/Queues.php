@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Benchmark;
+
+use Closure;
+
+/**
+ * The measurements of locks that many processes wait for, in any store.
+ */
+final class Queues
+{
+    /** How many hand-offs at least in all rounds, by how many wait. */
+    public const HANDOFFS = [1 => 100, 8 => 240, 32 => 320];
+    public const SATURATED_US = 1_000;
+    /** For how many seconds, by how many contend: each process's share shall come to some 100 holds. */
+    private const SATURATED_SECONDS = [2 => 3, 8 => 4, 32 => 6];
+
+    /** @param Closure(string, string, string|int...): array $part runs the part of that name on that store */
+    public function __construct(private readonly int $rounds, private readonly Closure $part)
+    {
+    }
+
+    /** @return array<int, array<string, list<float>>> by number of waiters and subject */
+    public function handOff(string $store): array
+    {
+        $latencies = [];
+        foreach (self::HANDOFFS as $waiters => $handOffs) {
+            Command::say("$store, hand-off, $waiters waiting");
+            $drains = (int) ceil($handOffs / $waiters / $this->rounds);
+            $latencies[$waiters] = $this->inTurns(
+                fn (Subject $subject): array => array_merge(
+                    ...($this->part)('drain', $store, $subject->value, $waiters, $drains, 0),
+                ),
+            );
+        }
+
+        return $latencies;
+    }
+
+    /** @return array<int, array<string, array<string, mixed>>> by number of contenders and subject */
+    public function contention(string $store): array
+    {
+        $contention = [];
+        foreach (self::SATURATED_SECONDS as $processes => $seconds) {
+            Command::say("$store, endless contention of $processes");
+            foreach (Subject::cases() as $subject) {
+                $contention[$processes][$subject->value]
+                    = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds);
+            }
+        }
+
+        return $contention;
+    }
+
+    /** @return array<string, mixed> */
+    public function saturate(string $store, Subject $subject, int $processes, int $holdUs, int $seconds): array
+    {
+        [$latch, $symfony] = $subject === Subject::Latch ? [$processes, 0] : [0, $processes];
+
+        return ($this->part)('saturate', $store, $latch, $symfony, $holdUs, $seconds);
+    }
+
+    /**
+     * Lets the subjects take turns, round after round.
+     *
+     * @param callable(Subject): list<float> $measure
+     *
+     * @return array<string, list<float>> by subject
+     */
+    public function inTurns(callable $measure): array
+    {
+        $measured = [];
+        for ($round = 0; $round < $this->rounds; ++$round) {
+            foreach (Subject::cases() as $subject) {
+                $measured[$subject->value] = [...$measured[$subject->value] ?? [], ...$measure($subject)];
+            }
+        }
+
+        return $measured;
+    }
+}
