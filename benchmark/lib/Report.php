@@ -14,6 +14,7 @@ abstract class Report
 {
     protected const NAMES = [
         'latch' => 'Latch',
+        'latch-pdo' => 'Latch, PDO',
         'symfony' => 'Symfony',
         'c' => 'C',
         'c-least' => 'C, least',

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Benchmark;
 
 use Latch\LockFactory;
+use PDO;
 use Redis as PhpRedis;
 
 /**
@@ -23,12 +24,13 @@ enum Subject: string
     }
 
     /**
-     * @param 'flock'|'semaphore'|'memory'|'redis' $store
-     * @param string                               $where the folder of the lock files, or the server's DSN
+     * @param 'flock'|'semaphore'|'memory'|'redis'|'postgresql'|'mysql' $store
+     * @param string|PDO                                                $where the folder of the lock files, the
+     *     server's DSN, or a connection to it
      *
      * @return LockFactory
      */
-    public function locks(string $store, string $where): object
+    public function locks(string $store, string|PDO $where): object
     {
         return match ($store) {
             'flock' => $this->factory('FlockStore', $where),
@@ -38,11 +40,13 @@ enum Subject: string
                 self::Latch => $where,
                 self::Symfony => (new RedisAddress($where))->connect(),
             }),
+            'postgresql' => $this->factory('PostgreSqlStore', $where),
+            'mysql' => $this->factory('MysqlStore', $where),
         };
     }
 
     /** @return LockFactory */
-    private function factory(string $store, string|PhpRedis ...$arguments): object
+    private function factory(string $store, string|PDO|PhpRedis ...$arguments): object
     {
         $namespace = 'Latch';
         if ($this === self::Symfony) {
@@ -51,6 +55,9 @@ enum Subject: string
         }
         $factoryClass = "$namespace\\LockFactory";
         $storeClass = "$namespace\\Store\\$store";
+        if ("$this->value $store" === 'symfony MysqlStore') {
+            $storeClass = SymfonyMysqlStore::class;
+        }
 
         return new $factoryClass(new $storeClass(...$arguments));
     }

@@ -21,7 +21,7 @@ static void measure_pairs(void)
 {
     long iterations;
 
-    while (scanf("pair %ld\n", &iterations) == 1) {
+    while (scanf(" pair %ld", &iterations) == 1) {
         int64_t begun_ns = now_ns();
 
         for (long i = 0; i < iterations; i++) {

@@ -1,0 +1,88 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Benchmark;
+
+use Closure;
+use PDO;
+
+/**
+ * What an advisory lock in a database server costs when nobody else wants it.
+ *
+ * Each subject has its own connection; only the server is shared.
+ */
+final class SqlCosts
+{
+    /** As in RedisCosts. */
+    private const BATCH_NS = 3_000_000;
+    private const COUNTED = 1_000;
+
+    public function __construct(private readonly SqlAddress $server)
+    {
+    }
+
+    /** @return array<string, mixed> */
+    public function measure(int $rounds, string $folder): array
+    {
+        // First, as each subject is a process of its own then, which must not find connections open.
+        mkdir($folder);
+        $requests = $this->requests(new Relay($this->server, $folder));
+        $subjects = array_map(static fn (Closure $begin): Closure => $begin(), self::subjects($this->server));
+
+        return [
+            'software' => $this->software(),
+            'costs_ns' => Rounds::interleave($subjects, $rounds, self::BATCH_NS),
+            'requests' => $requests,
+        ];
+    }
+
+    /** @return array<string, string> and its version */
+    private function software(): array
+    {
+        $connection = $this->server->connect();
+        [$server, $library] = $this->server->store() === 'postgresql'
+            ? ['PostgreSQL', 'libpq']
+            : ['MariaDB', 'libmariadb'];
+
+        return [
+            $server => (string) $connection->getAttribute(PDO::ATTR_SERVER_VERSION),
+            $library => trim((string) shell_exec("pkg-config --modversion $library")),
+        ];
+    }
+
+    /**
+     * How to begin with each subject: the results run so many iterations.
+     *
+     * @return array<string, Closure(): (Closure(int): float)>
+     */
+    private static function subjects(SqlAddress $server): array
+    {
+        $store = $server->store();
+        $pairs = static fn (Subject $subject, string|PDO $where): Closure
+            => (new Loops($subject->locks($store, $where)))->sameLock();
+
+        return [
+            'latch' => static fn (): Closure => $pairs(Subject::Latch, $server->dsn),
+            'latch-pdo' => static fn (): Closure => $pairs(Subject::Latch, $server->connect()),
+            'symfony' => static fn (): Closure => $pairs(Subject::Symfony, $server->connect()),
+            'c' => static fn (): Closure => (new RawProgram($store, ...$server->parts()))->row('pair'),
+        ];
+    }
+
+    /** @return array<string, array<string, float>> what is sent for one iteration, by subject */
+    private function requests(Relay $relay): array
+    {
+        $requests = [];
+        foreach (self::subjects($relay->address) as $name => $begin) {
+            // What is sent at the beginning and at the end is in both.
+            $few = $relay->count(static fn (): float => $begin()(self::COUNTED));
+            $many = $relay->count(static fn (): float => $begin()(2 * self::COUNTED));
+            foreach ($few as $what => $number) {
+                $requests[$name][$what] = ($many[$what] - $number) / self::COUNTED;
+            }
+        }
+
+        return $requests;
+    }
+}
