@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Benchmark;
 
-use Latch\Tests\MysqlServer;
+use Latch\Tests\MySqlServer;
 use Latch\Tests\PostgreSqlServer;
 
 require_once __DIR__ . '/../../tests/utils/postgresql.inc';
@@ -80,13 +80,13 @@ final class Sql
         return ['handoff_ns' => $handOffs, 'contention' => $contention];
     }
 
-    /** @return array{PostgreSqlServer|MysqlServer, SqlAddress} */
+    /** @return array{PostgreSqlServer|MySqlServer, SqlAddress} */
     private static function start(string $store): array
     {
-        $server = $store === 'postgresql' ? new PostgreSqlServer() : new MysqlServer();
+        $server = $store === 'postgresql' ? new PostgreSqlServer() : new MySqlServer();
         $where = $store === 'postgresql'
             ? "pgsql:host=$server->directory;port=$server->port"
-            : "mysql:unix_socket=$server->directory/mysql.sock";
+            : "mysql:unix_socket={$server->socket()}";
 
         return [$server, new SqlAddress("$where;dbname=latch;user=admin")];
     }
