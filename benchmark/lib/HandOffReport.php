@@ -45,7 +45,7 @@ final class HandOffReport extends Report
                 = $this->floorTable();
         }
         $tables += [
-            'Endless contention, holds of 1 ms' => $this->contentionTable(),
+            'Endless contention, holds of 1 ms' => $this->contentionTable(true),
         ];
         if (isset($this->measured['long_holds'])) {
             $tables += [

@@ -31,23 +31,30 @@ trait QueueTables
         return $table;
     }
 
-    private function contentionTable(): Table
+    /** @param bool $counted what servers got for each was measured too */
+    private function contentionTable(bool $counted): Table
     {
-        $table = new Table('', 'per second', 'of the ideal', 'least', 'most', 'least : most', 'requests each');
+        $head = ['', 'per second', 'of the ideal', 'least', 'most', 'least : most'];
+        $table = new Table(...$head, ...$counted ? ['requests each'] : []);
         foreach ($this->measured['stores'] as $store => $part) {
             foreach ($part['contention'] as $processes => $subjects) {
                 foreach ($subjects as $subject => $measured) {
                     $timesHeld = $measured['times_held'];
                     $rate = array_sum($timesHeld) / $measured['seconds'];
-                    $table->add(
+                    $cells = [
                         "$store, $processes processes, " . self::NAMES[$subject],
                         self::number($rate),
                         self::percent($rate, 1_000),
                         self::number(min($timesHeld)),
                         self::number(max($timesHeld)),
                         self::percent(min($timesHeld), max($timesHeld)),
-                        $measured['requests'] === null ? '' : self::number(self::requestsEach($measured), 2),
-                    );
+                    ];
+                    if ($counted) {
+                        $cells[] = $measured['requests'] === null
+                            ? ''
+                            : self::number(self::requestsEach($measured), 2);
+                    }
+                    $table->add(...$cells);
                 }
             }
         }

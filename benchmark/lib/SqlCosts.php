@@ -37,18 +37,19 @@ final class SqlCosts
         ];
     }
 
-    /** @return array<string, string> and its version */
+    /** @return array<string, string> */
     private function software(): array
     {
-        $connection = $this->server->connect();
-        [$server, $library] = $this->server->store() === 'postgresql'
-            ? ['PostgreSQL', 'libpq']
-            : ['MariaDB', 'libmariadb'];
+        $version = (string) $this->server->connect()->getAttribute(PDO::ATTR_SERVER_VERSION);
+        $library = static fn (string $name): string => trim((string) shell_exec("pkg-config --modversion $name"));
 
-        return [
-            $server => (string) $connection->getAttribute(PDO::ATTR_SERVER_VERSION),
-            $library => trim((string) shell_exec("pkg-config --modversion $library")),
-        ];
+        return $this->server->store() === 'postgresql'
+            ? ['PostgreSQL' => $version, 'libpq' => $library('libpq')]
+            : [
+                'MariaDB' => $version,
+                'libmariadb' => $library('libmariadb'),
+                'Symfony on MariaDB' => 'the statements of 8.2, which is not published yet, in a store for 7.4',
+            ];
     }
 
     /**

@@ -49,7 +49,7 @@ final class SqlReport extends Report
             'What is sent for each' => $this->requestTable(),
             'From a release to the next holder, until nobody waits any more: microseconds'
                 => $this->handOffTable(),
-            'Endless contention, holds of 1 ms' => $this->contentionTable(),
+            'Endless contention, holds of 1 ms' => $this->contentionTable(false),
         ];
     }
 
