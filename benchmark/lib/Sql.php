@@ -18,6 +18,8 @@ require_once __DIR__ . '/../../tests/utils/mysql.inc';
 final class Sql
 {
     private const STORES = ['postgresql', 'mysql'];
+    /** Processes differ by some per cent, theirs and the server's, from their first moment to their last. */
+    private const ROUNDS_OF_ONE = 9;
     private const QUEUE_ROUNDS = 5;
 
     private readonly Programs $programs;
@@ -34,12 +36,15 @@ final class Sql
         foreach (self::STORES as $store) {
             foreach ($this->settings() as $setting => $processor) {
                 Command::say("$store, $setting, $this->rounds rounds");
-                $some = $this->costs($store, $setting, $processor);
-                $measured['software'] += $some['software'];
-                $measured['costs'][$store][$setting] = $some['costs_ns'];
-                $measured['requests'][$store] = $some['requests'];
+                $measured['costs'][$store][$setting] = $this->costs($store, $processor);
             }
-            $measured['stores'][$store] = $this->queues($store);
+            [$server, $address] = self::start($store);
+            Command::say("$store, requests");
+            $some = $this->programs->part('sql_requests', false, $address->dsn, $this->folder);
+            $measured['requests'][$store] = $some['requests'];
+            $measured['software'] += $some['software'];
+            $measured['stores'][$store] = $this->queues($store, $address);
+            $server->stop();
         }
 
         return $measured;
@@ -48,25 +53,26 @@ final class Sql
     /** @return array<string, int> the processors that a server is pinned to */
     private function settings(): array
     {
-        $settings = ['near' => Programs::quietProcessor(), 'apart' => Programs::otherProcessor()];
-
-        return array_unique($settings);
+        return array_unique(['near' => Programs::quietProcessor(), 'apart' => Programs::otherProcessor()]);
     }
 
-    /** @return array<string, mixed> */
-    private function costs(string $store, string $setting, int $processor): array
+    /** @return array<string, list<float>> ns, by subject and round */
+    private function costs(string $store, int $processor): array
     {
         [$server, $address] = self::start($store);
         Programs::pin($server->pid(), $processor);
-        $relay = "$this->folder/$store-$setting";
+        $costs = [];
+        for ($left = $this->rounds; $left > 0; $left -= self::ROUNDS_OF_ONE) {
+            $rounds = min($left, self::ROUNDS_OF_ONE);
+            $costs = array_merge_recursive($costs, $this->programs->part('sql', true, $rounds, $address->dsn));
+        }
 
-        return $this->programs->part('sql', true, $this->rounds, $address->dsn, $relay);
+        return $costs;
     }
 
     /** @return array<string, array<int, array<string, mixed>>> */
-    private function queues(string $store): array
+    private function queues(string $store, SqlAddress $address): array
     {
-        [$server, $address] = self::start($store);
         $queues = new Queues(
             min($this->rounds, self::QUEUE_ROUNDS),
             fn (string $name, string $store, string|int ...$arguments): array
@@ -74,10 +80,8 @@ final class Sql
         );
         $handOffs = $queues->handOff($store);
         $handOffs[1]['c'] = $this->programs->raw($store, 'handoff', Queues::HANDOFFS[1], ...$address->parts());
-        $contention = $queues->contention($store);
-        $server->stop();
 
-        return ['handoff_ns' => $handOffs, 'contention' => $contention];
+        return ['handoff_ns' => $handOffs, 'contention' => $queues->contention($store)];
     }
 
     /** @return array{PostgreSqlServer|MySqlServer, SqlAddress} */

@@ -16,29 +16,39 @@ final class SqlCosts
 {
     /** As in RedisCosts. */
     private const BATCH_NS = 3_000_000;
-    private const COUNTED = 1_000;
+    private const COUNTED = 100;
 
     public function __construct(private readonly SqlAddress $server)
     {
     }
 
-    /** @return array<string, mixed> */
-    public function measure(int $rounds, string $folder): array
+    /** @return array<string, list<float>> ns, by subject and round */
+    public function measure(int $rounds): array
     {
-        // First, as each subject is a process of its own then, which must not find connections open.
-        mkdir($folder);
-        $requests = $this->requests(new Relay($this->server, $folder));
         $subjects = array_map(static fn (Closure $begin): Closure => $begin(), self::subjects($this->server));
 
-        return [
-            'software' => $this->software(),
-            'costs_ns' => Rounds::interleave($subjects, $rounds, self::BATCH_NS),
-            'requests' => $requests,
-        ];
+        return Rounds::interleave($subjects, $rounds, self::BATCH_NS);
+    }
+
+    /** @return array<string, array<string, float>> what is sent for one iteration, by subject */
+    public function requests(string $folder): array
+    {
+        $relay = new Relay($this->server, $folder);
+        $requests = [];
+        foreach (self::subjects($relay->address) as $name => $begin) {
+            // What is sent at the beginning and at the end is in both.
+            $few = $relay->count(static fn (): float => $begin()(self::COUNTED));
+            $many = $relay->count(static fn (): float => $begin()(2 * self::COUNTED));
+            foreach ($few as $what => $number) {
+                $requests[$name][$what] = ($many[$what] - $number) / self::COUNTED;
+            }
+        }
+
+        return $requests;
     }
 
     /** @return array<string, string> */
-    private function software(): array
+    public function software(): array
     {
         $version = (string) $this->server->connect()->getAttribute(PDO::ATTR_SERVER_VERSION);
         $library = static fn (string $name): string => trim((string) shell_exec("pkg-config --modversion $name"));
@@ -69,21 +79,5 @@ final class SqlCosts
             'symfony' => static fn (): Closure => $pairs(Subject::Symfony, $server->connect()),
             'c' => static fn (): Closure => (new RawProgram($store, ...$server->parts()))->row('pair'),
         ];
-    }
-
-    /** @return array<string, array<string, float>> what is sent for one iteration, by subject */
-    private function requests(Relay $relay): array
-    {
-        $requests = [];
-        foreach (self::subjects($relay->address) as $name => $begin) {
-            // What is sent at the beginning and at the end is in both.
-            $few = $relay->count(static fn (): float => $begin()(self::COUNTED));
-            $many = $relay->count(static fn (): float => $begin()(2 * self::COUNTED));
-            foreach ($few as $what => $number) {
-                $requests[$name][$what] = ($many[$what] - $number) / self::COUNTED;
-            }
-        }
-
-        return $requests;
     }
 }

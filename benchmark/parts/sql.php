@@ -1,7 +1,7 @@
 <?php
 
 /*
- * sql.php ROUNDS DSN FOLDER: what locks cost in that server, see lib/SqlCosts.php. FOLDER is made, for sockets.
+ * sql.php ROUNDS DSN: what locks cost in that server, see lib/SqlCosts.php.
  */
 
 declare(strict_types=1);
@@ -10,6 +10,6 @@ namespace Latch\Benchmark;
 
 require __DIR__ . '/../lib/autoload.php';
 
-[, $rounds, $dsn, $folder] = $argv;
+[, $rounds, $dsn] = $argv;
 
-echo json_encode((new SqlCosts(new SqlAddress($dsn)))->measure((int) $rounds, $folder), JSON_THROW_ON_ERROR);
+echo json_encode((new SqlCosts(new SqlAddress($dsn)))->measure((int) $rounds), JSON_THROW_ON_ERROR);
