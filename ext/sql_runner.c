@@ -60,20 +60,17 @@ void php_latch_call_method(zend_object *object, const char *lower_name, zval *re
 
 /* ---- Calls of PHP code ---------------------------------------------------------------------- */
 
-/* Those with a handler: any other one may end the process at once. */
-static void block_handled_signals(sigset_t *before)
+/* But for those that a fault in the statement itself raises. */
+static void block_signals(sigset_t *before)
 {
-    struct sigaction action;
-    sigset_t handled;
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t blocked;
 
-    sigemptyset(&handled);
-    for (int number = 1; number < NSIG; number++) {
-        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL
-            && action.sa_handler != SIG_IGN) {
-            sigaddset(&handled, number);
-        }
+    sigfillset(&blocked);
+    for (size_t at = 0; at < sizeof(faults) / sizeof(*faults); at++) {
+        sigdelset(&blocked, faults[at]);
     }
-    pthread_sigmask(SIG_BLOCK, &handled, before);
+    pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
 static bool can_call(const sql_session *session)
@@ -85,7 +82,7 @@ static bool can_call(const sql_session *session)
 static void begin_call(sql_session *session, sql_call *call)
 {
     session->is_running = true;
-    block_handled_signals(&call->signals);
+    block_signals(&call->signals);
     call->interrupt = zend_atomic_bool_load_ex(&EG(vm_interrupt));
     zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
     call->exception = EG(exception);

@@ -51,10 +51,21 @@ void latch_engine_after_fork_in_parent(latch_engine *engine)
     pthread_mutex_unlock(&engine->mutex);
 }
 
+/*
+ * A file that is empty, and that nobody can write to. (To OpenSSL a socket that is not connected
+ * may yet be: it would try for ever to say good-bye there.)
+ */
+static int open_nowhere(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    return fd >= 0 ? fd : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
 /* Async-signal-safe, as all that a child of a process with threads may call. */
 static void leave_to_parent(latch_descriptor *descriptor)
 {
-    int nowhere = descriptor->is_shadowed ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    int nowhere = descriptor->is_shadowed ? open_nowhere() : -1;
 
     if (nowhere < 0 || dup3(nowhere, descriptor->fd, O_CLOEXEC) < 0) {
         close(descriptor->fd);

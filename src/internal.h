@@ -29,8 +29,8 @@ struct latch_engine {
 void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd);
 /*
  * The same for one that a client library has opened and is going to close, which may say good-bye
- * on it even in a forked child. There its number stays taken, by a socket that leads nowhere, for
- * the library to close; fd is -1 all the same.
+ * on it even in a forked child. There its number stays taken, by a file that leads nowhere, for the
+ * library to close; fd is -1 all the same.
  */
 void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor, int fd);
 /* Closes and forgets it; safe when a fork closed it already, or when it is done twice. */

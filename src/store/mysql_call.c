@@ -225,7 +225,7 @@ void latch_mysql_wipe_password(MYSQL *handle)
     }
 }
 
-/* An idle server's buffers take a good-bye; in a child the socket leads nowhere. */
+/* The buffers of an idle connection take a good-bye; in a child the socket leads nowhere. */
 void latch_mysql_close_handle(mysql_connection *connection)
 {
     if (connection->handle == NULL) {
