@@ -158,8 +158,12 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
 
     while (is_noted && *value != ' ' && *value != '\0') {
         char *end;
+        int64_t number = strtoll(value, &end, 10);
 
-        is_noted = latch_finding_add_holder(session->engine, finding, strtoll(value, &end, 10));
+        if (end == value || (*end != 'x' && *end != 's')) {
+            break; /* the answer was longer than what is kept of it, or makes no sense */
+        }
+        is_noted = latch_finding_add_holder(session->engine, finding, number);
         value = end + strspn(end, "xs,");
     }
     return is_noted;
