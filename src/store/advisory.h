@@ -148,8 +148,9 @@ struct advisory_session {
     unsigned generation; /* of the process whose session it is */
     unsigned age;        /* counts sessions: what was held in an earlier one is lost */
     latch_link queue;    /* of advisory_hold: orders in turn */
-    bool is_sent;        /* the first one's */
-    int64_t answer_ns;   /* when it must be answered; LATCH_NEVER for a wait */
+    latch_link debts;  /* of advisory_hold: releases that were refused; go before what comes next */
+    bool is_sent;      /* the first one's */
+    int64_t answer_ns; /* when it must be answered; LATCH_NEVER for a wait */
     advisory_cancel cancel;
     int64_t cancel_ns;      /* when that must have come one step further */
     advisory_session *twin; /* that the cancel is sent on */

@@ -29,6 +29,7 @@ void latch_advisory_session_init(advisory_session *session)
     session->twin = NULL;
     session->trouble[0] = '\0';
     latch_link_init(&session->queue);
+    latch_link_init(&session->debts);
 }
 
 static advisory_hold *first_of(const advisory_session *session)
@@ -72,19 +73,31 @@ static void disconnect(advisory_session *session)
     session->age++;
 }
 
+static void queue_debts(advisory_session *session)
+{
+    while (session->debts.next != &session->debts) {
+        latch_link *debt = session->debts.next;
+
+        latch_link_remove(debt);
+        latch_link_append(&session->queue, debt);
+    }
+}
+
 static void lose(advisory_session *session, advisory_outcome outcome, const char *trouble)
 {
     if (trouble != session->trouble) {
         snprintf(session->trouble, sizeof(session->trouble), "%s", trouble);
     }
     disconnect(session);
+    queue_debts(session);
     while (first_of(session) != NULL) {
         latch_advisory_hold_end_order(first_of(session), outcome);
     }
 }
 
 /* A release that is refused would leave a lock in the session. Its end frees it: not a runner's,
- * which is not ours to end. */
+ * which is not ours to end. That refuses everything in a transaction that has failed: what nobody
+ * waits for is a debt then. */
 static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
 {
     return session->driver->twin != NULL && hold->order.statement >= ADVISORY_RELEASE
@@ -136,6 +149,11 @@ static void take_failure(advisory_session *session, advisory_hold *hold, advisor
         outcome = ADVISORY_TIMED_OUT;
     }
     if (outcome != ADVISORY_UNKNOWN && undo(hold, outcome)) {
+        return;
+    }
+    if (outcome != ADVISORY_UNKNOWN && hold->lease == NULL && !stuck) {
+        latch_link_remove(&hold->link);
+        latch_link_append(&session->debts, &hold->link);
         return;
     }
     latch_advisory_hold_end_order(hold, is_undo(hold) ? hold->failure
@@ -408,6 +426,7 @@ void latch_advisory_session_ask(advisory_session *session, advisory_hold *hold, 
     if (session->stage == ADVISORY_CONNECTING && now_ns >= session->connect_ns) {
         disconnect(session); /* somebody has given that up long ago */
     }
+    queue_debts(session);
     hold->outcome = ADVISORY_UNANSWERED;
     hold->is_cancelled = false;
     hold->is_queued = true;
@@ -469,6 +488,7 @@ bool latch_advisory_session_is_alive(advisory_session *session)
 void latch_advisory_session_end(advisory_session *session)
 {
     latch_advisory_session_leave_to_parent(session);
+    queue_debts(session);
     latch_advisory_session_push(session, latch_engine_now_ns(session->engine));
     lose(session, ADVISORY_LOST, "it was closed");
     session->driver->close(session);
