@@ -322,6 +322,7 @@ static latch_status connect(advisory_session *session, latch_op *op, int64_t now
 
     if (session->stage == ADVISORY_CLOSED) {
         session->stage = ADVISORY_CONNECTING;
+        session->trouble[0] = '\0'; /* the last session's */
         session->connect_ns = now_ns + session->connect_timeout_ns;
     }
     op->wake_ns = LATCH_NEVER;
