@@ -195,7 +195,7 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
     hold->order.statement = to_acquire(op, hold);
     hold->order.timeout_ms = waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
     hold->wanted = mode;
-    op->attempts |= waits(hold) ? WAITED : 0;
+    op->attempts |= waits(hold) && op->request.wait ? WAITED : 0;
     return LATCH_DONE;
 }
 
@@ -251,10 +251,10 @@ static latch_status ask_again(latch_op *op, int64_t at_ns)
  * ends waits early, so that PHP can look after signals. */
 static latch_status take_time_out(latch_op *op, int64_t now_ns)
 {
+    op->waiting = op->waiting || (op->attempts & WAITED) != 0;
     if (!op->request.wait || now_ns >= op->request.deadline_ns) {
         return LATCH_CONFLICT;
     }
-    op->waiting = true;
     ask_again(op, now_ns);
     op->wake_ns = now_ns;
     return LATCH_WANT_TIMER;
@@ -416,9 +416,12 @@ static latch_status advance(latch_op *op, int64_t now_ns)
 static latch_status advisory_step(latch_op *op, int64_t now_ns)
 {
     const advisory_hold *hold = op->state;
+    bool was_sent = hold->is_queued && waits(hold) && hold->store->session->is_sent;
+    latch_status status = advance(op, now_ns);
 
-    op->waiting = op->waiting || (hold->is_queued && waits(hold));
-    return advance(op, now_ns);
+    /* Whether it would have to wait was not known when it was sent. */
+    op->waiting = op->waiting || (was_sent && LATCH_WANTS(status));
+    return status;
 }
 
 /* Gives the hold away: it goes when its release is answered, for which nobody waits. */

@@ -24,12 +24,28 @@ static void a_waiter_is_told_by_the_server(void **state)
     (void) state;
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    status = latch_op_step(&op, unit_now_ns());
     assert_int_equal(status, LATCH_WANT_IO);
+    assert_true(op.waiting);
     unit_release(lease);
     unit_await_grant(&op);
     assert_int_equal(unit_finish(&op, status), LATCH_DONE);
-    assert_true(unit_held(other) && op.waiting);
+    assert_true(unit_held(other));
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+}
+
+static void who_need_not_wait_has_not_waited(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    for (int at = 0; at < 3; at++) {
+        latch_status status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
+
+        assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+        assert_false(op.waiting);
+        unit_release(lease);
+    }
 }
 
 static void wait_in_child(unit_process *self, void *argument)
@@ -331,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WAIT_TEST(a_waiter_is_told_by_the_server),
+        WAIT_TEST(who_need_not_wait_has_not_waited),
         WAIT_TEST(processes_are_served_in_their_order),
         WAIT_TEST(a_wait_ends_with_its_time),
         WAIT_TEST(a_cancelled_wait_leaves_nothing_behind),
