@@ -279,7 +279,8 @@ static latch_status take_loss(latch_op *op, int64_t now_ns)
     if (op->cancelled || ((op->attempts & WAITED) != 0 && !op->request.wait)) {
         return LATCH_CONFLICT;
     }
-    if (op->request.wait) {
+    /* The session of a runner only its user can replace. */
+    if (op->request.wait && (!again || session_of(op)->driver->twin != NULL)) {
         return ask_again(op, again ? now_ns + PAUSE_NS : now_ns);
     }
     return again ? fail_at(op, "lost the connection to") : ask_again(op, now_ns);
