@@ -3,7 +3,7 @@
 /**
  * A worker process: worker.php NAME KIND WHERE RESOURCES SEED DIRECTORY run|probe
  *
- * KIND is latch, symfony or the name of a Breakage, RESOURCES are names, separated by commas; the records go
+ * KIND is latch, pdo (Latch with a \PDO object), symfony or the name of a Breakage, RESOURCES are names, separated by commas; the records go
  * to DIRECTORY/NAME.records.
  */
 
@@ -13,7 +13,10 @@ namespace Latch\Tests\Fault;
 
 use Latch\Tests\Fault\Broken\BrokenSubject;
 use Latch\Tests\Fault\Broken\Breakage;
+use Latch\Tests\Fault\Broken\SessionSubject;
+use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Record\Teller;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Worker\LatchSubject;
 use Latch\Tests\Fault\Worker\SymfonySubject;
@@ -21,21 +24,35 @@ use Latch\Tests\Fault\Worker\Worker;
 
 require __DIR__ . '/autoload.php';
 
-set_error_handler(static function (int $type, string $message, string $file, int $line): never {
+set_error_handler(static function (int $type, string $message, string $file, int $line): bool {
+    if (str_contains($message, 'PDO')) {
+        return true; // mysqlnd warns, and PDO throws
+    }
     throw new \ErrorException($message, 0, $type, $file, $line);
 });
 
 [, $name, $kind, $where, $resources, $seed, $directory, $what] = $argv;
 $subject = match ($kind) {
-    'latch' => new LatchSubject($where),
+    'latch', 'pdo' => new LatchSubject($where, $kind === 'pdo'),
     'symfony' => new SymfonySubject($where),
-    default => new BrokenSubject($where, Breakage::from($kind)),
+    default => Breakage::from($kind)->needsSessions()
+        ? new SessionSubject($where, Breakage::from($kind))
+        : new BrokenSubject($where, Breakage::from($kind)),
 };
-$worker = new Worker(
-    $subject,
-    new Writer("$directory/$name." . History::EXTENSION),
-    explode(',', $resources),
-    (int) $seed,
-);
+$worker = null;
+// A session may hold several locks, which must exclude each other by what this process knows.
+$isSession = \in_array(Teller::SESSION, $subject->traits(), true);
+foreach ($isSession && $kind !== 'symfony' ? [Faults::SECOND_HAND, ''] : [''] as $hand) {
+    $records = new Writer("$directory/$name$hand." . History::EXTENSION);
+    $worker = new Worker($subject, $records, explode(',', $resources), (int) $seed + ($hand === '' ? 0 : 1), $worker);
+}
 $worker->introduce($kind);
-$what === 'probe' ? $worker->probe() : $worker->run();
+if ($what === 'probe') {
+    $worker->probe();
+} else {
+    $worker->run();
+    if ($isSession) {
+        // What it forgot to give back its session has still.
+        pcntl_sigwaitinfo([SIGTERM]);
+    }
+}

@@ -8,8 +8,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/peers.sh"
 
 # util-linux has setpriv.
 # shellcheck disable=SC2034 # for those who source this file
-LATCH_FAULT_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" redis-server
-    "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-igbinary" util-linux)
+LATCH_FAULT_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "${LATCH_SQL_SERVER_PACKAGES[@]}"
+    redis-server "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-igbinary" "php$LATCH_PHP_VERSION-pgsql"
+    "php$LATCH_PHP_VERSION-mysql" util-linux)
 
 # latch_fault_prepare: builds the extension, gets Symfony, and says where both are in the environment.
 latch_fault_prepare() {

@@ -39,6 +39,7 @@ final class BrokenLocksTest extends TestCase
 
     #[TestWith([Breakage::None, 5000])]
     #[TestWith([Breakage::NoneHandedOver, 2000])]
+    #[TestWith([Breakage::NoneInSessions, 3000])]
     public function testNothingIsFoundWhereNothingIsBroken(Breakage $none, int $acquisitions): void
     {
         $findings = $this->play($none, $acquisitions, $report);
@@ -53,7 +54,8 @@ final class BrokenLocksTest extends TestCase
     {
         $options = new Options();
         $options->broken = $breakage;
-        $options->latch = $options->symfony = 0;
+        $options->latch = $options->symfony = $options->pdo = 0;
+        $options->store = $breakage->needsSessions() ? 'mysql' : 'redis';
         $options->resources = $breakage->handsOver() ? 1 : 2;
         // Who is killed explains that others wait.
         $options->pause = $breakage->handsOver() ? 2000 : 200;
@@ -117,7 +119,7 @@ final class BrokenLocksTest extends TestCase
             ['--acquisitions=100000', '--limit=1', '--broken=nothing-broken'], 1, '/Too few acquisitions in 1 s/',
         ];
         yield 'no number' => [['--acquisitions=-1'], 64, "/^tests\\/fault\\/run: '--acquisitions=-1' is no whole/"];
-        yield 'no store' => [['--store=paper'], 64, "/redis or flock, not 'paper'/"];
+        yield 'no store' => [['--store=paper'], 64, "/redis, flock, postgresql or mysql, not 'paper'/"];
         yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
         yield 'no empty folder' => [['--keep=' . __DIR__], 64, "/no empty folder '/"];
         yield 'too many groups' => [['--groups=9'], 64, '/more groups than resources/'];

@@ -18,6 +18,8 @@ stage() {
     done
     run_history redis --acquisitions=100000 --latch=16 --symfony=2 --groups=4 --pause=400
     run_history flock --acquisitions=20000
+    run_history postgresql --acquisitions=6000 --groups=2 --latch=8
+    run_history mysql --acquisitions=6000 --groups=2 --latch=8
 }
 
 # run_history STORE OPTION...: one run, whose report is shown when something is wrong.

@@ -7,7 +7,7 @@ namespace Latch\Tests\Fault\Broken;
 use Latch\Tests\Fault\Check\Kind;
 
 /**
- * What BrokenStore does wrong, or HandOffHandle.
+ * What BrokenStore does wrong, or HandOffHandle, or SessionSubject.
  */
 enum Breakage: string
 {
@@ -29,12 +29,14 @@ enum Breakage: string
     case ForgetsWaiters = 'forgets-waiters';
     case SleepsTooLong = 'sleeps-too-long';
     case GivesUp = 'gives-up';
+    case NoneInSessions = 'nothing-broken-in-sessions';
+    case LetsItselfIn = 'lets-itself-in';
 
     /** What the checker must find. */
     public function expected(): ?Kind
     {
         return match ($this) {
-            self::None, self::NoneHandedOver => null,
+            self::None, self::NoneHandedOver, self::NoneInSessions => null,
             self::KeepsTheReleased, self::TakesAndDenies => Kind::LostGrant,
             self::RepeatsTokens, self::MixesTokensUp => Kind::Fencing,
             self::CancelLosesGrants, self::CancelStaysInQueue => Kind::Idle,
@@ -49,6 +51,12 @@ enum Breakage: string
     public function workers(): int
     {
         return $this->handsOver() ? 8 : 4;
+    }
+
+    /** Whether it takes the locks of a session with MySQL. */
+    public function needsSessions(): bool
+    {
+        return $this === self::NoneInSessions || $this === self::LetsItselfIn;
     }
 
     /** Whether it is one of those that wait in a queue. */

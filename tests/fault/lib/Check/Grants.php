@@ -5,9 +5,11 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Check;
 
 use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Record\Teller;
 
 /**
- * What a worker says that it holds must have been granted, and not have been given back.
+ * What a worker says that it holds must have been granted, and not have been given back, nor have ended with its
+ * session.
  */
 final class Grants implements Check
 {
@@ -19,6 +21,13 @@ final class Grants implements Check
                 sprintf('%s, line %d: "%s"', $unfounded->worker->name, $unfounded->line, $unfounded->record),
                 $unfounded->hold,
             );
+        }
+        foreach ($history->holds as $holds) {
+            foreach ($holds as $hold) {
+                if ($hold->outlivesSession && $hold->worker->has(Teller::NOTICES)) {
+                    yield new Violation(Kind::NeverGranted, 'certain after the end of its session', $hold);
+                }
+            }
         }
     }
 }

@@ -19,7 +19,8 @@ use Latch\Tests\Fault\Record\Teller;
  * and whoever gives a lock back hands it over, so that it never lies idle; but by the time that processes
  * take to do what they are about to do. Only behind somebody who was killed, stopped or cut off the next
  * has to find that out by itself, after 2 s for each such place; and if the server has lost the queue, after
- * 2 s for each place in it.
+ * 2 s for each place in it. Where sessions wait in the server's queue there is nothing to find out: who is
+ * stopped gets the lock all the same, and the end of a session frees it.
  */
 final class Waits implements Check
 {
@@ -50,7 +51,7 @@ final class Waits implements Check
     public function violations(History $history): iterable
     {
         foreach ($history->holds as $holds) {
-            $this->arrange($holds);
+            $this->arrange($holds, $history->faults);
             foreach ($this->waits as $wait) {
                 $this->longest = max($this->longest, $wait->ended - $wait->tried);
                 yield from $this->inTime($wait, $history);
@@ -58,14 +59,16 @@ final class Waits implements Check
                 if ($wait->ended - $wait->tried > self::PROMPTLY) {
                     $from = $this->beginning($wait, $history->faults);
                     yield from $this->idle($wait, $from, $history);
-                    yield from $this->passedOver($wait, $from);
+                    if (!$wait->worker->has(Teller::ASKS_AGAIN)) {
+                        yield from $this->passedOver($wait, $from);
+                    }
                 }
             }
         }
     }
 
     /** @param list<Hold> $holds of one resource */
-    private function arrange(array $holds): void
+    private function arrange(array $holds, Faults $faults): void
     {
         usort($holds, static fn (Hold $a, Hold $b): int => $a->tried <=> $b->tried);
         $isFirstCome = static fn (Hold $hold): bool => $hold->worker->has(Teller::FIRST_COME);
@@ -84,7 +87,13 @@ final class Waits implements Check
         usort($this->grants, static fn (Hold $a, Hold $b): int => $a->granted <=> $b->granted);
 
         // Whose wait was never answered may have had it at the end of that.
-        $start = static fn (Hold $hold): int => (int) ($hold->waits() ? $hold->granted ?? $hold->ended : $hold->tried);
+        // For one who was stopped its session had it meanwhile.
+        $start = static fn (Hold $hold): int => (int) (
+            !$hold->waits() || $hold->worker->has(Teller::SESSION)
+                && $faults->hindered($hold->worker->name, $hold->tried, (int) ($hold->granted ?? $hold->ended))
+                ? $hold->tried
+                : $hold->granted ?? $hold->ended
+        );
         usort($holds, static fn (Hold $a, Hold $b): int => $start($a) <=> $start($b));
         // What was another Lock object's of the same worker is somebody else's, as long as it is not given back.
         $this->taken = new Intervals(
@@ -151,7 +160,7 @@ final class Waits implements Check
             $hindered = 0;
             foreach ($this->waitingBetween($from, $next) as $other) {
                 $hindered += (int) (
-                    $this->isBefore($other, $wait) && $this->isHindered($other, $next, $history->faults)
+                    !$other->worker->has(Teller::SESSION) && $this->isBefore($other, $wait) && $this->isHindered($other, $next, $history->faults)
                 );
             }
             $this->longestIdle = max($this->longestIdle, $idle);

@@ -19,6 +19,8 @@ enum Fault: string
     case FlushAll = 'flush-all';
     case Restart = 'restart';
     case EmptyRestart = 'empty-restart';
+    case SessionKill = 'session-kill';
+    case Crash = 'crash';
     /** Not on purpose: a processor was not to be had, and whoever was about to run on it stood still. */
     case Stall = 'stall';
 
@@ -35,6 +37,8 @@ enum Fault: string
             self::FlushAll => 'FLUSHALL',
             self::Restart => 'restart with the data',
             self::EmptyRestart => 'restart without the data',
+            self::SessionKill => 'end of a session',
+            self::Crash => 'crash of the server',
             self::Stall => 'no processor for long',
         };
     }
@@ -44,8 +48,14 @@ enum Fault: string
     {
         return match ($this) {
             self::ClientKill, self::SubscriptionKill, self::Restart, self::EmptyRestart => true,
-            default => false,
+            default => $this->endsSessions(),
         };
+    }
+
+    /** Whether sessions end by it with all that they hold. */
+    public function endsSessions(): bool
+    {
+        return $this === self::SessionKill || $this === self::Crash;
     }
 
     /** Whether the server forgets by it who holds what. */
@@ -58,7 +68,7 @@ enum Fault: string
     public function strikesOne(): bool
     {
         return match ($this) {
-            self::Kill, self::Stop, self::ClientKill, self::SubscriptionKill => true,
+            self::Kill, self::Stop, self::ClientKill, self::SubscriptionKill, self::SessionKill => true,
             default => false,
         };
     }

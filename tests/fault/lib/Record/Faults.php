@@ -9,7 +9,7 @@ namespace Latch\Tests\Fault\Record;
  *
  * Its file has a record for each fault, when it began, with the worker's name where it struck one, else "-",
  * and when it was over where that took time; and "ended TIME NAME HOW" for each worker: "exit-0",
- * "signal-9", "hung" …
+ * "signal-9", "hung" … What strikes a worker strikes its second hand, too, which has a name of its own.
  */
 final class Faults
 {
@@ -27,6 +27,9 @@ final class Faults
     /** In place of a worker's name: it was about all of them. */
     public const ALL = '-';
 
+    /** Behind the worker's name: what the same process did with a second Lock object at that time. */
+    public const SECOND_HAND = '+';
+
     /** @var array<string, Spans> when connections were cut, by the workers' names */
     private array $cuts = [];
 
@@ -35,6 +38,9 @@ final class Faults
 
     /** @var list<array{int, int}> before and after the server lost its data */
     public array $losses = [];
+
+    /** @var array<string, list<array{int, int}>> before and after sessions ended, by the workers' names */
+    private array $sessionEnds = [];
 
     /** @var array<string, int> when workers were seen dead, by their names */
     private array $deaths = [];
@@ -76,6 +82,9 @@ final class Faults
         if ($fault->losesData()) {
             $this->losses[] = [$time, $end];
         }
+        if ($fault->endsSessions()) {
+            $this->sessionEnds[$worker][] = [$time, $end];
+        }
         if ($fault->cuts()) {
             ($this->cuts[$worker] ??= new Spans())->add($time, $end + self::AFTERMATH);
         }
@@ -109,13 +118,13 @@ final class Faults
     /** When the worker was seen dead; null when nobody looked. */
     public function deathOf(string $worker): ?int
     {
-        return $this->deaths[$worker] ?? null;
+        return $this->deaths[self::process($worker)] ?? null;
     }
 
     /** When the worker was killed; null: it was not. */
     public function killOf(string $worker): ?int
     {
-        return $this->kills[$worker] ?? null;
+        return $this->kills[self::process($worker)] ?? null;
     }
 
     /** Whether what the worker sent between these times may have been cut off. */
@@ -154,10 +163,35 @@ final class Faults
         return null;
     }
 
+    /**
+     * Before and after the session ended in which the worker tried at that time; null: it did not.
+     *
+     * @return array{int, int}|null
+     */
+    public function sessionEnd(string $worker, int $tried): ?array
+    {
+        $first = null;
+        foreach ([$this->sessionEnds[self::process($worker)] ?? [], $this->sessionEnds[self::ALL] ?? []] as $ends) {
+            foreach ($ends as $end) {
+                if ($tried < $end[1]) {
+                    $first = $first === null ? $end : min($first, $end);
+                    break;
+                }
+            }
+        }
+
+        return $first;
+    }
+
+    private static function process(string $worker): string
+    {
+        return rtrim($worker, self::SECOND_HAND);
+    }
+
     /** @param array<string, Spans> $spans by the workers' names */
     private function lastEnd(array $spans, string $worker, int $from, int $until): ?int
     {
-        $own = ($spans[$worker] ?? null)?->lastEnd($from, $until);
+        $own = ($spans[self::process($worker)] ?? null)?->lastEnd($from, $until);
         $all = ($spans[self::ALL] ?? null)?->lastEnd($from, $until);
 
         return $own === null || $all === null ? $own ?? $all : max($own, $all);

@@ -38,6 +38,10 @@ final class History
             foreach ($story as $what) {
                 if ($what instanceof Hold) {
                     $what->endBy($this->faults->forgotten($what->tried));
+                    $end = $this->faults->sessionEnd($what->worker->name, $what->tried);
+                    if ($end !== null) {
+                        $what->endWithSession(...$end);
+                    }
                     $this->holds[$what->resource][] = $what;
                 } elseif ($what instanceof Unfounded) {
                     $this->unfounded[] = $what;

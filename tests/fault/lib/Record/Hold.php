@@ -28,6 +28,9 @@ final class Hold
     /** Whether acquire() returned false. */
     public bool $refused = false;
 
+    /** Whether it was said to be certain when its session had been gone for a while. */
+    public bool $outlivesSession = false;
+
     /** When it began to give the lock back. */
     public ?int $releasing = null;
 
@@ -63,6 +66,17 @@ final class Hold
     {
         if ($forgotten !== null && $this->certainUntil !== null) {
             $this->certainUntil = min($this->certainUntil, $forgotten);
+        }
+    }
+
+    /** Its session is gone then, with what had been got in it. */
+    public function endWithSession(int $before, int $after): void
+    {
+        $this->outlivesSession = $this->granted !== null && $this->granted <= $before
+            && $this->certainUntil > $after + Faults::AFTERMATH;
+        $this->endBy($before);
+        if (($this->granted ?? $this->ended) <= $before) {
+            $this->possibleUntil = min($this->possibleUntil, $after);
         }
     }
 

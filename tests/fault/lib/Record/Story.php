@@ -20,14 +20,17 @@ namespace Latch\Tests\Fault\Record;
  *   release   N, released N, unreleased N EXCEPTION  around release()
  *   drop      N, dropped N               around the end of the Lock object that releases it
  *   abandon   N                          lets the lock expire
+ *   aside, back                          around what it does with its second hand meanwhile
  *   end                                  has ended by itself
  *
- * A worker has one Lock object at a time.
+ * A worker has one Lock object at a time; a second one is told of in a story of its own, see Faults.
  */
 final class Story
 {
     /** For so long a lock may be a waiter's that does not know it, in ns: the claim window. */
     public const CLAIM = 1_000_000_000;
+    /** After so long a server looks whether the client lives that waits in a session, in ns. */
+    private const SESSION_CHECK = 1_000_000_000;
     /** By so much a server may err that counts in milliseconds, in ns. */
     private const ROUNDING = 5_000_000;
     /** Who waits for so long, in ns, must have asked the store, and got an answer, more than once. */
@@ -40,6 +43,12 @@ final class Story
 
     /** @var array<int, Hold> what the current Lock object may hold, by the attempts' numbers */
     private array $open = [];
+
+    /** Whether a Lock object has thrown since the last answer: the server may not know yet that it is without it. */
+    private bool $troubled = false;
+
+    /** Whether the second hand is at work. */
+    private bool $aside = false;
 
     /** Whether refresh() is under way. */
     private bool $renewing = false;
@@ -107,14 +116,16 @@ final class Story
             'held' => $this->confirm($teller, $time, $number, $line, implode(' ', $record)),
             'renew' => $this->beginRenewal($teller),
             'renewed' => $this->renew($time),
-            'unrenewed' => $this->renew($time + Faults::AFTERMATH),
+            'unrenewed' => $this->failToRenew($time),
             'lost' => $this->lose($teller, $time),
             'release' => $this->leave($time, $teller->released),
             'drop' => $this->leave($time, $teller->dropped),
             'abandon' => $this->abandon($teller, $time),
+            'aside' => $this->aside = true,
+            'back' => $this->aside = false,
             'released' => $this->close($time),
             'dropped' => $this->drop($teller, $time),
-            'unreleased' => $this->close(null),
+            'unreleased' => $this->abandonOpen($teller),
             'end' => $this->finish($teller, $time),
             default => throw new \UnexpectedValueException("no record: \"$record[0]\""),
         };
@@ -125,7 +136,7 @@ final class Story
     {
         [, , $number, $lock, $resource, $mode, $waits, $ttl] = $record;
         if ($this->open !== [] && end($this->open)->lock !== (int) $lock) {
-            $this->close(null);
+            $this->abandonOpen($teller);
         }
         if (++$teller->attempts === 1) {
             $teller->lastGrant = $time;
@@ -199,7 +210,7 @@ final class Story
         if (!$unheard) {
             $this->confirmSent($time);
         }
-        if ($hold->waits() && $teller->has(Teller::LATE_RELEASE)) {
+        if ($hold->waits() && $teller->has(Teller::LATE_RELEASE) && !$teller->has(Teller::SESSION)) {
             // So does the end of a wait: nobody has confirmed yet that it takes nothing any more.
             $hold->possibleUntil = $time + self::CLAIM + Faults::AFTERMATH;
             $this->sent[] = $hold;
@@ -214,6 +225,7 @@ final class Story
 
     private function fail(Teller $teller, int $time, string $exception): void
     {
+        $this->troubled = true;
         $teller->failures[$exception] = ($teller->failures[$exception] ?? 0) + 1;
         $hold = $this->attempt($time);
         $hold->possibleUntil = $this->expiry($hold, $time + Faults::AFTERMATH);
@@ -249,6 +261,12 @@ final class Story
         }
     }
 
+    private function failToRenew(int $time): void
+    {
+        $this->troubled = true;
+        $this->renew($time + Faults::AFTERMATH);
+    }
+
     private function lose(Teller $teller, int $time): void
     {
         ++$teller->lost;
@@ -271,7 +289,18 @@ final class Story
     private function abandon(Teller $teller, int $time): void
     {
         $this->leave($time, $teller->abandoned);
-        $this->close(null);
+        $this->abandonOpen($teller);
+    }
+
+    private function abandonOpen(Teller $teller): void
+    {
+        if ($teller->has(Teller::SESSION)) {
+            // It ends with the Lock object, or with the session that nobody has any more.
+            $this->troubled = true;
+            $this->send();
+        } else {
+            $this->close(null);
+        }
     }
 
     /** @param int|null $time when the lock was certainly not held any more; null: when it expires */
@@ -279,7 +308,8 @@ final class Story
     {
         foreach ($this->open as $hold) {
             if ($time !== null) {
-                $hold->possibleUntil = min($hold->possibleUntil, $time);
+                $late = $this->troubled && $hold->worker->has(Teller::SESSION) ? Faults::AFTERMATH : 0;
+                $hold->possibleUntil = min($hold->possibleUntil, $time + $late);
             }
             $this->told[] = $hold;
         }
@@ -293,6 +323,11 @@ final class Story
 
             return;
         }
+        $this->send();
+    }
+
+    private function send(): void
+    {
         array_push($this->sent, ...array_values($this->open));
         $this->open = [];
     }
@@ -301,12 +336,18 @@ final class Story
     private function confirmSent(int $time): void
     {
         foreach ($this->sent as $hold) {
-            if (!$this->faults->cutBetween($this->name, (int) ($hold->releasing ?? $hold->ended), $time)) {
+            $cut = $this->faults->cutBetween($this->name, (int) ($hold->releasing ?? $hold->ended), $time);
+            if ($hold->worker->has(Teller::SESSION)) {
+                // Whoever lost the session has another one by now.
+                $late = $cut || $this->troubled ? Faults::AFTERMATH : 0;
+                $hold->possibleUntil = min($hold->possibleUntil, $time + $late);
+            } elseif (!$cut) {
                 $hold->possibleUntil = min($hold->possibleUntil, $time);
             }
             $this->told[] = $hold;
         }
         $this->sent = [];
+        $this->troubled = false;
     }
 
     /** @param int $death when the worker was seen dead, or had nothing more to tell */
@@ -322,7 +363,10 @@ final class Story
             $this->attempt = null;
         }
         foreach ([...$this->open, ...$this->sent] as $hold) {
-            if (!$teller->has(Teller::EXPIRING)) {
+            if ($teller->has(Teller::SESSION)) {
+                $waits = $this->aside || ($hold->granted === null && $hold->waits());
+                $hold->possibleUntil = $death + ($waits ? self::SESSION_CHECK : 0) + Faults::AFTERMATH;
+            } elseif (!$teller->has(Teller::EXPIRING)) {
                 $hold->possibleUntil = $death;
             } elseif ($late) {
                 $hold->possibleUntil = $this->expiry($hold, $death + Faults::AFTERMATH);

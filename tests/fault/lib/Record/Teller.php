@@ -19,6 +19,14 @@ final class Teller
     public const FIRST_COME = 'first-come';
     /** Its acquire takes the lock and sets the TTL in two commands. */
     public const TWO_STEPS = 'two-steps';
+    /** Its locks are its session's with the server: without a TTL, they end with that. */
+    public const SESSION = 'session';
+    /** It sees that its session has ended, without asking. */
+    public const NOTICES = 'notices';
+    /** Who waits asks for some time only, again and again, each time behind all others. */
+    public const ASKS_AGAIN = 'asks-again';
+    /** There are no shared locks. */
+    public const EXCLUSIVE_ONLY = 'exclusive-only';
 
     public int $attempts = 0;
     public int $exclusive = 0;

@@ -36,6 +36,7 @@ final class Chaos
         private readonly int $pause,
         private readonly Writer $records,
         private readonly ?RedisServer $server,
+        private readonly ?Database $database,
         /** whether workers may be stopped: who is so in the middle of its work must keep nobody else from his */
         private readonly bool $stops = true,
     ) {
@@ -67,6 +68,8 @@ final class Chaos
             Fault::EmptyRestart => $this->serve($fault, fn () => $this->server?->restart()),
             Fault::ClientKill => $this->cut($fault, 'normal', $workers),
             Fault::SubscriptionKill => $this->cut($fault, 'pubsub', $workers),
+            Fault::SessionKill => $this->endSessions($workers),
+            Fault::Crash => $this->serve($fault, fn () => $this->database?->crash()),
             Fault::Continue, Fault::Stall => throw new \LogicException(),
         };
     }
@@ -96,7 +99,9 @@ final class Chaos
 
         return match (true) {
             $percent <= 25, !$this->stops => Fault::Kill,
-            $percent <= 55 || $this->server === null => Fault::Stop,
+            $percent <= 55 => Fault::Stop,
+            $this->database !== null => $percent <= 97 ? Fault::SessionKill : Fault::Crash,
+            $this->server === null => Fault::Stop,
             $percent <= 63 => Fault::ScriptFlush,
             $percent <= 75 => Fault::ClientKill,
             $percent <= 89 => Fault::SubscriptionKill,
@@ -138,6 +143,16 @@ final class Chaos
         $killed = $this->server?->command('CLIENT', 'KILL', 'TYPE', $type, 'SKIPME', 'yes', ...$whose);
         if ($killed > 0) {
             $this->records->write($fault->value, $time, $name ?? Faults::ALL, hrtime(true));
+        }
+    }
+
+    /** @param array<string, Process> $workers */
+    private function endSessions(array $workers): void
+    {
+        $name = array_keys($workers)[$this->chance->getInt(0, \count($workers) - 1)];
+        $time = hrtime(true);
+        if ($this->database?->endSessions($workers[$name]->user()) === true) {
+            $this->records->write(Fault::SessionKill->value, $time, $name, hrtime(true));
         }
     }
 

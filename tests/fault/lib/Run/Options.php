@@ -15,8 +15,10 @@ final class Options
     public int $seed;
     public int $latch = 6;
     public int $symfony = 4;
+    /** On Latch, too, with a \PDO object: in a database only. */
+    public int $pdo = 2;
     public ?Breakage $broken = null;
-    /** @var 'redis'|'flock' */
+    /** @var 'redis'|'flock'|'postgresql'|'mysql' */
     public string $store = 'redis';
     public int $resources = 8;
     /** Into so many groups workers and resources are divided: while all wait in one, the others go on. */
@@ -30,6 +32,8 @@ final class Options
     public ?string $keep = null;
     /** A file for the report. */
     public ?string $report = null;
+
+    private const STORES = ['redis', 'flock', 'postgresql', 'mysql'];
 
     private const REPORTS = __DIR__ . '/../../report';
 
@@ -72,10 +76,10 @@ final class Options
             match ($name) {
                 'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit' =>
                     $options->$name = self::number($argument, $value, 1),
-                'latch', 'symfony' => $options->$name = self::number($argument, $value, 0),
-                'store' => $options->store = \in_array($value, ['redis', 'flock'], true)
+                'latch', 'symfony', 'pdo' => $options->$name = self::number($argument, $value, 0),
+                'store' => $options->store = \in_array($value, self::STORES, true)
                     ? $value
-                    : throw new \InvalidArgumentException("--store takes redis or flock, not '$value'"),
+                    : throw new \InvalidArgumentException("--store takes redis, flock, postgresql or mysql, not '$value'"),
                 'broken' => $options->broken = Breakage::tryFrom($value)
                     ?? throw new \InvalidArgumentException("--broken knows no '$value'"),
                 'keep' => $options->keep = is_dir($value) && \count((array) scandir($value)) === 2
@@ -88,12 +92,17 @@ final class Options
                 default => throw new \InvalidArgumentException("unknown argument '$argument'"),
             };
         }
+        if (!$options->isDatabase()) {
+            $options->pdo = 0;
+        }
         if ($options->broken !== null) {
             // What is broken is by itself, unless others are asked for.
             $options->latch = isset($given['latch']) ? $options->latch : 0;
             $options->symfony = isset($given['symfony']) ? $options->symfony : 0;
+            $options->pdo = isset($given['pdo']) ? $options->pdo : 0;
+            $options->store = $options->broken->needsSessions() ? 'mysql' : $options->store;
         }
-        if ($options->latch + $options->symfony === 0 && $options->broken === null) {
+        if ($options->latch + $options->symfony + $options->pdo === 0 && $options->broken === null) {
             throw new \InvalidArgumentException('no workers');
         }
         if ($options->groups > $options->resources) {
@@ -108,9 +117,16 @@ final class Options
     {
         return array_filter([
             'latch' => $this->latch,
+            'pdo' => $this->pdo,
             'symfony' => $this->symfony,
             (string) $this->broken?->value => (int) $this->broken?->workers(),
         ]);
+    }
+
+    /** Whether the locks are the sessions' of a database. */
+    public function isDatabase(): bool
+    {
+        return $this->store === 'postgresql' || $this->store === 'mysql';
     }
 
     private static function number(string $argument, string $value, int $least): int

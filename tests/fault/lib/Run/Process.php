@@ -13,6 +13,8 @@ final class Process
     private $process;
     private ?string $ending = null;
     public bool $stopped = false;
+    /** Whether it has recorded its end. */
+    public bool $done = false;
     /** The records that it has written. */
     public readonly string $file;
     private readonly string $errors;
@@ -94,6 +96,9 @@ final class Process
             $this->reader = fopen($this->file, 'r') ?: null;
         }
 
-        return $this->reader === null ? 0 : substr_count((string) stream_get_contents($this->reader), 'granted ');
+        $records = $this->reader === null ? '' : (string) stream_get_contents($this->reader);
+        $this->done = $this->done || str_contains("\n$records", "\nend ");
+
+        return substr_count($records, 'granted ');
     }
 }

@@ -29,6 +29,7 @@ final class Run
 
     private readonly Writer $records;
     private readonly ?RedisServer $server;
+    private readonly ?Database $database;
     /** @var array<string, Process> those that run, by their names */
     private array $workers = [];
     private int $started = 0;
@@ -46,6 +47,9 @@ final class Run
         $this->server = $options->store === 'redis' && $options->latch + $options->symfony > 0
             ? $this->serve("$directory/users")
             : null;
+        $this->database = $options->isDatabase()
+            ? new Database($options->store === 'postgresql', $this->users())
+            : null;
         mkdir("$directory/locks");
     }
 
@@ -60,6 +64,7 @@ final class Run
                 $this->options->pause,
                 $this->records,
                 $this->server,
+                $this->database,
                 // It is stopped with the table locked.
                 $this->options->broken?->handsOver() !== true,
             )
@@ -77,12 +82,14 @@ final class Run
 
         $this->seconds = (hrtime(true) - $start) / 1e9;
         $chaos?->continueStopped($this->workers);
-        foreach ($this->workers as $worker) {
-            $worker->signal(SIGTERM);
+        $leftovers = new Writer("$this->directory/" . Leftovers::FILE);
+        $this->terminate();
+        if ($this->database !== null) {
+            $this->lookAtSessions($this->database, $leftovers);
+            $this->terminate();
         }
         $this->join();
         $watchmen->dismiss();
-        $leftovers = new Writer("$this->directory/" . Leftovers::FILE);
         $this->lookAtQueues($leftovers);
         $this->probe();
         $this->lookAtKeys($leftovers);
@@ -93,18 +100,25 @@ final class Run
     /** A server that knows each worker by a name, to cut off one of them. */
     private function serve(string $users): RedisServer
     {
-        $names = ['default'];
+        file_put_contents($users, implode('', array_map(
+            static fn (string $name): string => "user $name on nopass ~* &* +@all\n",
+            ['default', ...$this->users()],
+        )));
+
+        return new RedisServer(['aclfile' => $users]);
+    }
+
+    /** @return list<string> the workers' names for the server */
+    private function users(): array
+    {
+        $names = [];
         foreach ($this->options->kinds() as $kind => $wanted) {
             for ($slot = 0; $slot < $wanted; ++$slot) {
                 $names[] = Process::userIn($kind, $slot);
             }
         }
-        file_put_contents($users, implode('', array_map(
-            static fn (string $name): string => "user $name on nopass ~* &* +@all\n",
-            $names,
-        )));
 
-        return new RedisServer(['aclfile' => $users]);
+        return $names;
     }
 
     /** Starts workers until there are as many of each kind as there shall be. */
@@ -149,6 +163,9 @@ final class Run
 
     private function where(string $kind, int $slot): string
     {
+        if ($this->database !== null) {
+            return $this->database->dsn(Process::userIn($kind, $slot));
+        }
         if ($this->server === null || !\in_array($kind, ['latch', 'symfony'], true)) {
             return "$this->directory/locks";
         }
@@ -159,11 +176,15 @@ final class Run
     /** @return list<string> */
     private function php(string $kind): array
     {
-        $extensions = match ($kind) {
-            'latch' => [getenv('LATCH_SO') ?: \dirname(__DIR__, 4) . '/modules/latch.so'],
-            'symfony' => $this->server === null ? [] : ['igbinary', 'redis'],
+        $extensions = match (true) {
+            $this->options->store === 'postgresql' => ['pdo', 'pdo_pgsql'],
+            $this->options->store === 'mysql' => ['mysqlnd', 'pdo', 'pdo_mysql'],
+            $kind === 'symfony' && $this->server !== null => ['igbinary', 'redis'],
             default => [],
         };
+        if (\in_array($kind, ['latch', 'pdo'], true)) {
+            $extensions[] = getenv('LATCH_SO') ?: \dirname(__DIR__, 4) . '/modules/latch.so';
+        }
         $command = [\PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
         foreach ($extensions as $extension) {
             array_push($command, '-d', "extension=$extension");
@@ -200,6 +221,28 @@ final class Run
             $this->errors .= $name . ': ' . substr($errors, 0, self::SAID) . "\n";
         }
         unset($this->workers[$name]);
+    }
+
+    private function terminate(): void
+    {
+        foreach ($this->workers as $worker) {
+            $worker->signal(SIGTERM);
+        }
+    }
+
+    /** What sessions hold that are there still, though their workers have given back all that they had. */
+    private function lookAtSessions(Database $database, Writer $leftovers): void
+    {
+        $end = hrtime(true) + self::PATIENCE * 1_000_000_000;
+        do {
+            usleep(1000);
+            $this->count();
+            $this->reap();
+            $busy = array_filter($this->workers, static fn (Process $worker): bool => !$worker->done);
+        } while ($busy !== [] && hrtime(true) < $end);
+        for ($count = $busy === [] ? $database->remaining() : 0; $count > 0; --$count) {
+            $leftovers->write('key', hrtime(true), "session-$count", -1);
+        }
     }
 
     /** Sees all of them end. */

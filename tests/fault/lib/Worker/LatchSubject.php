@@ -4,10 +4,13 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Fault\Worker;
 
+use Latch\BlockingStoreInterface;
 use Latch\Key;
 use Latch\Lock;
 use Latch\SharedLockStoreInterface;
 use Latch\Store\FlockStore;
+use Latch\Store\MysqlStore;
+use Latch\Store\PostgreSqlStore;
 use Latch\Store\RedisStore;
 use Latch\Tests\Fault\Record\Teller;
 
@@ -16,29 +19,58 @@ use Latch\Tests\Fault\Record\Teller;
  */
 final class LatchSubject implements Subject
 {
-    private const ON_SERVER = [Teller::EXPIRING, Teller::FENCING, Teller::LATE_RELEASE, Teller::FIRST_COME];
+    private const TRAITS = [
+        'folder' => [],
+        'redis' => [Teller::EXPIRING, Teller::FENCING, Teller::LATE_RELEASE, Teller::FIRST_COME],
+        'pgsql' => [Teller::SESSION, Teller::LATE_RELEASE, Teller::FIRST_COME],
+        'mysql' => [Teller::SESSION, Teller::LATE_RELEASE, Teller::FIRST_COME, Teller::EXCLUSIVE_ONLY],
+    ];
 
-    private readonly SharedLockStoreInterface $store;
-    private readonly bool $onServer;
+    private readonly string $kind;
+    private SharedLockStoreInterface|BlockingStoreInterface|null $store = null;
 
-    /** @param string $where a folder, or the DSN of a server */
-    public function __construct(string $where)
+    /**
+     * @param string $where a folder, or the DSN of a server
+     * @param bool   $byPdo whether the store is given a \PDO object
+     */
+    public function __construct(private readonly string $where, private readonly bool $byPdo = false)
     {
-        $this->onServer = str_contains($where, ':');
-        $this->store = $this->onServer ? new RedisStore($where) : new FlockStore($where);
+        $this->kind = str_contains($where, ':') ? (string) strstr($where, ':', true) : 'folder';
     }
 
     public function traits(): array
     {
-        return $this->onServer ? self::ON_SERVER : [];
+        return [...self::TRAITS[$this->kind], ...match (true) {
+            $this->byPdo => [Teller::ASKS_AGAIN],
+            \in_array(Teller::SESSION, self::TRAITS[$this->kind], true) => [Teller::NOTICES],
+            default => [],
+        }];
     }
 
     public function lock(string $resource, float $ttl, bool $autoRelease): Handle
     {
-        return new LatchHandle(new Lock(new Key($resource), $this->store, $ttl, $autoRelease), $this->onServer);
+        $this->store ??= $this->open();
+
+        return new LatchHandle(new Lock(new Key($resource), $this->store, $ttl, $autoRelease), $this->kind !== 'folder');
     }
 
     public function recover(): void
     {
+        if ($this->byPdo) {
+            $this->store = null;
+        }
+    }
+
+    private function open(): SharedLockStoreInterface|BlockingStoreInterface
+    {
+        $where = $this->byPdo ? new \PDO($this->where) : $this->where;
+
+        return match ($this->kind) {
+            'folder' => new FlockStore($this->where),
+            'redis' => new RedisStore($this->where),
+            'pgsql' => new PostgreSqlStore($where),
+            'mysql' => new MysqlStore($where),
+            default => throw new \LogicException("No store at $this->kind"),
+        };
     }
 }

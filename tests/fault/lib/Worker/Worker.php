@@ -19,17 +19,24 @@ final class Worker
     public const SHORT_TTL = 300;
     public const LONG_TTL = 1000;
 
+    /** For how long it waits, in ms, where it might be for ever. */
+    private const SECOND_PATIENCE = 50;
+
     private readonly Randomizer $chance;
     private int $number = 0;
     /** Whether it is over with the lock in hand: an exception, or it is lost. */
     private bool $ruined = false;
 
-    /** @param list<string> $resources */
+    /**
+     * @param list<string> $resources
+     * @param self|null    $second    what this process does beside, now and then, while it holds: its second hand
+     */
     public function __construct(
         private readonly Subject $subject,
         private readonly Writer $records,
         private readonly array $resources,
         int $seed,
+        private readonly ?self $second = null,
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
     }
@@ -38,6 +45,7 @@ final class Worker
     {
         $traits = implode(',', $this->subject->traits()) ?: '-';
         $this->records->write('worker', hrtime(true), $kind, (int) getmypid(), $traits);
+        $this->second?->introduce($kind);
     }
 
     /** Until SIGTERM comes, which is blocked and does not interrupt anything. */
@@ -45,7 +53,7 @@ final class Worker
     {
         while (pcntl_sigtimedwait([SIGTERM], $info, 0, 0) !== SIGTERM) {
             try {
-                $this->use($this->resources[$this->chance->getInt(0, \count($this->resources) - 1)]);
+                $this->use($this->chance->getInt(0, \count($this->resources) - 1));
             } catch (\ErrorException $e) {
                 throw $e;
             } catch (\Exception) {
@@ -53,6 +61,12 @@ final class Worker
                 $this->subject->recover();
             }
         }
+        $this->second?->end();
+        $this->end();
+    }
+
+    private function end(): void
+    {
         $this->records->write('end', hrtime(true));
     }
 
@@ -66,11 +80,14 @@ final class Worker
                 $this->release($handle);
             }
         }
-        $this->records->write('end', hrtime(true));
+        $this->second?->end();
+        $this->end();
     }
 
-    private function use(string $resource): void
+    /** @param int|null $other the number of what the other hand holds: whoever waits does so in their order */
+    private function use(int $number, ?int $other = null): void
     {
+        $resource = $this->resources[$number];
         $ttl = $this->happens(90)
             ? $this->chance->getInt(self::SHORTEST_TTL, self::SHORT_TTL)
             : self::LONG_TTL;
@@ -86,8 +103,10 @@ final class Worker
 
             return;
         }
-        $exclusive = $this->happens(70);
-        $wait = $this->patience($handle->waiting());
+        $exclusive = $this->happens(70) || !$this->canShare();
+        // Else it might wait for somebody who waits for the other hand.
+        $isPatient = $other === null || $number > $other;
+        $wait = $this->patience($handle->waiting(), $isPatient);
         $lock = $this->number + 1;
         if (!$this->acquire($handle, $lock, $resource, $exclusive, $wait, $ttl)) {
             if ($this->ruined) {
@@ -99,14 +118,19 @@ final class Worker
         }
 
         // Who finds that it took too long mostly tries to go on.
-        if ($this->happens($this->hold($handle, $ttl) ? 5 : 80)) {
+        $isHeld = $this->hold($handle, $ttl);
+        if ($this->second !== null && $this->happens(10)) {
+            $this->useSecond($this->second, $number);
+            $isHeld = $this->confirm($handle);
+        }
+        if ($this->happens($isHeld ? 5 : 80)) {
             $this->refresh($handle);
             $this->hold($handle, $ttl);
         }
         if (!$this->ruined && $this->happens(8)) {
             // Mostly a promotion or a demotion; now and then the same once more.
-            $exclusive = $this->happens(20) ? $exclusive : !$exclusive;
-            $wait = $handle->waiting() === Waiting::AsTold ? $this->patience(Waiting::AsTold) : 0;
+            $exclusive = $this->happens(20) || !$this->canShare() ? $exclusive : !$exclusive;
+            $wait = $handle->waiting() === Waiting::AsTold ? $this->patience(Waiting::AsTold, $isPatient) : 0;
             if ($this->acquire($handle, $lock, $resource, $exclusive, $wait, $ttl)) {
                 $this->hold($handle, $ttl);
             }
@@ -121,14 +145,28 @@ final class Worker
         }
     }
 
-    /** For how long to wait, in ms; 0 = not at all, null = without a time-out. */
-    private function patience(Waiting $waiting): ?int
+    private function useSecond(self $second, int $held): void
+    {
+        $this->records->write('aside', hrtime(true));
+        try {
+            $second->use($this->chance->getInt(0, \count($this->resources) - 1), $held);
+        } finally {
+            $this->records->write('back', hrtime(true));
+        }
+    }
+
+    /**
+     * For how long to wait, in ms; 0 = not at all, null = without a time-out.
+     *
+     * @param bool $isEndless whether it may be without one
+     */
+    private function patience(Waiting $waiting, bool $isEndless): ?int
     {
         $percent = $this->chance->getInt(1, 100);
 
         return match (true) {
             $waiting === Waiting::NotAtAll, $percent <= 25 => 0,
-            $waiting === Waiting::Endlessly, $percent <= 60 => null,
+            $waiting === Waiting::Endlessly, $percent <= 60 => $isEndless ? null : self::SECOND_PATIENCE,
             // About as long as it takes until it is granted.
             $percent <= 80 => $this->chance->getInt(1, 10),
             default => $this->chance->getInt(1, 200),
@@ -269,6 +307,11 @@ final class Worker
         $this->records->write($word, hrtime(true), $this->number, substr($name, 0, 100));
         $this->ruined = true;
         $this->subject->recover();
+    }
+
+    private function canShare(): bool
+    {
+        return !\in_array(Teller::EXCLUSIVE_ONLY, $this->subject->traits(), true);
     }
 
     private function happens(int $percent): bool
