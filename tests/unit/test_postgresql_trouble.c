@@ -117,7 +117,7 @@ static void a_wait_outlives_a_restart_of_the_server(void **state)
 
 static void a_wait_ends_when_the_server_stays_away(void **state)
 {
-    latch_store *store = postgresql_open("%s;timeout=0.3", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;timeout=1", unit_postgresql.dsn);
     latch_lease *waiter = postgresql_lease_in(store, "r");
     latch_op op;
     latch_status status;
@@ -145,7 +145,7 @@ static void a_server_that_is_not_there_is_an_error(void **state)
 
 static void a_server_that_does_not_answer_costs_its_time_out(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=0.2;timeout=0.2", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;read_timeout=1;timeout=1", unit_postgresql.dsn);
     latch_lease *held = postgresql_lease_in(store, "s"), *patient = postgresql_lease_in(store, "r");
 
     (void) state;
@@ -161,7 +161,7 @@ static void a_server_that_does_not_answer_costs_its_time_out(void **state)
 
 static void a_wait_that_cannot_be_cancelled_ends_all_the_same(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=0.2;timeout=0.2", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;read_timeout=1;timeout=1", unit_postgresql.dsn);
     latch_lease *waiter = postgresql_lease_in(store, "r");
     latch_op op;
 
@@ -179,7 +179,7 @@ static void a_wait_that_cannot_be_cancelled_ends_all_the_same(void **state)
 /* It asks by a statement that waits, for a moment. */
 static void a_promotion_that_does_not_wait_costs_the_time_out_of_a_statement(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=0.2;timeout=0.2", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;read_timeout=1;timeout=1", unit_postgresql.dsn);
     latch_lease *reader = postgresql_lease_in(store, "r");
 
     (void) state;
