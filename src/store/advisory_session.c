@@ -135,7 +135,6 @@ static bool undo(advisory_hold *hold, advisory_outcome failure)
         return false;
     }
     hold->failure = failure;
-    hold->order.timeout_ms = LATCH_NEVER;
     hold->order.statement = statement;
     return true;
 }

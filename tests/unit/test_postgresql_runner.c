@@ -5,7 +5,8 @@
 #include "postgresql_store.h"
 
 static PGconn *connection;
-static const char *forged; /* is answered in place of the server */
+static const char *forged; /* is answered in place of the server, so many times */
+static int forgeries;
 static latch_lease *lease, *other;
 static latch_store *store;
 
@@ -18,7 +19,7 @@ static latch_status run(void *context, const char *statement, char *value, size_
 
     (void) context;
     if (PQresultStatus(result) == PGRES_TUPLES_OK) {
-        snprintf(value, size, "%s", forged != NULL ? forged : PQgetvalue(result, 0, 0));
+        snprintf(value, size, "%s", forgeries-- > 0 ? forged : PQgetvalue(result, 0, 0));
     } else {
         status = PQstatus(connection) != CONNECTION_OK        ? LATCH_ERROR_LOST
                  : code != NULL && strcmp(code, "55P03") == 0 ? LATCH_CONFLICT
@@ -49,7 +50,7 @@ static int setup(void **state)
     if (postgresql_store_setup(state) != 0) {
         return -1;
     }
-    forged = NULL;
+    forgeries = 0;
     connection = unit_postgresql_peer_open().connection;
     store = latch_store_open(unit.engine, "postgresql", &options, &unit.error);
     lease = postgresql_lease_in(store, "r");
@@ -179,6 +180,7 @@ static void answers_that_make_no_sense_end_the_inspection(void **state)
         latch_finding *finding = NULL;
 
         forged = answers[at];
+        forgeries = 1;
         request.findings = &finding;
         assert_int_equal(unit_run_request(lease, request), LATCH_DONE);
         for (const latch_holder *one = finding->holders; one != NULL; one = one->next) {
@@ -186,7 +188,16 @@ static void answers_that_make_no_sense_end_the_inspection(void **state)
         }
         latch_findings_free(unit.engine, finding);
     }
-    forged = NULL;
+}
+
+static void a_try_whose_answer_makes_no_sense_leaves_nothing_behind(void **state)
+{
+    (void) state;
+    forged = "";
+    forgeries = 1;
+    assert_true(postgresql_failed(unit_run(lease, LATCH_ACQUIRE), "its answer was NULL"));
+    assert_int_equal(unit_postgresql_count_held(), 0);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
 }
 
 int main(void)
@@ -199,6 +210,7 @@ int main(void)
         RUNNER_TEST(a_release_for_nobody_that_is_refused_is_made_later),
         RUNNER_TEST(another_session_under_the_runner_has_lost_the_locks),
         RUNNER_TEST(answers_that_make_no_sense_end_the_inspection),
+        RUNNER_TEST(a_try_whose_answer_makes_no_sense_leaves_nothing_behind),
     };
 
     return cmocka_run_group_tests(tests, unit_postgresql_group_setup,

@@ -121,6 +121,88 @@ static void a_try_that_fails_behind_its_grant_leaves_nothing_behind(void **state
     assert_int_equal(unit_postgresql_count_held(), 0);
 }
 
+static void a_try_that_fails_takes_nothing_from_another_reader_of_the_session(void **state)
+{
+    latch_lease *reader = postgresql_lease("r");
+
+    (void) state;
+    assert_int_equal(unit_run_waiting(reader, LATCH_ACQUIRE_SHARED, MINUTE), LATCH_DONE);
+    unit_postgresql_run("CREATE FUNCTION front.pg_try_advisory_lock_shared(bigint) RETURNS boolean"
+                        " LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$");
+    assert_true(postgresql_failed(unit_run(lease, LATCH_ACQUIRE_SHARED), "refused by"));
+    assert_int_equal(unit_run(reader, LATCH_PROBE), LATCH_DONE);
+    assert_int_equal(unit_postgresql_count_held(), 1);
+}
+
+/* The cancel of a wait hangs, until the lock 1 is free. */
+static void hang_before_cancel(unit_postgresql_peer *peer)
+{
+    unit_postgresql_run("CREATE FUNCTION front.pg_cancel_backend(integer) RETURNS boolean LANGUAGE"
+                        " plpgsql AS $$ BEGIN PERFORM pg_catalog.pg_advisory_lock(1);"
+                        " RETURN pg_catalog.pg_cancel_backend($1); END $$");
+    *peer = unit_postgresql_peer_open();
+    assert_true(unit_postgresql_peer_try(peer, LOCK_EX, 1));
+}
+
+static void nothing_is_sent_that_a_cancel_under_way_might_hit(void **state)
+{
+    latch_op waiting, next;
+    latch_status waiting_status, status;
+    unit_postgresql_peer peer;
+
+    (void) state;
+    hang_before_cancel(&peer);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    waiting_status =
+        postgresql_begin_wait(&waiting, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    status = postgresql_begin_wait(&next, postgresql_lease("s"), unit_request(LATCH_ACQUIRE), 2);
+    unit_release(other);
+    unit_await_grant(&waiting);
+    for (int at = 0; at < 20; at++) {
+        status = latch_op_step(&next, unit_now_ns());
+        assert_true(LATCH_WANTS(status));
+        unit_await_wish(&next, status, unit_now_ns() + 10 * LATCH_NS_PER_MS);
+    }
+    unit_postgresql_peer_close(&peer);
+    assert_int_equal(unit_finish(&next, status), LATCH_DONE);
+    assert_int_equal(latch_op_step(&waiting, unit_now_ns()), LATCH_DONE);
+    assert_true(LATCH_WANTS(waiting_status) && unit_held(lease));
+    unit_postgresql_await_held(2);
+}
+
+static void a_cancel_that_hangs_ends_with_the_session(void **state)
+{
+    latch_store *store = postgresql_open("%s;read_timeout=0.3", unit_postgresql.dsn);
+    latch_lease *waiter = postgresql_lease_in(store, "r");
+    unit_postgresql_peer peer;
+    latch_op op;
+
+    (void) state;
+    hang_before_cancel(&peer);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    postgresql_begin_wait(&op, waiter, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    unit_postgresql_peer_close(&peer);
+    unit_release(other);
+    unit_postgresql_await_held(0);
+}
+
+static void a_cancel_without_effect_ends_with_the_session(void **state)
+{
+    latch_store *store = postgresql_open("%s;read_timeout=0.3", unit_postgresql.dsn);
+    latch_lease *waiter = postgresql_lease_in(store, "r");
+    latch_op op;
+
+    (void) state;
+    unit_postgresql_run("CREATE FUNCTION front.pg_cancel_backend(integer) RETURNS boolean"
+                        " LANGUAGE sql AS 'SELECT true'");
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    postgresql_begin_wait(&op, waiter, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    unit_release(other);
+    unit_postgresql_await_held(0);
+}
+
 static void a_release_that_fails_ends_the_session_with_what_it_holds(void **state)
 {
     latch_lease *second = postgresql_lease("s");
@@ -172,6 +254,10 @@ int main(void)
         STATEMENT_TEST(a_reader_whose_promotion_fails_before_its_grant_is_a_reader_still),
         STATEMENT_TEST(a_wait_that_fails_behind_its_grant_leaves_nothing_behind),
         STATEMENT_TEST(a_try_that_fails_behind_its_grant_leaves_nothing_behind),
+        STATEMENT_TEST(a_try_that_fails_takes_nothing_from_another_reader_of_the_session),
+        STATEMENT_TEST(nothing_is_sent_that_a_cancel_under_way_might_hit),
+        STATEMENT_TEST(a_cancel_that_hangs_ends_with_the_session),
+        STATEMENT_TEST(a_cancel_without_effect_ends_with_the_session),
         STATEMENT_TEST(a_release_that_fails_ends_the_session_with_what_it_holds),
         STATEMENT_TEST(a_wait_that_cannot_be_undone_ends_with_its_session),
         STATEMENT_TEST(a_statement_that_could_not_be_prepared_is_prepared_again),
