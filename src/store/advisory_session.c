@@ -287,7 +287,7 @@ static latch_status await_cancel(advisory_session *session, latch_op *op, int64_
  * be granted then nobody would release. */
 static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_t now_ns)
 {
-    latch_status status = LATCH_ERROR_MEMORY;
+    latch_status status;
     latch_error *error = op->error, ignored;
 
     op->error = &ignored;
@@ -363,17 +363,18 @@ static latch_status send(advisory_session *session, latch_op *op, int64_t now_ns
 }
 
 /* The first order is on its way, and has no answer yet. */
-static latch_status await(advisory_session *session, const advisory_hold *hold, latch_op *op,
-                          int64_t now_ns)
+static latch_status await(advisory_session *session, latch_op *op, int64_t now_ns)
 {
+    const advisory_hold *first = first_of(session);
+
     if (now_ns >= session->answer_ns) {
         snprintf(session->trouble, sizeof(session->trouble), "it did not answer within %g s",
                  (double) session->command_timeout_ns / (double) LATCH_NS_PER_S);
         lose(session, ADVISORY_LOST, session->trouble);
         return LATCH_DONE;
     }
-    if (session->cancel == ADVISORY_NO_CANCEL && hold != NULL && first_of(session) != hold
-        && is_wait(first_of(session))) {
+    if (session->cancel == ADVISORY_NO_CANCEL && is_wait(first)
+        && first->link.next != &session->queue) {
         latch_advisory_session_cancel(session, now_ns);
         return LATCH_DONE;
     }
@@ -390,8 +391,7 @@ static latch_status await(advisory_session *session, const advisory_hold *hold, 
 }
 
 /* Does the next thing that is to be done; LATCH_DONE: it is done. */
-static latch_status advance(advisory_session *session, const advisory_hold *hold, latch_op *op,
-                            int64_t now_ns)
+static latch_status advance(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     char value[ADVISORY_VALUE_MAX];
     advisory_outcome outcome;
@@ -407,7 +407,7 @@ static latch_status advance(advisory_session *session, const advisory_hold *hold
         return carry_cancel(session, op, now_ns);
     }
     if (session->is_sent) {
-        return await(session, hold, op, now_ns);
+        return await(session, op, now_ns);
     }
     return session->stage == ADVISORY_CONNECTED ? send(session, op, now_ns)
                                                 : connect(session, op, now_ns);
@@ -448,7 +448,7 @@ latch_status latch_advisory_session_drive(advisory_session *session, advisory_ho
     latch_status status;
 
     while (hold->is_queued || session->cancel == ADVISORY_CANCEL_SENT) {
-        status = advance(session, hold, op, now_ns);
+        status = advance(session, op, now_ns);
         if (LATCH_FAILED(status) && hold->is_queued) {
             latch_advisory_session_take_back(session, hold);
         }
@@ -465,7 +465,7 @@ void latch_advisory_session_push(advisory_session *session, int64_t now_ns)
     latch_op op = {.error = &ignored};
 
     while (session->stage == ADVISORY_CONNECTED && first_of(session) != NULL
-           && advance(session, NULL, &op, now_ns) == LATCH_DONE) {
+           && advance(session, &op, now_ns) == LATCH_DONE) {
     }
 }
 
