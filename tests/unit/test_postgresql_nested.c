@@ -93,6 +93,80 @@ static void a_wait_that_is_interrupted_takes_nothing_from_who_interrupts(void **
     assert_int_equal(unit_run(holder, LATCH_ACQUIRE), LATCH_CONFLICT);
 }
 
+/* Interrupts what waits in the session, by a wait that the server has queued at the return. */
+static void begin_nested_wait(latch_op *nested, latch_lease *lease, latch_op_kind kind)
+{
+    latch_status nested_status = unit_begin(nested, lease, unit_waiting(kind, LATCH_NEVER));
+
+    while (unit_postgresql_number("SELECT count(*) FROM pg_locks WHERE NOT granted AND objid = %u",
+                                  postgresql_number_of(lease->resource))
+           == 0) {
+        assert_true(LATCH_WANTS(nested_status));
+        if (unit_is_due(nested, nested_status)) {
+            nested_status = latch_op_step(nested, unit_now_ns());
+        }
+    }
+}
+
+static void waits_are_nested_three_deep(void **state)
+{
+    latch_lease *second_holder = postgresql_other_lease("s"), *second = postgresql_lease("s"),
+                *third_holder = postgresql_other_lease("t"), *third = postgresql_lease("t");
+    latch_op second_op, third_op;
+
+    (void) state;
+    assert_int_equal(unit_run(second_holder, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run(third_holder, LATCH_ACQUIRE), LATCH_DONE);
+    begin_wait();
+    begin_nested_wait(&second_op, second, LATCH_ACQUIRE);
+    begin_nested_wait(&third_op, third, LATCH_ACQUIRE_SHARED);
+    unit_release(holder);
+    unit_release(second_holder);
+    unit_release(third_holder);
+    assert_int_equal(unit_finish(&third_op, latch_op_step(&third_op, unit_now_ns())), LATCH_DONE);
+    assert_int_equal(unit_finish(&second_op, latch_op_step(&second_op, unit_now_ns())), LATCH_DONE);
+    assert_int_equal(step_on(), LATCH_DONE);
+    assert_int_equal(unit_postgresql_count_held(), 3);
+    unit_release(second);
+    unit_release(waiter);
+    unit_release(third);
+    assert_int_equal(unit_postgresql_count_held(), 0);
+}
+
+/* A signal handler that throws ends the wait which it has interrupted. */
+static void a_wait_that_is_interrupted_and_cancelled_leaves_nothing_behind(void **state)
+{
+    latch_lease *inner = postgresql_lease("inner");
+
+    (void) state;
+    begin_wait();
+    assert_int_equal(unit_run(inner, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_int_equal(unit_postgresql_count_waiting(), 0);
+    unit_release(holder);
+    assert_int_equal(unit_postgresql_count_held(), 1);
+    assert_int_equal(unit_run(waiter, LATCH_ACQUIRE), LATCH_DONE);
+}
+
+static void a_promotion_that_is_interrupted_goes_on_and_its_reader_reads_meanwhile(void **state)
+{
+    latch_lease *inner = postgresql_lease("inner"), *second = postgresql_lease("r");
+
+    (void) state;
+    assert_int_equal(unit_run(holder, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run(waiter, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    status = postgresql_begin_wait(&op, waiter, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    assert_int_equal(unit_run(inner, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_postgresql_count_held(), 3);
+    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_CONFLICT);
+    assert_true(unit_held(waiter));
+    unit_release(holder);
+    assert_int_equal(step_on(), LATCH_DONE);
+    assert_int_equal(waiter->mode, LATCH_EXCLUSIVE);
+    unit_release(waiter);
+    assert_int_equal(unit_postgresql_count_held(), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +174,9 @@ int main(void)
         NESTED_TEST(a_grant_that_another_operation_has_read_is_given_back_by_a_cancel),
         NESTED_TEST(a_grant_that_another_operation_has_read_is_lost_with_the_session),
         NESTED_TEST(a_wait_that_is_interrupted_takes_nothing_from_who_interrupts),
+        NESTED_TEST(a_wait_that_is_interrupted_and_cancelled_leaves_nothing_behind),
+        NESTED_TEST(a_promotion_that_is_interrupted_goes_on_and_its_reader_reads_meanwhile),
+        NESTED_TEST(waits_are_nested_three_deep),
     };
 
     return cmocka_run_group_tests(tests, unit_postgresql_group_setup,
