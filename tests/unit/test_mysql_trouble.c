@@ -176,7 +176,7 @@ static void a_wait_outlives_a_restart_of_the_server(void **state)
 
 static void a_wait_ends_when_the_server_does_not_come_back(void **state)
 {
-    latch_store *store = mysql_open("%s?timeout=0.3", unit_mysql.url);
+    latch_store *store = mysql_open("%s?timeout=1", unit_mysql.url);
     latch_lease *holder = mysql_other_lease("r"), *lease = mysql_lease_in(store, "r");
     latch_status status = wait_for(holder, lease, LATCH_NEVER);
 
@@ -204,7 +204,7 @@ static void a_time_out_of_a_wait_holds_where_there_is_no_server(void **state)
 
 static void a_server_that_stands_still_is_not_waited_for(void **state)
 {
-    latch_store *store = mysql_open("%s?timeout=0.2&read_timeout=0.2", unit_mysql.url);
+    latch_store *store = mysql_open("%s?timeout=1&read_timeout=1", unit_mysql.url);
     latch_lease *lease = mysql_lease_in(store, "r"), *free = mysql_lease_in(store, "s");
 
     (void) state;
@@ -219,7 +219,7 @@ static void a_server_that_stands_still_is_not_waited_for(void **state)
 
 static void a_wait_in_a_server_that_stands_still_is_given_up(void **state)
 {
-    latch_store *store = mysql_open("%s?timeout=0.2&read_timeout=0.2", unit_mysql.url);
+    latch_store *store = mysql_open("%s?timeout=1&read_timeout=1", unit_mysql.url);
     latch_lease *holder = mysql_other_lease("r"), *lease = mysql_lease_in(store, "r");
     latch_status status = wait_for(holder, lease, LATCH_NEVER);
 
