@@ -98,6 +98,7 @@ if test "$PHP_LATCH" != no; then
       src/store/mysql_connection.c
       src/store/mysql_handshake.c
       src/store/mysql_options.c
+      src/store/mysql_statement.c
     ]))
   LATCH_LATER_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
   LATCH_LATER_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])

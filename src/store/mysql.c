@@ -52,12 +52,17 @@ static bool send_order(advisory_session *session, const advisory_order *order)
     char text[ADVISORY_STATEMENT_MAX];
     advisory_order rounded = *order;
 
+    mysql_of(session)->has_waited = order->statement == ADVISORY_WAIT;
+    if (latch_mysql_execute(connection, order)) {
+        return true;
+    }
     if (!session->exact_timeouts) {
         rounded.timeout_ms = to_whole_seconds(order->timeout_ms);
     }
-    mysql_of(session)->has_waited = order->statement == ADVISORY_WAIT;
     latch_advisory_write(session->dialect, &rounded, text);
-    latch_mysql_ask(connection, text);
+    if (!latch_mysql_prepare(connection, order, text)) {
+        latch_mysql_ask(connection, text);
+    }
     return true;
 }
 
@@ -74,7 +79,8 @@ enum {
     SERVER_SHUTDOWN = 1053,
     CONNECTION_KILLED = 1927,
     CLIENT_INTERACTION_TIMEOUT = 4031,
-    UNKNOWN_ERROR = 1105, /* what clusters and proxies say of their own */
+    UNKNOWN_ERROR = 1105,     /* what clusters and proxies say of their own */
+    UNKNOWN_STATEMENT = 1243, /* it was prepared in another session */
     NOT_SUPPORTED_YET = 1235,
     NO_SUCH_FUNCTION = 1305,
 };
@@ -91,6 +97,8 @@ static advisory_outcome outcome_of(unsigned code)
         case LOCK_DEADLOCK:
         case USER_LOCK_DEADLOCK:
             return ADVISORY_DEADLOCKED;
+        case UNKNOWN_STATEMENT:
+            return ADVISORY_MOVED;
         case SERVER_SHUTDOWN:
         case CONNECTION_KILLED:
         case CLIENT_INTERACTION_TIMEOUT:
@@ -109,19 +117,20 @@ static bool has_no_locks(unsigned code, const char *message)
 
 static advisory_outcome take_error(mysql_session *mysql)
 {
-    MYSQL *handle = mysql->connection.handle;
+    const mysql_connection *connection = &mysql->connection;
     advisory_session *session = &mysql->session;
+    unsigned code = latch_mysql_errno(connection);
     char quoted[150];
 
-    latch_mysql_quote(quoted, sizeof(quoted), mysql_error(handle));
-    if (has_no_locks(mysql_errno(handle), quoted)) {
+    latch_mysql_quote(quoted, sizeof(quoted), latch_mysql_error(connection));
+    if (has_no_locks(code, quoted)) {
         snprintf(session->trouble, sizeof(session->trouble),
                  "%s; a cluster that has no such locks needs another store, such as Redis", quoted);
     } else {
         snprintf(session->trouble, sizeof(session->trouble), "%s", quoted);
     }
     /* The socket is closed when libmariadb has lost the server, whatever it calls that. */
-    return mysql->connection.fd < 0 ? ADVISORY_LOST : outcome_of(mysql_errno(handle));
+    return connection->fd < 0 ? ADVISORY_LOST : outcome_of(code);
 }
 
 static advisory_outcome receive_answer(advisory_session *session, char value[ADVISORY_VALUE_MAX])
@@ -133,8 +142,12 @@ static advisory_outcome receive_answer(advisory_session *session, char value[ADV
     if (!latch_mysql_is_answered(connection)) {
         return ADVISORY_UNANSWERED;
     }
-    if (mysql_errno(connection->handle) != 0) {
+    if (latch_mysql_errno(connection) != 0) {
         return take_error(mysql);
+    }
+    if (connection->asked != NULL) {
+        latch_mysql_take_verdict(connection, value);
+        return ADVISORY_ANSWERED;
     }
     if (connection->result == NULL) {
         snprintf(value, ADVISORY_VALUE_MAX, "1 %" PRId64, session->number); /* KILL QUERY */

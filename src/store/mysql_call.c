@@ -125,6 +125,18 @@ bool latch_mysql_go_on(mysql_connection *connection, int ready)
             connection->wish =
                 mysql_store_result_cont(&connection->result, connection->handle, ready);
             break;
+        case MYSQL_PREPARE:
+            connection->wish =
+                mysql_stmt_prepare_cont(&connection->failed, connection->asked->handle, ready);
+            break;
+        case MYSQL_EXECUTE:
+            connection->wish =
+                mysql_stmt_execute_cont(&connection->failed, connection->asked->handle, ready);
+            break;
+        case MYSQL_STORE:
+            connection->wish =
+                mysql_stmt_store_result_cont(&connection->failed, connection->asked->handle, ready);
+            break;
         case MYSQL_NO_CALL:
             break;
     }
@@ -139,7 +151,7 @@ short latch_mysql_wished_events(const mysql_connection *connection)
                     | ((connection->wish & MYSQL_WAIT_EXCEPT) != 0 ? POLLPRI : 0));
 }
 
-static void free_result(mysql_connection *connection)
+void latch_mysql_free_result(mysql_connection *connection)
 {
     if (connection->result != NULL) {
         mysql_free_result(connection->result);
@@ -147,20 +159,51 @@ static void free_result(mysql_connection *connection)
     }
 }
 
-void latch_mysql_ask(mysql_connection *connection, const char *statement)
+static int begin(mysql_connection *connection)
 {
-    free_result(connection);
-    snprintf(connection->statement, sizeof(connection->statement), "%s", statement);
+    mysql_prepared *asked = connection->asked;
+
+    switch (connection->call) {
+        case MYSQL_QUERY:
+            return mysql_real_query_start(&connection->failed, connection->handle,
+                                          connection->statement, strlen(connection->statement));
+        case MYSQL_RESULT:
+            return mysql_store_result_start(&connection->result, connection->handle);
+        case MYSQL_PREPARE:
+            return mysql_stmt_prepare_start(&connection->failed, asked->handle, asked->text,
+                                            strlen(asked->text));
+        case MYSQL_EXECUTE:
+            return mysql_stmt_execute_start(&connection->failed, asked->handle);
+        case MYSQL_STORE:
+            return mysql_stmt_store_result_start(&connection->failed, asked->handle);
+        case MYSQL_CONNECT: /* mysql_connection.c does */
+        case MYSQL_NO_CALL:
+            break;
+    }
+    return 0;
+}
+
+void latch_mysql_begin(mysql_connection *connection, mysql_call call)
+{
     forget_errors(connection);
-    connection->call = MYSQL_QUERY;
-    connection->wish = mysql_real_query_start(&connection->failed, connection->handle,
-                                              connection->statement, strlen(connection->statement));
+    connection->call = call;
+    connection->wish = begin(connection);
     connection->is_fresh = connection->wish != 0;
     latch_mysql_note_socket(connection);
 }
 
+void latch_mysql_ask(mysql_connection *connection, const char *statement)
+{
+    latch_mysql_free_result(connection);
+    snprintf(connection->statement, sizeof(connection->statement), "%s", statement);
+    connection->asked = NULL;
+    latch_mysql_begin(connection, MYSQL_QUERY);
+}
+
 bool latch_mysql_is_answered(mysql_connection *connection)
 {
+    mysql_call next;
+
     if (connection->is_fresh) {
         connection->is_fresh = false; /* it has looked itself */
         return false;
@@ -169,13 +212,15 @@ bool latch_mysql_is_answered(mysql_connection *connection)
         && !latch_mysql_go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT)) {
         return false;
     }
-    if (connection->call == MYSQL_QUERY && connection->failed == 0
-        && mysql_field_count(connection->handle) > 0) {
-        connection->call = MYSQL_RESULT;
-        connection->wish = mysql_store_result_start(&connection->result, connection->handle);
-        latch_mysql_note_socket(connection);
+    while (connection->wish == 0) {
+        next = latch_mysql_next_call(connection);
+        if (next == MYSQL_NO_CALL) {
+            return true;
+        }
+        latch_mysql_begin(connection, next);
+        connection->is_fresh = false; /* nobody asks before it is polled for */
     }
-    return connection->wish == 0;
+    return false;
 }
 
 void latch_mysql_want(const mysql_connection *connection, latch_op *op)
@@ -232,7 +277,7 @@ void latch_mysql_close_handle(mysql_connection *connection)
         return;
     }
     give_call_up(connection);
-    free_result(connection);
+    latch_mysql_free_result(connection);
     forget_socket(connection);
     if (connection->handle != NULL) {
         latch_mysql_wipe_password(connection->handle);
@@ -240,6 +285,7 @@ void latch_mysql_close_handle(mysql_connection *connection)
         connection->handle = NULL;
         forget_errors(connection);
     }
+    latch_mysql_forget_prepared(connection);
     connection->call = MYSQL_NO_CALL;
     connection->is_fresh = false;
 }

@@ -4,6 +4,7 @@
  *
  *     mysql_connection.c  the way to a session
  *     mysql_call.c        a statement at a time, and the session's end
+ *     mysql_statement.c   what the server prepares, as it is asked again and again
  *     mysql_handshake.c   TLS, whose handshake does wait: in a thread
  *     mysql.c             advisory_driver: what is said, and what an answer means
  */
@@ -29,6 +30,27 @@ typedef struct mysql_handshake {
     MYSQL *connected; /* what it has returned */
 } mysql_handshake;
 
+/* A function of libmariadb's. */
+typedef enum {
+    MYSQL_NO_CALL = 0,
+    MYSQL_CONNECT,
+    MYSQL_QUERY, /* a text, and its result */
+    MYSQL_RESULT,
+    MYSQL_PREPARE, /* a prepared statement, and its result */
+    MYSQL_EXECUTE,
+    MYSQL_STORE,
+} mysql_call;
+
+/* A statement about a key, for the server to prepare. libmariadb reads and writes in here. */
+typedef struct mysql_prepared {
+    MYSQL_STMT *handle;
+    char text[ADVISORY_STATEMENT_MAX]; /* with a ? in place of the key */
+    char key[ADVISORY_KEY_SIZE];
+    unsigned long key_length;
+    int verdict;
+    my_bool is_null;
+} mysql_prepared;
+
 typedef struct mysql_connection {
     latch_engine *engine;
     const mysql_store_options *options;
@@ -52,14 +74,22 @@ typedef struct mysql_connection {
     MYSQL *handle;
     int fd;                      /* of its socket; -1: it has none */
     latch_descriptor descriptor; /* the same, registered; fd is -1 in a forked child */
-    /* The call that was begun last. */
-    enum { MYSQL_NO_CALL = 0, MYSQL_CONNECT, MYSQL_QUERY, MYSQL_RESULT } call;
-    int wish;      /* MYSQL_WAIT_*: what it waits for; 0: it has returned */
-    bool is_fresh; /* it has just begun to wait */
+    mysql_call call;             /* that was begun last */
+    int wish;                    /* MYSQL_WAIT_*: what it waits for; 0: it has returned */
+    bool is_fresh;               /* it has just begun to wait */
     MYSQL *connected;
     int failed;
     MYSQL_RES *result;
     char statement[ADVISORY_STATEMENT_MAX];
+    /* Of the statements that acquire and release. */
+    enum {
+        MYSQL_UNUSED = 0,
+        MYSQL_USED_ONCE,
+        MYSQL_PREPARED,
+        MYSQL_UNPREPARED, /* for the session's life */
+    } use;
+    mysql_prepared acquire, release;
+    mysql_prepared *asked; /* the one that is prepared or executed; NULL: a text was asked */
 
     /* Of a connected one. */
     bool is_mariadb;
@@ -75,8 +105,8 @@ void latch_mysql_close(mysql_connection *connection);
 
 /* Sends a statement, on a connected connection that has no other one in flight. */
 void latch_mysql_ask(mysql_connection *connection, const char *statement);
-/* Reads what can be without waiting. True when the statement is answered: with mysql_errno(), or
- * with a result, which stays until the next statement, or with neither. */
+/* Reads what can be without waiting. True when the statement is answered: with an error, or with a
+ * result, which stays until the next statement, or with neither. */
 bool latch_mysql_is_answered(mysql_connection *connection);
 /* What to poll for until it may be. */
 void latch_mysql_want(const mysql_connection *connection, latch_op *op);
@@ -84,8 +114,30 @@ void latch_mysql_want(const mysql_connection *connection, latch_op *op);
 /* Copies what a server says into a message: plain text, of what fits. */
 void latch_mysql_quote(char *quoted, size_t size, const char *text);
 
-/* ---- Between mysql_connection.c and mysql_call.c */
+/* ---- mysql_statement.c */
 
+/* Sends an order as a prepared statement. False: it is none, and to be asked as a text. */
+bool latch_mysql_execute(mysql_connection *connection, const advisory_order *order);
+/* Has what is used again prepared, before that text of the order is asked. False: there is nothing
+ * to prepare. */
+bool latch_mysql_prepare(mysql_connection *connection, const advisory_order *order,
+                         const char *text);
+/* Of what was asked. 0: there was no error. */
+unsigned latch_mysql_errno(const mysql_connection *connection);
+const char *latch_mysql_error(const mysql_connection *connection);
+/* What a prepared statement has answered; "": NULL. */
+void latch_mysql_take_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX]);
+
+/* ---- Between these files */
+
+/* Begins a call, about connection->statement or connection->asked. */
+void latch_mysql_begin(mysql_connection *connection, mysql_call call);
+/* Which call a call that has returned takes next; MYSQL_NO_CALL: it is answered. */
+mysql_call latch_mysql_next_call(mysql_connection *connection);
+/* To be called once the handle is closed. */
+void latch_mysql_forget_prepared(mysql_connection *connection);
+/* Frees what the last statement has left. */
+void latch_mysql_free_result(mysql_connection *connection);
 /* Goes on with the call that is in flight; true when it has returned. */
 bool latch_mysql_go_on(mysql_connection *connection, int ready);
 /* POLLIN and so on, for what it waits. */

@@ -128,7 +128,7 @@ int unit_mysql_setup(void **state)
     }
     unit_mysql_run("SET GLOBAL wait_timeout = DEFAULT, GLOBAL interactive_timeout = DEFAULT,"
                    " GLOBAL lock_wait_timeout = DEFAULT, GLOBAL max_statement_time = DEFAULT,"
-                   " GLOBAL max_connections = DEFAULT");
+                   " GLOBAL max_connections = DEFAULT, GLOBAL max_prepared_stmt_count = DEFAULT");
     unit_mysql_run("ALTER USER latch ACCOUNT UNLOCK");
     unit_mysql_end_sessions();
     return 0;
