@@ -190,16 +190,19 @@ typedef struct unit_system {
     /* Asked in place of the real call about names, not about numbers. */
     int (*on_getaddrinfo)(const char *host, const char *service, const struct addrinfo *hints,
                           struct addrinfo **addresses);
-    void (*before_write)(int fd);
-    bool no_eventfd, no_threads;  /* there are none to be had */
-    bool no_calloc;               /* no memory for what is not the engine's allocator's */
-    long file_system;             /* what statfs() says, 0 = the truth */
-    _Atomic size_t opened;        /* calls of open() */
-    _Atomic size_t started;       /* threads */
-    _Atomic size_t written;       /* calls of write() */
-    _Atomic size_t address_lists; /* of getaddrinfo() that were not freed yet */
+    void (*_Atomic before_write)(int fd); /* a helper may be about to write when its test is over */
+    bool no_eventfd, no_threads;          /* there are none to be had */
+    bool no_calloc;                       /* no memory for what is not the engine's allocator's */
+    long file_system;                     /* what statfs() says, 0 = the truth */
+    _Atomic size_t opened;                /* calls of open() */
+    _Atomic size_t started;               /* threads */
+    _Atomic size_t written;               /* calls of write() */
+    _Atomic size_t address_lists;         /* of getaddrinfo() that were not freed yet */
 } unit_system;
 
 extern unit_system unit_calls;
+
+/* Makes all of them real again, counted from 0. */
+void unit_reset_calls(void);
 
 #endif

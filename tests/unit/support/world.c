@@ -166,7 +166,7 @@ static void start_first_thread(void)
 int unit_setup(void **state)
 {
     (void) state;
-    unit_calls = (unit_system){0};
+    unit_reset_calls();
     start_first_thread();
     unit_calls.started = 0;
     unit = (unit_world){
