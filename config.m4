@@ -76,6 +76,7 @@ if test "$PHP_LATCH" != no; then
 
   LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis], m4_normalize([
       src/store/redis.c
+      src/store/redis_age.c
       src/store/redis_call.c
       src/store/redis_connection.c
       src/store/redis_debt.c
@@ -128,12 +129,18 @@ if test "$PHP_LATCH" != no; then
   CFLAGS=$latch_cflags
 
   PHP_NEW_EXTENSION([latch], m4_normalize([
+      ext/call.c
       ext/callback_store.c
+      ext/combined_leases.c
+      ext/combined_log.c
+      ext/combined_members.c
+      ext/combined_store.c
       ext/digest.c
       ext/errors.c
       ext/flock_store.c
       ext/inspection.c
       ext/interfaces.c
+      ext/keep_alive.c
       ext/key.c
       ext/latch.c
       ext/lease.c
@@ -142,6 +149,7 @@ if test "$PHP_LATCH" != no; then
       ext/lock_life.c
       ext/lock_store.c
       ext/log.c
+      ext/losses.c
       ext/memory_stores.c
       ext/names.c
       ext/native_store.c
@@ -152,6 +160,8 @@ if test "$PHP_LATCH" != no; then
       ext/sql_runner.c
       ext/sql_stores.c
       ext/statistics.c
+      ext/store_factory.c
+      ext/strategies.c
       ext/wait.c
       src/dsn.c
       src/engine.c
@@ -159,16 +169,26 @@ if test "$PHP_LATCH" != no; then
       src/findings.c
       src/lease.c
       src/op.c
+      src/renewal.c
+      src/renewal_thread.c
+      src/renewal_turn.c
+      src/renewal_twin.c
       src/resolve.c
       src/store/advisory.c
       src/store/advisory_dialect.c
       src/store/advisory_hold.c
       src/store/advisory_runner.c
       src/store/advisory_session.c
+      src/store/advisory_watch.c
+      src/store/callback.c
+      src/store/combined.c
+      src/store/combined_lease.c
+      src/store/combined_twin.c
       src/store/flock.c
       src/store/flock_file.c
       src/store/flock_inspect.c
       src/store/flock_wait.c
+      src/store/flock_watch.c
       src/store/memory.c
       src/store/null.c
       src/store/registry.c

@@ -6,18 +6,20 @@
 _latch() {
     local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} at
     local -A options=(
-        [run]='--store= --ttl= --wait --wait= --shared --conflict-exit-code= --quiet --help'
+        [run]='--store= --wait --wait= --shared --conflict-exit-code= --quiet --ttl= --keep-alive --no-keep-alive
+            --lost-signal= --lost-grace= --lost-exit-code= --max-hold= --help'
         [status]='--store= --help'
         [list]='--store= --help'
+        [doctor]='--store= --vendor= --format=json --help'
     )
     COMPREPLY=()
 
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run status list help --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'run status list doctor help --help --version' -- "$current")
         return
     fi
     if [[ $command == help ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'run status list' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'run status list doctor' -- "$current")
         return
     fi
     [[ -n ${options[$command]:-} ]] || return 0
@@ -41,6 +43,10 @@ _latch() {
     done
     case $word in
         --store=*) _latch_store "${word#--store=}" ;;
+        --vendor=*)
+            mapfile -t COMPREPLY < <(compgen -d -S / -- "${word#--vendor=}")
+            compopt -o nospace 2> /dev/null
+            ;;
         --*=*) ;;
         -*)
             mapfile -t COMPREPLY < <(compgen -W "${options[$command]}" -- "$word")
@@ -74,7 +80,8 @@ _latch_store() {
     else
         mapfile -t dsns < <(compgen -W \
             'flock flock:/// flock+remove flock+remove:/// semaphore semaphore://
-            pgsql+advisory: postgresql+advisory:// mysql+advisory: mysql+advisory://' -- "$text")
+            pgsql+advisory: postgresql+advisory:// mysql+advisory: mysql+advisory://
+            redis:// valkey://' -- "$text")
     fi
     # Only what stands behind the last "=" or ":" is replaced.
     [[ $current != [=:] ]] || current=

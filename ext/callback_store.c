@@ -46,8 +46,8 @@ static int64_t next_poll_ns(int64_t deadline_ns)
     return poll_ns < deadline_ns ? poll_ns : deadline_ns;
 }
 
-static php_latch_outcome poll(zend_object *store, zend_object *key, const char *save,
-                              int64_t deadline_ns)
+static php_latch_outcome poll_for(zend_object *store, zend_object *key, const char *save,
+                                  int64_t deadline_ns)
 {
     bool waits = false;
 
@@ -84,7 +84,7 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
     if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
         return call(store, shared ? "waitandsaveread" : "waitandsave", key);
     }
-    return poll(store, key, save, deadline_ns);
+    return poll_for(store, key, save, deadline_ns);
 }
 
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)

@@ -55,6 +55,7 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
     }
     switch (status) {
         case LATCH_ERROR_ARGUMENT:
+        case LATCH_ERROR_UNSUPPORTED:
             ce = php_latch_invalid_argument_ce;
             break;
         case LATCH_ERROR_DEADLOCK:

@@ -127,8 +127,10 @@ void php_latch_key_reduce_lifetime(zend_object *key, double seconds)
 /* The property's value, unless it is nothing that a key could expire by. */
 static void add_expiring_time(zval *array, zend_object *key)
 {
-    zval *time = key_slot(key, KEY_EXPIRING_TIME);
+    zval *time;
 
+    php_latch_key_follow(key);
+    time = key_slot(key, KEY_EXPIRING_TIME);
     if (Z_TYPE_P(time) == IS_DOUBLE) {
         add_assoc_double(array, "expiringTime", Z_DVAL_P(time));
     } else {
@@ -138,8 +140,10 @@ static void add_expiring_time(zval *array, zend_object *key)
 
 double php_latch_key_remaining_lifetime(zend_object *key)
 {
-    zval *time = key_slot(key, KEY_EXPIRING_TIME);
+    zval *time;
 
+    php_latch_key_follow(key);
+    time = key_slot(key, KEY_EXPIRING_TIME);
     return Z_TYPE_P(time) == IS_DOUBLE ? Z_DVAL_P(time) - wall_seconds() : NAN;
 }
 
@@ -188,7 +192,7 @@ static bool check_idle(zend_object *key)
 {
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
-        if (lease->lease.busy) {
+        if (lease->lease.busy && lease->lease.left == NULL) {
             zend_throw_error(NULL,
                              "The state of %s cannot be changed while its lock is being "
                              "acquired",
@@ -197,6 +201,12 @@ static bool check_idle(zend_object *key)
         }
     }
     return true;
+}
+
+/* The same, but for what lies in stores that do not keep that state. */
+static bool check_state_idle(zend_object *key, zend_string *name)
+{
+    return find_token_lease(key, name) == NULL || check_idle(key);
 }
 
 /* A state that is set or removed by hand is from then on the truth, also for our own stores. */
@@ -293,7 +303,7 @@ PHP_METHOD(Latch_Key, setState)
         Z_PARAM_STR(name)
         Z_PARAM_ZVAL(state)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_idle(key)) {
+    if (!check_state_idle(key, name)) {
         RETURN_THROWS();
     }
     forget_token(key, name);
@@ -318,7 +328,7 @@ PHP_METHOD(Latch_Key, removeState)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_STR(name)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_idle(key)) {
+    if (!check_state_idle(key, name)) {
         RETURN_THROWS();
     }
     forget_token(key, name);
@@ -531,6 +541,10 @@ PHP_METHOD(Latch_Key, __serialize)
     state = resource != NULL ? complete_state(key) : NULL;
     if (state == NULL) {
         RETURN_THROWS();
+    }
+    for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
+         lease = php_latch_lease_next(lease)) {
+        php_latch_lease_hand_over(lease);
     }
     array_init(return_value);
     add_assoc_str(return_value, "resource", zend_string_copy(resource));

@@ -17,6 +17,11 @@ PHP_INI_BEGIN()
 STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony, zend_latch_globals,
                     latch_globals)
 PHP_INI_ENTRY("latch.semaphore_digest", "xxh128", PHP_INI_ALL, php_latch_update_semaphore_digest)
+STD_PHP_INI_BOOLEAN("latch.keep_alive", "0", PHP_INI_ALL, OnUpdateBool, keep_alive,
+                    zend_latch_globals, latch_globals)
+PHP_INI_ENTRY("latch.max_hold", "0", PHP_INI_ALL, php_latch_update_max_hold)
+STD_PHP_INI_BOOLEAN("latch.throw_on_lost", "0", PHP_INI_ALL, OnUpdateBool, throw_on_lost,
+                    zend_latch_globals, latch_globals)
 PHP_INI_END()
 
 static void before_fork(void)
@@ -44,6 +49,7 @@ static void after_fork_in_child(void)
     }
 #endif
     LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
+    php_latch_losses_forget();
 }
 
 /*
@@ -80,6 +86,7 @@ static PHP_MINIT_FUNCTION(latch)
         zend_error(E_CORE_ERROR, "Latch cannot start: pthread_atfork() failed");
         return FAILURE;
     }
+    php_latch_losses_startup();
     php_latch_native_store_startup();
     php_latch_register_interfaces();
     php_latch_register_lease();
@@ -87,11 +94,14 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_lock();
     php_latch_register_no_lock();
     php_latch_register_lock_factory();
+    php_latch_register_strategies();
+    php_latch_register_combined_store();
     php_latch_register_flock_store();
     php_latch_register_memory_stores();
     php_latch_register_redis_store();
     php_latch_register_semaphore_store();
     php_latch_register_sql_stores();
+    php_latch_register_store_factory();
     php_latch_finish_names();
     php_latch_register_signals(module_number);
     return SUCCESS;
@@ -99,6 +109,7 @@ static PHP_MINIT_FUNCTION(latch)
 
 static PHP_MSHUTDOWN_FUNCTION(latch)
 {
+    php_latch_losses_shutdown();
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }
@@ -114,6 +125,8 @@ static void init_globals(void *memory)
     memset(globals, 0, sizeof(*globals));
     latch_link_init(&globals->shared_backends);
     latch_link_init(&globals->orphans);
+    latch_link_init(&globals->notices);
+    zend_hash_init(&globals->kept, 8, NULL, NULL, 1);
 }
 
 static void end_globals(void *memory)
@@ -121,6 +134,10 @@ static void end_globals(void *memory)
     zend_latch_globals *globals = memory;
     latch_link *backends = &globals->shared_backends;
 
+    zend_hash_destroy(&globals->kept);
+    if (php_latch_engine != NULL) {
+        php_latch_mailbox_end(&globals->mail);
+    }
     while (backends->next != backends) {
         php_latch_backend_close(LATCH_CONTAINER(backends->next, php_latch_backend, link));
     }
@@ -139,8 +156,11 @@ static PHP_RINIT_FUNCTION(latch)
     LATCH_G(inherit) = true;
     LATCH_G(php_store_calls) = 0;
     LATCH_G(failed_lock) = NULL;
-    LATCH_G(sql_failure) = LATCH_G(sql_thrown) = NULL;
-    LATCH_G(sql_bailed_out) = false;
+    LATCH_G(sql_failure) = NULL;
+    LATCH_G(aside) = (php_latch_aside){NULL, false};
+    zend_hash_clean(&LATCH_G(kept)); /* should a request have ended in a crash */
+    latch_link_init(&LATCH_G(notices));
+    LATCH_G(mail).is_there = false;
     return SUCCESS;
 }
 
@@ -148,6 +168,7 @@ static PHP_RSHUTDOWN_FUNCTION(latch)
 {
     LATCH_G(shutting_down) = true;
     php_latch_release_all();
+    php_latch_let_all_go();
     return SUCCESS;
 }
 
@@ -176,19 +197,28 @@ static void describe_later_stores(void)
     }
 }
 
+/* Those of servers name the library that they were built with. */
 static const char *describe_store(const char *name)
 {
-#ifndef LATCH_WITH_MYSQL
     if (strcmp(name, "mysql") == 0) {
+#ifdef LATCH_WITH_MYSQL
+        return "yes (" LATCH_FOUND_MYSQL ")";
+#else
         return "by PDO and Doctrine DBAL only: built without libmariadb";
-    }
 #endif
-#ifndef LATCH_WITH_PGSQL
+    }
     if (strcmp(name, "postgresql") == 0) {
+#ifdef LATCH_WITH_PGSQL
+        return "yes (" LATCH_FOUND_PGSQL ")";
+#else
         return "by PDO and Doctrine DBAL only: built without libpq";
+#endif
+    }
+#ifdef LATCH_WITH_REDIS
+    if (strcmp(name, "redis") == 0) {
+        return "yes (" LATCH_FOUND_REDIS ")";
     }
 #endif
-    (void) name;
     return "yes";
 }
 

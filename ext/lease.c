@@ -3,7 +3,7 @@
  * key is used with several stores. Its end closes what the lease has open without releasing: that
  * is Lock's business.
  */
-#include "php_latch.h"
+#include "combined.h"
 
 #include "zend_exceptions.h"
 
@@ -21,6 +21,11 @@ php_latch_lease *php_latch_lease_from(zend_object *object)
 bool php_latch_lease_is_native(const php_latch_lease *lease)
 {
     return lease->lease.store != NULL;
+}
+
+bool php_latch_lease_is_combined(const php_latch_lease *lease)
+{
+    return php_latch_lease_is_native(lease) && lease->parts != NULL;
 }
 
 zend_string *php_latch_lease_resource(const php_latch_lease *lease)
@@ -43,11 +48,37 @@ php_latch_lease *php_latch_lease_next(const php_latch_lease *lease)
     return lease->next != NULL ? php_latch_lease_from(lease->next) : NULL;
 }
 
+/* Are all leases of the key this one, or parts of it? */
+static bool has_all(zend_object *key, const php_latch_lease *lease)
+{
+    for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL;
+         other = php_latch_lease_next(other)) {
+        if (other != lease && !php_latch_lease_has_part(lease, other)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool php_latch_lease_is_alone(zend_object *key)
 {
-    php_latch_lease *first = php_latch_lease_first(key);
+    const php_latch_lease *lease = php_latch_lease_first(key);
 
-    return first == NULL || first->next == NULL;
+    while (lease != NULL && !has_all(key, lease)) {
+        lease = php_latch_lease_next(lease);
+    }
+    return lease != NULL || php_latch_lease_first(key) == NULL;
+}
+
+/* A lease of the key in a combined store that has it as a part; or NULL. */
+static php_latch_lease *find_whole(zend_object *key, const php_latch_lease *part)
+{
+    php_latch_lease *lease = php_latch_lease_first(key);
+
+    while (lease != NULL && !php_latch_lease_has_part(lease, part)) {
+        lease = php_latch_lease_next(lease);
+    }
+    return lease;
 }
 
 void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
@@ -68,6 +99,9 @@ void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
         before->next = lease->next;
     }
     lease->next = NULL;
+    while ((before = find_whole(key, lease)) != NULL) {
+        php_latch_lease_forget(key, before);
+    }
     OBJ_RELEASE(&lease->std);
 }
 
@@ -86,7 +120,11 @@ static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, 
         lease->store = store;
     }
     lease->next = NULL;
-    lease->users = 0;
+    if (backend != NULL) {
+        lease->parts = NULL;
+    } else {
+        lease->users = 0;
+    }
     zend_object_std_init(&lease->std, php_latch_lease_ce);
     object_properties_init(&lease->std, php_latch_lease_ce);
     /* It refers to other leases at most, and is in no cycle: the collector need not look at it. */
@@ -120,8 +158,10 @@ static void destroy(zend_object *object)
     php_latch_lease *lease = php_latch_lease_from(object);
 
     leave_session(lease);
+    php_latch_lease_end_keeping(lease);
     latch_lease_drop(&lease->lease);
-    php_latch_end_statements(LATCH_DONE);
+    php_latch_end_calls(LATCH_DONE);
+    php_latch_lease_disjoin(lease);
     if (php_latch_lease_is_native(lease)) {
         php_latch_backend_release(lease->backend);
     }
@@ -132,21 +172,28 @@ static void destroy(zend_object *object)
     zend_object_std_dtor(object);
 }
 
-void php_latch_leases_leave_connections(void)
+static bool is_in_connection(const php_latch_lease *lease)
+{
+    return php_latch_lease_is_native(lease) && lease->backend->connection != NULL;
+}
+
+static void drop_all(bool (*is_to_go)(const php_latch_lease *lease))
 {
     for (uint32_t handle = 1; handle < EG(objects_store).top; handle++) {
         zend_object *object = EG(objects_store).object_buckets[handle];
-        php_latch_lease *lease;
 
-        if (!IS_OBJ_VALID(object) || object->handlers != &handlers) {
-            continue;
-        }
-        lease = php_latch_lease_from(object);
-        if (php_latch_lease_is_native(lease) && lease->backend->connection != NULL) {
-            latch_lease_drop(&lease->lease);
-            php_latch_end_statements(LATCH_DONE);
+        if (IS_OBJ_VALID(object) && object->handlers == &handlers
+            && is_to_go(php_latch_lease_from(object))) {
+            latch_lease_drop(&php_latch_lease_from(object)->lease);
+            php_latch_end_calls(LATCH_DONE);
         }
     }
+}
+
+void php_latch_leases_leave_connections(void)
+{
+    drop_all(php_latch_lease_is_combined); /* before their parts */
+    drop_all(is_in_connection);
 }
 
 php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend *backend,
@@ -245,7 +292,9 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
         return NULL;
     }
     lease = make(resource, backend, store);
-    if (backend != NULL && !adopt_token(lease, key)) {
+    if (backend != NULL
+        && !(adopt_token(lease, key)
+             && (backend->combination == NULL || php_latch_lease_join(lease, key)))) {
         OBJ_RELEASE(&lease->std);
         return NULL;
     }

@@ -218,7 +218,12 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
     }
 
     if (outcome.status == LATCH_DONE) {
-        log_simply(lock, "debug", "Successfully released the \"{resource}\" lock.");
+        if (php_latch_lock_take_loss(lock)) {
+            log_simply(lock, "notice",
+                       "Released the \"{resource}\" lock, which had been lost before.");
+        } else {
+            log_simply(lock, "debug", "Successfully released the \"{resource}\" lock.");
+        }
         outcome = php_latch_outcome_of_call();
         if (outcome.status != LATCH_DONE) {
             php_latch_throw_outcome(&outcome);
@@ -312,8 +317,7 @@ PHP_METHOD(Latch_Lock, setLogger)
     }
 }
 
-/* False after throwing: a Lock that ReflectionClass made without its constructor. */
-static bool check_constructed(const php_latch_lock *lock)
+bool php_latch_lock_check_constructed(const php_latch_lock *lock)
 {
     if (lock->key == NULL) {
         zend_throw_error(NULL, "%s::__construct() was not called",
@@ -359,7 +363,7 @@ static void acquire_method(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
         Z_PARAM_BOOL(blocking)
         Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_constructed(lock)
+    if (!php_latch_lock_check_constructed(lock)
         || !deadline_of(2, blocking, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
@@ -431,7 +435,8 @@ PHP_METHOD(Latch_Lock, synchronized)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_constructed(lock) || !deadline_of(2, true, timeout, timeout_is_null, &deadline_ns)) {
+    if (!php_latch_lock_check_constructed(lock)
+        || !deadline_of(2, true, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
     mode_before = php_latch_lock_mode(lock);
@@ -465,7 +470,7 @@ PHP_METHOD(Latch_Lock, refresh)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_constructed(lock) || (!ttl_is_null && !php_latch_check_ttl(1, ttl))) {
+    if (!php_latch_lock_check_constructed(lock) || (!ttl_is_null && !php_latch_check_ttl(1, ttl))) {
         RETURN_THROWS();
     }
     if (ttl_is_null) {
@@ -482,7 +487,7 @@ PHP_METHOD(Latch_Lock, refresh)
 PHP_METHOD(Latch_Lock, isAcquired)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_constructed(THIS_LOCK)) {
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
         RETURN_THROWS();
     }
     RETURN_BOOL(php_latch_lock_is_acquired(THIS_LOCK));
@@ -491,7 +496,7 @@ PHP_METHOD(Latch_Lock, isAcquired)
 PHP_METHOD(Latch_Lock, isHeld)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_constructed(THIS_LOCK)) {
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
         RETURN_THROWS();
     }
     RETURN_BOOL(php_latch_lock_is_held(THIS_LOCK));
@@ -502,7 +507,7 @@ PHP_METHOD(Latch_Lock, getFencingToken)
     uint64_t token;
 
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_constructed(THIS_LOCK)) {
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
         RETURN_THROWS();
     }
     token = php_latch_lock_fencing_token(THIS_LOCK);
@@ -515,7 +520,7 @@ PHP_METHOD(Latch_Lock, getFencingToken)
 PHP_METHOD(Latch_Lock, release)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_constructed(THIS_LOCK)) {
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
         RETURN_THROWS();
     }
     php_latch_lock_release(THIS_LOCK);
@@ -524,7 +529,7 @@ PHP_METHOD(Latch_Lock, release)
 PHP_METHOD(Latch_Lock, isExpired)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_constructed(THIS_LOCK)) {
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
         RETURN_THROWS();
     }
     RETURN_BOOL(php_latch_key_is_expired(THIS_LOCK->key));
@@ -535,7 +540,7 @@ PHP_METHOD(Latch_Lock, getRemainingLifetime)
     double remaining;
 
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_constructed(THIS_LOCK)) {
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
         RETURN_THROWS();
     }
     remaining = php_latch_key_remaining_lifetime(THIS_LOCK->key);

@@ -1,18 +1,23 @@
-/* Inside Latch\Lock: lock.c (its methods), lock_store.c (the store's part), lock_life.c (its end).
- */
+/* Inside Latch\Lock: lock.c (its methods), lock_store.c (the store's part), lock_life.c (its end),
+ * keep_alive.c and losses.c (its renewal). */
 #ifndef PHP_LATCH_LOCK_H
 #define PHP_LATCH_LOCK_H
 
 #include "php_latch.h"
 
+typedef struct php_latch_keeping php_latch_keeping; /* keep_alive.h */
+
 typedef struct php_latch_lock {
     zend_object *key, *store; /* NULL until constructed */
     zend_object *logger;      /* may be NULL */
-    php_latch_lease *lease;   /* of a store written in PHP, once there is one: a reference */
-    double ttl;               /* seconds; 0 = none */
-    int64_t ttl_ms;           /* the same */
-    unsigned generation;      /* of the process that made or acquired it */
-    bool native;              /* the engine drives the store */
+    union {
+        php_latch_lease *lease;     /* of a store written in PHP, once there is one: a reference */
+        php_latch_keeping *keeping; /* of a store of the engine; NULL: it wants no renewal */
+    };
+    double ttl;          /* seconds; 0 = none */
+    int64_t ttl_ms;      /* the same */
+    unsigned generation; /* of the process that made or acquired it */
+    bool native;         /* the engine drives the store */
     bool auto_release;
     bool dirty; /* acquired, as far as this object knows (Symfony's word) */
     zend_object std;
@@ -25,6 +30,8 @@ static inline php_latch_lock *php_latch_lock_from(zend_object *object)
 
 /* ---- lock.c */
 
+/* False after throwing: a Lock that ReflectionClass made without its constructor. */
+bool php_latch_lock_check_constructed(const php_latch_lock *lock);
 /* Leaves an exception when the release failed. */
 void php_latch_lock_release(php_latch_lock *lock);
 /* The same, when the store has been asked already. */
@@ -40,12 +47,29 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 /* `detach`: without awaiting the answer, where the store can do that safely. */
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
+/* Of its requests; 0 = none. */
+int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
 /* What this process last heard of the lock, be it ours alone or not. */
 latch_mode php_latch_lock_mode(const php_latch_lock *lock);
 /* What is known here, without asking the store. */
 bool php_latch_lock_is_held(const php_latch_lock *lock);
 /* 0 when there is none. */
 uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock);
+
+/* ---- keep_alive.c: of Locks in stores of the engine */
+
+/* To be called before the lease is acquired: from then on it is kept as the Lock wants it. */
+latch_status php_latch_lock_keep(php_latch_lock *lock, php_latch_lease *lease, latch_error *error);
+void php_latch_lock_end_keeping(php_latch_lock *lock);
+/* The clone wants the same. */
+void php_latch_lock_clone_keeping(php_latch_lock *to, const php_latch_lock *from);
+/* Those of onLost(), for the cycle collector; or NULL. */
+zval *php_latch_lock_callbacks(const php_latch_lock *lock);
+void php_latch_lock_note_acquired(const php_latch_lock *lock);
+/* Looks whether it is lost already: once it is released, nobody will hear of that any more. */
+void php_latch_lock_find_loss(const php_latch_lock *lock);
+/* Was it lost, and not acquired or released since? */
+bool php_latch_lock_take_loss(const php_latch_lock *lock);
 
 /* ---- lock_life.c */
 

@@ -201,8 +201,10 @@ void php_latch_lock_free(php_latch_lock *lock)
 static void release_in_destructor(php_latch_lock *lock)
 {
     latch_error error;
-    latch_status status = release_quietly(lock, &error);
+    latch_status status;
 
+    php_latch_lock_find_loss(lock);
+    status = release_quietly(lock, &error);
     if (status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
     } else if (LATCH_FAILED(status)) {
@@ -223,7 +225,7 @@ static void destruct(zend_object *object)
     if (!is_to_be_released(lock)) {
         return;
     }
-    if (lock->logger == NULL && lock->native) {
+    if (lock->logger == NULL && lock->native && !php_latch_store_logs(lock->store)) {
         release_in_destructor(lock);
     }
     if (!lock->dirty) {
@@ -331,7 +333,11 @@ static void destroy(zend_object *object)
 
     if (lock->key != NULL) {
         release_or_leave(lock);
-        php_latch_lock_use_lease(lock, NULL);
+        if (lock->native) {
+            php_latch_lock_end_keeping(lock);
+        } else {
+            php_latch_lock_use_lease(lock, NULL);
+        }
         OBJ_RELEASE(lock->key);
         OBJ_RELEASE(lock->store);
         if (lock->logger != NULL) {
@@ -351,7 +357,11 @@ static zend_object *clone_lock(zend_object *object)
         php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
                             from->logger);
         to->generation = from->generation;
-        php_latch_lock_use_lease(to, from->lease);
+        if (from->native) {
+            php_latch_lock_clone_keeping(to, from);
+        } else {
+            php_latch_lock_use_lease(to, from->lease);
+        }
         php_latch_lock_set_dirty(to, from->dirty);
     }
     return &to->std;
@@ -377,7 +387,9 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
         zend_get_gc_buffer_add_obj(buffer, lock->key);
         zend_get_gc_buffer_add_obj(buffer, lock->store);
     }
-    if (lock->lease != NULL) {
+    if (lock->native && php_latch_lock_callbacks(lock) != NULL) {
+        zend_get_gc_buffer_add_zval(buffer, php_latch_lock_callbacks(lock));
+    } else if (!lock->native && lock->lease != NULL) {
         zend_get_gc_buffer_add_obj(buffer, &lock->lease->std);
     }
     if (lock->logger != NULL) {

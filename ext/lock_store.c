@@ -16,8 +16,11 @@ static php_latch_lease *lease_of(const php_latch_lock *lock)
 /* ---- Stores of the engine */
 
 /* The key's expiry is on the wall clock, for other processes; the lease's is on ours. */
-static void note_expiry(php_latch_lock *lock, const latch_lease *lease)
+static void note_expiry(php_latch_lock *lock, latch_lease *lease)
 {
+    if (lease->kept) {
+        latch_lease_follow(lease, php_latch_now_ns());
+    }
     if (lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER) {
         php_latch_key_set_lifetime(lock->key,
                                    (double) (lease->deadline_ns - php_latch_now_ns()) / 1e9);
@@ -31,24 +34,37 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     php_latch_outcome outcome;
     latch_error error;
     latch_status status;
+    bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
+    bool was_free;
 
     if (lease == NULL) {
         return php_latch_outcome_of_call();
     }
-    php_latch_store_configure(php_latch_store_of(lock->store), &lease->lease);
-    if (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED) {
+    php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
+    if (takes) {
         lease->lease.inherit = !lock->auto_release;
+        status = php_latch_lock_keep(lock, lease, &error);
+        if (LATCH_FAILED(status)) {
+            return php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+        }
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
+    was_free = lease->lease.mode == LATCH_FREE;
     status = php_latch_run(&lease->lease, request, &error);
     if (request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
         note_expiry(lock, &lease->lease); /* also of what was held before, and still is */
     }
     if (status != LATCH_DONE) {
         /* A child that finds its parent's lock gone has lost nothing. */
-        php_latch_count(request->kind, status, lease->lease.lost && php_latch_lock_is_ours(lock));
+        php_latch_count_request(&lease->lease, request->kind, status, php_latch_lock_is_ours(lock));
+    } else if (takes) {
+        php_latch_lock_note_acquired(lock);
     }
-    outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+    if (php_latch_store_tell(lock->store, lock->key, lease, request, status, was_free)) {
+        outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+    } else {
+        outcome = php_latch_outcome_of_call();
+    }
     OBJ_RELEASE(&lease->std);
     return outcome;
 }
@@ -104,6 +120,13 @@ static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, boo
 
 /* ---- Either */
 
+int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock)
+{
+    const php_latch_store *store = php_latch_store_of(lock->store);
+
+    return lock->ttl_ms == 0 && store != NULL ? store->initial_ttl_ms : lock->ttl_ms;
+}
+
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns)
 {
@@ -114,8 +137,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
             .kind = kind,
             .wait = blocking,
             .deadline_ns = deadline_ns,
-            .ttl_ms = lock->ttl_ms > 0 ? lock->ttl_ms
-                                       : php_latch_store_of(lock->store)->initial_ttl_ms,
+            .ttl_ms = php_latch_lock_ttl_ms(lock),
         };
 
         outcome = run(lock, &request);
@@ -187,6 +209,7 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach)
     php_latch_lease *lease;
 
     if (lock->native) {
+        php_latch_lock_find_loss(lock);
         /* A lease in another store may have the same token, and acquire by it before it arrives. */
         request.detach = detach && php_latch_lease_is_alone(lock->key);
         return run(lock, &request);
@@ -235,7 +258,7 @@ latch_mode php_latch_lock_mode(const php_latch_lock *lock)
 
 bool php_latch_lock_is_held(const php_latch_lock *lock)
 {
-    const php_latch_lease *lease = lease_of(lock);
+    php_latch_lease *lease = lease_of(lock);
 
     /* A lock that a parent process releases when it ends is not this child's. */
     if (lease == NULL || (!lock->native && lock->auto_release && !php_latch_lock_is_ours(lock))) {

@@ -23,25 +23,38 @@ bool php_latch_check_logger(zend_object *logger)
 void php_latch_log(zend_object *logger, const char *level, const char *message, zend_object *key,
                    const char *name, zval *value)
 {
-    zval arguments[2], resource;
-    zend_function *method;
+    zval context;
 
     if (logger == NULL) {
         return;
     }
-    method = zend_hash_str_find_ptr(&logger->ce->function_table, level, strlen(level));
-    if (method
-        == NULL) { /* LoggerInterface has it, but ArrayObject can put anything in its place */
+    array_init(&context);
+    if (value != NULL) {
+        Z_TRY_ADDREF_P(value);
+        add_assoc_zval(&context, name, value);
+    }
+    php_latch_log_context(logger, level, message, key, &context);
+}
+
+void php_latch_log_context(zend_object *logger, const char *level, const char *message,
+                           zend_object *key, zval *context)
+{
+    /* LoggerInterface has the method, but ArrayObject can put anything in its place. */
+    zend_function *method =
+        logger != NULL ? zend_hash_str_find_ptr(&logger->ce->function_table, level, strlen(level))
+                       : NULL;
+    zval arguments[2], resource;
+
+    if (method == NULL) {
+        zval_ptr_dtor(context);
         return;
     }
     ZVAL_STRING(&arguments[0], message);
     array_init(&arguments[1]);
     ZVAL_OBJ_COPY(&resource, key);
     add_assoc_zval(&arguments[1], "resource", &resource);
-    if (value != NULL) {
-        Z_TRY_ADDREF_P(value);
-        add_assoc_zval(&arguments[1], name, value);
-    }
+    zend_hash_copy(Z_ARR(arguments[1]), Z_ARR_P(context), zval_add_ref);
+    zval_ptr_dtor(context);
     GC_ADDREF(logger); /* it may have itself replaced */
     zend_call_known_instance_method_with_2_params(method, logger, NULL, &arguments[0],
                                                   &arguments[1]);

@@ -71,6 +71,25 @@ static void rename_class(zend_class_entry *ce)
     ZEND_HASH_FOREACH_END();
 }
 
+zend_class_entry *php_latch_find_class(const char *lower_name)
+{
+    zend_string *name = zend_string_init(lower_name, strlen(lower_name), 0);
+    zend_class_entry *ce =
+        zend_lookup_class_ex(name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD | ZEND_FETCH_CLASS_SILENT);
+
+    zend_string_release(name);
+    return ce;
+}
+
+zend_class_entry *php_latch_load_class(const char *name)
+{
+    zend_string *text = zend_string_init(name, strlen(name), 0);
+    zend_class_entry *ce = zend_lookup_class(text);
+
+    zend_string_release(text);
+    return ce;
+}
+
 void php_latch_finish_names(void)
 {
     zend_class_entry *ours[64];

@@ -2,7 +2,7 @@
  * The stores of the engine as PHP objects: their life, and the store methods, which are the same
  * for all of them. Lock does not come here: it drives the engine itself (lock.c).
  */
-#include "php_latch.h"
+#include "combined.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -27,7 +27,9 @@ php_latch_backend *php_latch_backend_open(const char *name, const latch_store_op
     latch_store *store = latch_store_open(php_latch_engine, name, options, &error);
 
     if (store == NULL) {
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        zend_throw_exception(error.status == LATCH_ERROR_ARGUMENT ? php_latch_invalid_argument_ce
+                                                                  : php_latch_storage_ce,
+                             error.message, 0);
         return NULL;
     }
     return make(store);
@@ -149,6 +151,8 @@ void php_latch_backends_leave_connections(void)
 
 void php_latch_backend_close(php_latch_backend *backend)
 {
+    php_latch_combination *combination = backend->combination;
+
     if (backend->identity != NULL || backend->connection != NULL) {
         latch_link_remove(&backend->link);
     }
@@ -157,6 +161,9 @@ void php_latch_backend_close(php_latch_backend *backend)
     }
     latch_store_close(backend->store);
     pefree(backend, 1);
+    if (combination != NULL) {
+        php_latch_combination_free(combination); /* the members go last */
+    }
 }
 
 void php_latch_backend_release(php_latch_backend *backend)
@@ -191,10 +198,35 @@ static void destroy(zend_object *object)
     php_latch_store *store = LATCH_CONTAINER(object, php_latch_store, std);
 
     if (store->backend != NULL) {
-        php_latch_backend_release(store->backend);
+        php_latch_backend *backend = store->backend;
+
         store->backend = NULL;
+        if (backend->combination != NULL) {
+            php_latch_combination_leave(backend->combination);
+        }
+        php_latch_backend_release(backend);
     }
     zend_object_std_dtor(object);
+}
+
+/* What a combined store holds on to beside what its properties show. */
+static HashTable *get_gc(zend_object *object, zval **table, int *count)
+{
+    const php_latch_store *store = LATCH_CONTAINER(object, php_latch_store, std);
+    zend_get_gc_buffer *buffer;
+
+    if (store->backend == NULL || store->backend->combination == NULL) {
+        return zend_std_get_gc(object, table, count);
+    }
+    buffer = zend_get_gc_buffer_create();
+    php_latch_combination_collect(store->backend->combination, buffer);
+    if (object->properties == NULL) { /* else the declared ones are in there */
+        for (int at = 0; at < object->ce->default_properties_count; at++) {
+            zend_get_gc_buffer_add_zval(buffer, OBJ_PROP_NUM(object, at));
+        }
+    }
+    zend_get_gc_buffer_use(buffer, table, count);
+    return object->properties;
 }
 
 php_latch_store *php_latch_store_of(zend_object *object)
@@ -213,10 +245,27 @@ php_latch_backend *php_latch_store_backend(zend_object *object)
     return backend;
 }
 
-void php_latch_store_configure(const php_latch_store *store, latch_lease *lease)
+void php_latch_store_configure(const php_latch_store *store, zend_object *key,
+                               php_latch_lease *lease)
 {
-    lease->remove = store->remove_on_release;
-    lease->pass_on = store->pass_on;
+    lease->lease.remove = store->remove_on_release;
+    lease->lease.pass_on = store->pass_on;
+    if (lease->parts != NULL && !lease->lease.busy) { /* else a request is under way with them */
+        php_latch_lease_configure_parts(lease, key);
+    }
+}
+
+static bool is_combined(zend_object *object)
+{
+    const php_latch_backend *backend = php_latch_store_of(object)->backend;
+
+    return backend != NULL && backend->combination != NULL;
+}
+
+/* A combined store is if all its members are, and nobody has to be asked for their number. */
+static bool is_native_inside(zend_object *object)
+{
+    return !is_combined(object) || php_latch_store_of(object)->backend->combination->is_native;
 }
 
 bool php_latch_store_is_native(zend_object *object)
@@ -226,7 +275,7 @@ bool php_latch_store_is_native(zend_object *object)
         "delete", "exists",
     };
 
-    if (object->handlers != &handlers) {
+    if (object->handlers != &handlers || !is_native_inside(object)) {
         return false;
     }
     for (size_t at = 0;
@@ -248,45 +297,96 @@ static php_latch_lease *lease_of_call(zend_object *this_store, zend_object *key)
     php_latch_lease *lease = backend != NULL ? php_latch_lease_get(key, backend, NULL) : NULL;
 
     if (lease != NULL) {
-        php_latch_store_configure(php_latch_store_of(this_store), &lease->lease);
+        php_latch_store_configure(php_latch_store_of(this_store), key, lease);
     }
     return lease;
 }
 
-/*
- * As Symfony's stores do after a call that took or renewed a lock for a time; false after throwing,
- * when that time has passed already.
- */
-static bool note_expiry(zend_object *key, php_latch_lease *lease)
+static void throw_expired(const php_latch_lease *lease)
+{
+    zval exception;
+
+    ZVAL_OBJ(&exception,
+             php_latch_new_exception(php_latch_expired_ce, NULL, "Failed to store the \"",
+                                     php_latch_lease_resource(lease), "\" lock."));
+    zend_throw_exception_object(&exception);
+}
+
+/* Gives back what is of no use any more; false when there is an exception. */
+static bool give_back(zend_object *store, zend_object *key, php_latch_lease *lease)
 {
     const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
     latch_error error;
-    zval exception;
+    latch_status status = php_latch_run(&lease->lease, &release, &error);
 
-    if (lease->lease.deadline_ns == LATCH_NEVER) {
+    return php_latch_store_tell(store, key, lease, &release, status, false)
+           && EG(exception) == NULL;
+}
+
+/*
+ * As Symfony's stores do after a call that took or renewed a lock for a time; false after throwing,
+ * when that time has passed already. Members of a combined store may have set it themselves.
+ */
+static bool note_expiry(zend_object *store, zend_object *key, php_latch_lease *lease)
+{
+    if (lease->lease.deadline_ns != LATCH_NEVER) {
+        php_latch_key_reduce_lifetime(key, (double) (lease->lease.deadline_ns - php_latch_now_ns())
+                                               / LATCH_NS_PER_S);
+    } else if (lease->parts == NULL) {
         return true;
     }
-    php_latch_key_reduce_lifetime(key, (double) (lease->lease.deadline_ns - php_latch_now_ns())
-                                           / LATCH_NS_PER_S);
     if (!php_latch_key_is_expired(key)) {
         return true;
     }
-    php_latch_run(&lease->lease, &release, &error);
-    if (EG(exception) == NULL) {
-        ZVAL_OBJ(&exception,
-                 php_latch_new_exception(php_latch_expired_ce, NULL, "Failed to store the \"",
-                                         php_latch_lease_resource(lease), "\" lock."));
-        zend_throw_exception_object(&exception);
+    if (give_back(store, key, lease)) {
+        throw_expired(lease);
     }
     return false;
+}
+
+/* Throws what became of a request, unless it was carried out. */
+static void throw_status(latch_op_kind kind, latch_status status, const latch_error *error,
+                         zend_object *key, const php_latch_lease *lease)
+{
+    bool is_probe = kind == LATCH_PROBE;
+    php_latch_outcome outcome;
+
+    if (is_probe && !LATCH_FAILED(status)) {
+        return;
+    }
+    if (lease->parts != NULL && status == LATCH_CONFLICT && php_latch_key_is_expired(key)) {
+        throw_expired(lease); /* Symfony's looks at the time before it counts */
+        return;
+    }
+    outcome = php_latch_outcome_of_status(status, error, php_latch_lease_resource(lease));
+    php_latch_throw_outcome(&outcome);
+}
+
+/*
+ * A renewal for no time to speak of, less than a millisecond: in a combined store the lock ends
+ * there and then, as in Symfony's.
+ */
+static void expire(zend_object *store, zend_object *key, const latch_request *request)
+{
+    php_latch_lease *lease = lease_of_call(store, key);
+
+    if (lease == NULL) {
+        return;
+    }
+    GC_ADDREF(&lease->std);
+    php_latch_key_reduce_lifetime(key, 0);
+    php_latch_store_tell_lateness(store, key, lease, request);
+    if (EG(exception) == NULL) {
+        note_expiry(store, key, lease);
+    }
+    OBJ_RELEASE(&lease->std);
 }
 
 static bool run(zend_object *store, zend_object *key, const latch_request *request)
 {
     php_latch_lease *lease = lease_of_call(store, key);
     bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
-    bool done;
-    php_latch_outcome outcome;
+    bool was_free, done = false;
     latch_error error;
     latch_status status;
 
@@ -299,18 +399,18 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
         lease->lease.inherit = LATCH_G(inherit);
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
+    was_free = lease->lease.mode == LATCH_FREE;
     status = php_latch_run(&lease->lease, request, &error);
     /* What a PHP-written store does to get its lock, the Lock above counts as one. */
     if (LATCH_G(php_store_calls) == 0) {
-        php_latch_count(request->kind, status, lease->lease.lost);
+        php_latch_count_request(&lease->lease, request->kind, status, true);
     }
-    if (request->kind != LATCH_PROBE || LATCH_FAILED(status)) {
-        outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
-        php_latch_throw_outcome(&outcome);
+    if (php_latch_store_tell(store, key, lease, request, status, was_free)) {
+        throw_status(request->kind, status, &error, key, lease);
+        done = status == LATCH_DONE;
     }
-    done = status == LATCH_DONE;
     if (done && (takes || request->kind == LATCH_REFRESH)) {
-        done = note_expiry(key, lease);
+        done = note_expiry(store, key, lease);
     }
     OBJ_RELEASE(&lease->std);
     return done;
@@ -377,6 +477,11 @@ PHP_METHOD(Latch_Store_NativeStore, putOffExpiration)
         RETURN_THROWS();
     }
     request.ttl_ms = php_latch_ttl_ms(ttl);
+    if (ttl < 0.001 && is_combined(Z_OBJ_P(ZEND_THIS))
+        && php_latch_store_of(Z_OBJ_P(ZEND_THIS))->backend->combination->count > 0) {
+        expire(Z_OBJ_P(ZEND_THIS), key, &request);
+        return;
+    }
     run(Z_OBJ_P(ZEND_THIS), key, &request);
 }
 
@@ -407,5 +512,6 @@ void php_latch_native_store_startup(void)
     handlers = *zend_get_std_object_handlers();
     handlers.offset = offsetof(php_latch_store, std);
     handlers.free_obj = destroy;
+    handlers.get_gc = get_gc;
     handlers.clone_obj = NULL; /* a second store with the same locks makes no sense */
 }

@@ -33,8 +33,24 @@ typedef struct php_latch_outcome {
     zend_object *exception; /* owned; may be NULL for a conflict */
 } php_latch_outcome;
 
+/* What PHP code wanted that the engine has called, until the engine has returned, see call.c. */
+typedef struct php_latch_aside {
+    zend_object *thrown; /* an Error or an exit(), which is to go on; or NULL */
+    bool bailed_out;
+} php_latch_aside;
+
+/* What the thread's mailbox tells the VM by: written by other threads, too. */
+typedef struct php_latch_mail {
+    latch_mailbox *box; /* NULL until the thread keeps a lock */
+    _Atomic bool is_there;
+    zend_atomic_bool *vm_interrupt; /* the thread's */
+} php_latch_mail;
+
 ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool symfony;                  /* latch.symfony */
+    bool keep_alive;               /* latch.keep_alive */
+    bool throw_on_lost;            /* latch.throw_on_lost */
+    int64_t max_hold_ms;           /* latch.max_hold */
     latch_digest semaphore_digest; /* latch.semaphore_digest */
     bool shutting_down;            /* RSHUTDOWN has come: no interrupts any more */
     bool all_released;             /* and has done its work: no PHP code can be called any more */
@@ -46,10 +62,12 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool inherit;             /* of locks that are taken by a store's methods, see native_store.c */
     unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
-    /* Of statements that PHP code has run for a store, see sql_runner.c: */
-    zend_object *sql_failure; /* the exception of the last one that failed: the next one's cause */
-    zend_object *sql_thrown;  /* an Error or an exit(), which is to go on */
-    bool sql_bailed_out;
+    php_latch_aside aside;
+    HashTable kept;           /* of php_latch_kept, by their leases' handles: keep_alive.h */
+    latch_link notices;       /* of php_latch_keeping: whose loss is to be told */
+    php_latch_mail mail;      /* of losses */
+    zend_object *sql_failure; /* the exception of the last statement that failed in sql_runner.c:
+                                 the next one's cause */
 ZEND_END_MODULE_GLOBALS(latch)
 
 ZEND_EXTERN_MODULE_GLOBALS(latch)
@@ -74,6 +92,7 @@ extern zend_class_entry *php_latch_persisting_store_ce;
 extern zend_class_entry *php_latch_blocking_store_ce;
 extern zend_class_entry *php_latch_shared_store_ce;
 extern zend_class_entry *php_latch_blocking_shared_store_ce;
+extern zend_class_entry *php_latch_strategy_ce;     /* the interface */
 extern zend_class_entry *php_latch_logger_aware_ce; /* NULL outside drop-in mode */
 
 extern zend_class_entry *php_latch_exception_ce; /* the interface */
@@ -92,11 +111,14 @@ void php_latch_register_lease(void);
 void php_latch_register_lock(void);
 void php_latch_register_no_lock(void);
 void php_latch_register_lock_factory(void);
+void php_latch_register_combined_store(void);
 void php_latch_register_flock_store(void);
 void php_latch_register_memory_stores(void);
 void php_latch_register_redis_store(void);
 void php_latch_register_semaphore_store(void);
 void php_latch_register_sql_stores(void);
+void php_latch_register_store_factory(void);
+void php_latch_register_strategies(void);
 void php_latch_register_signals(int module_number);
 
 /* ---- names.c: the naming seam ------------------------------------------------------------ */
@@ -113,6 +135,11 @@ void php_latch_init_class_entry(zend_class_entry *ce, const char *name,
 
 /* Drop-in mode: adds the aliases under Latch\, and lets reflection show Symfony's names. */
 void php_latch_finish_names(void);
+
+/* The class if it is loaded; of the name in lower case. */
+zend_class_entry *php_latch_find_class(const char *lower_name);
+/* The class, by autoload if need be; NULL where there is none, or the autoloader has thrown. */
+zend_class_entry *php_latch_load_class(const char *name);
 
 /* ---- key.c ------------------------------------------------------------------------------- */
 
@@ -136,6 +163,8 @@ void php_latch_key_mark_unserializable(zend_object *key);
 
 /* ---- native_store.c: stores of the engine, as PHP objects -------------------------------- */
 
+typedef struct php_latch_lease php_latch_lease;
+
 /* An engine store and how many PHP objects and leases use it. */
 typedef struct php_latch_backend {
     latch_link link;         /* in LATCH_G(shared_backends), if it is shared */
@@ -143,6 +172,7 @@ typedef struct php_latch_backend {
     zend_object *connection; /* shared by those who use that object's session, which the store has
                                 a reference of; or NULL */
     latch_store *store;
+    struct php_latch_combination *combination; /* of a CombinedStore; NULL: of any other */
     uint32_t references;
 } php_latch_backend;
 
@@ -179,16 +209,36 @@ php_latch_store *php_latch_store_create(zend_class_entry *ce);
 php_latch_store *php_latch_store_of(zend_object *object);
 /* The same, constructed: its back end; NULL after throwing. */
 php_latch_backend *php_latch_store_backend(zend_object *object);
-/* Says to a lease what the store's options want; to be called before its requests. */
-void php_latch_store_configure(const php_latch_store *store, latch_lease *lease);
-/* True when no PHP subclass overrides what the engine would do. */
+/* Says to a lease of the key what the store's options want; to be called before its requests. */
+void php_latch_store_configure(const php_latch_store *store, zend_object *key,
+                               php_latch_lease *lease);
+/*
+ * True when the engine does all: no PHP subclass overrides what it would do, and nothing in a
+ * combined store is PHP's.
+ */
 bool php_latch_store_is_native(zend_object *object);
 void php_latch_native_store_startup(void);
+
+/* ---- combined_store.c, combined_log.c: stores of stores -------------------------------------- */
+
+/* A CombinedStore's logger, not a new reference; NULL when there is none. */
+zend_object *php_latch_combined_store_logger(zend_object *store);
+/* Has the store something to say of its requests, and somebody to say it to? */
+bool php_latch_store_logs(zend_object *store);
+/*
+ * To be called after each request: logs what its members answered. False after throwing, which is
+ * the logger's doing; what was taken is given back then if the lease was free before.
+ */
+bool php_latch_store_tell(zend_object *store, zend_object *key, php_latch_lease *lease,
+                          const latch_request *request, latch_status status, bool was_free);
+/* The same for a renewal that asks for no time at all. */
+void php_latch_store_tell_lateness(zend_object *store, zend_object *key, php_latch_lease *lease,
+                                   const latch_request *request);
 
 /* ---- lease.c: what a key holds in one store ---------------------------------------------- */
 
 /* Kept small: there is one for each held lock. */
-typedef struct php_latch_lease {
+struct php_latch_lease {
     latch_lease lease; /* its resource is within a zend_string */
     union {
         php_latch_backend *backend; /* of a store of the engine, which the lease names, too */
@@ -196,12 +246,16 @@ typedef struct php_latch_lease {
                                NULL when none does */
     };
     zend_object *next; /* the key's lease in another store, or NULL */
-    uint32_t users;    /* Locks that use it with `store` */
+    union {
+        struct php_latch_part *parts; /* in a CombinedStore, see combined.h; or NULL */
+        size_t users;                 /* Locks that use it with `store` */
+    };
     zend_object std;
-} php_latch_lease;
+};
 
 php_latch_lease *php_latch_lease_from(zend_object *object);
 bool php_latch_lease_is_native(const php_latch_lease *lease);
+bool php_latch_lease_is_combined(const php_latch_lease *lease);
 /* Drops the leases in sessions of PHP objects. */
 void php_latch_leases_leave_connections(void);
 /* Not a new reference. */
@@ -209,7 +263,7 @@ zend_string *php_latch_lease_resource(const php_latch_lease *lease);
 /* The key's leases, in no order; NULL past the last one. */
 php_latch_lease *php_latch_lease_first(zend_object *key);
 php_latch_lease *php_latch_lease_next(const php_latch_lease *lease);
-/* Has the key been used with one store at most? */
+/* Has the key been used with one store at most, be that a combined one? */
 bool php_latch_lease_is_alone(zend_object *key);
 /* Takes a lease away from its key. */
 void php_latch_lease_forget(zend_object *key, php_latch_lease *lease);
@@ -222,6 +276,33 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
 /* The same, made when it is missing; NULL after throwing. */
 php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
                                      zend_object *store);
+
+/* ---- keep_alive.c, losses.c: locks that are renewed, and told of when they are lost -------- */
+
+ZEND_INI_MH(php_latch_update_max_hold);
+/* Brings the key's time up to date with what is kept of it, without I/O. */
+void php_latch_key_follow(zend_object *key);
+/* Its token is known elsewhere from now on: it may be released there. */
+void php_latch_lease_hand_over(php_latch_lease *lease);
+/* To be called before the lease ends. */
+void php_latch_lease_end_keeping(const php_latch_lease *lease);
+/* Nothing is kept any more. */
+void php_latch_let_all_go(void);
+/* Hooks into the VM's interrupts. */
+void php_latch_losses_startup(void);
+void php_latch_losses_shutdown(void);
+/* Takes the mail in: counts what was lost, for those whom it concerns to be told. */
+void php_latch_losses_collect(void);
+/* In a forked child these are the parent's. */
+void php_latch_losses_forget(void);
+void php_latch_mailbox_end(php_latch_mail *mail);
+
+/* ---- redis_store.c ------------------------------------------------------------------------ */
+
+/* A RedisStore for the DSN; on failure `error` says why. */
+latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_error *error);
+/* Throws what `error` says of the DSN in that first argument. */
+void php_latch_throw_redis_dsn(const latch_error *error, const char *argument);
 
 /* ---- semaphore_store.c */
 
@@ -239,13 +320,26 @@ bool php_latch_sleep(int64_t wake_ns);
 
 int64_t php_latch_now_ns(void);
 
-/* ---- sql_runner.c: statements that PHP code runs for a store ------------------------------ */
+/* ---- call.c: PHP code that the engine calls ----------------------------------------------- */
 
+/* False where no PHP code can run any more, or only in the way of what is put aside. */
+bool php_latch_can_call(void);
+/* Runs code in which PHP may be called, and returns what that has thrown, the caller's then. */
+zend_object *php_latch_call(void (*code)(void *context), void *context);
+/* Releases an object, whose end, or that of what it holds on to, may call PHP code. */
+void php_latch_let_go(zend_object *object);
+/* Keeps what the engine must not see, until php_latch_end_calls(); consumes it. */
+void php_latch_put_aside(zend_object *thrown);
+/* Is there something that the engine's caller will not return from? */
+bool php_latch_is_put_aside(void);
 /*
  * To be called when the engine has returned: goes on with what PHP code wanted meanwhile, by an
  * Error, an exit() or a fatal error, in place of which it returns LATCH_INTERRUPTED. Else `status`.
  */
-latch_status php_latch_end_statements(latch_status status);
+latch_status php_latch_end_calls(latch_status status);
+
+/* ---- sql_runner.c: statements that PHP code runs for a store ------------------------------ */
+
 /* The exception of the last statement that failed, the caller's then; or NULL. */
 zend_object *php_latch_take_sql_failure(void);
 void php_latch_forget_sql_failure(void);
@@ -254,6 +348,9 @@ void php_latch_forget_sql_failure(void);
 
 /* Counts how a request to a store ended; `was_held`: the lock, before, for all that we knew. */
 void php_latch_count(latch_op_kind kind, latch_status status, bool was_held);
+/* The same of a request of the engine's on that lease; `is_ours`: a loss is this process's. */
+void php_latch_count_request(const latch_lease *lease, latch_op_kind kind, latch_status status,
+                             bool is_ours);
 /* A table of them for phpinfo(). */
 void php_latch_print_statistics(void);
 
@@ -299,6 +396,9 @@ bool php_latch_digest_by_name(const char *name, latch_digest *kind);
 /* Calls $logger->$level($message, ['resource' => $key, $name => $value]); no logger, no call. */
 void php_latch_log(zend_object *logger, const char *level, const char *message, zend_object *key,
                    const char *name, zval *value);
+/* The same with ['resource' => $key] + $context, which it consumes. */
+void php_latch_log_context(zend_object *logger, const char *level, const char *message,
+                           zend_object *key, zval *context);
 /* Checks that `logger` is a Psr\Log\LoggerInterface; false after throwing a TypeError. */
 bool php_latch_check_logger(zend_object *logger);
 

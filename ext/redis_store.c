@@ -8,6 +8,10 @@
 
 #include <math.h>
 
+#define DEFAULT_TTL_S 300.0
+
+static zend_class_entry *redis_store_ce;
+
 static zend_object *create(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
@@ -21,24 +25,58 @@ static void throw_ttl(zend_class_entry *ce, double ttl)
                             ZSTR_VAL(ce->name), ttl);
 }
 
-static void throw_dsn(const latch_error *error)
+void php_latch_throw_redis_dsn(const latch_error *error, const char *argument)
 {
     char problem[sizeof(error->message) + 32];
 
-    if (error->status == LATCH_ERROR_ARGUMENT) {
+    if (error->status == LATCH_ERROR_ARGUMENT || error->status == LATCH_ERROR_UNSUPPORTED) {
         snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "redis", problem);
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, argument, problem);
     } else {
         zend_throw_exception(php_latch_storage_ce, error->message, 0);
     }
 }
 
+static latch_status open_store(php_latch_store *store, zend_string *dsn, double ttl,
+                               latch_error *error)
+{
+#ifdef LATCH_WITH_REDIS
+    const latch_store_options options = {.dsn = ZSTR_VAL(dsn), .dsn_length = ZSTR_LEN(dsn)};
+    latch_store *opened = latch_store_open(php_latch_engine, "redis", &options, error);
+
+    if (opened == NULL) {
+        return error->status;
+    }
+    store->backend = php_latch_backend_share(opened);
+    store->initial_ttl_ms = php_latch_ttl_ms(ttl);
+    return LATCH_DONE;
+#else
+    *error = (latch_error){
+        .status = LATCH_ERROR_UNSUPPORTED,
+        .message = "this build of Latch has no RedisStore: build it again where hiredis and "
+                   "pkg-config are installed",
+    };
+    return error->status;
+#endif
+}
+
+latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_error *error)
+{
+    php_latch_store *made = php_latch_store_create(redis_store_ce);
+    latch_status status = open_store(made, dsn, DEFAULT_TTL_S, error);
+
+    if (status == LATCH_DONE) {
+        ZVAL_OBJ(store, &made->std);
+    } else {
+        OBJ_RELEASE(&made->std);
+    }
+    return status;
+}
+
 PHP_METHOD(Latch_Store_RedisStore, __construct)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
-    latch_store_options options = {.dsn = NULL};
-    double ttl = 300;
-    latch_store *opened;
+    double ttl = DEFAULT_TTL_S;
     latch_error error;
     zend_string *dsn;
 
@@ -56,25 +94,13 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
         throw_ttl(store->std.ce, ttl);
         RETURN_THROWS();
     }
-#ifndef LATCH_WITH_REDIS
-    zend_throw_exception(php_latch_invalid_argument_ce,
-                         "This build of Latch has no RedisStore: build it again where hiredis and "
-                         "pkg-config are installed",
-                         0);
-    RETURN_THROWS();
-#endif
-    options.dsn = ZSTR_VAL(dsn);
-    options.dsn_length = ZSTR_LEN(dsn);
-    opened = latch_store_open(php_latch_engine, "redis", &options, &error);
-    if (opened == NULL) {
-        throw_dsn(&error);
-        RETURN_THROWS();
+    if (open_store(store, dsn, ttl, &error) != LATCH_DONE) {
+        php_latch_throw_redis_dsn(&error, "redis");
     }
-    store->backend = php_latch_backend_share(opened);
-    store->initial_ttl_ms = php_latch_ttl_ms(ttl);
 }
 
 void php_latch_register_redis_store(void)
 {
-    register_class_Latch_Store_RedisStore(php_latch_shared_store_ce)->create_object = create;
+    redis_store_ce = register_class_Latch_Store_RedisStore(php_latch_shared_store_ce);
+    redis_store_ce->create_object = create;
 }

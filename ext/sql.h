@@ -17,9 +17,6 @@ enum {
 /* What the sessions of PHP code are held by. */
 typedef enum { PHP_LATCH_PDO = 0, PHP_LATCH_DBAL } php_latch_sql_client;
 
-/* The class if it is loaded; of the name in lower case. */
-zend_class_entry *php_latch_find_class(const char *lower_name);
-
 /* Calls a method that the object has; leaves what it throws. */
 void php_latch_call_method(zend_object *object, const char *lower_name, zval *result,
                            uint32_t argument_count, zval *arguments);

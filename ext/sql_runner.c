@@ -2,10 +2,8 @@
  * Statements that PHP code runs for the engine, in a session that PHP code has: by a \PDO object or
  * a Doctrine DBAL connection.
  *
- * The engine stands above on the stack, in the middle of an operation, and cannot be left by
- * longjmp() nor be called for the same session. So PHP's signal handlers wait until the statement
- * has ended, and what ends a script (a fatal error, exit()) or is no matter of the store (an Error)
- * is put aside until the engine has returned: php_latch_end_statements().
+ * The engine stands above on the stack, in the middle of an operation, and cannot be called for the
+ * same session. So PHP's signal handlers wait until the statement has ended.
  */
 #include "sql.h"
 
@@ -19,15 +17,6 @@ typedef struct sql_session {
     bool is_running; /* a statement */
 } sql_session;
 
-/* What is put aside while a statement runs. */
-typedef struct sql_call {
-    zend_execute_data frame; /* exceptions stop here */
-    zend_object *exception;  /* pending, when a destructor releases */
-    const zend_op *opline_before_exception;
-    bool interrupt;
-    sigset_t signals;
-} sql_call;
-
 /* How the server says that a statement has failed. */
 typedef struct sql_trouble {
     bool is_known; /* it was the server, or the connection, and nobody in between */
@@ -35,16 +24,6 @@ typedef struct sql_trouble {
     zend_long code;
     char message[256];
 } sql_trouble;
-
-zend_class_entry *php_latch_find_class(const char *lower_name)
-{
-    zend_string *name = zend_string_init(lower_name, strlen(lower_name), 0);
-    zend_class_entry *ce =
-        zend_lookup_class_ex(name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD | ZEND_FETCH_CLASS_SILENT);
-
-    zend_string_release(name);
-    return ce;
-}
 
 void php_latch_call_method(zend_object *object, const char *lower_name, zval *result,
                            uint32_t argument_count, zval *arguments)
@@ -75,39 +54,37 @@ static void block_signals(sigset_t *before)
 
 static bool can_call(const sql_session *session)
 {
-    return !session->is_running && !LATCH_G(all_released) && !LATCH_G(sql_bailed_out)
-           && !php_latch_is_out_of_memory();
-}
-
-static void begin_call(sql_session *session, sql_call *call)
-{
-    session->is_running = true;
-    block_signals(&call->signals);
-    call->interrupt = zend_atomic_bool_load_ex(&EG(vm_interrupt));
-    zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
-    call->exception = EG(exception);
-    call->opline_before_exception = EG(opline_before_exception);
-    EG(exception) = NULL;
-    memset(&call->frame, 0, sizeof(call->frame));
-    call->frame.func = (zend_function *) &zend_pass_function;
-    call->frame.prev_execute_data = EG(current_execute_data);
-    EG(current_execute_data) = &call->frame;
+    return !session->is_running && php_latch_can_call();
 }
 
 /* Returns what was thrown. */
-static zend_object *end_call(sql_session *session, const sql_call *call)
+static zend_object *call(sql_session *session, void (*code)(void *context), void *context)
 {
-    zend_object *thrown = EG(exception);
+    zend_object *thrown;
+    bool interrupt;
+    sigset_t signals;
 
-    EG(current_execute_data) = call->frame.prev_execute_data;
-    EG(exception) = call->exception;
-    EG(opline_before_exception) = call->opline_before_exception;
-    if (call->interrupt) {
+    session->is_running = true;
+    block_signals(&signals);
+    interrupt = zend_atomic_bool_load_ex(&EG(vm_interrupt));
+    zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
+    thrown = php_latch_call(code, context);
+    if (interrupt) {
         zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
     }
-    pthread_sigmask(SIG_SETMASK, &call->signals, NULL);
+    pthread_sigmask(SIG_SETMASK, &signals, NULL);
     session->is_running = false;
     return thrown;
+}
+
+/* What is thrown while we ask about something else is of no use to anybody. */
+static void call_quietly(sql_session *session, void (*code)(void *context), void *context)
+{
+    zend_object *thrown = call(session, code, context);
+
+    if (thrown != NULL) {
+        php_latch_let_go(thrown);
+    }
 }
 
 /* ---- Failures ------------------------------------------------------------------------------- */
@@ -151,9 +128,17 @@ static void note_error_of(sql_trouble *trouble, zend_object *object)
     zval_ptr_dtor(&info);
 }
 
+typedef struct exception_reading {
+    zend_object *exception;
+    sql_trouble *trouble;
+} exception_reading;
+
 /* Of an Exception: PDO's, or one of Doctrine DBAL's, which know their SQLSTATE, too. */
-static void read_exception(zend_object *exception, sql_trouble *trouble)
+static void read_exception(void *context)
 {
+    const exception_reading *reading = context;
+    zend_object *exception = reading->exception;
+    sql_trouble *trouble = reading->trouble;
     zend_class_entry *pdo_exception = php_latch_find_class("pdoexception");
     zval unused, *property;
 
@@ -283,49 +268,39 @@ static bool take_value(zval *answer, char *value, size_t size)
     return is_value;
 }
 
-static bool run_statement(const sql_session *session, const char *statement, char *value,
-                          size_t size, sql_trouble *trouble)
+/* A statement, and what has come of it. */
+typedef struct sql_statement {
+    const sql_session *session;
+    const char *text;
+    char *value;
+    size_t size;
+    sql_trouble trouble;
+    bool is_answered;
+} sql_statement;
+
+static void run_statement(void *context)
 {
-    zend_string *text = zend_string_init(statement, strlen(statement), 0);
+    sql_statement *statement = context;
+    zend_string *text = zend_string_init(statement->text, strlen(statement->text), 0);
     zval answer;
 
     ZVAL_UNDEF(&answer);
-    if (session->client == PHP_LATCH_PDO) {
-        run_by_pdo(session->connection, text, &answer, trouble);
+    if (statement->session->client == PHP_LATCH_PDO) {
+        run_by_pdo(statement->session->connection, text, &answer, &statement->trouble);
     } else {
-        run_by_dbal(session->connection, text, &answer);
+        run_by_dbal(statement->session->connection, text, &answer);
     }
     zend_string_release(text);
-    return take_value(&answer, value, size);
-}
-
-/* What is thrown while we ask about an exception is of no use to anybody. */
-static void forget_thrown(sql_session *session, const sql_call *call)
-{
-    zend_object *thrown = end_call(session, call);
-
-    if (thrown != NULL) {
-        OBJ_RELEASE(thrown);
-    }
+    statement->is_answered = take_value(&answer, statement->value, statement->size);
 }
 
 static latch_status judge_exception(sql_session *session, zend_object *exception,
                                     latch_error *error)
 {
     sql_trouble trouble = {.message = ""};
-    sql_call call;
+    exception_reading reading = {exception, &trouble};
 
-    begin_call(session, &call);
-    zend_try
-    {
-        read_exception(exception, &trouble);
-    }
-    zend_catch
-    {
-        LATCH_G(sql_bailed_out) = true;
-    }
-    zend_end_try();
-    forget_thrown(session, &call);
+    call_quietly(session, read_exception, &reading);
     snprintf(error->message, sizeof(error->message), "%s", trouble.message);
     return judge(&trouble);
 }
@@ -352,83 +327,80 @@ zend_object *php_latch_take_sql_failure(void)
 static latch_status take_thrown(sql_session *session, zend_object *thrown, latch_error *error)
 {
     latch_status status;
+    zend_object *before;
 
     if (!instanceof_function(thrown->ce, zend_ce_exception)) {
-        LATCH_G(sql_thrown) = thrown;
+        php_latch_put_aside(thrown);
         return LATCH_INTERRUPTED;
     }
     status = judge_exception(session, thrown, error);
-    php_latch_forget_sql_failure();
+    before = php_latch_take_sql_failure();
     LATCH_G(sql_failure) = thrown;
+    if (before != NULL) {
+        php_latch_let_go(before);
+    }
     return status;
 }
 
 /* ---- The runner ----------------------------------------------------------------------------- */
 
-static latch_status run(void *context, const char *statement, char *value, size_t size,
+static latch_status run(void *context, const char *text, char *value, size_t size,
                         latch_error *error)
 {
     sql_session *session = context;
-    sql_trouble trouble = {.message = "it gave no answer"};
-    volatile bool is_answered = false;
+    sql_statement statement = {
+        .session = session,
+        .text = text,
+        .value = value,
+        .size = size,
+        .trouble = {.message = "it gave no answer"},
+    };
     zend_object *thrown;
-    sql_call call;
 
     if (!can_call(session)) {
         return LATCH_ERROR_MEMORY;
     }
-    begin_call(session, &call);
-    zend_try
-    {
-        is_answered = run_statement(session, statement, value, size, &trouble);
-    }
-    zend_catch
-    {
-        LATCH_G(sql_bailed_out) = true;
-    }
-    zend_end_try();
-    thrown = end_call(session, &call);
-    if (LATCH_G(sql_bailed_out)) {
+    thrown = call(session, run_statement, &statement);
+    if (LATCH_G(aside).bailed_out) {
         return LATCH_INTERRUPTED;
     }
     if (thrown != NULL) {
         return take_thrown(session, thrown, error);
     }
-    if (is_answered) {
+    if (statement.is_answered) {
         return LATCH_DONE;
     }
-    snprintf(error->message, sizeof(error->message), "%s", trouble.message);
-    return judge(&trouble);
+    snprintf(error->message, sizeof(error->message), "%s", statement.trouble.message);
+    return judge(&statement.trouble);
+}
+
+typedef struct transaction_question {
+    const sql_session *session;
+    bool answer;
+} transaction_question;
+
+static void ask_for_transaction(void *context)
+{
+    transaction_question *question = context;
+    zval result;
+
+    php_latch_call_method(question->session->connection,
+                          question->session->client == PHP_LATCH_PDO ? "intransaction"
+                                                                     : "istransactionactive",
+                          &result, 0, NULL);
+    question->answer = Z_TYPE(result) != IS_FALSE;
+    zval_ptr_dtor(&result);
 }
 
 static bool is_in_transaction(void *context)
 {
     sql_session *session = context;
-    volatile bool answer = true;
-    sql_call call;
+    transaction_question question = {session, true};
 
-    if (!can_call(session)) {
-        return true;
+    if (can_call(session)) {
+        call_quietly(session, ask_for_transaction, &question);
     }
-    begin_call(session, &call);
-    zend_try
-    {
-        zval result;
-
-        php_latch_call_method(session->connection,
-                              session->client == PHP_LATCH_PDO ? "intransaction"
-                                                               : "istransactionactive",
-                              &result, 0, NULL);
-        answer = Z_TYPE(result) != IS_FALSE;
-        zval_ptr_dtor(&result);
-    }
-    zend_catch
-    {
-        LATCH_G(sql_bailed_out) = true;
-    }
-    zend_end_try();
-    forget_thrown(session, &call);
-    return answer;
+    return question.answer;
 }
 
 static void close_session(void *context)
@@ -452,64 +424,4 @@ latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_cli
         .is_in_transaction = is_in_transaction,
         .close = close_session,
     };
-}
-
-/* ---- After the engine has returned ---------------------------------------------------------- */
-
-/* It was thrown before: nobody need be told of it anew. */
-static void rethrow(zend_object *thrown)
-{
-    zend_execute_data *frame = EG(current_execute_data);
-    zend_object *pending = EG(exception);
-
-    if (pending != NULL && (zend_is_unwind_exit(pending) || zend_is_graceful_exit(pending))) {
-        OBJ_RELEASE(thrown);
-        return;
-    }
-    if (pending != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown))) {
-        OBJ_RELEASE(pending);
-    } else if (pending != NULL) {
-        zend_exception_set_previous(thrown, pending);
-    }
-    EG(exception) = thrown;
-    if (frame->func != NULL && ZEND_USER_CODE(frame->func->common.type)
-        && frame->opline->opcode != ZEND_HANDLE_EXCEPTION) {
-        EG(opline_before_exception) = frame->opline;
-        frame->opline = EG(exception_op);
-    }
-}
-
-/* Where no PHP code runs any more that it could be thrown to. */
-static void warn_of(zend_object *thrown)
-{
-    zend_execute_data frame = {.func = (zend_function *) &zend_pass_function};
-
-    EG(current_execute_data) = &frame;
-    EG(exception) = thrown;
-    if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
-        zend_clear_exception();
-    } else {
-        php_latch_warn_of_exception();
-    }
-    EG(current_execute_data) = NULL;
-}
-
-latch_status php_latch_end_statements(latch_status status)
-{
-    zend_object *thrown = LATCH_G(sql_thrown);
-
-    LATCH_G(sql_thrown) = NULL;
-    if (LATCH_G(sql_bailed_out)) {
-        LATCH_G(sql_bailed_out) = false;
-        zend_bailout();
-    }
-    if (thrown == NULL) {
-        return status;
-    }
-    if (EG(current_execute_data) != NULL) {
-        rethrow(thrown);
-    } else {
-        warn_of(thrown);
-    }
-    return LATCH_INTERRUPTED;
 }

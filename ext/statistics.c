@@ -20,6 +20,16 @@ void php_latch_count(latch_op_kind kind, latch_status status, bool was_held)
     }
 }
 
+void php_latch_count_request(const latch_lease *lease, latch_op_kind kind, latch_status status,
+                             bool is_ours)
+{
+    if (!lease->kept) {
+        php_latch_count(kind, status, lease->lost && is_ours);
+    } else if (status != LATCH_ERROR_LOST) {
+        php_latch_count(kind, status, false); /* its loss is told, and counted then (losses.c) */
+    }
+}
+
 PHP_METHOD(Latch_Lock, getStatistics)
 {
     const php_latch_statistics *statistics = &LATCH_G(statistics);

@@ -26,6 +26,7 @@ int64_t php_latch_now_ns(void)
 static interrupt_outcome run_interrupts(void)
 {
     volatile interrupt_outcome outcome = GO_ON;
+    const php_latch_aside aside = LATCH_G(aside); /* not that of the operations of handlers */
 
     if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
         return GO_ON;
@@ -34,6 +35,7 @@ static interrupt_outcome run_interrupts(void)
         return STOP; /* the VM's to report, as soon as we have returned */
     }
     zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
+    LATCH_G(aside) = (php_latch_aside){NULL, false};
     zend_try
     {
         if (zend_atomic_bool_load_ex(&EG(timed_out))) {
@@ -48,16 +50,27 @@ static interrupt_outcome run_interrupts(void)
         outcome = BAIL_OUT;
     }
     zend_end_try();
+    LATCH_G(aside) = aside;
     return outcome;
 }
 
-/*
- * Sleeps until the descriptor is ready, a signal comes, or it is `wake_ns`; one slice at most. Not
- * at all if PHP has something to run, unless that has to wait.
- */
-static void sleep_slice(int fd, short events, int64_t wake_ns, bool interruptible)
+/* What an operation, if there is one, waits for beside the time. */
+typedef struct readiness {
+    struct pollfd descriptors[LATCH_DESCRIPTORS_MAX];
+    nfds_t count;
+} readiness;
+
+static void find_readiness(readiness *ready, const latch_op *op, latch_status status)
 {
-    struct pollfd descriptor = {.fd = fd, .events = events};
+    ready->count = status == LATCH_WANT_IO ? latch_op_descriptors(op, ready->descriptors) : 0;
+}
+
+/*
+ * Sleeps until a descriptor is ready, a signal comes, or it is `wake_ns`; one slice at most. Not at
+ * all if PHP has something to run, unless that has to wait.
+ */
+static void sleep_slice(readiness *ready, int64_t wake_ns, bool interruptible)
+{
     int64_t left_ns = wake_ns - php_latch_now_ns();
     struct timespec left;
     sigset_t all, before;
@@ -68,7 +81,7 @@ static void sleep_slice(int fd, short events, int64_t wake_ns, bool interruptibl
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (!interruptible || !zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
-        ppoll(&descriptor, fd >= 0 ? 1 : 0, &left, &before);
+        ppoll(ready->descriptors, ready->count, &left, &before);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -77,14 +90,13 @@ static void sleep_slice(int fd, short events, int64_t wake_ns, bool interruptibl
  * The same for an answer that comes in no time, with two system calls less: signals are not
  * blocked. One that comes just before the sleep is seen after it, GLANCE_NS later at most.
  */
-static void glance(int fd, short events, int64_t wake_ns)
+static void glance(readiness *ready, int64_t wake_ns)
 {
-    struct pollfd descriptor = {.fd = fd, .events = events};
     int64_t left_ns = wake_ns - php_latch_now_ns();
     struct timespec left = {0};
 
     left.tv_nsec = (long) (left_ns < 0 ? 0 : left_ns > GLANCE_NS ? GLANCE_NS : left_ns);
-    ppoll(&descriptor, 1, &left, NULL);
+    ppoll(ready->descriptors, ready->count, &left, NULL);
 }
 
 static void count_wait_since(int64_t begun_ns)
@@ -96,9 +108,11 @@ bool php_latch_sleep(int64_t wake_ns)
 {
     int64_t begun_ns = php_latch_now_ns();
     interrupt_outcome outcome = GO_ON;
+    readiness nothing;
 
+    nothing.count = 0;
     while (outcome == GO_ON && php_latch_now_ns() < wake_ns) {
-        sleep_slice(-1, 0, wake_ns, true);
+        sleep_slice(&nothing, wake_ns, true);
         outcome = run_interrupts();
     }
     count_wait_since(begun_ns);
@@ -112,9 +126,11 @@ bool php_latch_sleep(int64_t wake_ns)
 static latch_status give_up(latch_op *op)
 {
     latch_status status = latch_op_cancel(op, php_latch_now_ns());
+    readiness ready;
 
     while (LATCH_WANTS(status)) {
-        sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns, false);
+        find_readiness(&ready, op, status);
+        sleep_slice(&ready, op->wake_ns, false);
         status = latch_op_cancel(op, php_latch_now_ns());
     }
     return status;
@@ -125,6 +141,7 @@ static latch_status wait_for(latch_op *op, latch_status status)
     bool waits = false, first = true;
     int64_t begun_ns = 0;
     interrupt_outcome outcome = GO_ON;
+    readiness ready;
 
     while (LATCH_WANTS(status)) {
         if (!waits && op->waiting) {
@@ -132,10 +149,11 @@ static latch_status wait_for(latch_op *op, latch_status status)
             begun_ns = php_latch_now_ns();
             LATCH_G(statistics).waits++;
         }
+        find_readiness(&ready, op, status);
         if (first && status == LATCH_WANT_IO && !waits) {
-            glance(op->fd, op->events, op->wake_ns);
+            glance(&ready, op->wake_ns);
         } else {
-            sleep_slice(status == LATCH_WANT_IO ? op->fd : -1, op->events, op->wake_ns, true);
+            sleep_slice(&ready, op->wake_ns, true);
         }
         first = false;
         outcome = run_interrupts();
@@ -149,10 +167,20 @@ static latch_status wait_for(latch_op *op, latch_status status)
     if (waits) {
         count_wait_since(begun_ns);
     }
-    if (outcome == BAIL_OUT) {
-        zend_bailout();
-    }
+    LATCH_G(aside).bailed_out |= outcome == BAIL_OUT;
     return status;
+}
+
+/* Gives back what was taken although its caller will not hear of it. */
+static void take_back(latch_lease *lease)
+{
+    const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
+    latch_error error;
+    latch_op op;
+
+    if (LATCH_WANTS(latch_op_begin(&op, lease, &release, &error))) {
+        give_up(&op); /* a release is carried out to its end */
+    }
 }
 
 latch_status php_latch_run(latch_lease *lease, const latch_request *request, latch_error *error)
@@ -165,5 +193,9 @@ latch_status php_latch_run(latch_lease *lease, const latch_request *request, lat
     if (LATCH_WANTS(status)) {
         status = wait_for(&op, status);
     }
-    return php_latch_end_statements(status);
+    if (status == LATCH_DONE && php_latch_is_put_aside() && op.mode_before == LATCH_FREE
+        && (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED)) {
+        take_back(lease);
+    }
+    return php_latch_end_calls(status);
 }

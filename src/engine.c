@@ -1,6 +1,7 @@
 /* The engine: what the stores of one process share, and what a fork does to their descriptors. */
-#include "internal.h"
+#include "renewal.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,11 +21,17 @@ latch_engine *latch_engine_create(const latch_env *env, latch_error *error)
     engine->fork_count = 0;
     latch_link_init(&engine->descriptors);
     pthread_mutex_init(&engine->mutex, NULL);
+    pthread_mutex_init(&engine->renewer_mutex, NULL);
+    engine->renewer = NULL;
     return engine;
 }
 
 void latch_engine_destroy(latch_engine *engine)
 {
+    if (engine->renewer != NULL && !latch_renewer_destroy(engine->renewer)) {
+        return; /* its thread is still at work with it */
+    }
+    pthread_mutex_destroy(&engine->renewer_mutex);
     pthread_mutex_destroy(&engine->mutex);
     engine->env.deallocate(engine->env.context, engine);
 }
@@ -41,7 +48,11 @@ int64_t latch_engine_wall_ns(const latch_engine *engine)
 
 void latch_engine_before_fork(latch_engine *engine)
 {
-    /* A fork copies memory at one instant: no other thread may be changing the list then. */
+    /* A fork copies memory at one instant: no other thread may be changing these lists then. */
+    pthread_mutex_lock(&engine->renewer_mutex);
+    if (engine->renewer != NULL) {
+        latch_renewer_before_fork(engine->renewer);
+    }
     pthread_mutex_lock(&engine->mutex);
 }
 
@@ -49,6 +60,10 @@ void latch_engine_after_fork_in_parent(latch_engine *engine)
 {
     engine->fork_count++;
     pthread_mutex_unlock(&engine->mutex);
+    if (engine->renewer != NULL) {
+        latch_renewer_after_fork_in_parent(engine->renewer);
+    }
+    pthread_mutex_unlock(&engine->renewer_mutex);
 }
 
 /*
@@ -88,7 +103,11 @@ void latch_engine_after_fork_in_child(latch_engine *engine)
     }
     engine->generation++;
     engine->fork_count++;
+    if (engine->renewer != NULL) {
+        latch_renewer_after_fork_in_child(engine->renewer);
+    }
     pthread_mutex_unlock(&engine->mutex);
+    pthread_mutex_unlock(&engine->renewer_mutex);
 }
 
 unsigned latch_engine_generation(const latch_engine *engine)
@@ -127,6 +146,22 @@ void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor)
     if (descriptor->fd >= 0) {
         close(descriptor->fd);
         descriptor->fd = -1;
+    }
+}
+
+/* PHP may unload this library, at the end of the process, while a thread still runs in it. */
+void latch_pin_library(void)
+{
+    Dl_info info;
+    void *library;
+
+    if (dladdr((void *) latch_pin_library, &info) == 0 || info.dli_fname == NULL) {
+        return;
+    }
+    /* NULL for a program, which nobody unloads. What is pinned remains so when it is closed. */
+    library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    if (library != NULL) {
+        dlclose(library);
     }
 }
 

@@ -20,10 +20,12 @@ typedef struct latch_descriptor {
 
 struct latch_engine {
     latch_env env;
-    pthread_mutex_t mutex;       /* guards descriptors; held across fork() */
-    latch_link descriptors;      /* of latch_descriptor */
-    unsigned generation;         /* written only in a child that has one thread */
-    _Atomic unsigned fork_count; /* forks seen, as parent or as child */
+    pthread_mutex_t mutex;         /* guards descriptors; held across fork() */
+    latch_link descriptors;        /* of latch_descriptor */
+    unsigned generation;           /* written only in a child that has one thread */
+    _Atomic unsigned fork_count;   /* forks seen, as parent or as child */
+    pthread_mutex_t renewer_mutex; /* guards the making of: */
+    struct latch_renewer *renewer; /* NULL until somebody has a mailbox */
 };
 
 void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd);
@@ -37,6 +39,37 @@ void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor,
 void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor);
 /* Forgets it, so that its memory may go, and leaves it open: the caller's to close, unless -1. */
 int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor);
+
+/* A request that goes on, though who began it has what it wanted. */
+typedef struct latch_left {
+    latch_op op;
+    latch_error error;
+    unsigned generation; /* of the process whose it is */
+} latch_left;
+
+/*
+ * Leaves an operation in flight to its lease, whose next one waits for its end; but a release comes
+ * behind whatever it is, and goes on with one that was left. False: it has to be waited for, as its
+ * store cannot go without, or memory ran out.
+ */
+bool latch_op_leave(const latch_op *op);
+/* latch_op_descriptors(), of `max` at most. */
+size_t latch_op_list_descriptors(const latch_op *op, struct pollfd *descriptors, size_t max);
+/*
+ * Makes way for what is to come behind a release that was left, without its answer, and forgets
+ * what a fork has copied. False: nothing should come, if that can be, as the server has not
+ * answered many releases yet.
+ */
+bool latch_left_pass(latch_lease *lease);
+/* Forgets what was left on a lease. */
+void latch_left_drop(latch_lease *lease);
+
+/* A fresh token. */
+latch_status latch_token_make(const latch_engine *engine, char token[LATCH_TOKEN_MAX + 1],
+                              latch_error *error);
+
+/* Keeps this library loaded, to its process's end, as a thread runs in it. */
+void latch_pin_library(void);
 
 void *latch_allocate(const latch_engine *engine, size_t size); /* uninitialised */
 void latch_free(const latch_engine *engine, void *pointer);

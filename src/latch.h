@@ -4,7 +4,8 @@
  * This is the engine's one public header. The engine knows neither PHP nor Zend; clock, allocator,
  * random source and digests are passed in (latch_env), it keeps no global state and never ends the
  * process. What a request waits for is told to the caller, who owns the waiting; only a step of the
- * semaphore store sleeps by itself, for 10 ms at most, as semaphores cannot be polled.
+ * semaphore store sleeps by itself, for 10 ms at most, as semaphores cannot be polled; and to close
+ * a store may take as long as its server needs to read what was sent last.
  * docs/engine.md walks one contended acquire through these calls.
  *
  * Threads: a latch_engine may be shared by all threads of a process. A store, its leases and their
@@ -13,6 +14,7 @@
 #ifndef LATCH_H
 #define LATCH_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,12 +33,13 @@ typedef enum latch_status {
     LATCH_WANT_TIMER,   /* Step again at op->wake_ns. */
     LATCH_INTERRUPTED,  /* Never the engine's answer: its user gave the wait up. */
     LATCH_ERROR_MEMORY, /* The allocator returned NULL. */
-    LATCH_ERROR_ARGUMENT, /* An argument is out of its range. */
-    LATCH_ERROR_SYSTEM,   /* A system call failed; sys_errno says how. */
-    LATCH_ERROR_STORE,    /* The store's server cannot be reached, or has refused the request. */
-    LATCH_ERROR_DEADLOCK, /* Only this thread could end the wait that it was about to begin. */
-    LATCH_ERROR_LOST,     /* A lease that was held is held no more. */
-    LATCH_ERROR_BUSY,     /* Another operation is in flight on the same lease. */
+    LATCH_ERROR_ARGUMENT,    /* An argument is out of its range. */
+    LATCH_ERROR_UNSUPPORTED, /* A DSN asks for what this store does not have, others may. */
+    LATCH_ERROR_SYSTEM,      /* A system call failed; sys_errno says how. */
+    LATCH_ERROR_STORE,       /* The store's server cannot be reached, or has refused the request. */
+    LATCH_ERROR_DEADLOCK,    /* Only this thread could end the wait that it was about to begin. */
+    LATCH_ERROR_LOST,        /* A lease that was held is held no more. */
+    LATCH_ERROR_BUSY,        /* Another operation is in flight on the same lease. */
 } latch_status;
 
 #define LATCH_WANTS(status) ((status) == LATCH_WANT_IO || (status) == LATCH_WANT_TIMER)
@@ -157,6 +160,41 @@ typedef struct latch_sql_runner {
     void (*close)(void *context); /* called when the store is closed */
 } latch_sql_runner;
 
+typedef struct latch_lease latch_lease;
+typedef struct latch_request latch_request;
+
+/*
+ * Carries requests out for a store that the engine's user has, whatever it locks in. run() may
+ * block: the store's operations end within their first step. Of what the lease notes it writes
+ * nothing but `state`, which is the user's own here.
+ */
+typedef struct latch_store_calls {
+    void *context;
+    /* LATCH_DONE, LATCH_CONFLICT, or an error, which it describes. */
+    latch_status (*run)(void *context, latch_lease *lease, const latch_request *request,
+                        latch_error *error);
+    void (*close)(void *context); /* called when the store is closed; may be NULL */
+} latch_store_calls;
+
+/*
+ * How many members of a combined store have to agree. What is_met() says of a number it says of
+ * every larger one, and can_be_met() of every smaller one.
+ */
+typedef struct latch_strategy {
+    void *context;
+    bool (*is_met)(void *context, size_t successes, size_t members);
+    bool (*can_be_met)(void *context, size_t failures, size_t members);
+    /*
+     * May is_met() be asked as often as one likes? Then a request is decided as soon as it says so.
+     * Else when all members have answered, as Symfony's CombinedStore does, which a strategy of the
+     * user's may count on; a probe is decided early all the same, as there.
+     */
+    bool is_pure;
+} latch_strategy;
+
+extern const latch_strategy latch_consensus; /* more than half of them */
+extern const latch_strategy latch_unanimity; /* all of them */
+
 typedef struct latch_store_options {
     const char *path; /* flock: an existing directory, absolute; copied */
     /* semaphore: goes before the resource into the digest; copied, may be NULL when length is 0 */
@@ -170,6 +208,11 @@ typedef struct latch_store_options {
     const latch_setting *settings; /* postgresql, mysql: what goes before the same in the DSN */
     size_t setting_count;
     const latch_sql_runner *runner; /* postgresql, mysql: a session that is there; instead of dsn */
+    const latch_store_calls *calls; /* callback; copied */
+    /* combined; copied. The members are the caller's, and are closed after the combined store. */
+    const latch_strategy *strategy;
+    latch_store *const *members;
+    size_t member_count;
 } latch_store_options;
 
 /*
@@ -203,22 +246,27 @@ typedef enum latch_mode { LATCH_FREE = 0, LATCH_SHARED, LATCH_EXCLUSIVE } latch_
  * read-only to the caller but `inherit`, `pass_on` and `remove`, which are read when the lease is
  * acquired and released.
  */
-typedef struct latch_lease {
-    latch_store *store;   /* NULL: somebody else drives the store and notes the outcome here */
-    const char *resource; /* the caller's; outlives the lease */
-    size_t resource_length;
-    int64_t deadline_ns;    /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
-    uint64_t fencing_token; /* 0 = none */
-    void *state;            /* the store's own */
-    char *token;            /* the lease's own; NULL until it has one */
-    uint8_t mode;           /* of latch_mode */
-    bool busy;              /* an operation is in flight */
-    bool lost;              /* the last operation found it gone, though it had been held */
-    bool inherit;           /* forked children may release it (daemons); flock: and keep it */
-    bool pass_on;           /* flock: and in the programs that are started meanwhile */
-    bool remove;            /* flock: remove the lock file when an exclusive lock is released */
-} latch_lease;
+struct latch_lease {
+    latch_store *store;      /* NULL: somebody else drives the store and notes the outcome here */
+    const char *resource;    /* the caller's; outlives the lease */
+    int64_t deadline_ns;     /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
+    uint64_t fencing_token;  /* 0 = none */
+    void *state;             /* the store's own */
+    char *token;             /* the lease's own; NULL until it has one */
+    struct latch_left *left; /* a request whose end nobody has awaited; NULL: none */
+    uint32_t resource_length;
+    uint8_t mode;     /* of latch_mode */
+    bool busy : 1;    /* an operation is in flight */
+    bool lost : 1;    /* the last operation found it gone, though it had been held */
+    bool inherit : 1; /* forked children may release it (daemons); flock: and keep it */
+    bool pass_on : 1; /* flock: and in the programs that are started meanwhile */
+    bool remove : 1;  /* flock: remove the lock file when an exclusive lock is released */
+    bool kept : 1;    /* by latch_lease_keep() */
+    /* The caller's note, for latch_keep.is_shared_out: somebody else knows the token. */
+    bool handed_over : 1;
+};
 
+/* Of a resource that is longer the first 4 GiB count. */
 void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length);
 
 /*
@@ -240,9 +288,10 @@ const char *latch_lease_shared_token(const latch_lease *lease);
 /*
  * True while nobody else can hold the resource, as far as is known here, without I/O: acquired,
  * not released, not lost, and `now_ns` before a deadline that was counted from the moment at which
- * the acquiring or renewing command was sent.
+ * the acquiring or renewing command was sent. What is kept (latch_lease_keep()) and found past its
+ * deadline is lost from then on.
  */
-bool latch_lease_held(const latch_lease *lease, int64_t now_ns);
+bool latch_lease_held(latch_lease *lease, int64_t now_ns);
 
 /*
  * Forgets the lease, and its token, without releasing it. What the store keeps (a token in a table)
@@ -250,6 +299,80 @@ bool latch_lease_held(const latch_lease *lease, int64_t now_ns);
  * flight.
  */
 void latch_lease_drop(latch_lease *lease);
+
+/* ---- Leases in combined stores ----------------------------------------------------------- */
+
+/* What a lease in a combined store holds in one of its members. */
+typedef struct latch_member {
+    latch_lease *lease; /* the caller's; outlives the one that it is a part of */
+    int64_t ttl_ms;     /* of requests that name none */
+} latch_member;
+
+/*
+ * Makes the leases, in the order of the store's members, the parts of `lease`, which lies in a
+ * combined store and has none yet. To be called before its first request.
+ */
+latch_status latch_lease_join(latch_lease *lease, const latch_member *members, latch_error *error);
+bool latch_lease_is_joined(const latch_lease *lease);
+
+/* How a member has answered the last request. */
+typedef struct latch_vote {
+    latch_status status;      /* LATCH_WANT_*: not yet; LATCH_INTERRUPTED: it was not asked */
+    const latch_error *error; /* when status is one */
+} latch_vote;
+
+/*
+ * The members' answers to the last request on a lease in a combined store, until the next one; in
+ * the order of the members. What was given back since is not among them.
+ */
+latch_vote latch_lease_vote(const latch_lease *lease, size_t member);
+
+/* ---- Renewal: leases that are kept, or known to be lost ----------------------------------- */
+
+/*
+ * Where a thread hears of the leases that it has lost. `notify` is called when there is something
+ * to be read, by any thread, with a lock held: it may set a flag, and no more. Closed by its thread
+ * with latch_mailbox_close(), after all leases that name it were let go. NULL when memory ran out.
+ */
+typedef struct latch_mailbox latch_mailbox;
+latch_mailbox *latch_mailbox_open(latch_engine *engine, void (*notify)(void *context),
+                                  void *context);
+void latch_mailbox_close(latch_mailbox *mailbox);
+
+/* What became of a lease: it was held, and it is no more, though nobody here has released it. */
+typedef struct latch_loss {
+    latch_lease *lease; /* whose latch_lease_keep() named the mailbox */
+    char reason[256];   /* a clause: "it could not be renewed in time: …" */
+} latch_loss;
+
+/* Takes the next loss out; false when there is none. What was dropped or taken anew is none. */
+bool latch_mailbox_read(latch_mailbox *mailbox, latch_loss *loss);
+
+typedef struct latch_keep {
+    bool renew;          /* extend it each third of its TTL; false: only tell when it is lost */
+    int64_t ttl_ms;      /* of a hold that was acquired before it was kept */
+    int64_t max_hold_ms; /* not beyond so long after it was acquired; 0: for ever */
+    bool is_shared_out;  /* others may release it, by its token: then it is not lost */
+} latch_keep;
+
+/*
+ * From now on, and whenever it is acquired again, the lease is renewed by a thread of the engine's,
+ * on connections of its own, each third of the TTL that it was last acquired or refreshed with, and
+ * its loss is told to the mailbox: when its deadline has passed, when the store says that it is
+ * gone, or, where leases do not expire, when what holds it has ended (a session, a lock file).
+ * latch_op_begin() and its like see to the rest: nothing is renewed once a release is on its way.
+ * Called again it changes what is kept. LATCH_ERROR_UNSUPPORTED: a thread cannot do that for a
+ * lease in this store, and why; LATCH_ERROR_SYSTEM: there is no thread to be had.
+ */
+latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const latch_keep *keep,
+                              latch_error *error);
+/* Ends that, also for what is in flight; latch_lease_drop() does, too. */
+void latch_lease_let_go(latch_lease *lease);
+/*
+ * Brings deadline_ns up to date with what the thread knows. Of a lease that is lost it is in the
+ * past, also where leases do not expire; its mode stays until it is released or acquired anew.
+ */
+void latch_lease_follow(latch_lease *lease, int64_t now_ns);
 
 /* ---- Operations: one request in flight --------------------------------------------------- */
 
@@ -280,15 +403,17 @@ typedef struct latch_finding {
 /* Frees a list of findings; NULL is an empty one. */
 void latch_findings_free(const latch_engine *engine, latch_finding *findings);
 
-typedef struct latch_request {
+struct latch_request {
     latch_op_kind kind;
     bool wait;                /* acquire: wait while somebody else holds */
     int64_t deadline_ns;      /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
     int64_t ttl_ms;           /* acquire, refresh: > 0 where leases expire; unused elsewhere */
+    bool extend;              /* refresh: never to an earlier end than the hold has already */
+    int64_t patience_ms;      /* how long to wait for an answer; 0: as long as the store does */
     bool detach;              /* release: sent, but its answer not awaited, where there is one */
     latch_finding **findings; /* inspect, list: *findings, NULL before, gets what was found; the
                                  caller's to free, however it ends */
-} latch_request;
+};
 
 /*
  * A plain value: between two calls it may be copied elsewhere, it holds no pointer to itself.
@@ -298,7 +423,7 @@ typedef struct latch_op {
     latch_lease *lease;
     latch_request request;
     latch_error *error;
-    int fd;          /* LATCH_WANT_IO: the descriptor to poll */
+    int fd;          /* LATCH_WANT_IO: the descriptor to poll; -1: latch_op_descriptors() */
     short events;    /* LATCH_WANT_IO: POLLIN, POLLOUT */
     int64_t wake_ns; /* LATCH_WANT_*: step at this time at the latest, or LATCH_NEVER */
     int64_t sent_ns; /* when the last command was sent */
@@ -309,7 +434,17 @@ typedef struct latch_op {
     uint8_t attempts; /* the store's own */
     bool cancelled;
     bool undoing; /* the cancel found a grant and is giving it back */
+    bool behind;  /* it waits until the request has ended that was left on its lease */
 } latch_op;
+
+/* As many descriptors as an operation has at most. */
+#define LATCH_DESCRIPTORS_MAX 64
+
+/*
+ * After LATCH_WANT_IO: writes what to poll, and returns how many that are. More than one only on
+ * leases in combined stores.
+ */
+size_t latch_op_descriptors(const latch_op *op, struct pollfd descriptors[LATCH_DESCRIPTORS_MAX]);
 
 /*
  * Starts `request` on `lease` and takes the first step. Returns LATCH_WANT_* when there is

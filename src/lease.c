@@ -1,5 +1,5 @@
 /* Leases: one holder's hold on one resource, its token and its certain end. */
-#include "store/store.h"
+#include "renewal.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
     memset(lease, 0, sizeof(*lease));
     lease->store = store;
     lease->resource = resource;
-    lease->resource_length = length;
+    lease->resource_length = length < UINT32_MAX ? (uint32_t) length : UINT32_MAX;
     lease->deadline_ns = LATCH_NEVER;
 }
 
@@ -33,20 +33,29 @@ latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size
     return LATCH_DONE;
 }
 
+latch_status latch_token_make(const latch_engine *engine, char token[LATCH_TOKEN_MAX + 1],
+                              latch_error *error)
+{
+    uint8_t bytes[32];
+
+    if (!engine->env.random(engine->env.context, bytes, sizeof(bytes))) {
+        return latch_fail(error, LATCH_ERROR_SYSTEM, 0, "the random source gave no bytes");
+    }
+    latch_base64(bytes, sizeof(bytes), token);
+    return LATCH_DONE;
+}
+
 latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
 {
-    const latch_env *env = &lease->store->engine->env;
-    char text[LATCH_TOKEN_LENGTH + 1];
-    uint8_t bytes[32];
+    char token[LATCH_TOKEN_MAX + 1];
+    latch_status status;
 
     if (lease->token != NULL) {
         return LATCH_DONE;
     }
-    if (!env->random(env->context, bytes, sizeof(bytes))) {
-        return latch_fail(error, LATCH_ERROR_SYSTEM, 0, "the random source gave no bytes");
-    }
-    latch_base64(bytes, sizeof(bytes), text);
-    return latch_lease_adopt_token(lease, text, LATCH_TOKEN_LENGTH, error);
+    status = latch_token_make(lease->store->engine, token, error);
+    return status == LATCH_DONE ? latch_lease_adopt_token(lease, token, LATCH_TOKEN_LENGTH, error)
+                                : status;
 }
 
 const char *latch_lease_shared_token(const latch_lease *lease)
@@ -56,8 +65,9 @@ const char *latch_lease_shared_token(const latch_lease *lease)
     return class->shares_token == NULL || class->shares_token(lease) ? lease->token : NULL;
 }
 
-bool latch_lease_held(const latch_lease *lease, int64_t now_ns)
+bool latch_lease_held(latch_lease *lease, int64_t now_ns)
 {
+    latch_lease_follow(lease, now_ns);
     if (now_ns >= lease->deadline_ns) {
         return false;
     }
@@ -66,8 +76,15 @@ bool latch_lease_held(const latch_lease *lease, int64_t now_ns)
                : lease->mode != LATCH_FREE;
 }
 
+bool latch_lease_was_lost(const latch_lease *lease)
+{
+    return lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER;
+}
+
 void latch_lease_drop(latch_lease *lease)
 {
+    latch_lease_let_go(lease);
+    latch_left_drop(lease);
     if (lease->store != NULL && lease->store->class->drop != NULL) {
         lease->store->class->drop(lease);
     }

@@ -11,7 +11,6 @@
  */
 #include "resolve.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -90,22 +89,6 @@ static void *resolve(void *argument)
     return NULL;
 }
 
-/* PHP may unload this library, at the end of the process, while a helper still runs in it. */
-static void pin_library(void)
-{
-    Dl_info info;
-    void *library;
-
-    if (dladdr((void *) pin_library, &info) == 0 || info.dli_fname == NULL) {
-        return;
-    }
-    /* NULL for a program, which nobody unloads. What is pinned remains so when it is closed. */
-    library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-    if (library != NULL) {
-        dlclose(library);
-    }
-}
-
 /* No signal handler may run in the helper: PHP's touch its interpreter. Returns an errno. */
 static int start_helper(latch_resolution *resolution)
 {
@@ -146,7 +129,7 @@ static latch_status start(latch_resolution *resolution, latch_error *error)
     latch_descriptor_forget(resolution->engine, &resolution->wake);
     latch_descriptor_register(resolution->engine, &resolution->wake, fd);
     resolution->helpers_fd = fd;
-    pin_library();
+    latch_pin_library();
     result = start_helper(resolution);
     if (result != 0) {
         latch_descriptor_close(resolution->engine, &resolution->wake);

@@ -1,13 +1,13 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4e3115722e2e7a93c9b2fc6e17dfce3bf6cb20aa */
+ * Stub hash: 469c8ee4098d069a5a4d067317d829efed0b6d4b */
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_save, 0, 1, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_InMemoryStore_saveRead arginfo_class_Latch_Store_InMemoryStore_save
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_putOffExpiration, 0, 2, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_putOffExpiration, 0, 2, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 	ZEND_ARG_TYPE_INFO(0, ttl, IS_DOUBLE, 0)
 ZEND_END_ARG_INFO()

@@ -126,6 +126,38 @@ final class Lock implements SharedLockInterface
      */
     public function getFencingToken(): ?int {}
 
+    /**
+     * Renews the lock in the background from now on, and whenever it is acquired again: each third of its
+     * TTL, also while PHP is busy or blocked, until it is released or this object is gone. So the TTL may be
+     * short: it says how long others wait for the lock if this process dies. Where locks do not expire
+     * nothing has to be renewed; there as elsewhere onLost() tells when the lock is lost all the same.
+     *
+     * @param float|null $maxHold seconds after an acquire beyond which the lock is not renewed, > 0; null =
+     *                            what latch.max_hold says, by default without end
+     *
+     * @throws Exception\InvalidArgumentException when $maxHold is out of its range, or a thread cannot renew
+     *                                            locks of this store: one that is written in PHP, or has a
+     *                                            connection object of PHP's
+     * @throws Exception\LockStorageException     when there is no thread, or memory, for it
+     */
+    public function keepAlive(?float $maxHold = null): static {}
+
+    /**
+     * Calls $callback when the lock is known to be lost: it was held, and is not any more, though nobody
+     * here has released it. That is as soon as PHP code runs again, also in the middle of a wait for
+     * another lock. It may throw; it cannot suspend a fiber. With several callbacks each is called.
+     *
+     * @param callable $callback called with this Lock, and with what has happened to it: a clause for a
+     *                           message, such as "its time is over"
+     *
+     * @phpstan-param callable(Lock, string): mixed $callback
+     *
+     * @throws Exception\InvalidArgumentException when a thread cannot watch locks of this store, as for
+     *                                            keepAlive()
+     * @throws Exception\LockStorageException     when there is no thread, or memory, for it
+     */
+    public function onLost(callable $callback): static {}
+
     public function release(): void {}
 
     public function isExpired(): bool {}
@@ -147,7 +179,8 @@ final class Lock implements SharedLockInterface
      * - releasedAtShutdown: locks that the script had not released when it ended, in whatever way, and
      *   that were released for it
      * - lost: locks that this process held, by all that it knew, and that it found expired or gone:
-     *   when it acquired (also promoted) or refreshed them, or in isAcquired()
+     *   when it acquired (also promoted) or refreshed them, in isAcquired(), or as soon as that happened,
+     *   with keepAlive() or onLost()
      *
      * @phpstan-impure
      *

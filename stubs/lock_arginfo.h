@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 647dad71ec7488ac4f88b0fdb39ad58fdf5dab0d */
+ * Stub hash: 11d5aaca2e36bc3941de4a084aa9aa547d9b4232 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -46,6 +46,14 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_getFencingToken, 0, 0, IS_LONG, 1)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_keepAlive, 0, 0, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxHold, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_onLost, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO(0, callback, IS_CALLABLE, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_release, 0, 0, IS_VOID, 0)
 ZEND_END_ARG_INFO()
 
@@ -71,6 +79,8 @@ ZEND_METHOD(Latch_Lock, refresh);
 ZEND_METHOD(Latch_Lock, isAcquired);
 ZEND_METHOD(Latch_Lock, isHeld);
 ZEND_METHOD(Latch_Lock, getFencingToken);
+ZEND_METHOD(Latch_Lock, keepAlive);
+ZEND_METHOD(Latch_Lock, onLost);
 ZEND_METHOD(Latch_Lock, release);
 ZEND_METHOD(Latch_Lock, isExpired);
 ZEND_METHOD(Latch_Lock, getRemainingLifetime);
@@ -91,6 +101,8 @@ static const zend_function_entry class_Latch_Lock_methods[] = {
 	ZEND_ME(Latch_Lock, isAcquired, arginfo_class_Latch_Lock_isAcquired, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, isHeld, arginfo_class_Latch_Lock_isHeld, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, getFencingToken, arginfo_class_Latch_Lock_getFencingToken, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Lock, keepAlive, arginfo_class_Latch_Lock_keepAlive, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Lock, onLost, arginfo_class_Latch_Lock_onLost, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, release, arginfo_class_Latch_Lock_release, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, isExpired, arginfo_class_Latch_Lock_isExpired, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, getRemainingLifetime, arginfo_class_Latch_Lock_getRemainingLifetime, ZEND_ACC_PUBLIC)

@@ -38,16 +38,28 @@ class MysqlStore implements \Latch\BlockingStoreInterface
      */
     public function __construct(#[\SensitiveParameter] \PDO|string $connOrDsn, #[\SensitiveParameter] array $options = []) {}
 
-    /** @implementation-alias Latch\Store\NativeStore::save */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
     public function save(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSave */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSave
+     * @tentative-return-type
+     */
     public function waitAndSave(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::delete */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
     public function delete(\Latch\Key $key): void {}
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
@@ -83,16 +95,28 @@ class DoctrineDbalMysqlStore implements \Latch\BlockingStoreInterface
      */
     public function __construct(#[\SensitiveParameter] \Doctrine\DBAL\Connection|string $connOrUrl) {}
 
-    /** @implementation-alias Latch\Store\NativeStore::save */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
     public function save(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSave */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSave
+     * @tentative-return-type
+     */
     public function waitAndSave(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::delete */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
     public function delete(\Latch\Key $key): void {}
 
     /** @implementation-alias Latch\Store\NativeStore::exists */

@@ -1,18 +1,18 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 3454d6b9c77e7a14d369844993024107b5efbd78 */
+ * Stub hash: 94e5819435c01167b08ff00b26e04f7435d4f240 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_MysqlStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, options, IS_ARRAY, 0, "[]")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_MysqlStore_save, 0, 1, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_MysqlStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_MysqlStore_waitAndSave arginfo_class_Latch_Store_MysqlStore_save
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_MysqlStore_putOffExpiration, 0, 2, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_MysqlStore_putOffExpiration, 0, 2, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 	ZEND_ARG_TYPE_INFO(0, ttl, IS_DOUBLE, 0)
 ZEND_END_ARG_INFO()

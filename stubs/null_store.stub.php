@@ -11,10 +11,16 @@ namespace Latch\Store;
  */
 class NullStore implements \Latch\BlockingSharedLockStoreInterface
 {
-    /** @implementation-alias Latch\Store\NativeStore::save */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
     public function save(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::delete */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
     public function delete(\Latch\Key $key): void {}
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
@@ -29,12 +35,21 @@ class NullStore implements \Latch\BlockingSharedLockStoreInterface
      */
     public function inspect(\Latch\Key $key): array {}
 
-    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::saveRead */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::saveRead
+     * @tentative-return-type
+     */
     public function saveRead(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSaveRead */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSaveRead
+     * @tentative-return-type
+     */
     public function waitAndSaveRead(\Latch\Key $key): void {}
 }

@@ -36,22 +36,40 @@ class PostgreSqlStore implements \Latch\BlockingSharedLockStoreInterface, \Latch
      */
     public function __construct(#[\SensitiveParameter] \PDO|string $connOrDsn, #[\SensitiveParameter] array $options = []) {}
 
-    /** @implementation-alias Latch\Store\NativeStore::save */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
     public function save(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::saveRead */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::saveRead
+     * @tentative-return-type
+     */
     public function saveRead(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSave */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSave
+     * @tentative-return-type
+     */
     public function waitAndSave(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSaveRead */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSaveRead
+     * @tentative-return-type
+     */
     public function waitAndSaveRead(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::delete */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
     public function delete(\Latch\Key $key): void {}
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
@@ -87,22 +105,40 @@ class DoctrineDbalPostgreSqlStore implements \Latch\BlockingSharedLockStoreInter
      */
     public function __construct(#[\SensitiveParameter] \Doctrine\DBAL\Connection|string $connOrUrl) {}
 
-    /** @implementation-alias Latch\Store\NativeStore::save */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
     public function save(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::saveRead */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::saveRead
+     * @tentative-return-type
+     */
     public function saveRead(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSave */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSave
+     * @tentative-return-type
+     */
     public function waitAndSave(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSaveRead */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSaveRead
+     * @tentative-return-type
+     */
     public function waitAndSaveRead(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::delete */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
     public function delete(\Latch\Key $key): void {}
 
     /** @implementation-alias Latch\Store\NativeStore::exists */

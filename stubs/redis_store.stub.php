@@ -30,16 +30,28 @@ class RedisStore implements \Latch\SharedLockStoreInterface
      */
     public function __construct(#[\SensitiveParameter] string $redis, float $initialTtl = 300.0) {}
 
-    /** @implementation-alias Latch\Store\NativeStore::save */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
     public function save(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::saveRead */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::saveRead
+     * @tentative-return-type
+     */
     public function saveRead(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::delete */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
     public function delete(\Latch\Key $key): void {}
 
     /** @implementation-alias Latch\Store\NativeStore::exists */

@@ -1,18 +1,18 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: aec729a1e7c7d0cc1c2f634eead5af4dbf0063c2 */
+ * Stub hash: 8ce35d1c8f6b24be22261c8759b7c5dcec32fd37 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, redis, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, initialTtl, IS_DOUBLE, 0, "300.0")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_save, 0, 1, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_RedisStore_saveRead arginfo_class_Latch_Store_RedisStore_save
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_putOffExpiration, 0, 2, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_putOffExpiration, 0, 2, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 	ZEND_ARG_TYPE_INFO(0, ttl, IS_DOUBLE, 0)
 ZEND_END_ARG_INFO()

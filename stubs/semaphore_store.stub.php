@@ -31,16 +31,28 @@ class SemaphoreStore implements \Latch\BlockingStoreInterface
      */
     public function __construct(string $projectId = '', ?string $digest = null) {}
 
-    /** @implementation-alias Latch\Store\NativeStore::save */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
     public function save(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::waitAndSave */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::waitAndSave
+     * @tentative-return-type
+     */
     public function waitAndSave(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::delete */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
     public function delete(\Latch\Key $key): void {}
 
-    /** @implementation-alias Latch\Store\NativeStore::putOffExpiration */
+    /**
+     * @implementation-alias Latch\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
     public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
 
     /** @implementation-alias Latch\Store\NativeStore::exists */

@@ -25,12 +25,20 @@ final class RedisAddress
         return $address[0] === '/' ? [$address] : explode(':', $address);
     }
 
-    /** A connection by phpredis. */
-    public function connect(): PhpRedis
+    /**
+     * A connection by phpredis.
+     *
+     * @param float|null $timeout seconds, to connect and for each answer; null: as long as phpredis waits
+     */
+    public function connect(?float $timeout = null): PhpRedis
     {
         [$host, $port] = $this->parts() + [1 => '0'];
         $redis = new PhpRedis();
-        $redis->connect($host, (int) $port) || throw new RuntimeException("No connection to $this->dsn.");
+        $redis->connect($host, (int) $port, $timeout ?? 0.0)
+            || throw new RuntimeException("No connection to $this->dsn.");
+        if ($timeout !== null) {
+            $redis->setOption(PhpRedis::OPT_READ_TIMEOUT, $timeout);
+        }
 
         return $redis;
     }

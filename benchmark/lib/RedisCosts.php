@@ -5,8 +5,6 @@ declare(strict_types=1);
 namespace Latch\Benchmark;
 
 use Closure;
-use Redis as PhpRedis;
-use RuntimeException;
 
 /**
  * What locks in a Redis server cost when nobody else wants them, over one transport.
@@ -18,8 +16,6 @@ final class RedisCosts
     /** Short, so that what else runs on the machine rarely meets only one of them. */
     private const BATCH_NS = 3_000_000;
     private const TTL = 30.0;
-    /** Iterations of which the requests are counted: what a batch does besides disappears in them. */
-    private const COUNTED = 1_000;
     /** What is measured: the row, the loop in PHP (see Loops) and the one in C (see raw/redis.c). */
     private const ROWS = [
         'acquire, release' => ['sameLock', 'pair'],
@@ -33,12 +29,12 @@ final class RedisCosts
     ];
 
     private readonly RawProgram $program;
-    private readonly PhpRedis $observer;
+    private readonly RedisCounters $counters;
 
     public function __construct(private readonly RedisAddress $server)
     {
         $this->program = new RawProgram('redis', ...$server->parts());
-        $this->observer = $server->connect();
+        $this->counters = new RedisCounters($server);
     }
 
     /** @return array<string, mixed> */
@@ -46,17 +42,13 @@ final class RedisCosts
     {
         $rows = array_map($this->subjects(...), self::ROWS);
         $requests = array_map(
-            fn (array $subjects): array => array_map($this->count(...), $subjects),
+            fn (array $subjects): array => array_map($this->counters->count(...), $subjects),
             $rows,
         );
-        self::demandTheSame($requests);
+        RedisCounters::demandTheSame($requests);
 
         return [
-            'software' => [
-                'redis-server' => $this->observer->info('server')['redis_version'],
-                'phpredis' => (string) phpversion('redis'),
-                'hiredis' => trim((string) shell_exec('pkg-config --modversion hiredis')),
-            ],
+            'software' => $this->counters->software(),
             'costs_ns' => array_map(
                 static fn (array $subjects): array => Rounds::interleave($subjects, $rounds, self::BATCH_NS),
                 $rows,
@@ -102,63 +94,5 @@ final class RedisCosts
     private function loops(Subject $subject): Loops
     {
         return new Loops($subject->locks('redis', $this->server->dsn), self::TTL, "$subject->value-one");
-    }
-
-    /**
-     * The program in C is a measure for Latch only if it sends what Latch sends.
-     *
-     * @param array<string, array<string, array<string, float>>> $requests
-     */
-    private static function demandTheSame(array $requests): void
-    {
-        foreach ($requests as $row => ['latch' => $latch, 'c' => $c]) {
-            foreach (['requests', 'bytes'] as $what) {
-                if (round($latch[$what]) !== round($c[$what])) {
-                    throw new RuntimeException(
-                        "$row: $what of Latch $latch[$what], of raw/redis.c $c[$what].",
-                    );
-                }
-            }
-        }
-    }
-
-    /**
-     * What the server counts for one iteration.
-     *
-     * @return array<string, float>
-     */
-    private function count(Closure $run): array
-    {
-        $before = $this->counters();
-        $run(self::COUNTED);
-        $counted = [];
-        foreach ($this->counters() as $what => $number) {
-            $counted[$what] = ($number - $before[$what]) / self::COUNTED;
-        }
-
-        return $counted;
-    }
-
-    /** @return array<string, int> */
-    private function counters(): array
-    {
-        $stats = $this->observer->info('stats');
-        $calls = $microseconds = 0;
-        foreach ($this->observer->info('commandstats') as $command => $numbers) {
-            // The only commands that are sent; all others are the scripts'.
-            if ($command === 'cmdstat_eval' || $command === 'cmdstat_evalsha') {
-                sscanf($numbers, 'calls=%d,usec=%d', $some, $usec);
-                $calls += $some;
-                $microseconds += $usec;
-            }
-        }
-
-        return [
-            'requests' => $calls,
-            'reads' => (int) $stats['total_reads_processed'],
-            'bytes' => (int) $stats['total_net_input_bytes'],
-            'commands' => (int) $stats['total_commands_processed'],
-            'server_us' => $microseconds,
-        ];
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Benchmark;
 
+use Stringable;
+
 /**
  * What the numbers of a suite come to: tables, and the targets that they meet or miss.
  *
@@ -18,6 +20,7 @@ abstract class Report
         'symfony' => 'Symfony',
         'c' => 'C',
         'c-least' => 'C, least',
+        'c-all' => 'C, all',
     ];
 
     /**
@@ -34,7 +37,7 @@ abstract class Report
     abstract public function targets(): array;
 
     /** What the suite is about, as a picture. */
-    abstract public function picture(): Picture;
+    abstract public function picture(): Stringable;
 
     abstract protected function title(): string;
 

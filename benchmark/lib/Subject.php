@@ -6,7 +6,6 @@ namespace Latch\Benchmark;
 
 use Latch\LockFactory;
 use PDO;
-use Redis as PhpRedis;
 
 /**
  * An implementation that is measured. Both have the same classes under different namespaces; what
@@ -45,20 +44,45 @@ enum Subject: string
         };
     }
 
+    /**
+     * Locks that a majority of Redis servers grants.
+     *
+     * @param list<RedisAddress> $members
+     * @param float              $timeout seconds, to connect and for each answer
+     *
+     * @return LockFactory
+     */
+    public function quorum(array $members, float $timeout = 5.0): object
+    {
+        $stores = array_map(
+            fn (RedisAddress $member): object => $this->make('Store\RedisStore', match ($this) {
+                self::Latch => "$member->dsn?timeout=$timeout&read_timeout=$timeout",
+                self::Symfony => $member->connect($timeout),
+            }),
+            $members,
+        );
+
+        return $this->factory('CombinedStore', $stores, $this->make('Strategy\ConsensusStrategy'));
+    }
+
     /** @return LockFactory */
-    private function factory(string $store, string|PDO|PhpRedis ...$arguments): object
+    private function factory(string $store, mixed ...$arguments): object
+    {
+        return $this->make('LockFactory', $this->make("Store\\$store", ...$arguments));
+    }
+
+    /** @param string $name of a class, behind the namespace */
+    private function make(string $name, mixed ...$arguments): object
     {
         $namespace = 'Latch';
         if ($this === self::Symfony) {
             require_once getenv('LATCH_VENDOR') . '/autoload.php';
             $namespace = 'Symfony\Component\Lock';
         }
-        $factoryClass = "$namespace\\LockFactory";
-        $storeClass = "$namespace\\Store\\$store";
-        if ("$this->value $store" === 'symfony MysqlStore') {
-            $storeClass = SymfonyMysqlStore::class;
-        }
+        $class = "$this->value $name" === 'symfony Store\MysqlStore'
+            ? SymfonyMysqlStore::class
+            : "$namespace\\$name";
 
-        return new $factoryClass(new $storeClass(...$arguments));
+        return new $class(...$arguments);
     }
 }

@@ -9,32 +9,9 @@
  * release    the nanoseconds of what "destructor" takes to give the lock back, by themselves
  * latency    the nanoseconds of every single iteration of "pair"
  */
-#include "common.h"
-#include "redis_scripts.h"
+#include "redis_keys.h"
 
-#include <hiredis/hiredis.h>
-#include <string.h>
-
-/* These, and the resources, are as long as Latch's: the server counts the same bytes for both. */
-#define TOKEN "dGhlIG93bmVyIG9mIHRoaXMgbG9jayBpcyByYXcgQyE="
-#define OTHER_TOKEN "YW5vdGhlciBvbmUgd2hvIHdvdWxkIGxpa2UgdG8gaGE="
-#define TTL_MS "30000"
 #define RESOURCES 1000
-#define COUNTER "latch:fencing"
-
-/* The keys of one resource. */
-struct keys {
-    char lock[32];
-    char record[48];
-    char queue[48];
-    char peers[48];
-};
-
-/* A script as it is called: by its digest, or with its text. */
-struct script {
-    const char *text;
-    char digest[41];
-};
 
 static redisContext *server;
 static int unread; /* answers that were not awaited */
@@ -90,15 +67,6 @@ static void tell(int count, const char **arguments)
         check(redisBufferWrite(server, &sent) == REDIS_OK, "write");
     }
     unread++;
-}
-
-static void load(struct script *script)
-{
-    redisReply *reply = ask(3, (const char *[]){"SCRIPT", "LOAD", script->text});
-
-    check(reply->type == REDIS_REPLY_STRING && reply->len == 40, "SCRIPT LOAD");
-    memcpy(script->digest, reply->str, 41);
-    freeReplyObject(reply);
 }
 
 static redisReply *ask_acquire(const struct keys *keys, const char *token)
@@ -255,14 +223,6 @@ static void measure_row(const char *name, long iterations)
     exit(64);
 }
 
-static void set_keys(struct keys *keys, const char *lock)
-{
-    snprintf(keys->lock, sizeof keys->lock, "%s", lock);
-    snprintf(keys->record, sizeof keys->record, "latch:holder:%s", lock);
-    snprintf(keys->queue, sizeof keys->queue, "latch:queue:%s", lock);
-    snprintf(keys->peers, sizeof keys->peers, "latch:peers:%s", lock);
-}
-
 int main(int argc, char **argv)
 {
     char name[24];
@@ -278,11 +238,11 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
 
-    load(&acquire);
-    load(&acquire_shared);
-    load(&refresh);
-    load(&probe);
-    load(&release);
+    load_script(server, &acquire);
+    load_script(server, &acquire_shared);
+    load_script(server, &refresh);
+    load_script(server, &probe);
+    load_script(server, &release);
     set_keys(&same, "raw-c-one");
     for (int i = 0; i < RESOURCES; i++) {
         snprintf(name, sizeof name, "raw-c-one-many-%d", i);

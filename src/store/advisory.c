@@ -18,12 +18,14 @@
 #define GRACE_NS (250 * LATCH_NS_PER_MS)
 /* Between two attempts to come back to a server that was there. */
 #define PAUSE_NS (100 * LATCH_NS_PER_MS)
+/* By when a promotion is gone that did not wait. */
+#define RIVAL_NS (20 * LATCH_NS_PER_MS)
 
 /* Not an answer to the engine: the order is to be asked for again, or was. */
 #define ADVISORY_AGAIN ((latch_status) -1)
 
 /* Of op->attempts. */
-enum { HELD_BEFORE = 1, ASKED_AGAIN = 2, WAITED = 4 };
+enum { HELD_BEFORE = 1, ASKED_AGAIN = 2, WAITED = 4, HAD_RIVAL = 8 };
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
@@ -187,6 +189,13 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
     latch_mode mode = op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
 
     if (latch_advisory_hold_conflicts(hold, mode)) {
+        /* Not with what has ended with a session that nobody has looked at since. */
+        latch_advisory_session_is_alive(hold->store->session);
+    }
+    if ((op->attempts & HELD_BEFORE) != 0 && !latch_advisory_hold_is_live(hold)) {
+        return fail_held(op);
+    }
+    if (latch_advisory_hold_conflicts(hold, mode)) {
         return op->request.wait && op->request.deadline_ns == LATCH_NEVER
                    ? latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                                 "the lock is held by this very thread, through another key")
@@ -313,6 +322,17 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
     return LATCH_DONE;
 }
 
+/* Of two readers that want to write one gives way; but not to one that does not wait for that. */
+static latch_status give_way(latch_op *op, int64_t now_ns)
+{
+    if (op->request.wait && (op->attempts & HAD_RIVAL) == 0) {
+        op->attempts |= HAD_RIVAL;
+        return ask_again(op, now_ns + RIVAL_NS);
+    }
+    op->request.wait = false;
+    return LATCH_CONFLICT;
+}
+
 static latch_status conclude(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
@@ -327,8 +347,7 @@ static latch_status conclude(latch_op *op, int64_t now_ns)
             return fail_at(op, "the statement was cancelled by");
         case ADVISORY_DEADLOCKED:
             if (promotes) {
-                op->request.wait = false; /* of two readers that want to write one gives way */
-                return LATCH_CONFLICT;
+                return give_way(op, now_ns);
             }
             return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                               "its holder waits for a lock of this session in turn");
@@ -464,6 +483,15 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
     return ADVISORY_AGAIN;
 }
 
+/* It has been told already that what the lease held is lost. */
+static void forget_lost(const latch_op *op, advisory_hold *hold)
+{
+    if (acquires(op) && latch_lease_was_lost(op->lease)) {
+        latch_advisory_session_is_alive(hold->store->session); /* nobody may have looked since */
+        hold->mode = latch_advisory_hold_is_live(hold) ? hold->mode : LATCH_FREE;
+    }
+}
+
 static latch_status advisory_begin(latch_op *op)
 {
     advisory_store *store = latch_advisory_store_of(op->lease);
@@ -472,7 +500,7 @@ static latch_status advisory_begin(latch_op *op)
     advisory_hold *hold;
 
     if (op->request.kind == LATCH_ACQUIRE_SHARED
-        && (store->store.class->info.capabilities & LATCH_SHARED_LOCKS) == 0) {
+        && (store->store.info->capabilities & LATCH_SHARED_LOCKS) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "%s has no shared locks",
                           store->session->dialect->server);
     }
@@ -480,6 +508,7 @@ static latch_status advisory_begin(latch_op *op)
     if (hold == NULL) {
         return latch_fail_memory(op->error);
     }
+    forget_lost(op, hold);
     if (!latch_advisory_hold_is_live(hold)) {
         op->attempts = 0;
         status = begin_without_hold(op, hold);
@@ -554,6 +583,7 @@ static void advisory_drop(latch_lease *lease)
         .size = sizeof(advisory_store), .open = store_open, .close = advisory_close,               \
         .identity = advisory_identity, .begin = advisory_begin, .step = advisory_step,             \
         .cancel = advisory_cancel_op, .held = advisory_held, .drop = advisory_drop,                \
+        .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,                          \
     }
 
 const latch_store_class latch_postgresql_store =

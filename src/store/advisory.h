@@ -6,6 +6,7 @@
  *     advisory.c          the stores: what a request asks for, and what an answer means
  *     advisory_hold.c     the registry: what leases of this process hold in the store's session
  *     advisory_session.c  a session: one statement at a time, its loss, the cancel of a wait
+ *     advisory_watch.c    how the end of a session is known to the renewal thread
  *     advisory_dialect.c  the statements, in PostgreSQL's and in MySQL's words
  *     advisory_runner.c   driver: statements that the engine's user runs (a PDO object)
  *     postgresql.c        driver: libpq
@@ -95,6 +96,7 @@ typedef enum {
 } advisory_outcome;
 
 typedef struct advisory_session advisory_session;
+typedef struct advisory_witness advisory_witness;
 typedef struct advisory_hold advisory_hold;
 
 /* A client library. None of its functions sleeps, but for a runner's send(). */
@@ -118,6 +120,9 @@ typedef struct advisory_driver {
     /* A second session to the same server, not connected; NULL: memory ran out. NULL for drivers
      * whose waits cannot be cancelled, as nothing ever is unanswered. */
     advisory_session *(*twin)(const advisory_session *session);
+    /* The connection's socket; -1: there is none, as in a forked child. NULL for drivers whose
+     * sessions are others', who may do with them what they like. */
+    int (*socket)(const advisory_session *session);
     /* Disconnects and frees it. */
     void (*close)(advisory_session *session);
 } advisory_driver;
@@ -144,10 +149,11 @@ struct advisory_session {
 
     /* advisory_session.c's. */
     enum { ADVISORY_CLOSED = 0, ADVISORY_CONNECTING, ADVISORY_CONNECTED } stage;
-    int64_t connect_ns;  /* when it must be connected; connect() may divide the time by it */
-    unsigned generation; /* of the process whose session it is */
-    unsigned age;        /* counts sessions: what was held in an earlier one is lost */
-    latch_link queue;    /* of advisory_hold: orders in turn */
+    int64_t connect_ns;        /* when it must be connected; connect() may divide the time by it */
+    unsigned generation;       /* of the process whose session it is */
+    unsigned age;              /* counts sessions: what was held in an earlier one is lost */
+    advisory_witness *witness; /* of its end, when somebody watches for that; else NULL */
+    latch_link queue;          /* of advisory_hold: orders in turn */
     latch_link debts;  /* of advisory_hold: releases that were refused; go before what comes next */
     bool is_sent;      /* the first one's */
     int64_t answer_ns; /* when it must be answered; LATCH_NEVER for a wait */
@@ -178,6 +184,14 @@ latch_status latch_advisory_session_drive(advisory_session *session, advisory_ho
                                           latch_op *op, int64_t now_ns);
 /* Carries out what can be without waiting, for nobody in particular. */
 void latch_advisory_session_push(advisory_session *session, int64_t now_ns);
+
+/* ---- Watching (advisory_watch.c) ------------------------------------------------------------ */
+
+/* driver->disconnect(), also of a session that has a witness. */
+void latch_advisory_session_hang_up(advisory_session *session);
+/* latch_store_class.watch and refusal */
+bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch);
+const char *latch_advisory_refusal(const latch_store *store);
 
 /* ---- Holds (advisory_hold.c) ---------------------------------------------------------------- */
 

@@ -23,6 +23,7 @@ void latch_advisory_session_init(advisory_session *session)
     session->stage = ADVISORY_CLOSED;
     session->generation = session->engine->generation;
     session->age = 0;
+    session->witness = NULL;
     session->number = 0;
     session->is_sent = false;
     session->cancel = ADVISORY_NO_CANCEL;
@@ -65,7 +66,7 @@ static void end_cancel(advisory_session *session)
 /* Without a word to those who have asked it. */
 static void disconnect(advisory_session *session)
 {
-    session->driver->disconnect(session);
+    latch_advisory_session_hang_up(session);
     end_cancel(session);
     session->stage = ADVISORY_CLOSED;
     session->is_sent = false;
@@ -476,7 +477,11 @@ bool latch_advisory_session_is_alive(advisory_session *session)
         return false;
     }
     if (session->is_sent) {
-        return true; /* its answer will tell */
+        /* The answer to a release that nobody waits for may be there, or the end of the session. */
+        latch_advisory_session_push(session, latch_engine_now_ns(session->engine));
+        if (session->is_sent || session->stage != ADVISORY_CONNECTED) {
+            return session->is_sent;
+        }
     }
     if (!session->driver->is_alive(session)) {
         lose(session, ADVISORY_LOST, session->trouble);

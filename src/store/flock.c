@@ -93,12 +93,13 @@ static void lose(latch_lease *lease)
     lease->mode = LATCH_FREE;
 }
 
-/* A file that a fork closed in this child is nobody's hold here. */
-static void forget_inherited(latch_lease *lease)
+/* A file that a fork closed in this child is nobody's hold here, nor is one that is known to be
+ * another one than others lock. */
+static void forget_gone(latch_lease *lease)
 {
     flock_file *file = lease->state;
 
-    if (file != NULL && file->descriptor.fd < 0) {
+    if (file != NULL && (file->descriptor.fd < 0 || latch_lease_was_lost(lease))) {
         lose(lease);
     }
 }
@@ -248,7 +249,7 @@ static latch_status acquire(latch_op *op)
     latch_status status;
     int sys_errno;
 
-    forget_inherited(lease);
+    forget_gone(lease);
     if (lease->state != NULL && lease->mode == wanted_mode(op) && is_still_locked(lease)) {
         return hold(op, lease->state);
     }
@@ -295,7 +296,7 @@ static latch_status release(latch_op *op)
     char path[PATH_MAX];
     bool removed;
 
-    forget_inherited(lease);
+    forget_gone(lease);
     file = lease->state;
     if (file == NULL) {
         return LATCH_DONE;
@@ -327,15 +328,19 @@ static latch_status flock_begin(latch_op *op)
         case LATCH_RELEASE:
             return release(op);
         case LATCH_PROBE:
-            forget_inherited(op->lease);
+            forget_gone(op->lease);
             return op->lease->state != NULL && is_still_locked(op->lease) ? LATCH_DONE
                                                                           : LATCH_CONFLICT;
         case LATCH_INSPECT:
             return latch_flock_inspect(op);
         case LATCH_LIST:
             return latch_flock_list(op);
-        case LATCH_REFRESH:
-            break; /* holds never expire */
+        case LATCH_REFRESH: /* holds never expire */
+            if (latch_lease_was_lost(op->lease)) {
+                forget_gone(op->lease);
+                return LATCH_CONFLICT;
+            }
+            break;
     }
     return LATCH_DONE;
 }
@@ -422,4 +427,5 @@ const latch_store_class latch_flock_store = {
     .cancel = flock_cancel,
     .held = flock_held,
     .drop = flock_drop,
+    .watch = latch_flock_watch,
 };

@@ -1,6 +1,6 @@
 /*
- * Inside the flock store: its lock files (flock_file.c), its waits (flock_wait.c), and who holds
- * (flock_inspect.c).
+ * Inside the flock store: its lock files (flock_file.c), its waits (flock_wait.c), who holds
+ * (flock_inspect.c), and whether a held file was removed (flock_watch.c).
  *
  * flock(2) locks belong to an open file description. So a lease has a description of its own, and
  * one that a forked child still shares is never used for another lock.
@@ -25,7 +25,9 @@ typedef struct flock_store {
     latch_link held;   /* of flock_file: some lease's lock, or waited for */
     size_t idle_count;
     flock_waiter *parked; /* a helper without a wait, or NULL */
-    bool unsure_links;    /* a file system that may hide a removal from fstat() */
+    /* A file system of which little is known, as of the network's: it may hide a removal from
+       fstat(), and a look at a path may take long. */
+    bool unsure_links;
     char directory[];
 } flock_store;
 
@@ -100,5 +102,8 @@ void latch_flock_end_parked(flock_store *store);
 /* LATCH_INSPECT and LATCH_LIST. */
 latch_status latch_flock_inspect(latch_op *op);
 latch_status latch_flock_list(latch_op *op);
+
+/* latch_store_class.watch */
+bool latch_flock_watch(const latch_lease *lease, latch_watch *watch);
 
 #endif

@@ -193,6 +193,13 @@ static void close_session(advisory_session *session)
 
 static advisory_session *make_twin(const advisory_session *session);
 
+static int socket_of(const advisory_session *session)
+{
+    const mysql_connection *connection = &mysql_of(session)->connection;
+
+    return connection->fd >= 0 ? connection->descriptor.fd : -1;
+}
+
 static const advisory_driver driver = {
     .connect = connect_session,
     .disconnect = disconnect,
@@ -201,6 +208,7 @@ static const advisory_driver driver = {
     .want = want_answer,
     .is_alive = is_alive,
     .twin = make_twin,
+    .socket = socket_of,
     .close = close_session,
 };
 

@@ -288,6 +288,13 @@ static void postgresql_close(advisory_session *base)
 
 static advisory_session *postgresql_twin(const advisory_session *base);
 
+static int postgresql_socket(const advisory_session *base)
+{
+    const postgresql_session *session = (const postgresql_session *) base;
+
+    return session->has_descriptor ? session->descriptor.fd : -1;
+}
+
 static const advisory_driver driver = {
     .connect = latch_postgresql_connect,
     .disconnect = latch_postgresql_disconnect,
@@ -296,6 +303,7 @@ static const advisory_driver driver = {
     .want = latch_postgresql_want,
     .is_alive = postgresql_is_alive,
     .twin = postgresql_twin,
+    .socket = postgresql_socket,
     .close = postgresql_close,
 };
 

@@ -17,6 +17,8 @@
 
 /* How long a lock is to be given back at least, as nobody may know when it expires. */
 #define DEBT_NS (60 * LATCH_NS_PER_S)
+/* How long the end of a program waits for the answers to releases that nobody has awaited. */
+#define LAST_ANSWERS_NS LATCH_NS_PER_S
 /* How long a queue is there after anybody has asked: queue.lua's QUEUE_MS. */
 #define QUEUE_NS (180 * LATCH_NS_PER_S)
 
@@ -34,10 +36,27 @@ static void redis_close(latch_store *base)
 {
     redis_store *store = (redis_store *) base;
 
+    if (base->unheard > 0) {
+        latch_redis_finish(&store->connection, LAST_ANSWERS_NS);
+    }
     latch_redis_close(&store->connection);
     latch_redis_subscription_end(&store->subscription);
     latch_redis_debts_end(store);
     latch_redis_options_free(base->engine, &store->options);
+}
+
+/* The rest of it, when its options are known. */
+static latch_status prepare(latch_store *base, latch_error *error)
+{
+    redis_store *store = (redis_store *) base;
+
+    latch_redis_connection_init(&store->connection, base->engine, &store->options);
+    latch_redis_debts_init(store);
+    if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options)) {
+        redis_close(base);
+        return latch_fail_memory(error);
+    }
+    return LATCH_DONE;
 }
 
 static latch_status redis_open(latch_store *base, const latch_store_options *options,
@@ -47,16 +66,35 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
     latch_status status = latch_redis_options_parse(base->engine, options->dsn, options->dsn_length,
                                                     &store->options, error);
 
+    return status == LATCH_DONE ? prepare(base, error) : status;
+}
+
+static latch_store *redis_twin(const latch_store *base, latch_error *error)
+{
+    const redis_store *store = (const redis_store *) base;
+    latch_store *twin = latch_store_make(base->engine, base->class, error);
+    latch_status status = LATCH_DONE;
+
+    if (twin == NULL) {
+        return NULL;
+    }
+    if (!latch_redis_options_copy(base->engine, &store->options,
+                                  &((redis_store *) twin)->options)) {
+        status = latch_fail_memory(error);
+    }
+    if (status == LATCH_DONE) {
+        status = prepare(twin, error);
+    }
     if (status != LATCH_DONE) {
-        return status;
+        latch_free(base->engine, twin);
+        return NULL;
     }
-    latch_redis_connection_init(&store->connection, base->engine, &store->options);
-    latch_redis_debts_init(store);
-    if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options)) {
-        redis_close(base);
-        return latch_fail_memory(error);
-    }
-    return LATCH_DONE;
+    return twin;
+}
+
+static void redis_gather(latch_store *base, bool on)
+{
+    latch_redis_gather(&((redis_store *) base)->connection, on);
 }
 
 static const char *redis_identity(const latch_store *base)
@@ -136,11 +174,14 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     const redis_target target = target_of(op->lease);
-    const redis_order order = {script_of(op), (op->attempts & REDIS_AS_TEXT) != 0,
-                               latch_redis_manner(op->lease), op->request.ttl_ms};
+    const redis_order order = {.id = script_of(op),
+                               .as_text = (op->attempts & REDIS_AS_TEXT) != 0,
+                               .extend = op->request.extend,
+                               .manner = latch_redis_manner(op->lease),
+                               .ttl_ms = op->request.ttl_ms};
     redis_call *call;
 
-    latch_redis_pay(store, now_ns); /* first: it may be this very lock */
+    latch_redis_pay(store, op->lease, now_ns); /* first: it may be this very lock */
     if (order.manner != REDIS_TRY) {
         latch_redis_ask_for_peers(store, now_ns);
     }
@@ -181,7 +222,11 @@ static latch_status dispatch(latch_op *op, int64_t now_ns)
             op->attempts |= REDIS_TROUBLE;
         }
     }
-    return status == LATCH_DONE ? send_request(op, now_ns) : status;
+    if (status == LATCH_DONE) {
+        latch_redis_ask_age(latch_redis_store_of(op), now_ns);
+        status = send_request(op, now_ns);
+    }
+    return status;
 }
 
 static latch_status fail_lost(latch_op *op)
@@ -202,7 +247,9 @@ static latch_status fail_overdue(latch_op *op)
     latch_redis_wait_fails_since(op, op->sent_ns);
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s did not answer within %g s",
                       store->options.address,
-                      (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);
+                      op->request.patience_ms > 0
+                          ? (double) op->request.patience_ms / 1000
+                          : (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);
 }
 
 /* Takes the reply of an answered call. REDIS_AGAIN: it was not the last one. */
@@ -221,18 +268,35 @@ static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_
     return latch_redis_fail_with_reply(op, reply->str);
 }
 
+/*
+ * When the reply is overdue, and the connection with it. Replies come in their order: while others
+ * still do, who is impatient would gain nothing by another connection, and the rest lose theirs.
+ */
+static int64_t overdue_ns(const latch_op *op)
+{
+    const redis_store *store = latch_redis_store_of(op);
+    const redis_call *call = op->state;
+    int64_t heard_ns = store->heard_ns > op->sent_ns ? store->heard_ns : op->sent_ns;
+    int64_t patience_ns = op->request.patience_ms * LATCH_NS_PER_MS;
+
+    return patience_ns > 0 && patience_ns < call->deadline_ns - heard_ns ? heard_ns + patience_ns
+                                                                         : call->deadline_ns;
+}
+
 /* Looks after what was sent. REDIS_AGAIN: it was not the last one. */
 static latch_status await(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_call *call = op->state;
+    int64_t end_ns = overdue_ns(op);
     latch_status status;
 
-    if (call->state == REDIS_UNANSWERED && now_ns < call->deadline_ns) {
-        return latch_redis_want(&store->connection, call->deadline_ns, op);
+    if (call->state == REDIS_UNANSWERED && now_ns < end_ns) {
+        return latch_redis_want(&store->connection, end_ns, op);
     }
     op->state = unsent(store);
     if (call->state == REDIS_ANSWERED) {
+        store->heard_ns = now_ns;
         status = conclude(op, call->reply, now_ns);
     } else if (call->state == REDIS_UNANSWERED) {
         status = fail_overdue(op);
@@ -257,7 +321,10 @@ static bool send_demotion(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     const redis_target target = target_of(op->lease);
-    const redis_order order = {REDIS_ACQUIRE_SHARED, true, REDIS_TRY, op->request.ttl_ms};
+    const redis_order order = {.id = REDIS_ACQUIRE_SHARED,
+                               .as_text = true,
+                               .manner = REDIS_TRY,
+                               .ttl_ms = op->request.ttl_ms};
     redis_call *call = latch_redis_send_script(store, &order, &target, now_ns);
 
     if (call != NULL) {
@@ -300,7 +367,7 @@ static bool give_back(latch_op *op, int64_t now_ns)
         end_ns = now_ns + QUEUE_NS;
     }
     is_owed = latch_redis_owe(store, &target, end_ns);
-    latch_redis_pay(store, now_ns);
+    latch_redis_pay(store, NULL, now_ns);
     hold->spent = !target.keep;
     return is_owed && latch_redis_is_debtless(store);
 }
@@ -360,7 +427,10 @@ static latch_status advance(latch_op *op, int64_t now_ns)
 
     do {
         if (is_sent(op)) {
-            latch_redis_receive(&latch_redis_store_of(op)->connection);
+            /* Of many that wait for answers the first one reads them all. */
+            if (((redis_call *) op->state)->state == REDIS_UNANSWERED) {
+                latch_redis_receive(&latch_redis_store_of(op)->connection);
+            }
             status = LATCH_DONE;
         } else {
             status = dispatch(op, now_ns);
@@ -402,7 +472,7 @@ static latch_status detach(latch_op *op, int64_t now_ns)
     }
     status = latch_redis_connect(&store->connection, op, now_ns);
     if (status == LATCH_DONE) {
-        latch_redis_pay(store, now_ns);
+        latch_redis_pay(store, NULL, now_ns);
     }
     return status;
 }
@@ -435,7 +505,9 @@ static latch_status redis_begin(latch_op *op)
     op->attempts = 0;
     op->state = unsent(store);
     latch_redis_sort_out_inheritance(op);
-    latch_redis_forget_stale(&store->connection, op->sent_ns);
+    if (latch_redis_forget_stale(&store->connection, op->sent_ns)) {
+        latch_store_note_silence(&store->store, op->sent_ns, op->sent_ns);
+    }
     latch_redis_forget_subscribing(&store->subscription);
     if (op->request.kind == LATCH_RELEASE) {
         latch_status status = latch_redis_claim_token(op);
@@ -471,13 +543,35 @@ static latch_status redis_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
+/* A release that is not awaited is a debt, from its beginning or from now on. */
+static void redis_abandon(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    bool is_awaited = op->request.kind == LATCH_RELEASE && !op->request.detach;
+    int64_t end_ns = debt_end(op->lease, latch_engine_now_ns(store->store.engine));
+    const redis_target target = target_of(op->lease);
+
+    if (is_awaited && !is_sent(op)) {
+        latch_redis_owe(store, &target, end_ns);
+        note_release(op->lease);
+    } else if (is_sent(op)) {
+        redis_call *call = op->state;
+
+        if (!is_awaited || call->state != REDIS_UNANSWERED
+            || !latch_redis_owe_answer(store, call, &target, end_ns)) {
+            latch_redis_call_free(&store->connection, call);
+        }
+    }
+    latch_redis_wait_end(op->lease);
+}
+
 const latch_store_class latch_redis_store = {
     .info =
         {
             .name = "redis",
             .state_name = "Symfony\\Component\\Lock\\Store\\RedisStore",
             .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
-                            | LATCH_FENCING | LATCH_SERIALIZABLE,
+                            | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_THREAD_SAFE,
         },
     .size = sizeof(redis_store),
     .open = redis_open,
@@ -486,7 +580,12 @@ const latch_store_class latch_redis_store = {
     .begin = redis_begin,
     .step = redis_step,
     .cancel = redis_cancel,
+    .abandon = redis_abandon,
     .held = latch_redis_held,
     .shares_token = latch_redis_shares_token,
+    .take_token = latch_redis_take_token,
+    .started = latch_redis_started,
     .drop = latch_redis_drop,
+    .twin = redis_twin,
+    .gather = redis_gather,
 };

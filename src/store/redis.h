@@ -1,8 +1,9 @@
 /*
  * Inside the Redis store: redis.c (requests), redis_hold.c (whose hold it is), redis_wait.c (when
  * those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c (what is
- * sent), redis_reply.c (what comes back), redis_debt.c (releases that nobody awaits),
- * redis_connection.c and redis_call.c (how it gets there).
+ * sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
+ * redis_debt.c (releases that nobody awaits), redis_connection.c and redis_call.c (how it gets
+ * there).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
@@ -28,9 +29,12 @@ typedef struct redis_store {
     redis_options options;
     redis_connection connection;
     redis_subscription subscription;
+    bool is_member;      /* of a combined store */
+    int64_t started_ns;  /* the server, at the latest; INT64_MIN: nobody knows */
     bool has_peers;      /* who wait by polling, when the server was asked last */
     int64_t crowd;       /* how many stood before it when it began to wait last */
     int64_t peers_ns;    /* when to ask again */
+    int64_t heard_ns;    /* when a request was answered last */
     latch_link debts;    /* unpaid: those that are on their way are their calls' */
     unsigned generation; /* of the process whose debts they are */
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
@@ -97,6 +101,7 @@ void latch_redis_sort_out_inheritance(latch_op *op);
 /* For the store's class. */
 bool latch_redis_held(const latch_lease *lease);
 bool latch_redis_shares_token(const latch_lease *lease);
+latch_status latch_redis_take_token(latch_lease *lease, const char *token, latch_error *error);
 void latch_redis_drop(latch_lease *lease);
 
 /* ---- redis_script.c */
@@ -113,6 +118,7 @@ typedef struct redis_target {
 typedef struct redis_order {
     redis_script_id id;
     bool as_text;   /* not by its digest */
+    bool extend;    /* a renewal makes no hold shorter */
     uint8_t manner; /* of those that take a lock */
     int64_t ttl_ms; /* of those that take or renew one */
 } redis_order;
@@ -157,6 +163,13 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns);
 /* On a READY connection, now and then, the more seldom the more wait: are there peers? */
 void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns);
 
+/* ---- redis_age.c */
+
+/* On a READY connection: when was the server started, if that matters? */
+void latch_redis_ask_age(redis_store *store, int64_t now_ns);
+/* For the store's class. */
+int64_t latch_redis_started(latch_store *base);
+
 /* ---- redis_debt.c */
 
 void latch_redis_debts_init(redis_store *store);
@@ -169,9 +182,15 @@ void latch_redis_debts_end(redis_store *store);
  * token must not be used for anything else any more. False when memory ran out.
  */
 bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns);
+/* The same of a release that was sent, and is not answered yet. */
+bool latch_redis_owe_answer(redis_store *store, redis_call *call, const redis_target *target,
+                            int64_t end_ns);
 /* Is all on its way that was owed? */
 bool latch_redis_is_debtless(const redis_store *store);
-/* Sends what is owed, without awaiting answers, if there is a READY connection. */
-void latch_redis_pay(redis_store *store, int64_t now_ns);
+/*
+ * Sends what is owed, without awaiting answers, if there is a READY connection: as much as a server
+ * that does not answer can be sent, and what concerns the lease's lock in any case; NULL: none.
+ */
+void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_ns);
 
 #endif

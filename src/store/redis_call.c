@@ -128,7 +128,7 @@ static void write_unsent(redis_connection *connection)
 {
     size_t count;
 
-    if (connection->unsent_length == 0) {
+    if (connection->unsent_length == 0 || connection->is_gathering) {
         return;
     }
     count = write_some(connection, connection->unsent, connection->unsent_length);
@@ -142,18 +142,24 @@ static void write_unsent(redis_connection *connection)
 
 static bool keep_unsent(redis_connection *connection, const char *text, size_t length)
 {
-    char *longer = latch_allocate(connection->engine, connection->unsent_length + length);
+    size_t needed = connection->unsent_length + length;
 
-    if (longer == NULL) {
-        return false;
+    /* Twice as much, as a server that is silent may be sent very many commands. */
+    if (connection->unsent == NULL || needed > connection->unsent_size) {
+        char *longer = latch_allocate(connection->engine, 2 * needed);
+
+        if (longer == NULL) {
+            return false;
+        }
+        if (connection->unsent_length > 0) {
+            memcpy(longer, connection->unsent, connection->unsent_length);
+            latch_free(connection->engine, connection->unsent);
+        }
+        connection->unsent = longer;
+        connection->unsent_size = 2 * needed;
     }
-    if (connection->unsent_length > 0) {
-        memcpy(longer, connection->unsent, connection->unsent_length);
-        latch_free(connection->engine, connection->unsent);
-    }
-    memcpy(longer + connection->unsent_length, text, length);
-    connection->unsent = longer;
-    connection->unsent_length += length;
+    memcpy(connection->unsent + connection->unsent_length, text, length);
+    connection->unsent_length = needed;
     return true;
 }
 
@@ -171,7 +177,7 @@ static bool write_command(redis_connection *connection, const redis_command *com
         }
     }
     length = format_command(text, command);
-    if (connection->unsent_length == 0) {
+    if (connection->unsent_length == 0 && !connection->is_gathering) {
         written = write_some(connection, text, length);
     }
     if (written < length) {
@@ -219,6 +225,15 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     call->deadline_ns = now_ns + connection->options->command_timeout_ns;
     latch_link_append(&connection->calls, &call->link);
     return call;
+}
+
+void latch_redis_gather(redis_connection *connection, bool on)
+{
+    connection->is_gathering = on;
+    connection->failure.status = LATCH_DONE;
+    if (!on && connection->context != NULL) {
+        write_unsent(connection);
+    }
 }
 
 /* ---- Replies -------------------------------------------------------------------------------- */
@@ -292,6 +307,24 @@ static bool deal_out(redis_connection *connection)
                     REDIS_ANSWERED, reply);
     }
     return false;
+}
+
+void latch_redis_finish(redis_connection *connection, int64_t patience_ns)
+{
+    int64_t now_ns = latch_engine_now_ns(connection->engine), end_ns = now_ns + patience_ns;
+
+    while (now_ns < end_ns && connection->stage == REDIS_READY && latch_redis_receive(connection)
+           && connection->calls.next != &connection->calls) {
+        const struct timespec left = {.tv_sec = (time_t) ((end_ns - now_ns) / LATCH_NS_PER_S),
+                                      .tv_nsec = (long) ((end_ns - now_ns) % LATCH_NS_PER_S)};
+        struct pollfd polled = {.fd = connection->descriptor.fd, .events = POLLIN};
+
+        if (connection->unsent_length > 0) {
+            polled.events |= POLLOUT;
+        }
+        ppoll(&polled, 1, &left, NULL);
+        now_ns = latch_engine_now_ns(connection->engine);
+    }
 }
 
 bool latch_redis_receive(redis_connection *connection)

@@ -62,6 +62,7 @@ void latch_redis_close(redis_connection *connection)
         connection->resolution = NULL;
     }
     connection->stage = REDIS_CLOSED;
+    connection->age_asked = false;
     latch_redis_lose_calls(connection);
     free_greeting(connection);
 }
@@ -74,12 +75,34 @@ void latch_redis_close_if_forked(redis_connection *connection)
     }
 }
 
-void latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
+int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns)
 {
+    const redis_call *first = LATCH_CONTAINER(connection->calls.next, redis_call, link);
+
+    if (connection->stage != REDIS_READY || connection->calls.next == &connection->calls) {
+        return 0;
+    }
+    return now_ns - (first->deadline_ns - connection->options->command_timeout_ns);
+}
+
+static bool is_overdue(const redis_connection *connection, int64_t now_ns)
+{
+    return latch_redis_silence_ns(connection, now_ns) >= connection->options->command_timeout_ns;
+}
+
+bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
+{
+    /* Its answer may have come long ago, with nobody there to read it. */
+    if (is_overdue(connection, now_ns) && latch_redis_receive(connection)
+        && is_overdue(connection, now_ns)) {
+        latch_redis_close(connection);
+        return true;
+    }
     if (connection->stage != REDIS_READY && connection->stage != REDIS_CLOSED
         && now_ns >= connection->deadline_ns) {
         latch_redis_close(connection);
     }
+    return false;
 }
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
@@ -92,12 +115,23 @@ static latch_status fail_to_connect(redis_connection *connection, latch_op *op, 
                       connection->options->address, why);
 }
 
+/* For how long a connection is awaited. */
+static int64_t patience_ns(const redis_connection *connection, const latch_op *op)
+{
+    int64_t timeout_ns = connection->options->connect_timeout_ns;
+    int64_t patience_ms = op->request.patience_ms;
+
+    return patience_ms > 0 && patience_ms < timeout_ns / LATCH_NS_PER_MS
+               ? patience_ms * LATCH_NS_PER_MS
+               : timeout_ns;
+}
+
 static latch_status time_out(redis_connection *connection, latch_op *op)
 {
     latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                       "cannot connect to Redis at %s within %g s", connection->options->address,
-                      (double) connection->options->connect_timeout_ns / (double) LATCH_NS_PER_S);
+                      (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S);
 }
 
 static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
@@ -129,6 +163,31 @@ static void choose_address(redis_connection *connection, const struct addrinfo *
     }
 }
 
+/*
+ * Of those who wait for the connection the least patient one decides. But a name is looked up for
+ * as long as the store has time.
+ */
+static void be_no_more_patient(redis_connection *connection, const latch_op *op)
+{
+    int64_t since_ns = op->sent_ns > connection->connecting_ns ? op->sent_ns
+                                                               : connection->connecting_ns;
+    int64_t end_ns = since_ns + patience_ns(connection, op);
+
+    if (end_ns < connection->deadline_ns) {
+        connection->deadline_ns = end_ns;
+    }
+}
+
+static void begin_connecting(redis_connection *connection, const latch_op *op,
+                             const struct addrinfo *addresses, int64_t now_ns)
+{
+    connection->connecting_ns = now_ns;
+    be_no_more_patient(connection, op);
+    choose_address(connection, addresses, now_ns);
+    connection->retry_ns = now_ns;
+    connection->stage = REDIS_CONNECTING;
+}
+
 static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     const redis_options *options = connection->options;
@@ -151,9 +210,7 @@ static latch_status start(redis_connection *connection, latch_op *op, int64_t no
         .ai_addr = (struct sockaddr *) &connection->unix_name,
         .ai_addrlen = sizeof(connection->unix_name),
     };
-    choose_address(connection, &connection->unix_address, now_ns);
-    connection->retry_ns = now_ns;
-    connection->stage = REDIS_CONNECTING;
+    begin_connecting(connection, op, &connection->unix_address, now_ns);
     return LATCH_DONE;
 }
 
@@ -169,9 +226,7 @@ static latch_status resolve(redis_connection *connection, latch_op *op, int64_t 
         latch_redis_close(connection);
         return status;
     }
-    choose_address(connection, addresses, now_ns);
-    connection->retry_ns = now_ns;
-    connection->stage = REDIS_CONNECTING;
+    begin_connecting(connection, op, addresses, now_ns);
     return LATCH_DONE;
 }
 
@@ -346,14 +401,12 @@ static latch_status await_greeting(redis_connection *connection, latch_op *op)
     return LATCH_DONE;
 }
 
-latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status make_ready(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     latch_status status = LATCH_DONE;
 
-    latch_redis_close_if_forked(connection);
-    if (connection->stage == REDIS_READY) {
-        /* Before anything is sent: what is there already is no answer to it. */
-        latch_redis_receive(connection);
+    if (connection->stage == REDIS_CONNECTING || connection->stage == REDIS_GREETING) {
+        be_no_more_patient(connection, op);
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
         if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
@@ -375,6 +428,30 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
             case REDIS_READY:
                 break;
         }
+    }
+    return status;
+}
+
+latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    latch_status status = LATCH_DONE;
+
+    latch_redis_close_if_forked(connection);
+    if (connection->stage == REDIS_READY
+        && !(connection->is_gathering && connection->unsent_length > 0)) {
+        /* Before anything is sent: what is there already is no answer to it. */
+        latch_redis_receive(connection);
+    }
+    if (connection->stage == REDIS_READY) {
+        return LATCH_DONE;
+    }
+    if (connection->is_gathering && LATCH_FAILED(connection->failure.status)) {
+        *op->error = connection->failure;
+        return op->error->status;
+    }
+    status = make_ready(connection, op, now_ns);
+    if (LATCH_FAILED(status)) {
+        connection->failure = *op->error;
     }
     return status;
 }

@@ -32,6 +32,7 @@ typedef struct redis_connection {
     redisReplyObjectFunctions reply_functions; /* of `context` */
     latch_resolution *resolution;
     const struct addrinfo *address;       /* that is being tried, and those after it */
+    int64_t connecting_ns;                /* since when */
     int64_t deadline_ns;                  /* by which it must be READY */
     int64_t address_deadline_ns;          /* by which the next address is tried */
     int64_t retry_ns;                     /* without a socket: when to try the address */
@@ -41,7 +42,10 @@ typedef struct redis_connection {
     void (*push)(void *context, const redisReply *message);
     void *push_context;
     char *unsent; /* what the socket did not take yet */
-    size_t unsent_length;
+    size_t unsent_length, unsent_size;
+    bool is_gathering;            /* what is sent is kept back, to go together */
+    latch_error failure;          /* while gathering: why it could not be connected, or DONE */
+    bool age_asked;               /* see redis_age.c */
     char trouble[64];             /* why it was closed last */
     struct addrinfo unix_address; /* of a Unix socket, as if it had been resolved */
     struct sockaddr_un unix_name;
@@ -68,8 +72,14 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
  */
 latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns);
 
-/* To be called by a new request: forgets an attempt to connect that nobody drove to its end. */
-void latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
+/*
+ * To be called by a new request: forgets an attempt to connect that nobody drove to its end, and a
+ * connection on which an answer is overdue that nobody awaited. True: the server was silent there.
+ */
+bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
+
+/* How long the first answer has been due, for all that was read; 0: none is. */
+int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns);
 
 #define REDIS_ARGUMENTS_MAX 16
 
@@ -89,8 +99,19 @@ void latch_redis_add_text(redis_command *command, const char *text);
  */
 redis_call *latch_redis_send(redis_connection *connection, const redis_command *command,
                              int64_t now_ns);
+/*
+ * While it is on, commands are kept back; then they go together. And so do those who cannot be
+ * connected: there is one attempt for all.
+ */
+void latch_redis_gather(redis_connection *connection, bool on);
 /* Writes and reads what can be without waiting, tells the calls. False when it is closed now. */
 bool latch_redis_receive(redis_connection *connection);
+/*
+ * To be called before a connection is closed for good: waits until what was sent is answered, for
+ * so long at most. A server that cannot write its answers gives a client up, with all that it has
+ * not read yet.
+ */
+void latch_redis_finish(redis_connection *connection, int64_t patience_ns);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
 /* Frees a call that was answered or lost; abandons one that was not. */

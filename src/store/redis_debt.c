@@ -12,6 +12,9 @@
 
 /* How often a server may refuse a release for good: an ACL would go on refusing it. */
 #define REFUSALS_MAX 5
+/* Payments on their way at a time, of 5 kB each, when the server has not answered for so long. */
+#define PAYMENTS_MAX 64
+#define SILENCE_NS (100 * LATCH_NS_PER_MS)
 
 typedef struct redis_debt {
     latch_link link; /* in store->debts, unless it is being paid */
@@ -31,6 +34,7 @@ static void settle(void *context, const redisReply *reply)
     redis_debt *debt = context;
     bool is_refused = reply != NULL && reply->type == REDIS_REPLY_ERROR;
 
+    debt->store->store.unheard--;
     debt->refusals += is_refused && !latch_redis_passes(reply->str);
     if ((reply != NULL && !is_refused) || debt->refusals >= REFUSALS_MAX) {
         latch_free(debt->store->store.engine, debt);
@@ -84,6 +88,24 @@ bool latch_redis_is_debtless(const redis_store *store)
     return store->debts.next == &store->debts;
 }
 
+/* Its release is on its way. */
+static void note_payment(redis_debt *debt, redis_call *call)
+{
+    debt->store->store.unheard++;
+    latch_link_remove(&debt->link);
+    latch_redis_call_leave(call, settle, debt);
+}
+
+bool latch_redis_owe_answer(redis_store *store, redis_call *call, const redis_target *target,
+                            int64_t end_ns)
+{
+    if (!latch_redis_owe(store, target, end_ns)) {
+        return false;
+    }
+    note_payment(LATCH_CONTAINER(store->debts.previous, redis_debt, link), call);
+    return true;
+}
+
 /* Sends the release; false when memory ran out. */
 static bool pay(redis_store *store, redis_debt *debt, int64_t now_ns)
 {
@@ -95,27 +117,34 @@ static bool pay(redis_store *store, redis_debt *debt, int64_t now_ns)
     if (call == NULL) {
         return false;
     }
-    latch_link_remove(&debt->link);
-    latch_redis_call_leave(call, settle, debt);
+    note_payment(debt, call);
     return true;
 }
 
-void latch_redis_pay(redis_store *store, int64_t now_ns)
+static bool concerns(const redis_debt *debt, const latch_lease *lease)
+{
+    return lease != NULL && debt->resource_length == lease->resource_length
+           && memcmp(debt->resource, lease->resource, lease->resource_length) == 0;
+}
+
+void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_ns)
 {
     bool go_on = store->connection.stage == REDIS_READY;
+    bool is_silent = latch_redis_silence_ns(&store->connection, now_ns) >= SILENCE_NS;
 
     if (store->generation != store->store.engine->generation) {
         forgive(store); /* they are the parent's */
         store->generation = store->store.engine->generation;
     }
-    while (go_on && store->debts.next != &store->debts) {
-        redis_debt *debt = LATCH_CONTAINER(store->debts.next, redis_debt, link);
+    for (latch_link *link = store->debts.next, *next; go_on && link != &store->debts; link = next) {
+        redis_debt *debt = LATCH_CONTAINER(link, redis_debt, link);
 
-        if (now_ns < debt->end_ns) {
-            go_on = pay(store, debt, now_ns);
-        } else {
+        next = link->next;
+        if (now_ns >= debt->end_ns) {
             latch_link_remove(&debt->link);
             latch_free(store->store.engine, debt);
+        } else if (!is_silent || store->store.unheard < PAYMENTS_MAX || concerns(debt, lease)) {
+            go_on = pay(store, debt, now_ns);
         }
     }
 }

@@ -20,22 +20,39 @@ static void forget_token(latch_lease *lease)
     lease->token = NULL;
 }
 
-static latch_status make_hold(latch_op *op)
+static latch_status make_hold(latch_lease *lease, latch_error *error)
 {
-    latch_engine *engine = op->lease->store->engine;
+    latch_engine *engine = lease->store->engine;
     redis_hold *hold = latch_allocate(engine, sizeof(*hold));
 
     if (hold == NULL) {
-        return latch_fail_memory(op->error);
+        return latch_fail_memory(error);
     }
     hold->generation = engine->generation;
     hold->fork_count = engine->fork_count;
-    hold->adopted = op->lease->token != NULL;
+    hold->adopted = lease->token != NULL;
     hold->spent = false;
     hold->deadline_ns = LATCH_NEVER;
     hold->wait = (redis_wait){.ticket = 0};
-    op->lease->state = hold;
+    lease->state = hold;
     return LATCH_DONE;
+}
+
+latch_status latch_redis_take_token(latch_lease *lease, const char *token, latch_error *error)
+{
+    latch_status status = lease->state == NULL ? make_hold(lease, error) : LATCH_DONE;
+    redis_hold *hold = lease->state;
+
+    if (status == LATCH_DONE) {
+        status = latch_lease_adopt_token(lease, token, strlen(token), error);
+    }
+    if (status == LATCH_DONE) {
+        lease->mode = LATCH_FREE;
+        hold->generation = lease->store->engine->generation;
+        hold->fork_count = lease->store->engine->fork_count;
+        hold->adopted = hold->spent = false;
+    }
+    return status;
 }
 
 latch_status latch_redis_claim_token(latch_op *op)
@@ -68,7 +85,7 @@ latch_status latch_redis_claim_token(latch_op *op)
         return LATCH_CONFLICT; /* it is being given back, though it may be there yet */
     }
     if (lease->state == NULL) {
-        status = make_hold(op);
+        status = make_hold(lease, op->error);
     }
     if (status != LATCH_DONE || lease->token != NULL) {
         return status;

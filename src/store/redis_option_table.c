@@ -23,7 +23,7 @@ static latch_status fail_option(const redis_reading *reading, const char *what)
 
 static latch_status fail_not_yet(const redis_reading *reading, const char *what)
 {
-    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+    return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
                       REDIS_DSN_ERROR
                       "the option \"%s\" asks for %s, which this version of Latch does not "
                       "have yet",
@@ -187,9 +187,12 @@ static latch_status take_host(redis_reading *reading)
         open -= place[closed] == ']';
         closed++;
     }
-    if (length <= 2 || closed < length || *reading->option->value != '\0') {
+    if (length <= 2) {
         return fail_option(reading, "names a server in brackets and has no value, as in "
                                     "\"redis:?host[localhost:6379]\"");
+    }
+    if (closed < length || *reading->option->value != '\0') {
+        return fail_not_yet(reading, "parameters of a server");
     }
     place++;
     length -= 2;
@@ -259,6 +262,7 @@ static const struct {
 
 /*
  * What comes after "auth" may be the rest of a password with a raw "&" in it, and is not shown.
+ * Others may know the option: Symfony's connections take whatever is given.
  */
 static latch_status fail_unknown(const redis_reading *reading)
 {
@@ -276,13 +280,13 @@ static latch_status fail_unknown(const redis_reading *reading)
                                     at > 0 ? ", " : "", known[at].name);
     }
     if (reading->auth != NULL || reading->auth_count > 0) {
-        return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+        return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
                           REDIS_DSN_ERROR
                           "an option after \"auth\" is unknown (is a \"&\" in the password "
                           "not written as \"%%26\"?); known are %s",
                           names);
     }
-    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+    return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
                       REDIS_DSN_ERROR "the option \"%s\" is unknown; known are %s", shown, names);
 }
 

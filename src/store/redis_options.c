@@ -11,6 +11,11 @@ static latch_status fail(const redis_reading *reading, const char *what)
     return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0, REDIS_DSN_ERROR "%s", what);
 }
 
+static latch_status fail_not_yet(const redis_reading *reading, const char *what)
+{
+    return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0, REDIS_DSN_ERROR "%s", what);
+}
+
 /* ---- What was given, put together */
 
 static bool has_scheme(const char *text, size_t length, const char *scheme)
@@ -25,9 +30,9 @@ static bool has_scheme(const char *text, size_t length, const char *scheme)
 static latch_status check_scheme(const redis_reading *reading, const char *text, size_t length)
 {
     if (has_scheme(text, length, "rediss") || has_scheme(text, length, "valkeys")) {
-        return fail(reading,
-                    "\"rediss:\" and \"valkeys:\" ask for TLS, which this version of Latch "
-                    "does not have yet");
+        return fail_not_yet(reading,
+                            "\"rediss:\" and \"valkeys:\" ask for TLS, which this version of "
+                            "Latch does not have yet");
     }
     return has_scheme(text, length, "redis") || has_scheme(text, length, "valkey")
                ? LATCH_DONE
@@ -77,9 +82,9 @@ static latch_status check_place(redis_reading *reading)
                              "\"redis:///run/redis.sock\" do");
     }
     if (reading->place_count > 1) {
-        return fail(reading,
-                    "it names several servers (by the option \"host\"), which this version "
-                    "of Latch cannot use yet");
+        return fail_not_yet(reading,
+                            "it names several servers (by the option \"host\"), which this "
+                            "version of Latch cannot use yet");
     }
     if (reading->host != NULL && reading->options->port == 0) {
         reading->options->port = REDIS_DEFAULT_PORT;
@@ -263,12 +268,45 @@ latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, si
     return status;
 }
 
+enum { TEXT_COUNT = 7 };
+
+static void find_texts(redis_options *options, char **texts[TEXT_COUNT])
+{
+    char **const found[TEXT_COUNT] = {&options->identity, &options->address, &options->host,
+                                      &options->path,     &options->user,    &options->password,
+                                      &options->prefix};
+
+    memcpy(texts, found, sizeof(found));
+}
+
+bool latch_redis_options_copy(latch_engine *engine, const redis_options *from, redis_options *to)
+{
+    char **texts[TEXT_COUNT], *originals[TEXT_COUNT];
+    bool is_copied = true;
+
+    *to = *from;
+    find_texts(to, texts);
+    for (size_t at = 0; at < TEXT_COUNT; at++) {
+        originals[at] = *texts[at];
+        *texts[at] = NULL;
+    }
+    for (size_t at = 0; at < TEXT_COUNT && is_copied; at++) {
+        const char *text = originals[at];
+
+        is_copied = copy_text(engine, texts[at], text, text != NULL ? strlen(text) : 0);
+    }
+    if (!is_copied) {
+        latch_redis_options_free(engine, to);
+    }
+    return is_copied;
+}
+
 void latch_redis_options_free(latch_engine *engine, redis_options *options)
 {
-    char **const texts[] = {&options->identity, &options->address,  &options->host,  &options->path,
-                            &options->user,     &options->password, &options->prefix};
+    char **texts[TEXT_COUNT];
 
-    for (size_t at = 0; at < sizeof(texts) / sizeof(*texts); at++) {
+    find_texts(options, texts);
+    for (size_t at = 0; at < TEXT_COUNT; at++) {
         if (*texts[at] != NULL) {
             explicit_bzero(*texts[at], strlen(*texts[at]));
             latch_free(engine, *texts[at]);

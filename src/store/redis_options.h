@@ -63,6 +63,10 @@ typedef struct redis_options {
 latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, size_t length,
                                        redis_options *options, latch_error *error);
 
+/* The same once more, with texts of its own. False, and nothing to be freed, when memory ran out.
+ */
+bool latch_redis_options_copy(latch_engine *engine, const redis_options *from, redis_options *to);
+
 /* Wipes and frees the texts. May be called again, and on zeroed options. */
 void latch_redis_options_free(latch_engine *engine, redis_options *options);
 

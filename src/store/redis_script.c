@@ -106,6 +106,9 @@ static void add_arguments(redis_command *command, const redis_store *store,
         latch_redis_add(command, ttl,
                         (size_t) snprintf(ttl, TTL_SIZE, "%lld", (long long) order->ttl_ms));
     }
+    if (order->extend) {
+        latch_redis_add_text(command, "extend");
+    }
     if (order->id == REDIS_ACQUIRE || order->id == REDIS_ACQUIRE_SHARED) {
         add_manner(command, store, order, waiter, now_ns);
     } else if (order->id == REDIS_RELEASE && waiter != NULL) {

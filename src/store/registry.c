@@ -1,22 +1,44 @@
 /* The stores of this build, one line each. */
-#include "store.h"
+#include "../renewal.h"
 
 #include <string.h>
+
+/* For how long others go on without who was silent: doubled each time. */
+#define FIRST_PAUSE_NS LATCH_NS_PER_S
+#define LONGEST_PAUSE_NS (16 * LATCH_NS_PER_S)
 
 static const latch_store_class *const classes[] = {
     &latch_flock_store,
 #ifdef LATCH_WITH_REDIS
     &latch_redis_store,
 #endif
-    &latch_mysql_store,  &latch_postgresql_store, &latch_semaphore_store,
-    &latch_memory_store, &latch_null_store,
+    &latch_mysql_store,    &latch_postgresql_store, &latch_semaphore_store, &latch_memory_store,
+    &latch_combined_store, &latch_null_store,       &latch_callback_store,
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(classes[0]))
+/* Without the last one, which is the engine's user's. */
+#define LISTED_COUNT (CLASS_COUNT - 1)
 
 const latch_store_info *latch_store_at(size_t index)
 {
-    return index < CLASS_COUNT ? &classes[index]->info : NULL;
+    return index < LISTED_COUNT ? &classes[index]->info : NULL;
+}
+
+latch_store *latch_store_make(latch_engine *engine, const latch_store_class *class,
+                              latch_error *error)
+{
+    latch_store *store = latch_allocate(engine, class->size);
+
+    if (store == NULL) {
+        latch_fail_memory(error);
+        return NULL;
+    }
+    memset(store, 0, class->size);
+    store->class = class;
+    store->info = &class->info;
+    store->engine = engine;
+    return store;
 }
 
 latch_store *latch_store_open(latch_engine *engine, const char *name,
@@ -34,15 +56,8 @@ latch_store *latch_store_open(latch_engine *engine, const char *name,
         latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "there is no store called \"%s\"", name);
         return NULL;
     }
-    store = latch_allocate(engine, class->size);
-    if (store == NULL) {
-        latch_fail_memory(error);
-        return NULL;
-    }
-    memset(store, 0, class->size);
-    store->class = class;
-    store->engine = engine;
-    if (class->open != NULL && class->open(store, options, error) != LATCH_DONE) {
+    store = latch_store_make(engine, class, error);
+    if (store != NULL && class->open != NULL && class->open(store, options, error) != LATCH_DONE) {
         latch_free(engine, store);
         return NULL;
     }
@@ -51,6 +66,7 @@ latch_store *latch_store_open(latch_engine *engine, const char *name,
 
 void latch_store_close(latch_store *store)
 {
+    latch_renewal_leave_store(store);
     if (store->class->close != NULL) {
         store->class->close(store);
     }
@@ -64,5 +80,17 @@ const char *latch_store_identity(const latch_store *store)
 
 const latch_store_info *latch_store_describe(const latch_store *store)
 {
-    return &store->class->info;
+    return store->info;
+}
+
+void latch_store_note_silence(latch_store *store, int64_t asked_ns, int64_t now_ns)
+{
+    if (store->pause_ns > 0 && asked_ns < store->avoided_until_ns - store->pause_ns) {
+        return; /* it was noted since */
+    }
+    store->pause_ns = store->pause_ns == 0 ? FIRST_PAUSE_NS : 2 * store->pause_ns;
+    if (store->pause_ns > LONGEST_PAUSE_NS) {
+        store->pause_ns = LONGEST_PAUSE_NS;
+    }
+    store->avoided_until_ns = now_ns + store->pause_ns;
 }

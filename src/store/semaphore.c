@@ -262,13 +262,26 @@ static bool is_still_held(const semaphore_hold *hold)
     return semctl(hold->set, LOCK, GETVAL) == 0 && semctl(hold->set, LOCK, GETPID) == hold->pid;
 }
 
+/*
+ * Removed, or freed by force; its number may be another set's by now, which somebody else has. A
+ * set that its administrator has closed to us is still ours.
+ */
+static bool is_taken_away(int set, pid_t pid)
+{
+    int value = semctl(set, LOCK, GETVAL);
+    int last = value < 0 ? -1 : semctl(set, LOCK, GETPID);
+
+    return last < 0 ? outcome_of_errno() == REMOVED : value != 0 || last != pid;
+}
+
 /* Does this very thread hold it through another lease, so that a wait would never end? */
 static bool is_own_deadlock(const semaphore_store *store, key_t key)
 {
     for (const latch_link *link = store->held.next; link != &store->held; link = link->next) {
         const semaphore_hold *hold = LATCH_CONTAINER(link, semaphore_hold, link);
 
-        if (hold->key == key && is_of_this_process(store->store.engine, hold)) {
+        if (hold->key == key && is_of_this_process(store->store.engine, hold)
+            && is_still_held(hold)) {
             return true;
         }
     }
@@ -422,6 +435,14 @@ static latch_status semaphore_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
+/* Whoever has it by now keeps it. */
+static void give_back_held(const semaphore_hold *held)
+{
+    if (!is_taken_away(held->set, held->pid)) {
+        give_back(held->set);
+    }
+}
+
 static latch_status release(latch_op *op)
 {
     latch_lease *lease = op->lease;
@@ -433,7 +454,7 @@ static latch_status release(latch_op *op)
     /* A child may release by hand what its parent meant it to inherit, but must not hit whoever
      * came after. Any other lock is its parent's alone, as those of files are. */
     if (is_ours(lease)) {
-        give_back(held->set);
+        give_back_held(held);
     } else if (lease->inherit && is_still_held(held) && semctl(held->set, 0, IPC_RMID) != 0
                && errno == EPERM) {
         return fail_system(op, "semctl()", held->key);
@@ -501,7 +522,8 @@ static latch_status semaphore_begin(latch_op *op)
         case LATCH_INSPECT:
             return inspect(op);
         case LATCH_REFRESH: /* holds never expire */
-        case LATCH_LIST:    /* never comes: which resource a key is made of, nobody can tell */
+            return latch_lease_was_lost(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
+        case LATCH_LIST: /* never comes: which resource a key is made of, nobody can tell */
             break;
     }
     return LATCH_DONE;
@@ -521,9 +543,41 @@ static void semaphore_drop(latch_lease *lease)
         return;
     }
     if (is_ours(lease)) {
-        give_back(held->set);
+        give_back_held(held);
     }
     forget(lease);
+}
+
+/* ---- Watching */
+
+typedef struct watched_set {
+    int set;
+    pid_t pid; /* of the process that has it */
+} watched_set;
+
+static bool is_gone(const latch_watch *watch)
+{
+    const watched_set *watched = watch->state;
+
+    return is_taken_away(watched->set, watched->pid);
+}
+
+static bool semaphore_watch(const latch_lease *lease, latch_watch *watch)
+{
+    const semaphore_hold *held = lease->state;
+    watched_set *watched;
+
+    if (lease->mode == LATCH_FREE || !is_ours(lease)) {
+        return false;
+    }
+    watched = latch_allocate(lease->store->engine, sizeof(*watched));
+    if (watched == NULL) {
+        return false;
+    }
+    *watched = (watched_set){.set = held->set, .pid = held->pid};
+    watch->state = watched;
+    watch->is_gone = is_gone;
+    return true;
 }
 
 const latch_store_class latch_semaphore_store = {
@@ -540,4 +594,5 @@ const latch_store_class latch_semaphore_store = {
     .cancel = semaphore_cancel,
     .held = semaphore_held,
     .drop = semaphore_drop,
+    .watch = semaphore_watch,
 };

@@ -15,6 +15,7 @@ $vendor = getenv('LATCH_VENDOR') ?: __DIR__ . '/vendor';
 /** @var \Composer\Autoload\ClassLoader $loader */
 $loader = require "$vendor/autoload.php";
 $loader->addPsr4('Latch\\Tests\\', __DIR__);
+require_once __DIR__ . '/../utils/memcached.inc';
 require_once __DIR__ . '/../utils/mysql.inc';
 require_once __DIR__ . '/../utils/postgresql.inc';
 require_once __DIR__ . '/../utils/redis.inc';

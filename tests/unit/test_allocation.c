@@ -183,8 +183,9 @@ static void use_semaphore_store(void)
 
 static bool open_semaphore_project(void)
 {
-    const latch_store_options options = {
-        .project = "project", .project_length = 7, .digest = LATCH_MD5};
+    const latch_store_options options = {.project = "project",
+                                         .project_length = 7,
+                                         .digest = LATCH_MD5};
 
     unit.store = latch_store_open(unit.engine, "semaphore", &options, &unit.error);
     return went(unit.store != NULL ? LATCH_DONE : unit.error.status, LATCH_DONE);

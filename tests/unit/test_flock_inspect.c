@@ -230,8 +230,8 @@ static void file_names_are_told_from_others(void **state)
     assert_true(latch_flock_is_file_name(longest));
     longest[4] = '/';
     assert_false(latch_flock_is_file_name(longest));
-    assert_false(
-        latch_flock_is_file_name("sf.123456789012345678901234567890123456789012345678901.a+_1234.lock"));
+    assert_false(latch_flock_is_file_name(
+        "sf.123456789012345678901234567890123456789012345678901.a+_1234.lock"));
     for (const char *const *name =
              (const char *const[]){"", ".", "sf.lock", "sf.1234567.lock", "sf.a.123456.lock",
                                    "sf.a.12345678.lock", "sf.a+.1234567.lock", "sf.a.12 4567.lock",

@@ -391,8 +391,8 @@ static void tls_is_asked_for_by_any_of_its_options(void **state)
 static void nor_is_it_left_out_where_doctrines_driver_options_ask_for_it(void **state)
 {
     mysql_store_options options = parse("mysql://h?driverOptions[1007]=k&driverOptions[1008]=c"
-                                  "&driverOptions[1009]=a&driverOptions[1010]=p"
-                                  "&driverOptions[1011]=i&driverOptions[1014]=0");
+                                        "&driverOptions[1009]=a&driverOptions[1010]=p"
+                                        "&driverOptions[1011]=i&driverOptions[1014]=0");
 
     (void) state;
     assert_string_equal(options.ssl_key, "k");
@@ -409,7 +409,7 @@ static void nor_is_it_left_out_where_doctrines_driver_options_ask_for_it(void **
 static void what_asks_for_no_tls_names_no_files_for_it(void **state)
 {
     mysql_store_options options = parse("mysql:ssl_mode=disabled;ssl_ca=a;ssl_capath=a;ssl_cert=a;"
-                                  "ssl_key=a;ssl_cipher=a");
+                                        "ssl_key=a;ssl_cipher=a");
 
     (void) state;
     assert_null(options.ssl_ca);

@@ -52,7 +52,9 @@ static void a_conflict_without_waiting_ends_at_once_with_nothing_changed(void **
 static void every_error_of_the_store_ends_the_operation_and_is_handed_on(void **state)
 {
     static const latch_status errors[] = {
-        LATCH_ERROR_MEMORY,   LATCH_ERROR_ARGUMENT,    LATCH_ERROR_SYSTEM,
+        LATCH_ERROR_MEMORY,
+        LATCH_ERROR_ARGUMENT,
+        LATCH_ERROR_SYSTEM,
         LATCH_ERROR_DEADLOCK,
     };
 

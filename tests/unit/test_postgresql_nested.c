@@ -133,6 +133,22 @@ static void waits_are_nested_three_deep(void **state)
     assert_int_equal(unit_postgresql_count_held(), 0);
 }
 
+static void a_wait_that_was_interrupted_once_can_be_cancelled_by_an_administrator(void **state)
+{
+    (void) state;
+    begin_wait();
+    assert_int_equal(unit_run(postgresql_lease("inner"), LATCH_ACQUIRE), LATCH_DONE);
+    status = latch_op_step(&op, unit_now_ns());
+    while (unit_postgresql_count_waiting() == 0) {
+        assert_true(LATCH_WANTS(status));
+        if (unit_is_due(&op, status)) {
+            status = latch_op_step(&op, unit_now_ns());
+        }
+    }
+    unit_postgresql_run("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted");
+    assert_true(postgresql_failed(unit_finish(&op, status), "cancelled by PostgreSQL at"));
+}
+
 /* A signal handler that throws ends the wait which it has interrupted. */
 static void a_wait_that_is_interrupted_and_cancelled_leaves_nothing_behind(void **state)
 {
@@ -174,6 +190,7 @@ int main(void)
         NESTED_TEST(a_grant_that_another_operation_has_read_is_given_back_by_a_cancel),
         NESTED_TEST(a_grant_that_another_operation_has_read_is_lost_with_the_session),
         NESTED_TEST(a_wait_that_is_interrupted_takes_nothing_from_who_interrupts),
+        NESTED_TEST(a_wait_that_was_interrupted_once_can_be_cancelled_by_an_administrator),
         NESTED_TEST(a_wait_that_is_interrupted_and_cancelled_leaves_nothing_behind),
         NESTED_TEST(a_promotion_that_is_interrupted_goes_on_and_its_reader_reads_meanwhile),
         NESTED_TEST(waits_are_nested_three_deep),

@@ -119,8 +119,8 @@ static void what_is_not_given_has_its_default(void **state)
 
         assert_int_equal(options.parameter_count, 4);
         assert_string_equal(find(&options, "fallback_application_name"), "latch");
-        assert_string_equal(find(&options, "keepalives_idle"), "15");
-        assert_string_equal(find(&options, "keepalives_interval"), "5");
+        assert_string_equal(find(&options, "keepalives_idle"), "5");
+        assert_string_equal(find(&options, "keepalives_interval"), "3");
         assert_string_equal(find(&options, "keepalives_count"), "3");
         assert_int_equal(options.host_count, 1);
         assert_null(options.hosts[0].name);
@@ -159,7 +159,7 @@ static void what_is_given_is_taken(void **state)
         assert_string_equal(find(&options, "application_name"), "app");
         assert_null(find(&options, "fallback_application_name"));
         assert_string_equal(find(&options, "keepalives_idle"), "60");
-        assert_string_equal(find(&options, "keepalives_interval"), "5");
+        assert_string_equal(find(&options, "keepalives_interval"), "3");
         assert_int_equal(options.connect_timeout_ns, 500 * LATCH_NS_PER_MS);
         assert_int_equal(options.command_timeout_ns, 7 * LATCH_NS_PER_S);
         assert_int_equal(options.digest, POSTGRESQL_SHA256);

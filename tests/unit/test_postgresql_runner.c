@@ -3,6 +3,7 @@
  * runner runs the store's statements as a PDO object would.
  */
 #include "postgresql_store.h"
+#include "store/store.h"
 
 static PGconn *connection;
 static const char *forged; /* is answered in place of the server, so many times */
@@ -58,12 +59,19 @@ static int setup(void **state)
     return store != NULL ? 0 : -1;
 }
 
-static int teardown(void **state)
+static void drop_leases(void)
 {
     while (unit.lease_count > 0) {
         latch_lease_drop(&unit.leases[--unit.lease_count]);
     }
-    latch_store_close(store);
+}
+
+static int teardown(void **state)
+{
+    drop_leases();
+    if (store != NULL) {
+        latch_store_close(store);
+    }
     PQfinish(connection);
     return postgresql_store_teardown(state);
 }
@@ -86,6 +94,19 @@ static void a_lock_is_held_by_the_given_session(void **state)
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_release(lease);
     assert_int_equal(unit_postgresql_count_held(), 0);
+}
+
+static void no_thread_looks_after_the_given_session(void **state)
+{
+    latch_watch watch = {.state = NULL};
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_false(store->class->watch(lease, &watch));
+    assert_non_null(
+        strstr(store->class->refusal(store), "which only the thread that has the connection"));
+    assert_null(unit.store->class->refusal(unit.store)); /* a session of its own */
+    unit_release(lease);
 }
 
 static void a_conflict_spoils_no_transaction(void **state)
@@ -157,6 +178,33 @@ static void a_release_for_nobody_that_is_refused_is_made_later(void **state)
     assert_int_equal(unit_postgresql_count_held(), 0);
 }
 
+static void a_release_that_was_refused_is_made_at_the_stores_end_at_the_latest(void **state)
+{
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    execute("BEGIN");
+    execute("SELECT 1/0");
+    drop_leases();
+    execute("ROLLBACK");
+    assert_int_equal(unit_postgresql_count_held(), 1);
+    latch_store_close(store);
+    store = NULL;
+    assert_int_equal(unit_postgresql_count_held(), 0);
+}
+
+static void a_lock_that_somebody_else_has_released_is_lost(void **state)
+{
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    execute("SELECT pg_advisory_unlock_all()");
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_ERROR_LOST);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    execute("SELECT pg_advisory_unlock_all()");
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT);
+    assert_false(unit_held(lease));
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+}
+
 static void another_session_under_the_runner_has_lost_the_locks(void **state)
 {
     (void) state;
@@ -204,10 +252,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RUNNER_TEST(a_lock_is_held_by_the_given_session),
+        RUNNER_TEST(no_thread_looks_after_the_given_session),
         RUNNER_TEST(a_conflict_spoils_no_transaction),
         RUNNER_TEST(a_wait_ends_with_its_time_and_leaves_nothing_behind),
         RUNNER_TEST(a_release_that_is_refused_can_be_made_again),
         RUNNER_TEST(a_release_for_nobody_that_is_refused_is_made_later),
+        RUNNER_TEST(a_release_that_was_refused_is_made_at_the_stores_end_at_the_latest),
+        RUNNER_TEST(a_lock_that_somebody_else_has_released_is_lost),
         RUNNER_TEST(another_session_under_the_runner_has_lost_the_locks),
         RUNNER_TEST(answers_that_make_no_sense_end_the_inspection),
         RUNNER_TEST(a_try_whose_answer_makes_no_sense_leaves_nothing_behind),

@@ -170,6 +170,56 @@ static void nothing_is_sent_that_a_cancel_under_way_might_hit(void **state)
     unit_postgresql_await_held(2);
 }
 
+static void what_is_no_wait_is_not_cancelled_by_the_next(void **state)
+{
+    latch_lease *held = postgresql_lease("s");
+    unit_postgresql_peer peer = unit_postgresql_peer_open();
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_true(unit_postgresql_peer_try(&peer, LOCK_EX, 1));
+    hang_behind("pg_advisory_unlock", "boolean");
+    assert_int_equal(unit_run(held, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run_request(lease, postgresql_detached_release()), LATCH_DONE);
+    status = unit_begin(&op, postgresql_lease("t"), unit_request(LATCH_ACQUIRE));
+    for (int at = 0; at < 20; at++) {
+        assert_true(LATCH_WANTS(status));
+        unit_await_wish(&op, status, unit_now_ns() + 10 * LATCH_NS_PER_MS);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    unit_postgresql_peer_close(&peer);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_true(unit_held(held));
+    unit_postgresql_run("DROP FUNCTION front.pg_advisory_unlock(bigint)");
+}
+
+/* Its undoing waits for the cancel that another operation has asked for. */
+static void a_wait_that_is_to_be_undone_is_not_taken_back(void **state)
+{
+    latch_op waiting, next;
+    unit_postgresql_peer peer;
+
+    (void) state;
+    hang_before_cancel(&peer);
+    hang_behind("pg_advisory_lock", "void");
+    postgresql_begin_wait(&waiting, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    postgresql_begin_wait(&next, postgresql_lease("s"), unit_request(LATCH_ACQUIRE), 2);
+    unit_postgresql_run("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted AND pid IN"
+                        " (SELECT pid FROM pg_locks WHERE granted AND objid = %u)",
+                        postgresql_number_of("r"));
+    unit_await_grant(&waiting);
+    while (unit_is_due(&waiting, LATCH_WANT_IO)) {
+        assert_true(LATCH_WANTS(latch_op_step(&next, unit_now_ns())));
+    }
+    assert_int_equal(unit_cancel(&next), LATCH_CONFLICT);
+    assert_true(LATCH_WANTS(latch_op_cancel(&waiting, unit_now_ns())));
+    unit_postgresql_peer_close(&peer);
+    assert_int_equal(unit_cancel(&waiting), LATCH_CONFLICT);
+    unit_postgresql_await_held(0);
+}
+
 /* Cancels, and sees at each step that the next one comes, whatever the server does. */
 static latch_status cancel_in_time(latch_op *op)
 {
@@ -214,6 +264,15 @@ static void a_cancel_without_effect_ends_with_the_session(void **state)
     assert_int_equal(cancel_in_time(&op), LATCH_CONFLICT);
     unit_release(other);
     unit_postgresql_await_held(0);
+}
+
+static void a_try_that_costs_its_session_is_made_twice(void **state)
+{
+    (void) state;
+    unit_postgresql_run("CREATE FUNCTION front.pg_try_advisory_lock(bigint) RETURNS boolean"
+                        " LANGUAGE sql AS 'SELECT pg_terminate_backend(pg_backend_pid())'");
+    assert_true(postgresql_failed(unit_run(lease, LATCH_ACQUIRE), "lost the connection to"));
+    assert_non_null(strstr(unit.error.message, "terminating connection"));
 }
 
 static void a_release_that_fails_ends_the_session_with_what_it_holds(void **state)
@@ -269,8 +328,11 @@ int main(void)
         STATEMENT_TEST(a_try_that_fails_behind_its_grant_leaves_nothing_behind),
         STATEMENT_TEST(a_try_that_fails_takes_nothing_from_another_reader_of_the_session),
         STATEMENT_TEST(nothing_is_sent_that_a_cancel_under_way_might_hit),
+        STATEMENT_TEST(what_is_no_wait_is_not_cancelled_by_the_next),
+        STATEMENT_TEST(a_wait_that_is_to_be_undone_is_not_taken_back),
         STATEMENT_TEST(a_cancel_that_hangs_ends_with_the_session),
         STATEMENT_TEST(a_cancel_without_effect_ends_with_the_session),
+        STATEMENT_TEST(a_try_that_costs_its_session_is_made_twice),
         STATEMENT_TEST(a_release_that_fails_ends_the_session_with_what_it_holds),
         STATEMENT_TEST(a_wait_that_cannot_be_undone_ends_with_its_session),
         STATEMENT_TEST(a_statement_that_could_not_be_prepared_is_prepared_again),

@@ -60,6 +60,20 @@ static void a_lock_that_is_lost_is_not_taken_for_one_that_is_held(void **state)
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
 }
 
+static void what_is_lost_stands_in_the_way_of_no_other_lease(void **state)
+{
+    latch_lease *second = postgresql_lease("r");
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_CONFLICT);
+    unit_postgresql_end_sessions();
+    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_DONE);
+    assert_false(unit_held(lease));
+    assert_int_equal(unit_run(lease, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(unit_run(second, LATCH_PROBE), LATCH_DONE);
+}
+
 static void a_session_that_ended_while_it_held_nothing_is_replaced_silently(void **state)
 {
     (void) state;
@@ -305,6 +319,37 @@ static void the_certificate_of_somebody_else_is_refused(void **state)
                                   "certificate verify failed"));
 }
 
+static void a_wait_whose_time_ends_while_the_server_hangs_is_a_conflict(void **state)
+{
+    latch_store *store = postgresql_open("%s;read_timeout=0.5;timeout=0.5", unit_postgresql.dsn);
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, postgresql_lease_in(store, "r"),
+                                   unit_waiting(LATCH_ACQUIRE, MINUTE), 1);
+    unit_postgresql_freeze();
+    unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
+    status = latch_op_step(&op, unit_now_ns());
+    assert_true(LATCH_WANTS(status));
+    assert_int_equal(unit_finish(&op, status), LATCH_CONFLICT);
+    unit_postgresql_thaw();
+    unit_release(lease);
+    unit_postgresql_await_held(0);
+}
+
+static void a_connection_that_was_given_up_does_not_count_for_the_next(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(unit_begin(&op, lease, unit_request(LATCH_ACQUIRE)), LATCH_WANT_IO);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+}
+
 static void the_next_host_is_tried_when_a_name_is_unknown(void **state)
 {
     latch_store *store = postgresql_open("pgsql:host=nobody.invalid,127.0.0.1;port=%d,%d;"
@@ -358,6 +403,7 @@ int main(void)
         TROUBLE_TEST(a_lock_is_lost_with_its_session),
         TROUBLE_TEST(a_probe_tells_that_the_session_has_ended),
         TROUBLE_TEST(a_lock_that_is_lost_is_not_taken_for_one_that_is_held),
+        TROUBLE_TEST(what_is_lost_stands_in_the_way_of_no_other_lease),
         TROUBLE_TEST(a_session_that_ended_while_it_held_nothing_is_replaced_silently),
         TROUBLE_TEST(a_wait_outlives_its_session),
         TROUBLE_TEST(a_wait_outlives_a_restart_of_the_server),
@@ -373,6 +419,8 @@ int main(void)
         TROUBLE_TEST(a_name_is_resolved_without_blocking),
         TROUBLE_TEST(a_name_that_nobody_knows_is_an_error),
         TROUBLE_TEST(the_certificate_of_somebody_else_is_refused),
+        TROUBLE_TEST(a_wait_whose_time_ends_while_the_server_hangs_is_a_conflict),
+        TROUBLE_TEST(a_connection_that_was_given_up_does_not_count_for_the_next),
         TROUBLE_TEST(the_next_host_is_tried),
         TROUBLE_TEST(the_next_host_is_tried_when_a_name_is_unknown),
         TROUBLE_TEST(a_cancel_goes_to_the_server_of_the_session),

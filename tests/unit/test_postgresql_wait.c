@@ -258,6 +258,28 @@ static void of_two_readers_that_want_to_write_one_gives_way(void **state)
     assert_int_equal(unit_postgresql_count_held(), 1);
 }
 
+static void a_reader_that_waits_to_write_does_not_give_way_to_one_that_is_gone_at_once(void **state)
+{
+    latch_op op, other_op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    postgresql_begin_wait(&other_op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
+    status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
+    while (status == LATCH_WANT_IO) {
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    assert_int_equal(status, LATCH_WANT_TIMER); /* it was told that both would wait for ever */
+    assert_int_equal(unit_cancel(&other_op), LATCH_CONFLICT);
+    unit_release(other);
+    assert_int_equal(unit_finish(&op, status), LATCH_DONE);
+    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
+    assert_int_equal(unit_postgresql_count_held(), 1);
+}
+
 static void a_circle_of_waits_is_a_deadlock(void **state)
 {
     latch_lease *second_of_other = postgresql_other_lease("s");
@@ -364,6 +386,7 @@ int main(void)
         WAIT_TEST(who_holds_goes_before_those_who_wait),
         WAIT_TEST(a_promotion_waits_for_the_other_readers),
         WAIT_TEST(of_two_readers_that_want_to_write_one_gives_way),
+        WAIT_TEST(a_reader_that_waits_to_write_does_not_give_way_to_one_that_is_gone_at_once),
         WAIT_TEST(a_circle_of_waits_is_a_deadlock),
         WAIT_TEST(a_request_in_a_session_that_waits_comes_first_and_the_wait_goes_on),
         WAIT_TEST(a_lease_that_is_dropped_in_a_session_that_waits_is_released_at_once),

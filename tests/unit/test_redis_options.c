@@ -20,17 +20,17 @@ static void discard(redis_options *options)
     latch_redis_options_free(unit.engine, options);
 }
 
-static void refuse(const char *text, const char *why)
+static void refuse_with(latch_status status, const char *text, const char *why)
 {
     redis_options options;
 
     memset(&options, 0xa5, sizeof(options));
     memset(&unit.error, 0, sizeof(unit.error));
     if (latch_redis_options_parse(unit.engine, text, strlen(text), &options, &unit.error)
-        != LATCH_ERROR_ARGUMENT) {
-        fail_msg("%s: not refused", text);
+        != status) {
+        fail_msg("%s: not refused so", text);
     }
-    assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
+    assert_int_equal(unit.error.status, status);
     assert_int_equal(unit.error.sys_errno, 0);
     if (strncmp(unit.error.message, "invalid ", 8) != 0
         || strstr(unit.error.message, why) == NULL) {
@@ -38,6 +38,17 @@ static void refuse(const char *text, const char *why)
     }
     assert_null(options.identity); /* nothing to be freed, and no harm in it */
     discard(&options);
+}
+
+static void refuse(const char *text, const char *why)
+{
+    refuse_with(LATCH_ERROR_ARGUMENT, text, why);
+}
+
+/* What another client than Latch may be able to do. */
+static void leave_to_others(const char *text, const char *why)
+{
+    refuse_with(LATCH_ERROR_UNSUPPORTED, text, why);
 }
 
 static void expect_text(const char *of, const char *text, const char *expected)
@@ -148,8 +159,8 @@ static void the_scheme_is_redis_or_valkey(void **state)
     (void) state;
     expect_accepted("redis://h");
     expect_accepted("valkey:/run/valkey.sock");
-    refuse("rediss://h", "ask for TLS, which this version of Latch does not have yet");
-    refuse("valkeys://h", "ask for TLS, which this version of Latch does not have yet");
+    leave_to_others("rediss://h", "ask for TLS, which this version of Latch does not have yet");
+    leave_to_others("valkeys://h", "ask for TLS, which this version of Latch does not have yet");
     refuse("Redis://h", "begins with \"redis:\" or \"valkey:\"");
     refuse("http://h", "begins with \"redis:\" or \"valkey:\"");
     refuse("localhost:6379", "begins with \"redis:\" or \"valkey:\"");
@@ -204,6 +215,7 @@ static void the_path_of_a_socket_fits_into_its_address(void **state)
 static void or_the_one_that_the_option_host_names(void **state)
 {
     static const char brackets[] = "names a server in brackets and has no value";
+    static const char parameters[] = "\"host\" asks for parameters of a server, which this";
     static const char several[] = "names several servers";
 
     (void) state;
@@ -219,16 +231,16 @@ static void or_the_one_that_the_option_host_names(void **state)
     expect_socket("redis:?host[/run/redis.sock]", "/run/redis.sock");
     expect_database("redis:/3?host[h]", 3);
     expect_database("redis:?host[h]&dbindex=3", 3);
-    refuse("redis:?host[a]&host[b]", several);
-    refuse("redis:?host[a]&host[/run/b:]", several);
-    refuse("redis://a?host[b]", several);
-    refuse("redis:///run/redis.sock?host[b]", several);
+    leave_to_others("redis:?host[a]&host[b]", several);
+    leave_to_others("redis:?host[a]&host[/run/b:]", several);
+    leave_to_others("redis://a?host[b]", several);
+    leave_to_others("redis:///run/redis.sock?host[b]", several);
     refuse("redis:?host=localhost", brackets);
     refuse("redis:?host", brackets);
     refuse("redis:?host[]=localhost", brackets);
-    refuse("redis:?host[a][weight]=1", brackets);
-    refuse("redis:?host[a][b]", brackets);
-    refuse("redis:?host[a]=weight%3D1", brackets);
+    leave_to_others("redis:?host[a][weight]=1", parameters);
+    leave_to_others("redis:?host[a][b]", parameters);
+    leave_to_others("redis:?host[a]=weight%3D1", parameters);
     refuse("redis:?host[::1]", "takes an IPv6 address in brackets");
     refuse("redis:?host[::]", "takes an IPv6 address in brackets");
     refuse("redis:?host[a:0]", "the port is a number");
@@ -451,7 +463,7 @@ static void what_this_version_cannot_do_is_said(void **state)
         snprintf(why, sizeof(why),
                  "the option \"%s\" asks for %s, which this version of Latch does not have yet",
                  asking[at][1], asking[at][2]);
-        refuse(text, why);
+        leave_to_others(text, why);
     }
     refuse("redis://h?cluster=2", "the option \"cluster\" is 0 or 1");
     refuse("redis://h?redis_cluster=maybe", "the option \"redis_cluster\" is 0 or 1");
@@ -462,23 +474,23 @@ static void an_unknown_option_is_named(void **state)
     char text[400] = "redis://h?";
 
     (void) state;
-    refuse("redis://h?readtimeout=1",
-           "the option \"readtimeout\" is unknown; known are auth, class");
+    leave_to_others("redis://h?readtimeout=1",
+                    "the option \"readtimeout\" is unknown; known are auth, class");
     assert_non_null(strstr(unit.error.message, ", tcp_keepalive, timeout")); /* all of them */
-    refuse("redis://h?TIMEOUT=1", "the option \"TIMEOUT\" is unknown");
-    refuse("redis://h?timeou=1", "the option \"timeou\" is unknown");
-    refuse("redis://h?timeout2=1", "the option \"timeout2\" is unknown");
-    refuse("redis://h?a[b]=1", "the option \"a[b]\" is unknown");
-    refuse("redis://h?a%0Ab%ff%7f=1", "the option \"a?b??\" is unknown");
+    leave_to_others("redis://h?TIMEOUT=1", "the option \"TIMEOUT\" is unknown");
+    leave_to_others("redis://h?timeou=1", "the option \"timeou\" is unknown");
+    leave_to_others("redis://h?timeout2=1", "the option \"timeout2\" is unknown");
+    leave_to_others("redis://h?a[b]=1", "the option \"a[b]\" is unknown");
+    leave_to_others("redis://h?a%0Ab%ff%7f=1", "the option \"a?b??\" is unknown");
     memset(text + 10, 'x', 300);
-    refuse(text,
-           "the option \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is "
-           "unknown; known are auth");
+    leave_to_others(
+        text, "the option \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is "
+              "unknown; known are auth");
     assert_non_null(strstr(unit.error.message, ", tcp_keepalive, timeout"));
     /* What may be the rest of a password is not. */
-    refuse("redis://h?auth=pass&word", "an option after \"auth\" is unknown (is a \"&\"");
+    leave_to_others("redis://h?auth=pass&word", "an option after \"auth\" is unknown (is a \"&\"");
     assert_non_null(strstr(unit.error.message, ", tcp_keepalive, timeout"));
-    refuse("redis://h?auth[]=user&auth[]=pass&timeout=1&word", "an option after \"auth\"");
+    leave_to_others("redis://h?auth[]=user&auth[]=pass&timeout=1&word", "an option after \"auth\"");
 }
 
 /* ---- Which connections are the same */

@@ -136,6 +136,39 @@ static void the_claim_window_leaves_the_readers_hold_as_it_was(void **state)
     UNIT_CHECK(holds("a") && holds("c") && expiry_of("__write__") == 0);
 }
 
+static void a_renewal_in_the_background_leaves_the_claim_window_as_it_is(void **state)
+{
+    int64_t window_end;
+
+    (void) state;
+    let_two_read();
+    is_placed(a, 'w', "wait", 0);
+    UNIT_CHECK(give_up(b));
+    hears_granted(a);
+    window_end = expiry_of("__write__");
+    assert_int_equal(extend("a", 10 * MINUTE), 1); /* a reader still */
+    assert_int_equal(expiry_of("a"), clock_us / 1000 + 10 * MINUTE);
+    assert_int_equal(expiry_of("__write__"), window_end);
+    UNIT_CHECK(lock_expiry() == expiry_of("a") && record_expiry() == expiry_of("a"));
+    takes(a, 'w', "claim");
+    assert_int_equal(extend("a", 20 * MINUTE), 2);
+    assert_int_equal(expiry_of("__write__"), clock_us / 1000 + 20 * MINUTE);
+    assert_int_equal(expiry_of("a"), expiry_of("__write__"));
+}
+
+static void a_window_that_is_over_is_not_opened_by_a_renewal(void **state)
+{
+    (void) state;
+    let_two_read();
+    is_placed(a, 'w', "wait", 0);
+    UNIT_CHECK(give_up(b));
+    hears_granted(a);
+    pass_ms(CLAIM_MS);
+    assert_int_equal(extend("a", 10 * MINUTE), 1);
+    UNIT_CHECK(share("x", MINUTE));
+    UNIT_CHECK(holds("a") && holds("x") && expiry_of("__write__") == 0);
+}
+
 static void the_claim_window_may_be_longer_than_the_readers_hold(void **state)
 {
     (void) state;
@@ -283,6 +316,8 @@ int main(void)
         WAITERS_TEST(a_promoter_whose_hold_has_ended_stays_in_front),
         WAITERS_TEST(a_promoter_whose_hold_has_ended_takes_what_is_free),
         WAITERS_TEST(the_claim_window_leaves_the_readers_hold_as_it_was),
+        WAITERS_TEST(a_renewal_in_the_background_leaves_the_claim_window_as_it_is),
+        WAITERS_TEST(a_window_that_is_over_is_not_opened_by_a_renewal),
         WAITERS_TEST(the_claim_window_may_be_longer_than_the_readers_hold),
         WAITERS_TEST(a_promotion_that_is_claimed_too_late_is_in_front_again),
         WAITERS_TEST(a_lone_reader_does_not_wait_for_its_promotion),

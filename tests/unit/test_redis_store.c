@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Time passes until the lease counts as held no more. */
-static void await_expiry(const latch_lease *lease)
+static void await_expiry(latch_lease *lease)
 {
     UNIT_AWAIT(!unit_held(lease));
 }

@@ -4,6 +4,8 @@
  */
 #include "redis_store.h"
 
+#include "store/redis.h"
+
 /* ---- How long a hold is certain */
 
 static void a_hold_that_may_have_become_shorter_counts_as_shorter(void **state)
@@ -127,7 +129,6 @@ static void a_release_is_owed_for_as_long_as_the_server_is_busy(void **state)
     UNIT_AWAIT(!unit_redis_is_error(unit_redis_try("GET r"), "BUSY"));
     redisFree(busy);
     unit_redis_ask("CONFIG SET lua-time-limit 5000");
-    UNIT_CHECK(!redis_is_free("r"));
     UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(redis_is_free("r"));
 }
@@ -140,7 +141,164 @@ static bool is_connected(void)
     return unit_count_descriptors() > descriptors;
 }
 
+/* Acquires that are given up while the server is silent: what they may have taken is owed. */
+static struct {
+    latch_lease leases[100];
+    char names[100][16];
+    size_t unheard; /* releases, at most */
+} given_up;
+
+static void give_up_while_it_is_silent(void)
+{
+    const redis_store *store = (redis_store *) unit.store;
+
+    given_up.unheard = 0;
+    for (size_t at = 0; at < 100; at++) {
+        latch_lease *lease = &given_up.leases[at];
+        char *name = given_up.names[at];
+        latch_op op;
+
+        if (at == 1) {
+            unit.ahead_ns += 100 * LATCH_NS_PER_MS; /* so long has there been no answer */
+        }
+        snprintf(name, sizeof(given_up.names[at]), "r%zu", at);
+        latch_lease_init(lease, unit.store, name, strlen(name));
+        redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+        assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+        if (store->store.unheard > given_up.unheard) {
+            given_up.unheard = store->store.unheard;
+        }
+        latch_lease_drop(lease);
+    }
+}
+
 /* As after a failover, when the name of the server has gone to the new master. */
+static void a_server_that_is_silent_is_not_sent_releases_without_end(void **state)
+{
+    const redis_store *store = (redis_store *) unit.store;
+    latch_lease *other = redis_lease("other");
+
+    (void) state;
+    assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    redis_hold_server();
+    give_up_while_it_is_silent();
+    assert_int_equal(given_up.unheard, 64);
+    redis_let_server_go();
+    assert_int_equal(redis_run(other, LATCH_PROBE), LATCH_DONE); /* the rest is sent before it */
+    assert_int_equal(redis_run(other, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(store->store.unheard, 0);
+    redis_await_free("r99");
+    redis_expect_nothing_left();
+}
+
+static void what_is_owed_is_sent_in_any_case_before_the_lock_is_asked_for_again(void **state)
+{
+    latch_lease *other = redis_lease("other"), *again = redis_lease("r99");
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    redis_hold_server();
+    give_up_while_it_is_silent();
+    redis_send(&op, again, redis_request(LATCH_ACQUIRE));
+    redis_let_server_go();
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    assert_int_equal(redis_run(again, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(redis_run(other, LATCH_RELEASE), LATCH_DONE);
+    redis_expect_nothing_left();
+}
+
+static void the_answer_to_a_release_that_was_left_counts_for_no_other(void **state)
+{
+    latch_lease *other = redis_lease("other"), *last = redis_lease("last");
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    redis_hold_server();
+    give_up_while_it_is_silent();
+    redis_send(&op, other, redis_request(LATCH_RELEASE));
+    assert_true(latch_op_leave(&op));
+    latch_lease_drop(other);
+    redis_let_server_go();
+    for (int round = 0; round < 2; round++) { /* reads the answers, then sends what is due */
+        assert_int_equal(redis_run(last, LATCH_ACQUIRE), LATCH_DONE);
+        assert_int_equal(redis_run(last, LATCH_RELEASE), LATCH_DONE);
+    }
+    redis_expect_nothing_left();
+}
+
+static void a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent(void **state)
+{
+    latch_lease *lease = redis_lease("r");
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    redis_hold_server();
+    assert_int_equal(unit_run_request(lease, redis_detached_release()), LATCH_DONE);
+    assert_int_equal(unit.store->avoided_until_ns, 0);
+    unit.ahead_ns += REDIS_DEFAULT_COMMAND_TIMEOUT_NS;
+    assert_true(LATCH_WANTS(unit_begin(&op, redis_lease("s"), redis_request(LATCH_ACQUIRE))));
+    assert_true(unit.store->avoided_until_ns > unit_now_ns());
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    redis_let_server_go();
+}
+
+/* ---- Requests that were left, and whose connection is lost */
+
+/* Another request on the wire. */
+static void use_wire_again(latch_store *store)
+{
+    latch_lease *other = redis_lease_in(store, "other");
+    latch_op op;
+
+    assert_int_equal(redis_wire_finish(&op, unit_begin(&op, other, redis_request(LATCH_ACQUIRE))),
+                     LATCH_DONE);
+}
+
+static void a_renewal_that_was_left_is_no_release(void **state)
+{
+    latch_lease *lease = redis_lease_on_wire(LATCH_EXCLUSIVE);
+    latch_store *store = lease->store;
+    latch_op op;
+
+    (void) state;
+    redis_send(&op, lease, redis_request(LATCH_REFRESH));
+    assert_true(latch_op_leave(&op));
+    latch_left_drop(lease);
+    redis_wire_cut();
+    use_wire_again(store);
+    assert_false(redis_is_free("r"));
+}
+
+static void a_release_that_was_left_before_it_could_be_sent_is_sent(void **state)
+{
+    latch_store *store = redis_wire_open("?dbindex=1"); /* which has to be selected first */
+    latch_lease *lease = redis_lease_in(store, "r");
+    latch_status status;
+    latch_op op;
+
+    (void) state;
+    status = unit_begin(&op, lease, redis_request(LATCH_ACQUIRE));
+    assert_int_equal(redis_wire_finish(&op, status), LATCH_DONE);
+    redis_wire_cut();
+    status = unit_begin(&op, lease, redis_request(LATCH_RELEASE));
+    while (((redis_store *) store)->connection.stage != REDIS_GREETING) {
+        assert_int_equal(status, LATCH_WANT_IO);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    assert_true(latch_op_leave(&op));
+    latch_left_drop(lease);
+    assert_false(unit_held(lease));
+    assert_null(latch_lease_shared_token(lease)); /* the release is by it */
+    use_wire_again(store);
+    unit_redis_ask("SELECT 1");
+    assert_true(redis_is_free("r"));
+    unit_redis_ask("SELECT 0");
+}
+
 static void a_server_that_is_a_replica_now_is_asked_on_no_old_connection(void **state)
 {
     latch_lease *lease = redis_lease("r");
@@ -232,6 +390,12 @@ int main(void)
         REDIS_TEST(a_release_that_nobody_awaits_is_repeated_when_it_is_refused),
         REDIS_TEST(a_release_is_not_repeated_for_ever),
         REDIS_TEST(a_release_is_owed_for_as_long_as_the_server_is_busy),
+        REDIS_TEST(a_server_that_is_silent_is_not_sent_releases_without_end),
+        REDIS_TEST(what_is_owed_is_sent_in_any_case_before_the_lock_is_asked_for_again),
+        REDIS_TEST(the_answer_to_a_release_that_was_left_counts_for_no_other),
+        REDIS_TEST(a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent),
+        REDIS_TEST(a_renewal_that_was_left_is_no_release),
+        REDIS_TEST(a_release_that_was_left_before_it_could_be_sent_is_sent),
         REDIS_TEST(a_server_that_is_a_replica_now_is_asked_on_no_old_connection),
         REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
         REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),

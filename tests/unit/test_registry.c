@@ -1,4 +1,5 @@
 /* Stores by name: which there are, how they are opened, what they say of themselves. */
+#include "store/store.h"
 #include "unit.h"
 
 static void the_stores_of_this_build_are_listed_in_order(void **state)
@@ -34,7 +35,7 @@ static void a_store_describes_itself(void **state)
         latch_store *store = unit_open(info->name);
 
         assert_non_null(store);
-        assert_ptr_equal(latch_store_describe(store), info);
+        assert_string_equal(latch_store_describe(store)->name, info->name);
         latch_store_close(store);
     }
 }
@@ -48,6 +49,38 @@ static const latch_store_info *info_of(const char *name)
     }
     fail();
     return NULL;
+}
+
+/* What lies in this process's memory, or locks nothing, has no need to be watched. */
+static void what_cannot_be_lost_is_neither_watched_nor_refused(void **state)
+{
+    (void) state;
+    assert_null(latch_memory_store.watch);
+    assert_null(latch_memory_store.refusal);
+    assert_null(latch_null_store.watch);
+    assert_null(latch_null_store.refusal);
+}
+
+static latch_status never_run(void *context, latch_lease *lease, const latch_request *request,
+                              latch_error *error)
+{
+    (void) context;
+    (void) lease;
+    (void) request;
+    return latch_fail(error, LATCH_ERROR_STORE, 0, "never");
+}
+
+static void no_thread_calls_the_functions_of_its_user(void **state)
+{
+    const latch_store_calls calls = {.run = never_run};
+    const latch_store_options options = {.calls = &calls};
+    latch_store *store = latch_store_open(unit.engine, "callback", &options, &unit.error);
+
+    (void) state;
+    assert_non_null(store);
+    assert_non_null(strstr(store->class->refusal(store), "no other thread can call"));
+    assert_null(store->class->watch);
+    latch_store_close(store);
 }
 
 static void tokens_are_kept_under_symfonys_class_names(void **state)
@@ -75,9 +108,9 @@ static void no_local_store_expires_or_fences(void **state)
 static void redis_expires_fences_and_hands_over(void **state)
 {
     (void) state;
-    assert_int_equal(info_of("redis")->capabilities, LATCH_EXPIRING | LATCH_BLOCKING
-                                                         | LATCH_SHARED_LOCKS | LATCH_PUSH
-                                                         | LATCH_FENCING | LATCH_SERIALIZABLE);
+    assert_int_equal(info_of("redis")->capabilities,
+                     LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
+                         | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_THREAD_SAFE);
 }
 
 static void an_unknown_name_is_an_error_that_says_it(void **state)
@@ -130,6 +163,8 @@ int main(void)
         UNIT_TEST(the_stores_of_this_build_are_listed_in_order, setup),
         UNIT_TEST(no_two_stores_share_a_name, setup),
         UNIT_TEST(a_store_describes_itself, setup),
+        UNIT_TEST(what_cannot_be_lost_is_neither_watched_nor_refused, setup),
+        UNIT_TEST(no_thread_calls_the_functions_of_its_user, setup),
         UNIT_TEST(tokens_are_kept_under_symfonys_class_names, setup),
         UNIT_TEST(no_local_store_expires_or_fences, setup),
         UNIT_TEST(redis_expires_fences_and_hands_over, setup),

@@ -49,11 +49,11 @@ END
     APT_CONFIG=$directory/apt.conf "$@"
 }
 
-# latch_debian_source PACKAGE PATTERN: prints the path of that file of the newest source package
-# which the archive really serves. It lists more: the newest ones of the security archive are often
-# not found by the name that its list gives.
+# latch_debian_source PACKAGE PATTERN [VERSION]: prints the path of that file of the newest source package,
+# of those whose version begins so, which the archive really serves. It lists more: the newest ones of the
+# security archive are often not found by the name that its list gives.
 latch_debian_source() {
-    local package=$1 pattern=$2 directory=$LATCH_CACHE/source/$1 version
+    local package=$1 pattern=$2 directory=$LATCH_CACHE/source/$1${3:+-$3} version
     if [[ ! -f $directory/.complete ]]; then
         rm -rf "$directory"
         mkdir -p "$directory"
@@ -67,7 +67,7 @@ latch_debian_source() {
                 break
             fi
         done < <(latch_apt apt-cache showsrc --only-source "$package" \
-            | sed -n 's/^Version: //p' | sort -ruV)
+            | sed -n "s/^Version: \(${3:-}\)/\1/p" | sort -ruV)
         if [[ ! -f $directory/.complete ]]; then
             latch_say "no version of the source package $package can be fetched:"
             cat "$LATCH_WORK/log/source.log" >&2

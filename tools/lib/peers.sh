@@ -6,9 +6,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=tools/lib/debian.sh
 source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
+# What Composer takes, on this machine's own PHP.
+LATCH_COMPOSER_PACKAGES=(composer ca-certificates git unzip xz-utils)
 # shellcheck disable=SC2034 # for those who source this file
 LATCH_PEER_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-xml"
-    "php$LATCH_PHP_VERSION-mbstring" composer ca-certificates git unzip xz-utils)
+    "php$LATCH_PHP_VERSION-mbstring" "${LATCH_COMPOSER_PACKAGES[@]}")
 
 # latch_composer NAME MANIFEST: prints the vendor folder with what that composer.json requires, in
 # the newest releases that there were when it was first asked for.
@@ -28,6 +30,20 @@ latch_composer() {
     printf '%s\n' "$directory/vendor"
 }
 
+# latch_symfony_app VERSION: prints the vendor folder of the tests' application on that version of Symfony.
+# Components that the registry does not have are those of Debian's sid or, if newer, of its experimental.
+latch_symfony_app() {
+    local version=$1 packages=()
+    mapfile -t packages < <(printf "php-symfony-%s=$version*\n" \
+        clock messenger rate-limiter redis-messenger scheduler)
+    LATCH_SUITE=sid latch_debian_files "symfony-$version" "${packages[@]}" \
+        php-symfony-polyfill-{deepclone,php85} \
+        > /dev/null || return
+    # As copies, which links into that folder would not be.
+    COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "symfony-app-$version" \
+        "$LATCH_ROOT/tests/phpunit/symfony-app/symfony-$version/composer.json"
+}
+
 # latch_debian_lock: prints the autoload.php of Debian's php-symfony-lock, which is not installed.
 latch_debian_lock() {
     local directory
@@ -36,10 +52,10 @@ latch_debian_lock() {
     printf '%s\n' "$directory/usr/share/php/Symfony/Component/Lock/autoload.php"
 }
 
-# latch_symfony_tests: prints the folder with the tests of Debian's php-symfony-lock.
+# latch_symfony_tests [VERSION]: prints the folder with the tests of Debian's php-symfony-lock, of LATCH_SUITE.
 latch_symfony_tests() {
     local tarball directory
-    tarball=$(latch_debian_source symfony '*.orig.tar.xz') || return
+    tarball=$(latch_debian_source symfony '*.orig.tar.xz' "$@") || return
     directory=$LATCH_CACHE/symfony-tests/$(basename "$tarball" .orig.tar.xz)
     if [[ ! -f $directory/.complete ]]; then
         rm -rf "$directory"

@@ -3,11 +3,17 @@
 
 # shellcheck source=tools/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=tools/lib/folder.sh
+source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 
-# run_phpunit NAME VENDOR CONFIGURATION [PHP OPTION...] -- [PHPUNIT OPTION...]
+# What PHPUnit is run by: machine.sh, or nothing.
+PHPUNIT_BY=()
+
+# run_phpunit NAME VENDOR CONFIGURATION [PHP OPTION...] -- [PHPUNIT OPTION...]: on the PHP in question
+# (LATCH_FOLDER).
 run_phpunit() {
     local name=$1 vendor=$2 configuration=$3 log=$LATCH_WORK/log/phpunit-$1.log options=() status=0
-    local junit=$LATCH_WORK/log/phpunit-$1.xml passed=0 failed=0 skipped=0 total
+    local junit=$LATCH_WORK/log/phpunit-$1.xml passed=0 failed=0 skipped=0 total variables
     shift 3
     while [[ $1 != -- ]]; do
         options+=("$1")
@@ -15,7 +21,10 @@ run_phpunit() {
     done
     shift
     rm -f "$junit"
-    timeout 400 "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
+    # sudo removes them
+    mapfile -t variables < <(env | grep '^LATCH_')
+    latch_beside_php phpunit.sh run_in "$PWD" env "${variables[@]}" timeout 400 "${PHPUNIT_BY[@]}" \
+        "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
         --log-junit "$junit" "$@" > "$log" 2>&1 < /dev/null || status=$?
 
     # The first element of the report has the totals; there is none when PHP has crashed.
@@ -31,6 +40,12 @@ run_phpunit() {
         tail -n 300 "$log"
     fi
     count "phpunit, $name" "$passed" "$failed" "$skipped"
+}
+
+# run_in DIRECTORY COMMAND...
+run_in() {
+    cd "$1"
+    "${@:2}"
 }
 
 # attribute NAME ELEMENT

@@ -22,7 +22,7 @@ use PHPUnit\Framework\TestCase;
 final class BrokenLocksTest extends TestCase
 {
     /** What depends on chance is found in one of so many runs, most often in the first. */
-    private const RUNS = 10;
+    private const RUNS = 30;
 
     #[DataProvider('breakages')]
     public function testBrokenLockIsFoundOut(Breakage $breakage): void
@@ -31,7 +31,11 @@ final class BrokenLocksTest extends TestCase
         self::assertNotNull($expected);
         $runs = 0;
         do {
-            $findings = $this->play($breakage, $breakage->handsOver() ? 500 : 1000, $report);
+            $findings = $this->play($breakage, match (true) {
+                $breakage->handsOver() => 500,
+                $breakage->keeps() => 35,
+                default => 1000,
+            }, $report);
         } while (!isset($findings->counts[$expected->value]) && ++$runs < self::RUNS);
 
         self::assertArrayHasKey($expected->value, $findings->counts, $report);
@@ -39,6 +43,7 @@ final class BrokenLocksTest extends TestCase
 
     #[TestWith([Breakage::None, 5000])]
     #[TestWith([Breakage::NoneHandedOver, 2000])]
+    #[TestWith([Breakage::NoneKept, 60])]
     #[TestWith([Breakage::NoneInSessions, 3000])]
     public function testNothingIsFoundWhereNothingIsBroken(Breakage $none, int $acquisitions): void
     {
@@ -56,7 +61,11 @@ final class BrokenLocksTest extends TestCase
         $options->broken = $breakage;
         $options->latch = $options->symfony = $options->pdo = 0;
         $options->store = $breakage->needsSessions() ? 'mysql' : 'redis';
-        $options->resources = $breakage->handsOver() ? 1 : 2;
+        $options->resources = match (true) {
+            $breakage->handsOver() => 1,
+            $breakage->keeps() => 4,
+            default => 2,
+        };
         // Who is killed explains that others wait.
         $options->pause = $breakage->handsOver() ? 2000 : 200;
         $options->acquisitions = $acquisitions;
@@ -119,9 +128,10 @@ final class BrokenLocksTest extends TestCase
             ['--acquisitions=100000', '--limit=1', '--broken=nothing-broken'], 1, '/Too few acquisitions in 1 s/',
         ];
         yield 'no number' => [['--acquisitions=-1'], 64, "/^tests\\/fault\\/run: '--acquisitions=-1' is no whole/"];
-        yield 'no store' => [['--store=paper'], 64, "/redis, flock, postgresql or mysql, not 'paper'/"];
+        yield 'no store' => [['--store=paper'], 64, "/redis, quorum, flock, postgresql, mysql, not 'paper'/"];
         yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
         yield 'no empty folder' => [['--keep=' . __DIR__], 64, "/no empty folder '/"];
+        yield 'nowhere to keep locks alive' => [['--store=flock', '--keepers=1'], 64, '/--keepers is about locks in Redis/'];
         yield 'too many groups' => [['--groups=9'], 64, '/more groups than resources/'];
         yield 'no folder for the report' => [['--report=/no/such/report.md'], 64, "/no folder for '/"];
         yield 'unknown' => [['--fast'], 64, "/unknown argument '--fast'/"];

@@ -180,6 +180,44 @@ final class SessionsTest extends TestCase
         yield 'not stopped' => [['idle: b #1', 'idle: c #1'], 'script-flush 5', self::TRAITS];
     }
 
+    public function testWhoTimesOutWhileItIsStoppedMayHaveHadTheLockMeanwhile(): void
+    {
+        foreach (['stop 3 b | continue 1900 b' => [], 'script-flush 5' => ['idle: b #1', 'idle: c #1']] as $faults => $expected) {
+            $tale = (new Tale())
+                ->faults($faults)
+                ->tell('a', 'try 0 1 1 r x try 9 | granted 1 1 - | release 9 1 | released 10 1', self::TRAITS)
+                ->tell('b', 'try 2 1 1 r x 1890 9 | conflict 1902 1', self::TRAITS)
+                ->tell('c', 'try 300 1 1 r x wait 9 | granted 1903 1 -', self::TRAITS);
+
+            self::assertSame($expected, array_values(array_diff($tale->violations(), ['lost grant: a #1, b #1'])));
+        }
+    }
+
+    #[DataProvider('connections')]
+    public function testWhoHasNoSessionYetMayWaitInVain(string $before, string $faults, string ...$expected): void
+    {
+        $tale = (new Tale())->faults($faults)->tell(
+            'a',
+            $before . 'try 900 2 2 r x 120 9 | conflict 1050 2 | try 1060 3 3 q x try 9 | granted 1070 3 -',
+            self::TRAITS,
+        );
+
+        self::assertSame($expected, $tale->violations());
+    }
+
+    /**
+     * @return iterable<string, list<string>>
+     */
+    public static function connections(): iterable
+    {
+        $answered = 'try 1 1 1 q x try 9 | granted 2 1 - | release 3 1 | released 4 1 | ';
+
+        yield 'the first' => ['', 'script-flush 5'];
+        yield 'after an answer' => [$answered, 'script-flush 5', 'lost grant: a #2'];
+        yield 'after the end of the session' => [$answered, 'session-kill 10 a 11'];
+        yield 'after an exception' => ['try 1 1 1 q x try 9 | failed 2 1 E | release 3 1 | released 4 1 | ', 'script-flush 5'];
+    }
+
     public function testWhoAsksAgainLosesItsPlace(): void
     {
         foreach ([['passed over: c #1, b #1'], []] as $asksAgain => $expected) {

@@ -81,6 +81,9 @@ final class WaitsTest extends TestCase
 
         yield 'for long' => [$found, 801, $none];
         yield 'for as long as processes take' => [[], 799, $none];
+        yield 'while it was held' => [
+            [], 2000, $none, 'try 2 1 1 r x wait 2000 | granted 9.5 1 - | held 1950 1 | release 1990 1 | released 1990 1',
+        ];
         yield 'while it was stopped' => [[], 2000, 'stop 310 b | continue 1600 b'];
         yield 'after it was stopped' => [$found, 2000, 'stop 310 b | continue 1400 b'];
         yield 'while nobody had a processor' => [[], 1000, 'stall 310 - 900'];

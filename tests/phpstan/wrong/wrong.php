@@ -38,6 +38,13 @@ final class Wrong
         $none->acquire(true, 5.0); // error: arguments.count
     }
 
+    public function renewal(Lock $lock, LockInterface $any): void
+    {
+        $lock->keepAlive('an hour'); // error: argument.type
+        $lock->onLost(fn (int $number): int => $number); // error: argument.type
+        $any->keepAlive(); // error: method.notFound
+    }
+
     public function names(Lock $lock): void
     {
         $lock->aquire(); // error: method.notFound

@@ -47,6 +47,21 @@ foreach ([Ground::postgresql(), Ground::mysql()] as $ground) {
         check(posix_kill($command, 0), "$case: the command lives");
         $program->let_go();
     }
+
+    /* The session ends while the command runs. */
+    foreach ([[], ['--shared']] as $options) {
+        if ($options !== [] && !$ground->hasSharedLocks()) {
+            continue;
+        }
+        $program = latch_run_cat("--store={$server->dsn()}", 'job', ...$options);
+        $server->endSessions();
+        check_same(
+            "exit 76: running\n|latch: the lock \"job\" was lost: what held it in its store has ended; the command is to end\n",
+            $program->all(),
+            "$ground->name: the session ends"
+        );
+    }
+
     if ($ground->hasSharedLocks()) {
         $one = latch('run', $store, '--shared', 'job', '--', 'cat');
         $two = latch('run', $store, '--shared', 'job', '--', 'cat');

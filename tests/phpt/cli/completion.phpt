@@ -28,22 +28,27 @@ function bash_offers(string ...$words): array
     return array_values(array_filter(explode("\n", $program->out()), fn ($line) => $line !== ''));
 }
 
-$options = ['--store=', '--ttl=', '--wait', '--wait=', '--shared', '--conflict-exit-code=', '--quiet', '--help'];
+$options = ['--store=', '--wait', '--wait=', '--shared', '--conflict-exit-code=', '--quiet', '--ttl=', '--keep-alive',
+    '--no-keep-alive', '--lost-signal=', '--lost-grace=', '--lost-exit-code=', '--max-hold=', '--help'];
 foreach ([
-    [['run', 'status', 'list', 'help', '--help', '--version'], ['latch', '']],
+    [['run', 'status', 'list', 'doctor', 'help', '--help', '--version'], ['latch', '']],
     [['status'], ['latch', 'st']],
-    [['run', 'status', 'list'], ['latch', 'help', '']],
+    [['run', 'status', 'list', 'doctor'], ['latch', 'help', '']],
     [$options, ['latch', 'run', '-']],
     [['--wait', '--wait='], ['latch', 'run', 'job', '--w']],
+    [['--lost-signal=', '--lost-grace=', '--lost-exit-code='], ['latch', 'run', '--lost']],
+    [['redis://'], ['latch', 'run', '--store', '=', 're']],
     [['--store=', '--help'], ['latch', 'status', '--']],
     [['--store=', '--help'], ['latch', 'list', '-']],
+    [['--store=', '--vendor=', '--format=json', '--help'], ['latch', 'doctor', '-']],
+    [["$directory/locks/"], ['latch', 'doctor', '--vendor', '=', "$directory/loc"]],
     [[], ['latch', 'fly', '-']],
     [[], ['latch', 'run', 'jo']],
     [[], ['latch', 'run', '--ttl', '=', '3']],
     [['flock', 'flock:///', 'flock+remove', 'flock+remove:///'], ['latch', 'run', '--store', '=', 'fl']],
     [['semaphore', 'semaphore://'], ['latch', 'run', '--store', 'sem']],
     [['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://', 'pgsql+advisory:',
-        'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://'], ['latch', 'run', '--store', '=']],
+        'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://'], ['latch', 'run', '--store', '=']],
     [["//$directory/locks/", "//$directory/logs/"], ['latch', 'run', 'job', '--store', '=', 'flock', ':', "//$directory/lo"]],
     [["//$directory/logs/"], ['latch', 'status', '--store', '=', 'flock+remove', ':', "//$directory/log"]],
     [['//'], ['latch', 'run', '--store', '=', 'semaphore', ':']],
@@ -104,12 +109,18 @@ if (is_executable('/bin/zsh') || is_executable('/usr/bin/zsh')) {
         'latch run --sha' => 'latch run --shared ',
         'latch run --conf' => 'latch run --conflict-exit-code=',
         'latch run --store=sem' => 'latch run --store=semaphore',
+        'latch run --lost-si' => 'latch run --lost-signal=',
+        'latch run --lost-signal=K' => 'latch run --lost-signal=KILL ',
+        'latch run --keep-alive --no' => 'latch run --keep-alive --no',
         "latch run --store=flock://$directory/loc" => "latch run --store=flock://$directory/locks/",
         'latch status --st' => 'latch status --store=',
         'latch run job --qu' => 'latch run job --quiet ',
         'latch run job -- readonl' => 'latch run job -- readonly ',
         'latch run --wait job -- cat logs/../lock' => 'latch run --wait job -- cat logs/../locks/',
         'latch help sta' => 'latch help status ',
+        'latch doctor --form' => 'latch doctor --format=',
+        'latch doctor --format=js' => 'latch doctor --format=json ',
+        "latch doctor --store=flock://$directory/loc" => "latch doctor --store=flock://$directory/locks/",
     ] as $line => $expected) {
         check_same($expected, zsh_completes($line), "zsh: $line");
     }

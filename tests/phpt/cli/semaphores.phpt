@@ -49,6 +49,17 @@ check($lock->acquire(), 'and the lock is free');
 $lock->release();
 $program->let_go();
 check_same("exit 0: yes\n|", latch_to_end('run', $store, 'job', '--', 'echo', 'yes'), 'and can be used again');
+
+// the semaphore is taken away
+$program = latch_run_cat($store, 'job');
+$key = unpack('i', hash('xxh128', "{$project}job", true))[1];
+preg_match("/^ *$key +(\\d+)/m", file_get_contents('/proc/sysvipc/sem'), $match);
+exec("ipcrm -s $match[1]");
+check_same(
+    "exit 76: running\n|latch: the lock \"job\" was lost: what held it in its store has ended; the command is to end\n",
+    $program->all(),
+    'the semaphore is taken away'
+);
 echo "done\n";
 --EXPECT--
 done

@@ -40,30 +40,50 @@ $cases = [
     'there is no option "--shared" here' => ['list', '--shared'],
     'semaphores cannot be listed' => ['list', '--store=semaphore://x'],
     '--shared does not go with locks in MySQL' => ['run', '--store=mysql+advisory:host=x', '--shared', 'job', '--', 'true'],
+    '--keep-alive and --no-keep-alive do not go together' => ['run', '--keep-alive', '--no-keep-alive', 'job', '--', 'true'],
+    '--no-keep-alive needs --ttl=S' => ['run', '--no-keep-alive', 'job', '--', 'true'],
+    '--keep-alive takes no value; leave "=5" out' => ['run', '--keep-alive=5', 'job', '--', 'true'],
+    '--max-hold does not go with --lost-signal=none' => ['run', '--max-hold=5', '--lost-signal=none', 'job', '--', 'true'],
+    '--lost-signal needs a value' => ['run', 'job', '--lost-signal'],
+    'there is no option "--keep-alive" here, but --store, --help' => ['status', '--keep-alive', 'a'],
+    'the locks in Redis cannot be looked at by this version of Latch' => ['status', '--store=redis://:secret@host', 'job'],
+    'the locks in Redis cannot be looked at by this version of Latch: only' => ['list', '--store=valkey://:secret@host'],
+    'the store is not usable: invalid Redis DSN: "rediss:"' => ['run', '--store=rediss://:secret@host', 'job', '--', 'true'],
+    'the store is not usable: invalid Redis DSN: the option "nonsense" is unknown'
+        => ['run', '--store=redis://:secret@host?nonsense=1', 'job', '--', 'true'],
+    'the store is not usable: invalid Redis DSN: it names no server' => ['run', '--store=redis:', 'job', '--', 'true'],
     'the locks in PostgreSQL cannot be listed' => ['list', '--store=postgresql+advisory://:secret@host'],
 ];
 foreach (['-1', 'NAN', 'nan', 'INF', '1e999', '1e3', '', ' 1', "1\n", '0x10', '1,5', '.', str_repeat('9', 400)] as $number) {
-    foreach (['ttl', 'wait'] as $option) {
+    foreach (['ttl', 'wait', 'lost-grace', 'max-hold'] as $option) {
         $cases["--$option takes a number of seconds such as 30 or 2.5, not \"" . addcslashes($number, "\n") . '"']
             = ['run', "--$option=$number", 'job', '--', 'true'];
     }
 }
 foreach (['0', '0.0'] as $number) {
-    $cases["--ttl takes a number of seconds such as 30 or 2.5, not \"$number\""] = ['run', "--ttl=$number", 'job', '--', 'true'];
+    foreach (['ttl', 'max-hold'] as $option) {
+        $cases["--$option takes a number of seconds such as 30 or 2.5, not \"$number\""] = ['run', "--$option=$number", 'job', '--', 'true'];
+    }
+}
+foreach (['', 'X', '0', '65', '100', '-1', 'SIG', 'SIG_DFL', '_DFL', 'term', 'None', "TERM\n", '1.5', 'SIGSIGTERM'] as $name) {
+    $cases['--lost-signal takes a signal such as TERM or 15, or none, not "' . addcslashes($name, "\n") . '"']
+        = ['run', "--lost-signal=$name", 'job', '--', 'true'];
 }
 foreach (['-1', '256', '1.5', '', 'x', '1e2', '99999999999999999999', "7\n"] as $number) {
-    $cases['--conflict-exit-code takes a whole number from 0 to 255, not "' . addcslashes($number, "\n") . '"']
-        = ['run', "--conflict-exit-code=$number", 'job', '--', 'true'];
+    foreach (['conflict', 'lost'] as $case) {
+        $cases["--$case-exit-code takes a whole number from 0 to 255, not \"" . addcslashes($number, "\n") . '"']
+            = ['run', "--$case-exit-code=$number", 'job', '--', 'true'];
+    }
 }
 foreach ([
     'nonsense' => 'nonsense', '' => '', 'FLOCK' => 'FLOCK', 'flock:' => 'flock', 'flock:/tmp' => 'flock',
     'flock://' => 'flock://', 'flock+remove://' => 'flock+remove://', 'null' => 'null', 'in-memory' => 'in-memory',
-    'semaphores' => 'semaphores', 'redis://:secret@host' => 'redis://…', 'mysql:host=h;password=secret' => 'mysql',
+    'semaphores' => 'semaphores', 'memcached://:secret@host' => 'memcached://…', 'mysql:host=h;password=secret' => 'mysql',
 ] as $dsn => $named) {
     foreach ([['run', 'job', '--', 'true'], ['status', 'job'], ['list']] as $arguments) {
         $cases["the store \"$named\" is none of flock, flock:///DIRECTORY, flock+remove, flock+remove:///DIRECTORY, "
             . 'semaphore, semaphore://PROJECT, pgsql+advisory:…, postgresql+advisory://…, mysql+advisory:…, '
-            . "mysql+advisory://…; give one by --store or LATCH_STORE #$dsn $arguments[0]"]
+            . "mysql+advisory://…, redis://…, valkey://…; give one by --store or LATCH_STORE #$dsn $arguments[0]"]
             = [$arguments[0], "--store=$dsn", ...array_slice($arguments, 1)];
     }
 }

@@ -36,6 +36,7 @@ final class Latch\NoLock : Latch\LockInterface, Latch\SharedLockInterface
 interface Latch\PersistingStoreInterface
 interface Latch\SharedLockInterface : Latch\LockInterface
 interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface
+class Latch\Store\CombinedStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\DoctrineDbalMysqlStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
 class Latch\Store\DoctrineDbalPostgreSqlStore : Latch\BlockingSharedLockStoreInterface, Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\FlockStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
@@ -45,6 +46,10 @@ class Latch\Store\NullStore : Latch\BlockingSharedLockStoreInterface, Latch\Pers
 class Latch\Store\PostgreSqlStore : Latch\BlockingSharedLockStoreInterface, Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\RedisStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 class Latch\Store\SemaphoreStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
+class Latch\Store\StoreFactory
+class Latch\Strategy\ConsensusStrategy : Latch\Strategy\StrategyInterface
+interface Latch\Strategy\StrategyInterface
+class Latch\Strategy\UnanimousStrategy : Latch\Strategy\StrategyInterface
 string(1) "0"
 array(0) {
 }

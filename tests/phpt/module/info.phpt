@@ -25,7 +25,14 @@ foreach (['flock', 'in-memory', 'null'] as $store) {
 foreach (['redis', 'postgresql', 'mysql', 'memcached', 'mongodb'] as $store) {
     check(isset($info["$store store"]), "$store store");
 }
-check_same('Off => Off', $info['latch.symfony'] ?? null, 'latch.symfony');
+foreach (['redis' => 'hiredis', 'postgresql' => 'libpq', 'mysql' => 'libmariadb'] as $store => $library) {
+    $row = $info["$store store"] ?? '';
+    check(preg_match("/^yes \\($library [\d.]+\\)$|built without $library$/", $row) === 1, "$store store: $row");
+}
+foreach (['latch.symfony', 'latch.keep_alive', 'latch.throw_on_lost'] as $setting) {
+    check_same('Off => Off', $info[$setting] ?? null, $setting);
+}
+check_same('0 => 0', $info['latch.max_hold'] ?? null, 'latch.max_hold');
 $info = $rows($run('-d', 'latch.symfony=1', '--ri', 'latch'));
 check(str_starts_with($info['Classes'] ?? '', 'Symfony\Component\Lock'), 'Classes in drop-in mode');
 check_same('On => On', $info['latch.symfony'] ?? null, 'latch.symfony');

@@ -50,6 +50,7 @@ class Symfony\Component\Lock\NoLock
 interface Symfony\Component\Lock\PersistingStoreInterface
 interface Symfony\Component\Lock\SharedLockInterface
 interface Symfony\Component\Lock\SharedLockStoreInterface
+class Symfony\Component\Lock\Store\CombinedStore
 class Symfony\Component\Lock\Store\DoctrineDbalMysqlStore
 class Symfony\Component\Lock\Store\DoctrineDbalPostgreSqlStore
 class Symfony\Component\Lock\Store\FlockStore
@@ -58,5 +59,9 @@ class Symfony\Component\Lock\Store\MysqlStore
 class Symfony\Component\Lock\Store\NullStore
 class Symfony\Component\Lock\Store\PostgreSqlStore
 class Symfony\Component\Lock\Store\SemaphoreStore
+class Symfony\Component\Lock\Store\StoreFactory
+class Symfony\Component\Lock\Strategy\ConsensusStrategy
+interface Symfony\Component\Lock\Strategy\StrategyInterface
+class Symfony\Component\Lock\Strategy\UnanimousStrategy
 Parameter #0 [ <required> Symfony\Component\Lock\Key $key ]
 Symfony\Component\Lock\SharedLockInterface

@@ -1,5 +1,5 @@
 --TEST--
-latch.symfony=1: a store of the time before return types loads, with deprecations at most
+latch.symfony=1: a store of the time before return types loads, and so does a subclass of ours, with deprecations at most
 --INI--
 latch.symfony=1
 error_reporting=-1
@@ -25,6 +25,17 @@ class OldStore implements BlockingSharedLockStoreInterface, BlockingStoreInterfa
     public function saveRead(Key $key) { $this->save($key); }
     public function waitAndSave(Key $key) { $this->save($key); }
     public function waitAndSaveRead(Key $key) { $this->save($key); }
+}
+
+class OldSubclass extends \\Symfony\\Component\\Lock\\Store\\FlockStore
+{
+    public $calls = [];
+    public function save(Key $key) { $this->calls[] = "save"; parent::save($key); }
+    public function saveRead(Key $key) { parent::saveRead($key); }
+    public function waitAndSave(Key $key) { parent::waitAndSave($key); }
+    public function waitAndSaveRead(Key $key) { parent::waitAndSaveRead($key); }
+    public function putOffExpiration(Key $key, float $ttl) { $this->calls[] = "putOffExpiration"; }
+    public function delete(Key $key) { $this->calls[] = "delete"; parent::delete($key); }
 }
 
 class OldLock implements SharedLockInterface
@@ -57,6 +68,11 @@ $lock = new Lock(new Key('a'), $store, 10);
 check($lock->acquire() && $lock->isAcquired(), 'works');
 unset($lock);
 check_same([], $store->keys, 'released');
+$store = new OldSubclass();
+$lock = new Lock(new Key('latch test ' . getmypid()), $store);
+check($lock->acquire(), 'works, too');
+$lock->release();
+check_same(['save', 'delete'], $store->calls, 'its methods are called');
 check((new OldLock())->acquire(), 'an old lock');
 new WithTrait();
 new WithOldTrait();

@@ -1,5 +1,11 @@
 --TEST--
 MysqlStore on a PDO object: locks exclude within its session and between sessions
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the same code is run by other tests of these stores, and it takes long there');
+}
+?>
 --EXTENSIONS--
 mysqlnd
 pdo

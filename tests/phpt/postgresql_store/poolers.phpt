@@ -1,5 +1,11 @@
 --TEST--
 PostgreSqlStore behind a pooler: it works in a session of one's own, and says what is wrong where sessions change
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the same code is run by other tests of these stores, and it takes long there');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_sql.inc';

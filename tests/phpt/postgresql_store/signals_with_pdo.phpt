@@ -1,5 +1,11 @@
 --TEST--
 PostgreSqlStore on a PDO object: signal handlers run while a lock is waited for, may throw, and may use the very store
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the same code is run by other tests of these stores, and it takes long there');
+}
+?>
 --EXTENSIONS--
 pdo
 pdo_pgsql

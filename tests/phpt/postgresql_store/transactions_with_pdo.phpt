@@ -1,5 +1,11 @@
 --TEST--
 PostgreSqlStore on a PDO object: a wait does not spoil a transaction; in one that has failed nothing can be done
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the same code is run by other tests of these stores, and it takes long there');
+}
+?>
 --EXTENSIONS--
 pdo
 pdo_pgsql

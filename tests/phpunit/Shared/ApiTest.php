@@ -18,8 +18,8 @@ use PHPUnit\Framework\Attributes\Group;
 #[Group('against-oracle')]
 final class ApiTest extends TestCase
 {
-    /** @var array<string, array<string, mixed>>|null */
-    private static ?array $symfony = null;
+    /** @var array<string, array<string, array<string, mixed>>> by the vendor folder, or '' for that of this process */
+    private static array $symfony = [];
 
     /**
      * @return iterable<string, array{string}>
@@ -58,7 +58,8 @@ final class ApiTest extends TestCase
             $ours = $actual['methods'][$name];
             $extra = array_slice($ours['parameters'], \count($method['parameters']));
             $ours['parameters'] = \array_slice($ours['parameters'], 0, \count($method['parameters']));
-            unset($method['tentative'], $ours['tentative']);
+            self::assertSame([], array_diff($method['sensitive'], $ours['sensitive']), "$class::$name() shows more.");
+            unset($method['tentative'], $ours['tentative'], $method['sensitive'], $ours['sensitive']);
             self::assertSame($method, $ours, "$class::$name()");
 
             if ($extra !== []) {
@@ -66,6 +67,44 @@ final class ApiTest extends TestCase
                 self::assertTrue($actual['final'] || $name === '__construct', "$class::$name() has more parameters.");
             }
         }
+    }
+
+    /**
+     * @return iterable<string, array{string, string}>
+     */
+    public static function classesOfOtherReleases(): iterable
+    {
+        foreach (['6.4' => 'LATCH_SYMFONY_6', '8' => 'LATCH_SYMFONY_8'] as $release => $variable) {
+            foreach (Subject::CLASSES as $class) {
+                yield "$class of $release" => [$class, $variable];
+            }
+        }
+    }
+
+    /**
+     * Who calls a method with arguments by their names, in the code of whatever release, finds them.
+     */
+    #[DataProvider('classesOfOtherReleases')]
+    public function testParametersAreThoseOfOtherReleases(string $class, string $variable): void
+    {
+        $vendor = getenv($variable);
+        self::assertNotFalse($vendor, "$variable must name a vendor folder with symfony/lock.");
+        [$expected, $actual] = $this->both($class, $vendor);
+        if ($expected === null) {
+            self::assertSame('Store\NullStore', $class, "There is no $class in $variable.");
+
+            return;
+        }
+
+        foreach ($expected['methods'] as $name => $method) {
+            $ours = $actual['methods'][$name]['parameters'];
+            self::assertSame($method['parameters'], \array_slice($ours, 0, \count($method['parameters'])), $name);
+            self::assertSame($method['required'], $actual['methods'][$name]['required'], $name);
+        }
+        self::assertSame($expected['interfaces'], array_values(array_intersect(
+            $expected['interfaces'],
+            [...$actual['interfaces'], ...Subject::mode() === 'latch' ? ['Psr\Log\LoggerAwareInterface'] : []],
+        )));
     }
 
     #[DataProvider('classes')]
@@ -93,18 +132,18 @@ final class ApiTest extends TestCase
     }
 
     /**
-     * @return array{array<string, mixed>, array<string, mixed>} the class in Symfony and here
+     * @return array{array<string, mixed>|null, array<string, mixed>} the class in Symfony, if it is there, and here
      */
-    private function both(string $class): array
+    private function both(string $class, ?string $vendor = null): array
     {
-        self::$symfony ??= json_decode(
-            $this->inPurePhp('echo json_encode(\Latch\Tests\Support\Api::describe());'),
+        self::$symfony[(string) $vendor] ??= json_decode(
+            $this->inPurePhp('echo json_encode(\Latch\Tests\Support\Api::describe());', $vendor),
             true,
             16,
             \JSON_THROW_ON_ERROR,
         );
         $here = json_decode((string) json_encode(Api::describe()[$class]), true, 16, \JSON_THROW_ON_ERROR);
 
-        return [self::$symfony[$class], $here];
+        return [self::$symfony[(string) $vendor][$class] ?? null, $here];
     }
 }

@@ -4,20 +4,16 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Shared;
 
-use Latch\BlockingSharedLockStoreInterface;
 use Latch\BlockingStoreInterface;
 use Latch\Exception\LockConflictedException;
 use Latch\Key;
 use Latch\Lock;
 use Latch\LockFactory;
-use Latch\LockInterface;
-use Latch\PersistingStoreInterface;
 use Latch\SharedLockInterface;
-use Latch\SharedLockStoreInterface;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
-use Latch\Store\NullStore;
-use PHPUnit\Framework\Attributes\TestWith;
+use Latch\Tests\Support\Subject;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -26,18 +22,22 @@ use PHPUnit\Framework\TestCase;
 final class MocksTest extends TestCase
 {
     /**
+     * @return iterable<string, array{class-string}>
+     */
+    public static function doubled(): iterable
+    {
+        foreach (Subject::CLASSES as $class) {
+            $name = Subject::name($class);
+            if (!(new \ReflectionClass($name))->isFinal() && !is_a($name, \Throwable::class, true)) {
+                yield $class => [$name];
+            }
+        }
+    }
+
+    /**
      * @param class-string $class
      */
-    #[TestWith([LockInterface::class])]
-    #[TestWith([SharedLockInterface::class])]
-    #[TestWith([PersistingStoreInterface::class])]
-    #[TestWith([BlockingStoreInterface::class])]
-    #[TestWith([SharedLockStoreInterface::class])]
-    #[TestWith([BlockingSharedLockStoreInterface::class])]
-    #[TestWith([LockFactory::class])]
-    #[TestWith([FlockStore::class])]
-    #[TestWith([InMemoryStore::class])]
-    #[TestWith([NullStore::class])]
+    #[DataProvider('doubled')]
     public function testADoubleCanBeMade(string $class): void
     {
         self::assertInstanceOf($class, $this->createStub($class));

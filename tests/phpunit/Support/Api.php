@@ -10,13 +10,17 @@ namespace Latch\Tests\Support;
 final class Api
 {
     /**
-     * @return array<string, array<string, mixed>> by the classes' names without their namespace
+     * @return array<string, array<string, mixed>> by the classes' names without their namespace; of those that
+     *                                             there are
      */
     public static function describe(): array
     {
         $described = [];
-        foreach (Subject::CLASSES as $name) {
-            $described[$name] = self::describeClass(new \ReflectionClass(Subject::name($name)));
+        foreach (Subject::CLASSES as $class) {
+            $name = Subject::name($class);
+            if (class_exists($name) || interface_exists($name)) {
+                $described[$class] = self::describeClass(new \ReflectionClass($name));
+            }
         }
 
         return $described;
@@ -73,6 +77,11 @@ final class Api
             'final' => $method->isFinal(),
             'abstract' => $method->isAbstract(),
             'parameters' => $parameters,
+            'sensitive' => array_values(array_filter(array_map(
+                static fn (\ReflectionParameter $parameter): ?string
+                    => $parameter->getAttributes(\SensitiveParameter::class) ? $parameter->getName() : null,
+                $method->getParameters(),
+            ))),
             'required' => $method->getNumberOfRequiredParameters(),
             'returns' => Subject::plain((string) ($method->getReturnType() ?? $method->getTentativeReturnType())),
             'tentative' => $method->hasTentativeReturnType(),

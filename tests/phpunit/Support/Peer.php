@@ -9,6 +9,12 @@ namespace Latch\Tests\Support;
  */
 final class Peer
 {
+    /** Debian has them as shared objects; one that needs another comes after it. */
+    private const SHARED = [
+        'posix', 'sysvsem', 'igbinary', 'redis', 'msgpack', 'memcached',
+        'mysqlnd', 'pdo', 'pdo_mysql', 'pdo_pgsql', 'pdo_sqlite',
+    ];
+
     /** @var resource */
     private $process;
 
@@ -84,9 +90,8 @@ final class Peer
      */
     public static function php(array $options = []): array
     {
-        // Debian has them as shared objects; its redis needs igbinary.
         $shared = [];
-        foreach (['posix', 'sysvsem', 'igbinary', 'redis', 'pdo', 'pdo_pgsql'] as $name) {
+        foreach (self::SHARED as $name) {
             if (is_file(\PHP_EXTENSION_DIR . "/$name.so")) {
                 array_push($shared, '-d', "extension=$name");
             }

@@ -45,11 +45,22 @@ final class PostgreSql
         );
     }
 
+    /** For StoreFactory, as PDO has it. */
+    public static function dsn(int $port, string $scheme = 'pgsql+advisory'): string
+    {
+        return "$scheme:host=127.0.0.1;port=$port;dbname=" . self::DATABASE
+            . ';user=' . self::USER . ';password=' . self::PASSWORD;
+    }
+
+    /** For StoreFactory, as Doctrine has it. */
+    public static function url(int $port, string $scheme = 'postgresql+advisory'): string
+    {
+        return "$scheme://" . self::USER . ':' . self::PASSWORD . "@127.0.0.1:$port/" . self::DATABASE;
+    }
+
     /** @param value-of<self::CLIENTS> $client */
     public static function store(int $port, string $client): PostgreSqlStore|DoctrineDbalPostgreSqlStore
     {
-        $url = '://' . self::USER . ':' . self::PASSWORD . "@127.0.0.1:$port/" . self::DATABASE;
-
         return match ($client) {
             'PDO' => new PostgreSqlStore(self::pdo($port)),
             'DSN' => new PostgreSqlStore(
@@ -57,9 +68,9 @@ final class PostgreSql
                 ['db_username' => self::USER, 'db_password' => self::PASSWORD],
             ),
             'DBAL' => new DoctrineDbalPostgreSqlStore(
-                DriverManager::getConnection((new DsnParser())->parse("pdo-pgsql$url")),
+                DriverManager::getConnection((new DsnParser())->parse(self::url($port, 'pdo-pgsql'))),
             ),
-            'URL' => new DoctrineDbalPostgreSqlStore("postgresql+advisory$url"),
+            'URL' => new DoctrineDbalPostgreSqlStore(self::url($port)),
         };
     }
 }

@@ -33,12 +33,17 @@ final class Subject
         'Lock',
         'NoLock',
         'LockFactory',
+        'Strategy\StrategyInterface',
+        'Strategy\ConsensusStrategy',
+        'Strategy\UnanimousStrategy',
+        'Store\CombinedStore',
         'Store\DoctrineDbalPostgreSqlStore',
         'Store\FlockStore',
         'Store\InMemoryStore',
         'Store\NullStore',
         'Store\PostgreSqlStore',
         'Store\SemaphoreStore',
+        'Store\StoreFactory',
     ];
 
     /** What Latch makes in a way of its own, and registers under its own name alone. */

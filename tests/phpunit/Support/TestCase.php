@@ -97,11 +97,37 @@ abstract class TestCase extends BaseTestCase
 
     /**
      * Runs a program of PHP text in a process without the extension, and returns its output.
+     *
+     * @param string|null $vendor the folder with its packages, if not those of this process
      */
-    protected function inPurePhp(string $code): string
+    protected function inPurePhp(string $code, ?string $vendor = null): string
     {
         $code = 'require ' . var_export(\dirname(__DIR__) . '/autoload.php', true) . ";\n$code";
-        $process = proc_open([...Peer::php(), '-r', $code], [1 => ['pipe', 'w']], $pipes);
+        return $this->outputOf(Peer::php(), $code, $vendor === null ? null : ['LATCH_VENDOR' => $vendor] + getenv());
+    }
+
+    /**
+     * The same with the extension as it is loaded here, and nothing of the tests.
+     *
+     * @param list<string> $settings of php.ini
+     */
+    protected function withTheExtension(string $code, string $vendor, array $settings = []): string
+    {
+        $settings = array_map(static fn (string $setting): string => "-d$setting", $settings);
+
+        return $this->outputOf(
+            Peer::php([...Peer::extension(), ...$settings]),
+            'require ' . var_export("$vendor/autoload.php", true) . ";\n$code",
+        );
+    }
+
+    /**
+     * @param list<string>               $php
+     * @param array<string, string>|null $environment
+     */
+    private function outputOf(array $php, string $code, ?array $environment = null): string
+    {
+        $process = proc_open([...$php, '-r', $code], [1 => ['pipe', 'w']], $pipes, null, $environment);
         self::assertIsResource($process);
         $output = (string) stream_get_contents($pipes[1]);
         self::assertSame(0, proc_close($process), "The program failed:\n$code\n$output");

@@ -19,9 +19,8 @@ use Symfony\Component\Lock\Store\CombinedStore;
 use Symfony\Component\Lock\Store\ExpiringStoreTrait;
 use Symfony\Component\Lock\Store\FlockStore;
 use Symfony\Component\Lock\Store\InMemoryStore;
-use Symfony\Component\Lock\Store\NullStore;
+use Symfony\Component\Lock\Store\PdoStore;
 use Symfony\Component\Lock\Store\SemaphoreStore;
-use Symfony\Component\Lock\Store\StoreFactory;
 use Symfony\Component\Lock\Strategy\ConsensusStrategy;
 use Symfony\Component\Lock\Strategy\UnanimousStrategy;
 use Symfony\Component\Serializer\Encoder\JsonEncoder;
@@ -36,25 +35,11 @@ final class ComponentsTest extends TestCase
 {
     public function testTheyComeFromVendor(): void
     {
-        $names = [CombinedStore::class, StoreFactory::class, LockKeyNormalizer::class];
-        foreach ($names as $name) {
+        foreach ([LockKeyNormalizer::class, PdoStore::class] as $name) {
             $class = new \ReflectionClass($name);
             self::assertStringContainsString('/symfony/lock/', (string) $class->getFileName());
         }
-        self::assertFalse((new \ReflectionClass(FlockStore::class))->getFileName());
-    }
-
-    public function testTheFactoryMakesOurStores(): void
-    {
-        self::assertSame(FlockStore::class, StoreFactory::createStore('flock')::class);
-        self::assertSame(FlockStore::class, StoreFactory::createStore('flock://' . $this->directory())::class);
-        self::assertSame(InMemoryStore::class, StoreFactory::createStore('in-memory')::class);
-        self::assertSame(NullStore::class, StoreFactory::createStore('null')::class);
-        self::assertSame(SemaphoreStore::class, StoreFactory::createStore('semaphore')::class);
-
-        StoreFactory::createStore('flock://' . $this->directory())->save($key = new Key('r'));
-        self::assertFileExists($this->lockFile('r'));
-        self::assertSame('r', (string) $key);
+        self::assertFalse((new \ReflectionClass(CombinedStore::class))->getFileName());
     }
 
     public function testACombinedStoreOfOurs(): void
@@ -145,6 +130,28 @@ final class ComponentsTest extends TestCase
         $key->reduceLifetime(100.0);
         $copy = $serializer->deserialize($serializer->serialize($key, $format), Key::class, $format);
         self::assertEqualsWithDelta($key->getRemainingLifetime(), $copy->getRemainingLifetime(), 1.0);
+    }
+
+    /**
+     * What Messenger's stamps do with keys, by that release's normalizer.
+     */
+    public function testKeysGoThroughTheNormalizerOfSymfony8(): void
+    {
+        $file = getenv('LATCH_SYMFONY_8') . '/symfony/lock/Serializer/LockKeyNormalizer.php';
+        self::assertFileExists($file);
+
+        self::assertSame('r 1', $this->withTheExtension(
+            'require ' . var_export($file, true) . ';' . <<<'END'
+                use Symfony\Component\Lock\{Key, Serializer\LockKeyNormalizer, Store\InMemoryStore};
+                use Symfony\Component\Serializer\{Encoder\JsonEncoder, Serializer};
+                $serializer = new Serializer([new LockKeyNormalizer()], [new JsonEncoder()]);
+                $store = new InMemoryStore();
+                $store->save($key = new Key('r'));
+                $copy = $serializer->deserialize($serializer->serialize($key, 'json'), Key::class, 'json');
+                echo $copy, ' ', (int) $store->exists($copy);
+                END,
+            (string) getenv('LATCH_VENDOR'),
+        ));
     }
 
     public function testAKeyOfThisProcessDoesNotGoThroughTheSerializer(): void

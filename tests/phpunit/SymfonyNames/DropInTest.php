@@ -8,6 +8,7 @@ use Latch\Tests\Support\RecordingLogger;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use Psr\Log\LoggerAwareInterface;
 use Psr\Log\LoggerAwareTrait;
 use Symfony\Component\Lock\Exception\LockConflictedException;
@@ -122,6 +123,28 @@ final class DropInTest extends TestCase
         );
         self::assertSame($text, $back);
         self::assertTrue($store->exists(unserialize($back)));
+    }
+
+    #[TestWith(['LATCH_SYMFONY_6'])]
+    #[TestWith(['LATCH_SYMFONY_8'])]
+    public function testAKeyGoesToWorkersOnOtherReleasesAndBack(string $variable): void
+    {
+        $vendor = getenv($variable);
+        self::assertNotFalse($vendor, "$variable must name a vendor folder with symfony/lock.");
+        $store = new InMemoryStore();
+        $key = new Key('r');
+        $store->save($key);
+        $key->reduceLifetime(123.456);
+
+        $back = unserialize($this->inPurePhp(
+            '$key = unserialize(' . var_export(serialize($key), true) . ');'
+                . 'if ((string) $key !== "r" || $key->isExpired()) { exit(1); }'
+                . 'echo serialize($key);',
+            $vendor,
+        ));
+        self::assertInstanceOf(Key::class, $back);
+        self::assertTrue($store->exists($back));
+        self::assertEqualsWithDelta($key->getRemainingLifetime(), $back->getRemainingLifetime(), 1.0);
     }
 
     public function testAKeyOfAnOlderReleaseIsRead(): void

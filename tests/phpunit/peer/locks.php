@@ -60,6 +60,19 @@ while (($line = fgets(STDIN)) !== false) {
                 Client::store($arguments[2], ...\array_slice($arguments, 4)),
                 $arguments[3],
             ),
+            // name, resource, ports, TTL[, argument of Client::combine()…]: the same, in several Redis
+            'combined' => (bool) $locks[$name] = new Lock(
+                $keys[$name] = new Key($arguments[1]),
+                Client::combine($arguments[2], ...\array_slice($arguments, 4)),
+                $arguments[3],
+            ),
+            // name, what somebody else has handed over, ports, TTL[, …]: a lock on that key
+            'take combined over' => (bool) $locks[$name] = new Lock(
+                $keys[$name] = unserialize(base64_decode($arguments[1])),
+                Client::combine($arguments[2], ...\array_slice($arguments, 4)),
+                $arguments[3],
+                false,
+            ),
             // name, resource, port, client: the same, in PostgreSQL
             'postgresql' => (bool) $locks[$name] = new Lock(
                 new Key($arguments[1]),

@@ -1,8 +1,8 @@
 <?php
 
 /**
- * LATCH_VENDOR has PHPUnit 9, LATCH_DEBIAN_LOCK the classes of Symfony 5.4 that Latch does not provide,
- * LATCH_SYMFONY_TESTS the tests.
+ * LATCH_VENDOR has PHPUnit 9, LATCH_SYMFONY_TESTS the tests. The classes that Latch does not provide are in
+ * the vendor folder, too (Symfony 6.4), or where LATCH_DEBIAN_LOCK says (5.4).
  */
 
 declare(strict_types=1);
@@ -14,4 +14,6 @@ if (!extension_loaded('latch') || !ini_get('latch.symfony')) {
 
 $loader = require getenv('LATCH_VENDOR') . '/autoload.php';
 $loader->addPsr4('Symfony\\Component\\Lock\\Tests\\', (string) getenv('LATCH_SYMFONY_TESTS'));
-require getenv('LATCH_DEBIAN_LOCK');
+if (getenv('LATCH_DEBIAN_LOCK')) {
+    require getenv('LATCH_DEBIAN_LOCK');
+}

@@ -41,7 +41,7 @@ latch_request unit_waiting(latch_op_kind kind, int64_t timeout_ms)
 
 void unit_await_wish(const latch_op *op, latch_status status, int64_t limit_ns)
 {
-    struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
+    struct pollfd descriptors[LATCH_DESCRIPTORS_MAX];
     int64_t until_ns = op->wake_ns < limit_ns ? op->wake_ns : limit_ns;
     int64_t rest_ns = until_ns - unit_now_ns();
     struct timespec rest;
@@ -55,7 +55,11 @@ void unit_await_wish(const latch_op *op, latch_status status, int64_t limit_ns)
     }
     rest_ns = rest_ns > 0 ? rest_ns : 0;
     rest = (struct timespec){rest_ns / LATCH_NS_PER_S, rest_ns % LATCH_NS_PER_S};
-    UNIT_CHECK(ppoll(&poll_fd, status == LATCH_WANT_IO, &rest, NULL) >= 0 || errno == EINTR);
+    UNIT_CHECK(ppoll(descriptors,
+                     status == LATCH_WANT_IO ? latch_op_descriptors(op, descriptors) : 0, &rest,
+                     NULL)
+                   >= 0
+               || errno == EINTR);
 }
 
 bool unit_is_due(const latch_op *op, latch_status status)
@@ -104,7 +108,7 @@ latch_status unit_cancel(latch_op *op)
     return unit_finish(op, latch_op_cancel(op, unit_now_ns()));
 }
 
-bool unit_held(const latch_lease *lease)
+bool unit_held(latch_lease *lease)
 {
     return latch_lease_held(lease, unit_now_ns());
 }

@@ -122,7 +122,7 @@ void mysql_end_session(long long number)
     }
 }
 
-void mysql_await_loss(const latch_lease *lease)
+void mysql_await_loss(latch_lease *lease)
 {
     for (unsigned looks = 0; unit_held(lease);) {
         unit_sql_look_again(&looks);

@@ -27,7 +27,7 @@ void mysql_await_free(const char *resource);
 /* Ends a session, as its administrator does; returns when it is gone. */
 void mysql_end_session(long long number);
 /* Has the session known that it was ended, which takes the kernel a moment? */
-void mysql_await_loss(const latch_lease *lease);
+void mysql_await_loss(latch_lease *lease);
 
 /* Begins an acquire that waits, and returns when it does in the server, or has ended. */
 latch_status mysql_begin_wait(latch_op *op, latch_lease *lease, int64_t timeout_ms);

@@ -89,6 +89,12 @@ int refresh(const char *token, int64_t ttl_ms)
     return number(no_error(try_refresh(token, ttl_ms)));
 }
 
+int extend(const char *token, int64_t ttl_ms)
+{
+    return number(no_error(unit_redis_try("EVAL %s 2 " LOCK " " RECORD " %s %lld extend",
+                                          on_clock(REDIS_LUA_REFRESH), token, (long long) ttl_ms)));
+}
+
 bool release(const char *token)
 {
     return number(no_error(try_release(token))) == 1;

@@ -47,6 +47,8 @@ int64_t acquire(const char *token, int64_t ttl_ms);
 bool share(const char *token, int64_t ttl_ms);
 /* 2 for a writer, 1 for a reader, 0 when it holds nothing. */
 int refresh(const char *token, int64_t ttl_ms);
+/* The same as the renewal thread asks. */
+int extend(const char *token, int64_t ttl_ms);
 bool release(const char *token);
 /* The same as refresh(), and the milliseconds that are left in *left_ms, unless that is NULL. */
 int probe(const char *token, int64_t *left_ms);

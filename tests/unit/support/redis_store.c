@@ -416,6 +416,14 @@ void redis_wire_pass_command(void)
     pass(wire.lines[wire.used].store, wire.lines[wire.used].server, SIZE_MAX >> 1);
 }
 
+void redis_wire_take_command(void)
+{
+    char bytes[65536];
+
+    await_readable(wire.lines[wire.used].store);
+    UNIT_CHECK(recv(wire.lines[wire.used].store, bytes, sizeof(bytes), 0) > 0);
+}
+
 void redis_wire_pass_reply(size_t most)
 {
     pass(wire.lines[wire.used].server, wire.lines[wire.used].store, most);
@@ -468,22 +476,19 @@ static redis_line free_line(void)
     return wire.lines[REDIS_COMMANDS].store < 0 ? REDIS_COMMANDS : REDIS_MESSAGES;
 }
 
-/* Sleeps until something is to be passed on, or until the operation wants a step; passes it on. */
-static void relay(const latch_op *op, latch_status status)
+/* Sleeps until something is to be passed on, or has come on that descriptor; passes it on. */
+static void relay_until_ready(struct pollfd other, int most_ms)
 {
-    enum { LISTENER, OPERATION, ENDS };
+    enum { LISTENER, OTHER, ENDS };
     struct pollfd fds[ENDS + 2 * REDIS_LINES];
-    int64_t rest_ns = op->wake_ns - unit_now_ns();
-    int64_t rest_ms = rest_ns <= 0 ? 0 : rest_ns / LATCH_NS_PER_MS + 1;
 
     fds[LISTENER] = (struct pollfd){.fd = wire.listener, .events = POLLIN};
-    fds[OPERATION] =
-        (struct pollfd){.fd = status == LATCH_WANT_IO ? op->fd : -1, .events = op->events};
+    fds[OTHER] = other;
     for (int line = 0; line < REDIS_LINES; line++) {
         fds[ENDS + 2 * line] = (struct pollfd){.fd = wire.lines[line].store, .events = POLLIN};
         fds[ENDS + 2 * line + 1] = (struct pollfd){.fd = wire.lines[line].server, .events = POLLIN};
     }
-    UNIT_CHECK(poll(fds, ENDS + 2 * REDIS_LINES, rest_ms < 1000 ? (int) rest_ms : 1000) >= 0);
+    UNIT_CHECK(poll(fds, ENDS + 2 * REDIS_LINES, most_ms) >= 0);
     for (int line = 0; line < REDIS_LINES; line++) {
         int store = wire.lines[line].store, server = wire.lines[line].server;
 
@@ -495,6 +500,25 @@ static void relay(const latch_op *op, latch_status status)
     }
     if (fds[LISTENER].revents != 0) {
         take(free_line());
+    }
+}
+
+/* The same until the operation wants a step. */
+static void relay(const latch_op *op, latch_status status)
+{
+    int64_t rest_ns = op->wake_ns - unit_now_ns();
+    int64_t rest_ms = rest_ns <= 0 ? 0 : rest_ns / LATCH_NS_PER_MS + 1;
+    struct pollfd wish = {.fd = status == LATCH_WANT_IO ? op->fd : -1, .events = op->events};
+
+    relay_until_ready(wish, rest_ms < 1000 ? (int) rest_ms : 1000);
+}
+
+void redis_wire_pass_all(int ms)
+{
+    int64_t end_ns = unit_now_ns() + ms * LATCH_NS_PER_MS;
+
+    while (unit_now_ns() < end_ns) {
+        relay_until_ready((struct pollfd){.fd = -1}, 1);
     }
 }
 

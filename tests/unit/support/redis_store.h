@@ -123,6 +123,8 @@ bool redis_wire_is_wanted(void);
 void redis_wire_accept(void);
 /* Awaits what the store sends, and passes it on. */
 void redis_wire_pass_command(void);
+/* Awaits what the store sends, and keeps it. */
+void redis_wire_take_command(void);
 /* Awaits what the server answers, and passes so much of it on, or none. */
 void redis_wire_pass_reply(size_t most);
 /* Carries a whole request out. */
@@ -130,6 +132,8 @@ latch_status redis_wire_exchange(latch_lease *lease, latch_op_kind kind);
 /* A lease in a store on a wire that is connected, to a server that knows all scripts; it holds in
  * that mode. */
 latch_lease *redis_lease_on_wire(latch_mode mode);
+/* Lets everything pass for so long, and takes connections as they are made. */
+void redis_wire_pass_all(int ms);
 /* Answers in the place of the server. */
 void redis_wire_answer(const char *text);
 /*

@@ -85,9 +85,7 @@ int unit_setup_scripted(void **state)
     }
     memset(&script, 0, sizeof(script));
     scripted_claim(LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING);
-    unit.store = unit.env.allocate(unit.env.context, sizeof(*unit.store));
-    unit.store->class = &scripted_class;
-    unit.store->engine = unit.engine;
+    unit.store = latch_store_make(unit.engine, &scripted_class, &unit.error);
     return 0;
 }
 

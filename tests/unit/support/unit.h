@@ -48,10 +48,10 @@ typedef struct unit_world {
     int64_t wall_ns;
     int64_t ahead_ns; /* how much the real clock shall be ahead */
 
-    size_t allocations; /* calls so far */
-    size_t fail_at;     /* this call gets no memory; 0 = none */
-    bool fail_on;       /* neither do the calls after it */
-    size_t live;        /* blocks that were not freed yet */
+    _Atomic size_t allocations; /* calls so far */
+    _Atomic size_t fail_at;     /* this call gets no memory; 0 = none */
+    _Atomic bool fail_on;       /* neither do the calls after it */
+    _Atomic size_t live;        /* blocks that were not freed yet */
 
     const uint8_t *random_bytes; /* handed out first; a generator goes on when they are used up */
     size_t random_left;
@@ -110,7 +110,7 @@ latch_status unit_run_waiting(latch_lease *lease, latch_op_kind kind, int64_t ti
 latch_status unit_begin(latch_op *op, latch_lease *lease, latch_request request);
 /* Cancels to the end. */
 latch_status unit_cancel(latch_op *op);
-bool unit_held(const latch_lease *lease);
+bool unit_held(latch_lease *lease);
 /* Succeeds always; the lease holds nothing then. */
 void unit_release(latch_lease *lease);
 /* Returns when a waiting operation could be stepped with success, without doing so. */

@@ -14,13 +14,11 @@ unit_world unit;
 
 static void *world_allocate(void *context, size_t size)
 {
+    size_t number = ++unit.allocations;
     void *block;
 
     (void) context;
-    unit.allocations++;
-    if (unit.fail_at != 0
-        && (unit.allocations == unit.fail_at
-            || (unit.fail_on && unit.allocations > unit.fail_at))) {
+    if (unit.fail_at != 0 && (number == unit.fail_at || (unit.fail_on && number > unit.fail_at))) {
         return NULL;
     }
     block = malloc(size);
@@ -55,14 +53,8 @@ static int64_t world_wall_ns(void *context)
     return unit.wall_ns;
 }
 
-static bool world_random(void *context, void *bytes, size_t size)
+static void make_random(uint8_t *next, size_t size)
 {
-    uint8_t *next = bytes;
-
-    (void) context;
-    if (unit.random_broken) {
-        return false;
-    }
     for (; size > 0 && unit.random_left > 0; size--, unit.random_left--) {
         *next++ = *unit.random_bytes++;
     }
@@ -70,6 +62,19 @@ static bool world_random(void *context, void *bytes, size_t size)
         unit.random_state = unit.random_state * UINT64_C(6364136223846793005) + 1;
         *next++ = (uint8_t) (unit.random_state >> 56);
     }
+}
+
+static bool world_random(void *context, void *bytes, size_t size)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    (void) context;
+    if (unit.random_broken) {
+        return false;
+    }
+    pthread_mutex_lock(&mutex);
+    make_random(bytes, size);
+    pthread_mutex_unlock(&mutex);
     return true;
 }
 
@@ -138,6 +143,7 @@ latch_store *unit_open(const char *name)
         .digest = LATCH_MD5,
         .dsn = dsn,
         .dsn_length = strlen(dsn),
+        .strategy = &latch_consensus,
     };
 
     return latch_store_open(unit.engine, name, &options, &unit.error);

@@ -10,25 +10,29 @@ source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 STAGE_PACKAGES=("${LATCH_FAULT_PACKAGES[@]}")
 
 stage() {
-    local suite
+    local suite store
     latch_fault_prepare
     cd "$LATCH_ROOT/tests/fault/tests"
     for suite in checker broken; do
         run_phpunit "fault-$suite" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$suite"
     done
-    run_history redis --acquisitions=100000 --latch=16 --symfony=2 --groups=4 --pause=400
-    run_history flock --acquisitions=20000
-    run_history postgresql --acquisitions=6000 --groups=2 --latch=8
-    run_history mysql --acquisitions=6000 --groups=2 --latch=8
+    run_history redis '' --acquisitions=60000 --latch=16 --symfony=2 --groups=4 --pause=400
+    run_history quorum '' --acquisitions=5000
+    for store in redis quorum; do
+        run_history "$store" ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --symfony=2 --groups=2 --pause=600
+    done
+    run_history flock '' --acquisitions=10000
+    run_history postgresql '' --acquisitions=6000 --groups=2 --latch=8
+    run_history mysql '' --acquisitions=6000 --groups=2 --latch=8
 }
 
-# run_history STORE OPTION...: one run, whose report is shown when something is wrong.
+# run_history STORE SUFFIX OPTION...: one run, whose report is shown when something is wrong.
 run_history() {
-    local store=$1 log=$LATCH_WORK/log/fault-$1.log status=0 passed
-    shift
+    local store=$1 suffix=$2 log=$LATCH_WORK/log/fault-$1${2//[^a-z]/-}.log status=0 passed
+    shift 2
     timeout 500 "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --store="$store" "$@" \
         > "$log" 2>&1 < /dev/null || status=$?
     passed=$((status == 0))
     ((passed)) || tail -n 300 "$log"
-    count "fault, history on $store" "$passed" "$((1 - passed))" 0
+    count "fault, history on $store$suffix" "$passed" "$((1 - passed))" 0
 }

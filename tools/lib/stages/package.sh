@@ -162,6 +162,7 @@ script_locks() {
     ln -s "$(command -v "$PHP")" "$WORK/php/php"
     export PHP_INI_SCAN_DIR=:$WORK/ini PATH=$WORK/pecl/bin:$WORK/php:$PATH
     latch --version
+    latch doctor --store="flock://$WORK/locks"
     run() {
         timeout --signal=KILL 20 latch run --store="flock://$WORK/locks" job -- "$@"
     }

@@ -9,18 +9,16 @@ esac
 
 # shellcheck source=tools/lib/build.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
-# shellcheck source=tools/lib/php.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../php.sh"
+# shellcheck source=tools/lib/newer_php.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../newer_php.sh"
 # shellcheck source=tools/lib/phpt.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../phpt.sh"
 
-# What the tests need beside PHP: a client of PHP-FPM; ipcs and setpriv; servers, which they start.
-TOOLS=(libfcgi-bin util-linux redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
 case $STAGE in
     phpt-8.*) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" git) ;;
     # zsh: the completion for it is tested where the tests run on the machine itself
     *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm"
-        "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql" "${TOOLS[@]}" zsh) ;;
+        "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql" "${LATCH_TOOL_PACKAGES[@]}" zsh) ;;
 esac
 case $STAGE in
     phpt-valgrind) STAGE_PACKAGES+=(valgrind libc6-dbg) ;;
@@ -31,7 +29,6 @@ esac
 # All that a test may use and that a PHP configured for nothing else would not have.
 ZTS_DEBUG=(--disable-all --enable-cli --enable-fpm --enable-zts --enable-debug
     --enable-pcntl --enable-posix --enable-sysvsem)
-STRICT='-g -Wall -Wextra -Wshadow -Werror'
 
 stage() {
     local php
@@ -52,37 +49,23 @@ stage() {
             run_phpt_under_asan
             ;;
         phpt-8.4)
-            LATCH_FOLDER=$(folder_with_8.4)
+            LATCH_FOLDER=$(latch_folder_with_8.4)
             run_phpt_on_debian
             ;;
         phpt-8.4-zts-debug)
-            LATCH_FOLDER=$(folder_with_8.4)
+            LATCH_FOLDER=$(latch_folder_with_8.4)
             run_phpt_on_zts_debug
             ;;
         phpt-8.5)
-            LATCH_FOLDER=$(folder_with_8.5)
+            LATCH_FOLDER=$(latch_folder_with_8.5)
             run_phpt_on_debian
             ;;
     esac
 }
 
-folder_with_8.4() {
-    latch_folder trixie "${LATCH_BUILD_PACKAGES[@]}" php8.4-fpm php8.4-pgsql php8.4-mysql "${TOOLS[@]}" \
-        "${LATCH_PHP_BUILD_PACKAGES[@]}"
-}
-
-# 8.5 is in experimental, whose packages cannot be installed beside sid's, only unpacked: so what they
-# would have brought is named here, and their libraries.
-folder_with_8.5() {
-    latch_folder sid gcc make libc6-dev pkgconf libhiredis-dev libpq-dev libmariadb-dev "${TOOLS[@]}" \
-        autoconf automake libtool shtool libpcre2-dev libargon2-1 libsodium26 libxml2-16 libapparmor1 \
-        -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm php8.5-pgsql php8.5-mysql
-}
-
 run_phpt_on_debian() {
     local so
-    so=$(latch_build_copy "$STAGE" "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
-        CFLAGS="-O2 $STRICT")
+    so=$(latch_build_on_debian)
     run_phpt "/usr/bin/php$LATCH_PHP_VERSION" "$so"
 }
 
@@ -90,7 +73,7 @@ run_phpt_on_zts_debug() {
     local prefix so
     prefix=$(latch_php zts-debug "${ZTS_DEBUG[@]}")
     so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" \
-        CFLAGS="-O0 $STRICT")
+        CFLAGS="-O0 $LATCH_STRICT")
     run_phpt "$prefix/bin/php" "$so"
 }
 

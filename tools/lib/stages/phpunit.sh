@@ -1,19 +1,39 @@
-# Stage "phpunit": the behaviour tests in their three modes, and Symfony's own tests of its Lock on
-# the extension in drop-in mode.
+# Stage "phpunit": the behaviour tests in their three modes; Symfony's own tests of its Lock on the extension
+# in drop-in mode, and the examples of its documentation; an application on Symfony 7.4. Stage "phpunit-8.4":
+# that application on Symfony 8.1, with the PHP of Debian 13.
 # shellcheck shell=bash
 
-# shellcheck source=tools/lib/build.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
+case $STAGE in
+    phpunit-8.4) export LATCH_PHP_VERSION=8.4 LATCH_SUITE=trixie ;;
+esac
+
+# shellcheck source=tools/lib/newer_php.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../newer_php.sh"
 # shellcheck source=tools/lib/peers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
 # shellcheck source=tools/lib/phpunit.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 
-STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
-    "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql"
-    redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
+case $STAGE in
+    phpunit-8.4) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" "${LATCH_COMPOSER_PACKAGES[@]}") ;;
+    *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
+        "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-memcached" "php$LATCH_PHP_VERSION-pgsql"
+        "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-sqlite3" redis-server memcached iproute2
+        "${LATCH_SQL_SERVER_PACKAGES[@]}") ;;
+esac
 
 stage() {
+    case $STAGE in
+        phpunit) run_behaviour ;;
+        phpunit-8.4)
+            LATCH_FOLDER=$(latch_folder_with_8.4)
+            LATCH_SO=$(latch_build_on_debian)
+            run_application 8.1
+            ;;
+    esac
+}
+
+run_behaviour() {
     local vendor vendor96 so=$LATCH_ROOT/modules/latch.so
     local names=(-d extension="$so") symfony=(-d extension="$so" -d latch.symfony=1)
     latch_build
@@ -35,4 +55,33 @@ stage() {
         --no-progress --testsuite shared,additions,symfony
     LATCH_VENDOR=$vendor96 run_phpunit symfony-own "$vendor96" symfony-own/phpunit.xml \
         "${symfony[@]}" --
+    run_application 7.4
+    on_the_documentations_machine
+}
+
+# run_application VERSION: the processes of the application run on LATCH_SO, or without. Two runs side by side:
+# pure PHP waits between two looks at a lock.
+run_application() {
+    local vendor suite runs=()
+    vendor=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
+    LATCH_APP_VENDOR=$(latch_symfony_app "$1")
+    export LATCH_SO LATCH_APP_VENDOR LATCH_VENDOR=$vendor
+    cd "$LATCH_ROOT/tests/phpunit"
+    for suite in locks components; do
+        run_phpunit "symfony-app-$1-$suite" "$vendor" symfony-app/phpunit.xml -- --no-progress --testsuite "$suite" &
+        runs+=("$!")
+    done
+    wait "${runs[@]}"
+}
+
+# Two runs side by side, each on a machine of its own: they sleep and wait most of their time.
+on_the_documentations_machine() {
+    local vendor vendor64 tests PHPUNIT_BY=("$PWD/symfony-docs/machine.sh")
+    vendor=$(latch_composer symfony-docs "$PWD/symfony-docs/composer.json")
+    vendor64=$(latch_composer symfony-own-6.4 "$PWD/symfony-own/6.4/composer.json")
+    tests=$(LATCH_SUITE=trixie latch_symfony_tests 6.4)
+    LATCH_VENDOR=$vendor64 LATCH_SYMFONY_TESTS=$tests LATCH_DEBIAN_LOCK='' \
+        run_phpunit symfony-own-6.4 "$vendor64" symfony-own/6.4/phpunit.xml "${symfony[@]}" -- &
+    LATCH_VENDOR=$vendor run_phpunit symfony-docs "$vendor" symfony-docs/phpunit.xml -- --no-progress
+    wait "$!"
 }

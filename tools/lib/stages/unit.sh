@@ -17,7 +17,7 @@ stage() {
     for sanitizer in none address thread; do
         log=$LATCH_WORK/log/unit-$sanitizer.log
         status=0
-        command=(make -k -j"$(nproc)" --output-sync=target -C "$LATCH_ROOT/tests/unit" run
+        command=(make -k -j"$(($(nproc) + 1))" --output-sync=target -C "$LATCH_ROOT/tests/unit" run
             BUILD="$LATCH_WORK/unit" SANITIZE="$sanitizer")
         # ThreadSanitizer of gcc 12 finds no place for its memory where addresses are very random.
         if [[ $sanitizer == thread ]] && setarch -R true 2> /dev/null; then

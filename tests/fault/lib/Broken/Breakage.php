@@ -7,7 +7,7 @@ namespace Latch\Tests\Fault\Broken;
 use Latch\Tests\Fault\Check\Kind;
 
 /**
- * What BrokenStore does wrong, or HandOffHandle, or SessionSubject.
+ * What BrokenStore does wrong, or HandOffHandle, RenewedHandle or SessionSubject.
  */
 enum Breakage: string
 {
@@ -29,6 +29,13 @@ enum Breakage: string
     case ForgetsWaiters = 'forgets-waiters';
     case SleepsTooLong = 'sleeps-too-long';
     case GivesUp = 'gives-up';
+    case NoneKept = 'nothing-broken-kept';
+    case BelievesItself = 'believes-itself';
+    case CountsFromTheAnswer = 'counts-from-the-answer';
+    case RevivesTheLost = 'revives-the-lost';
+    case RenewsTheReleased = 'renews-the-released';
+    case RenewsTooLate = 'renews-too-late';
+    case TellsNobody = 'tells-nobody';
     case NoneInSessions = 'nothing-broken-in-sessions';
     case LetsItselfIn = 'lets-itself-in';
 
@@ -36,13 +43,17 @@ enum Breakage: string
     public function expected(): ?Kind
     {
         return match ($this) {
-            self::None, self::NoneHandedOver, self::NoneInSessions => null,
-            self::KeepsTheReleased, self::TakesAndDenies => Kind::LostGrant,
+            self::None, self::NoneHandedOver, self::NoneKept, self::NoneInSessions => null,
+            self::KeepsTheReleased, self::TakesAndDenies, self::RenewsTheReleased => Kind::LostGrant,
             self::RepeatsTokens, self::MixesTokensUp => Kind::Fencing,
             self::CancelLosesGrants, self::CancelStaysInQueue => Kind::Idle,
             self::ForgetsWaiters => Kind::PassedOver,
             self::SleepsTooLong => Kind::Late,
             self::GivesUp => Kind::GaveUp,
+            self::BelievesItself => Kind::Outlived,
+            self::RevivesTheLost => Kind::NeverGranted,
+            self::RenewsTooLate => Kind::Lost,
+            self::TellsNobody => Kind::Untold,
             default => Kind::Overlap,
         };
     }
@@ -50,13 +61,27 @@ enum Breakage: string
     /** By how many workers it is found out. */
     public function workers(): int
     {
-        return $this->handsOver() ? 8 : 4;
+        return match (true) {
+            $this->handsOver() => 8,
+            $this->keeps() => 10,
+            default => 4,
+        };
     }
 
     /** Whether it takes the locks of a session with MySQL. */
     public function needsSessions(): bool
     {
         return $this === self::NoneInSessions || $this === self::LetsItselfIn;
+    }
+
+    /** Whether it is one of those that are renewed. */
+    public function keeps(): bool
+    {
+        return match ($this) {
+            self::NoneKept, self::BelievesItself, self::CountsFromTheAnswer, self::RevivesTheLost,
+            self::RenewsTheReleased, self::RenewsTooLate, self::TellsNobody => true,
+            default => false,
+        };
     }
 
     /** Whether it is one of those that wait in a queue. */

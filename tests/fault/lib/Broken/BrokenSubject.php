@@ -26,15 +26,20 @@ final class BrokenSubject implements Subject
 
     public function traits(): array
     {
-        $kind = $this->breakage->handsOver() ? Teller::FIRST_COME : Teller::TWO_STEPS;
-
-        return [Teller::EXPIRING, Teller::FENCING, $kind];
+        return [Teller::EXPIRING, Teller::FENCING, ...match (true) {
+            $this->breakage->handsOver() => [Teller::FIRST_COME],
+            $this->breakage->keeps() => [Teller::KEPT],
+            default => [Teller::TWO_STEPS],
+        }];
     }
 
     public function lock(string $resource, float $ttl, bool $autoRelease): Handle
     {
         if ($this->breakage->handsOver()) {
             return new HandOffHandle($this->table, $this->breakage, $resource, $ttl, $autoRelease);
+        }
+        if ($this->breakage->keeps()) {
+            return new RenewedHandle($this->table, $this->breakage, $resource, $ttl, $autoRelease);
         }
         $key = new Key($resource);
 

@@ -23,15 +23,20 @@ final class Findings
     /** What it has found out about those that waited. */
     public readonly Waits $waits;
 
+    /** And about those that were kept. */
+    public readonly Keeping $keeping;
+
     public function __construct(History $history)
     {
         $this->waits = new Waits();
+        $this->keeping = new Keeping();
         $checks = [
             new Overlaps(),
             new LostGrants(),
             new FencingOrder(),
             new Grants(),
             $this->waits,
+            $this->keeping,
             new Remains(),
             new Workers(),
         ];

@@ -17,6 +17,9 @@ enum Kind: string
     case PassedOver = 'passed over';
     case Late = 'late';
     case GaveUp = 'gave up';
+    case Outlived = 'outlived';
+    case Lost = 'lost';
+    case Untold = 'untold';
     case Left = 'left';
     case Starvation = 'starvation';
     case Crash = 'crash';
@@ -32,6 +35,9 @@ enum Kind: string
             self::PassedOver => 'waited for long after those who came later had it',
             self::Late => 'waited for longer than it was to',
             self::GaveUp => 'ended to wait too early',
+            self::Outlived => 'a kept lock was certain for longer than it can have been renewed for',
+            self::Lost => 'a kept lock was lost though nothing kept it from being renewed',
+            self::Untold => 'nobody was told that a kept lock was lost',
             self::Left => 'something was left for ever',
             self::Starvation => 'tried for seconds, and never got anything',
             self::Crash => 'ended as a worker must not end',

@@ -87,12 +87,11 @@ final class Waits implements Check
         usort($this->grants, static fn (Hold $a, Hold $b): int => $a->granted <=> $b->granted);
 
         // Whose wait was never answered may have had it at the end of that.
-        // For one who was stopped its session had it meanwhile.
+        // For one who was stopped its session may have had it meanwhile.
+        $had = static fn (Hold $hold): bool => $hold->worker->has(Teller::SESSION)
+            && $faults->hindered($hold->worker->name, $hold->tried, (int) $hold->ended);
         $start = static fn (Hold $hold): int => (int) (
-            !$hold->waits() || $hold->worker->has(Teller::SESSION)
-                && $faults->hindered($hold->worker->name, $hold->tried, (int) ($hold->granted ?? $hold->ended))
-                ? $hold->tried
-                : $hold->granted ?? $hold->ended
+            !$hold->waits() || $had($hold) ? $hold->tried : $hold->granted ?? $hold->ended
         );
         usort($holds, static fn (Hold $a, Hold $b): int => $start($a) <=> $start($b));
         // What was another Lock object's of the same worker is somebody else's, as long as it is not given back.
@@ -101,7 +100,7 @@ final class Waits implements Check
         );
         foreach ($holds as $hold) {
             // Who was refused may have had it for a moment, which explains nothing; or until a claim window ended.
-            if (!$hold->refused || $hold->possibleUntil >= $hold->ended + Story::CLAIM) {
+            if (!$hold->refused || $had($hold) || $hold->possibleUntil >= $hold->ended + Story::CLAIM) {
                 $this->taken->add($hold, $start($hold), $hold->possibleUntil);
             }
         }
@@ -151,7 +150,10 @@ final class Waits implements Check
     private function idle(Hold $wait, int $from, History $history): iterable
     {
         for ($time = $from; $time < $wait->ended; $time = $next) {
-            $time = max($time, $this->taken->lastEnd($time, $wait));
+            // Whoever has it then may have got it while another one was believed to have it still.
+            while (($end = $this->taken->lastEnd($time, $wait)) > $time) {
+                $time = $end;
+            }
             $next = min($this->taken->nextStart($time), (int) $wait->ended);
             $idle = $next - $time;
             if ($idle <= self::PROMPTLY) {

@@ -21,6 +21,11 @@ enum Fault: string
     case EmptyRestart = 'empty-restart';
     case SessionKill = 'session-kill';
     case Crash = 'crash';
+    case MemberKill = 'member-kill';
+    case MemberStop = 'member-stop';
+    case MemberCut = 'member-cut';
+    /** Of the server; or of so many of several that the others are no majority. */
+    case ServerStop = 'server-stop';
     /** Not on purpose: a processor was not to be had, and whoever was about to run on it stood still. */
     case Stall = 'stall';
 
@@ -39,6 +44,10 @@ enum Fault: string
             self::EmptyRestart => 'restart without the data',
             self::SessionKill => 'end of a session',
             self::Crash => 'crash of the server',
+            self::MemberKill => 'SIGKILL of a member',
+            self::MemberStop => 'SIGSTOP of a member',
+            self::MemberCut => 'CLIENT KILL by a member',
+            self::ServerStop => 'SIGSTOP of the server',
             self::Stall => 'no processor for long',
         };
     }
@@ -47,8 +56,30 @@ enum Fault: string
     public function cuts(): bool
     {
         return match ($this) {
-            self::ClientKill, self::SubscriptionKill, self::Restart, self::EmptyRestart => true,
+            self::ClientKill, self::SubscriptionKill, self::Restart, self::EmptyRestart, self::MemberKill,
+            self::MemberCut => true,
             default => $this->endsSessions(),
+        };
+    }
+
+    /** Whether workers may wait in vain for answers. */
+    public function silences(): bool
+    {
+        return $this === self::MemberStop || $this->silencesAll();
+    }
+
+    /** Whether nobody gets any answer from when it was recorded until it was over. */
+    public function silencesAll(): bool
+    {
+        return $this === self::ClientPause || $this === self::ServerStop;
+    }
+
+    /** Whether locks may be lost by it that are renewed; whose connections are cut makes new ones in time. */
+    public function keepsFromRenewal(): bool
+    {
+        return match ($this) {
+            self::Restart, self::EmptyRestart, self::Stall => true,
+            default => $this->silencesAll(),
         };
     }
 

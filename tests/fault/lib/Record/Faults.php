@@ -8,8 +8,8 @@ namespace Latch\Tests\Fault\Record;
  * What was done to the workers and their server, and how the workers ended.
  *
  * Its file has a record for each fault, when it began, with the worker's name where it struck one, else "-",
- * and when it was over where that took time; and "ended TIME NAME HOW" for each worker: "exit-0",
- * "signal-9", "hung" … What strikes a worker strikes its second hand, too, which has a name of its own.
+ * and when it was over where that took time, and which member of a quorum it was; and "ended TIME NAME HOW" for
+ * each worker: "exit-0", "signal-9", "hung" … What strikes a worker strikes its second hand, too, which has a name of its own.
  */
 final class Faults
 {
@@ -35,6 +35,15 @@ final class Faults
 
     /** @var array<string, Spans> when workers may have got no answers, by their names */
     private array $hindrances = [];
+
+    /** @var array<string, list<array{int, int}>> when nothing was sent, or nothing answered, by the workers' names */
+    private array $silences = [];
+
+    /** @var array<string, Spans> when locks may not have been renewed, by the workers' names */
+    private array $standstills = [];
+
+    /** @var array<int, Spans> when members of a quorum were in trouble, by their numbers */
+    private array $troubles = [];
 
     /** @var list<array{int, int}> before and after the server lost its data */
     public array $losses = [];
@@ -62,10 +71,13 @@ final class Faults
                     $faults->bury($worker, $time, $record[3]);
                 } else {
                     $faults->note(Fault::from($word), $time, (int) ($record[3] ?? $time), $worker, $stops);
+                    if (isset($record[4])) {
+                        ($faults->troubles[(int) $record[4]] ??= new Spans())->add($time, (int) $record[3]);
+                    }
                 }
             }
             foreach ($stops as $worker => $time) {
-                $faults->hinder($worker, $time, \PHP_INT_MAX);
+                $faults->stop($worker, $time, \PHP_INT_MAX);
             }
         }
 
@@ -88,18 +100,31 @@ final class Faults
         if ($fault->cuts()) {
             ($this->cuts[$worker] ??= new Spans())->add($time, $end + self::AFTERMATH);
         }
-        if ($fault->cuts() || $fault === Fault::ClientPause) {
+        if ($fault->silencesAll()) {
+            $this->silences[$worker][] = [$time, $end];
+        }
+        if ($fault->keepsFromRenewal()) {
+            ($this->standstills[$worker] ??= new Spans())->add($time, $end + self::AFTERMATH);
+        }
+        if ($fault->cuts() || $fault->silences()) {
             $this->hinder($worker, $time, $end + self::AFTERMATH);
         } elseif ($fault === Fault::Stall) {
             $this->hinder($worker, $time, $end);
         } elseif ($fault === Fault::Stop) {
             $stops[$worker] = $time;
         } elseif ($fault === Fault::Continue) {
-            $this->hinder($worker, $stops[$worker] ?? $time, $time);
+            $this->stop($worker, $stops[$worker] ?? $time, $time);
             unset($stops[$worker]);
         } elseif ($fault === Fault::Kill) {
             $this->kills[$worker] = $time;
         }
+    }
+
+    private function stop(string $worker, int $from, int $until): void
+    {
+        $this->hinder($worker, $from, $until);
+        $this->silences[$worker][] = [$from, $until];
+        ($this->standstills[$worker] ??= new Spans())->add($from, $until);
     }
 
     private function hinder(string $worker, int $from, int $until): void
@@ -149,6 +174,49 @@ final class Faults
     public function hinderedUntil(string $worker, int $from, int $until): ?int
     {
         return $this->lastEnd($this->hindrances, $worker, $from, $until);
+    }
+
+    /**
+     * From when until when the worker stood still, or whoever it asks: nothing that it sent meanwhile was answered.
+     *
+     * @return list<array{int, int}>
+     */
+    public function silencesOf(string $worker): array
+    {
+        return [...$this->stopsOf($worker), ...$this->silences[self::ALL] ?? []];
+    }
+
+    /** @return list<array{int, int}> from when until when the worker stood still */
+    public function stopsOf(string $worker): array
+    {
+        return $this->silences[self::process($worker)] ?? [];
+    }
+
+    /** Whether anything between these times explains that the worker has not renewed a lock. */
+    public function stoodStill(string $worker, int $from, int $until): bool
+    {
+        return $this->lastEnd($this->standstills, $worker, $from, $until) !== null;
+    }
+
+    /** How many members of a quorum were in trouble between these times, be it one after the other. */
+    public function countTroubled(int $from, int $until): int
+    {
+        return \count(array_filter(
+            $this->troubles,
+            static fn (Spans $trouble): bool => $trouble->lastEnd($from, $until) !== null,
+        ));
+    }
+
+    /** Whether there was a time between these when the server, or a majority of several, answered nobody. */
+    public function wasSilent(int $from, int $until): bool
+    {
+        foreach ($this->silences[self::ALL] ?? [] as [$begin, $end]) {
+            if ($begin <= $until && $end + self::AFTERMATH >= $from) {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /** When the server forgot, at the earliest, what was tried for at that time; null: it did not. */

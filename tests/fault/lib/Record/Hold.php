@@ -31,6 +31,19 @@ final class Hold
     /** Whether it was said to be certain when its session had been gone for a while. */
     public bool $outlivesSession = false;
 
+    /** The last moment at which it was said to be certain, whatever the server had forgotten by then. */
+    public ?int $saidUntil = null;
+
+    /** When it was known, of a lock that is kept, that it was lost. */
+    public ?int $gone = null;
+
+    /** Whether isHeld() said so; and what was said to who had asked to be told. */
+    public bool $noticed = false;
+    public ?string $told = null;
+
+    /** Whether it was lost while another mode of it was asked for. */
+    public bool $wasChanging = false;
+
     /** When it began to give the lock back. */
     public ?int $releasing = null;
 
@@ -78,6 +91,12 @@ final class Hold
         if (($this->granted ?? $this->ended) <= $before) {
             $this->possibleUntil = min($this->possibleUntil, $after);
         }
+    }
+
+    /** Whether it was granted, and renewed from then on. */
+    public function isKept(): bool
+    {
+        return $this->granted !== null && $this->worker->has(Teller::KEPT);
     }
 
     public function waits(): bool

@@ -8,7 +8,8 @@ namespace Latch\Tests\Fault\Record;
  * What the store kept when all workers had ended. Its file has the records:
  *
  *   queued  TIME RESOURCE x|s   who stood in a queue, as a writer or as a reader, when the workers had ended
- *   key     TIME KEY TTL        what was there after the probes, and for how long in ms, -1 = for ever
+ *   key     TIME KEY TTL        what was there after the probes, and for how long in ms, -1 = for ever; of several
+ *                               servers that may have it each
  */
 final class Leftovers
 {
@@ -31,7 +32,10 @@ final class Leftovers
                 $leftovers->queued[$record[2]] ??= ['x' => 0, 's' => 0];
                 ++$leftovers->queued[$record[2]][$record[3] === 'x' ? 'x' : 's'];
             } else {
-                $leftovers->keys[$record[2]] = (int) $record[3];
+                // What one server has for ever counts, whatever the others have.
+                if (($leftovers->keys[$record[2]] ?? 0) >= 0) {
+                    $leftovers->keys[$record[2]] = (int) $record[3];
+                }
             }
         }
 

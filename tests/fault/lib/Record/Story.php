@@ -17,6 +17,8 @@ namespace Latch\Tests\Fault\Record;
  *   held      N                          at that time the hold of attempt N was still certain
  *   renew     N, renewed N, unrenewed N EXCEPTION   around refresh()
  *   lost      N                          was told that it has the lock no more
+ *   gone      N                          of a lock that is kept: it is not certain any more by then
+ *   told      LOCK REASON                the same, said to who had asked to be told
  *   release   N, released N, unreleased N EXCEPTION  around release()
  *   drop      N, dropped N               around the end of the Lock object that releases it
  *   abandon   N                          lets the lock expire
@@ -46,6 +48,9 @@ final class Story
 
     /** Whether a Lock object has thrown since the last answer: the server may not know yet that it is without it. */
     private bool $troubled = false;
+
+    /** When the server answered last; null: not since an exception, so that there may be no session. */
+    private ?int $answered = null;
 
     /** Whether the second hand is at work. */
     private bool $aside = false;
@@ -78,10 +83,7 @@ final class Story
             } catch (\Throwable $e) {
                 throw new \UnexpectedValueException("$file, line $number: {$e->getMessage()}", 0, $e);
             }
-            foreach ($story->told as $what) {
-                yield $what;
-            }
-            $story->told = [];
+            yield from $story->tellOut();
         }
         if ($story->teller === null) {
             // Killed before its first record.
@@ -89,11 +91,32 @@ final class Story
         }
         $teller = $story->teller;
         $story->finish($teller, $faults->deathOf($story->name) ?? $teller->end);
-        foreach ($story->told as $what) {
-            yield $what;
-        }
+        yield from $story->tellOut();
 
         return $teller;
+    }
+
+    /** @return \Generator<int, Hold|Conflict|Unfounded> */
+    private function tellOut(): \Generator
+    {
+        foreach ($this->told as $what) {
+            if ($what instanceof Hold && $what->isKept()) {
+                $this->endByStop($what);
+            }
+            yield $what;
+        }
+        $this->told = [];
+    }
+
+    /** Who stood still for longer than its lock has renewed nothing since then. */
+    private function endByStop(Hold $hold): void
+    {
+        foreach ($this->faults->stopsOf($this->name) as [$from, $until]) {
+            $end = $this->expiry($hold, $from + Faults::AFTERMATH);
+            if ($hold->granted <= $from && $end < $until && !$this->faults->wasSilent($from - $hold->ttl, $from)) {
+                $hold->possibleUntil = min($hold->possibleUntil, $end);
+            }
+        }
     }
 
     /** @param list<string> $record */
@@ -114,6 +137,8 @@ final class Story
             'conflict' => $this->conflict($teller, $time),
             'failed' => $this->fail($teller, $time, $record[3]),
             'held' => $this->confirm($teller, $time, $number, $line, implode(' ', $record)),
+            'gone' => $this->notice($teller, $time, $number, $line, implode(' ', $record)),
+            'told' => $this->tell($teller, $time, $record, $line),
             'renew' => $this->beginRenewal($teller),
             'renewed' => $this->renew($time),
             'unrenewed' => $this->failToRenew($time),
@@ -125,10 +150,16 @@ final class Story
             'back' => $this->aside = false,
             'released' => $this->close($time),
             'dropped' => $this->drop($teller, $time),
-            'unreleased' => $this->abandonOpen($teller),
+            'unreleased' => $this->abandonOpen($teller, $time),
             'end' => $this->finish($teller, $time),
             default => throw new \UnexpectedValueException("no record: \"$record[0]\""),
         };
+    }
+
+    /** Whether it need not make one first, which may take longer than it is to wait. */
+    private function hadSession(int $time): bool
+    {
+        return $this->answered !== null && !$this->faults->cutBetween($this->name, $this->answered, $time);
     }
 
     /** @param list<string> $record */
@@ -136,7 +167,7 @@ final class Story
     {
         [, , $number, $lock, $resource, $mode, $waits, $ttl] = $record;
         if ($this->open !== [] && end($this->open)->lock !== (int) $lock) {
-            $this->abandonOpen($teller);
+            $this->abandonOpen($teller, $time);
         }
         if (++$teller->attempts === 1) {
             $teller->lastGrant = $time;
@@ -174,9 +205,10 @@ final class Story
         $teller->longestWait = max($teller->longestWait, $time - $teller->lastGrant);
         $teller->lastGrant = $time;
         $hold->exclusive ? ++$teller->exclusive : ++$teller->shared;
-        $hold->granted = $hold->certainUntil = $time;
+        $hold->granted = $hold->certainUntil = $hold->saidUntil = $time;
         $hold->token = $token;
-        $hold->possibleUntil = $this->expiry($hold, $time);
+        // Nobody notes when a lock is renewed in the background: see endRenewal().
+        $hold->possibleUntil = $hold->isKept() ? \PHP_INT_MAX : $this->expiry($hold, $time);
         foreach ($this->open as $number => $before) {
             if ($token !== null && $before->token === $token && $before->exclusive && $hold->exclusive) {
                 // The same hold, acquired once more.
@@ -187,7 +219,7 @@ final class Story
                 return;
             }
             // Another mode has taken its place.
-            $before->possibleUntil = min($before->possibleUntil, $time);
+            $this->endBy($before, $time);
             $this->told[] = $before;
             unset($this->open[$number]);
         }
@@ -206,11 +238,19 @@ final class Story
         $late = $teller->has(Teller::TWO_STEPS) && $time - $hold->tried >= $hold->ttl;
         // Who waited may have got it at the last moment, and given it back; or no answer in time.
         $unheard = $hold->waits() && ($time - $hold->tried < self::LONG_WAIT
-            || $this->faults->hindered($this->name, $hold->tried, $time));
+            || $this->faults->hindered($this->name, $hold->tried, $time)
+            || ($teller->has(Teller::SESSION) && !$this->hadSession($time)));
+        // Who is not granted it by a majority is refused it, were it that they do not answer.
+        $unheard = $unheard || ($teller->has(Teller::VOTES) && $this->faults->wasSilent($hold->tried, $time));
         if (!$unheard) {
             $this->confirmSent($time);
         }
-        if ($hold->waits() && $teller->has(Teller::LATE_RELEASE) && !$teller->has(Teller::SESSION)) {
+        if ($teller->has(Teller::VOTES)) {
+            // Some members may have granted it, which keeps others from their majority until it is given back there.
+            $hold->possibleUntil = $this->expiry($hold, $time);
+            $this->endBy($hold, $time);
+            $this->told[] = $hold;
+        } elseif ($hold->waits() && $teller->has(Teller::LATE_RELEASE) && !$teller->has(Teller::SESSION)) {
             // So does the end of a wait: nobody has confirmed yet that it takes nothing any more.
             $hold->possibleUntil = $time + self::CLAIM + Faults::AFTERMATH;
             $this->sent[] = $hold;
@@ -226,6 +266,7 @@ final class Story
     private function fail(Teller $teller, int $time, string $exception): void
     {
         $this->troubled = true;
+        $this->answered = null;
         $teller->failures[$exception] = ($teller->failures[$exception] ?? 0) + 1;
         $hold = $this->attempt($time);
         $hold->possibleUntil = $this->expiry($hold, $time + Faults::AFTERMATH);
@@ -239,11 +280,48 @@ final class Story
     private function confirm(Teller $teller, int $time, int $number, int $line, string $record): void
     {
         $hold = $this->open[$number] ?? null;
-        if ($hold?->granted === null || $time < $hold->granted || $hold->releasing !== null) {
+        if (
+            $hold?->granted === null || $time < $hold->granted || $hold->releasing !== null
+            || ($hold->gone !== null && $time > $hold->gone)
+        ) {
             $this->told[] = new Unfounded($teller, $line, $record, $hold);
         } else {
-            $hold->certainUntil = max($hold->certainUntil, $time);
+            $hold->certainUntil = $hold->saidUntil = max($hold->certainUntil, $time);
         }
+    }
+
+    private function notice(Teller $teller, int $time, int $number, int $line, string $record): void
+    {
+        $hold = $this->open[$number] ?? null;
+        if ($hold === null || !$hold->isKept() || $hold->noticed) {
+            $this->told[] = new Unfounded($teller, $line, $record, $hold);
+
+            return;
+        }
+        $hold->noticed = true;
+        $this->noteLoss($hold, $time);
+    }
+
+    /** @param list<string> $record */
+    private function tell(Teller $teller, int $time, array $record, int $line): void
+    {
+        [, , $lock, $reason] = $record;
+        $hold = end($this->open) ?: null;
+        if ($hold === null || $hold->lock !== (int) $lock || !$hold->isKept() || $hold->told !== null) {
+            $this->told[] = new Unfounded($teller, $line, implode(' ', $record), $hold);
+
+            return;
+        }
+        $hold->told = strtr($reason, '_', ' ');
+        $hold->wasChanging = $hold->gone === null && $this->attempt?->lock === (int) $lock;
+        $this->noteLoss($hold, $time);
+    }
+
+    /** A kept lock is known to be lost by that time: nothing renews it any more. */
+    private function noteLoss(Hold $hold, int $time): void
+    {
+        $hold->gone ??= $time;
+        $this->endRenewal($hold, $time);
     }
 
     private function beginRenewal(Teller $teller): void
@@ -272,8 +350,11 @@ final class Story
         ++$teller->lost;
         $this->renewing = false;
         foreach ($this->open as $hold) {
+            if ($hold->isKept()) {
+                $this->noteLoss($hold, $time);
+            }
             $hold->releasing = $time;
-            $hold->possibleUntil = min($hold->possibleUntil, $time);
+            $this->endBy($hold, $time);
         }
     }
 
@@ -283,17 +364,21 @@ final class Story
         ++$count;
         foreach ($this->open as $hold) {
             $hold->releasing ??= $time;
+            $this->endRenewal($hold, $time);
         }
     }
 
     private function abandon(Teller $teller, int $time): void
     {
         $this->leave($time, $teller->abandoned);
-        $this->abandonOpen($teller);
+        $this->abandonOpen($teller, $time);
     }
 
-    private function abandonOpen(Teller $teller): void
+    private function abandonOpen(Teller $teller, int $time): void
     {
+        foreach ($this->open as $hold) {
+            $this->endRenewal($hold, $time);
+        }
         if ($teller->has(Teller::SESSION)) {
             // It ends with the Lock object, or with the session that nobody has any more.
             $this->troubled = true;
@@ -309,7 +394,7 @@ final class Story
         foreach ($this->open as $hold) {
             if ($time !== null) {
                 $late = $this->troubled && $hold->worker->has(Teller::SESSION) ? Faults::AFTERMATH : 0;
-                $hold->possibleUntil = min($hold->possibleUntil, $time + $late);
+                $this->endBy($hold, $time + $late);
             }
             $this->told[] = $hold;
         }
@@ -335,6 +420,7 @@ final class Story
     /** The server has answered at that time, after all that was sent before; unless that was cut off. */
     private function confirmSent(int $time): void
     {
+        $this->answered = $time;
         foreach ($this->sent as $hold) {
             $cut = $this->faults->cutBetween($this->name, (int) ($hold->releasing ?? $hold->ended), $time);
             if ($hold->worker->has(Teller::SESSION)) {
@@ -342,7 +428,7 @@ final class Story
                 $late = $cut || $this->troubled ? Faults::AFTERMATH : 0;
                 $hold->possibleUntil = min($hold->possibleUntil, $time + $late);
             } elseif (!$cut) {
-                $hold->possibleUntil = min($hold->possibleUntil, $time);
+                $this->endBy($hold, $time);
             }
             $this->told[] = $hold;
         }
@@ -368,12 +454,37 @@ final class Story
                 $hold->possibleUntil = $death + ($waits ? self::SESSION_CHECK : 0) + Faults::AFTERMATH;
             } elseif (!$teller->has(Teller::EXPIRING)) {
                 $hold->possibleUntil = $death;
+            } elseif ($hold->isKept()) {
+                $this->endRenewal($hold, $death);
             } elseif ($late) {
                 $hold->possibleUntil = $this->expiry($hold, $death + Faults::AFTERMATH);
             }
             $this->told[] = $hold;
         }
         $this->open = $this->sent = [];
+    }
+
+    /**
+     * It was given back by that time, or never got. Of several servers one may not have heard of it that had
+     * trouble meanwhile, or has been slow.
+     */
+    private function endBy(Hold $hold, int $time): void
+    {
+        if (!$hold->worker->has(Teller::VOTES)) {
+            $hold->possibleUntil = min($hold->possibleUntil, $time);
+        } elseif (!$this->faults->hindered($this->name, $hold->tried, $time)) {
+            $hold->possibleUntil = min($hold->possibleUntil, $time + Faults::AFTERMATH);
+        }
+    }
+
+    /** A kept lock is not renewed any more from that time on, but by what was sent before that. */
+    private function endRenewal(Hold $hold, int $time): void
+    {
+        if ($hold->isKept()) {
+            $silent = $this->faults->hinderedUntil(Faults::ALL, $time - $hold->ttl, $time) ?? $time;
+            $end = $this->expiry($hold, max($time, $silent) + Faults::AFTERMATH);
+            $hold->possibleUntil = min($hold->possibleUntil, $end);
+        }
     }
 
     /** When a hold ends by itself that was got or renewed at that time at the latest. */

@@ -25,8 +25,12 @@ final class Teller
     public const NOTICES = 'notices';
     /** Who waits asks for some time only, again and again, each time behind all others. */
     public const ASKS_AGAIN = 'asks-again';
+    /** Its locks are granted by a majority of several servers. */
+    public const VOTES = 'votes';
     /** There are no shared locks. */
     public const EXCLUSIVE_ONLY = 'exclusive-only';
+    /** Its locks are renewed for as long as it holds them and its process runs. */
+    public const KEPT = 'kept';
 
     public int $attempts = 0;
     public int $exclusive = 0;

@@ -37,8 +37,13 @@ final class Chaos
         private readonly Writer $records,
         private readonly ?RedisServer $server,
         private readonly ?Database $database,
+        private readonly ?Members $members,
         /** whether workers may be stopped: who is so in the middle of its work must keep nobody else from his */
         private readonly bool $stops = true,
+        /** whether those are spared that are about to change a table that others have to read */
+        private readonly bool $sparesTables = false,
+        /** what makes a server silent for so long that kept locks are lost; null: nothing does */
+        private readonly ?Silence $silence = null,
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
         $this->next = hrtime(true);
@@ -58,29 +63,38 @@ final class Chaos
         if (\in_array($fault, [Fault::Kill, Fault::Stop], true) && \count($running) * 2 <= \count($workers)) {
             return;
         }
+        if ($this->silence?->lasts() === true && !\in_array($fault, [Fault::Kill, Fault::Stop], true)) {
+            return;
+        }
         match ($fault) {
             Fault::Kill, Fault::Stop => $this->signal($fault, $running),
+            Fault::MemberKill, Fault::MemberStop, Fault::MemberCut => $this->members?->strike($fault, $this->chance),
             Fault::ScriptFlush => $this->serve($fault, fn () => $this->server?->command('SCRIPT', 'FLUSH')),
             Fault::FlushAll => $this->serve($fault, fn () => $this->server?->command('FLUSHALL')),
-            Fault::ClientPause => $this->serve($fault, fn () => $this->server
-                ?->command('CLIENT', 'PAUSE', $this->chance->getInt(1, self::CLIENT_PAUSE), 'ALL')),
+            Fault::ClientPause => $this->silence !== null ? $this->silenceAll($fault) : $this->serve(
+                $fault,
+                fn () => $this->server?->command('CLIENT', 'PAUSE', $this->chance->getInt(1, self::CLIENT_PAUSE), 'ALL'),
+            ),
             Fault::Restart => $this->serve($fault, fn () => $this->server?->restartWithData()),
             Fault::EmptyRestart => $this->serve($fault, fn () => $this->server?->restart()),
             Fault::ClientKill => $this->cut($fault, 'normal', $workers),
             Fault::SubscriptionKill => $this->cut($fault, 'pubsub', $workers),
             Fault::SessionKill => $this->endSessions($workers),
             Fault::Crash => $this->serve($fault, fn () => $this->database?->crash()),
+            Fault::ServerStop => $this->silenceAll($fault),
             Fault::Continue, Fault::Stall => throw new \LogicException(),
         };
     }
 
     /**
-     * Lets go on who is due, or all.
+     * Lets go on who is due, servers, too, or all.
      *
      * @param array<string, Process> $workers
      */
     public function continueStopped(array $workers, int $due = \PHP_INT_MAX): void
     {
+        $this->members?->recover($due);
+        $this->silence?->end($due);
         foreach ($this->continue as $name => $time) {
             if ($time <= $due) {
                 unset($this->continue[$name]);
@@ -100,8 +114,23 @@ final class Chaos
         return match (true) {
             $percent <= 25, !$this->stops => Fault::Kill,
             $percent <= 55 => Fault::Stop,
+            $this->silence !== null && $percent <= 62 => Fault::ServerStop,
+            $this->members !== null => match (true) {
+                $percent <= 75 => Fault::MemberKill,
+                $percent <= 92 => Fault::MemberStop,
+                default => Fault::MemberCut,
+            },
             $this->database !== null => $percent <= 97 ? Fault::SessionKill : Fault::Crash,
             $this->server === null => Fault::Stop,
+            $this->silence !== null => match (true) {
+                $percent <= 68 => Fault::ScriptFlush,
+                $percent <= 84 => Fault::ClientKill,
+                $percent <= 87 => Fault::SubscriptionKill,
+                $percent <= 92 => Fault::ClientPause,
+                $percent <= 95 => Fault::FlushAll,
+                $percent <= 98 => Fault::Restart,
+                default => Fault::EmptyRestart,
+            },
             $percent <= 63 => Fault::ScriptFlush,
             $percent <= 75 => Fault::ClientKill,
             $percent <= 89 => Fault::SubscriptionKill,
@@ -116,14 +145,22 @@ final class Chaos
     private function signal(Fault $fault, array $workers): void
     {
         $name = array_keys($workers)[$this->chance->getInt(0, \count($workers) - 1)];
-        $this->records->write($fault->value, hrtime(true), $name);
         if ($fault === Fault::Kill) {
+            $this->records->write($fault->value, hrtime(true), $name);
             $workers[$name]->signal(SIGKILL);
 
             return;
         }
         $workers[$name]->signal(SIGSTOP);
         $workers[$name]->stopped = true;
+        Standstill::await($workers[$name]->pid);
+        if ($this->sparesTables && Standstill::isWithin($workers[$name]->pid)) {
+            $workers[$name]->signal(SIGCONT);
+            $workers[$name]->stopped = false;
+
+            return;
+        }
+        $this->records->write($fault->value, hrtime(true), $name);
         [$least, $most] = $this->chance->getInt(1, 100) <= self::LONG_STOPS ? self::LONG_STOP : self::SHORT_STOP;
         $this->continue[$name] = (int) hrtime(true) + $this->chance->getInt($least, $most) * 1_000_000;
     }
@@ -153,6 +190,13 @@ final class Chaos
         $time = hrtime(true);
         if ($this->database?->endSessions($workers[$name]->user()) === true) {
             $this->records->write(Fault::SessionKill->value, $time, $name, hrtime(true));
+        }
+    }
+
+    private function silenceAll(Fault $fault): void
+    {
+        if ($this->members?->isInTrouble() !== true) {
+            $this->silence?->begin($fault, $this->chance);
         }
     }
 

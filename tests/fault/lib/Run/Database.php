@@ -65,12 +65,21 @@ final class Database
         $this->server->restart();
     }
 
-    /** How many locks are held, though nobody holds any; what was sent last may be on its way. */
-    public function remaining(): int
+    /**
+     * What is held though nobody holds anything; what was sent last may be on its way.
+     *
+     * @return list<string> the users and the locks
+     */
+    public function remaining(): array
     {
         $this->await(fn (): bool => $this->server->held() + $this->server->waiting() === 0);
+        $rows = $this->server->rows($this->isPostgreSql
+            ? "SELECT usename, mode, objid, granted FROM pg_locks JOIN pg_stat_activity USING (pid)"
+                . " WHERE locktype = 'advisory'"
+            : "SELECT p.user, l.lock_mode, l.table_schema, p.state FROM information_schema.metadata_lock_info l"
+                . " JOIN information_schema.processlist p ON p.id = l.thread_id WHERE l.lock_type = 'User lock'");
 
-        return $this->server->held() + $this->server->waiting();
+        return array_map(static fn (array $row): string => strtr(implode(':', $row), ' ', '_'), $rows);
     }
 
     /** @return list<string> numbers */

@@ -17,8 +17,10 @@ final class Options
     public int $symfony = 4;
     /** On Latch, too, with a \PDO object: in a database only. */
     public int $pdo = 2;
+    /** And with locks that are kept alive: where they expire only. */
+    public int $keepers = 0;
     public ?Breakage $broken = null;
-    /** @var 'redis'|'flock'|'postgresql'|'mysql' */
+    /** @var 'redis'|'quorum'|'flock'|'postgresql'|'mysql' */
     public string $store = 'redis';
     public int $resources = 8;
     /** Into so many groups workers and resources are divided: while all wait in one, the others go on. */
@@ -33,20 +35,33 @@ final class Options
     /** A file for the report. */
     public ?string $report = null;
 
-    private const STORES = ['redis', 'flock', 'postgresql', 'mysql'];
+    private const STORES = ['redis', 'quorum', 'flock', 'postgresql', 'mysql'];
 
     private const REPORTS = __DIR__ . '/../../report';
 
-    /** What --long stands for. */
+    /** What these stand for. */
     private const LONG = [
-        '--acquisitions=1000000',
-        '--latch=16',
-        '--symfony=2',
-        '--resources=8',
-        '--groups=4',
-        '--pause=400',
-        '--limit=3600',
-        '--report=' . self::REPORTS . '/queue.md',
+        '--long' => [
+            '--acquisitions=1000000',
+            '--latch=16',
+            '--symfony=2',
+            '--resources=8',
+            '--groups=4',
+            '--pause=400',
+            '--limit=3600',
+            '--report=' . self::REPORTS . '/queue.md',
+        ],
+        '--long-keep' => [
+            '--acquisitions=20000',
+            '--keepers=8',
+            '--latch=4',
+            '--symfony=2',
+            '--resources=8',
+            '--groups=2',
+            '--pause=600',
+            '--limit=3600',
+            '--report=' . self::REPORTS . '/keep-alive.md',
+        ],
     ];
 
     public function __construct()
@@ -61,8 +76,8 @@ final class Options
     {
         $options = new self();
         $given = [];
-        if (\in_array('--long', $arguments, true)) {
-            $arguments = [...self::LONG, ...array_diff($arguments, ['--long'])];
+        foreach (array_intersect_key(self::LONG, array_flip($arguments)) as $name => $long) {
+            $arguments = [...$long, ...array_diff($arguments, [$name])];
             if (!is_dir(self::REPORTS)) {
                 mkdir(self::REPORTS);
             }
@@ -76,10 +91,12 @@ final class Options
             match ($name) {
                 'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit' =>
                     $options->$name = self::number($argument, $value, 1),
-                'latch', 'symfony', 'pdo' => $options->$name = self::number($argument, $value, 0),
+                'latch', 'symfony', 'pdo', 'keepers' => $options->$name = self::number($argument, $value, 0),
                 'store' => $options->store = \in_array($value, self::STORES, true)
                     ? $value
-                    : throw new \InvalidArgumentException("--store takes redis, flock, postgresql or mysql, not '$value'"),
+                    : throw new \InvalidArgumentException(
+                        '--store is one of ' . implode(', ', self::STORES) . ", not '$value'"
+                    ),
                 'broken' => $options->broken = Breakage::tryFrom($value)
                     ?? throw new \InvalidArgumentException("--broken knows no '$value'"),
                 'keep' => $options->keep = is_dir($value) && \count((array) scandir($value)) === 2
@@ -102,7 +119,10 @@ final class Options
             $options->pdo = isset($given['pdo']) ? $options->pdo : 0;
             $options->store = $options->broken->needsSessions() ? 'mysql' : $options->store;
         }
-        if ($options->latch + $options->symfony + $options->pdo === 0 && $options->broken === null) {
+        if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'quorum'], true)) {
+            throw new \InvalidArgumentException('--keepers is about locks in Redis');
+        }
+        if ($options->kinds() === []) {
             throw new \InvalidArgumentException('no workers');
         }
         if ($options->groups > $options->resources) {
@@ -118,6 +138,7 @@ final class Options
         return array_filter([
             'latch' => $this->latch,
             'pdo' => $this->pdo,
+            'keeper' => $this->keepers,
             'symfony' => $this->symfony,
             (string) $this->broken?->value => (int) $this->broken?->workers(),
         ]);

@@ -17,6 +17,7 @@ final class Process
     public bool $done = false;
     /** The records that it has written. */
     public readonly string $file;
+    public readonly int $pid;
     private readonly string $errors;
     /** @var resource|null */
     private $reader = null;
@@ -52,6 +53,7 @@ final class Process
             throw new \RuntimeException("Cannot start worker $name");
         }
         $this->process = $process;
+        $this->pid = proc_get_status($process)['pid'];
     }
 
     public function signal(int $signal): void

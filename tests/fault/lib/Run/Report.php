@@ -22,7 +22,8 @@ final class Report
     public function text(): string
     {
         return implode("\n", [
-            $this->workers(), $this->faults(), $this->waits(), $this->resources(), $this->violations(),
+            $this->workers(), $this->faults(), $this->waits() . $this->keeping(), $this->resources(),
+            $this->violations(),
         ]);
     }
 
@@ -114,6 +115,19 @@ final class Report
         }
 
         return $text;
+    }
+
+    private function keeping(): string
+    {
+        $keeping = $this->findings->keeping;
+        if ($keeping->kept === 0) {
+            return '';
+        }
+
+        return $this->row('kept', (string) $keeping->kept)
+            . $this->row('  for longer than the TTL', (string) $keeping->outlasted)
+            . $this->row('  lost', (string) $keeping->lost)
+            . $this->row('  longest kept, s', sprintf('%.3f', $keeping->longest / 1e9));
     }
 
     private function resources(): string

@@ -45,12 +45,23 @@ final class ReportFile
         }
         [$promptly, $place] = [Waits::PROMPTLY / 1e9, Waits::PLACE / 1e9];
 
+        [$title, $option, $rules] = ['handed over', '--long', ''];
+        if ($this->options->keepers > 0) {
+            [$title, $option] = ['kept alive', '--long-keep'];
+            $rules = <<<END
+
+                - kept locks that are certain for longer than a TTL after the last renewal that can have been sent and
+                  answered, that are certain again once they were lost, or of which nobody was told that they are;
+                - kept locks that are lost though neither they nor the server stood still, and nothing was forgotten;
+                END;
+        }
+
         return <<<END
-            # A history of locks that are handed over
+            # A history of locks that are $title
 
             $list
-            $result `tests/fault/run --long` has looked for:
-
+            $result `tests/fault/run $option` has looked for:
+            $rules
             - two who hold what only one can hold, grants that are lost, fencing tokens out of the order of the holds;
             - who waits without being hindered, and gets the lock more than $promptly s after somebody who came more than
               $promptly s later;

@@ -26,9 +26,12 @@ final class Run
     private const SAID = 1000;
     /** After so many crashes there is no point in going on. */
     private const ENOUGH = 5;
+    /** Of a quorum. */
+    private const MEMBERS = 3;
 
     private readonly Writer $records;
-    private readonly ?RedisServer $server;
+    /** @var list<RedisServer> one, or the members of a quorum */
+    private readonly array $servers;
     private readonly ?Database $database;
     /** @var array<string, Process> those that run, by their names */
     private array $workers = [];
@@ -44,9 +47,8 @@ final class Run
     public function __construct(private readonly Options $options, private readonly string $directory)
     {
         $this->records = new Writer("$directory/" . Faults::FILE);
-        $this->server = $options->store === 'redis' && $options->latch + $options->symfony > 0
-            ? $this->serve("$directory/users")
-            : null;
+        $asksServers = $options->latch + $options->symfony + $options->keepers > 0;
+        $this->servers = $asksServers ? $this->serve("$directory/users") : [];
         $this->database = $options->isDatabase()
             ? new Database($options->store === 'postgresql', $this->users())
             : null;
@@ -63,10 +65,15 @@ final class Run
                 $this->options->seed,
                 $this->options->pause,
                 $this->records,
-                $this->server,
+                $this->options->store === 'redis' ? $this->servers[0] ?? null : null,
                 $this->database,
+                $this->options->store === 'quorum'
+                    ? new Members($this->servers, $this->records, $this->options->keepers > 0)
+                    : null,
                 // It is stopped with the table locked.
                 $this->options->broken?->handsOver() !== true,
+                $this->options->broken?->keeps() === true,
+                $this->options->keepers > 0 && $this->servers !== [] ? new Silence($this->servers, $this->records) : null,
             )
             : null;
         $watchmen = new Watchmen("$this->directory/" . Faults::FILE);
@@ -97,15 +104,34 @@ final class Run
         return $this->granted >= $this->options->acquisitions;
     }
 
-    /** A server that knows each worker by a name, to cut off one of them. */
-    private function serve(string $users): RedisServer
+    /**
+     * Servers that know each worker by a name, to cut off one of them.
+     *
+     * @return list<RedisServer>
+     */
+    private function serve(string $users): array
     {
+        [$count, $options] = match ($this->options->store) {
+            'redis' => [1, []],
+            // What a member has promised it must remember. It is only killed: what it has written the kernel has,
+            // and to wait for the disk may take longer than its clients are patient.
+            'quorum' => [self::MEMBERS, ['appendonly' => 'yes', 'appendfsync' => 'no']],
+            default => [0, []],
+        };
+        if ($count === 0) {
+            return [];
+        }
         file_put_contents($users, implode('', array_map(
             static fn (string $name): string => "user $name on nopass ~* &* +@all\n",
             ['default', ...$this->users()],
         )));
 
-        return new RedisServer(['aclfile' => $users]);
+        $servers = [];
+        while (\count($servers) < $count) {
+            $servers[] = new RedisServer(['aclfile' => $users] + $options);
+        }
+
+        return $servers;
     }
 
     /** @return list<string> the workers' names for the server */
@@ -166,11 +192,13 @@ final class Run
         if ($this->database !== null) {
             return $this->database->dsn(Process::userIn($kind, $slot));
         }
-        if ($this->server === null || !\in_array($kind, ['latch', 'symfony'], true)) {
+        if ($this->servers === [] || !\in_array($kind, ['latch', 'keeper', 'symfony'], true)) {
             return "$this->directory/locks";
         }
+        $login = Process::userIn($kind, $slot) . ':any@';
+        $dsns = array_map(static fn (RedisServer $server): string => $server->dsn('', $login), $this->servers);
 
-        return $this->server->dsn('', Process::userIn($kind, $slot) . ':any@');
+        return ($this->options->store === 'quorum' ? 'quorum:' : '') . implode(',', $dsns);
     }
 
     /** @return list<string> */
@@ -179,10 +207,10 @@ final class Run
         $extensions = match (true) {
             $this->options->store === 'postgresql' => ['pdo', 'pdo_pgsql'],
             $this->options->store === 'mysql' => ['mysqlnd', 'pdo', 'pdo_mysql'],
-            $kind === 'symfony' && $this->server !== null => ['igbinary', 'redis'],
+            $kind === 'symfony' && $this->servers !== [] => ['igbinary', 'redis'],
             default => [],
         };
-        if (\in_array($kind, ['latch', 'pdo'], true)) {
+        if (\in_array($kind, ['latch', 'pdo', 'keeper'], true)) {
             $extensions[] = getenv('LATCH_SO') ?: \dirname(__DIR__, 4) . '/modules/latch.so';
         }
         $command = [\PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
@@ -240,8 +268,8 @@ final class Run
             $this->reap();
             $busy = array_filter($this->workers, static fn (Process $worker): bool => !$worker->done);
         } while ($busy !== [] && hrtime(true) < $end);
-        for ($count = $busy === [] ? $database->remaining() : 0; $count > 0; --$count) {
-            $leftovers->write('key', hrtime(true), "session-$count", -1);
+        foreach ($busy === [] ? $database->remaining() : [] as $lock) {
+            $leftovers->write('key', hrtime(true), $lock, -1);
         }
     }
 
@@ -262,7 +290,7 @@ final class Run
     /** After the longest TTL all is free; a worker of each kind looks. */
     private function probe(): void
     {
-        if ($this->server !== null || $this->options->broken !== null) {
+        if ($this->servers !== [] || $this->options->broken !== null) {
             usleep((Worker::LONG_TTL + 300) * 1000);
         }
         foreach (array_keys($this->options->kinds()) as $kind) {
@@ -277,8 +305,11 @@ final class Run
         foreach ($this->resources() as $resource) {
             $queue = match (true) {
                 $this->options->broken !== null => (new Table("$this->directory/locks"))->queued($resource),
-                $this->server !== null => (array) $this->server->command('ZRANGE', "latch:queue:$resource", 0, -1),
-                default => [],
+                default => array_merge(...array_map(
+                    static fn (RedisServer $server): array
+                        => (array) $server->command('ZRANGE', "latch:queue:$resource", 0, -1),
+                    $this->servers,
+                )),
             };
             foreach ($queue as $waiter) {
                 $leftovers->write('queued', hrtime(true), $resource, $waiter[0] === 'r' ? 's' : 'x');
@@ -288,10 +319,12 @@ final class Run
 
     private function lookAtKeys(Writer $leftovers): void
     {
-        foreach ((array) $this->server?->command('KEYS', '*') as $key) {
-            $ttl = $this->server?->command('PTTL', $key);
-            if ($ttl !== -2) {
-                $leftovers->write('key', hrtime(true), $key, $ttl);
+        foreach ($this->servers as $server) {
+            foreach ((array) $server->command('KEYS', '*') as $key) {
+                $ttl = $server->command('PTTL', $key);
+                if ($ttl !== -2) {
+                    $leftovers->write('key', hrtime(true), $key, $ttl);
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ namespace Latch\Tests\Fault\Worker;
 use Latch\Exception\LockConflictedException;
 use Latch\Lock;
 
-final class LatchHandle implements Handle
+final class LatchHandle implements KeptHandle
 {
     private bool $held = false;
     private bool $doubtful = false;
@@ -57,6 +57,18 @@ final class LatchHandle implements Handle
     public function release(): void
     {
         $this->lock->release();
+    }
+
+    public function onLost(\Closure $told): void
+    {
+        $log = new LossLog();
+        $this->lock->setLogger($log);
+        $this->lock->onLost(static fn () => $told($log->reason));
+    }
+
+    public function sleep(int $time): void
+    {
+        usleep($time);
     }
 
     public function fencingToken(): ?int

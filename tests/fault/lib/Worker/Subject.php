@@ -9,6 +9,9 @@ namespace Latch\Tests\Fault\Worker;
  */
 interface Subject
 {
+    /** Within so long a member of a quorum must have answered, in s. */
+    public const MEMBERS_TIMEOUT = 0.1;
+
     /** @return list<string> of Teller's traits */
     public function traits(): array;
 

@@ -8,30 +8,45 @@ use Latch\Tests\Fault\Record\Teller;
 use Symfony\Component\Lock\Key;
 use Symfony\Component\Lock\Lock;
 use Symfony\Component\Lock\PersistingStoreInterface;
+use Symfony\Component\Lock\Store\CombinedStore;
 use Symfony\Component\Lock\Store\FlockStore;
 use Symfony\Component\Lock\Store\PostgreSqlStore;
 use Symfony\Component\Lock\Store\RedisStore;
+use Symfony\Component\Lock\Strategy\ConsensusStrategy;
 
 /**
- * Symfony's component in PHP, in a folder, by phpredis or by PDO on a server.
+ * Symfony's component in PHP, in a folder, by phpredis or by PDO on a server, or on several.
  */
 final class SymfonySubject implements Subject
 {
     private const TRAITS = [
         'folder' => [],
         'redis' => [Teller::EXPIRING, Teller::TWO_STEPS],
+        'quorum' => [Teller::EXPIRING, Teller::TWO_STEPS, Teller::VOTES],
         'pgsql' => [Teller::SESSION, Teller::FIRST_COME],
         'mysql' => [Teller::SESSION, Teller::EXCLUSIVE_ONLY],
     ];
 
+    /** It would wait for a lost answer for 60 s. */
+    private const TIMEOUT = 5.0;
+
     private readonly string $kind;
     private FlockStore|PostgreSqlStore|MysqlPeerStore|null $store = null;
     private ?\Redis $redis = null;
+    /** @var list<SymfonyMember> */
+    private readonly array $members;
 
-    /** @param string $where a folder, redis://USER:PASSWORD@HOST:PORT, or PDO's DSN */
+    /**
+     * @param string $where a folder, redis://USER:PASSWORD@HOST:PORT, PDO's DSN, or "quorum:" and several of the
+     *                      first kind, separated by commas
+     */
     public function __construct(private readonly string $where)
     {
         $this->kind = str_contains($where, ':') ? (string) strstr($where, ':', true) : 'folder';
+        $this->members = $this->kind !== 'quorum' ? [] : array_map(
+            static fn (string $dsn): SymfonyMember => new SymfonyMember($dsn, self::MEMBERS_TIMEOUT),
+            explode(',', substr($where, \strlen('quorum:'))),
+        );
     }
 
     public function traits(): array
@@ -57,23 +72,20 @@ final class SymfonySubject implements Subject
         return match ($this->kind) {
             'folder' => $this->store ??= new FlockStore($this->where),
             // Who is killed between save() and putOffExpiration() leaves a lock with the store's TTL.
-            'redis' => new RedisStore($this->redis ??= $this->connect(), $ttl),
+            'redis' => new RedisStore($this->redis ??= SymfonyMember::connect($this->where, self::TIMEOUT), $ttl),
+            'quorum' => $this->quorum($ttl),
             'pgsql' => $this->store ??= new PostgreSqlStore(new \PDO($this->where)),
             'mysql' => $this->store ??= new MysqlPeerStore(new \PDO($this->where)),
             default => throw new \LogicException("No store at $this->kind"),
         };
     }
 
-    private function connect(): \Redis
+    private function quorum(float $ttl): CombinedStore
     {
-        ['host' => $host, 'port' => $port, 'user' => $user, 'pass' => $password] = (array) parse_url($this->where)
-            + ['host' => '', 'port' => 0, 'user' => '', 'pass' => ''];
-        $redis = new \Redis();
-        $redis->connect($host, $port, 5.0);
-        $redis->auth([$user, $password]);
-        // It would wait for a lost answer for 60 s.
-        $redis->setOption(\Redis::OPT_READ_TIMEOUT, 5.0);
+        foreach ($this->members as $member) {
+            $member->ttl = $ttl;
+        }
 
-        return $redis;
+        return new CombinedStore($this->members, new ConsensusStrategy());
     }
 }

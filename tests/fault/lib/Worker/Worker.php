@@ -18,6 +18,12 @@ final class Worker
     public const SHORTEST_TTL = 50;
     public const SHORT_TTL = 300;
     public const LONG_TTL = 1000;
+    /** Those of locks that are kept alive, and for how many of them they are at most, in ms. */
+    private const KEPT_TTLS = [300, 500];
+    private const KEPT_FOR = 3;
+
+    /** For so long it waits to be told of a loss that it knows of, in ns. */
+    private const NEWS = 3_000_000_000;
 
     /** For how long it waits, in ms, where it might be for ever. */
     private const SECOND_PATIENCE = 50;
@@ -26,6 +32,9 @@ final class Worker
     private int $number = 0;
     /** Whether it is over with the lock in hand: an exception, or it is lost. */
     private bool $ruined = false;
+    /** Whether it was told that its lock is lost. */
+    private bool $told = false;
+    private readonly bool $keeps;
 
     /**
      * @param list<string> $resources
@@ -39,6 +48,7 @@ final class Worker
         private readonly ?self $second = null,
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
+        $this->keeps = \in_array(Teller::KEPT, $subject->traits(), true);
     }
 
     public function introduce(string $kind): void
@@ -88,11 +98,13 @@ final class Worker
     private function use(int $number, ?int $other = null): void
     {
         $resource = $this->resources[$number];
-        $ttl = $this->happens(90)
-            ? $this->chance->getInt(self::SHORTEST_TTL, self::SHORT_TTL)
-            : self::LONG_TTL;
-        $abandons = $ttl <= self::SHORT_TTL && \in_array(Teller::EXPIRING, $this->subject->traits(), true)
-            && $this->chance->getInt(1, 1000) <= 2;
+        $ttl = match (true) {
+            $this->keeps => $this->chance->getInt(...self::KEPT_TTLS),
+            $this->happens(90) => $this->chance->getInt(self::SHORTEST_TTL, self::SHORT_TTL),
+            default => self::LONG_TTL,
+        };
+        $abandons = $ttl !== self::LONG_TTL && \in_array(Teller::EXPIRING, $this->subject->traits(), true)
+            && $this->chance->getInt(1, 1000) <= ($this->keeps ? 20 : 2);
         $this->ruined = false;
         try {
             $handle = $this->subject->lock($resource, $ttl / 1e3, !$abandons);
@@ -108,6 +120,7 @@ final class Worker
         $isPatient = $other === null || $number > $other;
         $wait = $this->patience($handle->waiting(), $isPatient);
         $lock = $this->number + 1;
+        $this->listen($handle, $lock);
         if (!$this->acquire($handle, $lock, $resource, $exclusive, $wait, $ttl)) {
             if ($this->ruined) {
                 $this->happens(50) ? $this->release($handle) : $this->forget($handle);
@@ -123,7 +136,7 @@ final class Worker
             $this->useSecond($this->second, $number);
             $isHeld = $this->confirm($handle);
         }
-        if ($this->happens($isHeld ? 5 : 80)) {
+        if (!$this->ruined && $this->happens($isHeld ? 5 : 80)) {
             $this->refresh($handle);
             $this->hold($handle, $ttl);
         }
@@ -212,6 +225,9 @@ final class Worker
      */
     private function hold(Handle $handle, int $ttl): bool
     {
+        if ($this->isKept($handle)) {
+            return $this->keep($handle, $ttl);
+        }
         $permille = $this->chance->getInt(1, 1000);
         $pause = match (true) {
             $permille <= 700 => 0,
@@ -230,6 +246,63 @@ final class Worker
         }
 
         return $this->confirm($handle);
+    }
+
+    /**
+     * Holds on for a moment, or for some TTLs.
+     *
+     * @return bool whether it certainly holds still
+     *
+     * @phpstan-impure
+     */
+    private function keep(KeptHandle $handle, int $ttl): bool
+    {
+        $pause = $this->chance->getInt(0, $this->happens(50) ? 5000 : self::KEPT_FOR * $ttl * 1000);
+        $end = hrtime(true) + $pause * 1000;
+        if ($this->happens(30)) {
+            // Does not look at what it holds, as programs do.
+            $handle->sleep($pause);
+        }
+        while (($isHeld = $this->confirm($handle)) && hrtime(true) < $end) {
+            $handle->sleep(min($pause, 2000));
+        }
+        if (!$isHeld && !$this->ruined) {
+            $this->records->write('gone', hrtime(true), $this->number);
+            $this->ruined = true;
+            $this->awaitNews($handle);
+        }
+
+        return $isHeld;
+    }
+
+    /** What it knows to be lost stays lost, and it is told of that. */
+    private function awaitNews(KeptHandle $handle): void
+    {
+        $patience = hrtime(true) + self::NEWS;
+        while (!$this->told && hrtime(true) < $patience) {
+            $handle->sleep(1000);
+        }
+        if ($this->happens(50)) {
+            $handle->sleep($this->chance->getInt(0, self::KEPT_TTLS[1] * 1000));
+        }
+        $this->confirm($handle);
+    }
+
+    private function listen(Handle $handle, int $lock): void
+    {
+        $this->told = false;
+        if ($this->isKept($handle)) {
+            $handle->onLost(function (string $reason) use ($lock): void {
+                $this->told = true;
+                $this->records->write('told', hrtime(true), $lock, strtr($reason, ' ', '_'));
+            });
+        }
+    }
+
+    /** @phpstan-assert-if-true KeptHandle $handle */
+    private function isKept(Handle $handle): bool
+    {
+        return $this->keeps && $handle instanceof KeptHandle;
     }
 
     private function confirm(Handle $handle): bool

@@ -18,6 +18,7 @@ final class Invoices
 {
     /** @var array<int, string> */
     private array $sent = [];
+    private ?string $trouble = null;
 
     public function __construct(private readonly LockFactory $locks, LoggerInterface $logger)
     {
@@ -88,6 +89,20 @@ final class Invoices
         }
 
         return $archived;
+    }
+
+    /** Holds the lock for as long as it takes; returns why it was lost meanwhile, if it was. */
+    public function sendRest(Lock $lock): ?string
+    {
+        $lock->keepAlive(maxHold: 3600.0)->onLost(function (Lock $lost, string $reason): void {
+            $this->trouble = $lost->isHeld() ? null : $reason;
+        });
+        if ($lock->acquire()) {
+            $this->sent[] = 'rest';
+            $lock->release();
+        }
+
+        return $this->trouble;
     }
 
     /** Seconds that this process has waited for its locks, for each of them. */

@@ -8,6 +8,7 @@ use Latch\Key;
 use Latch\LockInterface;
 use Latch\NoLock;
 use Latch\SharedLockInterface;
+use Latch\Store\CombinedStore;
 use Latch\Store\DoctrineDbalMysqlStore;
 use Latch\Store\DoctrineDbalPostgreSqlStore;
 use Latch\Store\FlockStore;
@@ -17,6 +18,11 @@ use Latch\Store\NullStore;
 use Latch\Store\PostgreSqlStore;
 use Latch\Store\RedisStore;
 use Latch\Store\SemaphoreStore;
+use Latch\Store\StoreFactory;
+use Latch\Strategy\ConsensusStrategy;
+use Latch\Strategy\StrategyInterface;
+use Latch\Strategy\UnanimousStrategy;
+use Psr\Log\LoggerInterface;
 
 use const Latch\IGNORED_SIGNALS;
 
@@ -125,6 +131,42 @@ final class Stores
         $store->delete($key);
 
         return !$store->exists($key) && $this->holder($store->inspect($key)['holders']) === null;
+    }
+
+    public function configured(#[\SensitiveParameter] string $dsn, Key $key): bool
+    {
+        $store = StoreFactory::createStore($dsn);
+        $store->save($key);
+        $held = $store->exists($key);
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function combined(LoggerInterface $logger, Key $key): bool
+    {
+        $store = new CombinedStore([new InMemoryStore(), new InMemoryStore()], new UnanimousStrategy());
+        $store->setLogger($logger);
+        $store->save($key);
+        $store->saveRead($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key);
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function agree(StrategyInterface $strategy, int $successes, int $stores): bool
+    {
+        return $strategy->isMet($successes, $stores) && $strategy->canBeMet($stores - $successes, $stores);
+    }
+
+    public function agreements(): bool
+    {
+        [$most, $all] = [new ConsensusStrategy(), new UnanimousStrategy()];
+
+        return $this->agree($most, 2, 3) && $most->isMet(2, 3) && $most->canBeMet(1, 3)
+            && !$this->agree($all, 2, 3) && !$all->isMet(2, 3) && !$all->canBeMet(1, 3);
     }
 
     public function noLock(NoLock $lock): bool

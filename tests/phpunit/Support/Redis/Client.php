@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace Latch\Tests\Support\Redis;
 
 use Latch\SharedLockStoreInterface;
+use Latch\Store\CombinedStore;
 use Latch\Store\RedisStore;
+use Latch\Strategy\ConsensusStrategy;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\Wait;
 
@@ -44,6 +46,18 @@ final class Client
             $client === 'predis' ? new \Predis\Client("tcp://127.0.0.1:$port") : self::connect($port),
             $initialTtl,
         );
+    }
+
+    /**
+     * A store on most of those servers.
+     *
+     * @param list<int> $ports
+     */
+    public static function combine(array $ports, float $initialTtl = 300.0): CombinedStore
+    {
+        $stores = array_map(static fn (int $port) => self::store($port, $initialTtl), $ports);
+
+        return new CombinedStore($stores, new ConsensusStrategy());
     }
 
     /**

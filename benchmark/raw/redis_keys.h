@@ -1,0 +1,51 @@
+/*
+ * What the C programs send to Redis is as long as what Latch sends: tokens, keys, and the scripts,
+ * which benchmark/run makes from src/store/redis.
+ */
+#ifndef LATCH_BENCHMARK_REDIS_KEYS_H
+#define LATCH_BENCHMARK_REDIS_KEYS_H
+
+#include "common.h"
+#include "redis_scripts.h"
+
+#include <hiredis/hiredis.h>
+#include <string.h>
+
+#define TOKEN "dGhlIG93bmVyIG9mIHRoaXMgbG9jayBpcyByYXcgQyE="
+#define OTHER_TOKEN "YW5vdGhlciBvbmUgd2hvIHdvdWxkIGxpa2UgdG8gaGE="
+#define TTL_MS "30000"
+#define COUNTER "latch:fencing"
+
+/* The keys of one resource. */
+struct keys {
+    char lock[32];
+    char record[48];
+    char queue[48];
+    char peers[48];
+};
+
+static inline void set_keys(struct keys *keys, const char *lock)
+{
+    snprintf(keys->lock, sizeof keys->lock, "%s", lock);
+    snprintf(keys->record, sizeof keys->record, "latch:holder:%s", lock);
+    snprintf(keys->queue, sizeof keys->queue, "latch:queue:%s", lock);
+    snprintf(keys->peers, sizeof keys->peers, "latch:peers:%s", lock);
+}
+
+/* A script as it is called: by its digest, or with its text. */
+struct script {
+    const char *text;
+    char digest[41];
+};
+
+/* Has a server keep the script, on a connection whose functions block. */
+static inline void load_script(redisContext *server, struct script *script)
+{
+    redisReply *reply = redisCommand(server, "SCRIPT LOAD %s", script->text);
+
+    check(reply && reply->type == REDIS_REPLY_STRING && reply->len == 40, "SCRIPT LOAD");
+    memcpy(script->digest, reply->str, 41);
+    freeReplyObject(reply);
+}
+
+#endif

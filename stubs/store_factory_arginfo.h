@@ -1,0 +1,28 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: 3a99b9b0f377c9422a0af02df3e5685a6e175563 */
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Latch_Store_StoreFactory_createStore, 0, 1, Latch\\PersistingStoreInterface, 0)
+	ZEND_ARG_TYPE_MASK(0, connection, MAY_BE_OBJECT|MAY_BE_STRING, NULL)
+ZEND_END_ARG_INFO()
+
+
+ZEND_METHOD(Latch_Store_StoreFactory, createStore);
+
+
+static const zend_function_entry class_Latch_Store_StoreFactory_methods[] = {
+	ZEND_ME(Latch_Store_StoreFactory, createStore, arginfo_class_Latch_Store_StoreFactory_createStore, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_FE_END
+};
+
+static zend_class_entry *register_class_Latch_Store_StoreFactory(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "StoreFactory", class_Latch_Store_StoreFactory_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "createstore", sizeof("createstore") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}

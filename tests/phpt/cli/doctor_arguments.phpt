@@ -1,0 +1,99 @@
+--TEST--
+latch doctor: wrong arguments and DSNs that nobody knows are named, without what may be secret; it works where Latch is not loaded
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts many times here');
+}
+?>
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_doctor.inc';
+
+$directory = temporary_directory();
+chmod($directory, 0755);
+$store = "--store=flock://$directory";
+
+// 64: the arguments
+foreach ([
+    'there is no option "--nope" here, but --store, --vendor, --format, --help' => ['--nope=SECRET'],
+    'a store is given by --store=DSN, and there are no other arguments' => ['redis://:SECRET@host'],
+    '--store needs a value, as in --store=…' => ['--store'],
+    '--format is json or plain' => ['--format=xml'],
+    '--vendor takes Composer\'s folder, with composer/installed.json in it; "/nowhere" is none' => ['--vendor', '/nowhere'],
+] as $message => $arguments) {
+    check_same("exit 64: |latch: $message\n", latch_to_end('doctor', ...$arguments), $message);
+}
+
+// DSNs that nobody knows, and what is written in a wrong way
+$places = [
+    'nonsense' => 'nonsense',
+    'redus://user:SECRET@host:6379/1' => 'redus://host:6379/1',
+    'redus://:SEC/RET@host' => 'redus:…',
+    'redus://host?auth=SECRET' => 'redus://host',
+    'redus://host?auth=SEC@RET' => 'redus:…',
+    'redus:host=here;password=SECRET;port=7' => 'redus:host=here;port=7',
+    "redus:host=here;password='a;host=SECRET'" => 'redus:…',
+    "pass\nSECRET" => '(what is no DSN)',
+];
+$report = new DoctorReport('nobody knows them', array_map(fn (string $dsn) => "--store=$dsn", array_keys($places)));
+$report->has_no_others(...array_fill(0, count($places), 'fault'))->lacks('SECRET', 'RET');
+$faults = array_values(array_filter($report->findings, fn (array $finding) => $finding['level'] === 'fault'));
+check_same(array_values($places), array_column($faults, 'subject'), 'what is shown of them');
+foreach ($faults as $fault) {
+    check($fault['text'] === 'no store has such a DSN' && str_contains($fault['remedy'], 'redis://HOST:PORT'), "$fault[subject]: what to do");
+}
+foreach ([
+    'redis://:SECRET@' => ['redis:…', 'it names no server'],
+    'redis://:SECRET@host?nonsense=1' => ['redis://host', 'nonsense'],
+    'rediss://:SECRET@host' => ['rediss://host', ''],
+    'memcached://user:SECRET@host' => ['memcached://host', ''],
+    'pgsql+advisory:nonsense=SECRET' => ['pgsql+advisory:…', ''],
+] as $dsn => [$shown, $text]) {
+    $report = new DoctorReport($dsn, ["--store=$dsn"]);
+    $report->has_no_others('fault')->lacks('SECRET')->has('fault', $shown, 'cannot be opened: ', '');
+    $report->has('fault', $shown, $text);
+}
+
+// who says which store
+$environment = ['LOCK_DSN' => 'null', 'LATCH_STORE' => "flock://$directory"];
+(new DoctorReport('LATCH_STORE', [], [], $environment))->has_no_others()->has('ok', "flock://$directory (LATCH_STORE)", 'FlockStore');
+(new DoctorReport('LOCK_DSN', [], [], ['LATCH_STORE' => ''] + $environment))->has_no_others()->has('ok', 'null (LOCK_DSN)', 'NullStore');
+$report = (new DoctorReport('two', [$store, '--store', 'in-memory'], [], $environment))->has_no_others()->lacks('LOCK_DSN');
+$report->has('ok', "flock://$directory", 'native');
+$report->has('ok', 'in-memory', 'InMemoryStore (native) locks');
+$found = $report->has('ok', 'latch', 'version');
+check_same(phpversion('latch'), $found['version'], 'the version');
+check_same(PHP_VERSION, $report->has('ok', 'php', 'PHP ')['version'], 'the version of PHP');
+
+// without the extension
+$program = new Program([PHP_BINARY, '-n', LATCH, 'doctor', $store]);
+$said = $program->let_go()->all();
+check(str_starts_with($said, 'exit 1: ') && str_contains($said, "\nfault    latch: the extension is not loaded by " . PHP_BINARY . "\n"), $said);
+check(str_contains($said, ' do: put "extension=latch" into ') && str_ends_with($said, "\n1 fault, 0 warnings\n|"), $said);
+
+// what "latch run" needs
+if (is_file(PHP_EXTENSION_DIR . '/posix.so')) {
+    $said = (new Program(php_command(LATCH, 'doctor', $store)))->let_go()->all();
+    check(str_contains($said, "\nnote     php: \"latch run\" needs the extension posix; locks do not\n"), $said);
+}
+
+// help; by its own name; by a link; without its file
+$help = latch_to_end('doctor', '--help');
+check(str_starts_with($help, 'exit 0: Usage: latch doctor [') && str_ends_with($help, "\n|"), $help);
+check_same($help, latch_to_end('help', 'doctor'), 'help doctor');
+check(max(array_map(fn (string $line) => preg_match_all('/./su', $line), explode("\n", $help))) <= 100, 'no line is too long');
+$command = latch_command($store);
+$command[array_search(LATCH, $command, true)] = LATCH . '-doctor';
+$said = (new Program($command))->let_go()->all();
+check(str_starts_with($said, 'exit 0: ok       php: PHP ') && str_ends_with($said, "\n0 faults, 0 warnings\n|"), $said);
+symlink(realpath(LATCH), "$directory/latch");
+$command = str_replace(LATCH, "$directory/latch", latch_command('doctor', '--help'));
+check_same($help, (new Program($command))->let_go()->all(), 'by a link');
+unlink("$directory/latch");
+copy(LATCH, "$directory/latch");
+check_same("exit 78: |latch: $directory/latch-doctor is missing: install it beside this program, with latch-*.inc\n",
+    (new Program($command))->let_go()->all(), 'without its file');
+echo "done\n";
+--EXPECT--
+done

@@ -1,0 +1,127 @@
+--TEST--
+latch doctor: of a Redis server it says what is wrong there, and what to do, and nothing of passwords
+--SKIPIF--
+<?php
+if (getenv('LATCH_VALGRIND')) {
+    die('skip the C code is tested with the stores, and PHP starts many times here');
+}
+?>
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_doctor.inc';
+require __DIR__ . '/../../utils/redis.inc';
+
+use Latch\Tests\RedisServer;
+
+/** A Sentinel that watches nobody yet. */
+final class Sentinel extends Latch\Tests\Program
+{
+    public readonly int $port;
+    /** @var resource bound to the port */
+    private $place;
+
+    public function __construct()
+    {
+        $this->place = stream_socket_server('tcp://127.0.0.1:0', $number, $message, STREAM_SERVER_BIND);
+        $this->port = (int) substr(strrchr(stream_socket_get_name($this->place, false), ':'), 1);
+        $directory = temporary_directory();
+        file_put_contents("$directory/sentinel.conf", "port $this->port\nbind 127.0.0.1\ndir $directory\n");
+        $log = ['file', "$directory/log", 'w'];
+        $this->run(['redis-server', "$directory/sentinel.conf", '--sentinel'], [['file', '/dev/null', 'r'], $log, $log]);
+        $this->await(function () use ($directory): bool {
+            $this->expectLife((string) file_get_contents("$directory/log"));
+            return @stream_socket_client("tcp://127.0.0.1:$this->port") !== false;
+        });
+    }
+}
+
+$server = new RedisServer();
+$where = $server->dsn();
+
+// all is well
+$report = new DoctorReport('well', ["--store=$where/3?prefix=shop:"]);
+$found = $report->has_no_others()->has('ok', "$where/3", 'Latch\Store\RedisStore (native) locks, Redis ');
+check($found['connect_ms'] > 0 && $found['acquire_ms'] > 0 && $found['release_ms'] > 0, 'times are told');
+check_same('Redis ' . $server->info('server')['redis_version'], $found['server'], 'the version');
+check($server->count('publish') > 0, 'that messages are permitted was tried');
+$server->command('SELECT', '3');
+check_same([], array_diff($server->command('KEYS', '*'), ['shop:latch:fencing']), 'no lock is left');
+$server->command('SELECT', '0');
+$report = new DoctorReport('by a socket', ["--store=redis://$server->directory/redis.sock"]);
+$report->has_no_others()->has('ok', "redis://$server->directory/redis.sock", 'native');
+(new DoctorReport('drop-in', ["--store=$where"], ['latch.symfony=1']))->has_no_others()
+    ->has('ok', $where, 'Latch\Store\RedisStore (native) locks');
+
+// a user who may do everything but messages, and one who may run no scripts
+foreach (['shop' => ['-publish'], 'shop2' => ['-subscribe'], 'shop3' => ['-pubsub'], 'shop4' => ['resetchannels']] as $user => $rules) {
+    $server->command('ACL', 'SETUSER', $user, 'on', '>SECRET3', '~*', '&*', '+@all', ...$rules);
+    $report = new DoctorReport("no messages: $rules[0]", ['--store=' . $server->dsn('', "$user:SECRET3@")]);
+    $report->has_no_others('warning')->lacks('SECRET3')
+        ->has('warning', $where, 'messages are not permitted: who waits asks again every 5 to 100 ms (NOPERM', 'docs/redis.md');
+    $report->has('ok', $where, 'native');
+}
+foreach ([['-eval', '-evalsha'], ['-zadd'], ['resetkeys', '~other']] as $rules) {
+    $server->command('ACL', 'SETUSER', 'clerk', 'reset', 'on', '>SECRET4', '~*', '&*', '+@all', ...$rules);
+    $report = new DoctorReport("not permitted: $rules[0]", ["--store=redis://clerk:SECRET4@127.0.0.1:$server->port"]);
+    $report->has_no_others('fault')->lacks('SECRET4')->has('fault', $where, 'no lock can be had: ', 'permit the user what locks take');
+}
+$server->command('ACL', 'SETUSER', 'mute', 'on', '>SECRET5', '~*', '&*', '+@all', '-info');
+$report = new DoctorReport('INFO is not permitted', ["--store=redis://mute:SECRET5@127.0.0.1:$server->port"]);
+check_same(null, $report->has_no_others()->lacks('SECRET5')->has('ok', $where, 'native')['server'], 'no version');
+
+// evictions
+$server->command('CONFIG', 'SET', 'maxmemory', '100mb');
+(new DoctorReport('full, without evictions', ["--store=$where"]))->has_no_others();
+$server->command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+(new DoctorReport('evictions', ["--store=$where"]))->has_no_others('warning')
+    ->has('warning', $where, 'maxmemory-policy is allkeys-lru', 'noeviction');
+
+// a replica
+$replica = new RedisServer(['replicaof' => "127.0.0.1 $server->port"]);
+(new DoctorReport('a replica', ['--store=' . $replica->dsn()]))->has_no_others('fault')
+    ->has('fault', $replica->dsn(), "it is a replica of 127.0.0.1:$server->port", 'name the master');
+unset($replica);
+
+// passwords: wrong, missing, right
+$guarded = new RedisServer(['requirepass' => 'SECRET&?#/@']);
+$place = "redis://127.0.0.1:$guarded->port";
+foreach (['wrong' => ':SECRET2@', 'missing' => ''] as $case => $login) {
+    $report = new DoctorReport("password: $case", ['--store=' . $guarded->dsn('', $login)]);
+    $report->has_no_others('fault')->lacks('SECRET')
+        ->has('fault', $place, 'no lock can be had: ', 'correct user and password in the DSN');
+}
+foreach (['in front' => $guarded->dsn(), 'as an option' => "$place?auth=" . rawurlencode('SECRET&?#/@'),
+    'as two options' => "$place?auth[]=default&auth[]=" . rawurlencode('SECRET&?#/@')] as $case => $dsn) {
+    $report = new DoctorReport("password: $case", [], [], ['LATCH_STORE' => $dsn]);
+    check(str_starts_with($report->has_no_others()->lacks('SECRET')->has('ok', "$place (LATCH_STORE)", 'native')['server'], 'Redis '), $case);
+}
+
+// nobody is there
+$guarded->stop();
+$report = new DoctorReport('unreachable', ['--store=' . $guarded->dsn(), "--store=$where/1"]);
+$report->has_no_others('fault', 'warning')->lacks('SECRET')
+    ->has('fault', $place, "cannot connect to Redis at 127.0.0.1:$guarded->port: Connection refused", 'start the server');
+$report->has('ok', "$where/1", 'native');
+
+// a cluster, with all slots and without
+$cluster = new RedisServer(['cluster-enabled' => 'yes']);
+foreach (['without slots', 'with all slots'] as $case) {
+    $report = new DoctorReport("a cluster $case", ['--store=' . $cluster->dsn()]);
+    $report->has_no_others('fault')
+        ->has('fault', $cluster->dsn(), 'it is a node of a cluster, which RedisStore of this version does not serve (', 'redis_cluster=1');
+    if ($case === 'without slots') {
+        $cluster->command('CLUSTER', 'ADDSLOTSRANGE', 0, 16383);
+        wait_until(fn () => str_contains($cluster->command('CLUSTER', 'INFO'), 'cluster_state:ok'), 'the cluster is up');
+    }
+}
+$cluster = new RedisServer(['cluster-enabled' => 'yes', 'rename-command' => ['SSUBSCRIBE', '']]);
+(new DoctorReport('an old cluster', ['--store=' . $cluster->dsn()]))->has_no_others('fault', 'warning')
+    ->has('warning', $cluster->dsn(), 'the cluster has no sharded channels', 'Redis 7');
+
+// a Sentinel
+$sentinel = new Sentinel();
+(new DoctorReport('a Sentinel', ["--store=redis://127.0.0.1:$sentinel->port"]))->has_no_others('fault')
+    ->has('fault', "redis://127.0.0.1:$sentinel->port", 'it is a Sentinel, in which nothing can be locked', 'redis_sentinel=');
+echo "done\n";
+--EXPECT--
+done

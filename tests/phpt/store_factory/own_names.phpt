@@ -1,0 +1,106 @@
+--TEST--
+StoreFactory under Latch's names: a store for every DSN that Latch can serve, and for nothing else
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt.inc';
+
+use Latch\{Key, Lock};
+use Latch\Store\StoreFactory;
+
+class ShopFactory extends StoreFactory
+{
+}
+
+$directory = temporary_directory();
+$none = 'Latch\Exception\InvalidArgumentException: No lock store supports the given DSN.';
+foreach ([
+    'flock' => 'FlockStore',
+    "flock://$directory" => 'FlockStore',
+    'flock+remove' => 'FlockStore',
+    "flock+remove://$directory" => 'FlockStore',
+    'semaphore' => 'SemaphoreStore',
+    'semaphore://shop' => 'SemaphoreStore',
+    'in-memory' => 'InMemoryStore',
+    'null' => 'NullStore',
+    'redis://localhost' => 'RedisStore',
+    'redis://localhost?prefix=shop:' => 'RedisStore',
+    'valkey:?host[localhost]' => 'RedisStore',
+    'pgsql+advisory:host=localhost' => 'PostgreSqlStore',
+    'pgsql+advisory://localhost' => 'DoctrineDbalPostgreSqlStore',
+    'postgres+advisory://localhost' => 'DoctrineDbalPostgreSqlStore',
+    'postgresql+advisory://localhost' => 'DoctrineDbalPostgreSqlStore',
+    'mysql+advisory:host=localhost' => 'MysqlStore',
+    'mysql+advisory://localhost' => 'DoctrineDbalMysqlStore',
+] as $dsn => $class) {
+    check_same("Latch\\Store\\$class", StoreFactory::createStore($dsn)::class, $dsn);
+    check_same("Latch\\Store\\$class", ShopFactory::createStore($dsn)::class, "$dsn, by a subclass");
+}
+
+/* What stands behind the scheme counts. */
+$lock = new Lock(new Key('r'), StoreFactory::createStore("flock://$directory"));
+check($lock->acquire() && !is_free($directory, 'r'), 'the directory of flock');
+$lock->release();
+check(file_exists(lock_file($directory, 'r')), 'flock leaves the file');
+$lock = new Lock(new Key('r'), StoreFactory::createStore("flock+remove://$directory"));
+check($lock->acquire() && !is_free($directory, 'r'), 'the directory of flock+remove');
+$lock->release();
+check(!file_exists(lock_file($directory, 'r')), 'flock+remove removes the file');
+$lock = new Lock(new Key('r'), StoreFactory::createStore('semaphore://a%20shop'));
+check($lock->acquire(), 'a project of semaphores');
+check(!(new Lock(new Key('r'), new Latch\Store\SemaphoreStore('a shop')))->acquire(), 'decoded');
+check((new Lock(new Key('r'), StoreFactory::createStore('semaphore://b')))->acquire(), 'another project');
+
+/* Nobody's, or Composer's, whose stores do not fit here. */
+foreach ([
+    '', 'nonsense', 'FLOCK', 'flock:', 'flocks', "flock\0", 'flock ', ' flock', 'semaphores', 'in-memory:', 'null:', 'redis',
+    'http://localhost', 'memcached://localhost', 'mongodb://localhost', 'zookeeper://localhost', 'dynamodb://localhost',
+    'sqlite::memory:', 'mysql:host=localhost', 'mysql://localhost', 'pgsql:host=localhost', 'postgresql://localhost',
+    'postgresql+advisory:host=localhost',
+] as $dsn) {
+    check_same($none, outcome(fn () => StoreFactory::createStore($dsn)), $dsn);
+}
+foreach ([new stdClass(), new ArrayObject(), fn () => 1, new class () { }] as $object) {
+    check_same(
+        'Latch\Exception\InvalidArgumentException: Unsupported Connection: "' . get_debug_type($object) . '".',
+        outcome(fn () => StoreFactory::createStore($object)),
+        get_debug_type($object)
+    );
+}
+
+/* Wrong ones. */
+foreach (['flock://', 'flock+remove://', 'redis://', 'rediss://localhost', 'redis://localhost?nonsense=1',
+    'pgsql+advisory:host', 'mysql+advisory://localhost?nonsense=1'] as $dsn) {
+    echo preg_replace('/; known are .*/', '', outcome(fn () => StoreFactory::createStore($dsn))), "\n";
+}
+foreach ([null, [], STDIN] as $value) {
+    echo outcome(fn () => StoreFactory::createStore($value)), "\n";
+}
+check_same($none, outcome(fn () => StoreFactory::createStore(42)), 'a number is a text');
+echo outcome(fn () => StoreFactory::createStore()), "\n";
+
+/* No password in a message or a backtrace. */
+ini_set('zend.exception_ignore_args', '0');
+foreach (['redis://:SECRET@localhost?nonsense=1', 'rediss://:SECRET@localhost', 'nonsense://SECRET', 'pgsql+advisory:SECRET',
+    'mysql+advisory://:SECRET@localhost?nonsense=1', 'mysql://:SECRET@localhost'] as $dsn) {
+    try {
+        StoreFactory::createStore($dsn);
+        echo "BROKEN: $dsn\n";
+    } catch (Throwable $e) {
+        check(!str_contains($e . print_r($e->getTrace(), true), 'SECRET'), "$dsn: $e");
+    }
+}
+$method = new ReflectionMethod(StoreFactory::class, 'createStore');
+echo $method->getParameters()[0], ' ', $method->getReturnType(), ' ', $method->isStatic() ? 'static' : '', "\n";
+--EXPECT--
+Latch\Exception\InvalidArgumentException: The FlockStore directory "" does not exists and cannot be created.
+Latch\Exception\InvalidArgumentException: The FlockStore directory "" does not exists and cannot be created.
+Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: it names no server, as "redis://localhost:6379" and "redis:///run/redis.sock" do
+Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: "rediss:" and "valkeys:" ask for TLS, which this version of Latch does not have yet
+Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: the option "nonsense" is unknown
+Latch\Exception\InvalidArgumentException: Latch\Store\PostgreSqlStore::__construct(): Argument #1 ($connOrDsn) is not usable: invalid PostgreSQL DSN: an option has no "="; a value with blanks stands in quotes, as in "password='a b'"
+Latch\Exception\InvalidArgumentException: Latch\Store\DoctrineDbalMysqlStore::__construct(): Argument #1 ($connOrUrl) is not usable: invalid MySQL DSN: the option "nonsense" is unknown
+TypeError: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) must be of type object|string, null given
+TypeError: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) must be of type object|string, array given
+TypeError: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) must be of type object|string, resource given
+ArgumentCountError: Latch\Store\StoreFactory::createStore() expects exactly 1 argument, 0 given
+Parameter #0 [ <required> object|string $connection ] Latch\PersistingStoreInterface static

@@ -1,0 +1,6 @@
+<?php
+
+// lock.rst, "The Owner of The Lock": asked
+if ($lock->isAcquired()) {
+    $service->count();
+}

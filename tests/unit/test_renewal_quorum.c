@@ -1,0 +1,476 @@
+/*
+ * Kept leases in combined stores: what some of the members say, or do not say. On puppets, turn by
+ * turn.
+ */
+#include "keeping.h"
+#include "puppet_store.h"
+
+#define MS LATCH_NS_PER_MS
+#define GONE "somebody else holds it, or nobody does any more"
+
+/* For so long a hold of a TTL of 10 s is certain. */
+#define CERTAIN_NS (PUPPET_TTL_MS * MS - PUPPET_TTL_MS * MS / 100 - 2 * MS)
+
+static int64_t begun_ns;
+
+static latch_lease *keep_held(const char *resource)
+{
+    latch_lease *lease = puppet_lease(resource);
+
+    for (size_t at = 0; at < 3; at++) {
+        assert_int_equal(latch_lease_make_token(puppet_part(lease, at), &unit.error), LATCH_DONE);
+    }
+    unit_keep(lease);
+    begun_ns = unit.now_ns;
+    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    return lease;
+}
+
+static int64_t deadline_of(latch_lease *lease)
+{
+    latch_lease_follow(lease, unit.now_ns);
+    return lease->deadline_ns;
+}
+
+static void answer_by(puppet_answer first, puppet_answer second, puppet_answer third)
+{
+    puppet_twins[0]->answer = first;
+    puppet_twins[1]->answer = second;
+    puppet_twins[2]->answer = third;
+}
+
+static void expect_loss(latch_lease *lease, const char *reason)
+{
+    latch_loss loss;
+
+    unit_expect_notices(1);
+    assert_true(latch_mailbox_read(unit_mailbox, &loss));
+    assert_ptr_equal(loss.lease, lease);
+    assert_string_equal(loss.reason, reason);
+    assert_false(unit_held(lease));
+    unit_expect_no_loss();
+}
+
+/* ---- Acquiring --------------------------------------------------------------------------------
+ */
+
+static latch_status begin_kept(latch_op *op, int64_t timeout_ms)
+{
+    latch_lease *lease = puppet_lease("r");
+    latch_request request = puppet_request(LATCH_ACQUIRE);
+
+    if (timeout_ms > 0) {
+        request.wait = true;
+        request.deadline_ns = unit.now_ns + timeout_ms * MS;
+    }
+    unit_keep(lease);
+    puppets[2].late = true;
+    return unit_begin(op, lease, request);
+}
+
+static void all_members_are_awaited_for_a_lock_that_is_kept(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    assert_true(LATCH_WANTS(begin_kept(&op, 0)));
+    assert_int_equal(op.wake_ns, unit.now_ns + 100 * MS);
+    puppet_speak(2);
+    assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
+    assert_int_equal(puppet_count_held(), 3);
+    assert_true(unit_held(op.lease));
+}
+
+static void nobody_is_awaited_for_long_who_is_not_needed(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    assert_true(LATCH_WANTS(begin_kept(&op, 0)));
+    unit.now_ns += 100 * MS - 1;
+    assert_true(LATCH_WANTS(latch_op_step(&op, unit.now_ns)));
+    unit.now_ns += 1;
+    assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
+    assert_true(unit_held(op.lease));
+}
+
+static void nor_beyond_the_time_of_the_wait(void **state)
+{
+    latch_op op;
+
+    (void) state;
+    assert_true(LATCH_WANTS(begin_kept(&op, 40)));
+    unit.now_ns += 40 * MS;
+    assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
+    assert_true(unit_held(op.lease));
+}
+
+static void nor_for_more_than_a_part_of_a_short_ttl(void **state)
+{
+    latch_lease *lease = puppet_lease("r");
+    latch_request request = puppet_request(LATCH_ACQUIRE);
+    latch_op op;
+
+    (void) state;
+    request.ttl_ms = 200;
+    unit_keep(lease);
+    puppets[2].late = true;
+    assert_true(LATCH_WANTS(unit_begin(&op, lease, request)));
+    assert_int_equal(op.wake_ns, unit.now_ns + 20 * MS);
+    unit.now_ns += 20 * MS;
+    assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
+}
+
+/* ---- Puppets ----------------------------------------------------------------------------------
+ */
+
+static void all_members_are_renewed_by_twins(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    for (size_t count = 1; count <= 5; count++) {
+        unit_next_turn();
+        assert_int_equal(unit.now_ns, begun_ns + (int64_t) count * (CERTAIN_NS / 3));
+        assert_int_equal(deadline_of(lease), unit.now_ns + CERTAIN_NS);
+        for (size_t at = 0; at < 3; at++) {
+            assert_int_equal(puppet_twins[at]->requests, count);
+            assert_int_equal(puppet_twins[at]->last, LATCH_REFRESH);
+            assert_true(puppet_twins[at]->request.extend);
+            assert_int_equal(puppet_twins[at]->request.ttl_ms, PUPPET_TTL_MS);
+            assert_int_equal(puppet_twins[at]->request.patience_ms, PUPPET_TTL_MS / 3);
+            assert_int_equal(puppets[at].requests, 1);
+            assert_true(puppet_part(lease, at)->deadline_ns >= lease->deadline_ns);
+        }
+    }
+    unit.now_ns += CERTAIN_NS - 1;
+    assert_true(unit_held(lease));
+    unit.now_ns++;
+    assert_false(unit_held(lease));
+}
+
+static void a_member_that_does_not_renew_it_does_not_matter(void **state)
+{
+    const puppet_answer answers[] = {PUPPET_NO, PUPPET_LOSES, PUPPET_FAILS};
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    for (size_t at = 0; at < 3; at++) {
+        answer_by(at == 0 ? answers[at] : PUPPET_YES, at == 1 ? answers[at] : PUPPET_YES,
+                  at == 2 ? answers[at] : PUPPET_YES);
+        unit_turns_for(3 * PUPPET_TTL_MS);
+        assert_true(unit_held(lease));
+    }
+    unit_expect_no_loss();
+}
+
+static void a_member_that_is_silent_does_not_matter(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    puppet_twins[1]->late = true;
+    unit_turns_for(5 * PUPPET_TTL_MS);
+    assert_true(unit_held(lease));
+    assert_int_equal(puppet_twins[1]->requests, 1); /* the rest waits behind it */
+    assert_true(puppet_twins[2]->requests > 10);
+    puppet_twins[1]->late = false;
+    puppet_twins[1]->requests = 0;
+    unit_turns_for(5 * PUPPET_TTL_MS);
+    assert_true(puppet_twins[1]->requests > 10);
+    assert_string_equal(puppet_twins[1]->token, puppet_part(lease, 1)->token);
+    unit_expect_no_loss();
+}
+
+/* What it was asked for an old hold is left alone: nothing has to wait behind that. */
+static void a_new_hold_is_renewed_by_a_member_that_was_silent(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    puppet_twins[1]->late = true;
+    unit_next_turn();
+    unit_release(lease);
+    for (size_t at = 0; at < 3; at++) {
+        latch_lease_adopt_token(puppet_part(lease, at), "new", 3, &unit.error);
+    }
+    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_next_turn();
+    for (size_t at = 0; at < 3; at++) {
+        assert_int_equal(puppet_twins[at]->requests, 2);
+        assert_string_equal(puppet_twins[at]->token, "new");
+    }
+}
+
+static void it_is_certain_for_as_long_as_the_earliest_member(void **state)
+{
+    latch_lease *lease = keep_held("r");
+    int64_t sent_ns;
+
+    (void) state;
+    puppet_twins[0]->late = puppet_twins[1]->late = true;
+    unit_next_turn();
+    sent_ns = unit.now_ns;
+    unit.now_ns += 1000 * MS;
+    puppet_twins[1]->late = false;
+    unit_turn();
+    assert_int_equal(deadline_of(lease), sent_ns + CERTAIN_NS);
+}
+
+static void two_that_fail_are_asked_again_until_the_end(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    answer_by(PUPPET_FAILS, PUPPET_YES, PUPPET_FAILS);
+    unit_turns_for(CERTAIN_NS / MS - 1);
+    assert_true(unit_held(lease));
+    assert_true(puppet_twins[0]->requests > 10);
+    assert_int_equal(puppet_twins[1]->last, LATCH_REFRESH); /* and nothing was given back */
+    unit_turns_for(1);
+    expect_loss(lease, "it could not be renewed in time: as the puppet says");
+    assert_int_equal(unit_turns_for(60000), 0);
+    assert_int_equal(puppet_twins[1]->last, LATCH_REFRESH);
+    assert_int_equal(puppet_count_held(), 3);
+}
+
+static void two_that_fail_for_a_while_do_not_matter(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    answer_by(PUPPET_FAILS, PUPPET_FAILS, PUPPET_YES);
+    unit_turns_for(8000);
+    answer_by(PUPPET_YES, PUPPET_FAILS, PUPPET_YES);
+    unit_next_turn();
+    assert_int_equal(deadline_of(lease), unit.now_ns + CERTAIN_NS);
+    unit_turns_for(60000);
+    assert_true(unit_held(lease));
+    unit_expect_no_loss();
+}
+
+static void two_that_refuse_are_a_loss_at_once(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    answer_by(PUPPET_LOSES, PUPPET_YES, PUPPET_NO);
+    puppet_twins[1]->late = true;
+    unit_next_turn();
+    expect_loss(lease, GONE);
+    puppet_twins[1]->late = false;
+    answer_by(PUPPET_YES, PUPPET_YES, PUPPET_YES);
+    unit_turn();
+    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_turns_for(60000);
+    assert_true(unit_held(lease));
+    unit_expect_no_loss();
+}
+
+static void one_that_refuses_and_one_that_fails_are_no_loss_yet(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    answer_by(PUPPET_YES, PUPPET_LOSES, PUPPET_FAILS);
+    unit_turns_for(8000);
+    assert_true(unit_held(lease));
+    answer_by(PUPPET_YES, PUPPET_LOSES, PUPPET_YES);
+    unit_turns_for(60000);
+    assert_true(unit_held(lease));
+    unit_expect_no_loss();
+    answer_by(PUPPET_YES, PUPPET_LOSES, PUPPET_FAILS);
+    unit_turns_for(60000);
+    expect_loss(lease, "it could not be renewed in time: as the puppet says");
+}
+
+static void the_last_answer_may_decide(void **state)
+{
+    const puppet_answer last[] = {PUPPET_YES, PUPPET_FAILS, PUPPET_LOSES};
+
+    (void) state;
+    for (size_t at = 0; at < 3; at++) {
+        latch_lease *lease = keep_held("r");
+        int64_t sent_ns;
+
+        answer_by(PUPPET_YES, last[at], PUPPET_LOSES);
+        puppet_twins[1]->late = true;
+        unit_next_turn();
+        sent_ns = unit.now_ns;
+        unit.now_ns += 100 * MS;
+        unit_turn();
+        assert_int_equal(deadline_of(lease), begun_ns + CERTAIN_NS);
+        puppet_twins[1]->late = false;
+        unit_turn();
+        assert_int_equal(unit_held(lease), last[at] != PUPPET_LOSES);
+        if (last[at] == PUPPET_YES) {
+            assert_int_equal(deadline_of(lease), sent_ns + CERTAIN_NS);
+        } else if (last[at] == PUPPET_FAILS) {
+            assert_int_equal(deadline_of(lease), begun_ns + CERTAIN_NS);
+        } else {
+            expect_loss(lease, GONE);
+        }
+        answer_by(PUPPET_YES, PUPPET_YES, PUPPET_YES);
+        unit_release(lease);
+        latch_lease_let_go(lease);
+    }
+}
+
+static void two_that_are_silent_are_a_loss_in_time(void **state)
+{
+    latch_lease *lease = keep_held("r");
+
+    (void) state;
+    puppet_twins[0]->late = puppet_twins[1]->late = true;
+    unit_turns_for(CERTAIN_NS / MS - 1);
+    assert_true(unit_held(lease));
+    unit_turns_for(1);
+    expect_loss(lease, "it could not be renewed in time: its store has not answered");
+    puppet_twins[0]->late = puppet_twins[1]->late = false;
+    unit_turn();
+    assert_false(unit_held(lease));
+    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_turns_for(60000);
+    assert_true(unit_held(lease));
+    unit_expect_no_loss();
+}
+
+static void locks_of_a_combined_store_share_its_twin(void **state)
+{
+    latch_lease *lease = keep_held("r"), *other = keep_held("o");
+
+    (void) state;
+    assert_int_equal(unit.store->twin->users, 3);
+    unit_next_turn();
+    for (size_t at = 0; at < 3; at++) {
+        assert_int_equal(puppet_twins[at]->requests, 2);
+    }
+    answer_by(PUPPET_LOSES, PUPPET_LOSES, PUPPET_LOSES);
+    unit_release(lease);
+    unit_next_turn();
+    expect_loss(other, GONE);
+}
+
+/* Ends, by the teardown, with something in flight and something behind that. */
+static void what_is_in_flight_ends_with_the_engine(void **state)
+{
+    latch_lease *lease = keep_held("r"), *other = keep_held("o");
+
+    (void) state;
+    puppet_twins[0]->late = true;
+    unit_turns_for(PUPPET_TTL_MS);
+    assert_true(unit_held(lease));
+    puppet_twins[1]->late = true;
+    unit_next_turn();
+    assert_true(unit_is_renewing());
+    latch_lease_drop(other);
+}
+
+static void a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread(void **state)
+{
+    const latch_keep keep = UNIT_KEEP;
+    latch_strategy strategy = latch_consensus;
+    latch_store *members[] = {&puppets[0].store, &puppets[1].store};
+    const latch_store_options options = {.strategy = &strategy,
+                                         .members = members,
+                                         .member_count = 2};
+    latch_lease lease;
+    latch_store *store;
+
+    (void) state;
+    strategy.is_pure = false;
+    store = latch_store_open(unit.engine, "combined", &options, &unit.error);
+    assert_non_null(store);
+    latch_lease_init(&lease, store, "r", 1);
+    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &keep, &unit.error),
+                     LATCH_ERROR_UNSUPPORTED);
+    assert_string_equal(unit.error.message, "the combined store cannot do that: only PHP's own "
+                                            "thread can ask its strategy");
+    assert_false(lease.kept);
+    latch_store_close(store);
+}
+
+static void a_member_without_a_twin_cannot_be_kept(void **state)
+{
+    const latch_keep keep = UNIT_KEEP;
+    latch_lease *lease;
+
+    (void) state;
+    puppets[1].is_clingy = true;
+    lease = puppet_lease("r");
+    assert_int_equal(latch_lease_keep(lease, unit_mailbox, &keep, &unit.error),
+                     LATCH_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(unit.error.message, "the combined store cannot do that: not all of"));
+    assert_false(lease->kept);
+    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(unit_turns_for(60000), 0);
+}
+
+/* Nothing is left of a try but the twin, which the next one finds, or is closed. */
+static void any_allocation_may_fail_when_it_is_to_be_kept(void **state)
+{
+    const latch_keep keep = UNIT_KEEP;
+    latch_lease *lease = puppet_lease("r");
+
+    (void) state;
+    for (int has_twin = 0; has_twin < 2; has_twin++) {
+        latch_status status = LATCH_ERROR_MEMORY;
+
+        for (size_t number = 1; status != LATCH_DONE; number++) {
+            size_t live;
+
+            unit_keep(lease); /* the table has its room from now on */
+            latch_lease_let_go(lease);
+            if (!has_twin) {
+                latch_renewal_leave_store(unit.store);
+                unit_turn();
+            }
+            live = unit.live;
+            unit.fail_at = unit.allocations + number;
+            status = latch_lease_keep(lease, unit_mailbox, &keep, &unit.error);
+            unit.fail_at = 0;
+            if (status != LATCH_DONE) {
+                assert_int_equal(status, LATCH_ERROR_MEMORY);
+                assert_false(lease->kept);
+                if (!has_twin) {
+                    latch_renewal_leave_store(unit.store);
+                    unit_turn();
+                }
+                assert_int_equal(unit.live, live);
+            }
+        }
+        latch_lease_let_go(lease);
+    }
+    unit_keep(lease);
+    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_turns_for(60000);
+    assert_true(unit_held(lease));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT_TURNS_TEST(all_members_are_awaited_for_a_lock_that_is_kept),
+        UNIT_TURNS_TEST(nobody_is_awaited_for_long_who_is_not_needed),
+        UNIT_TURNS_TEST(nor_beyond_the_time_of_the_wait),
+        UNIT_TURNS_TEST(nor_for_more_than_a_part_of_a_short_ttl),
+        UNIT_TURNS_TEST(all_members_are_renewed_by_twins),
+        UNIT_TURNS_TEST(a_member_that_does_not_renew_it_does_not_matter),
+        UNIT_TURNS_TEST(a_member_that_is_silent_does_not_matter),
+        UNIT_TURNS_TEST(a_new_hold_is_renewed_by_a_member_that_was_silent),
+        UNIT_TURNS_TEST(it_is_certain_for_as_long_as_the_earliest_member),
+        UNIT_TURNS_TEST(two_that_fail_are_asked_again_until_the_end),
+        UNIT_TURNS_TEST(two_that_fail_for_a_while_do_not_matter),
+        UNIT_TURNS_TEST(two_that_refuse_are_a_loss_at_once),
+        UNIT_TURNS_TEST(one_that_refuses_and_one_that_fails_are_no_loss_yet),
+        UNIT_TURNS_TEST(the_last_answer_may_decide),
+        UNIT_TURNS_TEST(two_that_are_silent_are_a_loss_in_time),
+        UNIT_TURNS_TEST(locks_of_a_combined_store_share_its_twin),
+        UNIT_TURNS_TEST(what_is_in_flight_ends_with_the_engine),
+        UNIT_TURNS_TEST(a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread),
+        UNIT_TURNS_TEST(a_member_without_a_twin_cannot_be_kept),
+        UNIT_TURNS_TEST(any_allocation_may_fail_when_it_is_to_be_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
