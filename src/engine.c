@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -149,13 +150,18 @@ void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor)
     }
 }
 
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* What answers for getaddrinfo() is the machine's choice (NSS): it may be LDAP over TLS. */
+#define STACK_SIZE (512 * 1024)
+
 /* PHP may unload this library, at the end of the process, while a thread still runs in it. */
-void latch_pin_library(void)
+static void pin_library(void)
 {
     Dl_info info;
     void *library;
 
-    if (dladdr((void *) latch_pin_library, &info) == 0 || info.dli_fname == NULL) {
+    if (dladdr((void *) pin_library, &info) == 0 || info.dli_fname == NULL) {
         return;
     }
     /* NULL for a program, which nobody unloads. What is pinned remains so when it is closed. */
@@ -163,6 +169,41 @@ void latch_pin_library(void)
     if (library != NULL) {
         dlclose(library);
     }
+}
+
+int latch_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    pthread_attr_t attributes;
+    pthread_t nobodys;
+    sigset_t all, before;
+    int result = pthread_attr_init(&attributes);
+
+    if (result != 0) {
+        return result;
+    }
+    pin_library();
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    if (thread == NULL) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    result = pthread_create(thread != NULL ? thread : &nobodys, &attributes, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return result;
+}
+
+/* ---- What the surroundings give -------------------------------------------------------------- */
+
+int64_t latch_jittered_ns(const latch_engine *engine, int64_t duration_ns)
+{
+    uint16_t random;
+
+    if (!engine->env.random(engine->env.context, &random, sizeof(random))) {
+        random = UINT16_MAX / 2; /* it only spreads contenders: no reason to fail */
+    }
+    return duration_ns / 10 * 9 + duration_ns / 5 * random / UINT16_MAX;
 }
 
 void *latch_allocate(const latch_engine *engine, size_t size)

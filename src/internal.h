@@ -68,8 +68,30 @@ void latch_left_drop(latch_lease *lease);
 latch_status latch_token_make(const latch_engine *engine, char token[LATCH_TOKEN_MAX + 1],
                               latch_error *error);
 
-/* Keeps this library loaded, to its process's end, as a thread runs in it. */
-void latch_pin_library(void);
+/*
+ * Starts a thread that lets no signal in, as PHP's handlers touch its interpreter, and keeps this
+ * library loaded to the process's end. `thread` is to be joined; NULL: nobody joins it. Returns an
+ * errno.
+ */
+int latch_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+/* Times and durations of any length: what is too late, or too long, is LATCH_NEVER. */
+static inline int64_t latch_add_ns(int64_t time_ns, int64_t duration_ns)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(time_ns, duration_ns, &sum) ? LATCH_NEVER : sum;
+}
+
+static inline int64_t latch_ms_to_ns(int64_t ms)
+{
+    int64_t ns;
+
+    return __builtin_mul_overflow(ms, LATCH_NS_PER_MS, &ns) ? LATCH_NEVER : ns;
+}
+
+/* +-10 %, by chance, so that contenders do not meet again. */
+int64_t latch_jittered_ns(const latch_engine *engine, int64_t duration_ns);
 
 void *latch_allocate(const latch_engine *engine, size_t size); /* uninitialised */
 void latch_free(const latch_engine *engine, void *pointer);

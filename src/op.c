@@ -16,22 +16,11 @@ static bool acquires(const latch_op *op)
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
-static int64_t add_ns(int64_t time_ns, int64_t duration_ns)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(time_ns, duration_ns, &sum) ? LATCH_NEVER : sum;
-}
-
 int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms)
 {
-    int64_t ttl_ns;
-
-    if (ttl_ms == 0 || (store->info->capabilities & LATCH_EXPIRING) == 0
-        || __builtin_mul_overflow(ttl_ms, LATCH_NS_PER_MS, &ttl_ns)) {
-        return LATCH_NEVER;
-    }
-    return add_ns(sent_ns, ttl_ns);
+    return ttl_ms == 0 || (store->info->capabilities & LATCH_EXPIRING) == 0
+               ? LATCH_NEVER
+               : latch_add_ns(sent_ns, latch_ms_to_ns(ttl_ms));
 }
 
 /* Until when an acquire or a renewal that was carried out holds for certain. */
@@ -98,18 +87,12 @@ static latch_status end(latch_op *op, latch_status status)
 /* When to ask a store again that cannot wait by itself: 5 ms, doubled up to 100 ms, +-10 %. */
 static latch_status want_poll(latch_op *op, int64_t now_ns)
 {
-    const latch_env *env = &op->lease->store->engine->env;
-    uint16_t random;
-
     op->poll_ns = op->poll_ns == 0 ? FIRST_POLL_NS : op->poll_ns * 2;
     if (op->poll_ns > SLOWEST_POLL_NS) {
         op->poll_ns = SLOWEST_POLL_NS;
     }
-    if (!env->random(env->context, &random, sizeof(random))) {
-        random = UINT16_MAX / 2; /* jitter only spreads contenders: no reason to fail */
-    }
     op->waiting = true;
-    op->wake_ns = add_ns(now_ns, op->poll_ns / 10 * 9 + op->poll_ns / 5 * random / UINT16_MAX);
+    op->wake_ns = latch_add_ns(now_ns, latch_jittered_ns(op->lease->store->engine, op->poll_ns));
     return LATCH_WANT_TIMER;
 }
 

@@ -9,13 +9,6 @@
 #define PARTS 3
 #define LEAST_GAIN_PARTS 10
 
-static int64_t add_ns(int64_t time_ns, int64_t duration_ns)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(time_ns, duration_ns, &sum) ? LATCH_NEVER : sum;
-}
-
 /* ---- What is kept -----------------------------------------------------------------------------
  */
 
@@ -226,9 +219,10 @@ static void copy_tokens(latch_renewal *renewal)
 
 static void set_end(latch_renewal *renewal)
 {
-    renewal->end_ns = renewal->keep.max_hold_ms > 0
-                          ? add_ns(renewal->begun_ns, latch_ms_to_ns(renewal->keep.max_hold_ms))
-                          : LATCH_NEVER;
+    renewal->end_ns =
+        renewal->keep.max_hold_ms > 0
+            ? latch_add_ns(renewal->begun_ns, latch_ms_to_ns(renewal->keep.max_hold_ms))
+            : LATCH_NEVER;
 }
 
 /* It was acquired, or is found held. */

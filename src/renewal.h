@@ -17,6 +17,8 @@
 #include "store/store.h"
 #include "table.h"
 
+#include <semaphore.h>
+
 /* A store that the renewal thread drives in the place of its users'. */
 typedef struct latch_twin {
     latch_link link; /* in renewer->twins */
@@ -89,12 +91,16 @@ struct latch_mailbox {
 
 typedef struct latch_renewer {
     latch_engine *engine;
-    pthread_mutex_t mutex;
-    latch_table table; /* of latch_renewal, by their leases' addresses */
+    /* The thread has it while it does anything but sleep: a fork comes between its turns, and finds
+       neither its memory nor the allocator in the middle of something. Comes before: */
+    pthread_mutex_t turn;
+    pthread_mutex_t mutex; /* guards what follows, but for what is said to be the thread's */
+    latch_table table;     /* of latch_renewal, by their leases' addresses */
     latch_link renewals, mailboxes, twins;
     latch_link removed;    /* renewals whose leases are gone, for the thread to free */
     latch_descriptor wake; /* an eventfd; -1: there is no thread */
     pthread_t thread;
+    sem_t started; /* posted by the thread when it is there */
     bool is_stopping;
     int64_t wake_ns;       /* when the thread looks around by itself */
     int64_t next_watch_ns; /* when it looks after those that are watched: part of that */
@@ -123,14 +129,6 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer);
 bool latch_renewer_destroy(latch_renewer *renewer);
 
 /* ---- renewal.c ------------------------------------------------------------------------------- */
-
-/* A TTL may be of any length. */
-static inline int64_t latch_ms_to_ns(int64_t ms)
-{
-    int64_t ns;
-
-    return __builtin_mul_overflow(ms, LATCH_NS_PER_MS, &ns) ? LATCH_NEVER : ns;
-}
 
 /* All of these with the mutex held. */
 

@@ -6,13 +6,11 @@
 #include "renewal.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#define STACK_SIZE (256 * 1024)
 /* How long the engine's end waits for the thread, which never blocks for long. */
 #define JOIN_TIMEOUT_S 2
 /* How long it sleeps at most where memory is short, and it cannot wait for all that may come. */
@@ -123,7 +121,9 @@ static void poll_until(latch_renewer *renewer, int64_t wake_ns)
     left_ns = left_ns > 0 ? left_ns : 0;
     left.tv_sec = (time_t) (left_ns / LATCH_NS_PER_S);
     left.tv_nsec = (long) (left_ns % LATCH_NS_PER_S);
+    pthread_mutex_unlock(&renewer->turn);
     ppoll(renewer->polled, renewer->polled_count, wake_ns == LATCH_NEVER ? NULL : &left, NULL);
+    pthread_mutex_lock(&renewer->turn);
 }
 
 /* Sleeps until the next turn; whether something that is watched may have ended. False: no turn. */
@@ -181,7 +181,9 @@ latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
         latch_free(engine, renewer);
         return error->status;
     }
+    pthread_mutex_init(&renewer->turn, NULL);
     pthread_mutex_init(&renewer->mutex, NULL);
+    sem_init(&renewer->started, 0, 0);
     latch_link_init(&renewer->renewals);
     latch_link_init(&renewer->mailboxes);
     latch_link_init(&renewer->twins);
@@ -199,27 +201,23 @@ static void *run(void *argument)
     latch_renewer *renewer = argument;
     bool has_watch_ended = false;
 
+    sem_post(&renewer->started);
+    pthread_mutex_lock(&renewer->turn);
     do {
         latch_renewer_turn(renewer, has_watch_ended);
     } while (sleep_until_turn(renewer, &has_watch_ended));
+    pthread_mutex_unlock(&renewer->turn);
     return NULL;
 }
 
+/* Returns when it is there: what a thread begins with is no turn, so that no fork would wait. */
 static int start_thread(latch_renewer *renewer)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int result = pthread_attr_init(&attributes);
+    int result = latch_thread_start(&renewer->thread, run, renewer);
 
-    if (result != 0) {
-        return result;
+    while (result == 0 && sem_wait(&renewer->started) != 0) {
+        /* a signal */
     }
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    result = pthread_create(&renewer->thread, &attributes, run, renewer);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     return result;
 }
 
@@ -237,7 +235,6 @@ latch_status latch_renewer_start(latch_renewer *renewer, latch_error *error)
     }
     latch_descriptor_forget(renewer->engine, &renewer->wake);
     latch_descriptor_register(renewer->engine, &renewer->wake, fd);
-    latch_pin_library();
     result = start_thread(renewer);
     if (result != 0) {
         latch_descriptor_close(renewer->engine, &renewer->wake);
@@ -290,7 +287,9 @@ bool latch_renewer_destroy(latch_renewer *renewer)
     }
     latch_table_end(&renewer->table);
     latch_free(engine, renewer->polled);
+    sem_destroy(&renewer->started);
     pthread_mutex_destroy(&renewer->mutex);
+    pthread_mutex_destroy(&renewer->turn);
     latch_free(engine, renewer);
     return true;
 }
@@ -300,12 +299,14 @@ bool latch_renewer_destroy(latch_renewer *renewer)
 
 void latch_renewer_before_fork(latch_renewer *renewer)
 {
+    pthread_mutex_lock(&renewer->turn);
     pthread_mutex_lock(&renewer->mutex);
 }
 
 void latch_renewer_after_fork_in_parent(latch_renewer *renewer)
 {
     pthread_mutex_unlock(&renewer->mutex);
+    pthread_mutex_unlock(&renewer->turn);
 }
 
 static void move_all(latch_link *to, latch_link *from)
@@ -319,8 +320,8 @@ static void move_all(latch_link *to, latch_link *from)
 }
 
 /*
- * There is no thread here, and it may have been in the middle of anything but what the mutex
- * guards: what it had in hand is left alone, for ever.
+ * There is no thread here. What it had in hand is left alone, for ever: a child of a process with
+ * threads may call nothing here that frees it, and leases and stores still point to some of it.
  */
 void latch_renewer_after_fork_in_child(latch_renewer *renewer)
 {
@@ -342,4 +343,5 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
     renewer->polled = NULL;
     renewer->polled_count = renewer->polled_size = 0;
     pthread_mutex_unlock(&renewer->mutex);
+    pthread_mutex_unlock(&renewer->turn);
 }

@@ -28,9 +28,7 @@
 
 static int64_t pause_ns(const latch_renewer *renewer, unsigned failures)
 {
-    const latch_env *env = &renewer->engine->env;
     int64_t pause = FIRST_PAUSE_NS;
-    uint16_t random = 0;
 
     for (unsigned at = 1; at < failures && pause < LONGEST_PAUSE_NS; at++) {
         pause *= 2;
@@ -38,8 +36,7 @@ static int64_t pause_ns(const latch_renewer *renewer, unsigned failures)
     if (pause > LONGEST_PAUSE_NS) {
         pause = LONGEST_PAUSE_NS;
     }
-    env->random(env->context, &random, sizeof(random));
-    return pause / 10 * 9 + pause / 5 * random / UINT16_MAX;
+    return latch_jittered_ns(renewer->engine, pause);
 }
 
 /* One that fails while others pause pauses with them; and not for longer than it can afford. */

@@ -13,15 +13,12 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* What answers for getaddrinfo() is the machine's choice (NSS): it may be LDAP over TLS. */
-#define STACK_SIZE (512 * 1024)
 #define PORT_MAX 65535
 
 enum progress {
@@ -89,27 +86,6 @@ static void *resolve(void *argument)
     return NULL;
 }
 
-/* No signal handler may run in the helper: PHP's touch its interpreter. Returns an errno. */
-static int start_helper(latch_resolution *resolution)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
-    int result = pthread_attr_init(&attributes);
-
-    if (result != 0) {
-        return result;
-    }
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    result = pthread_create(&thread, &attributes, resolve, resolution);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return result;
-}
-
 static latch_status fail_start(const latch_resolution *resolution, int sys_errno,
                                latch_error *error)
 {
@@ -129,8 +105,7 @@ static latch_status start(latch_resolution *resolution, latch_error *error)
     latch_descriptor_forget(resolution->engine, &resolution->wake);
     latch_descriptor_register(resolution->engine, &resolution->wake, fd);
     resolution->helpers_fd = fd;
-    latch_pin_library();
-    result = start_helper(resolution);
+    result = latch_thread_start(NULL, resolve, resolution);
     if (result != 0) {
         latch_descriptor_close(resolution->engine, &resolution->wake);
         return fail_start(resolution, result, error);

@@ -14,13 +14,11 @@
 #include <limits.h>
 #include <poll.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#define STACK_SIZE (256 * 1024)
 #define PENDING (-1)
 #define NO_MORE_JOBS (-1)
 
@@ -77,25 +75,6 @@ static bool can_cancel(void)
 #endif
 }
 
-/* No signal handler may run in the helper: PHP's touch its interpreter. */
-static bool start_thread(flock_waiter *waiter)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int result;
-
-    if (!can_cancel() || pthread_attr_init(&attributes) != 0) {
-        return false;
-    }
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    result = pthread_create(&waiter->thread, &attributes, wait_in_kernel, waiter);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return result == 0;
-}
-
 /* The thread has ended, or never was in this process. */
 static void free_waiter(latch_engine *engine, flock_waiter *waiter)
 {
@@ -119,7 +98,7 @@ static flock_waiter *make_waiter(latch_engine *engine)
     }
     latch_descriptor_register(engine, &waiter->wake, fd);
     sem_init(&waiter->jobs, 0, 0);
-    if (!start_thread(waiter)) {
+    if (!can_cancel() || latch_thread_start(&waiter->thread, wait_in_kernel, waiter) != 0) {
         free_waiter(engine, waiter);
         return NULL;
     }

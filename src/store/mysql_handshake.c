@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -42,19 +41,6 @@ static void *shake_hands(void *argument)
     return NULL;
 }
 
-/* No signal handler may run in the thread: PHP's touch its interpreter. */
-static int start_thread(mysql_handshake *handshake)
-{
-    sigset_t all, before;
-    int result;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    result = pthread_create(&handshake->thread, NULL, shake_hands, handshake);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return result;
-}
-
 bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle,
                                  int wish)
 {
@@ -68,7 +54,7 @@ bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engin
     handshake->is_over = false;
     handshake->handle = handle;
     handshake->wish = wish;
-    errno = start_thread(handshake);
+    errno = latch_thread_start(&handshake->thread, shake_hands, handshake);
     if (errno != 0) {
         int why = errno;
 

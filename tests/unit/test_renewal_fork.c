@@ -191,6 +191,31 @@ static void forks_in_the_middle_of_renewals_do_no_harm(void **state)
     redis_expect_nothing_left(); /* what the children held has expired */
 }
 
+static void expect_nobody_allocates(unit_process *self, void *argument)
+{
+    (void) self;
+    (void) argument;
+    UNIT_CHECK(unit.allocating == 0);
+}
+
+/* In the child whoever waits for the allocator would wait for ever. */
+static void a_fork_waits_until_the_thread_has_done_its_turn(void **state)
+{
+    (void) state;
+    lease = keep_held("r", TTL_MS);
+    unit.allocates_slowly = true;
+    for (int round = 0; round < FORKS / 10; round++) {
+        unit_process child;
+
+        redis_run_for(lease, LATCH_ACQUIRE, MOMENT_MS);
+        UNIT_AWAIT(unit.allocating > 0 || !unit_held(lease));
+        child = unit_fork(expect_nobody_allocates, NULL);
+        unit_join(&child);
+    }
+    unit.allocates_slowly = false;
+    unit_release(lease);
+}
+
 static void end_in_child(unit_process *self, void *argument)
 {
     (void) self;
@@ -271,6 +296,7 @@ int main(void)
         UNIT_RENEWAL_TEST(a_child_keeps_nothing),
         UNIT_RENEWAL_TEST(a_child_can_keep_leases_of_its_own),
         UNIT_RENEWAL_TEST(forks_in_the_middle_of_renewals_do_no_harm),
+        UNIT_RENEWAL_TEST(a_fork_waits_until_the_thread_has_done_its_turn),
         UNIT_RENEWAL_TEST(a_child_may_end_what_was_in_flight),
         UNIT_RENEWAL_TEST(a_loss_is_the_parents_alone),
         UNIT_RENEWAL_TEST(what_a_child_has_released_is_not_lost),

@@ -52,6 +52,8 @@ typedef struct unit_world {
     _Atomic size_t fail_at;     /* this call gets no memory; 0 = none */
     _Atomic bool fail_on;       /* neither do the calls after it */
     _Atomic size_t live;        /* blocks that were not freed yet */
+    _Atomic int allocating;     /* threads in the middle of it */
+    _Atomic bool allocates_slowly;
 
     const uint8_t *random_bytes; /* handed out first; a generator goes on when they are used up */
     size_t random_left;

@@ -12,12 +12,24 @@
 
 unit_world unit;
 
+static void dawdle(void)
+{
+    static const struct timespec moment = {.tv_nsec = LATCH_NS_PER_MS};
+
+    unit.allocating++;
+    nanosleep(&moment, NULL);
+    unit.allocating--;
+}
+
 static void *world_allocate(void *context, size_t size)
 {
     size_t number = ++unit.allocations;
     void *block;
 
     (void) context;
+    if (unit.allocates_slowly) {
+        dawdle();
+    }
     if (unit.fail_at != 0 && (number == unit.fail_at || (unit.fail_on && number > unit.fail_at))) {
         return NULL;
     }
