@@ -17,8 +17,6 @@
 
 /* How long a lock is to be given back at least, as nobody may know when it expires. */
 #define DEBT_NS (60 * LATCH_NS_PER_S)
-/* How long the end of a program waits for the answers to releases that nobody has awaited. */
-#define LAST_ANSWERS_NS LATCH_NS_PER_S
 /* How long a queue is there after anybody has asked: queue.lua's QUEUE_MS. */
 #define QUEUE_NS (180 * LATCH_NS_PER_S)
 
@@ -36,9 +34,7 @@ static void redis_close(latch_store *base)
 {
     redis_store *store = (redis_store *) base;
 
-    if (base->unheard > 0) {
-        latch_redis_finish(&store->connection, LAST_ANSWERS_NS);
-    }
+    latch_redis_debts_settle(store);
     latch_redis_close(&store->connection);
     latch_redis_subscription_end(&store->subscription);
     latch_redis_debts_end(store);

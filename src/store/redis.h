@@ -173,6 +173,12 @@ int64_t latch_redis_started(latch_store *base);
 /* ---- redis_debt.c */
 
 void latch_redis_debts_init(redis_store *store);
+/*
+ * To be called before the store is closed: pays what is owed and awaits the answers, for a second
+ * at most. A server that cannot write its answers gives a client up, with all that it has not read
+ * yet.
+ */
+void latch_redis_debts_settle(redis_store *store);
 /* To be called when the connection has ended. */
 void latch_redis_debts_end(redis_store *store);
 /*

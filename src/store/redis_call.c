@@ -309,24 +309,6 @@ static bool deal_out(redis_connection *connection)
     return false;
 }
 
-void latch_redis_finish(redis_connection *connection, int64_t patience_ns)
-{
-    int64_t now_ns = latch_engine_now_ns(connection->engine), end_ns = now_ns + patience_ns;
-
-    while (now_ns < end_ns && connection->stage == REDIS_READY && latch_redis_receive(connection)
-           && connection->calls.next != &connection->calls) {
-        const struct timespec left = {.tv_sec = (time_t) ((end_ns - now_ns) / LATCH_NS_PER_S),
-                                      .tv_nsec = (long) ((end_ns - now_ns) % LATCH_NS_PER_S)};
-        struct pollfd polled = {.fd = connection->descriptor.fd, .events = POLLIN};
-
-        if (connection->unsent_length > 0) {
-            polled.events |= POLLOUT;
-        }
-        ppoll(&polled, 1, &left, NULL);
-        now_ns = latch_engine_now_ns(connection->engine);
-    }
-}
-
 bool latch_redis_receive(redis_connection *connection)
 {
     int result;

@@ -106,12 +106,6 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
 void latch_redis_gather(redis_connection *connection, bool on);
 /* Writes and reads what can be without waiting, tells the calls. False when it is closed now. */
 bool latch_redis_receive(redis_connection *connection);
-/*
- * To be called before a connection is closed for good: waits until what was sent is answered, for
- * so long at most. A server that cannot write its answers gives a client up, with all that it has
- * not read yet.
- */
-void latch_redis_finish(redis_connection *connection, int64_t patience_ns);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
 /* Frees a call that was answered or lost; abandons one that was not. */

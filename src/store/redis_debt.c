@@ -15,6 +15,10 @@
 /* Payments on their way at a time, of 5 kB each, when the server has not answered for so long. */
 #define PAYMENTS_MAX 64
 #define SILENCE_NS (100 * LATCH_NS_PER_MS)
+/* How long the end of a program waits for the answers to releases that nobody has awaited; and how
+   often those are sent that the server could not carry out. */
+#define LAST_ANSWERS_NS LATCH_NS_PER_S
+#define LAST_PAUSE_NS (5 * LATCH_NS_PER_MS)
 
 typedef struct redis_debt {
     latch_link link; /* in store->debts, unless it is being paid */
@@ -146,5 +150,50 @@ void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_n
         } else if (!is_silent || store->store.unheard < PAYMENTS_MAX || concerns(debt, lease)) {
             go_on = pay(store, debt, now_ns);
         }
+    }
+}
+
+static void sleep_until(const latch_engine *engine, const latch_op *op, latch_status status)
+{
+    int64_t left_ns = op->wake_ns - latch_engine_now_ns(engine);
+    struct pollfd polled = {.fd = status == LATCH_WANT_IO ? op->fd : -1, .events = op->events};
+    struct timespec left;
+
+    left_ns = left_ns > 0 ? left_ns : 0;
+    left.tv_sec = (time_t) (left_ns / LATCH_NS_PER_S);
+    left.tv_nsec = (long) (left_ns % LATCH_NS_PER_S);
+    ppoll(&polled, 1, &left, NULL);
+}
+
+void latch_redis_debts_settle(redis_store *store)
+{
+    const latch_engine *engine = store->store.engine;
+    int64_t now_ns = latch_engine_now_ns(engine), end_ns = now_ns + LAST_ANSWERS_NS;
+    int64_t next_ns = now_ns;
+    latch_error error;
+    latch_op op = {.error = &error, .sent_ns = now_ns};
+
+    while (store->generation == engine->generation && now_ns < end_ns
+           && (store->store.unheard > 0 || !latch_redis_is_debtless(store))) {
+        latch_status status;
+
+        op.wake_ns = LATCH_NEVER;
+        status = latch_redis_connect(&store->connection, &op, now_ns);
+        if (LATCH_FAILED(status)) {
+            return;
+        }
+        if (status == LATCH_DONE && now_ns >= next_ns) {
+            latch_redis_pay(store, NULL, now_ns);
+            next_ns = now_ns + LAST_PAUSE_NS;
+        }
+        if (status == LATCH_DONE) {
+            status = latch_redis_want(&store->connection,
+                                      latch_redis_is_debtless(store) ? end_ns : next_ns, &op);
+        }
+        op.wake_ns = op.wake_ns < end_ns ? op.wake_ns : end_ns;
+        if (store->store.unheard > 0 || !latch_redis_is_debtless(store)) {
+            sleep_until(engine, &op, status);
+        }
+        now_ns = latch_engine_now_ns(engine);
     }
 }
