@@ -122,9 +122,8 @@ enum latch_capability {
     LATCH_PUSH = 1 << 3,         /* a waiter is woken by the release */
     LATCH_FENCING = 1 << 4,      /* exclusive leases carry a fencing token */
     LATCH_SERIALIZABLE = 1 << 5, /* the token alone proves ownership, also in another process */
-    LATCH_THREAD_SAFE = 1 << 6,  /* may be driven by the renewal thread */
-    LATCH_LISTING = 1 << 7,      /* can tell which locks are held (LATCH_LIST) */
-    LATCH_SESSIONS = 1 << 8,     /* holders are sessions with a server, not processes */
+    LATCH_LISTING = 1 << 6,      /* can tell which locks are held (LATCH_LIST) */
+    LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
 };
 
 typedef struct latch_store_info {

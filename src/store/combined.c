@@ -53,7 +53,7 @@ static size_t count_leaves(const latch_store *store)
 /* Whatever all members can, and what one does is to be reckoned with. */
 static unsigned capabilities_of(const combined_store *store)
 {
-    unsigned any = 0, all = LATCH_SERIALIZABLE | LATCH_THREAD_SAFE;
+    unsigned any = 0, all = LATCH_SERIALIZABLE;
 
     for (size_t at = 0; at < store->count; at++) {
         any |= store->members[at]->info->capabilities;
@@ -318,7 +318,6 @@ static void let_go(latch_op *op, int64_t now_ns)
     if (waits_for_all(op, now_ns)) {
         return;
     }
-
     EACH_MEMBER(store, hold, member)
     {
         if (hold->verdict == HOPELESS && acquires(op)) {

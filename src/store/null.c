@@ -22,8 +22,7 @@ const latch_store_class latch_null_store = {
     .info =
         {
             .name = "null",
-            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE
-                            | LATCH_THREAD_SAFE,
+            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE,
         },
     .size = sizeof(latch_store),
     .begin = null_begin,

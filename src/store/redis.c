@@ -13,6 +13,7 @@
  */
 #include "redis.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* How long a lock is to be given back at least, as nobody may know when it expires. */
@@ -241,8 +242,8 @@ static latch_status fail_overdue(latch_op *op)
     latch_redis_close(&store->connection);
     op->attempts |= REDIS_TROUBLE;
     latch_redis_wait_fails_since(op, op->sent_ns);
-    return latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s did not answer within %g s",
-                      store->options.address,
+    return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                      "Redis at %s did not answer within %g s", store->options.address,
                       op->request.patience_ms > 0
                           ? (double) op->request.patience_ms / 1000
                           : (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);
@@ -292,7 +293,7 @@ static latch_status await(latch_op *op, int64_t now_ns)
     }
     op->state = unsent(store);
     if (call->state == REDIS_ANSWERED) {
-        store->heard_ns = now_ns;
+        latch_redis_note_answer(store, now_ns);
         status = conclude(op, call->reply, now_ns);
     } else if (call->state == REDIS_UNANSWERED) {
         status = fail_overdue(op);
@@ -438,6 +439,9 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     if ((op->attempts & REDIS_TROUBLE) != 0 && latch_redis_outlives(op, now_ns)) {
         return LATCH_WANT_TIMER;
     }
+    if (LATCH_FAILED(status)) {
+        latch_redis_note_silence(op, now_ns);
+    }
     if (!LATCH_WANTS(status) && op->lease->state != NULL) {
         if (LATCH_FAILED(status)
             || (status == LATCH_CONFLICT && latch_redis_is_queued(op->lease))) {
@@ -448,6 +452,19 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     return status;
 }
 
+/* The lock is to be given back, whenever that can be. False when memory ran out. */
+static bool owe(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    const redis_target target = target_of(lease);
+    bool is_owed = latch_redis_owe(latch_redis_store_of(op), &target, debt_end(lease, now_ns));
+
+    if (is_owed) {
+        note_release(lease);
+    }
+    return is_owed;
+}
+
 /*
  * A release that nobody awaits is a debt. If it cannot be sent now its caller hears of that, and it
  * stays a debt.
@@ -455,20 +472,19 @@ static latch_status advance(latch_op *op, int64_t now_ns)
 static latch_status detach(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
-    latch_lease *lease = op->lease;
-    const redis_target target = target_of(lease);
     latch_status status;
 
     if ((op->attempts & REDIS_SENT) == 0) {
-        if (!latch_redis_owe(store, &target, debt_end(lease, now_ns))) {
+        if (!owe(op, now_ns)) {
             return latch_fail_memory(op->error);
         }
-        note_release(lease);
         op->attempts |= REDIS_SENT;
     }
     status = latch_redis_connect(&store->connection, op, now_ns);
     if (status == LATCH_DONE) {
         latch_redis_pay(store, NULL, now_ns);
+    } else if (LATCH_FAILED(status)) {
+        latch_redis_note_silence(op, now_ns);
     }
     return status;
 }
@@ -481,6 +497,7 @@ static latch_status redis_step(latch_op *op, int64_t now_ns)
 static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
+    bool is_avoided = latch_redis_is_avoided(op);
 
     if (op->lease->resource_length >= sizeof(REDIS_OWN_KEYS) - 1
         && memcmp(op->lease->resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0) {
@@ -511,6 +528,11 @@ static latch_status redis_begin(latch_op *op)
         if (status != LATCH_DONE) {
             return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
         }
+    }
+    if (is_avoided) {
+        return op->request.kind == LATCH_RELEASE && !owe(op, op->sent_ns)
+                   ? latch_fail_memory(op->error)
+                   : latch_redis_fail_avoided(op);
     }
     return redis_step(op, op->sent_ns);
 }
@@ -544,12 +566,12 @@ static void redis_abandon(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     bool is_awaited = op->request.kind == LATCH_RELEASE && !op->request.detach;
-    int64_t end_ns = debt_end(op->lease, latch_engine_now_ns(store->store.engine));
+    int64_t now_ns = latch_engine_now_ns(store->store.engine);
+    int64_t end_ns = debt_end(op->lease, now_ns);
     const redis_target target = target_of(op->lease);
 
     if (is_awaited && !is_sent(op)) {
-        latch_redis_owe(store, &target, end_ns);
-        note_release(op->lease);
+        owe(op, now_ns);
     } else if (is_sent(op)) {
         redis_call *call = op->state;
 
@@ -567,7 +589,7 @@ const latch_store_class latch_redis_store = {
             .name = "redis",
             .state_name = "Symfony\\Component\\Lock\\Store\\RedisStore",
             .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
-                            | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_THREAD_SAFE,
+                            | LATCH_FENCING | LATCH_SERIALIZABLE,
         },
     .size = sizeof(redis_store),
     .open = redis_open,

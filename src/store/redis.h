@@ -2,8 +2,8 @@
  * Inside the Redis store: redis.c (requests), redis_hold.c (whose hold it is), redis_wait.c (when
  * those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c (what is
  * sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
- * redis_debt.c (releases that nobody awaits), redis_connection.c and redis_call.c (how it gets
- * there).
+ * redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
+ * redis_connection.c and redis_call.c (how it gets there).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
@@ -169,6 +169,16 @@ void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns);
 void latch_redis_ask_age(redis_store *store, int64_t now_ns);
 /* For the store's class. */
 int64_t latch_redis_started(latch_store *base);
+
+/* ---- redis_silence.c */
+
+/* The request has failed, as op->error says. */
+void latch_redis_note_silence(const latch_op *op, int64_t now_ns);
+/* A request was answered. */
+void latch_redis_note_answer(redis_store *store, int64_t now_ns);
+/* Is the server not to be asked now? Then that is the error that it ends with. */
+bool latch_redis_is_avoided(const latch_op *op);
+latch_status latch_redis_fail_avoided(latch_op *op);
 
 /* ---- redis_debt.c */
 

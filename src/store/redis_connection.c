@@ -192,6 +192,7 @@ static latch_status start(redis_connection *connection, latch_op *op, int64_t no
 {
     const redis_options *options = connection->options;
 
+    connection->begun_ns = now_ns;
     connection->deadline_ns = now_ns + options->connect_timeout_ns;
     if (options->host != NULL) {
         connection->resolution =

@@ -32,7 +32,8 @@ typedef struct redis_connection {
     redisReplyObjectFunctions reply_functions; /* of `context` */
     latch_resolution *resolution;
     const struct addrinfo *address;       /* that is being tried, and those after it */
-    int64_t connecting_ns;                /* since when */
+    int64_t begun_ns;                     /* when it was begun */
+    int64_t connecting_ns;                /* when an address was known */
     int64_t deadline_ns;                  /* by which it must be READY */
     int64_t address_deadline_ns;          /* by which the next address is tried */
     int64_t retry_ns;                     /* without a socket: when to try the address */

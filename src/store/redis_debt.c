@@ -174,6 +174,7 @@ void latch_redis_debts_settle(redis_store *store)
     latch_op op = {.error = &error, .sent_ns = now_ns};
 
     while (store->generation == engine->generation && now_ns < end_ns
+           && now_ns >= store->store.avoided_until_ns
            && (store->store.unheard > 0 || !latch_redis_is_debtless(store))) {
         latch_status status;
 

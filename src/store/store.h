@@ -98,7 +98,7 @@ struct latch_store {
     const latch_store_class *class;
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
-    /* For combined stores: not asked until then, as it let them wait in vain; for how long. */
+    /* Not asked until then, as it let somebody wait in vain; for how long. */
     int64_t avoided_until_ns, pause_ns;
     size_t unheard;          /* releases on their way whose answers nobody awaits */
     struct latch_twin *twin; /* by which the renewal thread renews; NULL: by none yet */

@@ -281,7 +281,7 @@ static void a_release_is_sent_once(void **state)
         assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
     }
     assert_in_range(redis_count_calls("evalsha"), 2 * 2 * 100, 3 * 2 * 100);
-    assert_int_equal(redis_count_calls("eval"), 0);
+    assert_in_range(redis_count_calls("eval"), 0, 10); /* where it was too far behind */
 }
 
 static int64_t uptime_ns(void)

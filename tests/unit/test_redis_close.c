@@ -10,7 +10,7 @@
 
 static latch_store *store;
 static latch_lease leases[LOCKS];
-static char names[LOCKS][8];
+static char names[LOCKS][24];
 
 static int setup(void **state)
 {

@@ -1,0 +1,158 @@
+/* A server that lets everybody wait in vain costs not each of them its time-out. */
+#include "redis_store.h"
+
+#include "store/redis.h"
+
+#define FIRST_PAUSE_NS LATCH_NS_PER_S
+#define LONGEST_PAUSE_NS (16 * LATCH_NS_PER_S)
+
+static latch_store *store;
+static latch_lease *lease;
+
+static int setup(void **state)
+{
+    if (redis_store_setup(state) != 0) {
+        return -1;
+    }
+    store = redis_open("redis://127.0.0.1:%d?timeout=0.2&read_timeout=0.2", unit_redis.port);
+    lease = redis_lease_in(store, "r");
+    return 0;
+}
+
+static bool is_avoided(latch_lease *one, latch_op_kind kind)
+{
+    return redis_failed(redis_run(one, kind), "let others wait in vain, and is asked again in ");
+}
+
+static bool is_silent(latch_op_kind kind)
+{
+    return redis_failed(redis_run(lease, kind), "did not answer within 0.2 s");
+}
+
+/* On a connection that nothing has come on yet. */
+static void let_it_be_avoided(void)
+{
+    redis_hold_server();
+    UNIT_CHECK(is_silent(LATCH_ACQUIRE));
+}
+
+static void who_comes_after_one_that_waited_in_vain_is_told_at_once(void **state)
+{
+    static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED, LATCH_REFRESH,
+                                          LATCH_PROBE};
+    latch_lease *held = redis_lease_in(store, "s");
+
+    (void) state;
+    UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
+    latch_redis_close(&((redis_store *) store)->connection);
+    let_it_be_avoided();
+    for (size_t at = 0; at < sizeof(kinds) / sizeof(kinds[0]); at++) {
+        UNIT_CHECK(is_avoided(held, kinds[at]));
+        UNIT_CHECK(unit_held(held) && !unit_held(lease) && !lease->busy);
+    }
+    redis_let_server_go();
+}
+
+/* A router that has forgotten a connection says nothing either. */
+static void one_connection_that_fell_silent_says_nothing_of_the_next(void **state)
+{
+    (void) state;
+    redis_expect_working(lease);
+    redis_hold_server();
+    UNIT_CHECK(is_silent(LATCH_ACQUIRE));
+    redis_let_server_go();
+    redis_expect_working(lease);
+}
+
+static void a_server_that_is_back_is_found_at_the_pauses_end(void **state)
+{
+    (void) state;
+    let_it_be_avoided();
+    redis_let_server_go();
+    UNIT_CHECK(is_avoided(lease, LATCH_ACQUIRE));
+    unit.ahead_ns += FIRST_PAUSE_NS;
+    redis_expect_working(lease);
+    redis_expect_working(lease);
+}
+
+static void the_pauses_grow_to_an_end(void **state)
+{
+    int64_t pause_ns = FIRST_PAUSE_NS;
+
+    (void) state;
+    let_it_be_avoided();
+    for (int round = 0; round < 6; round++) {
+        UNIT_CHECK(is_avoided(lease, LATCH_ACQUIRE));
+        UNIT_CHECK(store->pause_ns == pause_ns);
+        unit.ahead_ns += pause_ns;
+        UNIT_CHECK(is_silent(LATCH_ACQUIRE));
+        pause_ns = 2 * pause_ns < LONGEST_PAUSE_NS ? 2 * pause_ns : LONGEST_PAUSE_NS;
+    }
+    redis_let_server_go();
+    unit.ahead_ns += pause_ns;
+    redis_expect_working(lease);
+    UNIT_CHECK(store->pause_ns == 0);
+}
+
+/* It costs nobody anything to be refused. */
+static void a_server_that_is_not_there_is_asked_each_time(void **state)
+{
+    (void) state;
+    unit_redis_kill();
+    for (int round = 0; round < 3; round++) {
+        UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "Connection refused"));
+    }
+    unit_redis_start(NULL);
+    redis_expect_working(lease);
+}
+
+static void what_is_released_meanwhile_is_given_back_later(void **state)
+{
+    latch_lease *two[] = {redis_lease_in(store, "s"), redis_lease_in(store, "t")};
+
+    (void) state;
+    for (size_t at = 0; at < 2; at++) {
+        UNIT_CHECK(redis_run(two[at], LATCH_ACQUIRE) == LATCH_DONE);
+    }
+    latch_redis_close(&((redis_store *) store)->connection);
+    let_it_be_avoided();
+    UNIT_CHECK(is_avoided(two[0], LATCH_RELEASE) && !unit_held(two[0]));
+    UNIT_CHECK(redis_failed(unit_run_request(two[1], redis_detached_release()), "in vain"));
+    redis_let_server_go();
+    unit.ahead_ns += FIRST_PAUSE_NS;
+    redis_expect_working(lease);
+    UNIT_CHECK(redis_is_free("s") && redis_is_free("t"));
+}
+
+/* It has pauses of its own, and a lease to lose. */
+static void a_renewal_is_sent_all_the_same(void **state)
+{
+    latch_request renewal = redis_request(LATCH_REFRESH);
+    latch_lease *held = redis_lease_in(store, "s");
+
+    (void) state;
+    UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
+    latch_redis_close(&((redis_store *) store)->connection);
+    let_it_be_avoided();
+    redis_let_server_go();
+    renewal.patience_ms = 1000;
+    UNIT_CHECK(unit_run_request(held, renewal) == LATCH_DONE);
+}
+
+#define SILENCE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, redis_store_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SILENCE_TEST(who_comes_after_one_that_waited_in_vain_is_told_at_once),
+        SILENCE_TEST(one_connection_that_fell_silent_says_nothing_of_the_next),
+        SILENCE_TEST(a_server_that_is_back_is_found_at_the_pauses_end),
+        SILENCE_TEST(the_pauses_grow_to_an_end),
+        SILENCE_TEST(a_server_that_is_not_there_is_asked_each_time),
+        SILENCE_TEST(what_is_released_meanwhile_is_given_back_later),
+        SILENCE_TEST(a_renewal_is_sent_all_the_same),
+    };
+
+    return cmocka_run_group_tests_name("redis silence", tests, unit_redis_group_setup,
+                                       unit_redis_group_teardown);
+}
