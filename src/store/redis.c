@@ -561,24 +561,31 @@ static latch_status redis_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
+/* It is not where the script was unknown, or the connection lost. */
+static bool is_carried_out(const redis_call *call)
+{
+    return call->state == REDIS_ANSWERED && call->reply->type != REDIS_REPLY_ERROR;
+}
+
 /* A release that is not awaited is a debt, from its beginning or from now on. */
 static void redis_abandon(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
-    bool is_awaited = op->request.kind == LATCH_RELEASE && !op->request.detach;
+    redis_call *call = is_sent(op) ? op->state : NULL;
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
-    int64_t end_ns = debt_end(op->lease, now_ns);
     const redis_target target = target_of(op->lease);
 
-    if (is_awaited && !is_sent(op)) {
-        owe(op, now_ns);
-    } else if (is_sent(op)) {
-        redis_call *call = op->state;
-
-        if (!is_awaited || call->state != REDIS_UNANSWERED
-            || !latch_redis_owe_answer(store, call, &target, end_ns)) {
-            latch_redis_call_free(&store->connection, call);
+    if (op->request.kind == LATCH_RELEASE && !op->request.detach) {
+        if (call != NULL && call->state == REDIS_UNANSWERED) {
+            if (latch_redis_owe_answer(store, call, &target, debt_end(op->lease, now_ns))) {
+                call = NULL;
+            }
+        } else if (call == NULL || !is_carried_out(call)) {
+            owe(op, now_ns);
         }
+    }
+    if (call != NULL) {
+        latch_redis_call_free(&store->connection, call);
     }
     latch_redis_wait_end(op->lease);
 }

@@ -255,6 +255,8 @@ static void use_wire_again(latch_store *store)
 
     assert_int_equal(redis_wire_finish(&op, unit_begin(&op, other, redis_request(LATCH_ACQUIRE))),
                      LATCH_DONE);
+    assert_int_equal(redis_wire_finish(&op, unit_begin(&op, other, redis_request(LATCH_RELEASE))),
+                     LATCH_DONE);
 }
 
 static void a_renewal_that_was_left_is_no_release(void **state)
@@ -297,6 +299,43 @@ static void a_release_that_was_left_before_it_could_be_sent_is_sent(void **state
     unit_redis_ask("SELECT 1");
     assert_true(redis_is_free("r"));
     unit_redis_ask("SELECT 0");
+}
+
+/* Its answer, that the script is unknown, is read by the request of another lease. */
+static void a_release_that_was_left_is_sent_again_to_a_server_that_did_not_know_the_script(
+    void **state)
+{
+    latch_lease *lease = redis_lease("r"), *other = redis_lease("other");
+    latch_op op;
+
+    (void) state;
+    assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_redis_ask("SCRIPT FLUSH");
+    redis_send(&op, lease, redis_request(LATCH_RELEASE));
+    assert_true(latch_op_leave(&op));
+    assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    assert_false(redis_is_free("r"));
+    latch_left_drop(lease);
+    assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    assert_true(redis_is_free("r"));
+}
+
+/* Another request has found that it is lost, and made the connection anew. */
+static void a_release_that_was_left_is_sent_again_on_the_next_connection(void **state)
+{
+    latch_lease *lease = redis_lease_on_wire(LATCH_EXCLUSIVE);
+    latch_store *store = lease->store;
+    latch_op op;
+
+    (void) state;
+    redis_send(&op, lease, redis_request(LATCH_RELEASE));
+    assert_true(latch_op_leave(&op));
+    redis_wire_cut();
+    use_wire_again(store);
+    assert_false(redis_is_free("r"));
+    latch_left_drop(lease);
+    use_wire_again(store);
+    assert_true(redis_is_free("r"));
 }
 
 static void a_server_that_is_a_replica_now_is_asked_on_no_old_connection(void **state)
@@ -396,6 +435,8 @@ int main(void)
         REDIS_TEST(a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent),
         REDIS_TEST(a_renewal_that_was_left_is_no_release),
         REDIS_TEST(a_release_that_was_left_before_it_could_be_sent_is_sent),
+        REDIS_TEST(a_release_that_was_left_is_sent_again_to_a_server_that_did_not_know_the_script),
+        REDIS_TEST(a_release_that_was_left_is_sent_again_on_the_next_connection),
         REDIS_TEST(a_server_that_is_a_replica_now_is_asked_on_no_old_connection),
         REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
         REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),
