@@ -64,6 +64,22 @@ static void what_is_to_be_released_while_the_store_connects_anew_is_released(voi
     expect_all_free(1);
 }
 
+/* As the last member of a quorum, whose others have decided, is left. */
+static void a_release_that_was_left_is_sent_again_to_a_server_that_does_not_know_the_script(
+    void **state)
+{
+    latch_op op;
+
+    (void) state;
+    acquire(1);
+    unit_redis_ask("SCRIPT FLUSH");
+    redis_send(&op, &leases[0], redis_request(LATCH_RELEASE));
+    assert_true(latch_op_leave(&op));
+    latch_lease_drop(&leases[0]);
+    latch_store_close(store);
+    expect_all_free(1);
+}
+
 static void a_server_that_is_silent_for_a_while_is_told_of_all_releases(void **state)
 {
     (void) state;
@@ -118,6 +134,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             what_is_to_be_released_while_the_store_connects_anew_is_released, setup,
+            redis_store_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_release_that_was_left_is_sent_again_to_a_server_that_does_not_know_the_script, setup,
             redis_store_teardown),
         cmocka_unit_test_setup_teardown(a_server_that_is_silent_for_a_while_is_told_of_all_releases,
                                         setup, redis_store_teardown),
