@@ -62,11 +62,17 @@ do {
     $queued[] = $last = @stream_socket_client("tcp://$address", $n, $m, 0.2);
 } while ($last !== false && count($queued) < 10);
 check($last === false, 'the queue is full');
-$lock = new Lock(new Key('r'), new RedisStore("redis://$address?timeout=0.2"));
-ends('throws', 0.2, fn () => $lock->acquire(), 'connect');
-ends('throws', 0.2, fn () => $lock->acquire(true), 'connect and wait');
-ends(false, 0.05, fn () => $lock->acquire(true, 0.05), 'connect and wait less');
-check(!$lock->isHeld(), 'not held');
+foreach ([
+    'connect' => ['throws', 0.2, fn ($lock) => $lock->acquire()],
+    'connect and wait' => ['throws', 0.2, fn ($lock) => $lock->acquire(true)],
+    'connect and wait less' => [false, 0.05, fn ($lock) => $lock->acquire(true, 0.05)],
+] as $case => [$expected, $least, $call]) {
+    // Each has a connection of its own: who comes after one that waited in vain is told at once (away.phpt).
+    $store = new RedisStore("redis://$address?timeout=0.2&persistent_id=" . urlencode($case));
+    $lock = new Lock(new Key('r'), $store);
+    ends($expected, $least, fn () => $call($lock), $case);
+    check(!$lock->isHeld(), "$case: not held");
+}
 echo "done\n";
 --EXPECT--
 done
