@@ -388,6 +388,7 @@ static bool can_be_lost(const latch_store *store)
 
 void latch_renewal_free(latch_renewal *renewal)
 {
+    end_watch(renewal);
     if (renewal->twin_lease != NULL) {
         latch_twin_lease_free(renewal->twin_lease);
     }

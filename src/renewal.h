@@ -104,7 +104,7 @@ typedef struct latch_renewer {
     bool is_stopping;
     int64_t wake_ns;       /* when the thread looks around by itself */
     int64_t next_watch_ns; /* when it looks after those that are watched: part of that */
-    latch_link forgotten;  /* what a fork has copied, which nobody may touch */
+    latch_link forgotten;  /* twins that a fork has copied, to which stores still point */
 
     /* The renewal thread's. */
     latch_link active; /* of latch_twin: those that have something due, or on its way */
@@ -164,7 +164,7 @@ void latch_twin_lease_free(latch_lease *lease);
 /* One turn of the thread. */
 void latch_renewer_turn(latch_renewer *renewer, bool has_watch_ended);
 void latch_renewals_free_removed(latch_renewer *renewer);
-/* Frees what is on its way for leases that are gone: there will be no turn any more. */
+/* Frees what is on its way for leases that are gone: no turn will end it. */
 void latch_renewals_abandon(latch_renewer *renewer);
 
 /* ---- renewal_thread.c ------------------------------------------------------------------------ */

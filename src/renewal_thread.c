@@ -228,6 +228,9 @@ latch_status latch_renewer_start(latch_renewer *renewer, latch_error *error)
     if (renewer->wake.fd >= 0) {
         return LATCH_DONE;
     }
+    /* What a fork has copied. */
+    latch_renewals_abandon(renewer);
+    latch_renewals_free_removed(renewer);
     fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0) {
         return latch_fail(error, LATCH_ERROR_SYSTEM, errno,
@@ -273,6 +276,16 @@ static bool stop(latch_renewer *renewer)
     return true;
 }
 
+static void move_all(latch_link *to, latch_link *from)
+{
+    while (from->next != from) {
+        latch_link *link = from->next;
+
+        latch_link_remove(link);
+        latch_link_append(to, link);
+    }
+}
+
 bool latch_renewer_destroy(latch_renewer *renewer)
 {
     latch_engine *engine = renewer->engine;
@@ -282,6 +295,7 @@ bool latch_renewer_destroy(latch_renewer *renewer)
     }
     latch_renewals_abandon(renewer);
     latch_renewals_free_removed(renewer);
+    move_all(&renewer->twins, &renewer->forgotten);
     while (renewer->twins.next != &renewer->twins) {
         latch_twin_close(renewer, LATCH_CONTAINER(renewer->twins.next, latch_twin, link));
     }
@@ -309,19 +323,9 @@ void latch_renewer_after_fork_in_parent(latch_renewer *renewer)
     pthread_mutex_unlock(&renewer->turn);
 }
 
-static void move_all(latch_link *to, latch_link *from)
-{
-    while (from->next != from) {
-        latch_link *link = from->next;
-
-        latch_link_remove(link);
-        latch_link_append(to, link);
-    }
-}
-
 /*
- * There is no thread here. What it had in hand is left alone, for ever: a child of a process with
- * threads may call nothing here that frees it, and leases and stores still point to some of it.
+ * There is no thread here, and nothing is kept. What was is freed when a thread is started, or at
+ * the end: a child of a process with threads may not call what frees it.
  */
 void latch_renewer_after_fork_in_child(latch_renewer *renewer)
 {
@@ -329,19 +333,20 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
          link = link->next) {
         latch_link_init(&LATCH_CONTAINER(link, latch_mailbox, link)->losses);
     }
-    for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
-        latch_renewal_follow(LATCH_CONTAINER(link, latch_renewal, link), INT64_MIN);
-    }
     latch_table_take_all(&renewer->table);
-    move_all(&renewer->forgotten, &renewer->renewals);
-    move_all(&renewer->forgotten, &renewer->removed);
+    while (renewer->renewals.next != &renewer->renewals) {
+        latch_renewal *renewal = LATCH_CONTAINER(renewer->renewals.next, latch_renewal, link);
+
+        latch_renewal_follow(renewal, INT64_MIN);
+        latch_link_remove(&renewal->link);
+        if (!renewal->is_in_flight) { /* else its twin has it */
+            latch_link_append(&renewer->removed, &renewal->link);
+        }
+    }
     move_all(&renewer->forgotten, &renewer->twins);
     latch_link_remove(&renewer->wake.link);
     latch_link_init(&renewer->wake.link);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
-    latch_link_init(&renewer->active);
-    renewer->polled = NULL;
-    renewer->polled_count = renewer->polled_size = 0;
     pthread_mutex_unlock(&renewer->mutex);
     pthread_mutex_unlock(&renewer->turn);
 }

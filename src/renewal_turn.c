@@ -335,9 +335,11 @@ void latch_renewals_free_removed(latch_renewer *renewer)
 
 void latch_renewals_abandon(latch_renewer *renewer)
 {
-    for (latch_link *link = renewer->active.next; link != &renewer->active; link = link->next) {
-        latch_twin *twin = LATCH_CONTAINER(link, latch_twin, active);
+    while (renewer->active.next != &renewer->active) {
+        latch_twin *twin = LATCH_CONTAINER(renewer->active.next, latch_twin, active);
 
+        latch_link_remove(&twin->active);
+        twin->is_active = false;
         while (twin->flight.next != &twin->flight) {
             latch_renewal *renewal = LATCH_CONTAINER(twin->flight.next, latch_renewal, flight);
 

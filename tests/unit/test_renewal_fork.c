@@ -104,10 +104,12 @@ static void keep_in_child(unit_process *self, void *argument)
         latch_lease_drop(&unit.leases[at]);
     }
     latch_mailbox_close(unit_mailbox);
+    latch_store_close(redis_other_lease("x")->store);
     latch_store_close(unit.store);
     unit_await_threads(1);
     latch_engine_destroy(unit.engine);
     unit_await_threads(0);
+    UNIT_CHECK(unit.live == 0);
 }
 
 static void a_child_can_keep_leases_of_its_own(void **state)
@@ -220,10 +222,14 @@ static void end_in_child(unit_process *self, void *argument)
 {
     (void) self;
     (void) argument;
-    latch_lease_drop(lease);
+    for (size_t at = 0; at < unit.lease_count; at++) {
+        latch_lease_drop(&unit.leases[at]);
+    }
     latch_mailbox_close(unit_mailbox);
+    latch_store_close(redis_other_lease("x")->store);
     latch_store_close(unit.store);
     latch_engine_destroy(unit.engine);
+    UNIT_CHECK(unit.live == 0);
 }
 
 static void a_child_may_end_what_was_in_flight(void **state)
@@ -232,6 +238,8 @@ static void a_child_may_end_what_was_in_flight(void **state)
 
     (void) state;
     lease = keep_held("r", TTL_MS);
+    keep_held("s", MINUTE);
+    latch_lease_let_go(keep_held("t", TTL_MS));
     redis_hold_server();
     UNIT_AWAIT(unit_is_renewing());
     child = unit_fork(end_in_child, NULL);
