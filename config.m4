@@ -4,11 +4,11 @@ PHP_ARG_ENABLE([latch],
   [whether to enable Latch],
   [AS_HELP_STRING([--enable-latch], [Enable Latch: locks])])
 
-dnl LATCH_FIND_LIBRARY(name, NAME, what, library, pkg-config module)
+dnl LATCH_FIND_LIBRARY(name, NAME, what, library, pkg-config module, with its oldest version if any)
 dnl The option --with-latch-name; the library's version in latch_found_name if it is to be used.
 AC_DEFUN([LATCH_FIND_LIBRARY], [
   PHP_ARG_WITH([latch-$1],
-    [for Latch's $3 store],
+    [for Latch: $3],
     [AS_HELP_STRING([--with-latch-$1], [Latch: $3, needs $4 (yes, no or auto)])],
     [auto],
     [no])
@@ -16,14 +16,14 @@ AC_DEFUN([LATCH_FIND_LIBRARY], [
   if test "$PHP_LATCH_$2" != no; then
     AC_PATH_PROG([PKG_CONFIG], [pkg-config], [no])
     AC_MSG_CHECKING([for $5])
-    if test "$PKG_CONFIG" != no && $PKG_CONFIG --exists $5; then
-      latch_found_$1=`$PKG_CONFIG --modversion $5`
+    if test "$PKG_CONFIG" != no && $PKG_CONFIG --exists "$5"; then
+      latch_found_$1=`$PKG_CONFIG --modversion "$5"`
       AC_MSG_RESULT([$latch_found_$1])
-      AC_DEFINE_UNQUOTED([LATCH_FOUND_$2], ["$4 $latch_found_$1"], [The library of the $3 store])
+      AC_DEFINE_UNQUOTED([LATCH_FOUND_$2], ["$4 $latch_found_$1"], [The library for $3])
     else
       AC_MSG_RESULT([no])
       if test "$PHP_LATCH_$2" = yes; then
-        AC_MSG_ERROR([--with-latch-$1 needs $4; install its development package so that "pkg-config --exists $5" succeeds, or leave the option out])
+        AC_MSG_ERROR([--with-latch-$1 needs $4; install its development package so that pkg-config --exists "$5" succeeds, or leave the option out])
       fi
     fi
   fi
@@ -42,8 +42,8 @@ AC_DEFUN([LATCH_BACKEND], [
     $1: yes ($4 $latch_found_$1)"
     latch_backend_flags="$latch_backend_flags -DLATCH_WITH_$2=1"
     latch_backend_sources="$latch_backend_sources $6"
-    PHP_EVAL_INCLINE([`$PKG_CONFIG --cflags-only-I $5`])
-    PHP_EVAL_LIBLINE([`$PKG_CONFIG --libs $5`], [LATCH_SHARED_LIBADD])
+    PHP_EVAL_INCLINE([`$PKG_CONFIG --cflags-only-I "$5"`])
+    PHP_EVAL_LIBLINE([`$PKG_CONFIG --libs "$5"`], [LATCH_SHARED_LIBADD])
   else
     latch_summary="$latch_summary
     $1: no, as $4 was not found (the development package of it, and pkg-config)"
@@ -87,8 +87,15 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_script.c
       src/store/redis_silence.c
       src/store/redis_subscription.c
+      src/store/redis_tls_options.c
       src/store/redis_wait.c
     ]))
+  if test -n "$latch_found_redis"; then
+    LATCH_BACKEND([openssl], [OPENSSL], [TLS for Redis], [OpenSSL], [openssl >= 1.1.1], m4_normalize([
+        src/store/redis_tls.c
+        src/store/redis_tls_context.c
+      ]))
+  fi
   LATCH_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq], m4_normalize([
       src/store/postgresql.c
       src/store/postgresql_connection.c

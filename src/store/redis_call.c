@@ -10,6 +10,9 @@
 
 /* No reply to a script of ours is nearly as long. */
 #define REPLY_MAX (64 * 1024)
+/* How much a reading takes at most, and how often, if there is more in what TLS has taken. */
+#define READ_MAX (16 * 1024)
+#define READINGS_MAX 64
 #define REPLY_ELEMENTS_MAX 8
 
 #if HIREDIS_MAJOR == 0
@@ -119,7 +122,12 @@ static size_t formatted_size(const redis_command *command)
 /* How much of it the socket takes now. If it is broken, the reading will tell. */
 static size_t write_some(const redis_connection *connection, const char *text, size_t length)
 {
-    ssize_t count = send(connection->descriptor.fd, text, length, MSG_NOSIGNAL);
+    ssize_t count;
+
+    if (connection->tls != NULL) {
+        return latch_redis_tls_write(connection->tls, text, length);
+    }
+    count = send(connection->descriptor.fd, text, length, MSG_NOSIGNAL);
 
     return count > 0 ? (size_t) count : 0;
 }
@@ -186,7 +194,7 @@ static bool write_command(redis_connection *connection, const redis_command *com
     if (text != small) {
         latch_free(connection->engine, text);
     }
-    if (!kept && written > 0) {
+    if (!kept && (written > 0 || (connection->tls != NULL && connection->tls->is_writing))) {
         latch_redis_close(connection); /* in the middle of a command */
     }
     return kept;
@@ -261,6 +269,7 @@ bool latch_redis_make_context(redis_connection *connection)
         context->reader->fn = &connection->reply_functions;
     }
     connection->context = context;
+    connection->is_heard = false;
     return context != NULL;
 }
 
@@ -282,6 +291,41 @@ static bool give_up(redis_connection *connection, const char *trouble)
     return false;
 }
 
+/*
+ * Why a server has closed the connection, when it has not said so. One that expects TLS does so at
+ * the first command.
+ */
+static const char *guess(const redis_connection *connection)
+{
+    return connection->is_heard || connection->tls != NULL || connection->options->host == NULL
+               ? "the server closed the connection"
+               : "the server closed the connection, without an answer to anything; if it expects "
+                 "TLS there, that is \"rediss:\"";
+}
+
+/* Takes what has come to the reader. False at the connection's end, for which `why` gives reasons.
+ */
+static bool read_some(redis_connection *connection, latch_error *why)
+{
+    char text[READ_MAX];
+    ssize_t count;
+
+    if (connection->tls == NULL) {
+        if (redisBufferRead(connection->context) != REDIS_OK) {
+            latch_fail(why, LATCH_ERROR_STORE, 0, "%s", guess(connection));
+            return false;
+        }
+        return true;
+    }
+    count = latch_redis_tls_read(connection->tls, text, sizeof(text), why);
+    if (count > 0
+        && redisReaderFeed(connection->context->reader, text, (size_t) count) != REDIS_OK) {
+        latch_fail_memory(why);
+        return false;
+    }
+    return count >= 0;
+}
+
 /* Gives the replies that are complete to their calls; false when they make no sense. */
 static bool deal_out(redis_connection *connection)
 {
@@ -291,6 +335,7 @@ static bool deal_out(redis_connection *connection)
         if (reply == NULL) {
             return connection->context->reader->len <= REPLY_MAX;
         }
+        connection->is_heard = true;
         if (connection->calls.next == &connection->calls) {
             bool wanted = connection->push != NULL;
 
@@ -311,20 +356,24 @@ static bool deal_out(redis_connection *connection)
 
 bool latch_redis_receive(redis_connection *connection)
 {
-    int result;
+    latch_error why;
+    bool is_open = true;
 
     latch_redis_close_if_forked(connection);
     if (connection->context == NULL) {
         return connection->stage != REDIS_CLOSED;
     }
     write_unsent(connection);
-    result = redisBufferRead(connection->context);
-    /* What came before the end counts: "max number of clients reached" is said and then done. */
-    if (!deal_out(connection)) {
-        return give_up(connection, "the server does not speak Redis's protocol");
+    for (int reading = 0; reading < READINGS_MAX && is_open; reading++) {
+        is_open = read_some(connection, &why);
+        /* What came before the end counts: "max number of clients reached" is said and then done.
+         */
+        if (!deal_out(connection)) {
+            return give_up(connection, "the server does not speak Redis's protocol");
+        }
+        if (connection->tls == NULL || !latch_redis_tls_has_more(connection->tls)) {
+            break;
+        }
     }
-    if (result != REDIS_OK) {
-        return give_up(connection, "the server closed the connection");
-    }
-    return true;
+    return is_open || give_up(connection, why.message);
 }

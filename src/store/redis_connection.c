@@ -34,6 +34,10 @@ static void close_socket(redis_connection *connection)
         redisFreeKeepFd(connection->context);
         connection->context = NULL;
     }
+    if (connection->tls != NULL) {
+        latch_redis_tls_end(connection->engine, connection->tls);
+        connection->tls = NULL;
+    }
     if (connection->has_socket) {
         latch_descriptor_close(connection->engine, &connection->descriptor);
         connection->has_socket = false;
@@ -128,10 +132,13 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
 
 static latch_status time_out(redis_connection *connection, latch_op *op)
 {
+    bool is_encrypting = connection->stage == REDIS_ENCRYPTING;
+
     latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
-                      "cannot connect to Redis at %s within %g s", connection->options->address,
-                      (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S);
+                      "cannot connect to Redis at %s within %g s%s", connection->options->address,
+                      (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S,
+                      is_encrypting ? ": the TLS handshake did not end" : "");
 }
 
 static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
@@ -142,10 +149,22 @@ static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
     return LATCH_WANT_IO;
 }
 
+short latch_redis_events(const redis_connection *connection)
+{
+    bool has_unsent = connection->unsent_length > 0;
+
+    if (connection->tls != NULL) {
+        return latch_redis_tls_events(connection->tls, has_unsent);
+    }
+    return has_unsent ? POLLIN | POLLOUT : POLLIN;
+}
+
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
 {
-    return want(op, connection->descriptor.fd,
-                connection->unsent_length > 0 ? POLLIN | POLLOUT : POLLIN, wake_ns);
+    bool has_more = connection->tls != NULL && latch_redis_tls_has_more(connection->tls);
+
+    return want(op, connection->descriptor.fd, latch_redis_events(connection),
+                has_more ? 0 : wake_ns);
 }
 
 /* Those that are left share what time is left: one that does not answer must not take it all. */
@@ -325,6 +344,54 @@ static latch_status greet(redis_connection *connection, latch_op *op, int64_t no
     return LATCH_DONE;
 }
 
+/* The next address, as this one has failed; or the same, if it was but busy. */
+static latch_status try_again(redis_connection *connection, latch_op *op, int sys_errno,
+                              const char *why, int64_t now_ns)
+{
+    const struct addrinfo *address = connection->address;
+
+    close_socket(connection);
+    connection->stage = REDIS_CONNECTING;
+    connection->retry_ns = now_ns;
+    if (sys_errno == EAGAIN && address->ai_family == AF_UNIX) {
+        connection->retry_ns += BUSY_PAUSE_NS;
+    } else if (address->ai_next != NULL) {
+        choose_address(connection, address->ai_next, now_ns);
+    } else {
+        return fail_to_connect(connection, op, sys_errno, why);
+    }
+    return LATCH_DONE;
+}
+
+static latch_status shake_hands(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    latch_error error;
+    latch_status status = LATCH_DONE;
+
+    if (connection->tls == NULL) {
+        status = latch_redis_tls_begin(connection->options->tls, connection->engine,
+                                       &connection->descriptor, connection->options->host,
+                                       &connection->tls, &error);
+    }
+    if (status == LATCH_DONE) {
+        status = latch_redis_tls_shake_hands(connection->tls, &error);
+    }
+    if (status == LATCH_DONE) {
+        return greet(connection, op, now_ns);
+    }
+    if (status == LATCH_WANT_IO && now_ns < connection->address_deadline_ns) {
+        return want(op, connection->descriptor.fd, latch_redis_tls_events(connection->tls, false),
+                    connection->address_deadline_ns);
+    }
+    if (status == LATCH_ERROR_MEMORY) {
+        latch_redis_close(connection);
+        return latch_fail_memory(op->error);
+    }
+    return status == LATCH_WANT_IO
+               ? try_again(connection, op, ETIMEDOUT, "the TLS handshake did not end", now_ns)
+               : try_again(connection, op, 0, error.message, now_ns);
+}
+
 /* Opens the socket to the address, or looks how that went; the next address when it failed. */
 static latch_status connect_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
@@ -338,22 +405,17 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
     } else {
         why = open_socket(connection);
     }
+    if (why == 0 && connection->options->tls != NULL) {
+        connection->stage = REDIS_ENCRYPTING;
+        return LATCH_DONE;
+    }
     if (why == 0) {
         return greet(connection, op, now_ns);
     }
     if (why == EINPROGRESS) {
         return want(op, connection->descriptor.fd, POLLOUT, connection->address_deadline_ns);
     }
-    close_socket(connection);
-    connection->retry_ns = now_ns;
-    if (why == EAGAIN && connection->address->ai_family == AF_UNIX) {
-        connection->retry_ns += BUSY_PAUSE_NS;
-    } else if (connection->address->ai_next != NULL) {
-        choose_address(connection, connection->address->ai_next, now_ns);
-    } else {
-        return fail_to_connect(connection, op, why, strerror(why));
-    }
-    return LATCH_DONE;
+    return try_again(connection, op, why, strerror(why), now_ns);
 }
 
 /*
@@ -406,7 +468,7 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
 {
     latch_status status = LATCH_DONE;
 
-    if (connection->stage == REDIS_CONNECTING || connection->stage == REDIS_GREETING) {
+    if (connection->stage != REDIS_CLOSED && connection->stage != REDIS_RESOLVING) {
         be_no_more_patient(connection, op);
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
@@ -422,6 +484,9 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
                 break;
             case REDIS_CONNECTING:
                 status = connect_socket(connection, op, now_ns);
+                break;
+            case REDIS_ENCRYPTING:
+                status = shake_hands(connection, op, now_ns);
                 break;
             case REDIS_GREETING:
                 status = await_greeting(connection, op);

@@ -9,6 +9,7 @@
 
 #include "../resolve.h"
 #include "redis_options.h"
+#include "redis_tls.h"
 
 #include <hiredis/hiredis.h>
 #include <sys/un.h>
@@ -17,6 +18,7 @@ typedef enum {
     REDIS_CLOSED,
     REDIS_RESOLVING,  /* the host's name */
     REDIS_CONNECTING, /* to one of its addresses */
+    REDIS_ENCRYPTING, /* the TLS handshake is on its way */
     REDIS_GREETING,   /* AUTH and SELECT are on their way */
     REDIS_READY,
 } redis_stage;
@@ -30,6 +32,7 @@ typedef struct redis_connection {
     latch_descriptor descriptor;               /* the socket; a fork closes it in the child */
     redisContext *context;                     /* from GREETING on */
     redisReplyObjectFunctions reply_functions; /* of `context` */
+    redis_tls_stream *tls; /* on the socket, from ENCRYPTING on; NULL: without TLS */
     latch_resolution *resolution;
     const struct addrinfo *address;       /* that is being tried, and those after it */
     int64_t begun_ns;                     /* when it was begun */
@@ -47,7 +50,8 @@ typedef struct redis_connection {
     bool is_gathering;            /* what is sent is kept back, to go together */
     latch_error failure;          /* while gathering: why it could not be connected, or DONE */
     bool age_asked;               /* see redis_age.c */
-    char trouble[64];             /* why it was closed last */
+    bool is_heard;                /* the server has answered something on it */
+    char trouble[256];            /* why it was closed last */
     struct addrinfo unix_address; /* of a Unix socket, as if it had been resolved */
     struct sockaddr_un unix_name;
 } redis_connection;
@@ -107,6 +111,8 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
 void latch_redis_gather(redis_connection *connection, bool on);
 /* Writes and reads what can be without waiting, tells the calls. False when it is closed now. */
 bool latch_redis_receive(redis_connection *connection);
+/* What to poll for until something can be sent that is to be sent, or something has come. */
+short latch_redis_events(const redis_connection *connection);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
 /* Frees a call that was answered or lost; abandons one that was not. */

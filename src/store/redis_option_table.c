@@ -224,11 +224,6 @@ static latch_status take_sentinel(redis_reading *reading)
     return *reading->option->value == '\0' ? LATCH_DONE : fail_not_yet(reading, "Sentinel");
 }
 
-static latch_status take_ssl(redis_reading *reading)
-{
-    return fail_not_yet(reading, "TLS");
-}
-
 static const struct {
     const char *name;
     latch_status (*take)(redis_reading *reading);
@@ -253,7 +248,7 @@ static const struct {
     {"retry_interval", take_nothing, false},
     {"sentinel", take_sentinel, false},
     {"sentinel_master", take_sentinel, false},
-    {"ssl", take_ssl, true},
+    {"ssl", latch_redis_take_tls_option, true},
     {"tcp_keepalive", take_keepalive, false},
     {"timeout", take_timeout, false},
 };

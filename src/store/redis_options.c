@@ -27,17 +27,22 @@ static bool has_scheme(const char *text, size_t length, const char *scheme)
 }
 
 /* Comes first: what is no DSN for Redis at all is not to be told how its host is written. */
-static latch_status check_scheme(const redis_reading *reading, const char *text, size_t length)
+static latch_status check_scheme(redis_reading *reading, const char *text, size_t length)
 {
-    if (has_scheme(text, length, "rediss") || has_scheme(text, length, "valkeys")) {
+    reading->is_tls = has_scheme(text, length, "rediss") || has_scheme(text, length, "valkeys");
+#ifndef LATCH_WITH_OPENSSL
+    if (reading->is_tls) {
         return fail_not_yet(reading,
-                            "\"rediss:\" and \"valkeys:\" ask for TLS, which this version of "
-                            "Latch does not have yet");
+                            "\"rediss:\" and \"valkeys:\" ask for TLS, which this build of Latch "
+                            "does not have: build it again where OpenSSL's development files "
+                            "(libssl-dev) and pkg-config are installed");
     }
-    return has_scheme(text, length, "redis") || has_scheme(text, length, "valkey")
+#endif
+    return reading->is_tls || has_scheme(text, length, "redis")
+                   || has_scheme(text, length, "valkey")
                ? LATCH_DONE
-               : fail(reading, "it begins with \"redis:\" or \"valkey:\", as in "
-                               "\"redis://localhost:6379\"");
+               : fail(reading, "it begins with \"redis:\" or \"valkey:\", or for TLS with "
+                               "\"rediss:\" or \"valkeys:\", as in \"redis://localhost:6379\"");
 }
 
 /* Symfony's rule: what comes after the last slash of the path is the database, if it is a number or
@@ -117,6 +122,9 @@ static latch_status read_all(redis_reading *reading)
     if (status == LATCH_DONE) {
         status = check_place(reading);
     }
+    if (status == LATCH_DONE) {
+        status = latch_redis_check_tls(reading);
+    }
     return status == LATCH_DONE ? check_database(reading) : status;
 }
 
@@ -178,7 +186,10 @@ static bool copy_texts(const latch_engine *engine, const redis_reading *reading)
     for (char *at = options->host; at != NULL && *at != '\0'; at++) {
         *at = (char) (*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
     }
-    return true;
+    if (reading->is_tls) {
+        options->tls = latch_redis_tls_make(engine, &reading->tls);
+    }
+    return (options->tls != NULL) == reading->is_tls;
 }
 
 static bool make_address(const latch_engine *engine, redis_options *options)
@@ -204,11 +215,19 @@ static bool make_address(const latch_engine *engine, redis_options *options)
 static bool make_identity(const latch_engine *engine, const redis_reading *reading)
 {
     redis_options *options = reading->options;
-    const char *texts[] = {options->host,     options->path,   options->user,
-                           options->password, options->prefix, reading->persistent_id};
-    enum { TEXTS = sizeof(texts) / sizeof(*texts), NUMBER = sizeof("-9223372036854775808 ") };
+    enum { OWN = 7, TEXTS = OWN + REDIS_TLS_TEXT_COUNT, NUMBER = sizeof("-9223372036854775808 ") };
+    char tls[100];
+    const char *texts[TEXTS] = {options->host,
+                                options->path,
+                                options->user,
+                                options->password,
+                                options->prefix,
+                                reading->persistent_id,
+                                tls};
     size_t size = 6 * NUMBER, length;
 
+    latch_redis_describe_tls(reading, tls, sizeof(tls));
+    memcpy(texts + OWN, reading->tls.texts, sizeof(reading->tls.texts));
     for (int at = 0; at < TEXTS; at++) {
         size += NUMBER + (texts[at] != NULL ? strlen(texts[at]) : 0);
     }
@@ -237,6 +256,7 @@ latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, si
     redis_reading reading = {
         .options = options,
         .error = error,
+        .tls = REDIS_TLS_DEFAULTS,
         .prefix = "",
         .persistent_id = "",
         .path_database = -1,
@@ -290,6 +310,10 @@ bool latch_redis_options_copy(latch_engine *engine, const redis_options *from, r
         originals[at] = *texts[at];
         *texts[at] = NULL;
     }
+    if (from->tls != NULL) {
+        to->tls = latch_redis_tls_make(engine, &from->tls->settings);
+        is_copied = to->tls != NULL;
+    }
     for (size_t at = 0; at < TEXT_COUNT && is_copied; at++) {
         const char *text = originals[at];
 
@@ -305,6 +329,8 @@ void latch_redis_options_free(latch_engine *engine, redis_options *options)
 {
     char **texts[TEXT_COUNT];
 
+    latch_redis_tls_free(engine, options->tls);
+    options->tls = NULL;
     find_texts(options, texts);
     for (size_t at = 0; at < TEXT_COUNT; at++) {
         if (*texts[at] != NULL) {

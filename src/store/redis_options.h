@@ -5,7 +5,8 @@
  *     redis://[[user:]password@]/path/of/socket[/database][?option=value&...]
  *     redis:?host[host:port]&option=value
  *
- * or the same with valkey:. The options are those of Symfony's RedisTrait::createConnection():
+ * or the same with valkey:, or, for TLS, with rediss: or valkeys:. The options are those of
+ * Symfony's RedisTrait::createConnection():
  *
  *     timeout       seconds to connect in, 0.001 to 86400; 0 is the default
  *     read_timeout  seconds for a command, the same
@@ -15,6 +16,7 @@
  *     prefix        goes before every key
  *     peers         auto, yes or no: do others wait by polling, whom we must leave a chance?
  *     persistent_id gives a connection of its own to those who name the same one
+ *     ssl[...]      how TLS is to be spoken: see redis_tls_options.c
  *     host[...]     the server, where none stands in the DSN: "host:port" or "/path/of/socket:"
  *
  * class, cluster_command_timeout, cluster_relay_context, failover, lazy, persistent and
@@ -53,6 +55,7 @@ typedef struct redis_options {
     int64_t command_timeout_ns;
     int keepalive_s; /* 0: off */
     redis_peers peers;
+    struct redis_tls *tls; /* NULL: without TLS */
 } redis_options;
 
 /*

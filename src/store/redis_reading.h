@@ -3,6 +3,7 @@
 #define LATCH_REDIS_READING_H
 
 #include "redis_options.h"
+#include "redis_tls.h"
 #include "../dsn.h"
 
 #define REDIS_DSN_ERROR "invalid Redis DSN: "
@@ -22,11 +23,24 @@ typedef struct redis_reading {
     const char *auth_list[2]; /* user and password of "auth[]" */
     int auth_count;
     const char *prefix, *persistent_id;
+    bool is_tls, has_tls_options;
+    redis_tls_settings tls;
     int64_t path_database, option_database; /* -1: not given */
 } redis_reading;
 
 /* Takes reading->option, or says what is wrong with it. */
 latch_status latch_redis_take_option(redis_reading *reading);
+
+/* ---- redis_tls_options.c */
+
+/* Takes reading->option, "ssl[...]". */
+latch_status latch_redis_take_tls_option(redis_reading *reading);
+/* When all are taken: do they go with the rest? */
+latch_status latch_redis_check_tls(const redis_reading *reading);
+/* All of them but the texts, as a text, to tell connections from each other. */
+void latch_redis_describe_tls(const redis_reading *reading, char *text, size_t size);
+
+/* ---- redis_option_table.c */
 
 /* Notes that the server is behind the socket of this path. */
 latch_status latch_redis_take_socket(redis_reading *reading, const char *path, size_t length);
