@@ -15,6 +15,8 @@
 
 /* A Unix socket whose queue is full says so at once; the server empties it in no time. */
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
+/* A Redis that expects no TLS takes what it is sent for the beginning of a command. */
+#define NO_HANDSHAKE "the TLS handshake did not end; does the server speak TLS there?"
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options)
@@ -138,7 +140,7 @@ static latch_status time_out(redis_connection *connection, latch_op *op)
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                       "cannot connect to Redis at %s within %g s%s", connection->options->address,
                       (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S,
-                      is_encrypting ? ": the TLS handshake did not end" : "");
+                      is_encrypting ? ": " NO_HANDSHAKE : "");
 }
 
 static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
@@ -388,7 +390,7 @@ static latch_status shake_hands(redis_connection *connection, latch_op *op, int6
         return latch_fail_memory(op->error);
     }
     return status == LATCH_WANT_IO
-               ? try_again(connection, op, ETIMEDOUT, "the TLS handshake did not end", now_ns)
+               ? try_again(connection, op, ETIMEDOUT, NO_HANDSHAKE, now_ns)
                : try_again(connection, op, 0, error.message, now_ns);
 }
 

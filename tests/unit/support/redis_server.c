@@ -29,19 +29,19 @@ static void look_again(unsigned *looks)
     nanosleep(&pause, NULL);
 }
 
-static void choose_port(void)
+int unit_redis_keep_port(int *keeper)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
     int yes = 1;
 
-    port_keeper = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    UNIT_CHECK(port_keeper >= 0);
+    *keeper = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    UNIT_CHECK(*keeper >= 0);
     /* Redis sets it too: so both can be bound, as only one of them listens. */
-    UNIT_CHECK(setsockopt(port_keeper, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
-    UNIT_CHECK(bind(port_keeper, (struct sockaddr *) &address, sizeof(address)) == 0);
-    UNIT_CHECK(getsockname(port_keeper, (struct sockaddr *) &address, &size) == 0);
-    unit_redis.port = ntohs(address.sin_port);
+    UNIT_CHECK(setsockopt(*keeper, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
+    UNIT_CHECK(bind(*keeper, (struct sockaddr *) &address, sizeof(address)) == 0);
+    UNIT_CHECK(getsockname(*keeper, (struct sockaddr *) &address, &size) == 0);
+    return ntohs(address.sin_port);
 }
 
 /* In the child: becomes the server, which dies with the process that started it. */
@@ -175,7 +175,7 @@ int unit_redis_group_setup(void **state)
     unit_redis = (unit_redis_server){0};
     unit_make_temporary(unit_redis.directory);
     snprintf(unit_redis.socket, sizeof(unit_redis.socket), "%s/redis", unit_redis.directory);
-    choose_port();
+    unit_redis.port = unit_redis_keep_port(&port_keeper);
     unit_redis_start(NULL);
     return 0;
 }

@@ -28,6 +28,8 @@ int unit_redis_group_teardown(void **state);
  */
 int unit_redis_setup(void **state);
 
+/* A free port of 127.0.0.1, which stays the server's until the socket is closed. */
+int unit_redis_keep_port(int *keeper);
 /* Starts it with these options more, NULL at their end; returns when it answers. */
 void unit_redis_start(const char *const *options);
 /* As its operator ends it, and as a crash does; returns when it is gone. */
