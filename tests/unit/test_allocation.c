@@ -1,5 +1,5 @@
 /* Every allocation of whole scenarios fails once, and once all from there on: nothing breaks. */
-#include "redis_store.h"
+#include "redis_tls.h"
 
 static bool failed; /* an injected failure was met */
 
@@ -222,17 +222,16 @@ static latch_status try_in_redis(latch_lease *lease, latch_op_kind kind)
     return status;
 }
 
+static char redis_dsn[256];
+
 static void use_redis_store(void)
 {
     static char long_resource[2000] = "r"; /* its keys are allocated */
     latch_lease *one, *two;
     latch_op op;
     latch_status status;
-    char dsn[64];
-    latch_store_options options = {.dsn = dsn};
+    latch_store_options options = {.dsn = redis_dsn, .dsn_length = strlen(redis_dsn)};
 
-    options.dsn_length =
-        (size_t) snprintf(dsn, sizeof(dsn), "redis://127.0.0.1:%d/1?prefix=p:", unit_redis.port);
     unit.store = latch_store_open(unit.engine, "redis", &options, &unit.error);
     if (!went(unit.store != NULL ? LATCH_DONE : unit.error.status, LATCH_DONE)) {
         return;
@@ -345,6 +344,17 @@ static void the_semaphore_store_survives_every_failed_allocation(void **state)
 static void the_redis_store_survives_every_failed_allocation(void **state)
 {
     (void) state;
+    snprintf(redis_dsn, sizeof(redis_dsn), "redis://127.0.0.1:%d/1?prefix=p:", unit_redis.port);
+    run(use_redis_store, true);
+}
+
+/* But for OpenSSL's own memory. */
+static void tls_to_redis_survives_every_failed_allocation(void **state)
+{
+    (void) state;
+    redis_tls_serve();
+    snprintf(redis_dsn, sizeof(redis_dsn), "rediss://127.0.0.1:%d/1?prefix=p:&ssl[cafile]=%s/ca.crt",
+             redis_tls_server.port, redis_tls_server.directory);
     run(use_redis_store, true);
 }
 
@@ -358,8 +368,9 @@ int main(void)
         cmocka_unit_test(the_semaphore_store_survives_every_failed_allocation),
         cmocka_unit_test(a_flock_promotion_survives_every_failed_allocation),
         UNIT_REDIS_TEST(the_redis_store_survives_every_failed_allocation),
+        UNIT_REDIS_TEST(tls_to_redis_survives_every_failed_allocation),
     };
 
-    return cmocka_run_group_tests_name("allocation", tests, unit_redis_group_setup,
-                                       unit_redis_group_teardown);
+    return cmocka_run_group_tests_name("allocation", tests, redis_tls_group_setup,
+                                       redis_tls_group_teardown);
 }

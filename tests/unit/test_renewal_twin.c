@@ -5,6 +5,7 @@
 #include "keeping.h"
 
 #include "store/redis_options.h"
+#include "store/redis_tls.h"
 
 #include <stdlib.h>
 
@@ -40,6 +41,11 @@ static void expect_copy(const redis_options *copy, const redis_options *original
     assert_int_equal(copy->command_timeout_ns, original->command_timeout_ns);
     assert_int_equal(copy->keepalive_s, original->keepalive_s);
     assert_int_equal(copy->peers, original->peers);
+    assert_int_equal(copy->tls != NULL, original->tls != NULL);
+    for (int text = 0; original->tls != NULL && text < REDIS_TLS_TEXT_COUNT; text++) {
+        expect_own_text(copy->tls->settings.texts[text], original->tls->settings.texts[text]);
+    }
+    assert_true(original->tls == NULL || !copy->tls->settings.verify_peer);
 }
 
 static void options_are_copied_whole_or_not_at_all(void **state)
@@ -49,6 +55,7 @@ static void options_are_copied_whole_or_not_at_all(void **state)
         "redis://user:pass%20word@example.com:7000/5?timeout=1.5&read_timeout=2&tcp_keepalive=9",
         "redis://secret@/run/redis.sock?prefix=app:&dbindex=3",
         "redis://[::1]:6380",
+        "rediss://h?ssl[cafile]=/ca&ssl[passphrase]=secret&ssl[verify_peer]=0",
     };
 
     (void) state;

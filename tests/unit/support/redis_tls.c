@@ -41,14 +41,20 @@ void redis_tls_demand(void)
     unit_redis_ask("CONFIG SET tls-auth-clients yes");
 }
 
-int redis_tls_setup(void **state)
+void redis_tls_serve(void)
 {
     const char *directory = redis_tls_server.directory;
-    int result = redis_store_setup(state);
 
     unit_redis_ask("CONFIG SET tls-port %d tls-auth-clients no tls-ca-cert-file %s/ca.crt"
                    " tls-cert-file %s/server.crt tls-key-file %s/server.key",
                    redis_tls_server.port, directory, directory, directory);
+}
+
+int redis_tls_setup(void **state)
+{
+    int result = redis_store_setup(state);
+
+    redis_tls_serve();
     return result;
 }
 

@@ -20,6 +20,8 @@ int redis_tls_group_setup(void **state);
 int redis_tls_group_teardown(void **state);
 int redis_tls_setup(void **state);
 
+/* The server speaks TLS, after unit_redis_setup() or a start, with the certificate "server". */
+void redis_tls_serve(void);
 /* From now on the server shows this certificate to those who connect. */
 void redis_tls_show(const char *certificate);
 /* From now on it demands one of them. */
