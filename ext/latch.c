@@ -239,6 +239,10 @@ static PHP_MINFO_FUNCTION(latch)
     }
 #ifndef LATCH_WITH_REDIS
     php_info_print_table_row(2, "redis store", "no: built without hiredis");
+#elif defined(LATCH_WITH_OPENSSL)
+    php_info_print_table_row(2, "redis store, TLS", "yes (" LATCH_FOUND_OPENSSL ")");
+#else
+    php_info_print_table_row(2, "redis store, TLS", "no: built without OpenSSL");
 #endif
     describe_later_stores();
     php_info_print_table_end();

@@ -286,7 +286,8 @@ void latch_redis_quote(char *quoted, size_t size, const char *text, size_t lengt
 /* Why the connection cannot be used any more, for an error message. */
 static bool give_up(redis_connection *connection, const char *trouble)
 {
-    snprintf(connection->trouble, sizeof(connection->trouble), "%s", trouble);
+    snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
+             (int) sizeof(connection->trouble) - 1, trouble);
     latch_redis_close(connection);
     return false;
 }

@@ -256,11 +256,15 @@ static const struct {
 #define KNOWN_COUNT (sizeof(known) / sizeof(*known))
 
 /*
- * What comes after "auth" may be the rest of a password with a raw "&" in it, and is not shown.
+ * What comes after a password may be the rest of it, with a raw "&" in it, and is not shown.
  * Others may know the option: Symfony's connections take whatever is given.
  */
 static latch_status fail_unknown(const redis_reading *reading)
 {
+    const char *secret = reading->auth != NULL || reading->auth_count > 0 ? "auth"
+                         : reading->tls.texts[REDIS_TLS_PASSPHRASE] != NULL
+                             ? latch_redis_tls_name(REDIS_TLS_PASSPHRASE)
+                             : NULL;
     char shown[SHOWN_MAX + 1], names[384];
     size_t at = 0, length = 0;
 
@@ -274,12 +278,12 @@ static latch_status fail_unknown(const redis_reading *reading)
         length += (size_t) snprintf(names + length, sizeof(names) - length, "%s%s",
                                     at > 0 ? ", " : "", known[at].name);
     }
-    if (reading->auth != NULL || reading->auth_count > 0) {
+    if (secret != NULL) {
         return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
                           REDIS_DSN_ERROR
-                          "an option after \"auth\" is unknown (is a \"&\" in the password "
+                          "an option after \"%s\" is unknown (is a \"&\" in the password "
                           "not written as \"%%26\"?); known are %s",
-                          names);
+                          secret, names);
     }
     return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
                       REDIS_DSN_ERROR "the option \"%s\" is unknown; known are %s", shown, names);

@@ -33,6 +33,9 @@ typedef struct redis_tls_settings {
     int oldest, newest; /* versions of TLS: 0 for 1.0, to 3 for 1.3 */
 } redis_tls_settings;
 
+/* Those up to there are paths. */
+#define REDIS_TLS_PATH_COUNT (REDIS_TLS_LOCAL_PK + 1)
+
 /* The longest name that a certificate can be checked for: DNS has none that are longer. */
 #define REDIS_TLS_NAME_MAX 253
 
@@ -45,7 +48,7 @@ typedef struct redis_tls {
     struct bio_method_st *transport;
     struct ssl_session_st *session; /* with which the next connection may go on; or NULL */
     char session_name[REDIS_TLS_NAME_MAX + 1]; /* whose it is */
-    struct stat files[REDIS_TLS_LOCAL_PK + 1]; /* as they were when they were read */
+    struct stat files[REDIS_TLS_PATH_COUNT];   /* as they were when they were read */
 } redis_tls;
 
 /* A connection's. */

@@ -19,8 +19,6 @@
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
-enum { FILE_COUNT = REDIS_TLS_LOCAL_PK + 1 };
-
 static const char *path_of(const redis_tls *tls, redis_tls_text text)
 {
     /* One file may have both. */
@@ -38,11 +36,11 @@ static latch_status fail_file(const redis_tls *tls, redis_tls_text text, latch_e
 }
 
 /* Anything but a file might be waited for without end. */
-static latch_status look_at_files(const redis_tls *tls, struct stat files[FILE_COUNT],
+static latch_status look_at_files(const redis_tls *tls, struct stat files[REDIS_TLS_PATH_COUNT],
                                   latch_error *error)
 {
-    memset(files, 0, FILE_COUNT * sizeof(*files));
-    for (redis_tls_text text = 0; text < FILE_COUNT; text++) {
+    memset(files, 0, REDIS_TLS_PATH_COUNT * sizeof(*files));
+    for (redis_tls_text text = 0; text < REDIS_TLS_PATH_COUNT; text++) {
         const char *path = tls->settings.texts[text];
 
         if (path == NULL) {
@@ -60,9 +58,10 @@ static latch_status look_at_files(const redis_tls *tls, struct stat files[FILE_C
     return LATCH_DONE;
 }
 
-static bool are_unchanged(const struct stat before[FILE_COUNT], const struct stat now[FILE_COUNT])
+static bool are_unchanged(const struct stat before[REDIS_TLS_PATH_COUNT],
+                          const struct stat now[REDIS_TLS_PATH_COUNT])
 {
-    for (size_t at = 0; at < FILE_COUNT; at++) {
+    for (size_t at = 0; at < REDIS_TLS_PATH_COUNT; at++) {
         if (before[at].st_dev != now[at].st_dev || before[at].st_ino != now[at].st_ino
             || before[at].st_size != now[at].st_size
             || before[at].st_mtim.tv_sec != now[at].st_mtim.tv_sec
@@ -258,7 +257,7 @@ void latch_redis_tls_drop(redis_tls *tls)
 
 latch_status latch_redis_tls_prepare(redis_tls *tls, latch_error *error)
 {
-    struct stat files[FILE_COUNT];
+    struct stat files[REDIS_TLS_PATH_COUNT];
     latch_status status = look_at_files(tls, files, error);
 
     if (status != LATCH_DONE || (tls->context != NULL && are_unchanged(tls->files, files))) {

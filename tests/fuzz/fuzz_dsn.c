@@ -7,6 +7,7 @@
  */
 #include "dsn.h"
 #include "store/redis_options.h"
+#include "store/redis_tls.h"
 #include "support/expect.h"
 
 #include <string.h>
@@ -55,6 +56,13 @@ static void check_options(const redis_options *options)
     EXPECT(options->connect_timeout_ns <= REDIS_MAX_TIMEOUT_S * LATCH_NS_PER_S);
     EXPECT(options->command_timeout_ns >= LATCH_NS_PER_MS);
     EXPECT(options->command_timeout_ns <= REDIS_MAX_TIMEOUT_S * LATCH_NS_PER_S);
+    if (options->tls != NULL) {
+        const redis_tls_settings *tls = &options->tls->settings;
+
+        EXPECT(options->host != NULL);
+        EXPECT(tls->oldest >= 0 && tls->oldest <= tls->newest && tls->newest <= 3);
+        EXPECT(tls->verify_depth >= 0 && tls->security_level >= -1 && tls->security_level <= 5);
+    }
     EXPECT(options->keepalive_s >= 0 && options->keepalive_s <= REDIS_MAX_KEEPALIVE_S);
 }
 

@@ -353,8 +353,9 @@ static void tls_to_redis_survives_every_failed_allocation(void **state)
 {
     (void) state;
     redis_tls_serve();
-    snprintf(redis_dsn, sizeof(redis_dsn), "rediss://127.0.0.1:%d/1?prefix=p:&ssl[cafile]=%s/ca.crt",
-             redis_tls_server.port, redis_tls_server.directory);
+    snprintf(redis_dsn, sizeof(redis_dsn),
+             "rediss://127.0.0.1:%d/1?prefix=p:&ssl[cafile]=%s/ca.crt", redis_tls_server.port,
+             redis_tls_server.directory);
     run(use_redis_store, true);
 }
 

@@ -31,7 +31,7 @@ static void no_message_has_a_password_in_it(void **state)
 {
     static const char *const patterns[] = {
         /* no DSN, or another's */
-        "*", "*@h", "*:6379", "user:*@h", "*://h", "1redis://*@h", "http://u:*@h", "rediss://u:*@h",
+        "*", "*@h", "*:6379", "user:*@h", "*://h", "1redis://*@h", "http://u:*@h", "rediss:/*@h/r",
         "r%65dis://*@h", "Redis://*@h", "redis//*@h",
         /* raw characters where they may not be, or not so many */
         "redis://u:*@ss@h", "redis://u:p@*@h", "redis://p@*:x", "redis://u:p@*:0",
@@ -62,7 +62,11 @@ static void no_message_has_a_password_in_it(void **state)
         "redis://h?timeout=*", "redis://h?read_timeout=*", "redis://h?tcp_keepalive=*",
         "redis://h?dbindex=*", "redis://h?cluster=*", "redis://h?sentinel=*", "redis://h?host=*",
         "redis://h?ssl[passphrase]=*", "redis://h?ssl=*", "redis:?host[a:*]", "redis:?host[a]=*",
-        "redis:?host[a][password]=*", "redis:?host[a][*]=", "redis:?host[*@a]=x"};
+        "redis:?host[a][password]=*",
+        "rediss://h?ssl[passphrase]=*&ssl[local_pk]=x", "rediss://h?ssl[passphrase]=p&ssl[*]=x",
+        "rediss://h?ssl[*", "rediss://h?ssl[passphrase]=p&*=x", "rediss://h?ssl[crypto_method]=*",
+        "rediss://h?ssl[verify_peer]=*", "rediss://:*@h?ssl[verify_depth]=x",
+        "redis:?host[a][*]=", "redis:?host[*@a]=x"};
 
     (void) state;
     for (size_t at = 0; at < sizeof(patterns) / sizeof(*patterns); at++) {
@@ -114,6 +118,7 @@ static void no_password_stays_in_freed_memory(void **state)
         "redis://user:" MARKER "@h/1?prefix=a", "redis://" MARKER ":x@/run/s",
         "redis://h?auth[]=u&auth[]=" MARKER,    "redis://" MARKER "@h?timeout=x",
         "redis://h?auth=" MARKER "&x",
+        "rediss://h?ssl[passphrase]=" MARKER,
     };
     latch_env env = unit.env;
     latch_engine *engine;
@@ -133,7 +138,7 @@ static void no_password_stays_in_freed_memory(void **state)
             latch_redis_options_free(engine, &options); /* nothing happens */
         }
     }
-    assert_true(freed >= 5 + 3 * 5);
+    assert_true(freed >= 5 + 3 * 5 + 5);
     latch_engine_destroy(engine);
 }
 
@@ -145,6 +150,7 @@ static void every_allocation_may_fail(void **state)
         "redis://user:password@host:1/2?prefix=p&persistent_id=i&timeout=1",
         "redis://password@/run/redis.sock",
         "redis:?host[[::1]:1]",
+        "rediss://host?ssl[cafile]=/ca&ssl[local_cert]=/cert",
     };
 
     (void) state;

@@ -95,7 +95,8 @@ static void files_that_are_of_no_use_are_named(void **state)
     char place[200];
 
     (void) state;
-    redis_tls_expect_failure("localhost:PORT?ssl[cafile]=@none", "the option \"ssl[cafile]\" names");
+    redis_tls_expect_failure("localhost:PORT?ssl[cafile]=@none",
+                             "the option \"ssl[cafile]\" names");
     redis_tls_expect_failure("localhost:PORT?ssl[cafile]=@none", "none\", which is not usable: No");
     redis_tls_expect_failure("localhost:PORT?ssl[cafile]=@ca.key", "\"ssl[cafile]\" names");
     redis_tls_expect_failure("localhost:PORT?ssl[cafile]=@", "it is no file");

@@ -29,6 +29,10 @@ foreach (['redis' => 'hiredis', 'postgresql' => 'libpq', 'mysql' => 'libmariadb'
     $row = $info["$store store"] ?? '';
     check(preg_match("/^yes \\($library [\d.]+\\)$|built without $library$/", $row) === 1, "$store store: $row");
 }
+if (str_starts_with($info['redis store'], 'yes')) {
+    $row = $info['redis store, TLS'] ?? '';
+    check(preg_match('/^yes \(OpenSSL \d\S+\)$|^no: built without OpenSSL$/', $row) === 1, "TLS: $row");
+}
 foreach (['latch.symfony', 'latch.keep_alive', 'latch.throw_on_lost'] as $setting) {
     check_same('Off => Off', $info[$setting] ?? null, $setting);
 }

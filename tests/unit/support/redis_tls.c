@@ -66,8 +66,8 @@ latch_store *redis_tls_open(const char *place)
     for (; *place != '\0'; place++) {
         if (strncmp(place, ":PORT", 5) == 0) {
             place += 4;
-            length += (size_t) snprintf(dsn + length, sizeof(dsn) - length, ":%d",
-                                        redis_tls_server.port);
+            length +=
+                (size_t) snprintf(dsn + length, sizeof(dsn) - length, ":%d", redis_tls_server.port);
         } else if (*place == '@') {
             length += (size_t) snprintf(dsn + length, sizeof(dsn) - length, "%s/",
                                         redis_tls_server.directory);

@@ -45,6 +45,23 @@ works_without_libraries() {
     [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb* ]]
 }
 
+# A build without OpenSSL has Redis, and says how to have TLS.
+works_without_openssl() {
+    local so output
+    so=$(latch_build_copy no-openssl "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
+        --with-latch-openssl=no CFLAGS='-O2 -Wall -Wextra -Wshadow -Werror')
+    if ldd "$so" | grep libssl; then
+        return 1
+    fi
+    # shellcheck disable=SC2016 # PHP's variables
+    output=$("php$LATCH_PHP_VERSION" -n -d extension="$so" -r '
+        echo get_class(new Latch\Store\RedisStore("redis://localhost")), "\n";
+        try { new Latch\Store\RedisStore("rediss://localhost"); }
+        catch (Latch\Exception\InvalidArgumentException $e) { echo $e->getMessage(), "\n"; }')
+    printf '%s\n' "$output"
+    [[ $output == 'Latch\Store\RedisStore'$'\n'*'this build of Latch does not have'*libssl-dev* ]]
+}
+
 # The engine knows neither PHP nor Zend.
 engine_is_free_of_php() {
     ! grep -rnEi '#[[:space:]]*include[[:space:]]*["<](php|zend|tsrm|sapi|main/|ext/)' \
@@ -76,6 +93,7 @@ stage() {
         check "built by $compiler, only get_module is exported" exports_get_module_alone "$compiler"
     done
     check 'it works without client libraries, and says so' works_without_libraries
+    check 'it works without OpenSSL, and says so' works_without_openssl
     check 'src/ includes no header of PHP' engine_is_free_of_php
     check 'stubs/*_arginfo.h are current' arginfo_is_current
     check 'src/ and ext/ are formatted by .clang-format' sources_are_formatted
