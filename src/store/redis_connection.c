@@ -16,7 +16,7 @@
 /* A Unix socket whose queue is full says so at once; the server empties it in no time. */
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
 /* A Redis that expects no TLS takes what it is sent for the beginning of a command. */
-#define NO_HANDSHAKE "the TLS handshake did not end; does the server speak TLS there?"
+#define NO_HANDSHAKE "the TLS handshake did not end, as with a server that speaks no TLS there"
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options)

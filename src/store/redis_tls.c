@@ -219,8 +219,8 @@ static latch_status explain_end(const redis_tls_stream *stream, latch_error *err
 
     if (stream->is_asked && !stream->is_heard) {
         return fail(error, stream->tls->settings.texts[REDIS_TLS_LOCAL_CERT] != NULL
-                               ? "the server closed the connection; does it trust the certificate "
-                                 "of \"ssl[local_cert]\"?"
+                               ? "the server closed the connection, as one that does not trust the "
+                                 "certificate of \"ssl[local_cert]\""
                                : "the server closed the connection; it has asked for a certificate "
                                  "of ours, which \"ssl[local_cert]\" names");
     }
