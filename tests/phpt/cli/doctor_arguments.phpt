@@ -46,7 +46,7 @@ foreach ($faults as $fault) {
 foreach ([
     'redis://:SECRET@' => ['redis:…', 'it names no server'],
     'redis://:SECRET@host?nonsense=1' => ['redis://host', 'nonsense'],
-    'rediss://:SECRET@host' => ['rediss://host', ''],
+    'rediss://:SECRET@host?ssl[passphrase]=SECRET&ssl[local_pk]=x' => ['rediss://host', 'ssl[local_cert]'],
     'memcached://user:SECRET@host' => ['memcached://host', ''],
     'pgsql+advisory:nonsense=SECRET' => ['pgsql+advisory:…', ''],
 ] as $dsn => [$shown, $text]) {

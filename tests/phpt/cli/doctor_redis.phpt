@@ -9,9 +9,9 @@ if (getenv('LATCH_VALGRIND')) {
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_doctor.inc';
-require __DIR__ . '/../../utils/redis.inc';
+require __DIR__ . '/../../utils/redis_tls.inc';
 
-use Latch\Tests\RedisServer;
+use Latch\Tests\{RedisServer, RedisTls};
 
 /** A Sentinel that watches nobody yet. */
 final class Sentinel extends Latch\Tests\Program
@@ -49,6 +49,12 @@ check_same([], array_diff($server->command('KEYS', '*'), ['shop:latch:fencing'])
 $server->command('SELECT', '0');
 $report = new DoctorReport('by a socket', ["--store=redis://$server->directory/redis.sock"]);
 $report->has_no_others()->has('ok', "redis://$server->directory/redis.sock", 'native');
+$tls = new RedisTls($server);
+$report = new DoctorReport('by TLS', ['--store=' . $tls->dsn()]);
+$found = $report->has_no_others()->has('ok', "rediss://127.0.0.1:$tls->port", 'native');
+check(!extension_loaded('openssl') || str_starts_with($found['server'] ?? '', 'Redis '), 'the version, by TLS');
+$report = new DoctorReport('not trusted', ["--store=rediss://127.0.0.1:$tls->port"]);
+$report->has_no_others('fault')->has('fault', "rediss://127.0.0.1:$tls->port", 'cannot be trusted', 'docs/redis.md, "TLS"');
 (new DoctorReport('drop-in', ["--store=$where"], ['latch.symfony=1']))->has_no_others()
     ->has('ok', $where, 'Latch\Store\RedisStore (native) locks');
 

@@ -48,7 +48,8 @@ $cases = [
     'there is no option "--keep-alive" here, but --store, --help' => ['status', '--keep-alive', 'a'],
     'the locks in Redis cannot be looked at by this version of Latch' => ['status', '--store=redis://:secret@host', 'job'],
     'the locks in Redis cannot be looked at by this version of Latch: only' => ['list', '--store=valkey://:secret@host'],
-    'the store is not usable: invalid Redis DSN: "rediss:"' => ['run', '--store=rediss://:secret@host', 'job', '--', 'true'],
+    'the store is not usable: invalid Redis DSN: TLS is not spoken on a Unix socket'
+        => ['run', '--store=rediss://:secret@/run/redis.sock', 'job', '--', 'true'],
     'the store is not usable: invalid Redis DSN: the option "nonsense" is unknown'
         => ['run', '--store=redis://:secret@host?nonsense=1', 'job', '--', 'true'],
     'the store is not usable: invalid Redis DSN: it names no server' => ['run', '--store=redis:', 'job', '--', 'true'],

@@ -7,7 +7,7 @@ require __DIR__ . '/../../utils/phpt_redis.inc';
 use Latch\Store\RedisStore;
 
 foreach ([
-    '', 'redis', 'redis:', 'redis://', 'http://localhost', 'localhost:6379', 'rediss://localhost',
+    '', 'redis', 'redis:', 'redis://', 'http://localhost', 'localhost:6379', 'rediss:///run/redis.sock',
     'redis://localhost:0', 'redis://localhost:65536', 'redis://localhost/shop',
     'redis://localhost?nonsense=1', 'redis://localhost?Timeout=1', 'redis://localhost?timeout=soon',
     'redis://localhost?timeout=-1', 'redis://localhost?read_timeout=INF', "redis://local\0host",

@@ -123,7 +123,7 @@ namespace {
         'mysql://localhost' => ['No lock store supports the given DSN.', STORES . 'DoctrineDbalStore'],
         'zookeeper://localhost' => ['No lock store supports the given DSN.', STORES . 'ZookeeperStore'],
         'memcached://localhost' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
-        'rediss://localhost' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
+        'rediss:///run/redis.sock' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
         'redis://localhost?redis_cluster=1' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
         'nonsense' => ['No lock store supports the given DSN.', null],
     ] as $dsn => [$message, $class]) {
@@ -156,7 +156,7 @@ namespace {
         throw new RuntimeException("no $name today");
     };
     spl_autoload_register($thrower, true, true);
-    foreach (['mysql:host=localhost', 'memcached://localhost', 'rediss://localhost', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
+    foreach (['mysql:host=localhost', 'memcached://localhost', 'redis://x?cluster=1', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
         echo created($connection), "\n";
     }
     spl_autoload_unregister($thrower);
@@ -170,7 +170,7 @@ namespace {
     foreach ([
         'sqlite:/x', 'mysql:host=x', 'oci:x', 'pgsql:x', 'sqlsrv:x', 'mssql://x', 'mysql://x', 'mysql2://x', 'oci8://x', 'pdo_oci://x',
         'pgsql://x', 'postgres://x', 'postgresql://x', 'sqlite://x', 'sqlite3://x', 'dynamodb://x',
-        'memcached://x', 'memcached:?host[x]', 'zookeeper://x', 'rediss://x', 'valkeys:?host[x]', 'redis:?host[a]&host[b]',
+        'memcached://x', 'memcached:?host[x]', 'zookeeper://x', 'rediss:/x', 'valkeys:?host[/x:]', 'redis:?host[a]&host[b]',
         'redis://x?redis_sentinel=y', 'valkey://x?cluster=1', 'redis://x?unknown=1', 'redis://x?prefix=y',
         new AsyncAws\DynamoDb\DynamoDbClient(), new Zookeeper(), new Relay\Relay(), new RelayOfOurs(), new MongoDB\Collection(),
     ] as $connection) {
@@ -218,8 +218,8 @@ dynamodb://x: 'told DynamoDbStore(string)'
 memcached://x: 'told MemcachedStore(client of AbstractAdapter(string, {"lazy":true}))'
 memcached:?host[x]: 'told MemcachedStore(client of AbstractAdapter(string, {"lazy":true}))'
 zookeeper://x: 'told ZookeeperStore(client of ZookeeperStore(string))'
-rediss://x: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
-valkeys:?host[x]: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
+rediss:/x: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
+valkeys:?host[/x:]: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 redis:?host[a]&host[b]: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 redis://x?redis_sentinel=y: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 valkey://x?cluster=1: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'

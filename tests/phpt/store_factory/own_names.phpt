@@ -68,7 +68,7 @@ foreach ([new stdClass(), new ArrayObject(), fn () => 1, new class () { }] as $o
 }
 
 /* Wrong ones. */
-foreach (['flock://', 'flock+remove://', 'redis://', 'rediss://localhost', 'redis://localhost?nonsense=1',
+foreach (['flock://', 'flock+remove://', 'redis://', 'rediss:/run/redis.sock', 'redis://localhost?nonsense=1',
     'pgsql+advisory:host', 'mysql+advisory://localhost?nonsense=1'] as $dsn) {
     echo preg_replace('/; known are .*/', '', outcome(fn () => StoreFactory::createStore($dsn))), "\n";
 }
@@ -80,7 +80,7 @@ echo outcome(fn () => StoreFactory::createStore()), "\n";
 
 /* No password in a message or a backtrace. */
 ini_set('zend.exception_ignore_args', '0');
-foreach (['redis://:SECRET@localhost?nonsense=1', 'rediss://:SECRET@localhost', 'nonsense://SECRET', 'pgsql+advisory:SECRET',
+foreach (['redis://:SECRET@localhost?nonsense=1', 'rediss://:SECRET@/run/redis.sock', 'nonsense://SECRET', 'pgsql+advisory:SECRET',
     'mysql+advisory://:SECRET@localhost?nonsense=1', 'mysql://:SECRET@localhost'] as $dsn) {
     try {
         StoreFactory::createStore($dsn);
@@ -95,7 +95,7 @@ echo $method->getParameters()[0], ' ', $method->getReturnType(), ' ', $method->i
 Latch\Exception\InvalidArgumentException: The FlockStore directory "" does not exists and cannot be created.
 Latch\Exception\InvalidArgumentException: The FlockStore directory "" does not exists and cannot be created.
 Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: it names no server, as "redis://localhost:6379" and "redis:///run/redis.sock" do
-Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: "rediss:" and "valkeys:" ask for TLS, which this version of Latch does not have yet
+Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: TLS is not spoken on a Unix socket, which is to be had by "redis:" or "valkey:"
 Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: the option "nonsense" is unknown
 Latch\Exception\InvalidArgumentException: Latch\Store\PostgreSqlStore::__construct(): Argument #1 ($connOrDsn) is not usable: invalid PostgreSQL DSN: an option has no "="; a value with blanks stands in quotes, as in "password='a b'"
 Latch\Exception\InvalidArgumentException: Latch\Store\DoctrineDbalMysqlStore::__construct(): Argument #1 ($connOrUrl) is not usable: invalid MySQL DSN: the option "nonsense" is unknown

@@ -127,7 +127,8 @@ final class StoreFactoryTest extends TestCase
             'flock+remove' => 'Symfony\Component\Lock\Store\FlockStore',
             'mysql+advisory://localhost' => 'Symfony\Component\Lock\Store\DoctrineDbalMysqlStore',
             'redis://localhost' => 'Latch\Store\RedisStore',
-            'rediss://localhost' => 'Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".',
+            'rediss://localhost' => 'Latch\Store\RedisStore',
+            'redis://localhost?ssl[cafile]=x' => 'Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".',
             'memcached://h' => 'Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".',
             'dynamodb://h' => 'Class "Symfony\Component\Lock\Bridge\DynamoDb\Store\DynamoDbStore" is missing. '
                 . 'Try running "composer require symfony/amazon-dynamo-db-lock" to install the lock store package.',
@@ -138,7 +139,7 @@ final class StoreFactoryTest extends TestCase
             error_reporting(E_ALL & ~E_DEPRECATED); // of 6.4's stores, which declare no return types
             $said = [];
             foreach (['sqlite::memory:', 'in-memory', 'null', 'semaphore://shop', 'flock+remove', 'mysql+advisory://localhost',
-                'redis://localhost', 'rediss://localhost', 'memcached://h', 'dynamodb://h', 'nonsense'] as $dsn) {
+                'redis://localhost', 'rediss://localhost', 'redis://localhost?ssl[cafile]=x', 'memcached://h', 'dynamodb://h', 'nonsense'] as $dsn) {
                 try {
                     $said[$dsn] = StoreFactory::createStore($dsn)::class;
                 } catch (Exception $e) {
