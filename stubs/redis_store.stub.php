@@ -21,7 +21,9 @@ class RedisStore implements \Latch\SharedLockStoreInterface
      *                           or redis://[[user:]password@]/path/to/socket[/database], and behind a
      *                           "?" options: timeout (seconds to connect within, 5), read_timeout
      *                           (seconds within which a command is answered, 5), prefix (of all keys),
-     *                           and those of Symfony's connections; valkey: means the same as redis:
+     *                           and those of Symfony's connections; valkey: means the same as redis:,
+     *                           and rediss: or valkeys: the same by TLS, with the options ssl[cafile],
+     *                           ssl[local_cert] and so on (docs/redis.md)
      * @param float  $initialTtl seconds, > 0, after which locks expire that name no TTL
      *
      * @throws \Latch\Exception\InvalidArgumentException when $redis cannot be understood, or when this
