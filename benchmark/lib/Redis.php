@@ -5,8 +5,9 @@ declare(strict_types=1);
 namespace Latch\Benchmark;
 
 use Latch\Tests\RedisServer;
+use Latch\Tests\RedisTls;
 
-require_once __DIR__ . '/../../tests/utils/redis.inc';
+require_once __DIR__ . '/../../tests/utils/redis_tls.inc';
 
 /**
  * The measurements of `benchmark/run redis`: locks in a Redis server on this machine.
@@ -26,9 +27,10 @@ final class Redis
     public function measure(): array
     {
         $server = new RedisServer();
+        $tls = new RedisTls($server);
         [$tcp, $unix] = [$server->dsn(), "redis://$server->directory/redis.sock"];
         [$client, $other] = [Programs::quietProcessor(), Programs::otherProcessor()];
-        $settings = ['tcp' => [$tcp, $client], 'unix' => [$unix, $client]];
+        $settings = ['tcp' => [$tcp, $client], 'unix' => [$unix, $client], 'tls' => [$tls->dsn(), $client]];
         if ($other !== $client) {
             $settings['apart'] = [$tcp, $other];
         }

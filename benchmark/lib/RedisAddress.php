@@ -12,17 +12,23 @@ use RuntimeException;
  */
 final class RedisAddress
 {
-    /** @param string $dsn as Latch takes it, redis://host:port or redis:///path/of/socket */
+    /**
+     * @param string $dsn as Latch takes it: redis://host:port, redis:///path/of/socket, or
+     *                    rediss://host:port?ssl[cafile]=/path/of/ca
+     */
     public function __construct(public readonly string $dsn)
     {
     }
 
-    /** @return list<string> a path, or host and port */
+    /** @return list<string> a path, or host and port, and with TLS the file of the CA */
     public function parts(): array
     {
-        $address = substr($this->dsn, strlen('redis://'));
+        $query = (string) parse_url($this->dsn, PHP_URL_QUERY);
+        parse_str($query, $options);
+        $address = explode('://', explode('?', $this->dsn)[0])[1];
+        $tls = isset($options['ssl']) ? [$options['ssl']['cafile']] : [];
 
-        return $address[0] === '/' ? [$address] : explode(':', $address);
+        return $address[0] === '/' ? [$address] : [...explode(':', $address), ...$tls];
     }
 
     /**
@@ -32,9 +38,12 @@ final class RedisAddress
      */
     public function connect(?float $timeout = null): PhpRedis
     {
-        [$host, $port] = $this->parts() + [1 => '0'];
+        [$host, $port, $cafile] = $this->parts() + [1 => '0', 2 => null];
         $redis = new PhpRedis();
-        $redis->connect($host, (int) $port, $timeout ?? 0.0)
+        $connected = $cafile === null
+            ? $redis->connect($host, (int) $port, $timeout ?? 0.0)
+            : $redis->connect("tls://$host", (int) $port, $timeout ?? 0.0, null, 0, 0.0, ['stream' => ['cafile' => $cafile]]);
+        $connected
             || throw new RuntimeException("No connection to $this->dsn.");
         if ($timeout !== null) {
             $redis->setOption(PhpRedis::OPT_READ_TIMEOUT, $timeout);

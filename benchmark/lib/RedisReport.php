@@ -12,6 +12,7 @@ final class RedisReport extends Report
     private const SETTINGS = [
         'tcp' => 'TCP',
         'unix' => 'unix socket',
+        'tls' => 'TLS',
         'apart' => 'TCP, server on another processor',
     ];
 
@@ -58,8 +59,8 @@ final class RedisReport extends Report
 
     public function targets(): array
     {
-        $ratio = fn (string $row, string $subject, string $other): float
-            => self::ratio($this->measured['settings']['tcp']['costs_ns'][$row], $subject, $other);
+        $ratio = fn (string $row, string $subject, string $other, string $setting = 'tcp'): float
+            => self::ratio($this->measured['settings'][$setting]['costs_ns'][$row], $subject, $other);
 
         return [
             Target::atMost(
@@ -67,6 +68,12 @@ final class RedisReport extends Report
                 1.1,
                 'x',
                 $ratio('acquire, release', 'latch', 'c'),
+            ),
+            Target::atMost(
+                'acquire, release, TLS: of the same scripts in C',
+                1.15,
+                'x',
+                $ratio('acquire, release', 'latch', 'c', 'tls'),
             ),
             Target::atLeast(
                 'acquire, release: faster than Symfony',
@@ -92,6 +99,7 @@ final class RedisReport extends Report
             [
                 'over TCP' => $tcp['acquire, release'],
                 'unix socket' => $this->measured['settings']['unix']['costs_ns']['acquire, release'],
+                'TLS' => $this->measured['settings']['tls']['costs_ns']['acquire, release'],
                 'by destructor' => $tcp['acquire, destructor'],
                 'destructor alone' => $tcp['the destructor alone'],
             ],

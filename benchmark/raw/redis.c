@@ -1,7 +1,9 @@
 /*
  * The floor under a lock in Redis: the scripts of Latch's store, sent by hiredis, blocking, in C.
  *
- *     redis HOST PORT | redis SOCKET
+ *     redis HOST PORT [CA] | redis SOCKET
+ *
+ * With the file of a CA's certificate it speaks TLS.
  *
  * Reads lines "ROW ITERATIONS" until its input ends, and answers each with a line: the nanoseconds
  * of one iteration. The rows are those of lib/RedisCosts.php; two answer otherwise:
@@ -10,10 +12,12 @@
  * latency    the nanoseconds of every single iteration of "pair"
  */
 #include "redis_keys.h"
+#include "tls.h"
 
 #define RESOURCES 1000
 
 static redisContext *server;
+static SSL *tls; /* on its socket; or NULL */
 static int unread; /* answers that were not awaited */
 
 static struct script acquire = {.text = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE};
@@ -25,10 +29,41 @@ static struct script release = {.text = REDIS_LUA_CLOCK REDIS_LUA_RELEASE};
 static struct keys same;
 static struct keys many[RESOURCES];
 
+/* Sends what was appended. */
+static void send_all(void)
+{
+    int sent = 0;
+
+    if (tls != NULL) {
+        tls_write(tls, server->obuf, sdslen(server->obuf));
+        sdsclear(server->obuf);
+        return;
+    }
+    while (!sent) {
+        check(redisBufferWrite(server, &sent) == REDIS_OK, "write");
+    }
+}
+
+static redisReply *next_tls_reply(void)
+{
+    char text[16 * 1024];
+    void *reply = NULL;
+
+    send_all();
+    while (redisReaderGetReply(server->reader, &reply) == REDIS_OK && reply == NULL) {
+        redisReaderFeed(server->reader, text, tls_read(tls, text, sizeof text));
+    }
+    check(reply != NULL, "reply");
+    return reply;
+}
+
 static redisReply *next_reply(void)
 {
     void *reply;
 
+    if (tls != NULL) {
+        return next_tls_reply();
+    }
     if (redisGetReply(server, &reply) != REDIS_OK) {
         fprintf(stderr, "redis: %s\n", server->errstr);
         exit(EXIT_FAILURE);
@@ -60,13 +95,19 @@ static redisReply *ask(int count, const char **arguments)
 /* Sends a command whose answer is read before that of the next one. */
 static void tell(int count, const char **arguments)
 {
-    int sent = 0;
-
     check(redisAppendCommandArgv(server, count, arguments, NULL) == REDIS_OK, "append");
-    while (!sent) {
-        check(redisBufferWrite(server, &sent) == REDIS_OK, "write");
-    }
+    send_all();
     unread++;
+}
+
+/* As load_script(), by TLS, too. */
+static void load(struct script *script)
+{
+    redisReply *reply = ask(3, (const char *[]){"SCRIPT", "LOAD", script->text});
+
+    check(reply->type == REDIS_REPLY_STRING && reply->len == 40, "SCRIPT LOAD");
+    memcpy(script->digest, reply->str, 41);
+    freeReplyObject(reply);
 }
 
 static redisReply *ask_acquire(const struct keys *keys, const char *token)
@@ -228,8 +269,8 @@ int main(int argc, char **argv)
     char name[24];
     long iterations;
 
-    if (argc != 2 && argc != 3) {
-        fputs("usage: redis HOST PORT | redis SOCKET\n", stderr);
+    if (argc < 2 || argc > 4) {
+        fputs("usage: redis HOST PORT [CA] | redis SOCKET\n", stderr);
         return 64;
     }
     server = argc == 2 ? redisConnectUnix(argv[1]) : redisConnect(argv[1], atoi(argv[2]));
@@ -237,12 +278,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "redis: %s\n", server ? server->errstr : "no memory");
         return EXIT_FAILURE;
     }
+    if (argc == 4) {
+        tls = tls_connect(server->fd, argv[3]);
+    }
 
-    load_script(server, &acquire);
-    load_script(server, &acquire_shared);
-    load_script(server, &refresh);
-    load_script(server, &probe);
-    load_script(server, &release);
+    load(&acquire);
+    load(&acquire_shared);
+    load(&refresh);
+    load(&probe);
+    load(&release);
     set_keys(&same, "raw-c-one");
     for (int i = 0; i < RESOURCES; i++) {
         snprintf(name, sizeof name, "raw-c-one-many-%d", i);
