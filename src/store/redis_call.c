@@ -372,7 +372,7 @@ bool latch_redis_receive(redis_connection *connection)
         if (!deal_out(connection)) {
             return give_up(connection, "the server does not speak Redis's protocol");
         }
-        if (connection->tls == NULL || !latch_redis_tls_has_more(connection->tls)) {
+        if (connection->tls == NULL || !connection->tls->has_more) {
             break;
         }
     }

@@ -163,7 +163,7 @@ short latch_redis_events(const redis_connection *connection)
 
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
 {
-    bool has_more = connection->tls != NULL && latch_redis_tls_has_more(connection->tls);
+    bool has_more = connection->tls != NULL && connection->tls->has_more;
 
     return want(op, connection->descriptor.fd, latch_redis_events(connection),
                 has_more ? 0 : wake_ns);

@@ -338,15 +338,12 @@ ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, 
 
     ERR_clear_error();
     result = SSL_read(stream->ssl, text, size < INT_MAX ? (int) size : INT_MAX);
+    /* Of a record whose rest is still to come the socket will tell. */
+    stream->has_more = result > 0 && SSL_has_pending(stream->ssl) == 1;
     if (result > 0) {
         stream->is_heard = true;
         stream->read_events = POLLIN;
         return result;
     }
     return understand(stream, result, &stream->read_events, error) == LATCH_WANT_IO ? 0 : -1;
-}
-
-bool latch_redis_tls_has_more(const redis_tls_stream *stream)
-{
-    return SSL_has_pending(stream->ssl) == 1;
 }

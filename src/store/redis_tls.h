@@ -60,6 +60,7 @@ typedef struct redis_tls_stream {
     bool is_writing; /* a record is half sent, and its text must be given once more */
     bool is_asked;   /* the server has asked for a certificate of ours */
     bool is_heard;   /* it has sent something behind the handshake */
+    bool has_more;   /* the last reading has left some of what it has taken from the socket */
     char name[REDIS_TLS_NAME_MAX + 1]; /* whose certificate the server must have */
 } redis_tls_stream;
 
@@ -116,8 +117,6 @@ short latch_redis_tls_events(const redis_tls_stream *stream, bool has_unsent);
 size_t latch_redis_tls_write(redis_tls_stream *stream, const char *text, size_t length);
 /* How much was read, 0 when there is nothing yet; -1 when the connection has ended, and why. */
 ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, latch_error *error);
-/* Has it taken more from the socket than it has given? Polling would not tell. */
-bool latch_redis_tls_has_more(const redis_tls_stream *stream);
 
 #else /* There are no streams, as nobody gets a redis_tls. */
 
@@ -130,7 +129,6 @@ bool latch_redis_tls_has_more(const redis_tls_stream *stream);
 #define latch_redis_tls_write(stream, text, length) ((void) (stream), (size_t) 0)
 #define latch_redis_tls_read(stream, text, size, error)                                            \
     ((void) (stream), (void) (text), (void) (error), (ssize_t) -1)
-#define latch_redis_tls_has_more(stream) ((void) (stream), false)
 
 #endif
 

@@ -241,6 +241,119 @@ static void a_command_that_was_begun_and_cannot_be_kept_ends_the_connection(void
     redis_expect_working(leases[1]);
 }
 
+/* ---- Records that come in pieces */
+
+static struct {
+    int listener, store, server;
+} relay;
+
+static latch_store *open_by_relay(void)
+{
+    char options[64];
+    int port = 0;
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t) redis_tls_server.port)};
+
+    relay.listener = listen_on("127.0.0.1", &port);
+    relay.server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    relay.store = -1;
+    UNIT_CHECK(inet_pton(AF_INET, "127.0.0.1", &address.sin_addr) == 1);
+    UNIT_CHECK(connect(relay.server, (struct sockaddr *) &address, sizeof(address)) == 0);
+    snprintf(options, sizeof(options), "127.0.0.1:%d?timeout=20&ssl[cafile]=@ca.crt", port);
+    return redis_tls_open(options);
+}
+
+static void close_relay(void)
+{
+    close(relay.listener);
+    close(relay.store);
+    close(relay.server);
+}
+
+/* Passes on what has come, so much at most; how much it was. */
+static size_t pass(int from, int to, size_t most)
+{
+    char text[16 * 1024];
+    ssize_t count = recv(from, text, most < sizeof(text) ? most : sizeof(text), MSG_DONTWAIT);
+
+    UNIT_CHECK(count <= 0 || send(to, text, (size_t) count, MSG_NOSIGNAL) == count);
+    return count > 0 ? (size_t) count : 0;
+}
+
+/* Steps, and passes everything, until the operation has ended. */
+static latch_status finish_by_relay(latch_op *op, latch_status status)
+{
+    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+
+    while (LATCH_WANTS(status)) {
+        UNIT_CHECK(unit_now_ns() < limit_ns);
+        if (relay.store < 0) {
+            relay.store = accept(relay.listener, NULL, NULL);
+        }
+        pass(relay.store, relay.server, SIZE_MAX);
+        pass(relay.server, relay.store, SIZE_MAX);
+        status = latch_op_step(op, unit_now_ns());
+    }
+    return status;
+}
+
+static void half_a_record_is_waited_for_by_the_socket(void **state)
+{
+    latch_lease *lease = redis_lease_in(open_by_relay(), "r");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(unit_begin(&op, lease, redis_request(LATCH_ACQUIRE)) == LATCH_WANT_IO);
+    UNIT_CHECK(finish_by_relay(&op, LATCH_WANT_IO) == LATCH_DONE);
+    UNIT_CHECK(unit_begin(&op, lease, redis_request(LATCH_PROBE)) == LATCH_WANT_IO);
+    UNIT_AWAIT(pass(relay.store, relay.server, SIZE_MAX) > 0);
+    for (int piece = 0; piece < 20; piece++) { /* of the header of 5 bytes, and of the rest */
+        UNIT_AWAIT(pass(relay.server, relay.store, 1) > 0);
+        UNIT_CHECK(poll(&(struct pollfd){.fd = op.fd, .events = POLLIN}, 1, 20000) == 1);
+        UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_WANT_IO);
+        UNIT_CHECK(op.events == POLLIN && op.wake_ns > unit_now_ns());
+    }
+    UNIT_CHECK(finish_by_relay(&op, LATCH_WANT_IO) == LATCH_DONE);
+    close_relay();
+}
+
+/* Answers to many requests, that are taken from the socket at once. */
+static void many_records_are_read_as_long_as_there_are_any(void **state)
+{
+    latch_store *store = open_by_relay();
+    redis_connection *connection = &((redis_store *) store)->connection;
+    latch_lease *lease = redis_lease_in(store, "r");
+    latch_op op;
+    redis_call *calls[50];
+    redis_command command = {.count = 0};
+    char answers[16 * 1024];
+    size_t length = 0;
+
+    (void) state;
+    latch_redis_add_text(&command, "PING");
+    UNIT_CHECK(unit_begin(&op, lease, redis_request(LATCH_ACQUIRE)) == LATCH_WANT_IO);
+    UNIT_CHECK(finish_by_relay(&op, LATCH_WANT_IO) == LATCH_DONE);
+    for (int at = 0; at < 50; at++) { /* each answered before the next one is passed on */
+        ssize_t count;
+
+        calls[at] = latch_redis_send(connection, &command, unit_now_ns());
+        UNIT_CHECK(calls[at] != NULL);
+        UNIT_AWAIT(pass(relay.store, relay.server, SIZE_MAX) > 0);
+        count = recv(relay.server, answers + length, sizeof(answers) - length, 0);
+        UNIT_CHECK(count > 0);
+        length += (size_t) count;
+    }
+    UNIT_CHECK(send(relay.store, answers, length, MSG_NOSIGNAL) == (ssize_t) length);
+    UNIT_CHECK(poll(&(struct pollfd){.fd = connection->descriptor.fd, .events = POLLIN}, 1, 20000)
+               == 1);
+    UNIT_CHECK(latch_redis_receive(connection) && !connection->tls->has_more);
+    for (int at = 0; at < 50; at++) {
+        UNIT_CHECK(calls[at]->state == REDIS_ANSWERED);
+        latch_redis_call_free(connection, calls[at]);
+    }
+    close_relay();
+}
+
 /* ---- Processes, waits, renewals */
 
 static void use_in_child(unit_process *self, void *argument)
@@ -321,6 +434,8 @@ int main(void)
         REDIS_TLS_TEST(writing_to_a_server_that_is_gone_raises_no_signal),
         REDIS_TLS_TEST(what_the_socket_does_not_take_goes_later),
         REDIS_TLS_TEST(a_command_that_was_begun_and_cannot_be_kept_ends_the_connection),
+        REDIS_TLS_TEST(half_a_record_is_waited_for_by_the_socket),
+        REDIS_TLS_TEST(many_records_are_read_as_long_as_there_are_any),
         REDIS_TLS_TEST(a_child_has_a_connection_of_its_own),
         REDIS_TLS_TEST(who_waits_is_told_by_tls_too),
         REDIS_TLS_TEST(what_is_kept_is_renewed_by_tls),
