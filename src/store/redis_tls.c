@@ -168,7 +168,6 @@ void latch_redis_tls_end(latch_engine *engine, redis_tls_stream *stream)
         /* As if both had said good-bye: else its session would be thought of as broken. */
         SSL_set_shutdown(stream->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
         SSL_free(stream->ssl);
-        ERR_clear_error();
     }
     latch_free(engine, stream);
 }
