@@ -151,7 +151,8 @@ static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
     return LATCH_WANT_IO;
 }
 
-short latch_redis_events(const redis_connection *connection)
+/* Until something can be sent that is to be sent, or something has come. */
+static short events_of(const redis_connection *connection)
 {
     bool has_unsent = connection->unsent_length > 0;
 
@@ -165,8 +166,7 @@ latch_status latch_redis_want(const redis_connection *connection, int64_t wake_n
 {
     bool has_more = connection->tls != NULL && connection->tls->has_more;
 
-    return want(op, connection->descriptor.fd, latch_redis_events(connection),
-                has_more ? 0 : wake_ns);
+    return want(op, connection->descriptor.fd, events_of(connection), has_more ? 0 : wake_ns);
 }
 
 /* Those that are left share what time is left: one that does not answer must not take it all. */
@@ -389,9 +389,8 @@ static latch_status shake_hands(redis_connection *connection, latch_op *op, int6
         latch_redis_close(connection);
         return latch_fail_memory(op->error);
     }
-    return status == LATCH_WANT_IO
-               ? try_again(connection, op, ETIMEDOUT, NO_HANDSHAKE, now_ns)
-               : try_again(connection, op, 0, error.message, now_ns);
+    return status == LATCH_WANT_IO ? try_again(connection, op, ETIMEDOUT, NO_HANDSHAKE, now_ns)
+                                   : try_again(connection, op, 0, error.message, now_ns);
 }
 
 /* Opens the socket to the address, or looks how that went; the next address when it failed. */

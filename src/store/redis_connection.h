@@ -111,8 +111,6 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
 void latch_redis_gather(redis_connection *connection, bool on);
 /* Writes and reads what can be without waiting, tells the calls. False when it is closed now. */
 bool latch_redis_receive(redis_connection *connection);
-/* What to poll for until something can be sent that is to be sent, or something has come. */
-short latch_redis_events(const redis_connection *connection);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
 /* Frees a call that was answered or lost; abandons one that was not. */
