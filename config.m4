@@ -81,6 +81,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_connection.c
       src/store/redis_debt.c
       src/store/redis_hold.c
+      src/store/redis_inspect.c
       src/store/redis_option_table.c
       src/store/redis_options.c
       src/store/redis_reply.c
@@ -146,6 +147,7 @@ if test "$PHP_LATCH" != no; then
       ext/digest.c
       ext/errors.c
       ext/flock_store.c
+      ext/holder_note.c
       ext/inspection.c
       ext/interfaces.c
       ext/keep_alive.c

@@ -22,6 +22,9 @@ STD_PHP_INI_BOOLEAN("latch.keep_alive", "0", PHP_INI_ALL, OnUpdateBool, keep_ali
 PHP_INI_ENTRY("latch.max_hold", "0", PHP_INI_ALL, php_latch_update_max_hold)
 STD_PHP_INI_BOOLEAN("latch.throw_on_lost", "0", PHP_INI_ALL, OnUpdateBool, throw_on_lost,
                     zend_latch_globals, latch_globals)
+STD_PHP_INI_BOOLEAN("latch.holder_note", "1", PHP_INI_ALL, OnUpdateBool, holder_note,
+                    zend_latch_globals, latch_globals)
+PHP_INI_ENTRY("latch.holder_name", "", PHP_INI_ALL, php_latch_update_holder_name)
 PHP_INI_END()
 
 static void before_fork(void)
@@ -77,6 +80,7 @@ static PHP_MINIT_FUNCTION(latch)
         return FAILURE;
     }
     env.digest = php_latch_digest;
+    env.note = php_latch_note;
     php_latch_engine = latch_engine_create(&env, &error);
     if (php_latch_engine == NULL) {
         zend_error(E_CORE_ERROR, "Latch cannot start: %s", error.message);
@@ -154,6 +158,7 @@ static PHP_RINIT_FUNCTION(latch)
 #endif
     LATCH_G(shutting_down) = LATCH_G(all_released) = false;
     LATCH_G(inherit) = true;
+    LATCH_G(note)[0] = '\0'; /* another request may run another script */
     LATCH_G(php_store_calls) = 0;
     LATCH_G(failed_lock) = NULL;
     LATCH_G(sql_failure) = NULL;

@@ -51,6 +51,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool keep_alive;               /* latch.keep_alive */
     bool throw_on_lost;            /* latch.throw_on_lost */
     int64_t max_hold_ms;           /* latch.max_hold */
+    bool holder_note;              /* latch.holder_note */
     latch_digest semaphore_digest; /* latch.semaphore_digest */
     bool shutting_down;            /* RSHUTDOWN has come: no interrupts any more */
     bool all_released;             /* and has done its work: no PHP code can be called any more */
@@ -61,6 +62,8 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     php_latch_outcome failed_release;   /* and why */
     bool inherit;             /* of locks that are taken by a store's methods, see native_store.c */
     unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
+    char note[LATCH_NOTE_MAX + 1];   /* see holder_note.c; "": to be made */
+    unsigned note_generation;        /* of the process that it tells of */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
     php_latch_aside aside;
     HashTable kept;           /* of php_latch_kept, by their leases' handles: keep_alive.h */
@@ -307,6 +310,12 @@ void php_latch_throw_redis_dsn(const latch_error *error, const char *argument);
 /* ---- semaphore_store.c */
 
 ZEND_INI_MH(php_latch_update_semaphore_digest);
+
+/* ---- holder_note.c */
+
+/* For latch_env. */
+const char *php_latch_note(void *context);
+ZEND_INI_MH(php_latch_update_holder_name);
 
 /* ---- wait.c: the only place that sleeps -------------------------------------------------- */
 

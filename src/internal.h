@@ -104,8 +104,14 @@ latch_status latch_fail_memory(latch_error *error);
 /* A new finding of that name and mode, in front of the list; NULL when memory ran out. */
 latch_finding *latch_findings_add(const latch_engine *engine, latch_finding **findings,
                                   const char *name, latch_mode mode);
+/* The same of a name that may have NUL bytes. */
+latch_finding *latch_findings_add_named(const latch_engine *engine, latch_finding **findings,
+                                        const char *name, size_t length, latch_mode mode);
 /* Notes a holder, once; false when memory ran out. */
 bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t number);
+/* A new holder in front of the others, with room for a text of that length; NULL: no memory. */
+latch_holder *latch_finding_make_holder(const latch_engine *engine, latch_finding *finding,
+                                        size_t text_length);
 
 /* Writes the base64 form of `size` bytes and a NUL: 4 * ceil(size / 3) + 1 bytes. */
 void latch_base64(const uint8_t *bytes, size_t size, char *text);

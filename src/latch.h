@@ -65,6 +65,8 @@ typedef enum latch_digest {
 /* The longest of them, in bytes. */
 #define LATCH_DIGEST_MAX 32
 
+#define LATCH_NOTE_MAX 319
+
 /* What the engine asks of its surroundings. Every function gets `context`. */
 typedef struct latch_env {
     void *context;
@@ -78,10 +80,16 @@ typedef struct latch_env {
        leaves it NULL: PHP brings them, libc does not. */
     void (*digest)(void *context, latch_digest kind, const struct iovec *parts, int part_count,
                    uint8_t digest[LATCH_DIGEST_MAX]);
+    /*
+     * What who asks who holds a lock is told of this process, where stores keep that: "HOST PID
+     * SCRIPT", LATCH_NOTE_MAX bytes of plain text without credentials; valid until the next call.
+     * Called by the thread that takes a lock. NULL, both: nothing.
+     */
+    const char *(*note)(void *context);
 } latch_env;
 
-/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE and getrandom(2); digest stays
- * NULL. */
+/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE and getrandom(2); digest and note
+ * stay NULL. */
 latch_env latch_env_system(void);
 
 /* ---- Engine: what the stores of one process share ---------------------------------------- */
@@ -124,6 +132,7 @@ enum latch_capability {
     LATCH_SERIALIZABLE = 1 << 5, /* the token alone proves ownership, also in another process */
     LATCH_LISTING = 1 << 6,      /* can tell which locks are held (LATCH_LIST) */
     LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
+    LATCH_NOTES = 1 << 8,        /* holders leave a note of who they are; LATCH_EVICT */
 };
 
 typedef struct latch_store_info {
@@ -383,12 +392,23 @@ typedef enum latch_op_kind {
     LATCH_PROBE,          /* is it still held? */
     LATCH_INSPECT,        /* who holds the resource, if anybody does? One finding */
     LATCH_LIST,           /* which locks of the store are held? A finding each, in no order */
+    LATCH_EVICT,          /* take the lock away from others, who may not notice */
 } latch_op_kind;
+
+#define LATCH_IDENTITY_LENGTH 16
 
 /* One who holds a lock, as far as the store knows. */
 typedef struct latch_holder {
     struct latch_holder *next;
-    int64_t number; /* of the process, as this one sees it; LATCH_SESSIONS: of the session */
+    int64_t number; /* of the process, as this one sees it; LATCH_SESSIONS: of the session;
+                       LATCH_NOTES: of the process on its host, 0 when it left no note */
+    /* The rest with LATCH_NOTES alone. */
+    char identity[LATCH_IDENTITY_LENGTH + 1]; /* for LATCH_EVICT; tells nothing of its token */
+    int64_t since_us;       /* since when it holds, by the server's clock, since 1970; 0: unknown */
+    int64_t left_ms;        /* until its hold ends if it is not renewed; LATCH_NEVER: it does not */
+    uint64_t fencing_token; /* 0: none */
+    const char *host, *script; /* as anybody may have written them; NULL: unknown */
+    char text[];               /* of those */
 } latch_holder;
 
 /* What an inspection found out about one lock at one moment, which is over when it is read. */
@@ -396,7 +416,11 @@ typedef struct latch_finding {
     struct latch_finding *next;
     latch_holder *holders; /* NULL: nobody, or nobody that can be known from here */
     latch_mode mode;       /* LATCH_FREE: nobody holds it */
-    char name[];           /* what the store calls the lock; flock: the lock file's path */
+    uint64_t holder_count; /* LATCH_NOTES: there may be more than are listed */
+    uint64_t waiter_count; /* LATCH_NOTES */
+    size_t name_length;    /* a resource may have NUL bytes */
+    char name[];           /* what the store calls the lock: flock the lock file's path, a store
+                              with LATCH_NOTES the resource */
 } latch_finding;
 
 /* Frees a list of findings; NULL is an empty one. */
@@ -412,6 +436,9 @@ struct latch_request {
     bool detach;              /* release: sent, but its answer not awaited, where there is one */
     latch_finding **findings; /* inspect, list: *findings, NULL before, gets what was found; the
                                  caller's to free, however it ends */
+    bool foreign;             /* list: also what is a peer's lock by all that can be seen */
+    const char *evicted;      /* evict: the identities, as a finding has them, blanks between */
+    uint64_t *evicted_count;  /* evict: *evicted_count gets how many of them held the lock */
 };
 
 /*

@@ -71,6 +71,7 @@ static void note(latch_op *op, latch_status status)
         case LATCH_PROBE:
         case LATCH_INSPECT:
         case LATCH_LIST:
+        case LATCH_EVICT:
             break;
     }
 }
@@ -222,6 +223,11 @@ static latch_status check(const latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "the %s store cannot list its locks",
                           info->name);
     }
+    if (op->request.kind == LATCH_EVICT && (info->capabilities & LATCH_NOTES) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "a lock in the %s store cannot be taken away: it ends with who holds it",
+                          info->name);
+    }
     return LATCH_DONE;
 }
 
@@ -355,11 +361,11 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
     return settle(op, status, now_ns);
 }
 
-/* Of a renewal, a release or a probe its caller has to know what came of it. */
+/* Of a renewal, a release, a probe or an eviction its caller has to know what came of it. */
 static bool may_be_given_up(const latch_op *op)
 {
     return op->request.kind != LATCH_REFRESH && op->request.kind != LATCH_RELEASE
-           && op->request.kind != LATCH_PROBE;
+           && op->request.kind != LATCH_PROBE && op->request.kind != LATCH_EVICT;
 }
 
 latch_status latch_op_cancel(latch_op *op, int64_t now_ns)

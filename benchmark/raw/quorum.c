@@ -113,7 +113,7 @@ static void hear(int needed)
 static void take(void)
 {
     tell(10, (const char *[]){"EVALSHA", acquire.digest, "5", same.lock, same.record, same.queue,
-                              same.peers, COUNTER, TOKEN, TTL_MS});
+                              same.peers, COUNTER, TOKEN, TERM});
     hear(enough);
 }
 

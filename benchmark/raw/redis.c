@@ -113,7 +113,7 @@ static void load(struct script *script)
 static redisReply *ask_acquire(const struct keys *keys, const char *token)
 {
     return ask(10, (const char *[]){"EVALSHA", acquire.digest, "5", keys->lock, keys->record,
-                                    keys->queue, keys->peers, COUNTER, token, TTL_MS});
+                                    keys->queue, keys->peers, COUNTER, token, TERM});
 }
 
 static void take(const struct keys *keys)
@@ -157,7 +157,7 @@ static void shared(long iterations)
 {
     while (iterations-- > 0) {
         expect(ask(9, (const char *[]){"EVALSHA", acquire_shared.digest, "4", same.lock,
-                                       same.record, same.queue, same.peers, TOKEN, TTL_MS}),
+                                       same.record, same.queue, same.peers, TOKEN, TERM}),
                REDIS_REPLY_INTEGER, 1);
         give_back(&same);
     }

@@ -14,6 +14,8 @@
 #define TOKEN "dGhlIG93bmVyIG9mIHRoaXMgbG9jayBpcyByYXcgQyE="
 #define OTHER_TOKEN "YW5vdGhlciBvbmUgd2hvIHdvdWxkIGxpa2UgdG8gaGE="
 #define TTL_MS "30000"
+#define TERM                                                                                       \
+    TTL_MS " myhost 12345 /srv/latch/benchmark/parts/redis.php" /* with a note, to acquire */
 #define COUNTER "latch:fencing"
 
 /* The keys of one resource. */

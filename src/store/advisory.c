@@ -233,7 +233,8 @@ static latch_status ask(latch_op *op, int64_t now_ns)
             hold->order.statement = ADVISORY_PROBE;
             break;
         case LATCH_INSPECT:
-        case LATCH_LIST: /* never comes here */
+        case LATCH_LIST:  /* never comes here, */
+        case LATCH_EVICT: /* nor does that */
             hold->order.statement = ADVISORY_HOLDERS;
             hold->findings = op->request.findings;
             break;
@@ -317,6 +318,7 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
         case LATCH_RELEASE:
         case LATCH_INSPECT:
         case LATCH_LIST:
+        case LATCH_EVICT:
             break;
     }
     return LATCH_DONE;
@@ -478,6 +480,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
             return LATCH_CONFLICT;
         case LATCH_INSPECT:
         case LATCH_LIST:
+        case LATCH_EVICT:
             break;
     }
     return ADVISORY_AGAIN;

@@ -341,6 +341,8 @@ static latch_status flock_begin(latch_op *op)
                 return LATCH_CONFLICT;
             }
             break;
+        case LATCH_EVICT: /* never comes here */
+            break;
     }
     return LATCH_DONE;
 }

@@ -193,7 +193,8 @@ static latch_status memory_begin(latch_op *op)
         case LATCH_INSPECT:
             return inspect(op);
         case LATCH_REFRESH: /* holds never expire */
-        case LATCH_LIST:    /* never comes here */
+        case LATCH_LIST:    /* never comes here, */
+        case LATCH_EVICT:   /* nor does that */
             break;
     }
     return LATCH_DONE;

@@ -112,8 +112,7 @@ static bool is_sent(const latch_op *op)
     return op->state != unsent(latch_redis_store_of(op));
 }
 
-/* What was sent is lost. Once it is sent again: all that it asks for is a state. */
-static bool count_loss(latch_op *op)
+bool latch_redis_count_loss(latch_op *op)
 {
     bool again = (op->attempts & REDIS_LOST_BEFORE) == 0;
 
@@ -226,7 +225,7 @@ static latch_status dispatch(latch_op *op, int64_t now_ns)
     return status;
 }
 
-static latch_status fail_lost(latch_op *op)
+latch_status latch_redis_fail_lost(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
 
@@ -235,13 +234,12 @@ static latch_status fail_lost(latch_op *op)
                       store->options.address, store->connection.trouble);
 }
 
-static latch_status fail_overdue(latch_op *op)
+latch_status latch_redis_fail_overdue(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
 
     latch_redis_close(&store->connection);
     op->attempts |= REDIS_TROUBLE;
-    latch_redis_wait_fails_since(op, op->sent_ns);
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                       "Redis at %s did not answer within %g s", store->options.address,
                       op->request.patience_ms > 0
@@ -296,9 +294,10 @@ static latch_status await(latch_op *op, int64_t now_ns)
         latch_redis_note_answer(store, now_ns);
         status = conclude(op, call->reply, now_ns);
     } else if (call->state == REDIS_UNANSWERED) {
-        status = fail_overdue(op);
+        latch_redis_wait_fails_since(op, op->sent_ns);
+        status = latch_redis_fail_overdue(op);
     } else {
-        status = count_loss(op) ? REDIS_AGAIN : fail_lost(op);
+        status = latch_redis_count_loss(op) ? REDIS_AGAIN : latch_redis_fail_lost(op);
     }
     latch_redis_call_free(&store->connection, call);
     return status;
@@ -491,6 +490,9 @@ static latch_status detach(latch_op *op, int64_t now_ns)
 
 static latch_status redis_step(latch_op *op, int64_t now_ns)
 {
+    if (latch_redis_is_inquiry(op)) {
+        return latch_redis_inquire(op, now_ns);
+    }
     return op->request.detach ? detach(op, now_ns) : advance(op, now_ns);
 }
 
@@ -504,10 +506,6 @@ static latch_status redis_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
     }
-    if (op->request.kind == LATCH_INSPECT) {
-        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "the redis store cannot tell who holds a lock");
-    }
     if (op->request.ttl_ms == 0
         && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a lock in Redis needs a TTL");
@@ -516,7 +514,7 @@ static latch_status redis_begin(latch_op *op)
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
     op->attempts = 0;
-    op->state = unsent(store);
+    op->state = latch_redis_is_inquiry(op) ? NULL : unsent(store);
     latch_redis_sort_out_inheritance(op);
     if (latch_redis_forget_stale(&store->connection, op->sent_ns)) {
         latch_store_note_silence(&store->store, op->sent_ns, op->sent_ns);
@@ -546,6 +544,10 @@ static latch_status redis_cancel(latch_op *op)
     redis_store *store = latch_redis_store_of(op);
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
+    if (latch_redis_is_inquiry(op)) {
+        latch_redis_inquiry_end(op);
+        return LATCH_CONFLICT;
+    }
     if (is_sent(op)) {
         redis_call *call = op->state;
 
@@ -573,8 +575,13 @@ static void redis_abandon(latch_op *op)
     redis_store *store = latch_redis_store_of(op);
     redis_call *call = is_sent(op) ? op->state : NULL;
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
-    const redis_target target = target_of(op->lease);
+    redis_target target;
 
+    if (latch_redis_is_inquiry(op)) {
+        latch_redis_inquiry_end(op);
+        return;
+    }
+    target = target_of(op->lease);
     if (op->request.kind == LATCH_RELEASE && !op->request.detach) {
         if (call != NULL && call->state == REDIS_UNANSWERED) {
             if (latch_redis_owe_answer(store, call, &target, debt_end(op->lease, now_ns))) {
@@ -596,7 +603,7 @@ const latch_store_class latch_redis_store = {
             .name = "redis",
             .state_name = "Symfony\\Component\\Lock\\Store\\RedisStore",
             .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
-                            | LATCH_FENCING | LATCH_SERIALIZABLE,
+                            | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_NOTES,
         },
     .size = sizeof(redis_store),
     .open = redis_open,

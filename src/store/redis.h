@@ -3,7 +3,7 @@
  * those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c (what is
  * sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
  * redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
- * redis_connection.c and redis_call.c (how it gets there).
+ * redis_inspect.c (who holds), redis_connection.c and redis_call.c (how it gets there).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
@@ -21,6 +21,8 @@ typedef enum {
     REDIS_REFRESH,
     REDIS_RELEASE,
     REDIS_PROBE,
+    REDIS_INSPECT,
+    REDIS_EVICT,
     REDIS_SCRIPT_COUNT,
 } redis_script_id;
 
@@ -83,6 +85,14 @@ static inline bool latch_redis_acquires(const latch_op *op)
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
+/* ---- redis.c */
+
+/* What was sent is lost. Once it is sent again: all that it asks for is a state. */
+bool latch_redis_count_loss(latch_op *op);
+/* The end of a request that was lost twice, or not answered in time. */
+latch_status latch_redis_fail_lost(latch_op *op);
+latch_status latch_redis_fail_overdue(latch_op *op);
+
 /* ---- redis_hold.c */
 
 /* Is the lease's token another process's? */
@@ -110,9 +120,9 @@ void latch_redis_drop(latch_lease *lease);
 typedef struct redis_target {
     const char *resource;
     size_t length;
-    const char *token;
-    uint64_t ticket; /* of its wait; 0: it stands in no queue */
-    bool keep;       /* a release leaves the queue, and gives nothing back */
+    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    uint64_t ticket;   /* of its wait; 0: it stands in no queue */
+    bool keep;         /* a release leaves the queue, and gives nothing back */
 } redis_target;
 
 typedef struct redis_order {
@@ -136,6 +146,8 @@ redis_call *latch_redis_send_script(redis_store *store, const redis_order *order
 latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64_t now_ns);
 /* The same for a reply that is an error. */
 latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
+/* The server answered, but not as our script does. */
+latch_status latch_redis_fail_confused(latch_op *op);
 /* Is it the error of a server that is being started, is busy, or is no master for a while? */
 bool latch_redis_passes(const char *text);
 
@@ -179,6 +191,17 @@ void latch_redis_note_answer(redis_store *store, int64_t now_ns);
 /* Is the server not to be asked now? Then that is the error that it ends with. */
 bool latch_redis_is_avoided(const latch_op *op);
 latch_status latch_redis_fail_avoided(latch_op *op);
+
+/* ---- redis_inspect.c */
+
+/* Is it a request about other holders, which has an `op->state` of its own? */
+bool latch_redis_is_inquiry(const latch_op *op);
+/* For the store's class, of those. */
+latch_status latch_redis_inquire(latch_op *op, int64_t now_ns);
+void latch_redis_inquiry_end(latch_op *op);
+/* Reads what is recorded of a holder; of what makes no sense nothing. False: memory ran out. */
+bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
+                             size_t length);
 
 /* ---- redis_debt.c */
 

@@ -14,6 +14,8 @@
 #define READ_MAX (16 * 1024)
 #define READINGS_MAX 64
 #define REPLY_ELEMENTS_MAX 8
+/* 500 holders (inspect.lua), or a page of names, of which Redis may send more than asked for. */
+#define INSPECTION_ELEMENTS_MAX 4096
 
 #if HIREDIS_MAJOR == 0
 typedef int element_count;
@@ -252,9 +254,10 @@ void latch_redis_gather(redis_connection *connection, bool on)
  */
 static void *create_array(const redisReadTask *task, element_count count)
 {
-    const redisReplyObjectFunctions *functions = task->privdata;
+    const redis_connection *connection = task->privdata;
+    element_count most = connection->inspections > 0 ? INSPECTION_ELEMENTS_MAX : REPLY_ELEMENTS_MAX;
 
-    return count <= REPLY_ELEMENTS_MAX ? functions->createArray(task, count) : NULL;
+    return count <= most ? connection->own_functions->createArray(task, count) : NULL;
 }
 
 bool latch_redis_make_context(redis_connection *connection)
@@ -265,7 +268,8 @@ bool latch_redis_make_context(redis_connection *connection)
         context->flags &= ~REDIS_BLOCK;
         connection->reply_functions = *context->reader->fn;
         connection->reply_functions.createArray = create_array;
-        context->reader->privdata = context->reader->fn;
+        connection->own_functions = context->reader->fn;
+        context->reader->privdata = connection;
         context->reader->fn = &connection->reply_functions;
     }
     connection->context = context;

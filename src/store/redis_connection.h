@@ -29,9 +29,10 @@ typedef struct redis_connection {
     redis_stage stage;
     unsigned established; /* how often it has become READY */
     bool has_socket;
-    latch_descriptor descriptor;               /* the socket; a fork closes it in the child */
-    redisContext *context;                     /* from GREETING on */
-    redisReplyObjectFunctions reply_functions; /* of `context` */
+    latch_descriptor descriptor;                    /* the socket; a fork closes it in the child */
+    redisContext *context;                          /* from GREETING on */
+    redisReplyObjectFunctions reply_functions;      /* of `context` */
+    const redisReplyObjectFunctions *own_functions; /* hiredis's, which they go by */
     redis_tls_stream *tls; /* on the socket, from ENCRYPTING on; NULL: without TLS */
     latch_resolution *resolution;
     const struct addrinfo *address;       /* that is being tried, and those after it */
@@ -51,6 +52,7 @@ typedef struct redis_connection {
     latch_error failure;          /* while gathering: why it could not be connected, or DONE */
     bool age_asked;               /* see redis_age.c */
     bool is_heard;                /* the server has answered something on it */
+    unsigned inspections;         /* in flight, whose answers are longer than others */
     char trouble[256];            /* why it was closed last */
     struct addrinfo unix_address; /* of a Unix socket, as if it had been resolved */
     struct sockaddr_un unix_name;

@@ -16,8 +16,7 @@ bool latch_redis_passes(const char *text)
     return false;
 }
 
-/* The server answered, but not as our script does. */
-static latch_status fail_confused(latch_op *op)
+latch_status latch_redis_fail_confused(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
 
@@ -40,7 +39,7 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
     while (length > 0 && text[length - 1] == '.') {
         length--; /* a sentence that goes into one */
     }
-    if (strstr(text, op->lease->token) != NULL && arguments == NULL) {
+    if (op->lease->token != NULL && strstr(text, op->lease->token) != NULL && arguments == NULL) {
         length = strcspn(text, " "); /* its code alone */
     }
     latch_redis_quote(quoted, sizeof(quoted), text, length);
@@ -89,7 +88,7 @@ static latch_status understand_acquired(latch_op *op, const redisReply *reply)
     uint64_t fencing_token = 0;
 
     if (exclusive ? !read_number(reply, &fencing_token) : !is_integer(reply, 1, 1)) {
-        return fail_confused(op);
+        return latch_redis_fail_confused(op);
     }
     op->lease->fencing_token = fencing_token;
     note_mode(op->lease, exclusive);
@@ -99,7 +98,7 @@ static latch_status understand_acquired(latch_op *op, const redisReply *reply)
 static latch_status understand_refreshed(latch_op *op, const redisReply *reply)
 {
     if (!is_integer(reply, 0, 2)) {
-        return fail_confused(op);
+        return latch_redis_fail_confused(op);
     }
     if (reply->integer == 0) {
         return LATCH_CONFLICT;
@@ -113,7 +112,7 @@ static latch_status understand_released(latch_op *op, const redisReply *reply)
     redis_hold *hold = op->lease->state;
 
     if (!is_integer(reply, 0, 1)) {
-        return fail_confused(op);
+        return latch_redis_fail_confused(op);
     }
     /* Else an earlier release by the token may still come, or is owed. */
     hold->spent = (op->attempts & (REDIS_LOST_BEFORE | REDIS_SPENT_BEFORE)) != 0;
@@ -126,7 +125,7 @@ static latch_status understand_probed(latch_op *op, const redisReply *reply)
 
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
         || !is_integer(reply->element[0], 1, INT64_MAX) || !is_integer(reply->element[1], 1, 2)) {
-        return fail_confused(op);
+        return latch_redis_fail_confused(op);
     }
     if (lease->mode == LATCH_FREE) {
         long long left_ms = reply->element[0]->integer;
@@ -176,7 +175,7 @@ static latch_status understand_place(latch_op *op, const redisReply *reply, int6
     if (!latch_redis_is_queued(op->lease) || reply->elements != 2
         || !is_integer(reply->element[0], REDIS_BOTH_PROMOTE, INT32_MAX)
         || !is_integer(reply->element[1], 0, INT32_MAX)) {
-        return fail_confused(op);
+        return latch_redis_fail_confused(op);
     }
     understand_refused(op);
     return latch_redis_wait_on(op, reply->element[0]->integer, reply->element[1]->integer, now_ns);
@@ -205,7 +204,8 @@ latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64
             return understand_probed(op, reply);
         case LATCH_INSPECT:
         case LATCH_LIST:
-            break; /* never come here */
+        case LATCH_EVICT:
+            break; /* never come here: redis_inspect.c */
     }
-    return fail_confused(op);
+    return latch_redis_fail_confused(op);
 }

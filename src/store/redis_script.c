@@ -24,10 +24,12 @@ static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
     [REDIS_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true),
     [REDIS_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_RELEASE, 4, false),
     [REDIS_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false),
+    [REDIS_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_INSPECT, 3, false),
+    [REDIS_EVICT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_EVICT, 4, false),
 };
 
-/* Of a TTL as a text. */
-enum { TTL_SIZE = 24 };
+/* Of a TTL as a text, and of a note behind it. */
+enum { TERM_SIZE = 24 + LATCH_NOTE_MAX + 1 };
 
 static void digest_scripts(redis_store *store)
 {
@@ -97,19 +99,37 @@ static void add_manner(redis_command *command, const redis_store *store, const r
     }
 }
 
+static bool takes_lock(const redis_order *order)
+{
+    return order->id == REDIS_ACQUIRE || order->id == REDIS_ACQUIRE_SHARED;
+}
+
+/* The TTL, behind which who takes a lock leaves a note. */
+static size_t write_term(const redis_store *store, const redis_order *order, char term[TERM_SIZE])
+{
+    const latch_env *env = &store->store.engine->env;
+    const char *note = takes_lock(order) && env->note != NULL ? env->note(env->context) : NULL;
+    int length = snprintf(term, TERM_SIZE, "%lld", (long long) order->ttl_ms);
+
+    if (note != NULL) {
+        length +=
+            snprintf(term + length, TERM_SIZE - (size_t) length, " %.*s", LATCH_NOTE_MAX, note);
+    }
+    return (size_t) length;
+}
+
 static void add_arguments(redis_command *command, const redis_store *store,
                           const redis_order *order, const redis_target *target, const char *waiter,
-                          char ttl[TTL_SIZE], int64_t now_ns)
+                          char term[TERM_SIZE], int64_t now_ns)
 {
     latch_redis_add_text(command, target->keep ? "" : target->token);
     if (scripts[order->id].takes_ttl) {
-        latch_redis_add(command, ttl,
-                        (size_t) snprintf(ttl, TTL_SIZE, "%lld", (long long) order->ttl_ms));
+        latch_redis_add(command, term, write_term(store, order, term));
     }
     if (order->extend) {
         latch_redis_add_text(command, "extend");
     }
-    if (order->id == REDIS_ACQUIRE || order->id == REDIS_ACQUIRE_SHARED) {
+    if (takes_lock(order)) {
         add_manner(command, store, order, waiter, now_ns);
     } else if (order->id == REDIS_RELEASE && waiter != NULL) {
         latch_redis_add_text(command, waiter);
@@ -126,7 +146,7 @@ redis_call *latch_redis_send_script(redis_store *store, const redis_order *order
     const redis_script *script = &scripts[order->id];
     const redis_options *options = &store->options;
     size_t size = NAMES * (options->prefix_length + target->length + NAME_MAX_LENGTH);
-    char small_keys[512], small_waiter[256], ttl[TTL_SIZE], *at;
+    char small_keys[512], small_waiter[256], term[TERM_SIZE], *at;
     char *keys = size <= sizeof(small_keys) ? small_keys : latch_allocate(engine, size);
     char *waiter =
         target->ticket != 0 ? name_waiter(store, target, small_waiter, sizeof(small_waiter)) : NULL;
@@ -147,7 +167,7 @@ redis_call *latch_redis_send_script(redis_store *store, const redis_order *order
             at = add_key(&command, at, options, names[key], target->resource,
                          key == NAMES - 1 ? 0 : target->length);
         }
-        add_arguments(&command, store, order, target, waiter, ttl, now_ns);
+        add_arguments(&command, store, order, target, waiter, term, now_ns);
         call = latch_redis_send(&store->connection, &command, now_ns);
     }
     if (keys != small_keys) {

@@ -523,7 +523,8 @@ static latch_status semaphore_begin(latch_op *op)
             return inspect(op);
         case LATCH_REFRESH: /* holds never expire */
             return latch_lease_was_lost(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
-        case LATCH_LIST: /* never comes: which resource a key is made of, nobody can tell */
+        case LATCH_LIST:  /* never comes: which resource a key is made of, nobody can tell */
+        case LATCH_EVICT: /* nor does that */
             break;
     }
     return LATCH_DONE;

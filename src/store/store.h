@@ -37,7 +37,8 @@ typedef struct latch_store_class {
      * outcome's effect on lease->mode and deadline is noted by op.c. A store that waits by itself
      * answers LATCH_WANT_* and sets op->state; one that does not answers LATCH_CONFLICT.
      * LATCH_INSPECT and LATCH_LIST take nothing, look at no hold of the lease, and answer
-     * LATCH_DONE with *op->request.findings set; LATCH_LIST comes to those with LATCH_LISTING.
+     * LATCH_DONE with *op->request.findings set; LATCH_LIST comes to those with LATCH_LISTING, and
+     * LATCH_EVICT to those with LATCH_NOTES.
      */
     latch_status (*begin)(latch_op *op);
     /* Moves it on; called only after begin() or step() answered LATCH_WANT_*. NULL if never. */

@@ -108,9 +108,9 @@ static void no_local_store_expires_or_fences(void **state)
 static void redis_expires_fences_and_hands_over(void **state)
 {
     (void) state;
-    assert_int_equal(info_of("redis")->capabilities, LATCH_EXPIRING | LATCH_BLOCKING
-                                                         | LATCH_SHARED_LOCKS | LATCH_PUSH
-                                                         | LATCH_FENCING | LATCH_SERIALIZABLE);
+    assert_int_equal(info_of("redis")->capabilities,
+                     LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
+                         | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_NOTES);
 }
 
 static void an_unknown_name_is_an_error_that_says_it(void **state)

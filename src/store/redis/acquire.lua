@@ -2,7 +2,8 @@
 --
 -- KEYS: 1 the lock, 2 its holders' record, 3 its queue, 4 what is kept for its peers, 5 the database's
 --       fencing counter
--- ARGV: 1 the holder's token, 2 the TTL in ms,
+-- ARGV: 1 the holder's token, 2 the TTL in ms, and behind a blank the holder's note, if it leaves one (a server
+--       that wants a login reads no more than ten arguments before that, and would not say what it wants),
 --       3 how: "try" (the default), "wait", "check" (the same, and look whether messages arrive), "poll"
 --       (it waits already), "claim" (it was told that the lock is its),
 --       4 "peers" where there are peers that poll, "mute" if the caller is one itself, else "",
@@ -14,12 +15,15 @@
 --
 -- The lock is Symfony's sorted set: a member for each holder, and "__write__" while it is a writer,
 -- with the time in ms at which each expires. A string is a lock of Symfony's before 5.2, or Laravel's.
--- The record has a field for each holder of ours: its fencing token, or ''.
+-- The record has a field for each holder of ours, which note.lua writes; or '', until it claims what it was
+-- granted.
 local lock, record, queue, peers, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local token, ttl, manner, peer, waiter = ARGV[1], ARGV[2], ARGV[3] or 'try', ARGV[4], ARGV[5]
+local token, manner, peer, waiter = ARGV[1], ARGV[3] or 'try', ARGV[4], ARGV[5]
+local ttl, note = string.match(ARGV[2], '^(%d+) ?(.*)$')
 local us = now_us()
 
 -- include holders.lua
+-- include note.lua
 
 -- The first thing that is written needs memory: what has changed something goes on when that is short.
 local function issue_fencing()
@@ -29,12 +33,9 @@ local function issue_fencing()
     return fencing
 end
 
-local function take(fencing)
-    if not fencing or fencing == '' then
-        fencing = issue_fencing()
-        redis.call('DEL', record) -- peers leave behind what they know nothing of
-    end
-    admit_writer(token, expiry_after(us, ttl), fencing)
+-- `held`: what is recorded of the hold, if it is the caller's already.
+local function take(fencing, held)
+    admit_writer(token, expiry_after(us, ttl), noted(fencing, held))
     return fencing
 end
 
@@ -55,6 +56,12 @@ end
 -- include queue.lua
 -- include wait.lua
 
+local function take_anew()
+    local fencing = issue_fencing()
+    redis.call('DEL', record) -- peers leave behind what they know nothing of
+    return take(fencing)
+end
+
 -- A lock that nobody holds was not handed over: so a peer that polls could have had it.
 local function take_free()
     local fencing = issue_fencing()
@@ -72,7 +79,9 @@ elseif kind ~= 'none' then
     if redis.call('ZSCORE', lock, token) then
         local is_writer = redis.call('ZSCORE', lock, '__write__')
         if is_writer or count == 1 then
-            local fencing = take(is_writer and redis.call('HGET', record, token))
+            local held = is_writer and redis.call('HGET', record, token)
+            local fencing = held and string.match(held, '^%d+')
+            fencing = fencing and take(fencing, held) or take_anew()
             if waiter and (leave(waiter) or is_brief(ttl)) then
                 serve(us, nil, true)
             end
@@ -121,6 +130,6 @@ local answer = queue_up(mode)
 if answer then
     return answer
 end
-local fencing = redis.call('ZSCORE', lock, token) and take() or take_free()
+local fencing = redis.call('ZSCORE', lock, token) and take_anew() or take_free()
 serve(us, nil, true)
 return fencing

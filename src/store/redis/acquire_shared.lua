@@ -5,14 +5,16 @@
 -- ARGV: as those of acquire.lua; a waiter that tries waits no longer
 -- Returns 1; else as acquire.lua.
 local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local token, ttl, manner, peer, waiter = ARGV[1], ARGV[2], ARGV[3] or 'try', ARGV[4], ARGV[5]
+local token, manner, peer, waiter = ARGV[1], ARGV[3] or 'try', ARGV[4], ARGV[5]
+local ttl, note = string.match(ARGV[2], '^(%d+) ?(.*)$')
 local us = now_us()
 
 -- include holders.lua
+-- include note.lua
 
 -- What is wanted most often, before all that is needed otherwise.
 if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
-    redis.call('HSET', record, token, '')
+    redis.call('HSET', record, token, noted(''))
     redis.call('ZADD', lock, expiry_after(us, ttl), token)
     end_with_last_holder()
     return 1
@@ -24,9 +26,10 @@ end
 local kind = redis.call('TYPE', lock).ok
 local left = waiter and manner == 'try' and leave(waiter)
 
-local function join()
+-- `held`: what is recorded of it, if it is a reader already.
+local function join(held)
     local was_free = redis.call('EXISTS', lock) == 0
-    admit_reader(token, expiry_after(us, ttl))
+    admit_reader(token, expiry_after(us, ttl), noted('', held))
     if was_free then
         redis.call('DEL', peers) -- who polls could have had it
     end
@@ -42,7 +45,7 @@ if free and kind ~= 'none' then
         if waiter then
             left = leave(waiter) or left or is_brief(ttl)
         end
-        join()
+        join(not writer and redis.call('HGET', record, token))
         if demoted or left then
             serve(us, nil, left)
         end

@@ -18,9 +18,9 @@ local function end_with_last_holder()
     end
 end
 
--- Makes the only holder of who is it already, or of whom nobody is. `fencing` is '' until it is claimed.
-local function admit_writer(token, expiry, fencing)
-    redis.call('HSET', record, token, fencing)
+-- Makes the only holder of who is it already, or of whom nobody is. `held` is recorded of it: '' until it claims.
+local function admit_writer(token, expiry, held)
+    redis.call('HSET', record, token, held)
     redis.call('ZADD', lock, expiry, token, expiry, '__write__')
     redis.call('PEXPIREAT', lock, expiry)
     redis.call('PEXPIREAT', record, expiry)

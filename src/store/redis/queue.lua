@@ -21,8 +21,8 @@ local function drop_expired(us)
     redis.call('ZREMRANGEBYSCORE', lock, '-inf', digits(math.floor(us / 1000)))
 end
 
-local function admit_reader(token, expiry)
-    redis.call('HSET', record, token, '')
+local function admit_reader(token, expiry, held)
+    redis.call('HSET', record, token, held)
     redis.call('ZADD', lock, expiry, token)
     if redis.call('HLEN', record) > redis.call('ZCARD', lock) then
         -- Readers of ours that have expired, or that peers have released.
@@ -124,7 +124,7 @@ end
 local function admit(us, waiter, is_free)
     local expiry = expiry_after(us, CLAIM_MS)
     if waiter.mode == 'r' then
-        return admit_reader(waiter.token, expiry)
+        return admit_reader(waiter.token, expiry, '')
     end
     local before = not is_free and redis.call('ZSCORE', lock, waiter.token)
     admit_writer(waiter.token, expiry, '')

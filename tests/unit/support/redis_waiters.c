@@ -121,11 +121,14 @@ redisReply *try_ask(waiter *one, char mode, const char *manner)
     const char *script = on_clock(mode == 'w' ? REDIS_LUA_ACQUIRE : REDIS_LUA_ACQUIRE_SHARED);
     char entry[256];
     size_t length = write_entry(one, entry, sizeof(entry));
+    char term[64];
+    size_t term_length =
+        (size_t) snprintf(term, sizeof(term), "%lld " NOTE, (long long) WAITER_TTL);
 
-    return unit_redis_try("EVAL %s 5 %b %b %b %b " COUNTER " %b %lld %s %s %b " REQUEUE, script,
+    return unit_redis_try("EVAL %s 5 %b %b %b %b " COUNTER " %b %b %s %s %b " REQUEUE, script,
                           keys[0], key_lengths[0], keys[1], key_lengths[1], keys[2], key_lengths[2],
-                          keys[3], key_lengths[3], one->token, one->token_length,
-                          (long long) WAITER_TTL, manner, peers_word, entry, length);
+                          keys[3], key_lengths[3], one->token, one->token_length, term, term_length,
+                          manner, peers_word, entry, length);
 }
 
 verdict ask(waiter *one, char mode, const char *manner)

@@ -1,0 +1,240 @@
+/*
+ * What a server answers who asks who holds a lock, which locks are held, or takes one away:
+ * whatever that is, there is no error of memory, no undefined behaviour, no endless loop, and
+ *
+ * - what is told is a list of findings with plain texts in them;
+ * - errors are told in plain text;
+ * - nothing is left of a question that has ended.
+ *
+ * An input begins with the question: i, l (a list), f (a list with foreign locks) or e. What
+ * follows is said by the server, in pieces with NUL bytes between them; then it hangs up, as it
+ * does on whoever comes again.
+ */
+#include "latch.h"
+#include "support/expect.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ROUNDS_MAX 10000
+
+static latch_engine *engine;
+static size_t allocations;
+static int listener = -1;
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static int64_t now_ns;
+
+static void *allocate(void *context, size_t size)
+{
+    (void) context;
+    allocations++;
+    return malloc(size + (size == 0));
+}
+
+static void deallocate(void *context, void *pointer)
+{
+    (void) context;
+    allocations -= pointer != NULL;
+    free(pointer);
+}
+
+static int64_t tell_time(void *context)
+{
+    (void) context;
+    return now_ns;
+}
+
+static bool make_random(void *context, void *bytes, size_t size)
+{
+    (void) context;
+    memset(bytes, 7, size);
+    return true;
+}
+
+static void make_digest(void *context, latch_digest kind, const struct iovec *parts, int part_count,
+                        uint8_t digest[LATCH_DIGEST_MAX])
+{
+    (void) context;
+    (void) kind;
+    (void) parts;
+    (void) part_count;
+    memset(digest, 0xab, LATCH_DIGEST_MAX);
+}
+
+static void end_listener(void)
+{
+    unlink(address.sun_path);
+    *strrchr(address.sun_path, '/') = '\0';
+    rmdir(address.sun_path);
+}
+
+static void set_up(void)
+{
+    const latch_env env = {.allocate = allocate,
+                           .deallocate = deallocate,
+                           .monotonic_ns = tell_time,
+                           .wall_ns = tell_time,
+                           .coarse_ns = tell_time,
+                           .random = make_random,
+                           .digest = make_digest};
+    latch_error error;
+
+    engine = latch_engine_create(&env, &error);
+    EXPECT(engine != NULL);
+    strcpy(address.sun_path, "/tmp/latch-fuzz-XXXXXX");
+    EXPECT(mkdtemp(address.sun_path) != NULL);
+    strcat(address.sun_path, "/socket");
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    EXPECT(listener >= 0);
+    EXPECT(bind(listener, (struct sockaddr *) &address, sizeof(address)) == 0);
+    EXPECT(listen(listener, 8) == 0);
+    atexit(end_listener);
+}
+
+static void check_text(const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++) {
+        EXPECT((unsigned char) *text >= ' ' && *text != '\177');
+    }
+}
+
+static void check_findings(const latch_finding *finding)
+{
+    for (; finding != NULL; finding = finding->next) {
+        EXPECT(finding->mode <= LATCH_EXCLUSIVE && finding->name[finding->name_length] == '\0');
+        for (const latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
+            EXPECT(strlen(holder->identity) == LATCH_IDENTITY_LENGTH);
+            EXPECT(strspn(holder->identity, "0123456789abcdef") == LATCH_IDENTITY_LENGTH);
+            EXPECT((holder->host == NULL) == (holder->script == NULL));
+            EXPECT(holder->number >= 0 && holder->since_us >= 0 && holder->left_ms >= 0);
+            EXPECT(holder->fencing_token < UINT64_C(1000000000000000000));
+            check_text(holder->host);
+            check_text(holder->script);
+        }
+    }
+}
+
+/* What the server has to say, one piece for each that it hears; a connection that ends is followed
+ * by another. */
+static int accepted = -1;
+
+static void hang_up(void)
+{
+    if (accepted >= 0) {
+        close(accepted);
+        accepted = -1;
+    }
+}
+
+static bool hear(void)
+{
+    static char some[65536];
+    bool any = false;
+
+    if (accepted < 0) {
+        accepted = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    }
+    while (accepted >= 0 && recv(accepted, some, sizeof(some), 0) > 0) {
+        any = true;
+    }
+    return any;
+}
+
+static const char *say(const char *at, const char *end)
+{
+    const char *stop = memchr(at, '\0', (size_t) (end - at));
+
+    stop = stop != NULL ? stop : end;
+    if (stop > at) {
+        (void) !send(accepted, at, (size_t) (stop - at), MSG_NOSIGNAL);
+    }
+    return stop < end ? stop + 1 : end;
+}
+
+static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, const char *at,
+                        const char *end, latch_finding **findings, latch_error *error)
+{
+    uint64_t evicted = 0;
+    const latch_request request = {.kind = kind,
+                                   .findings = findings,
+                                   .foreign = foreign,
+                                   .evicted = "0123456789abcdef",
+                                   .evicted_count = &evicted};
+    latch_lease lease;
+    latch_status status;
+    latch_op op;
+
+    latch_lease_init(&lease, store, kind == LATCH_LIST ? "" : "r", kind == LATCH_LIST ? 0 : 1);
+    status = latch_op_begin(&op, &lease, &request, error);
+    for (size_t round = 0; LATCH_WANTS(status); round++) {
+        EXPECT(round < ROUNDS_MAX);
+        now_ns += LATCH_NS_PER_MS;
+        hear();
+        if (accepted >= 0 && at < end) {
+            at = say(at, end);
+        } else if (accepted >= 0) {
+            hang_up();
+        }
+        status = latch_op_step(&op, now_ns);
+    }
+    latch_lease_drop(&lease);
+    hang_up();
+    return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct {
+        char letter;
+        latch_op_kind kind;
+        bool foreign;
+    } questions[] = {{'i', LATCH_INSPECT, false},
+                     {'l', LATCH_LIST, false},
+                     {'f', LATCH_LIST, true},
+                     {'e', LATCH_EVICT, false}};
+    const char *input = (const char *) data;
+    latch_finding *findings = NULL;
+    latch_status status = LATCH_DONE;
+    latch_error error;
+    latch_store *store;
+    char dsn[200];
+    latch_store_options options = {.dsn = dsn};
+    size_t before;
+
+    if (size == 0) {
+        return 0;
+    }
+    if (engine == NULL) {
+        set_up();
+    }
+    now_ns = LATCH_NS_PER_S;
+    before = allocations;
+    options.dsn_length =
+        (size_t) sprintf(dsn, "redis://%s?prefix=%s", address.sun_path, size % 2 ? "p%3A" : "");
+    store = latch_store_open(engine, "redis", &options, &error);
+    EXPECT(store != NULL);
+    for (size_t at = 0; at < sizeof(questions) / sizeof(questions[0]); at++) {
+        if (questions[at].letter == *input) {
+            status = ask(store, questions[at].kind, questions[at].foreign, input + 1, input + size,
+                         &findings, &error);
+        }
+    }
+    if (status == LATCH_DONE) {
+        check_findings(findings);
+    } else {
+        EXPECT(LATCH_FAILED(status) && findings == NULL);
+        check_text(error.message);
+    }
+    latch_findings_free(engine, findings);
+    latch_store_close(store);
+    while (hear()) {
+    }
+    hang_up();
+    EXPECT(allocations == before);
+    return 0;
+}
