@@ -58,4 +58,55 @@ class RedisStore implements \Latch\SharedLockStoreInterface
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells who holds the lock, as its holders have noted when they took it.
+     *
+     * It is a look at one moment: what it tells may be over when it returns. Of a holder that is not
+     * on Latch (Symfony's or Laravel's store in PHP), or on one with latch.holder_note = 0, nothing
+     * is known but until when it holds; the same of one that was granted the lock just now.
+     *
+     * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int|null, host: string|null, script: string|null, since: float|null, remaining: float|null, fencingToken: int|null, id: string}>, holderCount: int, waiters: int}
+     *         name: the resource; mode: null when nobody holds it; holders: 500 of them at most, of
+     *         holderCount; since: seconds since 1970, by the server's clock; remaining: seconds until
+     *         the hold ends if it is not renewed, null: never; id: for forceRelease(); waiters: how
+     *         many stand in the queue, without those that poll. What anybody can write into the
+     *         server may be in host and script: escape them, they need not be UTF-8
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+
+    /**
+     * Lists the locks under the store's prefix that are held by processes on Latch, in no order.
+     *
+     * The server is asked for some names at a time (SCAN), never for all at once; what is taken or
+     * released meanwhile may be listed or not. What inspect() says of one lock holds for each.
+     *
+     * @param bool $foreign also the locks of processes on Symfony's store in PHP: all sorted sets under
+     *                      the prefix whose members are tokens of such locks
+     *
+     * @return list<array{name: string, mode: 'exclusive'|'shared', holders: list<array{pid: int|null, host: string|null, script: string|null, since: float|null, remaining: float|null, fencingToken: int|null, id: string}>, holderCount: int, waiters: int}>
+     *
+     * @throws \Latch\Exception\LockStorageException
+     */
+    public function listHeld(bool $foreign = false): array {}
+
+    /**
+     * Takes the lock away from holders, so that the next one can have it.
+     *
+     * They are not told. One whose lock is kept alive hears of it with its next renewal (onLost());
+     * the others when they ask, by refresh() or isAcquired(). Until then they go on as if they had the lock:
+     * be sure that they are dead, or that the receivers check fencing tokens.
+     *
+     * @param string[] $holders the ids, as inspect() tells them. One that came later keeps the lock
+     *
+     * @return int how many of them held it
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when $holders has something else in it
+     * @throws \Latch\Exception\LockStorageException
+     */
+    public function forceRelease(\Latch\Key $key, array $holders): int {}
 }

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0e5860f2a9e4c0d53d1e56a7ffe8dcb8318110e5 */
+ * Stub hash: 68be73d9e7b34db5e617dc0c2ec4e01c3021ef0f */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, redis, IS_STRING, 0)
@@ -23,6 +23,19 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_exi
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_inspect, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_listHeld, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, foreign, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStore_forceRelease, 0, 2, IS_LONG, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+	ZEND_ARG_TYPE_INFO(0, holders, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
 
 ZEND_METHOD(Latch_Store_RedisStore, __construct);
 ZEND_METHOD(Latch_Store_NativeStore, save);
@@ -30,6 +43,9 @@ ZEND_METHOD(Latch_Store_NativeStore, saveRead);
 ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
+ZEND_METHOD(Latch_Store_NativeStore, inspect);
+ZEND_METHOD(Latch_Store_RedisStore, listHeld);
+ZEND_METHOD(Latch_Store_RedisStore, forceRelease);
 
 
 static const zend_function_entry class_Latch_Store_RedisStore_methods[] = {
@@ -39,6 +55,9 @@ static const zend_function_entry class_Latch_Store_RedisStore_methods[] = {
 	ZEND_MALIAS(Latch_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Store_RedisStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_RedisStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_RedisStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_RedisStore_inspect, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Store_RedisStore, listHeld, arginfo_class_Latch_Store_RedisStore_listHeld, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Store_RedisStore, forceRelease, arginfo_class_Latch_Store_RedisStore_forceRelease, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -37,6 +37,8 @@ foreach (['latch.symfony', 'latch.keep_alive', 'latch.throw_on_lost'] as $settin
     check_same('Off => Off', $info[$setting] ?? null, $setting);
 }
 check_same('0 => 0', $info['latch.max_hold'] ?? null, 'latch.max_hold');
+check_same('On => On', $info['latch.holder_note'] ?? null, 'latch.holder_note');
+check_same('no value => no value', $info['latch.holder_name'] ?? null, 'latch.holder_name');
 $info = $rows($run('-d', 'latch.symfony=1', '--ri', 'latch'));
 check(str_starts_with($info['Classes'] ?? '', 'Symfony\Component\Lock'), 'Classes in drop-in mode');
 check_same('On => On', $info['latch.symfony'] ?? null, 'latch.symfony');

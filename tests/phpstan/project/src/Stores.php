@@ -64,10 +64,26 @@ final class Stores
         $store->save($key);
         $store->saveRead($key);
         $store->putOffExpiration($key, 10.0);
-        $held = $store->exists($key);
+        $held = $store->exists($key) && $this->isOurs($store->inspect($key)['holders']);
         $store->delete($key);
 
-        return $held && !$store->exists($key);
+        return $held && $store->forceRelease($key, $this->others($store->listHeld(foreign: true))) === 0;
+    }
+
+    /** @param list<array{host: string|null, pid: int|null, ...}> $holders */
+    private function isOurs(array $holders): bool
+    {
+        return \in_array(getmypid(), array_column($holders, 'pid'), true);
+    }
+
+    /**
+     * @param list<array{holders: list<array{id: string, remaining: float|null, ...}>, ...}> $locks
+     *
+     * @return list<string>
+     */
+    private function others(array $locks): array
+    {
+        return array_column(array_merge(...array_column($locks, 'holders')), 'id');
     }
 
     public function postgresql(\PDO $connection, #[\SensitiveParameter] string $password, Key $key): bool
