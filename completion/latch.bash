@@ -8,18 +8,19 @@ _latch() {
     local -A options=(
         [run]='--store= --wait --wait= --shared --conflict-exit-code= --quiet --ttl= --keep-alive --no-keep-alive
             --lost-signal= --lost-grace= --lost-exit-code= --max-hold= --help'
-        [status]='--store= --help'
-        [list]='--store= --help'
+        [status]='--store= --format=json --help'
+        [list]='--store= --all --format=json --help'
+        [release]='--store= --force --yes --help'
         [doctor]='--store= --vendor= --format=json --help'
     )
     COMPREPLY=()
 
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run status list doctor help --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'run status list release doctor help --help --version' -- "$current")
         return
     fi
     if [[ $command == help ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'run status list doctor' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'run status list release doctor' -- "$current")
         return
     fi
     [[ -n ${options[$command]:-} ]] || return 0

@@ -12,59 +12,7 @@ if (!is_executable('/bin/bash') || !is_executable('/usr/bin/setsid')) {
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_cli.inc';
-
-/** An interactive shell on a terminal of its own. */
-class Terminal
-{
-    private $process;
-    private array $pipes = [];
-    private string $seen = '';
-
-    public function __construct()
-    {
-        $terminal = ['pty'];
-        $this->process = proc_open(
-            ['/usr/bin/setsid', '--ctty', '--wait', '/bin/bash', '--norc', '--noprofile', '-i'],
-            [$terminal, $terminal, $terminal],
-            $this->pipes,
-            null,
-            ['PS1' => '', 'PS2' => '', 'PATH' => '/usr/bin:/bin', 'TERM' => 'dumb', 'HISTFILE' => '']
-                + getenv() // what a sanitizer wants to be told
-        );
-        stream_set_blocking($this->pipes[1], false);
-        // no line editor: what is typed goes through the terminal as to any program; and nobody but
-        // we has its other end, so that it is gone when we close it
-        $this->type('set +o emacs; stty -echo; for fd in /proc/$$/fd/*; do [[ $(readlink $fd) != *ptmx ]] '
-            . '|| eval "exec ${fd##*/}>&-"; done; echo rea\'\'dy' . "\n");
-        $this->await("ready");
-    }
-
-    public function type(string $text): void
-    {
-        fwrite($this->pipes[0], $text);
-    }
-
-    /** Returns when that was printed, with what came before it. */
-    public function await(string $text): string
-    {
-        try {
-            wait_until(function () use ($text) {
-                $this->seen .= @stream_get_contents($this->pipes[1]);
-                return str_contains($this->seen, $text);
-            }, "the terminal shows '$text'");
-        } catch (LogicException $e) {
-            throw new LogicException($e->getMessage() . ', but: ' . $this->seen);
-        }
-        [$before, $this->seen] = explode($text, $this->seen, 2);
-        return $before;
-    }
-
-    public function hang_up(): void
-    {
-        array_map(fclose(...), $this->pipes);
-        wait_until(fn () => !proc_get_status($this->process)['running'], 'the shell ends');
-    }
-}
+require __DIR__ . '/../../utils/phpt_terminal.inc';
 
 /** The letter of its state in /proc: T = stopped. */
 function state(int $pid): string

@@ -51,7 +51,7 @@ foreach ([$bare, latch_to_end(...)] as $latch) {
     foreach ([['help'], ['--help'], ['-h']] as $arguments) {
         check(str_starts_with($latch(...$arguments), "exit 0: Usage: latch run [OPTION…] RESOURCE"), 'help');
     }
-    foreach (['run', 'status', 'list'] as $command) {
+    foreach (['run', 'status', 'list', 'release'] as $command) {
         $text = $latch('help', $command);
         check(str_starts_with($text, "exit 0: Usage: latch $command ") && str_ends_with($text, "\n|"), "help on $command");
         check_same($text, $latch($command, '--help'), "$command --help");

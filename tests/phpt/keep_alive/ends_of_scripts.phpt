@@ -61,7 +61,7 @@ foreach ($endings as $name => [$ending, $end]) {
 $proxy = new Latch\Tests\RedisProxy($server);
 $begun = hrtime(true);
 $child = fork(function (ParentLine $parent) use ($proxy) {
-    $lock = new Latch\Lock(new Latch\Key('r'), new Latch\Store\RedisStore($proxy->dsn('?read_timeout=0.2')), 1.0);
+    $lock = new Latch\Lock(new Latch\Key('r'), new Latch\Store\RedisStore($proxy->dsn('?read_timeout=0.2')), 0.3);
     check($lock->keepAlive()->acquire(), 'acquired');
     $parent->say('held');
     $parent->hear_exactly('end');
@@ -70,7 +70,7 @@ $child = fork(function (ParentLine $parent) use ($proxy) {
 $child->hear_exactly('held');
 $proxy->set('drop');
 $server->command('DEL', 'r');
-usleep(500000); // a renewal is on its way
+usleep(300000);
 $child->say('end');
 check_same('exit 0', $child->ending(), 'the ending without an answer');
 check((hrtime(true) - $begun) / 1e9 < PATIENCE, 'it ends in time');
