@@ -14,8 +14,9 @@
 #define TOKEN "dGhlIG93bmVyIG9mIHRoaXMgbG9jayBpcyByYXcgQyE="
 #define OTHER_TOKEN "YW5vdGhlciBvbmUgd2hvIHdvdWxkIGxpa2UgdG8gaGE="
 #define TTL_MS "30000"
-#define TERM                                                                                       \
-    TTL_MS " myhost 12345 /srv/latch/benchmark/parts/redis.php" /* with a note, to acquire */
+/* With a note of 72 bytes, to acquire: lib/RedisCounters.php. */
+#define TERM TTL_MS " " NOTE
+#define NOTE "a-host 12345 /srv/www/application-with-a-usual-name/releases/1/public.ph"
 #define COUNTER "latch:fencing"
 
 /* The keys of one resource. */
