@@ -85,6 +85,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_options.c
       src/store/redis_reply.c
       src/store/redis_script.c
+      src/store/redis_sentinel.c
       src/store/redis_silence.c
       src/store/redis_subscription.c
       src/store/redis_wait.c

@@ -4,13 +4,15 @@
  */
 #include "redis_connection.h"
 
+#include "redis_sentinel.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 /* No reply to a script of ours is nearly as long. */
 #define REPLY_MAX (64 * 1024)
-#define REPLY_ELEMENTS_MAX 8
+#define REPLY_ELEMENTS_MAX 256 /* ROLE has one for each replica */
 
 #if HIREDIS_MAJOR == 0
 typedef int element_count;
@@ -221,6 +223,7 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     }
     call->state = REDIS_UNANSWERED;
     call->abandoned = false;
+    call->term = connection->term;
     call->reply = NULL;
     call->deadline_ns = now_ns + connection->options->command_timeout_ns;
     latch_link_append(&connection->calls, &call->link);
@@ -316,6 +319,10 @@ bool latch_redis_receive(redis_connection *connection)
     latch_redis_close_if_forked(connection);
     if (connection->context == NULL) {
         return connection->stage != REDIS_CLOSED;
+    }
+    if (connection->sentinel != NULL
+        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
+        return give_up(connection, "another server has become the master");
     }
     write_unsent(connection);
     result = redisBufferRead(connection->context);

@@ -4,6 +4,8 @@
  */
 #include "redis_connection.h"
 
+#include "redis_sentinel.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,6 +17,9 @@
 
 /* A Unix socket whose queue is full says so at once; the server empties it in no time. */
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
+/* Until Sentinels are asked again that have named a server that is no master, or is away. */
+#define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
+#define LOOK_NS (100 * LATCH_NS_PER_MS)
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options)
@@ -22,6 +27,7 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     memset(connection, 0, sizeof(*connection));
     connection->engine = engine;
     connection->options = options;
+    connection->place = options->places;
     latch_link_init(&connection->calls);
 }
 
@@ -51,7 +57,10 @@ static void free_greeting(redis_connection *connection)
     if (connection->selection != NULL) {
         latch_redis_call_free(connection, connection->selection);
     }
-    connection->login = connection->selection = NULL;
+    if (connection->role != NULL) {
+        latch_redis_call_free(connection, connection->role);
+    }
+    connection->login = connection->selection = connection->role = NULL;
 }
 
 void latch_redis_close(redis_connection *connection)
@@ -60,6 +69,10 @@ void latch_redis_close(redis_connection *connection)
     if (connection->resolution != NULL) {
         latch_resolve_end(connection->resolution);
         connection->resolution = NULL;
+    }
+    if (connection->sentinel != NULL && connection->stage > REDIS_ASKING
+        && !latch_redis_is_outdated(connection, connection->term)) {
+        latch_redis_sentinel_doubt(connection->sentinel);
     }
     connection->stage = REDIS_CLOSED;
     connection->age_asked = false;
@@ -105,6 +118,18 @@ bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
     return false;
 }
 
+/* ---- Which server --------------------------------------------------------------------------- */
+
+const char *latch_redis_address(const redis_connection *connection)
+{
+    return connection->place != NULL ? connection->place->address : connection->options->address;
+}
+
+bool latch_redis_is_outdated(const redis_connection *connection, unsigned term)
+{
+    return connection->sentinel != NULL && term != connection->sentinel->term;
+}
+
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
 static latch_status fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
@@ -112,7 +137,21 @@ static latch_status fail_to_connect(redis_connection *connection, latch_op *op, 
 {
     latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, sys_errno, "cannot connect to Redis at %s: %s",
-                      connection->options->address, why);
+                      latch_redis_address(connection), why);
+}
+
+/* The server is not to be had just now. Sentinels may name another one soon. */
+static latch_status leave_server(redis_connection *connection, latch_op *op, int sys_errno,
+                                 const char *why, int64_t now_ns)
+{
+    if (connection->sentinel == NULL) {
+        return fail_to_connect(connection, op, sys_errno, why);
+    }
+    latch_redis_sentinel_note_trouble(connection->sentinel, why);
+    latch_redis_close(connection);
+    connection->stage = REDIS_ASKING;
+    connection->retry_ns = now_ns + ASK_PAUSE_NS;
+    return LATCH_DONE;
 }
 
 /* For how long a connection is awaited. */
@@ -128,10 +167,19 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
 
 static latch_status time_out(redis_connection *connection, latch_op *op)
 {
+    double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
+
+    if (connection->sentinel != NULL) {
+        if (connection->stage > REDIS_ASKING) {
+            latch_redis_sentinel_note_trouble(connection->sentinel, "it does not answer");
+        }
+        latch_redis_close(connection);
+        return latch_redis_sentinel_fail(connection->sentinel, op, seconds);
+    }
     latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
-                      "cannot connect to Redis at %s within %g s", connection->options->address,
-                      (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S);
+                      "cannot connect to Redis at %s within %g s", latch_redis_address(connection),
+                      seconds);
 }
 
 static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
@@ -142,10 +190,23 @@ static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
     return LATCH_WANT_IO;
 }
 
+/* Who waits for the master looks now and then whether it is that still. */
+static void wake_to_look(const redis_connection *connection, latch_op *op)
+{
+    int64_t look_ns;
+
+    if (connection->sentinel != NULL) {
+        look_ns = latch_engine_now_ns(connection->engine) + LOOK_NS;
+        op->wake_ns = look_ns < op->wake_ns ? look_ns : op->wake_ns;
+    }
+}
+
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
 {
-    return want(op, connection->descriptor.fd,
-                connection->unsent_length > 0 ? POLLIN | POLLOUT : POLLIN, wake_ns);
+    want(op, connection->descriptor.fd, connection->unsent_length > 0 ? POLLIN | POLLOUT : POLLIN,
+         wake_ns);
+    wake_to_look(connection, op);
+    return LATCH_WANT_IO;
 }
 
 /* Those that are left share what time is left: one that does not answer must not take it all. */
@@ -188,16 +249,16 @@ static void begin_connecting(redis_connection *connection, const latch_op *op,
     connection->stage = REDIS_CONNECTING;
 }
 
-static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
+/* The name of the server's host, or the path of its socket. */
+static latch_status begin_resolving(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
-    const redis_options *options = connection->options;
+    const redis_place *place = connection->place;
 
-    connection->begun_ns = now_ns;
-    connection->deadline_ns = now_ns + options->connect_timeout_ns;
-    if (options->host != NULL) {
+    if (place->host != NULL) {
         connection->resolution =
-            latch_resolve_begin(connection->engine, options->host, options->port, op->error);
+            latch_resolve_begin(connection->engine, place->host, place->port, op->error);
         if (connection->resolution == NULL) {
+            latch_redis_close(connection);
             return op->error->status;
         }
         connection->stage = REDIS_RESOLVING;
@@ -205,7 +266,7 @@ static latch_status start(redis_connection *connection, latch_op *op, int64_t no
     }
     connection->unix_name.sun_family = AF_UNIX;
     snprintf(connection->unix_name.sun_path, sizeof(connection->unix_name.sun_path), "%s",
-             options->path);
+             place->path);
     connection->unix_address = (struct addrinfo){
         .ai_family = AF_UNIX,
         .ai_addr = (struct sockaddr *) &connection->unix_name,
@@ -213,6 +274,41 @@ static latch_status start(redis_connection *connection, latch_op *op, int64_t no
     };
     begin_connecting(connection, op, &connection->unix_address, now_ns);
     return LATCH_DONE;
+}
+
+static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    connection->begun_ns = now_ns;
+    connection->deadline_ns = now_ns + connection->options->connect_timeout_ns;
+    if (connection->sentinel == NULL) {
+        return begin_resolving(connection, op, now_ns);
+    }
+    latch_redis_sentinel_begin(connection->sentinel);
+    connection->connecting_ns = connection->retry_ns = now_ns;
+    connection->stage = REDIS_ASKING;
+    be_no_more_patient(connection, op);
+    return LATCH_DONE;
+}
+
+static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    redis_sentinel *sentinel = connection->sentinel;
+    latch_status status;
+
+    if (now_ns < connection->retry_ns) {
+        op->wake_ns = connection->retry_ns;
+        return LATCH_WANT_TIMER;
+    }
+    status = latch_redis_sentinel_find(sentinel, op, connection->deadline_ns, now_ns);
+    if (LATCH_FAILED(status)) {
+        latch_redis_close(connection);
+    }
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    connection->place = &sentinel->master;
+    connection->term = sentinel->term;
+    return begin_resolving(connection, op, now_ns);
 }
 
 static latch_status resolve(redis_connection *connection, latch_op *op, int64_t now_ns)
@@ -303,7 +399,16 @@ static redis_call *send_selection(redis_connection *connection, int64_t now_ns)
     return latch_redis_send(connection, &command, now_ns);
 }
 
-/* Sends AUTH and SELECT. What is to be done in the database must wait until it is selected. */
+static redis_call *send_role(redis_connection *connection, int64_t now_ns)
+{
+    redis_command command = {.count = 0};
+
+    latch_redis_add_text(&command, "ROLE");
+    return latch_redis_send(connection, &command, now_ns);
+}
+
+/* Sends AUTH, SELECT and ROLE. What is to be done in the database must wait until it is selected.
+ */
 static latch_status greet(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     const redis_options *options = connection->options;
@@ -317,6 +422,10 @@ static latch_status greet(redis_connection *connection, latch_op *op, int64_t no
     if (sent && options->database != 0) {
         connection->selection = send_selection(connection, now_ns);
         sent = connection->selection != NULL;
+    }
+    if (sent && connection->sentinel != NULL) {
+        connection->role = send_role(connection, now_ns);
+        sent = connection->role != NULL;
     }
     if (!sent) {
         latch_redis_close(connection);
@@ -351,7 +460,7 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
     } else if (connection->address->ai_next != NULL) {
         choose_address(connection, connection->address->ai_next, now_ns);
     } else {
-        return fail_to_connect(connection, op, why, strerror(why));
+        return leave_server(connection, op, why, strerror(why), now_ns);
     }
     return LATCH_DONE;
 }
@@ -380,12 +489,23 @@ static bool is_unanswered(const redis_call *call)
     return call != NULL && call->state == REDIS_UNANSWERED;
 }
 
-static latch_status await_greeting(redis_connection *connection, latch_op *op)
+/* During a failover Sentinels name for a while who is the master no more, or not yet. */
+static bool is_master(const redis_call *role)
+{
+    const redisReply *reply = role->reply;
+
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements > 0
+           && reply->element[0]->type == REDIS_REPLY_STRING
+           && strcmp(reply->element[0]->str, "master") == 0;
+}
+
+static latch_status await_greeting(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     redis_call *login = connection->login, *selection = connection->selection;
+    redis_call *role = connection->role;
 
     if (!latch_redis_receive(connection)) {
-        return fail_to_connect(connection, op, 0, connection->trouble);
+        return leave_server(connection, op, 0, connection->trouble, now_ns);
     }
     if (is_error(login)) {
         return refuse(connection, op, "the user or the password", login->reply->str);
@@ -393,8 +513,15 @@ static latch_status await_greeting(redis_connection *connection, latch_op *op)
     if (is_error(selection)) {
         return refuse(connection, op, "the database", selection->reply->str);
     }
-    if (is_unanswered(login) || is_unanswered(selection)) {
+    if (is_error(role)) {
+        return refuse(connection, op, "ROLE, which tells whether it is the master",
+                      role->reply->str);
+    }
+    if (is_unanswered(login) || is_unanswered(selection) || is_unanswered(role)) {
         return latch_redis_want(connection, connection->deadline_ns, op);
+    }
+    if (role != NULL && !is_master(role)) {
+        return leave_server(connection, op, 0, "it is no master", now_ns);
     }
     free_greeting(connection);
     connection->established++;
@@ -406,8 +533,13 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
 {
     latch_status status = LATCH_DONE;
 
-    if (connection->stage == REDIS_CONNECTING || connection->stage == REDIS_GREETING) {
+    if (connection->stage > REDIS_RESOLVING || connection->stage == REDIS_ASKING) {
         be_no_more_patient(connection, op);
+    }
+    if (connection->stage > REDIS_ASKING && connection->sentinel != NULL
+        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
+        leave_server(connection, op, 0, "another one has become the master", now_ns);
+        connection->retry_ns = now_ns;
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
         if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
@@ -417,6 +549,9 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
             case REDIS_CLOSED:
                 status = start(connection, op, now_ns);
                 break;
+            case REDIS_ASKING:
+                status = ask(connection, op, now_ns);
+                break;
             case REDIS_RESOLVING:
                 status = resolve(connection, op, now_ns);
                 break;
@@ -424,11 +559,14 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
                 status = connect_socket(connection, op, now_ns);
                 break;
             case REDIS_GREETING:
-                status = await_greeting(connection, op);
+                status = await_greeting(connection, op, now_ns);
                 break;
             case REDIS_READY:
                 break;
         }
+    }
+    if (LATCH_WANTS(status)) {
+        wake_to_look(connection, op);
     }
     return status;
 }

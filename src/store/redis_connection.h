@@ -15,15 +15,19 @@
 
 typedef enum {
     REDIS_CLOSED,
+    REDIS_ASKING,     /* Sentinels, where the server is */
     REDIS_RESOLVING,  /* the host's name */
     REDIS_CONNECTING, /* to one of its addresses */
-    REDIS_GREETING,   /* AUTH and SELECT are on their way */
+    REDIS_GREETING,   /* AUTH, SELECT and ROLE are on their way */
     REDIS_READY,
 } redis_stage;
 
 typedef struct redis_connection {
     latch_engine *engine;
     const redis_options *options;
+    const redis_place *place;        /* the server; NULL: Sentinels are to be asked first */
+    struct redis_sentinel *sentinel; /* who is asked; NULL: nobody */
+    unsigned term;                   /* of the master that it goes to */
     redis_stage stage;
     unsigned established; /* how often it has become READY */
     bool has_socket;
@@ -36,8 +40,9 @@ typedef struct redis_connection {
     int64_t connecting_ns;                /* when an address was known */
     int64_t deadline_ns;                  /* by which it must be READY */
     int64_t address_deadline_ns;          /* by which the next address is tried */
-    int64_t retry_ns;                     /* without a socket: when to try the address */
+    int64_t retry_ns;                     /* without a socket: when to try the address, or to ask */
     struct redis_call *login, *selection; /* AUTH and SELECT, while GREETING; or NULL */
+    struct redis_call *role;              /* ROLE of what shall be a master; or NULL */
     latch_link calls;                     /* sent and unanswered, in their order */
     /* Gets what comes unasked, on a connection that is subscribed; NULL: nothing may. */
     void (*push)(void *context, const redisReply *message);
@@ -57,13 +62,17 @@ typedef struct redis_call {
     latch_link link; /* in connection->calls until it is answered or lost */
     enum { REDIS_UNANSWERED, REDIS_ANSWERED, REDIS_LOST } state;
     bool abandoned; /* its sender is gone: freed when it is answered or lost */
+    unsigned term;  /* of the master that it was sent to */
     void (*settle)(void *context, const redisReply *reply);
     void *context;
     redisReply *reply;
     int64_t deadline_ns; /* when the reply is overdue */
 } redis_call;
 
-/* `options` outlive the connection, which latch_redis_close() ends. Nothing is connected yet. */
+/*
+ * To the first place of `options`, which outlive the connection; latch_redis_sentinel_lead() has it
+ * ask for another. Ended by latch_redis_close(). Nothing is connected yet.
+ */
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options);
 
@@ -81,6 +90,14 @@ bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
 
 /* How long the first answer has been due, for all that was read; 0: none is. */
 int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns);
+
+/* Where it goes to, for messages. */
+const char *latch_redis_address(const redis_connection *connection);
+/*
+ * Has another server become the master since something was sent to that one? Then its answer does
+ * not count. Always false without Sentinels.
+ */
+bool latch_redis_is_outdated(const redis_connection *connection, unsigned term);
 
 #define REDIS_ARGUMENTS_MAX 16
 
