@@ -74,7 +74,7 @@ static void options_are_copied_whole_or_not_at_all(void **state)
             is_copied = latch_redis_options_copy(unit.engine, &original, &copy);
             unit.fail_at = 0;
             assert_true(is_copied || unit.live == live);
-            assert_true(number < 10);
+            assert_true(number < 30);
         }
         expect_copy(&copy, &original);
         latch_redis_options_free(unit.engine, &original);

@@ -20,8 +20,7 @@ static int port_keeper = -1;
 static redisReply *answer;
 static char noted[41]; /* of unit_redis_note() */
 
-/* To be called in a loop until something has happened; fails when it never does. */
-static void look_again(unsigned *looks)
+void unit_redis_look_again(unsigned *looks)
 {
     const struct timespec pause = {0, 500000};
 
@@ -29,19 +28,19 @@ static void look_again(unsigned *looks)
     nanosleep(&pause, NULL);
 }
 
-static void choose_port(void)
+int unit_redis_reserve_port(int *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
-    int yes = 1;
+    int yes = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    port_keeper = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    UNIT_CHECK(port_keeper >= 0);
+    UNIT_CHECK(fd >= 0);
     /* Redis sets it too: so both can be bound, as only one of them listens. */
-    UNIT_CHECK(setsockopt(port_keeper, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
-    UNIT_CHECK(bind(port_keeper, (struct sockaddr *) &address, sizeof(address)) == 0);
-    UNIT_CHECK(getsockname(port_keeper, (struct sockaddr *) &address, &size) == 0);
-    unit_redis.port = ntohs(address.sin_port);
+    UNIT_CHECK(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
+    UNIT_CHECK(bind(fd, (struct sockaddr *) &address, sizeof(address)) == 0);
+    UNIT_CHECK(getsockname(fd, (struct sockaddr *) &address, &size) == 0);
+    *port = ntohs(address.sin_port);
+    return fd;
 }
 
 /* In the child: becomes the server, which dies with the process that started it. */
@@ -135,7 +134,7 @@ void unit_redis_start(const char *const *options)
             show_log();
             fail_msg("redis-server does not run");
         }
-        look_again(&looks);
+        unit_redis_look_again(&looks);
     }
 }
 
@@ -164,7 +163,7 @@ void unit_redis_stop(void)
     disconnect();
     UNIT_CHECK(kill(unit_redis.pid, SIGTERM) == 0);
     while (waitpid(unit_redis.pid, NULL, WNOHANG) == 0) {
-        look_again(&looks);
+        unit_redis_look_again(&looks);
     }
     unit_redis.pid = 0;
 }
@@ -175,7 +174,7 @@ int unit_redis_group_setup(void **state)
     unit_redis = (unit_redis_server){0};
     unit_make_temporary(unit_redis.directory);
     snprintf(unit_redis.socket, sizeof(unit_redis.socket), "%s/redis", unit_redis.directory);
-    choose_port();
+    port_keeper = unit_redis_reserve_port(&unit_redis.port);
     unit_redis_start(NULL);
     return 0;
 }
@@ -309,10 +308,22 @@ bool unit_redis_is_error(const redisReply *reply, const char *error)
     return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, error, strlen(error)) == 0;
 }
 
+redisContext *unit_redis_connect_to(int port)
+{
+    redisContext *context = redisConnect("127.0.0.1", port);
+
+    if (context != NULL && context->err != 0) {
+        redisFree(context);
+        return NULL;
+    }
+    set_patience(context);
+    return context;
+}
+
 redisContext *unit_redis_connect(void)
 {
-    redisContext *context = redisConnect("127.0.0.1", unit_redis.port);
+    redisContext *context = unit_redis_connect_to(unit_redis.port);
 
-    set_patience(context);
+    UNIT_CHECK(context != NULL);
     return context;
 }
