@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8ce35d1c8f6b24be22261c8759b7c5dcec32fd37 */
+ * Stub hash: 579c7d6864bbccfe4217d4966c321891b6eeb885 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, redis, IS_STRING, 0)

@@ -34,7 +34,8 @@ static void write_sentinel(FILE *file, const redis_node *node)
 {
     fprintf(file, "sentinel monitor %s 127.0.0.1 %d 2\n", TRIO_MASTER, trio.servers[0].port);
     fprintf(file,
-            "sentinel down-after-milliseconds %s 500\nsentinel failover-timeout %s 3000\n"
+            /* It takes up to a second to connect to a new master, which is not to be down meanwhile. */
+            "sentinel down-after-milliseconds %s 1500\nsentinel failover-timeout %s 3000\n"
             "sentinel parallel-syncs %s 2\nsentinel myid %040d\n",
             TRIO_MASTER, TRIO_MASTER, TRIO_MASTER, node->port);
     if (node->password != NULL) {

@@ -14,7 +14,8 @@ use Latch\Tests\RedisTrio;
  * What is done to a master that has replicas and Sentinels; from one to the next all are in step again.
  *
  * What is recorded is from when on answers may be lost, which is when replicas have acknowledged all, until all
- * Sentinels know of another master: who is answered by the old one later must not believe it.
+ * Sentinels know of another master: who is answered by the old one later must not believe it. Sentinels may change
+ * the master by themselves, too, when they have not heard of it for long.
  */
 final class Failovers
 {
@@ -22,6 +23,9 @@ final class Failovers
     private const LOOK = 20_000_000;
     /** After which time it hangs, in ns. */
     private const PATIENCE = 60_000_000_000;
+
+    /** In ns before a change that nobody has asked for: nobody has seen to it that the replicas are in step. */
+    private const LAG = 1_000_000_000;
 
     /** How many are over. */
     public int $count = 0;
@@ -31,19 +35,23 @@ final class Failovers
     private Fault $fault;
     private int $since = 0;
     private int $nextLook = 0;
+    /** Who it was when all was well last, and when that was. */
+    private ?RedisServer $master;
+    private int $calm;
 
     public function __construct(private readonly RedisTrio $trio, private readonly Writer $records)
     {
+        [$this->master, $this->calm] = [$trio->awaitMaster(), (int) hrtime(true)];
     }
 
     public function strike(Fault $fault): void
     {
-        $master = $this->old === null && $this->isHealthy ? $this->trio->master() : null;
-        if ($master === null) {
-            return;
-        }
+        $master = $this->trio->master();
         $since = (int) hrtime(true);
-        if (!$this->trio->isReplicated($master)) {
+        if (
+            $this->old !== null || !$this->isHealthy || $master === null || $master !== $this->master
+            || !$this->trio->isReplicated($master) || !$this->trio->isCalm()
+        ) {
             return;
         }
         match ($fault) {
@@ -72,7 +80,12 @@ final class Failovers
 
     private function look(): void
     {
-        if ($this->old !== null && $this->trio->isLedByAnother($this->old)) {
+        $now = (int) hrtime(true);
+        if (!$this->trio->isCalm() || !$this->trio->isLedByAnother($this->old)) {
+            return;
+        }
+        [$before, $this->master] = [$this->master, $this->trio->master()];
+        if ($this->old !== null) {
             $this->records->write($this->fault->value, $this->since, Faults::ALL, (int) hrtime(true));
             match ($this->fault) {
                 Fault::MasterKill => $this->old->start(),
@@ -81,8 +94,11 @@ final class Failovers
             };
             $this->old = null;
             ++$this->count;
-        } elseif ($this->old === null && !$this->isHealthy) {
+        } elseif ($this->master !== $before) {
+            $this->records->write(Fault::Failover->value, $this->calm - self::LAG, Faults::ALL, (int) hrtime(true));
+        } elseif (!$this->isHealthy) {
             $this->isHealthy = $this->trio->isHealthy();
         }
+        $this->calm = $now;
     }
 }
