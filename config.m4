@@ -80,6 +80,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_call.c
       src/store/redis_connection.c
       src/store/redis_debt.c
+      src/store/redis_greeting.c
       src/store/redis_hold.c
       src/store/redis_option_table.c
       src/store/redis_options.c

@@ -300,12 +300,12 @@ static latch_status await(latch_op *op, int64_t now_ns)
         return latch_redis_want(&store->connection, end_ns, op);
     }
     op->state = unsent(store);
-    if (call->state == REDIS_ANSWERED && !latch_redis_is_outdated(&store->connection, call->term)) {
+    if (call->state == REDIS_ANSWERED) {
         latch_redis_note_answer(store, now_ns);
         status = conclude(op, call->reply, now_ns);
     } else if (call->state == REDIS_UNANSWERED) {
         status = fail_overdue(op);
-    } else { /* or what it says does not count any more */
+    } else {
         status = count_loss(op) ? REDIS_AGAIN : fail_lost(op);
     }
     latch_redis_call_free(&store->connection, call);

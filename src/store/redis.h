@@ -3,8 +3,8 @@
  * those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c (what is
  * sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
  * redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
- * redis_connection.c and redis_call.c (how it gets there), redis_sentinel.c (where that is, if
- * others have to be asked).
+ * redis_connection.c, redis_greeting.c and redis_call.c (how it gets there), redis_sentinel.c
+ * (where that is, if others have to be asked).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H

@@ -223,7 +223,6 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     }
     call->state = REDIS_UNANSWERED;
     call->abandoned = false;
-    call->term = connection->term;
     call->reply = NULL;
     call->deadline_ns = now_ns + connection->options->command_timeout_ns;
     latch_link_append(&connection->calls, &call->link);

@@ -49,20 +49,6 @@ static void close_socket(redis_connection *connection)
     connection->unsent_length = 0;
 }
 
-static void free_greeting(redis_connection *connection)
-{
-    if (connection->login != NULL) {
-        latch_redis_call_free(connection, connection->login);
-    }
-    if (connection->selection != NULL) {
-        latch_redis_call_free(connection, connection->selection);
-    }
-    if (connection->role != NULL) {
-        latch_redis_call_free(connection, connection->role);
-    }
-    connection->login = connection->selection = connection->role = NULL;
-}
-
 void latch_redis_close(redis_connection *connection)
 {
     close_socket(connection);
@@ -71,13 +57,13 @@ void latch_redis_close(redis_connection *connection)
         connection->resolution = NULL;
     }
     if (connection->sentinel != NULL && connection->stage > REDIS_ASKING
-        && !latch_redis_is_outdated(connection, connection->term)) {
+        && connection->term == connection->sentinel->term) {
         latch_redis_sentinel_doubt(connection->sentinel);
     }
     connection->stage = REDIS_CLOSED;
     connection->age_asked = false;
     latch_redis_lose_calls(connection);
-    free_greeting(connection);
+    latch_redis_forget_greeting(connection);
 }
 
 /* In a forked child the engine has closed the descriptor. */
@@ -125,27 +111,21 @@ const char *latch_redis_address(const redis_connection *connection)
     return connection->place != NULL ? connection->place->address : connection->options->address;
 }
 
-bool latch_redis_is_outdated(const redis_connection *connection, unsigned term)
-{
-    return connection->sentinel != NULL && term != connection->sentinel->term;
-}
-
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
-static latch_status fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
-                                    const char *why)
+latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
+                                         const char *why)
 {
     latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, sys_errno, "cannot connect to Redis at %s: %s",
                       latch_redis_address(connection), why);
 }
 
-/* The server is not to be had just now. Sentinels may name another one soon. */
-static latch_status leave_server(redis_connection *connection, latch_op *op, int sys_errno,
-                                 const char *why, int64_t now_ns)
+latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op, int sys_errno,
+                                      const char *why, int64_t now_ns)
 {
     if (connection->sentinel == NULL) {
-        return fail_to_connect(connection, op, sys_errno, why);
+        return latch_redis_fail_to_connect(connection, op, sys_errno, why);
     }
     latch_redis_sentinel_note_trouble(connection->sentinel, why);
     latch_redis_close(connection);
@@ -375,65 +355,6 @@ static int check_socket(const redis_connection *connection, int64_t now_ns)
     return getsockopt(descriptor.fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
 }
 
-static redis_call *send_login(redis_connection *connection, int64_t now_ns)
-{
-    const redis_options *options = connection->options;
-    redis_command command = {.count = 0};
-
-    latch_redis_add_text(&command, "AUTH");
-    if (options->user != NULL) {
-        latch_redis_add_text(&command, options->user);
-    }
-    latch_redis_add_text(&command, options->password);
-    return latch_redis_send(connection, &command, now_ns);
-}
-
-static redis_call *send_selection(redis_connection *connection, int64_t now_ns)
-{
-    redis_command command = {.count = 0};
-    char database[16];
-
-    snprintf(database, sizeof(database), "%d", connection->options->database);
-    latch_redis_add_text(&command, "SELECT");
-    latch_redis_add_text(&command, database);
-    return latch_redis_send(connection, &command, now_ns);
-}
-
-static redis_call *send_role(redis_connection *connection, int64_t now_ns)
-{
-    redis_command command = {.count = 0};
-
-    latch_redis_add_text(&command, "ROLE");
-    return latch_redis_send(connection, &command, now_ns);
-}
-
-/* Sends AUTH, SELECT and ROLE. What is to be done in the database must wait until it is selected.
- */
-static latch_status greet(redis_connection *connection, latch_op *op, int64_t now_ns)
-{
-    const redis_options *options = connection->options;
-    bool sent = latch_redis_make_context(connection);
-
-    connection->stage = REDIS_GREETING;
-    if (sent && options->password != NULL) {
-        connection->login = send_login(connection, now_ns);
-        sent = connection->login != NULL;
-    }
-    if (sent && options->database != 0) {
-        connection->selection = send_selection(connection, now_ns);
-        sent = connection->selection != NULL;
-    }
-    if (sent && connection->sentinel != NULL) {
-        connection->role = send_role(connection, now_ns);
-        sent = connection->role != NULL;
-    }
-    if (!sent) {
-        latch_redis_close(connection);
-        return latch_fail_memory(op->error);
-    }
-    return LATCH_DONE;
-}
-
 /* Opens the socket to the address, or looks how that went; the next address when it failed. */
 static latch_status connect_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
@@ -448,7 +369,7 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
         why = open_socket(connection);
     }
     if (why == 0) {
-        return greet(connection, op, now_ns);
+        return latch_redis_greet(connection, op, now_ns);
     }
     if (why == EINPROGRESS) {
         return want(op, connection->descriptor.fd, POLLOUT, connection->address_deadline_ns);
@@ -460,72 +381,8 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
     } else if (connection->address->ai_next != NULL) {
         choose_address(connection, connection->address->ai_next, now_ns);
     } else {
-        return leave_server(connection, op, why, strerror(why), now_ns);
+        return latch_redis_leave_server(connection, op, why, strerror(why), now_ns);
     }
-    return LATCH_DONE;
-}
-
-/*
- * A refused login is told in our own words. What the server says may have the arguments in it, as
- * "unknown command 'AUTH', with args beginning with" has.
- */
-static latch_status refuse(redis_connection *connection, latch_op *op, const char *what,
-                           const char *answer)
-{
-    char word[24], why[96];
-
-    latch_redis_quote(word, sizeof(word), answer, strcspn(answer, " "));
-    snprintf(why, sizeof(why), "the server refused %s (%s)", what, word);
-    return fail_to_connect(connection, op, 0, why);
-}
-
-static bool is_error(const redis_call *call)
-{
-    return call != NULL && call->state == REDIS_ANSWERED && call->reply->type == REDIS_REPLY_ERROR;
-}
-
-static bool is_unanswered(const redis_call *call)
-{
-    return call != NULL && call->state == REDIS_UNANSWERED;
-}
-
-/* During a failover Sentinels name for a while who is the master no more, or not yet. */
-static bool is_master(const redis_call *role)
-{
-    const redisReply *reply = role->reply;
-
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements > 0
-           && reply->element[0]->type == REDIS_REPLY_STRING
-           && strcmp(reply->element[0]->str, "master") == 0;
-}
-
-static latch_status await_greeting(redis_connection *connection, latch_op *op, int64_t now_ns)
-{
-    redis_call *login = connection->login, *selection = connection->selection;
-    redis_call *role = connection->role;
-
-    if (!latch_redis_receive(connection)) {
-        return leave_server(connection, op, 0, connection->trouble, now_ns);
-    }
-    if (is_error(login)) {
-        return refuse(connection, op, "the user or the password", login->reply->str);
-    }
-    if (is_error(selection)) {
-        return refuse(connection, op, "the database", selection->reply->str);
-    }
-    if (is_error(role)) {
-        return refuse(connection, op, "ROLE, which tells whether it is the master",
-                      role->reply->str);
-    }
-    if (is_unanswered(login) || is_unanswered(selection) || is_unanswered(role)) {
-        return latch_redis_want(connection, connection->deadline_ns, op);
-    }
-    if (role != NULL && !is_master(role)) {
-        return leave_server(connection, op, 0, "it is no master", now_ns);
-    }
-    free_greeting(connection);
-    connection->established++;
-    connection->stage = REDIS_READY;
     return LATCH_DONE;
 }
 
@@ -533,12 +390,12 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
 {
     latch_status status = LATCH_DONE;
 
-    if (connection->stage > REDIS_RESOLVING || connection->stage == REDIS_ASKING) {
+    if (connection->stage != REDIS_CLOSED && connection->stage != REDIS_RESOLVING) {
         be_no_more_patient(connection, op);
     }
     if (connection->stage > REDIS_ASKING && connection->sentinel != NULL
         && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
-        leave_server(connection, op, 0, "another one has become the master", now_ns);
+        latch_redis_leave_server(connection, op, 0, "another one has become the master", now_ns);
         connection->retry_ns = now_ns;
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
@@ -559,7 +416,7 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
                 status = connect_socket(connection, op, now_ns);
                 break;
             case REDIS_GREETING:
-                status = await_greeting(connection, op, now_ns);
+                status = latch_redis_await_greeting(connection, op, now_ns);
                 break;
             case REDIS_READY:
                 break;

@@ -62,7 +62,6 @@ typedef struct redis_call {
     latch_link link; /* in connection->calls until it is answered or lost */
     enum { REDIS_UNANSWERED, REDIS_ANSWERED, REDIS_LOST } state;
     bool abandoned; /* its sender is gone: freed when it is answered or lost */
-    unsigned term;  /* of the master that it was sent to */
     void (*settle)(void *context, const redisReply *reply);
     void *context;
     redisReply *reply;
@@ -93,11 +92,6 @@ int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_n
 
 /* Where it goes to, for messages. */
 const char *latch_redis_address(const redis_connection *connection);
-/*
- * Has another server become the master since something was sent to that one? Then its answer does
- * not count. Always false without Sentinels.
- */
-bool latch_redis_is_outdated(const redis_connection *connection, unsigned term);
 
 #define REDIS_ARGUMENTS_MAX 16
 
@@ -122,7 +116,10 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
  * connected: there is one attempt for all.
  */
 void latch_redis_gather(redis_connection *connection, bool on);
-/* Writes and reads what can be without waiting, tells the calls. False when it is closed now. */
+/*
+ * Writes and reads what can be without waiting, tells the calls. False when it is closed now; so it
+ * is, before anything is read, when another server has become the master.
+ */
 bool latch_redis_receive(redis_connection *connection);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
@@ -140,7 +137,21 @@ void latch_redis_quote(char *quoted, size_t size, const char *text, size_t lengt
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);
 
-/* ---- Between redis_connection.c and redis_call.c */
+/* ---- Between redis_connection.c, redis_greeting.c and redis_call.c */
+
+/* A socket is connected: sends AUTH, SELECT and ROLE. What is to be done in the database must wait
+ * until it is selected. */
+latch_status latch_redis_greet(redis_connection *connection, latch_op *op, int64_t now_ns);
+/* Makes it READY when they have been answered. */
+latch_status latch_redis_await_greeting(redis_connection *connection, latch_op *op, int64_t now_ns);
+void latch_redis_forget_greeting(redis_connection *connection);
+/* Closes it, and says why. */
+latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
+                                         const char *why);
+/* The same for what may pass, where Sentinels may name another server soon: LATCH_DONE, they are to
+ * be asked. */
+latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op, int sys_errno,
+                                      const char *why, int64_t now_ns);
 
 /* A connection is its process's: the parent's is closed in a forked child. */
 void latch_redis_close_if_forked(redis_connection *connection);
