@@ -12,7 +12,8 @@
 
 /* No reply to a script of ours is nearly as long. */
 #define REPLY_MAX (64 * 1024)
-#define REPLY_ELEMENTS_MAX 256 /* ROLE has one for each replica */
+#define REPLY_ELEMENTS_MAX 8
+#define REPLICAS_MAX 256 /* ROLE has an element for each of them */
 
 #if HIREDIS_MAJOR == 0
 typedef int element_count;
@@ -251,6 +252,14 @@ static void *create_array(const redisReadTask *task, element_count count)
     return count <= REPLY_ELEMENTS_MAX ? functions->createArray(task, count) : NULL;
 }
 
+/* The same for who asks a master for its role. */
+static void *create_longer_array(const redisReadTask *task, element_count count)
+{
+    const redisReplyObjectFunctions *functions = task->privdata;
+
+    return count <= REPLICAS_MAX ? functions->createArray(task, count) : NULL;
+}
+
 bool latch_redis_make_context(redis_connection *connection)
 {
     redisContext *context = redisConnectFd(connection->descriptor.fd);
@@ -258,7 +267,8 @@ bool latch_redis_make_context(redis_connection *connection)
     if (context != NULL) {
         context->flags &= ~REDIS_BLOCK;
         connection->reply_functions = *context->reader->fn;
-        connection->reply_functions.createArray = create_array;
+        connection->reply_functions.createArray = connection->sentinel != NULL ? create_longer_array
+                                                                               : create_array;
         context->reader->privdata = context->reader->fn;
         context->reader->fn = &connection->reply_functions;
     }
