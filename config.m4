@@ -80,12 +80,14 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_call.c
       src/store/redis_connection.c
       src/store/redis_debt.c
+      src/store/redis_greeting.c
       src/store/redis_hold.c
       src/store/redis_inspect.c
       src/store/redis_option_table.c
       src/store/redis_options.c
       src/store/redis_reply.c
       src/store/redis_script.c
+      src/store/redis_sentinel.c
       src/store/redis_silence.c
       src/store/redis_subscription.c
       src/store/redis_tls_options.c

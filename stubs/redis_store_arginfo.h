@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 68be73d9e7b34db5e617dc0c2ec4e01c3021ef0f */
+ * Stub hash: 39daf1bff24512e4eca9ff4a9401328cca0b6343 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, redis, IS_STRING, 0)

@@ -38,6 +38,7 @@ static void redis_close(latch_store *base)
     latch_redis_debts_settle(store);
     latch_redis_close(&store->connection);
     latch_redis_subscription_end(&store->subscription);
+    latch_redis_sentinel_end(&store->sentinel);
     latch_redis_debts_end(store);
     latch_redis_options_free(base->engine, &store->options);
 }
@@ -49,10 +50,13 @@ static latch_status prepare(latch_store *base, latch_error *error)
 
     latch_redis_connection_init(&store->connection, base->engine, &store->options);
     latch_redis_debts_init(store);
+    latch_redis_sentinel_init(&store->sentinel, base->engine, &store->options);
     if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options)) {
         redis_close(base);
         return latch_fail_memory(error);
     }
+    latch_redis_sentinel_lead(&store->sentinel, &store->connection);
+    latch_redis_sentinel_lead(&store->sentinel, &store->subscription.connection);
     return LATCH_DONE;
 }
 
@@ -231,7 +235,7 @@ latch_status latch_redis_fail_lost(latch_op *op)
 
     op->attempts |= REDIS_TROUBLE;
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "lost the connection to Redis at %s: %s",
-                      store->options.address, store->connection.trouble);
+                      latch_redis_address(&store->connection), store->connection.trouble);
 }
 
 latch_status latch_redis_fail_overdue(latch_op *op)
@@ -241,7 +245,8 @@ latch_status latch_redis_fail_overdue(latch_op *op)
     latch_redis_close(&store->connection);
     op->attempts |= REDIS_TROUBLE;
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
-                      "Redis at %s did not answer within %g s", store->options.address,
+                      "Redis at %s did not answer within %g s",
+                      latch_redis_address(&store->connection),
                       op->request.patience_ms > 0
                           ? (double) op->request.patience_ms / 1000
                           : (double) store->options.command_timeout_ns / (double) LATCH_NS_PER_S);
@@ -255,6 +260,9 @@ static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_
     }
     if (strncmp(reply->str, "NOSCRIPT", 8) == 0 && (op->attempts & REDIS_AS_TEXT) == 0) {
         op->attempts |= REDIS_AS_TEXT;
+        return REDIS_AGAIN;
+    }
+    if (latch_redis_disowns(op, reply->str) && latch_redis_count_loss(op)) {
         return REDIS_AGAIN;
     }
     if (latch_redis_passes(reply->str)) {

@@ -3,12 +3,14 @@
  * those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c (what is
  * sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
  * redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
- * redis_inspect.c (who holds), redis_connection.c and redis_call.c (how it gets there).
+ * redis_inspect.c (who holds), redis_connection.c, redis_greeting.c and redis_call.c (how it gets
+ * there), redis_sentinel.c (where that is, if others have to be asked).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
 
 #include "redis_connection.h"
+#include "redis_sentinel.h"
 #include "redis_subscription.h"
 #include "store.h"
 
@@ -31,14 +33,15 @@ typedef struct redis_store {
     redis_options options;
     redis_connection connection;
     redis_subscription subscription;
-    bool is_member;      /* of a combined store */
-    int64_t started_ns;  /* the server, at the latest; INT64_MIN: nobody knows */
-    bool has_peers;      /* who wait by polling, when the server was asked last */
-    int64_t crowd;       /* how many stood before it when it began to wait last */
-    int64_t peers_ns;    /* when to ask again */
-    int64_t heard_ns;    /* when a request was answered last */
-    latch_link debts;    /* unpaid: those that are on their way are their calls' */
-    unsigned generation; /* of the process whose debts they are */
+    redis_sentinel sentinel; /* for both, if the DSN names Sentinels */
+    bool is_member;          /* of a combined store */
+    int64_t started_ns;      /* the server, at the latest; INT64_MIN: nobody knows */
+    bool has_peers;          /* who wait by polling, when the server was asked last */
+    int64_t crowd;           /* how many stood before it when it began to wait last */
+    int64_t peers_ns;        /* when to ask again */
+    int64_t heard_ns;        /* when a request was answered last */
+    latch_link debts;        /* unpaid: those that are on their way are their calls' */
+    unsigned generation;     /* of the process whose debts they are */
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
 } redis_store;
 
@@ -148,6 +151,8 @@ latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64
 latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
 /* The server answered, but not as our script does. */
 latch_status latch_redis_fail_confused(latch_op *op);
+/* Is it that of a server which is the master no more? Then Sentinels are asked for the new one. */
+bool latch_redis_disowns(const latch_op *op, const char *text);
 /* Is it the error of a server that is being started, is busy, or is no master for a while? */
 bool latch_redis_passes(const char *text);
 

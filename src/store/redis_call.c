@@ -4,6 +4,8 @@
  */
 #include "redis_connection.h"
 
+#include "redis_sentinel.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,6 +18,7 @@
 #define REPLY_ELEMENTS_MAX 8
 /* 500 holders (inspect.lua), or a page of names, of which Redis may send more than asked for. */
 #define INSPECTION_ELEMENTS_MAX 4096
+#define REPLICAS_MAX 256 /* ROLE has an element for each of them */
 
 #if HIREDIS_MAJOR == 0
 typedef int element_count;
@@ -255,7 +258,9 @@ void latch_redis_gather(redis_connection *connection, bool on)
 static void *create_array(const redisReadTask *task, element_count count)
 {
     const redis_connection *connection = task->privdata;
-    element_count most = connection->inspections > 0 ? INSPECTION_ELEMENTS_MAX : REPLY_ELEMENTS_MAX;
+    element_count most = connection->inspections > 0    ? INSPECTION_ELEMENTS_MAX
+                         : connection->sentinel != NULL ? REPLICAS_MAX
+                                                        : REPLY_ELEMENTS_MAX;
 
     return count <= most ? connection->own_functions->createArray(task, count) : NULL;
 }
@@ -302,7 +307,7 @@ static bool give_up(redis_connection *connection, const char *trouble)
  */
 static const char *guess(const redis_connection *connection)
 {
-    return connection->is_heard || connection->tls != NULL || connection->options->host == NULL
+    return connection->is_heard || connection->tls != NULL || connection->place->host == NULL
                ? "the server closed the connection"
                : "the server closed the connection, without an answer to anything; if it expects "
                  "TLS there, that is \"rediss:\"";
@@ -367,6 +372,10 @@ bool latch_redis_receive(redis_connection *connection)
     latch_redis_close_if_forked(connection);
     if (connection->context == NULL) {
         return connection->stage != REDIS_CLOSED;
+    }
+    if (connection->sentinel != NULL
+        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
+        return give_up(connection, "another server has become the master");
     }
     write_unsent(connection);
     for (int reading = 0; reading < READINGS_MAX && is_open; reading++) {

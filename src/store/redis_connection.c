@@ -4,6 +4,8 @@
  */
 #include "redis_connection.h"
 
+#include "redis_sentinel.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,6 +19,9 @@
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
 /* A Redis that expects no TLS takes what it is sent for the beginning of a command. */
 #define NO_HANDSHAKE "the TLS handshake did not end, as with a server that speaks no TLS there"
+/* Until Sentinels are asked again that have named a server that is no master, or is away. */
+#define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
+#define LOOK_NS (100 * LATCH_NS_PER_MS)
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options)
@@ -24,6 +29,7 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     memset(connection, 0, sizeof(*connection));
     connection->engine = engine;
     connection->options = options;
+    connection->place = options->places;
     latch_link_init(&connection->calls);
 }
 
@@ -49,17 +55,6 @@ static void close_socket(redis_connection *connection)
     connection->unsent_length = 0;
 }
 
-static void free_greeting(redis_connection *connection)
-{
-    if (connection->login != NULL) {
-        latch_redis_call_free(connection, connection->login);
-    }
-    if (connection->selection != NULL) {
-        latch_redis_call_free(connection, connection->selection);
-    }
-    connection->login = connection->selection = NULL;
-}
-
 void latch_redis_close(redis_connection *connection)
 {
     close_socket(connection);
@@ -67,10 +62,14 @@ void latch_redis_close(redis_connection *connection)
         latch_resolve_end(connection->resolution);
         connection->resolution = NULL;
     }
+    if (connection->sentinel != NULL && connection->stage > REDIS_ASKING
+        && connection->term == connection->sentinel->term) {
+        latch_redis_sentinel_doubt(connection->sentinel);
+    }
     connection->stage = REDIS_CLOSED;
     connection->age_asked = false;
     latch_redis_lose_calls(connection);
-    free_greeting(connection);
+    latch_redis_forget_greeting(connection);
 }
 
 /* In a forked child the engine has closed the descriptor. */
@@ -111,14 +110,34 @@ bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
     return false;
 }
 
+/* ---- Which server --------------------------------------------------------------------------- */
+
+const char *latch_redis_address(const redis_connection *connection)
+{
+    return connection->place != NULL ? connection->place->address : connection->options->address;
+}
+
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
-static latch_status fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
-                                    const char *why)
+latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
+                                         const char *why)
 {
     latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, sys_errno, "cannot connect to Redis at %s: %s",
-                      connection->options->address, why);
+                      latch_redis_address(connection), why);
+}
+
+latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op, int sys_errno,
+                                      const char *why, int64_t now_ns)
+{
+    if (connection->sentinel == NULL) {
+        return latch_redis_fail_to_connect(connection, op, sys_errno, why);
+    }
+    latch_redis_sentinel_note_trouble(connection->sentinel, why);
+    latch_redis_close(connection);
+    connection->stage = REDIS_ASKING;
+    connection->retry_ns = now_ns + ASK_PAUSE_NS;
+    return LATCH_DONE;
 }
 
 /* For how long a connection is awaited. */
@@ -134,12 +153,21 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
 
 static latch_status time_out(redis_connection *connection, latch_op *op)
 {
+    double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
     bool is_encrypting = connection->stage == REDIS_ENCRYPTING;
 
+    if (connection->sentinel != NULL) {
+        if (connection->stage > REDIS_ASKING) {
+            latch_redis_sentinel_note_trouble(connection->sentinel,
+                                              is_encrypting ? NO_HANDSHAKE : "it does not answer");
+        }
+        latch_redis_close(connection);
+        return latch_redis_sentinel_fail(connection->sentinel, op, seconds);
+    }
     latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
-                      "cannot connect to Redis at %s within %g s%s", connection->options->address,
-                      (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S,
+                      "cannot connect to Redis at %s within %g s%s",
+                      latch_redis_address(connection), seconds,
                       is_encrypting ? ": " NO_HANDSHAKE : "");
 }
 
@@ -162,11 +190,24 @@ static short events_of(const redis_connection *connection)
     return has_unsent ? POLLIN | POLLOUT : POLLIN;
 }
 
+/* Who waits for the master looks now and then whether it is that still. */
+static void wake_to_look(const redis_connection *connection, latch_op *op)
+{
+    int64_t look_ns;
+
+    if (connection->sentinel != NULL) {
+        look_ns = latch_engine_now_ns(connection->engine) + LOOK_NS;
+        op->wake_ns = look_ns < op->wake_ns ? look_ns : op->wake_ns;
+    }
+}
+
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
 {
     bool has_more = connection->tls != NULL && connection->tls->has_more;
 
-    return want(op, connection->descriptor.fd, events_of(connection), has_more ? 0 : wake_ns);
+    want(op, connection->descriptor.fd, events_of(connection), has_more ? 0 : wake_ns);
+    wake_to_look(connection, op);
+    return LATCH_WANT_IO;
 }
 
 /* Those that are left share what time is left: one that does not answer must not take it all. */
@@ -209,16 +250,16 @@ static void begin_connecting(redis_connection *connection, const latch_op *op,
     connection->stage = REDIS_CONNECTING;
 }
 
-static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
+/* The name of the server's host, or the path of its socket. */
+static latch_status begin_resolving(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
-    const redis_options *options = connection->options;
+    const redis_place *place = connection->place;
 
-    connection->begun_ns = now_ns;
-    connection->deadline_ns = now_ns + options->connect_timeout_ns;
-    if (options->host != NULL) {
+    if (place->host != NULL) {
         connection->resolution =
-            latch_resolve_begin(connection->engine, options->host, options->port, op->error);
+            latch_resolve_begin(connection->engine, place->host, place->port, op->error);
         if (connection->resolution == NULL) {
+            latch_redis_close(connection);
             return op->error->status;
         }
         connection->stage = REDIS_RESOLVING;
@@ -226,7 +267,7 @@ static latch_status start(redis_connection *connection, latch_op *op, int64_t no
     }
     connection->unix_name.sun_family = AF_UNIX;
     snprintf(connection->unix_name.sun_path, sizeof(connection->unix_name.sun_path), "%s",
-             options->path);
+             place->path);
     connection->unix_address = (struct addrinfo){
         .ai_family = AF_UNIX,
         .ai_addr = (struct sockaddr *) &connection->unix_name,
@@ -234,6 +275,41 @@ static latch_status start(redis_connection *connection, latch_op *op, int64_t no
     };
     begin_connecting(connection, op, &connection->unix_address, now_ns);
     return LATCH_DONE;
+}
+
+static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    connection->begun_ns = now_ns;
+    connection->deadline_ns = now_ns + connection->options->connect_timeout_ns;
+    if (connection->sentinel == NULL) {
+        return begin_resolving(connection, op, now_ns);
+    }
+    latch_redis_sentinel_begin(connection->sentinel);
+    connection->connecting_ns = connection->retry_ns = now_ns;
+    connection->stage = REDIS_ASKING;
+    be_no_more_patient(connection, op);
+    return LATCH_DONE;
+}
+
+static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    redis_sentinel *sentinel = connection->sentinel;
+    latch_status status;
+
+    if (now_ns < connection->retry_ns) {
+        op->wake_ns = connection->retry_ns;
+        return LATCH_WANT_TIMER;
+    }
+    status = latch_redis_sentinel_find(sentinel, op, connection->deadline_ns, now_ns);
+    if (LATCH_FAILED(status)) {
+        latch_redis_close(connection);
+    }
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    connection->place = &sentinel->master;
+    connection->term = sentinel->term;
+    return begin_resolving(connection, op, now_ns);
 }
 
 static latch_status resolve(redis_connection *connection, latch_op *op, int64_t now_ns)
@@ -300,52 +376,6 @@ static int check_socket(const redis_connection *connection, int64_t now_ns)
     return getsockopt(descriptor.fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
 }
 
-static redis_call *send_login(redis_connection *connection, int64_t now_ns)
-{
-    const redis_options *options = connection->options;
-    redis_command command = {.count = 0};
-
-    latch_redis_add_text(&command, "AUTH");
-    if (options->user != NULL) {
-        latch_redis_add_text(&command, options->user);
-    }
-    latch_redis_add_text(&command, options->password);
-    return latch_redis_send(connection, &command, now_ns);
-}
-
-static redis_call *send_selection(redis_connection *connection, int64_t now_ns)
-{
-    redis_command command = {.count = 0};
-    char database[16];
-
-    snprintf(database, sizeof(database), "%d", connection->options->database);
-    latch_redis_add_text(&command, "SELECT");
-    latch_redis_add_text(&command, database);
-    return latch_redis_send(connection, &command, now_ns);
-}
-
-/* Sends AUTH and SELECT. What is to be done in the database must wait until it is selected. */
-static latch_status greet(redis_connection *connection, latch_op *op, int64_t now_ns)
-{
-    const redis_options *options = connection->options;
-    bool sent = latch_redis_make_context(connection);
-
-    connection->stage = REDIS_GREETING;
-    if (sent && options->password != NULL) {
-        connection->login = send_login(connection, now_ns);
-        sent = connection->login != NULL;
-    }
-    if (sent && options->database != 0) {
-        connection->selection = send_selection(connection, now_ns);
-        sent = connection->selection != NULL;
-    }
-    if (!sent) {
-        latch_redis_close(connection);
-        return latch_fail_memory(op->error);
-    }
-    return LATCH_DONE;
-}
-
 /* The next address, as this one has failed; or the same, if it was but busy. */
 static latch_status try_again(redis_connection *connection, latch_op *op, int sys_errno,
                               const char *why, int64_t now_ns)
@@ -360,7 +390,7 @@ static latch_status try_again(redis_connection *connection, latch_op *op, int sy
     } else if (address->ai_next != NULL) {
         choose_address(connection, address->ai_next, now_ns);
     } else {
-        return fail_to_connect(connection, op, sys_errno, why);
+        return latch_redis_leave_server(connection, op, sys_errno, why, now_ns);
     }
     return LATCH_DONE;
 }
@@ -372,14 +402,14 @@ static latch_status shake_hands(redis_connection *connection, latch_op *op, int6
 
     if (connection->tls == NULL) {
         status = latch_redis_tls_begin(connection->options->tls, connection->engine,
-                                       &connection->descriptor, connection->options->host,
+                                       &connection->descriptor, connection->place->host,
                                        &connection->tls, &error);
     }
     if (status == LATCH_DONE) {
         status = latch_redis_tls_shake_hands(connection->tls, &error);
     }
     if (status == LATCH_DONE) {
-        return greet(connection, op, now_ns);
+        return latch_redis_greet(connection, op, now_ns);
     }
     if (status == LATCH_WANT_IO && now_ns < connection->address_deadline_ns) {
         return want(op, connection->descriptor.fd, latch_redis_tls_events(connection->tls, false),
@@ -411,58 +441,12 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
         return LATCH_DONE;
     }
     if (why == 0) {
-        return greet(connection, op, now_ns);
+        return latch_redis_greet(connection, op, now_ns);
     }
     if (why == EINPROGRESS) {
         return want(op, connection->descriptor.fd, POLLOUT, connection->address_deadline_ns);
     }
     return try_again(connection, op, why, strerror(why), now_ns);
-}
-
-/*
- * A refused login is told in our own words. What the server says may have the arguments in it, as
- * "unknown command 'AUTH', with args beginning with" has.
- */
-static latch_status refuse(redis_connection *connection, latch_op *op, const char *what,
-                           const char *answer)
-{
-    char word[24], why[96];
-
-    latch_redis_quote(word, sizeof(word), answer, strcspn(answer, " "));
-    snprintf(why, sizeof(why), "the server refused %s (%s)", what, word);
-    return fail_to_connect(connection, op, 0, why);
-}
-
-static bool is_error(const redis_call *call)
-{
-    return call != NULL && call->state == REDIS_ANSWERED && call->reply->type == REDIS_REPLY_ERROR;
-}
-
-static bool is_unanswered(const redis_call *call)
-{
-    return call != NULL && call->state == REDIS_UNANSWERED;
-}
-
-static latch_status await_greeting(redis_connection *connection, latch_op *op)
-{
-    redis_call *login = connection->login, *selection = connection->selection;
-
-    if (!latch_redis_receive(connection)) {
-        return fail_to_connect(connection, op, 0, connection->trouble);
-    }
-    if (is_error(login)) {
-        return refuse(connection, op, "the user or the password", login->reply->str);
-    }
-    if (is_error(selection)) {
-        return refuse(connection, op, "the database", selection->reply->str);
-    }
-    if (is_unanswered(login) || is_unanswered(selection)) {
-        return latch_redis_want(connection, connection->deadline_ns, op);
-    }
-    free_greeting(connection);
-    connection->established++;
-    connection->stage = REDIS_READY;
-    return LATCH_DONE;
 }
 
 static latch_status make_ready(redis_connection *connection, latch_op *op, int64_t now_ns)
@@ -472,6 +456,11 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
     if (connection->stage != REDIS_CLOSED && connection->stage != REDIS_RESOLVING) {
         be_no_more_patient(connection, op);
     }
+    if (connection->stage > REDIS_ASKING && connection->sentinel != NULL
+        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
+        latch_redis_leave_server(connection, op, 0, "another one has become the master", now_ns);
+        connection->retry_ns = now_ns;
+    }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
         if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
             return time_out(connection, op);
@@ -479,6 +468,9 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
         switch (connection->stage) {
             case REDIS_CLOSED:
                 status = start(connection, op, now_ns);
+                break;
+            case REDIS_ASKING:
+                status = ask(connection, op, now_ns);
                 break;
             case REDIS_RESOLVING:
                 status = resolve(connection, op, now_ns);
@@ -490,11 +482,14 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
                 status = shake_hands(connection, op, now_ns);
                 break;
             case REDIS_GREETING:
-                status = await_greeting(connection, op);
+                status = latch_redis_await_greeting(connection, op, now_ns);
                 break;
             case REDIS_READY:
                 break;
         }
+    }
+    if (LATCH_WANTS(status)) {
+        wake_to_look(connection, op);
     }
     return status;
 }

@@ -16,16 +16,20 @@
 
 typedef enum {
     REDIS_CLOSED,
+    REDIS_ASKING,     /* Sentinels, where the server is */
     REDIS_RESOLVING,  /* the host's name */
     REDIS_CONNECTING, /* to one of its addresses */
     REDIS_ENCRYPTING, /* the TLS handshake is on its way */
-    REDIS_GREETING,   /* AUTH and SELECT are on their way */
+    REDIS_GREETING,   /* AUTH, SELECT and ROLE are on their way */
     REDIS_READY,
 } redis_stage;
 
 typedef struct redis_connection {
     latch_engine *engine;
     const redis_options *options;
+    const redis_place *place;        /* the server; NULL: Sentinels are to be asked first */
+    struct redis_sentinel *sentinel; /* who is asked; NULL: nobody */
+    unsigned term;                   /* of the master that it goes to */
     redis_stage stage;
     unsigned established; /* how often it has become READY */
     bool has_socket;
@@ -40,8 +44,9 @@ typedef struct redis_connection {
     int64_t connecting_ns;                /* when an address was known */
     int64_t deadline_ns;                  /* by which it must be READY */
     int64_t address_deadline_ns;          /* by which the next address is tried */
-    int64_t retry_ns;                     /* without a socket: when to try the address */
+    int64_t retry_ns;                     /* without a socket: when to try the address, or to ask */
     struct redis_call *login, *selection; /* AUTH and SELECT, while GREETING; or NULL */
+    struct redis_call *role;              /* ROLE of what shall be a master; or NULL */
     latch_link calls;                     /* sent and unanswered, in their order */
     /* Gets what comes unasked, on a connection that is subscribed; NULL: nothing may. */
     void (*push)(void *context, const redisReply *message);
@@ -69,7 +74,10 @@ typedef struct redis_call {
     int64_t deadline_ns; /* when the reply is overdue */
 } redis_call;
 
-/* `options` outlive the connection, which latch_redis_close() ends. Nothing is connected yet. */
+/*
+ * To the first place of `options`, which outlive the connection; latch_redis_sentinel_lead() has it
+ * ask for another. Ended by latch_redis_close(). Nothing is connected yet.
+ */
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options);
 
@@ -87,6 +95,9 @@ bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
 
 /* How long the first answer has been due, for all that was read; 0: none is. */
 int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns);
+
+/* Where it goes to, for messages. */
+const char *latch_redis_address(const redis_connection *connection);
 
 #define REDIS_ARGUMENTS_MAX 16
 
@@ -111,7 +122,10 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
  * connected: there is one attempt for all.
  */
 void latch_redis_gather(redis_connection *connection, bool on);
-/* Writes and reads what can be without waiting, tells the calls. False when it is closed now. */
+/*
+ * Writes and reads what can be without waiting, tells the calls. False when it is closed now; so it
+ * is, before anything is read, when another server has become the master.
+ */
 bool latch_redis_receive(redis_connection *connection);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
@@ -129,7 +143,21 @@ void latch_redis_quote(char *quoted, size_t size, const char *text, size_t lengt
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);
 
-/* ---- Between redis_connection.c and redis_call.c */
+/* ---- Between redis_connection.c, redis_greeting.c and redis_call.c */
+
+/* A socket is connected: sends AUTH, SELECT and ROLE. What is to be done in the database must wait
+ * until it is selected. */
+latch_status latch_redis_greet(redis_connection *connection, latch_op *op, int64_t now_ns);
+/* Makes it READY when they have been answered. */
+latch_status latch_redis_await_greeting(redis_connection *connection, latch_op *op, int64_t now_ns);
+void latch_redis_forget_greeting(redis_connection *connection);
+/* Closes it, and says why. */
+latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
+                                         const char *why);
+/* The same for what may pass, where Sentinels may name another server soon: LATCH_DONE, they are to
+ * be asked. */
+latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op, int sys_errno,
+                                      const char *why, int64_t now_ns);
 
 /* A connection is its process's: the parent's is closed in a forked child. */
 void latch_redis_close_if_forked(redis_connection *connection);

@@ -156,6 +156,28 @@ static latch_status take_persistent_id(redis_reading *reading)
     return LATCH_DONE;
 }
 
+static latch_status take_place(redis_reading *reading, const char *host, const char *path,
+                               size_t length, int port)
+{
+    size_t at = reading->place_count++;
+
+    if (at >= REDIS_PLACES_MAX) {
+        return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                          REDIS_DSN_ERROR "it names more than %d servers", REDIS_PLACES_MAX);
+    }
+    reading->places[at].host = host;
+    reading->places[at].path = path;
+    reading->places[at].length = length;
+    reading->places[at].port = port;
+    return LATCH_DONE;
+}
+
+latch_status latch_redis_take_host(redis_reading *reading, const char *host, size_t length,
+                                   int port)
+{
+    return take_place(reading, host, NULL, length, port);
+}
+
 /* Symfony's rule: the place of a socket is written with a colon behind it, and no port. */
 latch_status latch_redis_take_socket(redis_reading *reading, const char *path, size_t length)
 {
@@ -169,18 +191,16 @@ latch_status latch_redis_take_socket(redis_reading *reading, const char *path, s
                           REDIS_DSN_ERROR "the path of a socket is no longer than %zu bytes",
                           SOCKET_MAX);
     }
-    reading->path = path;
-    reading->place_length = length;
-    reading->place_count++;
-    return LATCH_DONE;
+    return take_place(reading, NULL, path, length, 0);
 }
 
 /* "host[example.com:6379]", "host[[::1]:6379]", "host[::1:6379]", "host[/path/of/socket:]". */
 static latch_status take_host(redis_reading *reading)
 {
-    const char *place = reading->option->name + strlen(reading->name);
+    const char *place = reading->option->name + strlen(reading->name), *host;
     size_t length = strlen(place), open = 0, closed = 0;
     latch_status status;
+    int port;
 
     while (closed < length && (open > 0 || closed == 0)) {
         open += place[closed] == '[';
@@ -199,14 +219,12 @@ static latch_status take_host(redis_reading *reading)
     if (*place == '/') {
         return latch_redis_take_socket(reading, place, length - (place[length - 1] == ':'));
     }
-    status = latch_dsn_split_host(place, length, &reading->host, &reading->place_length,
-                                  &reading->options->port, reading->error);
-    if (status == LATCH_DONE && reading->host[reading->place_length - 1] == ':') {
+    status = latch_dsn_split_host(place, length, &host, &length, &port, reading->error);
+    if (status == LATCH_DONE && host[length - 1] == ':') {
         return fail_option(reading, "takes an IPv6 address in brackets, as in "
                                     "\"redis:?host[[::1]:6379]\"");
     }
-    reading->place_count++;
-    return status;
+    return status == LATCH_DONE ? latch_redis_take_host(reading, host, length, port) : status;
 }
 
 static latch_status take_cluster(redis_reading *reading)
@@ -221,7 +239,16 @@ static latch_status take_cluster(redis_reading *reading)
 
 static latch_status take_sentinel(redis_reading *reading)
 {
-    return *reading->option->value == '\0' ? LATCH_DONE : fail_not_yet(reading, "Sentinel");
+    const char *name = reading->option->value;
+
+    for (const char *at = name; *at != '\0'; at++) {
+        if ((unsigned char) *at <= ' ' || *at == 0x7f) {
+            return fail_option(reading, "is the name of a master, as in sentinel.conf, which has "
+                                        "no blank and no control character in it");
+        }
+    }
+    reading->sentinel = *name != '\0' ? name : NULL;
+    return LATCH_DONE;
 }
 
 static const struct {

@@ -71,28 +71,26 @@ static latch_status take_path(redis_reading *reading)
 
 static latch_status take_place(redis_reading *reading)
 {
-    if (reading->dsn->host != NULL) {
-        reading->host = reading->dsn->host;
-        reading->place_length = strlen(reading->host);
-        reading->options->port = reading->dsn->port;
-        reading->place_count++;
+    const latch_dsn *dsn = reading->dsn;
+    latch_status status = LATCH_DONE;
+
+    if (dsn->host != NULL) {
+        status = latch_redis_take_host(reading, dsn->host, strlen(dsn->host), dsn->port);
     }
-    return take_path(reading);
+    return status == LATCH_DONE ? take_path(reading) : status;
 }
 
-static latch_status check_place(redis_reading *reading)
+static latch_status check_places(redis_reading *reading)
 {
     if (reading->place_count == 0) {
         return fail(reading, "it names no server, as \"redis://localhost:6379\" and "
                              "\"redis:///run/redis.sock\" do");
     }
-    if (reading->place_count > 1) {
+    if (reading->place_count > 1 && reading->sentinel == NULL) {
         return fail_not_yet(reading,
-                            "it names several servers (by the option \"host\"), which this "
-                            "version of Latch cannot use yet");
-    }
-    if (reading->host != NULL && reading->options->port == 0) {
-        reading->options->port = REDIS_DEFAULT_PORT;
+                            "it names several servers; if they are Sentinels, the option "
+                            "\"sentinel\" names the master; if each is to have locks of its "
+                            "own, make a store for each, and a CombinedStore of them");
     }
     return LATCH_DONE;
 }
@@ -120,7 +118,7 @@ static latch_status read_all(redis_reading *reading)
         status = latch_redis_fail_auth(reading);
     }
     if (status == LATCH_DONE) {
-        status = check_place(reading);
+        status = check_places(reading);
     }
     if (status == LATCH_DONE) {
         status = latch_redis_check_tls(reading);
@@ -136,21 +134,44 @@ static bool is_default_user(const char *user)
     return user == NULL || *user == '\0' || strcmp(user, "default") == 0;
 }
 
-/* Who asks: as with Symfony, the option "auth" has precedence over what stands before the "@". */
-static void find_credentials(const redis_reading *reading, const char **user, const char **password)
+/* Who somebody is; texts of the DSN, or NULL. */
+typedef struct login {
+    const char *user, *password;
+} login;
+
+static login tidy(login given)
 {
-    *user = reading->dsn->user;
-    *password = reading->dsn->password;
-    if (reading->auth_count > 0) {
-        *user = reading->auth_list[0];
-        *password = reading->auth_list[1];
-    } else if (reading->auth != NULL) {
-        *user = NULL;
-        *password = reading->auth;
+    if (is_default_user(given.user)) {
+        given.user = NULL;
+        given.password = given.password != NULL && *given.password != '\0' ? given.password : NULL;
     }
-    if (is_default_user(*user)) {
-        *user = NULL;
-        *password = *password != NULL && **password != '\0' ? *password : NULL;
+    return given;
+}
+
+/* What the option "auth" says, or nothing. */
+static login login_of_option(const redis_reading *reading)
+{
+    if (reading->auth_count > 0) {
+        return (login){reading->auth_list[0], reading->auth_list[1]};
+    }
+    return (login){NULL, reading->auth};
+}
+
+/*
+ * Who asks, as with Symfony: the option "auth" has precedence over what stands before the "@"; but
+ * with Sentinels the option is for these, and for the server only where nothing stands there.
+ */
+static void find_logins(const redis_reading *reading, login *server, login *sentinel)
+{
+    const login option = login_of_option(reading);
+    const login front = tidy((login){reading->dsn->user, reading->dsn->password});
+    bool is_given = option.password != NULL;
+
+    *sentinel = reading->sentinel != NULL ? tidy(option) : (login){NULL, NULL};
+    if (reading->sentinel != NULL) {
+        *server = front.password != NULL ? front : tidy(option);
+    } else {
+        *server = is_given ? tidy(option) : front;
     }
 }
 
@@ -169,22 +190,82 @@ static bool copy_text(const latch_engine *engine, char **copy, const char *text,
     return true;
 }
 
+static bool copy_whole(const latch_engine *engine, char **copy, const char *text)
+{
+    return copy_text(engine, copy, text, text != NULL ? strlen(text) : 0);
+}
+
 static bool copy_texts(const latch_engine *engine, const redis_reading *reading)
 {
     redis_options *options = reading->options;
-    const char *user, *password;
+    login server, sentinel;
 
-    find_credentials(reading, &user, &password);
-    if (!copy_text(engine, &options->host, reading->host, reading->place_length)
-        || !copy_text(engine, &options->path, reading->path, reading->place_length)
-        || !copy_text(engine, &options->user, user, user != NULL ? strlen(user) : 0)
-        || !copy_text(engine, &options->password, password, password != NULL ? strlen(password) : 0)
-        || !copy_text(engine, &options->prefix, reading->prefix, strlen(reading->prefix))) {
+    find_logins(reading, &server, &sentinel);
+    if (!copy_whole(engine, &options->user, server.user)
+        || !copy_whole(engine, &options->password, server.password)
+        || !copy_whole(engine, &options->sentinel, reading->sentinel)
+        || !copy_whole(engine, &options->sentinel_user, sentinel.user)
+        || !copy_whole(engine, &options->sentinel_password, sentinel.password)
+        || !copy_whole(engine, &options->prefix, reading->prefix)) {
         return false;
     }
     options->prefix_length = strlen(options->prefix);
-    for (char *at = options->host; at != NULL && *at != '\0'; at++) {
-        *at = (char) (*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+    return true;
+}
+
+/* Room for so many, with nothing in them. */
+static bool make_places(const latch_engine *engine, redis_options *options, size_t count)
+{
+    options->places = latch_allocate(engine, count * sizeof(*options->places));
+    if (options->places == NULL) {
+        return false;
+    }
+    memset(options->places, 0, count * sizeof(*options->places));
+    options->place_count = count;
+    return true;
+}
+
+static bool name_place(const latch_engine *engine, redis_place *place)
+{
+    size_t size;
+
+    if (place->host == NULL) {
+        return copy_whole(engine, &place->address, place->path);
+    }
+    size = strlen(place->host) + sizeof("[]:65535");
+    place->address = latch_allocate(engine, size);
+    if (place->address == NULL) {
+        return false;
+    }
+    latch_redis_write_address(place->address, size, place->host, place->port);
+    return true;
+}
+
+static bool copy_places(const latch_engine *engine, const redis_reading *reading)
+{
+    redis_options *options = reading->options;
+
+    if (!make_places(engine, options, reading->place_count)) {
+        return false;
+    }
+    for (size_t at = 0; at < options->place_count; at++) {
+        redis_place *place = &options->places[at];
+
+        place->port = reading->places[at].port;
+        if (reading->places[at].host != NULL && place->port == 0) {
+            place->port = REDIS_DEFAULT_PORT;
+        }
+        if (!copy_text(engine, &place->host, reading->places[at].host, reading->places[at].length)
+            || !copy_text(engine, &place->path, reading->places[at].path,
+                          reading->places[at].length)) {
+            return false;
+        }
+        for (char *byte = place->host; byte != NULL && *byte != '\0'; byte++) {
+            *byte = (char) (*byte >= 'A' && *byte <= 'Z' ? *byte - 'A' + 'a' : *byte);
+        }
+        if (!name_place(engine, place)) {
+            return false;
+        }
     }
     if (reading->is_tls) {
         options->tls = latch_redis_tls_make(engine, &reading->tls);
@@ -192,21 +273,25 @@ static bool copy_texts(const latch_engine *engine, const redis_reading *reading)
     return (options->tls != NULL) == reading->is_tls;
 }
 
+void latch_redis_write_address(char *text, size_t size, const char *host, int port)
+{
+    snprintf(text, size, strchr(host, ':') != NULL ? "[%s]:%d" : "%s:%d", host, port);
+}
+
+/* "a:1, b:2, c:3" */
 static bool make_address(const latch_engine *engine, redis_options *options)
 {
-    size_t size;
+    size_t size = 1;
+    char *end;
 
-    if (options->host == NULL) {
-        return copy_text(engine, &options->address, options->path, strlen(options->path));
+    for (size_t at = 0; at < options->place_count; at++) {
+        size += strlen(options->places[at].address) + 2;
     }
-    size = strlen(options->host) + sizeof("[]:65535");
-    options->address = latch_allocate(engine, size);
-    if (options->address == NULL) {
-        return false;
+    options->address = end = latch_allocate(engine, size);
+    for (size_t at = 0; at < options->place_count && end != NULL; at++) {
+        end = stpcpy(at > 0 ? stpcpy(end, ", ") : end, options->places[at].address);
     }
-    snprintf(options->address, size, strchr(options->host, ':') != NULL ? "[%s]:%d" : "%s:%d",
-             options->host, options->port);
-    return true;
+    return end != NULL;
 }
 
 /* All that tells connections from each other. The lengths keep the texts apart, whatever is in
@@ -214,32 +299,44 @@ static bool make_address(const latch_engine *engine, redis_options *options)
  */
 static bool make_identity(const latch_engine *engine, const redis_reading *reading)
 {
+    enum { NUMBER = sizeof("-9223372036854775808 "), OTHERS = 8 };
     redis_options *options = reading->options;
-    enum { OWN = 7, TEXTS = OWN + REDIS_TLS_TEXT_COUNT, NUMBER = sizeof("-9223372036854775808 ") };
     char tls[100];
-    const char *texts[TEXTS] = {options->host,
-                                options->path,
-                                options->user,
-                                options->password,
-                                options->prefix,
-                                reading->persistent_id,
-                                tls};
-    size_t size = 6 * NUMBER, length;
+    const char *texts[2 * REDIS_PLACES_MAX + REDIS_TLS_TEXT_COUNT + OTHERS] = {
+        options->user,
+        options->password,
+        options->sentinel,
+        options->sentinel_user,
+        options->sentinel_password,
+        options->prefix,
+        reading->persistent_id,
+        tls};
+    size_t count = OTHERS, size = (6 + options->place_count) * NUMBER, length;
 
     latch_redis_describe_tls(reading, tls, sizeof(tls));
-    memcpy(texts + OWN, reading->tls.texts, sizeof(reading->tls.texts));
-    for (int at = 0; at < TEXTS; at++) {
+    for (size_t at = 0; at < REDIS_TLS_TEXT_COUNT; at++) {
+        texts[count++] = reading->tls.texts[at];
+    }
+    for (size_t at = 0; at < options->place_count; at++) {
+        texts[count++] = options->places[at].host;
+        texts[count++] = options->places[at].path;
+    }
+    for (size_t at = 0; at < count; at++) {
         size += NUMBER + (texts[at] != NULL ? strlen(texts[at]) : 0);
     }
     options->identity = latch_allocate(engine, size);
     if (options->identity == NULL) {
         return false;
     }
-    length = (size_t) snprintf(options->identity, size, "%d %d %" PRId64 " %" PRId64 " %d %d",
-                               options->port, options->database, options->connect_timeout_ns,
+    length = (size_t) snprintf(options->identity, size, "%d %" PRId64 " %" PRId64 " %d %d",
+                               options->database, options->connect_timeout_ns,
                                options->command_timeout_ns, options->keepalive_s,
                                (int) options->peers);
-    for (int at = 0; at < TEXTS; at++) {
+    for (size_t at = 0; at < options->place_count; at++) {
+        length += (size_t) snprintf(options->identity + length, size - length, " %d",
+                                    options->places[at].port);
+    }
+    for (size_t at = 0; at < count; at++) {
         length += texts[at] == NULL
                       ? (size_t) snprintf(options->identity + length, size - length, " -")
                       : (size_t) snprintf(options->identity + length, size - length, " %zu:%s",
@@ -279,8 +376,8 @@ latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, si
     reading.dsn = parsed;
     status = read_all(&reading);
     if (status == LATCH_DONE
-        && !(copy_texts(engine, &reading) && make_address(engine, options)
-             && make_identity(engine, &reading))) {
+        && !(copy_texts(engine, &reading) && copy_places(engine, &reading)
+             && make_address(engine, options) && make_identity(engine, &reading))) {
         latch_redis_options_free(engine, options);
         status = latch_fail_memory(error);
     }
@@ -288,36 +385,67 @@ latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, si
     return status;
 }
 
-enum { TEXT_COUNT = 7 };
+enum { TEXT_COUNT = 8, PLACE_TEXT_COUNT = 3 };
 
 static void find_texts(redis_options *options, char **texts[TEXT_COUNT])
 {
-    char **const found[TEXT_COUNT] = {&options->identity, &options->address, &options->host,
-                                      &options->path,     &options->user,    &options->password,
-                                      &options->prefix};
+    char **const found[TEXT_COUNT] = {&options->identity, &options->address,
+                                      &options->user,     &options->password,
+                                      &options->sentinel, &options->sentinel_user,
+                                      &options->prefix,   &options->sentinel_password};
 
     memcpy(texts, found, sizeof(found));
 }
 
-bool latch_redis_options_copy(latch_engine *engine, const redis_options *from, redis_options *to)
+static void find_place_texts(redis_place *place, char **texts[PLACE_TEXT_COUNT])
 {
-    char **texts[TEXT_COUNT], *originals[TEXT_COUNT];
+    char **const found[PLACE_TEXT_COUNT] = {&place->address, &place->host, &place->path};
+
+    memcpy(texts, found, sizeof(found));
+}
+
+/* Of texts that `copies` still share with their originals. When memory ran out the rest is NULL. */
+static bool copy_all(const latch_engine *engine, char **const *copies, size_t count)
+{
     bool is_copied = true;
 
-    *to = *from;
-    find_texts(to, texts);
-    for (size_t at = 0; at < TEXT_COUNT; at++) {
-        originals[at] = *texts[at];
-        *texts[at] = NULL;
+    for (size_t at = 0; at < count; at++) {
+        const char *text = *copies[at];
+
+        *copies[at] = NULL;
+        is_copied = is_copied && copy_whole(engine, copies[at], text);
     }
-    if (from->tls != NULL) {
+    return is_copied;
+}
+
+static bool duplicate_places(const latch_engine *engine, const redis_options *from,
+                             redis_options *to)
+{
+    char **texts[PLACE_TEXT_COUNT];
+    bool is_copied = make_places(engine, to, from->place_count);
+
+    for (size_t at = 0; at < from->place_count && is_copied; at++) {
+        to->places[at] = from->places[at];
+        find_place_texts(&to->places[at], texts);
+        is_copied = copy_all(engine, texts, PLACE_TEXT_COUNT);
+    }
+    return is_copied;
+}
+
+bool latch_redis_options_copy(latch_engine *engine, const redis_options *from, redis_options *to)
+{
+    char **texts[TEXT_COUNT];
+    bool is_copied;
+
+    *to = *from;
+    to->tls = NULL;
+    to->places = NULL;
+    to->place_count = 0;
+    find_texts(to, texts);
+    is_copied = copy_all(engine, texts, TEXT_COUNT) && duplicate_places(engine, from, to);
+    if (is_copied && from->tls != NULL) {
         to->tls = latch_redis_tls_make(engine, &from->tls->settings);
         is_copied = to->tls != NULL;
-    }
-    for (size_t at = 0; at < TEXT_COUNT && is_copied; at++) {
-        const char *text = originals[at];
-
-        is_copied = copy_text(engine, texts[at], text, text != NULL ? strlen(text) : 0);
     }
     if (!is_copied) {
         latch_redis_options_free(engine, to);
@@ -325,18 +453,30 @@ bool latch_redis_options_copy(latch_engine *engine, const redis_options *from, r
     return is_copied;
 }
 
-void latch_redis_options_free(latch_engine *engine, redis_options *options)
+static void free_all(latch_engine *engine, char **const *texts, size_t count)
 {
-    char **texts[TEXT_COUNT];
-
-    latch_redis_tls_free(engine, options->tls);
-    options->tls = NULL;
-    find_texts(options, texts);
-    for (size_t at = 0; at < TEXT_COUNT; at++) {
+    for (size_t at = 0; at < count; at++) {
         if (*texts[at] != NULL) {
             explicit_bzero(*texts[at], strlen(*texts[at]));
             latch_free(engine, *texts[at]);
             *texts[at] = NULL;
         }
     }
+}
+
+void latch_redis_options_free(latch_engine *engine, redis_options *options)
+{
+    char **texts[TEXT_COUNT], **place_texts[PLACE_TEXT_COUNT];
+
+    latch_redis_tls_free(engine, options->tls);
+    options->tls = NULL;
+    find_texts(options, texts);
+    free_all(engine, texts, TEXT_COUNT);
+    for (size_t at = 0; at < options->place_count; at++) {
+        find_place_texts(&options->places[at], place_texts);
+        free_all(engine, place_texts, PLACE_TEXT_COUNT);
+    }
+    latch_free(engine, options->places);
+    options->places = NULL;
+    options->place_count = 0;
 }

@@ -4,6 +4,7 @@
  *     redis://[[user:]password@]host[:port][/database][?option=value&...]
  *     redis://[[user:]password@]/path/of/socket[/database][?option=value&...]
  *     redis:?host[host:port]&option=value
+ *     redis://[[user:]password@]host:port[/database]?host[host:port]&sentinel=name
  *
  * or the same with valkey:, or, for TLS, with rediss: or valkeys:. The options are those of
  * Symfony's RedisTrait::createConnection():
@@ -13,16 +14,18 @@
  *     tcp_keepalive seconds between probes of an idle connection, 0 to 32767; 0 is off
  *     dbindex       the database; must be that of the path if both are given
  *     auth          the password, or auth[]=user&auth[]=password; goes before those in front of "@"
+ *                   (with Sentinels it is theirs, and the server's where nothing is before the "@")
  *     prefix        goes before every key
  *     peers         auto, yes or no: do others wait by polling, whom we must leave a chance?
  *     persistent_id gives a connection of its own to those who name the same one
  *     ssl[...]      how TLS is to be spoken: see redis_tls_options.c
  *     host[...]     the server, where none stands in the DSN: "host:port" or "/path/of/socket:"
+ *     sentinel      the name of a master: the servers are Sentinels, who know where it is; also
+ *                   redis_sentinel and sentinel_master. Empty: none
  *
  * class, cluster_command_timeout, cluster_relay_context, failover, lazy, persistent and
- * retry_interval have no meaning here and are accepted, as are cluster (or redis_cluster) where it
- * is off and sentinel (or sentinel_master, redis_sentinel) where it is empty. Of an option that is
- * given twice the last one counts.
+ * retry_interval have no meaning here and are accepted, as is cluster (or redis_cluster) where it
+ * is off. Of an option that is given twice the last one counts.
  */
 #ifndef LATCH_REDIS_OPTIONS_H
 #define LATCH_REDIS_OPTIONS_H
@@ -40,14 +43,23 @@
  * out. */
 typedef enum { REDIS_PEERS_AUTO = 0, REDIS_PEERS_YES, REDIS_PEERS_NO } redis_peers;
 
+/* Where a server is. */
+typedef struct redis_place {
+    char *address; /* for messages: "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock" */
+    char *host;    /* in lower case; NULL: a unix socket at `path` */
+    char *path;    /* NULL: a host */
+    int port;      /* 0 for a unix socket */
+} redis_place;
+
 typedef struct redis_options {
     char *identity; /* normal form: one connection for each; holds credentials, never to be shown */
-    char *address;  /* for messages: "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock" */
-    char *host;     /* in lower case; NULL: a unix socket at `path` */
-    int port;       /* 0 for a unix socket */
-    char *path;     /* NULL: a host */
+    char *address;  /* for messages: those of all places */
+    redis_place *places; /* the server; or the Sentinels, of which there may be several */
+    size_t place_count;
     char *user;     /* NULL: none, or the default user */
     char *password; /* NULL: none */
+    char *sentinel; /* what the Sentinels call the master; NULL: there are none */
+    char *sentinel_user, *sentinel_password; /* as user and password, for the Sentinels */
     int database;
     char *prefix; /* "" by default */
     size_t prefix_length;
@@ -65,6 +77,9 @@ typedef struct redis_options {
  */
 latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, size_t length,
                                        redis_options *options, latch_error *error);
+
+/* "localhost:6379" or "[::1]:6379" */
+void latch_redis_write_address(char *text, size_t size, const char *host, int port);
 
 /* The same once more, with texts of its own. False, and nothing to be freed, when memory ran out.
  */

@@ -8,6 +8,8 @@
 
 #define REDIS_DSN_ERROR "invalid Redis DSN: "
 
+#define REDIS_PLACES_MAX 32
+
 /* What is being read. The texts are the DSN's. */
 typedef struct redis_reading {
     const latch_dsn *dsn;
@@ -16,13 +18,16 @@ typedef struct redis_reading {
     const latch_dsn_option *option; /* the one that is being taken, and its name */
     const char *name;
 
-    const char *host, *path; /* where the server is: one of them */
-    size_t place_length;     /* of host or path */
-    int place_count;
+    struct {
+        const char *host, *path; /* one of them */
+        size_t length;
+        int port; /* 0: not given */
+    } places[REDIS_PLACES_MAX];
+    size_t place_count;
     const char *auth;         /* the password that the option "auth" gives */
     const char *auth_list[2]; /* user and password of "auth[]" */
     int auth_count;
-    const char *prefix, *persistent_id;
+    const char *prefix, *persistent_id, *sentinel;
     bool is_tls, has_tls_options;
     redis_tls_settings tls;
     int64_t path_database, option_database; /* -1: not given */
@@ -42,7 +47,9 @@ void latch_redis_describe_tls(const redis_reading *reading, char *text, size_t s
 
 /* ---- redis_option_table.c */
 
-/* Notes that the server is behind the socket of this path. */
+/* Notes where a server is: at a host, or behind the socket of a path. */
+latch_status latch_redis_take_host(redis_reading *reading, const char *host, size_t length,
+                                   int port);
 latch_status latch_redis_take_socket(redis_reading *reading, const char *path, size_t length);
 
 /* The number of a database; -1 when it is none. */

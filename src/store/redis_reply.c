@@ -6,7 +6,8 @@
 
 bool latch_redis_passes(const char *text)
 {
-    static const char *const words[] = {"LOADING ", "BUSY ", "READONLY ", "MASTERDOWN "};
+    static const char *const words[] = {"LOADING ", "BUSY ", "READONLY ", "MASTERDOWN ",
+                                        "NOREPLICAS "};
 
     for (size_t at = 0; at < sizeof(words) / sizeof(*words); at++) {
         if (strstr(text, words[at]) != NULL) { /* before Redis 7 it stands in the middle */
@@ -16,13 +17,25 @@ bool latch_redis_passes(const char *text)
     return false;
 }
 
+bool latch_redis_disowns(const latch_op *op, const char *text)
+{
+    redis_connection *connection = &latch_redis_store_of(op)->connection;
+    bool disowns = connection->sentinel != NULL && strstr(text, "READONLY") != NULL;
+
+    if (disowns) {
+        latch_redis_close(connection);
+    }
+    return disowns;
+}
+
 latch_status latch_redis_fail_confused(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
 
     latch_redis_close(&store->connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, 0,
-                      "Redis at %s gave an answer that makes no sense", store->options.address);
+                      "Redis at %s gave an answer that makes no sense",
+                      latch_redis_address(&store->connection));
 }
 
 /*
@@ -43,8 +56,8 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
         length = strcspn(text, " "); /* its code alone */
     }
     latch_redis_quote(quoted, sizeof(quoted), text, length);
-    latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s", store->options.address,
-               quoted);
+    latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s",
+               latch_redis_address(&store->connection), quoted);
     /* The key is no lock: nothing was done, or is to be made good. */
     if (strncmp(text, "WRONGTYPE", 9) == 0 && (op->attempts & REDIS_LOST_BEFORE) == 0) {
         op->attempts &= (uint8_t) ~REDIS_SENT;

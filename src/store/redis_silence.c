@@ -43,5 +43,6 @@ latch_status latch_redis_fail_avoided(latch_op *op)
 
     return latch_fail(op->error, LATCH_ERROR_STORE, 0,
                       "Redis at %s let others wait in vain, and is asked again in %.1f s",
-                      store->options.address, (double) left_ns / (double) LATCH_NS_PER_S);
+                      latch_redis_address(&store->connection),
+                      (double) left_ns / (double) LATCH_NS_PER_S);
 }

@@ -182,10 +182,12 @@ latch_status latch_redis_check_tls(const redis_reading *reading)
                                                 "had by \"rediss:\" or \"valkeys:\"")
                    : LATCH_DONE;
     }
-    if (reading->path != NULL) {
-        return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
-                          REDIS_DSN_ERROR "TLS is not spoken on a Unix socket, which is to be had "
-                                          "by \"redis:\" or \"valkey:\"");
+    for (size_t at = 0; at < reading->place_count; at++) {
+        if (reading->places[at].path != NULL) {
+            return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
+                              REDIS_DSN_ERROR "TLS is not spoken on a Unix socket, which is to be "
+                                              "had by \"redis:\" or \"valkey:\"");
+        }
     }
     if (texts[REDIS_TLS_LOCAL_PK] != NULL && texts[REDIS_TLS_LOCAL_CERT] == NULL) {
         return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,

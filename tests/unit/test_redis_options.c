@@ -63,9 +63,9 @@ static void expect_host(const char *text, const char *host, int port)
 {
     redis_options options = parse(text);
 
-    expect_text(text, options.host, host);
-    expect_text(text, options.path, NULL);
-    assert_int_equal(options.port, port);
+    expect_text(text, options.places[0].host, host);
+    expect_text(text, options.places[0].path, NULL);
+    assert_int_equal(options.places[0].port, port);
     discard(&options);
 }
 
@@ -73,10 +73,10 @@ static void expect_socket(const char *text, const char *path)
 {
     redis_options options = parse(text);
 
-    expect_text(text, options.host, NULL);
-    expect_text(text, options.path, path);
+    expect_text(text, options.places[0].host, NULL);
+    expect_text(text, options.places[0].path, path);
     expect_text(text, options.address, path);
-    assert_int_equal(options.port, 0);
+    assert_int_equal(options.places[0].port, 0);
     discard(&options);
 }
 
@@ -119,9 +119,9 @@ static void what_is_not_given_has_its_default(void **state)
     redis_options options = parse("redis://localhost");
 
     (void) state;
-    assert_string_equal(options.host, "localhost");
-    assert_int_equal(options.port, 6379);
-    assert_null(options.path);
+    assert_string_equal(options.places[0].host, "localhost");
+    assert_int_equal(options.places[0].port, 6379);
+    assert_null(options.places[0].path);
     assert_null(options.user);
     assert_null(options.password);
     assert_int_equal(options.database, 0);
@@ -140,8 +140,8 @@ static void what_is_given_is_taken(void **state)
                                   "&read_timeout=7&tcp_keepalive=60&persistent_id=mine");
 
     (void) state;
-    assert_string_equal(options.host, "example.com");
-    assert_int_equal(options.port, 1234);
+    assert_string_equal(options.places[0].host, "example.com");
+    assert_int_equal(options.places[0].port, 1234);
     assert_string_equal(options.user, "user");
     assert_string_equal(options.password, "pass");
     assert_int_equal(options.database, 13);
@@ -216,7 +216,7 @@ static void or_the_one_that_the_option_host_names(void **state)
 {
     static const char brackets[] = "names a server in brackets and has no value";
     static const char parameters[] = "\"host\" asks for parameters of a server, which this";
-    static const char several[] = "names several servers";
+    static const char several[] = "it names several servers; if they are Sentinels, the option";
 
     (void) state;
     expect_host("redis:?host[localhost]", "localhost", 6379);
@@ -247,6 +247,74 @@ static void or_the_one_that_the_option_host_names(void **state)
     refuse("redis:?host[a:b]", "the port is a number");
     refuse("redis:?host[:1]", "no host before the port");
     refuse("redis:?host[a b]", "the host is a name or an address");
+}
+
+static void several_are_sentinels_of_a_master(void **state)
+{
+    static const char *const names[] = {"sentinel", "redis_sentinel", "sentinel_master"};
+    char text[200], many[700] = "redis:?sentinel=m";
+    redis_options options =
+        parse("redis://A:1?host[b:2]&timeout=1&host[[::1]:3]&host[/run/s:]&sentinel=my-master");
+
+    (void) state;
+    assert_int_equal(options.place_count, 4);
+    assert_string_equal(options.address, "a:1, b:2, [::1]:3, /run/s");
+    assert_string_equal(options.places[0].address, "a:1");
+    assert_string_equal(options.places[1].host, "b");
+    assert_int_equal(options.places[1].port, 2);
+    assert_string_equal(options.places[2].host, "::1");
+    assert_string_equal(options.places[3].path, "/run/s");
+    assert_null(options.places[3].host);
+    assert_string_equal(options.sentinel, "my-master");
+    discard(&options);
+    for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
+        snprintf(text, sizeof(text), "redis://h:26379?%s=m", names[at]);
+        options = parse(text);
+        assert_int_equal(options.place_count, 1); /* one is enough */
+        assert_string_equal(options.sentinel, "m");
+        discard(&options);
+    }
+    options = parse("redis://h?sentinel=m"); /* as Symfony has it */
+    assert_int_equal(options.places[0].port, 6379);
+    discard(&options);
+    options = parse("redis://h");
+    assert_null(options.sentinel);
+    discard(&options);
+    refuse("redis://h?sentinel=my+master", "the option \"sentinel\" is the name of a master");
+    refuse("redis://h?sentinel=a%0Ab", "the option \"sentinel\" is the name of a master");
+    refuse("redis://h?sentinel[]=a", "the option \"sentinel\" has one value and no brackets");
+    leave_to_others("redis://h?sentinel=m&cluster=1", "asks for a cluster");
+    for (int at = 0; at < 32; at++) {
+        snprintf(many + strlen(many), sizeof(many) - strlen(many), "&host[h%d]", at);
+    }
+    expect_accepted(many);
+    refuse(strcat(many, "&host[i]"), "it names more than 32 servers");
+}
+
+static void expect_logins(const char *text, const char *user, const char *password,
+                          const char *sentinel_user, const char *sentinel_password)
+{
+    redis_options options = parse(text);
+
+    expect_text(text, options.user, user);
+    expect_text(text, options.password, password);
+    expect_text(text, options.sentinel_user, sentinel_user);
+    expect_text(text, options.sentinel_password, sentinel_password);
+    discard(&options);
+}
+
+/* Of Symfony 6.4 to 8. */
+static void sentinels_have_credentials_of_their_own(void **state)
+{
+    (void) state;
+    expect_logins("redis://h?sentinel=m", NULL, NULL, NULL, NULL);
+    expect_logins("redis://u:p@h?sentinel=m", "u", "p", NULL, NULL);
+    expect_logins("redis://u:p@h?sentinel=m&auth=s", "u", "p", NULL, "s");
+    expect_logins("redis://p@h?auth[]=su&auth[]=sp&sentinel=m", NULL, "p", "su", "sp");
+    expect_logins("redis://h?sentinel=m&auth=s", NULL, "s", NULL, "s");
+    expect_logins("redis://h?sentinel=m&auth[]=u&auth[]=s", "u", "s", "u", "s");
+    expect_logins("redis://p@h?sentinel=m&auth=", NULL, "p", NULL, NULL);
+    expect_logins("redis://h?auth=p", NULL, "p", NULL, NULL);
 }
 
 static void some_server_has_to_be_named(void **state)
@@ -449,9 +517,6 @@ static void what_this_version_cannot_do_is_said(void **state)
         {"cluster=TRUE", "cluster", "a cluster"},
         {"redis_cluster=on", "redis_cluster", "a cluster"},
         {"redis_cluster=yes", "redis_cluster", "a cluster"},
-        {"sentinel=x", "sentinel", "Sentinel"},
-        {"sentinel_master=mymaster", "sentinel_master", "Sentinel"},
-        {"redis_sentinel=mymaster", "redis_sentinel", "Sentinel"},
     };
     char text[100], why[200];
 
@@ -523,6 +588,7 @@ static void dsns_that_mean_the_same_have_one_identity(void **state)
         {"redis:///run/s", "redis:/run/s/0"},
         {"redis:///run/s", "redis:?host[/run/s:]"},
         {"redis://h?prefix=a&timeout=1", "redis://h?timeout=01.0&prefix=%61"},
+        {"redis://h?sentinel=m&host[i]", "redis:?redis_sentinel=m&host[h]&host[i:6379]"},
         {"redis://h?persistent_id=1&prefix=a+b", "redis://h?prefix=a%20b&persistent_id=1"},
     };
 
@@ -578,6 +644,15 @@ static void dsns_that_mean_different_things_have_different_ones(void **state)
         "redis://h?timeout=5.000000001",
         "redis://h?tcp_keepalive=1",
         "redis://h?tcp_keepalive=5",
+        "redis://h?sentinel=m",
+        "redis://h?sentinel=n",
+        "redis://p@h?sentinel=m",
+        "redis://h?sentinel=m&auth=p",
+        "redis://p@h?sentinel=m&auth=q",
+        "redis://h?sentinel=m&host[i]",
+        "redis://i?sentinel=m&host[h]",
+        "redis://h?sentinel=m&host[i:1]",
+        "redis://h?sentinel=m&host[/i]",
     };
 
     (void) state;
@@ -600,6 +675,8 @@ int main(void)
         UNIT_TEST(or_a_socket, setup),
         UNIT_TEST(the_path_of_a_socket_fits_into_its_address, setup),
         UNIT_TEST(or_the_one_that_the_option_host_names, setup),
+        UNIT_TEST(several_are_sentinels_of_a_master, setup),
+        UNIT_TEST(sentinels_have_credentials_of_their_own, setup),
         UNIT_TEST(some_server_has_to_be_named, setup),
         UNIT_TEST(the_database_is_in_the_path_or_an_option, setup),
         UNIT_TEST(credentials_stand_before_the_at_sign_or_in_auth, setup),

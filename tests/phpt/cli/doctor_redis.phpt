@@ -9,31 +9,10 @@ if (getenv('LATCH_VALGRIND')) {
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_doctor.inc';
+require __DIR__ . '/../../utils/redis_sentinel.inc';
 require __DIR__ . '/../../utils/redis_tls.inc';
 
-use Latch\Tests\{RedisServer, RedisTls};
-
-/** A Sentinel that watches nobody yet. */
-final class Sentinel extends Latch\Tests\Program
-{
-    public readonly int $port;
-    /** @var resource bound to the port */
-    private $place;
-
-    public function __construct()
-    {
-        $this->place = stream_socket_server('tcp://127.0.0.1:0', $number, $message, STREAM_SERVER_BIND);
-        $this->port = (int) substr(strrchr(stream_socket_get_name($this->place, false), ':'), 1);
-        $directory = temporary_directory();
-        file_put_contents("$directory/sentinel.conf", "port $this->port\nbind 127.0.0.1\ndir $directory\n");
-        $log = ['file', "$directory/log", 'w'];
-        $this->run(['redis-server', "$directory/sentinel.conf", '--sentinel'], [['file', '/dev/null', 'r'], $log, $log]);
-        $this->await(function () use ($directory): bool {
-            $this->expectLife((string) file_get_contents("$directory/log"));
-            return @stream_socket_client("tcp://127.0.0.1:$this->port") !== false;
-        });
-    }
-}
+use Latch\Tests\{RedisServer, RedisTls, RedisTrio};
 
 $server = new RedisServer();
 $where = $server->dsn();
@@ -124,10 +103,26 @@ $cluster = new RedisServer(['cluster-enabled' => 'yes', 'rename-command' => ['SS
 (new DoctorReport('an old cluster', ['--store=' . $cluster->dsn()]))->has_no_others('fault', 'warning')
     ->has('warning', $cluster->dsn(), 'the cluster has no sharded channels', 'Redis 7');
 
-// a Sentinel
-$sentinel = new Sentinel();
-(new DoctorReport('a Sentinel', ["--store=redis://127.0.0.1:$sentinel->port"]))->has_no_others('fault')
-    ->has('fault', "redis://127.0.0.1:$sentinel->port", 'it is a Sentinel, in which nothing can be locked', 'redis_sentinel=');
+// Sentinels
+$trio = new RedisTrio(['requirepass' => 'SECRET6'], 'SECRET7');
+$report = new DoctorReport('under Sentinels', ['--store=' . $trio->dsn()]);
+$found = $report->has_no_others()->lacks('SECRET')->has('ok', 'redis:…', 'native');
+$report->has('note', 'redis:…', 'min-replicas-to-write is 0');
+check_same('Redis ' . $server->info('server')['redis_version'], $found['server'], 'the version of the master');
+$trio->master()->command('CONFIG', 'SET', 'min-replicas-to-write', '1');
+(new DoctorReport('with min-replicas-to-write', ['--store=' . $trio->dsn()]))->has_no_others()->has('ok', 'redis:…', 'native');
+$place = '127.0.0.1:' . $trio->sentinels[1]->port;
+$trio->sentinels[1]->stop();
+$report = new DoctorReport('one is away', ['--store=' . $trio->dsn()]);
+$report->has_no_others('warning')->has('warning', 'redis:…', "the Sentinel at $place cannot be reached", 'start it');
+foreach (['no such name' => ['sentinel=my-master', 'sentinel=other', 'knows no master of that name', '"sentinel monitor"'],
+    'a wrong password' => ['SECRET7', 'SECRET8', 'no Sentinel of ', '("auth")']] as $case => [$right, $wrong, $text, $remedy]) {
+    $report = new DoctorReport($case, ['--store=' . str_replace($right, $wrong, $trio->dsn())]);
+    $report->has_no_others('fault', 'warning', 'warning', 'warning')->lacks('SECRET')->has('fault', 'redis:…', $text, $remedy);
+}
+$dsn = "redis://127.0.0.1:{$trio->sentinels[0]->port}?auth=SECRET7";
+(new DoctorReport('a Sentinel', ["--store=$dsn"]))->has_no_others('fault')->lacks('SECRET')
+    ->has('fault', strtok($dsn, '?'), 'it is a Sentinel, in which nothing can be locked', 'sentinel=NAME');
 echo "done\n";
 --EXPECT--
 done

@@ -171,7 +171,7 @@ namespace {
         'sqlite:/x', 'mysql:host=x', 'oci:x', 'pgsql:x', 'sqlsrv:x', 'mssql://x', 'mysql://x', 'mysql2://x', 'oci8://x', 'pdo_oci://x',
         'pgsql://x', 'postgres://x', 'postgresql://x', 'sqlite://x', 'sqlite3://x', 'dynamodb://x',
         'memcached://x', 'memcached:?host[x]', 'zookeeper://x', 'rediss:/x', 'valkeys:?host[/x:]', 'redis:?host[a]&host[b]',
-        'redis://x?redis_sentinel=y', 'valkey://x?cluster=1', 'redis://x?unknown=1', 'redis://x?prefix=y',
+        'valkey://x?cluster=1', 'redis://x?unknown=1', 'redis://x?prefix=y',
         new AsyncAws\DynamoDb\DynamoDbClient(), new Zookeeper(), new Relay\Relay(), new RelayOfOurs(), new MongoDB\Collection(),
     ] as $connection) {
         echo is_string($connection) ? $connection : $connection::class, ': ', created($connection), "\n";
@@ -221,7 +221,6 @@ zookeeper://x: 'told ZookeeperStore(client of ZookeeperStore(string))'
 rediss:/x: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 valkeys:?host[/x:]: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 redis:?host[a]&host[b]: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
-redis://x?redis_sentinel=y: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 valkey://x?cluster=1: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 redis://x?unknown=1: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
 redis://x?prefix=y: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'

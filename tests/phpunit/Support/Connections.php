@@ -42,7 +42,6 @@ final class Connections
         'valkey:?host[localhost:1]&host[localhost:2]&cluster=1',
         'redis:?host[localhost:1]&host[localhost:2]',
         'redis:?host[localhost]=alias%3Da',
-        'redis://localhost?redis_sentinel=shop',
         'redis://localhost?redis_sentinel=shop&redis_cluster=1',
         'redis://localhost?ssl[verify_peer]=0',
         'redis://localhost?prefix=shop:',

@@ -20,8 +20,7 @@ static int port_keeper = -1;
 static redisReply *answer;
 static char noted[41]; /* of unit_redis_note() */
 
-/* To be called in a loop until something has happened; fails when it never does. */
-static void look_again(unsigned *looks)
+void unit_redis_look_again(unsigned *looks)
 {
     const struct timespec pause = {0, 500000};
 
@@ -135,7 +134,7 @@ void unit_redis_start(const char *const *options)
             show_log();
             fail_msg("redis-server does not run");
         }
-        look_again(&looks);
+        unit_redis_look_again(&looks);
     }
 }
 
@@ -164,7 +163,7 @@ void unit_redis_stop(void)
     disconnect();
     UNIT_CHECK(kill(unit_redis.pid, SIGTERM) == 0);
     while (waitpid(unit_redis.pid, NULL, WNOHANG) == 0) {
-        look_again(&looks);
+        unit_redis_look_again(&looks);
     }
     unit_redis.pid = 0;
 }
@@ -309,10 +308,22 @@ bool unit_redis_is_error(const redisReply *reply, const char *error)
     return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, error, strlen(error)) == 0;
 }
 
+redisContext *unit_redis_connect_to(int port)
+{
+    redisContext *context = redisConnect("127.0.0.1", port);
+
+    if (context != NULL && context->err != 0) {
+        redisFree(context);
+        return NULL;
+    }
+    set_patience(context);
+    return context;
+}
+
 redisContext *unit_redis_connect(void)
 {
-    redisContext *context = redisConnect("127.0.0.1", unit_redis.port);
+    redisContext *context = unit_redis_connect_to(unit_redis.port);
 
-    set_patience(context);
+    UNIT_CHECK(context != NULL);
     return context;
 }

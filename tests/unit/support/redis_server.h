@@ -36,6 +36,11 @@ void unit_redis_start(const char *const *options);
 void unit_redis_stop(void);
 void unit_redis_kill(void);
 
+/* To be called in a loop until something has happened; fails when it never does. */
+void unit_redis_look_again(unsigned *looks);
+/* Another connection of the test's own, by TCP, to any server; NULL: nobody listens. */
+redisContext *unit_redis_connect_to(int port);
+
 /*
  * The server's answer to a command, formatted as for redisCommand(); valid until the next one. An
  * error is a failed test for the first function, and an answer for the second.
@@ -53,7 +58,7 @@ void unit_redis_note(void);
 bool unit_redis_is_unchanged(void);
 /* Is it an error that begins like this? */
 bool unit_redis_is_error(const redisReply *reply, const char *error);
-/* Another connection of the test's own, by TCP; freed by redisFree(). */
+/* The same to this server; freed by redisFree(). */
 redisContext *unit_redis_connect(void);
 
 #define UNIT_REDIS_TEST(test) cmocka_unit_test_setup_teardown(test, unit_redis_setup, NULL)

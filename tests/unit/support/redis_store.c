@@ -71,6 +71,12 @@ static void close_all_but(size_t count)
     }
 }
 
+void redis_store_close_all(void)
+{
+    close_all_but(0);
+    unit.store = NULL;
+}
+
 void redis_store_forget(void)
 {
     close_all_but(2);
@@ -80,8 +86,7 @@ void redis_store_forget(void)
 int redis_store_teardown(void **state)
 {
     redis_let_server_go();
-    close_all_but(0);
-    unit.store = NULL;
+    redis_store_close_all();
     return unit_teardown(state);
 }
 

@@ -24,6 +24,8 @@ int redis_wait_teardown(void **state);
 /* In the middle of a test: drops all leases, closes all stores but those two and the wire, and
  * removes what the server has. */
 void redis_store_forget(void);
+/* The same with all stores, and whatever server they have. */
+void redis_store_close_all(void);
 
 /* A store of that DSN, formatted as by printf(), closed at the test's end. NULL and unit.error. */
 latch_store *redis_open(const char *format, ...) __attribute__((format(printf, 1, 2)));

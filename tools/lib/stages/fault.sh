@@ -21,6 +21,7 @@ stage() {
     for store in redis quorum; do
         run_history "$store" ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --symfony=2 --groups=2 --pause=600
     done
+    run_history sentinel '' --acquisitions=1000 --failovers=3 --latch=6 --keepers=2 --groups=2
     run_history flock '' --acquisitions=10000
     run_history postgresql '' --acquisitions=6000 --groups=2 --latch=8
     run_history mysql '' --acquisitions=6000 --groups=2 --latch=8

@@ -24,6 +24,10 @@ enum Fault: string
     case MemberKill = 'member-kill';
     case MemberStop = 'member-stop';
     case MemberCut = 'member-cut';
+    /** A failover to a replica, after which the master is there; it is dead; or stopped, and goes on later. */
+    case Failover = 'failover';
+    case MasterKill = 'master-kill';
+    case MasterStop = 'master-stop';
     /** Of the server; or of so many of several that the others are no majority. */
     case ServerStop = 'server-stop';
     /** Not on purpose: a processor was not to be had, and whoever was about to run on it stood still. */
@@ -47,6 +51,9 @@ enum Fault: string
             self::MemberKill => 'SIGKILL of a member',
             self::MemberStop => 'SIGSTOP of a member',
             self::MemberCut => 'CLIENT KILL by a member',
+            self::Failover => 'SENTINEL FAILOVER',
+            self::MasterKill => 'SIGKILL of the master',
+            self::MasterStop => 'SIGSTOP of the master',
             self::ServerStop => 'SIGSTOP of the server',
             self::Stall => 'no processor for long',
         };
@@ -58,7 +65,16 @@ enum Fault: string
         return match ($this) {
             self::ClientKill, self::SubscriptionKill, self::Restart, self::EmptyRestart, self::MemberKill,
             self::MemberCut => true,
-            default => $this->endsSessions(),
+            default => $this->endsSessions() || $this->switchesMaster(),
+        };
+    }
+
+    /** Whether a replica becomes the master, that may not have heard of what happened last. */
+    public function switchesMaster(): bool
+    {
+        return match ($this) {
+            self::Failover, self::MasterKill, self::MasterStop => true,
+            default => false,
         };
     }
 
@@ -79,7 +95,7 @@ enum Fault: string
     {
         return match ($this) {
             self::Restart, self::EmptyRestart, self::Stall => true,
-            default => $this->silencesAll(),
+            default => $this->silencesAll() || $this->switchesMaster(),
         };
     }
 

@@ -48,6 +48,9 @@ final class Faults
     /** @var list<array{int, int}> before and after the server lost its data */
     public array $losses = [];
 
+    /** @var list<array{int, int}> from when until when what was answered may be lost by a change of the master */
+    public array $switches = [];
+
     /** @var array<string, list<array{int, int}>> before and after sessions ended, by the workers' names */
     private array $sessionEnds = [];
 
@@ -93,6 +96,9 @@ final class Faults
         }
         if ($fault->losesData()) {
             $this->losses[] = [$time, $end];
+        }
+        if ($fault->switchesMaster()) {
+            $this->switches[] = [$time, $end + self::AFTERMATH];
         }
         if ($fault->endsSessions()) {
             $this->sessionEnds[$worker][] = [$time, $end];

@@ -38,6 +38,9 @@ final class History
             foreach ($story as $what) {
                 if ($what instanceof Hold) {
                     $what->endBy($this->faults->forgotten($what->tried));
+                    foreach ($this->faults->switches as $switch) {
+                        $what->endBySwitch(...$switch);
+                    }
                     $end = $this->faults->sessionEnd($what->worker->name, $what->tried);
                     if ($end !== null) {
                         $what->endWithSession(...$end);

@@ -82,6 +82,20 @@ final class Hold
         }
     }
 
+    /**
+     * Another server becomes the master meanwhile. It knows all that was answered before that: what was got before
+     * is certain until it would expire by itself, and nothing that was got meanwhile is. A release, too, may be lost.
+     */
+    public function endBySwitch(int $from, int $until): void
+    {
+        if ($this->tried >= $until || $this->possibleUntil < $from) {
+            return;
+        }
+        $this->possibleUntil = max($this->possibleUntil, $until + max($this->ttl, Story::CLAIM) + Faults::AFTERMATH);
+        $isKnown = $this->granted !== null && $this->granted <= $from;
+        $this->endBy($isKnown ? max($from, $this->tried + $this->ttl) : $from);
+    }
+
     /** Its session is gone then, with what had been got in it. */
     public function endWithSession(int $before, int $after): void
     {

@@ -44,6 +44,7 @@ final class Chaos
         private readonly bool $sparesTables = false,
         /** what makes a server silent for so long that kept locks are lost; null: nothing does */
         private readonly ?Silence $silence = null,
+        private readonly ?Failovers $failovers = null,
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
         $this->next = hrtime(true);
@@ -69,6 +70,7 @@ final class Chaos
         match ($fault) {
             Fault::Kill, Fault::Stop => $this->signal($fault, $running),
             Fault::MemberKill, Fault::MemberStop, Fault::MemberCut => $this->members?->strike($fault, $this->chance),
+            Fault::Failover, Fault::MasterKill, Fault::MasterStop => $this->failovers?->strike($fault),
             Fault::ScriptFlush => $this->serve($fault, fn () => $this->server?->command('SCRIPT', 'FLUSH')),
             Fault::FlushAll => $this->serve($fault, fn () => $this->server?->command('FLUSHALL')),
             Fault::ClientPause => $this->silence !== null ? $this->silenceAll($fault) : $this->serve(
@@ -94,6 +96,7 @@ final class Chaos
     public function continueStopped(array $workers, int $due = \PHP_INT_MAX): void
     {
         $this->members?->recover($due);
+        $this->failovers?->recover($due === \PHP_INT_MAX);
         $this->silence?->end($due);
         foreach ($this->continue as $name => $time) {
             if ($time <= $due) {
@@ -115,6 +118,11 @@ final class Chaos
             $percent <= 25, !$this->stops => Fault::Kill,
             $percent <= 55 => Fault::Stop,
             $this->silence !== null && $percent <= 62 => Fault::ServerStop,
+            $this->failovers !== null => match (true) {
+                $percent <= 70 => Fault::Failover,
+                $percent <= 85 => Fault::MasterKill,
+                default => Fault::MasterStop,
+            },
             $this->members !== null => match (true) {
                 $percent <= 75 => Fault::MemberKill,
                 $percent <= 92 => Fault::MemberStop,

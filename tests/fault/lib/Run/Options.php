@@ -20,11 +20,13 @@ final class Options
     /** And with locks that are kept alive: where they expire only. */
     public int $keepers = 0;
     public ?Breakage $broken = null;
-    /** @var 'redis'|'quorum'|'flock'|'postgresql'|'mysql' */
+    /** @var 'redis'|'sentinel'|'quorum'|'flock'|'postgresql'|'mysql' */
     public string $store = 'redis';
     public int $resources = 8;
     /** Into so many groups workers and resources are divided: while all wait in one, the others go on. */
     public int $groups = 1;
+    /** So often the master changes at least, under Sentinels. */
+    public int $failovers = 0;
     /** The longest time between two faults, in ms. */
     public int $pause = 200;
     /** Seconds after which the run is given up. */
@@ -35,7 +37,7 @@ final class Options
     /** A file for the report. */
     public ?string $report = null;
 
-    private const STORES = ['redis', 'quorum', 'flock', 'postgresql', 'mysql'];
+    private const STORES = ['redis', 'sentinel', 'quorum', 'flock', 'postgresql', 'mysql'];
 
     private const REPORTS = __DIR__ . '/../../report';
 
@@ -50,6 +52,16 @@ final class Options
             '--pause=400',
             '--limit=3600',
             '--report=' . self::REPORTS . '/queue.md',
+        ],
+        '--long-failover' => [
+            '--store=sentinel',
+            '--failovers=60',
+            '--latch=8',
+            '--keepers=4',
+            '--groups=2',
+            '--pause=600',
+            '--limit=3600',
+            '--report=' . self::REPORTS . '/failover.md',
         ],
         '--long-keep' => [
             '--acquisitions=20000',
@@ -89,7 +101,7 @@ final class Options
             [$name, $value] = [$match[2] ?? $match[1], $match[3] ?? ''];
             $given[$name] = true;
             match ($name) {
-                'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit' =>
+                'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit', 'failovers' =>
                     $options->$name = self::number($argument, $value, 1),
                 'latch', 'symfony', 'pdo', 'keepers' => $options->$name = self::number($argument, $value, 0),
                 'store' => $options->store = \in_array($value, self::STORES, true)
@@ -112,6 +124,10 @@ final class Options
         if (!$options->isDatabase()) {
             $options->pdo = 0;
         }
+        if ($options->store === 'sentinel') {
+            // Symfony's clients stay with a master that is none any more.
+            $options->symfony = 0;
+        }
         if ($options->broken !== null) {
             // What is broken is by itself, unless others are asked for.
             $options->latch = isset($given['latch']) ? $options->latch : 0;
@@ -119,7 +135,7 @@ final class Options
             $options->pdo = isset($given['pdo']) ? $options->pdo : 0;
             $options->store = $options->broken->needsSessions() ? 'mysql' : $options->store;
         }
-        if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'quorum'], true)) {
+        if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'sentinel', 'quorum'], true)) {
             throw new \InvalidArgumentException('--keepers is about locks in Redis');
         }
         if ($options->kinds() === []) {

@@ -10,8 +10,9 @@ use Latch\Tests\Fault\Record\Leftovers;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Worker\Worker;
 use Latch\Tests\RedisServer;
+use Latch\Tests\RedisTrio;
 
-require_once \dirname(__DIR__, 3) . '/utils/redis.inc';
+require_once \dirname(__DIR__, 3) . '/utils/redis_sentinel.inc';
 
 /**
  * Lets workers contend, disturbs them, and leaves their records in a folder.
@@ -32,6 +33,8 @@ final class Run
     private readonly Writer $records;
     /** @var list<RedisServer> one, or the members of a quorum */
     private readonly array $servers;
+    /** Of which one is the master. */
+    private readonly ?RedisTrio $trio;
     private readonly ?Database $database;
     /** @var array<string, Process> those that run, by their names */
     private array $workers = [];
@@ -49,6 +52,7 @@ final class Run
         $this->records = new Writer("$directory/" . Faults::FILE);
         $asksServers = $options->latch + $options->symfony + $options->keepers > 0;
         $this->servers = $asksServers ? $this->serve("$directory/users") : [];
+        $this->trio = $options->store === 'sentinel' ? new RedisTrio($this->know("$directory/users")) : null;
         $this->database = $options->isDatabase()
             ? new Database($options->store === 'postgresql', $this->users())
             : null;
@@ -60,6 +64,7 @@ final class Run
     {
         $start = hrtime(true);
         $end = $start + $this->options->limit * 1_000_000_000;
+        $failovers = $this->trio !== null ? new Failovers($this->trio, $this->records) : null;
         $chaos = $this->options->faults
             ? new Chaos(
                 $this->options->seed,
@@ -74,6 +79,7 @@ final class Run
                 $this->options->broken?->handsOver() !== true,
                 $this->options->broken?->keeps() === true,
                 $this->options->keepers > 0 && $this->servers !== [] ? new Silence($this->servers, $this->records) : null,
+                $failovers,
             )
             : null;
         $watchmen = new Watchmen("$this->directory/" . Faults::FILE);
@@ -84,7 +90,8 @@ final class Run
             $this->reap();
             usleep(1000);
         } while (
-            $this->granted < $this->options->acquisitions && $this->crashes < self::ENOUGH && hrtime(true) < $end
+            ($this->granted < $this->options->acquisitions || ($failovers->count ?? 0) < $this->options->failovers)
+            && $this->crashes < self::ENOUGH && hrtime(true) < $end
         );
 
         $this->seconds = (hrtime(true) - $start) / 1e9;
@@ -101,7 +108,7 @@ final class Run
         $this->probe();
         $this->lookAtKeys($leftovers);
 
-        return $this->granted >= $this->options->acquisitions;
+        return $this->granted >= $this->options->acquisitions && ($failovers->count ?? 0) >= $this->options->failovers;
     }
 
     /**
@@ -121,17 +128,29 @@ final class Run
         if ($count === 0) {
             return [];
         }
-        file_put_contents($users, implode('', array_map(
+        $servers = [];
+        while (\count($servers) < $count) {
+            $servers[] = new RedisServer($this->know($users) + $options);
+        }
+
+        return $servers;
+    }
+
+    /** @return array<string, string> of redis.conf, by which a server knows each worker by a name */
+    private function know(string $file): array
+    {
+        file_put_contents($file, implode('', array_map(
             static fn (string $name): string => "user $name on nopass ~* &* +@all\n",
             ['default', ...$this->users()],
         )));
 
-        $servers = [];
-        while (\count($servers) < $count) {
-            $servers[] = new RedisServer(['aclfile' => $users] + $options);
-        }
+        return ['aclfile' => $file];
+    }
 
-        return $servers;
+    /** @return list<RedisServer> those in which locks are */
+    private function masters(): array
+    {
+        return $this->trio !== null ? [$this->trio->awaitMaster()] : $this->servers;
     }
 
     /** @return list<string> the workers' names for the server */
@@ -191,6 +210,9 @@ final class Run
     {
         if ($this->database !== null) {
             return $this->database->dsn(Process::userIn($kind, $slot));
+        }
+        if ($this->trio !== null) {
+            return $this->trio->dsn('', Process::userIn($kind, $slot) . ':any@');
         }
         if ($this->servers === [] || !\in_array($kind, ['latch', 'keeper', 'symfony'], true)) {
             return "$this->directory/locks";
@@ -290,7 +312,7 @@ final class Run
     /** After the longest TTL all is free; a worker of each kind looks. */
     private function probe(): void
     {
-        if ($this->servers !== [] || $this->options->broken !== null) {
+        if ($this->servers !== [] || $this->trio !== null || $this->options->broken !== null) {
             usleep((Worker::LONG_TTL + 300) * 1000);
         }
         foreach (array_keys($this->options->kinds()) as $kind) {
@@ -308,7 +330,7 @@ final class Run
                 default => array_merge(...array_map(
                     static fn (RedisServer $server): array
                         => (array) $server->command('ZRANGE', "latch:queue:$resource", 0, -1),
-                    $this->servers,
+                    $this->masters(),
                 )),
             };
             foreach ($queue as $waiter) {
@@ -319,7 +341,7 @@ final class Run
 
     private function lookAtKeys(Writer $leftovers): void
     {
-        foreach ($this->servers as $server) {
+        foreach ($this->masters() as $server) {
             foreach ((array) $server->command('KEYS', '*') as $key) {
                 $ttl = $server->command('PTTL', $key);
                 if ($ttl !== -2) {

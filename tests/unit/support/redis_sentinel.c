@@ -1,0 +1,331 @@
+/* Servers under Sentinels, started, asked and ended by the test program: see redis_sentinel.h. */
+#include "redis_sentinel.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NODES = 3 };
+
+redis_trio trio;
+
+static bool is_sentinel(const redis_node *node)
+{
+    return node >= trio.sentinels && node < trio.sentinels + NODES;
+}
+
+/* ---- Configuration: all know each other from the beginning, as finding out takes seconds */
+
+static void write_server(FILE *file, const redis_node *node)
+{
+    fprintf(file, "save \"\"\nappendonly no\nrepl-diskless-sync-delay 0\nreplica-priority 100\n");
+    if (node->password != NULL) {
+        fprintf(file, "requirepass %s\nmasterauth %s\n", node->password, node->password);
+    }
+    if (node != trio.servers) {
+        fprintf(file, "replicaof 127.0.0.1 %d\n", trio.servers[0].port);
+    }
+}
+
+static void write_sentinel(FILE *file, const redis_node *node)
+{
+    fprintf(file, "sentinel monitor %s 127.0.0.1 %d 2\n", TRIO_MASTER, trio.servers[0].port);
+    fprintf(
+        file,
+        /* It takes up to a second to connect to a new master, which is not to be down meanwhile. */
+        "sentinel down-after-milliseconds %s 1500\nsentinel failover-timeout %s 3000\n"
+        "sentinel parallel-syncs %s 2\nsentinel myid %040d\n",
+        TRIO_MASTER, TRIO_MASTER, TRIO_MASTER, node->port);
+    if (node->password != NULL) {
+        fprintf(file, "requirepass %s\nsentinel sentinel-pass %s\nsentinel auth-pass %s %s\n",
+                node->password, node->password, TRIO_MASTER, trio.servers[0].password);
+    }
+    for (size_t at = 1; at < NODES; at++) {
+        fprintf(file, "sentinel known-replica %s 127.0.0.1 %d\n", TRIO_MASTER,
+                trio.servers[at].port);
+    }
+    for (const redis_node *other = trio.sentinels; other < trio.sentinels + NODES; other++) {
+        if (other != node) {
+            fprintf(file, "sentinel known-sentinel %s 127.0.0.1 %d %040d\n", TRIO_MASTER,
+                    other->port, other->port);
+        }
+    }
+}
+
+static void configure(const redis_node *node, char path[UNIT_PATH + 32])
+{
+    FILE *file;
+
+    snprintf(path, UNIT_PATH + 32, "%s/%d.conf", trio.directory, node->port);
+    file = fopen(path, "we");
+    UNIT_CHECK(file != NULL);
+    fprintf(file, "port %d\nbind 127.0.0.1\ndir %s\nlogfile %s/%d.log\n", node->port,
+            trio.directory, trio.directory, node->port);
+    is_sentinel(node) ? write_sentinel(file, node) : write_server(file, node);
+    UNIT_CHECK(fclose(file) == 0);
+}
+
+/* ---- Starting and ending */
+
+/* It dies with the process that started it. */
+static void start(redis_node *node)
+{
+    char path[UNIT_PATH + 32];
+    pid_t self = getpid();
+
+    configure(node, path);
+    fflush(NULL);
+    node->pid = fork();
+    if (node->pid == 0) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == self) {
+            execlp("redis-server", "redis-server", path, is_sentinel(node) ? "--sentinel" : NULL,
+                   (char *) NULL);
+        }
+        fprintf(stderr, "cannot start redis-server: %s\n", strerror(errno));
+        _exit(127);
+    }
+    UNIT_CHECK(node->pid > 0);
+}
+
+static void meet(redis_node *node)
+{
+    for (unsigned looks = 0; node->connection == NULL; unit_redis_look_again(&looks)) {
+        UNIT_CHECK(waitpid(node->pid, NULL, WNOHANG) == 0);
+        node->connection = unit_redis_connect_to(node->port);
+    }
+    if (node->password != NULL) {
+        redis_node_ask(node, "AUTH %s", node->password);
+    }
+}
+
+static void hang_up(redis_node *node)
+{
+    if (node->connection != NULL) {
+        redisFree(node->connection);
+        node->connection = NULL;
+    }
+}
+
+static bool has_replicas(redis_node *sentinel)
+{
+    const redisReply *replicas = redis_node_ask(sentinel, "SENTINEL replicas " TRIO_MASTER);
+    size_t good = 0;
+
+    for (size_t at = 0; at < replicas->elements; at++) {
+        const redisReply *fields = replicas->element[at];
+
+        for (size_t field = 0; field + 1 < fields->elements; field += 2) {
+            good += strcmp(fields->element[field]->str, "master-link-status") == 0
+                    && strcmp(fields->element[field + 1]->str, "ok") == 0;
+        }
+    }
+    return good == NODES - 1;
+}
+
+static int set_up(const char *password, const char *sentinel_password)
+{
+    memset(&trio, 0, sizeof(trio));
+    if (unit_setup(NULL) != 0) {
+        return -1;
+    }
+    unit.real_clock = true;
+    unit_make_temporary(trio.directory);
+    for (size_t at = 0; at < NODES; at++) {
+        trio.servers[at].password = password;
+        trio.sentinels[at].password = sentinel_password;
+        trio.servers[at].port = unit_redis_keep_port(&trio.servers[at].keeper);
+        trio.sentinels[at].port = unit_redis_keep_port(&trio.sentinels[at].keeper);
+    }
+    for (size_t at = 0; at < NODES; at++) {
+        start(&trio.servers[at]);
+    }
+    for (size_t at = 0; at < NODES; at++) {
+        meet(&trio.servers[at]);
+    }
+    redis_trio_await_replicas(&trio.servers[0]);
+    for (size_t at = 0; at < NODES; at++) {
+        start(&trio.sentinels[at]);
+    }
+    for (size_t at = 0; at < NODES; at++) {
+        meet(&trio.sentinels[at]);
+    }
+    for (size_t at = 0; at < NODES; at++) {
+        for (unsigned looks = 0; !has_replicas(&trio.sentinels[at]);) {
+            unit_redis_look_again(&looks);
+        }
+    }
+    return 0;
+}
+
+int redis_trio_setup(void **state)
+{
+    (void) state;
+    return set_up(NULL, NULL);
+}
+
+int redis_trio_setup_secret(void **state)
+{
+    (void) state;
+    return set_up("server-pw", "sentinel-pw");
+}
+
+int redis_trio_teardown(void **state)
+{
+    freeReplyObject(trio.answer);
+    trio.answer = NULL;
+    for (size_t at = 0; at < 2 * NODES; at++) {
+        redis_node *node = at < NODES ? &trio.servers[at] : &trio.sentinels[at - NODES];
+
+        if (node->pid != 0) {
+            redis_node_kill(node);
+        }
+        close(node->keeper);
+    }
+    unit_remove_temporary(trio.directory);
+    return redis_store_teardown(state);
+}
+
+void redis_node_kill(redis_node *node)
+{
+    hang_up(node);
+    UNIT_CHECK(kill(node->pid, SIGKILL) == 0);
+    UNIT_CHECK(waitpid(node->pid, NULL, 0) == node->pid);
+    node->pid = 0;
+}
+
+void redis_node_hold(redis_node *node)
+{
+    int status;
+
+    UNIT_CHECK(kill(node->pid, SIGSTOP) == 0);
+    UNIT_CHECK(waitpid(node->pid, &status, WUNTRACED) == node->pid && WIFSTOPPED(status));
+}
+
+void redis_node_let_go(redis_node *node)
+{
+    UNIT_CHECK(kill(node->pid, SIGCONT) == 0);
+}
+
+/* ---- Asking */
+
+/* Sentinels end the connections to a server of which they make something else. */
+static redisReply *ask(redis_node *node, const char *format, va_list arguments)
+{
+    va_list again;
+
+    va_copy(again, arguments);
+    freeReplyObject(trio.answer);
+    trio.answer = redisvCommand(node->connection, format, arguments);
+    if (trio.answer == NULL) {
+        hang_up(node);
+        meet(node);
+        trio.answer = redisvCommand(node->connection, format, again);
+    }
+    va_end(again);
+    if (trio.answer == NULL) {
+        fail_msg("no answer to \"%s\": %s", format, node->connection->errstr);
+    }
+    return trio.answer;
+}
+
+redisReply *redis_node_ask(redis_node *node, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    ask(node, format, arguments);
+    va_end(arguments);
+    return trio.answer;
+}
+
+long long redis_node_number(redis_node *node, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    ask(node, format, arguments);
+    va_end(arguments);
+    if (trio.answer->type != REDIS_REPLY_INTEGER) {
+        fail_msg("\"%s\" is answered: %s", format, trio.answer->str);
+    }
+    return trio.answer->integer;
+}
+
+const char *redis_trio_hosts(void)
+{
+    static char hosts[200];
+
+    snprintf(hosts, sizeof(hosts), "host[127.0.0.1:%d]&host[127.0.0.1:%d]&host[127.0.0.1:%d]",
+             trio.sentinels[0].port, trio.sentinels[1].port, trio.sentinels[2].port);
+    return hosts;
+}
+
+latch_store *redis_trio_open(const char *options)
+{
+    latch_store *store =
+        redis_open("redis:?%s&sentinel=%s%s", redis_trio_hosts(), TRIO_MASTER, options);
+
+    UNIT_CHECK(store != NULL);
+    unit.store = store;
+    return store;
+}
+
+void redis_trio_await_replicas(redis_node *master)
+{
+    for (unsigned looks = 0; redis_node_number(master, "WAIT %d 10", NODES - 1) < NODES - 1;) {
+        unit_redis_look_again(&looks);
+    }
+}
+
+/* ---- Failover */
+
+/* Who the master is by what a Sentinel says. */
+static redis_node *named_by(redis_node *sentinel)
+{
+    const redisReply *address =
+        redis_node_ask(sentinel, "SENTINEL get-master-addr-by-name " TRIO_MASTER);
+    int port = address->elements == 2 ? atoi(address->element[1]->str) : 0;
+
+    for (size_t at = 0; at < NODES; at++) {
+        if (trio.servers[at].port == port) {
+            return &trio.servers[at];
+        }
+    }
+    fail_msg("no server has port %d", port);
+    return NULL;
+}
+
+redis_node *redis_trio_await_another(const redis_node *old)
+{
+    redis_node *master = NULL;
+
+    for (size_t at = 0; at < NODES; at++) {
+        redis_node *sentinel = &trio.sentinels[at];
+
+        for (unsigned looks = 0; sentinel->connection != NULL;) {
+            master = named_by(sentinel);
+            if (master != old) {
+                break;
+            }
+            unit_redis_look_again(&looks);
+        }
+    }
+    UNIT_CHECK(master != NULL);
+    return master;
+}
+
+redis_node *redis_trio_fail_over(const redis_node *old)
+{
+    const redisReply *reply;
+
+    for (unsigned looks = 0;;) {
+        reply = redis_node_ask(&trio.sentinels[0], "SENTINEL FAILOVER " TRIO_MASTER);
+        if (reply->type == REDIS_REPLY_STATUS) {
+            return redis_trio_await_another(old);
+        }
+        unit_redis_look_again(&looks);
+    }
+}
