@@ -1,8 +1,8 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0e5860f2a9e4c0d53d1e56a7ffe8dcb8318110e5 */
+ * Stub hash: d9bc5da64d79d4ccf7a65e9b9df8d4609c062c27 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
-	ZEND_ARG_TYPE_INFO(0, redis, IS_STRING, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, initialTtl, IS_DOUBLE, 0, "300.0")
 ZEND_END_ARG_INFO()
 

@@ -23,9 +23,12 @@ typedef enum {
     REDIS_READY,
 } redis_stage;
 
+struct redis_object;
+
 typedef struct redis_connection {
     latch_engine *engine;
     const redis_options *options;
+    struct redis_object *object; /* by which scripts are run: redis_object.h; NULL: the socket */
     redis_stage stage;
     unsigned established; /* how often it has become READY */
     bool has_socket;
@@ -64,6 +67,7 @@ typedef struct redis_call {
     void (*settle)(void *context, const redisReply *reply);
     void *context;
     redisReply *reply;
+    bool owns_reply;     /* which hiredis has made */
     int64_t deadline_ns; /* when the reply is overdue */
 } redis_call;
 
@@ -134,5 +138,8 @@ void latch_redis_close_if_forked(redis_connection *connection);
 /* What reads from the open socket; false when memory ran out. */
 bool latch_redis_make_context(redis_connection *connection);
 void latch_redis_lose_calls(redis_connection *connection);
+/* The call's end: its sender finds it in this state, if there still is one. */
+void latch_redis_settle(redis_connection *connection, redis_call *call, int state,
+                        redisReply *reply);
 
 #endif
