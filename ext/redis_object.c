@@ -55,6 +55,7 @@ typedef struct redis_call {
     latch_redis_answer *answer;
     const char *trouble; /* why nothing can, or should, be asked; NULL: no reason */
     bool is_queued;
+    char failure[128]; /* of the client, which has not thrown it; or "" */
 } redis_call;
 
 static void copy_text(char *copy, size_t size, const zval *text)
@@ -213,7 +214,16 @@ static void take_answer(redis_call *call, const zval *value)
     }
 }
 
-/* What the server has said to phpredis, if it was an error. True if it was. */
+/* Servers begin with a code: "ERR no such key"; phpredis has errors of its own, too: "Connection
+ * refused". */
+static bool is_servers(const char *text)
+{
+    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+    return length > 1 && text[length] == ' ';
+}
+
+/* The last error of phpredis, if it was the server's. True if there is one. */
 static bool take_last_error(redis_call *call)
 {
     zval text;
@@ -222,7 +232,11 @@ static bool take_last_error(redis_call *call)
     if (Z_ISUNDEF(text)) {
         return false;
     }
-    take_error(call->answer, &text);
+    if (is_servers(Z_STRVAL(text))) {
+        take_error(call->answer, &text);
+    } else {
+        copy_text(call->failure, sizeof(call->failure), &text);
+    }
     zval_ptr_dtor(&text);
     return true;
 }
@@ -392,7 +406,7 @@ static void read_exception(void *context)
         reading->is_answer = true;
         take_error(reading->call->answer, message);
     } else if (reading->call->node != NULL && !reading->call->session->kind->is_predis) {
-        reading->is_answer = take_last_error(reading->call);
+        reading->is_answer = take_last_error(reading->call) && reading->call->failure[0] == '\0';
     }
 }
 
@@ -424,6 +438,9 @@ static latch_status attempt(redis_call *call, latch_error *error)
     }
     if (thrown != NULL) {
         status = take_thrown(call, thrown, error);
+    } else if (call->failure[0] != '\0') {
+        snprintf(error->message, sizeof(error->message), "%s", call->failure);
+        status = LATCH_ERROR_LOST;
     } else if (call->trouble != NULL || call->is_queued) {
         snprintf(error->message, sizeof(error->message), "%s",
                  call->trouble != NULL ? call->trouble
