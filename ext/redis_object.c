@@ -424,6 +424,21 @@ static latch_status take_thrown(redis_call *call, zend_object *thrown, latch_err
     return reading.is_answer && call->answer != NULL ? LATCH_DONE : LATCH_ERROR_LOST;
 }
 
+/*
+ * phpredis keeps a connection on which an answer is overdue: it would be taken for that to the next
+ * command, and a lock for held that is not. It connects anew by itself.
+ */
+static void hang_up(void *context)
+{
+    const redis_call *call = context;
+    zval result;
+
+    if (call->node != NULL && !call->session->kind->is_predis) {
+        php_latch_call_method(call->node, "close", &result, 0, NULL);
+        zval_ptr_dtor(&result);
+    }
+}
+
 /* ---- The runner ----------------------------------------------------------------------------- */
 
 static latch_status attempt(redis_call *call, latch_error *error)
@@ -446,6 +461,9 @@ static latch_status attempt(redis_call *call, latch_error *error)
                  call->trouble != NULL ? call->trouble
                                        : "it is in a transaction, and has queued the command");
         status = LATCH_INTERRUPTED;
+    }
+    if (status != LATCH_DONE && call->trouble == NULL && !call->is_queued) {
+        php_latch_client_call_quietly(client, hang_up, call);
     }
     php_latch_client_call_quietly(client, release_node, call);
     return status;

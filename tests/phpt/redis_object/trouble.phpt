@@ -46,17 +46,35 @@ check($lock->isAcquired(), 'connected anew by itself');
 $lock->release();
 
 /* A connection that breaks when the server has done what it was asked for. */
+class ForgetfulRedis extends Redis
+{
+    public int $losses = 0;
+
+    public function evalSha($sha, $args = [], $num_keys = 0)
+    {
+        $answer = parent::evalSha($sha, $args, $num_keys);
+        if ($this->losses > 0) {
+            $this->losses--;
+            throw new RedisException('read error on connection');
+        }
+        return $answer;
+    }
+}
+
+$forgetful = new ForgetfulRedis();
+$forgetful->connect('127.0.0.1', $server->port);
+$lock = object_lock($forgetful);
+foreach (['acquire' => true, 'release' => null] as $method => $result) {
+    $forgetful->losses = 1;
+    check_same($result, $lock->$method(), "$method whose answer was lost");
+    check_same(0, $forgetful->losses, "$method: it was");
+    check_same($method === 'acquire', $lock->isAcquired(), "$method: what has come of it");
+}
 $proxy = new RedisProxy($server);
-$behind = phpredis($proxy, ['OPT_READ_TIMEOUT' => PATIENCE]);
+$behind = phpredis($proxy);
 $lock = object_lock($behind);
 $lock->acquire();
 $lock->release();
-foreach (['acquire' => true, 'release' => null] as $method => $result) {
-    $proxy->set('drop');
-    check_same($result, $lock->$method(), "$method whose answer was lost");
-    check_same('pass', $proxy->mode(), "$method: the connection was cut");
-    check_same($method === 'acquire', $lock->isAcquired(), "$method: what has come of it");
-}
 
 /* A server that is silent for longer than the client waits: what it may have granted is given back. */
 $behind->setOption(Redis::OPT_READ_TIMEOUT, 0.3);
@@ -69,6 +87,15 @@ object_lock($behind, 'another')->acquire();
 check($server->lacks('r'), 'it is given back before the next request');
 check($lock->acquire(), 'and can be had');
 $lock->release();
+
+/* An answer that comes too late is not that to the next request. */
+$server->command('SET', 'r', 'somebody else\'s');
+$slow = phpredis($server, ['OPT_READ_TIMEOUT' => 0.1]);
+$server->command('CLIENT', 'PAUSE', 500, 'ALL');
+echo failure(fn () => object_lock($slow, 'slow')->acquire(), 'an overdue answer'), "\n";
+$slow->setOption(Redis::OPT_READ_TIMEOUT, PATIENCE);
+check(!object_lock($slow)->acquire(), 'the answer to another request is no grant');
+$server->command('DEL', 'r');
 
 /* What the server says. */
 $server->command('RPUSH', 'r', 'x');
@@ -94,5 +121,16 @@ $server->command('FLUSHALL');
 check(!$lock->isAcquired(), 'forgotten');
 check_same('conflict', attempt(fn () => $lock->refresh(), 'refresh'), 'not renewed');
 echo "done\n";
---EXPECT--
+--EXPECTF--
+refresh: LockAcquiringException: Failed to define an expiration for the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+release: LockReleasingException: Failed to release the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+a wait: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+a client that nobody has connected: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: %s <- RedisException: %s
+a time-out: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+an overdue answer: LockAcquiringException: Failed to acquire the "slow" lock. <- LockStorageException: Failed to store the "slow" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+not a lock: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: WRONGTYPE %s
+an old lock: false
+not allowed: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: NOPERM %s <- RedisException: %s
+out of memory: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: OOM %s <- RedisException: %s
+a replica: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: READONLY %s <- RedisException: %s
 done
