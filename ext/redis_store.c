@@ -1,5 +1,5 @@
 /* Latch\Store\RedisStore; the store methods stand in native_store.c. */
-#include "redis_object.h"
+#include "redis_client.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -122,7 +122,7 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
         zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
         RETURN_THROWS();
     }
-    if (!(Z_TYPE_P(redis) == IS_OBJECT && php_latch_is_redis_object(Z_OBJ_P(redis)))
+    if (!(Z_TYPE_P(redis) == IS_OBJECT && php_latch_is_redis_client(Z_OBJ_P(redis)))
         && (Z_TYPE_P(redis) == IS_NULL || !zend_parse_arg_str(redis, &dsn, false, 1))) {
         if (EG(exception) == NULL) {
             zend_argument_type_error(1,

@@ -3,7 +3,7 @@
  * there they are on our interfaces. They are made as Symfony's own factory makes them. Under
  * Latch's own names they would not fit.
  */
-#include "redis_object.h"
+#include "redis_client.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/url.h"
@@ -308,7 +308,7 @@ static void make_of_dsn(zend_string *dsn, zval *store)
 
 static void make_of_client(zval *client, zval *store)
 {
-    if (php_latch_is_redis_object(Z_OBJ_P(client))) {
+    if (php_latch_is_redis_client(Z_OBJ_P(client))) {
         make(REDIS_STORE, 1, client, store);
         return;
     }

@@ -1,6 +1,6 @@
 /* Client objects as connections of RedisStore. */
-#ifndef PHP_LATCH_REDIS_OBJECT_H
-#define PHP_LATCH_REDIS_OBJECT_H
+#ifndef PHP_LATCH_REDIS_CLIENT_H
+#define PHP_LATCH_REDIS_CLIENT_H
 
 #include "client.h"
 
@@ -9,7 +9,7 @@
     "Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface"
 
 /* Is it of one of them? */
-bool php_latch_is_redis_object(zend_object *object);
+bool php_latch_is_redis_client(zend_object *object);
 /*
  * Runs scripts by such an object, of which it keeps a reference. False after throwing: what the
  * object has.

@@ -5,7 +5,7 @@
  * Their settings are their user's. A prefix goes before the names of keys, as they do that by
  * themselves; serialisers and compression concern neither a script's arguments nor its answer.
  */
-#include "redis_object.h"
+#include "redis_client.h"
 
 #include "zend_exceptions.h"
 
@@ -610,7 +610,7 @@ static const redis_kind *kind_of(zend_object *object)
     return NULL;
 }
 
-bool php_latch_is_redis_object(zend_object *object)
+bool php_latch_is_redis_client(zend_object *object)
 {
     return kind_of(object) != NULL;
 }
