@@ -165,6 +165,7 @@ if test "$PHP_LATCH" != no; then
       ext/names.c
       ext/native_store.c
       ext/no_lock.c
+      ext/redis_answer.c
       ext/redis_client.c
       ext/redis_store.c
       ext/semaphore_store.c

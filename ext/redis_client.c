@@ -5,17 +5,9 @@
  * Their settings are their user's. A prefix goes before the names of keys, as they do that by
  * themselves; serialisers and compression concern neither a script's arguments nor its answer.
  */
-#include "redis_client.h"
+#include "redis_call.h"
 
 #include "zend_exceptions.h"
-
-/* A kind of client objects. */
-typedef struct redis_kind {
-    const char *class; /* in lower case */
-    bool is_cluster;
-    bool is_array;  /* \RedisArray: \Redis objects, among which it chooses by the key */
-    bool is_predis; /* else they have the methods of \Redis */
-} redis_kind;
 
 static const redis_kind kinds[] = {
     {.class = "redis"},
@@ -37,42 +29,6 @@ static const char *const predis_shards[] = {
     "predis\\connection\\aggregate\\prediscluster",
 };
 
-typedef struct redis_session {
-    php_latch_client client;
-    const redis_kind *kind;
-    bool is_cluster;
-    zend_object *shards; /* Predis's connection, if it chooses among servers; a reference */
-    zend_string *prefix; /* persistent, as of prepare(); NULL before */
-} redis_session;
-
-/* One call of PHP code, and what has come of it. */
-typedef struct redis_call {
-    redis_session *session;
-    const latch_redis_script *script;
-    bool as_text;          /* not by its digest */
-    zend_string *resource; /* for prepare(); or NULL */
-    zend_object *node;     /* whose methods are called; a reference */
-    latch_redis_answer *answer;
-    const char *trouble; /* why nothing can, or should, be asked; NULL: no reason */
-    bool is_queued;
-    char failure[128]; /* of the client, which has not thrown it; or "" */
-} redis_call;
-
-static void copy_text(char *copy, size_t size, const zval *text)
-{
-    snprintf(copy, size, "%s", Z_TYPE_P(text) == IS_STRING ? Z_STRVAL_P(text) : "");
-}
-
-/* An object's answer of that type; undefined if it is another, or something was thrown. */
-static void ask(zend_object *object, const char *method, zval *argument, int type, zval *answer)
-{
-    php_latch_call_method(object, method, answer, argument != NULL ? 1 : 0, argument);
-    if (Z_TYPE_P(answer) != type) {
-        zval_ptr_dtor(answer);
-        ZVAL_UNDEF(answer);
-    }
-}
-
 /* ---- Where scripts are run ------------------------------------------------------------------ */
 
 /* Which of the array's objects has the key. NULL: none, or something was thrown. */
@@ -81,11 +37,11 @@ static zend_object *find_in_array(zend_object *array, zend_string *key)
     zval argument, host, node;
 
     ZVAL_STR(&argument, key);
-    ask(array, "_target", &argument, IS_STRING, &host);
+    php_latch_redis_ask(array, "_target", &argument, IS_STRING, &host);
     if (Z_ISUNDEF(host)) {
         return NULL;
     }
-    ask(array, "_instance", &host, IS_OBJECT, &node);
+    php_latch_redis_ask(array, "_instance", &host, IS_OBJECT, &node);
     zval_ptr_dtor(&host);
     return Z_ISUNDEF(node) ? NULL : Z_OBJ(node);
 }
@@ -105,7 +61,7 @@ static bool collects(zend_object *node)
 {
     zval mode;
 
-    ask(node, "getmode", NULL, IS_LONG, &mode);
+    php_latch_redis_ask(node, "getmode", NULL, IS_LONG, &mode);
     return Z_TYPE(mode) == IS_LONG && Z_LVAL(mode) != 0;
 }
 
@@ -132,113 +88,6 @@ static void release_node(void *context)
     if (node != NULL) {
         OBJ_RELEASE(node);
     }
-}
-
-/* ---- Answers -------------------------------------------------------------------------------- */
-
-static bool is_a(zend_object *object, const char *lower_name)
-{
-    zend_class_entry *ce = php_latch_find_class(lower_name);
-
-    return ce != NULL && instanceof_function(object->ce, ce);
-}
-
-static bool is_predis_error(zend_object *object)
-{
-    return is_a(object, "predis\\response\\errorinterface");
-}
-
-static void take_error(latch_redis_answer *answer, const zval *text)
-{
-    answer->kind = LATCH_REDIS_ERROR;
-    copy_text(answer->text, sizeof(answer->text), text);
-}
-
-static void take_list(latch_redis_answer *answer, const HashTable *list)
-{
-    answer->kind = zend_hash_num_elements(list) == 2 ? LATCH_REDIS_PAIR : LATCH_REDIS_STRANGE;
-    for (size_t at = 0; at < 2; at++) {
-        const zval *number = zend_hash_index_find(list, at);
-
-        if (number != NULL && Z_TYPE_P(number) == IS_LONG) {
-            answer->integers[at] = Z_LVAL_P(number);
-        } else {
-            answer->kind = LATCH_REDIS_STRANGE;
-        }
-    }
-}
-
-/* Predis's: errors where it was told not to throw them, and "QUEUED". */
-static void take_object(redis_call *call, zend_object *object)
-{
-    zval text;
-
-    if (is_predis_error(object)) {
-        ask(object, "getmessage", NULL, IS_STRING, &text);
-        take_error(call->answer, &text);
-        zval_ptr_dtor(&text);
-    } else {
-        call->is_queued = is_a(object, "predis\\response\\status");
-    }
-}
-
-static void take_answer(redis_call *call, const zval *value)
-{
-    latch_redis_answer *answer = call->answer;
-
-    answer->kind = LATCH_REDIS_STRANGE;
-    switch (Z_TYPE_P(value)) {
-        case IS_NULL:
-        case IS_FALSE:
-            answer->kind = LATCH_REDIS_NIL;
-            break;
-        case IS_LONG:
-            answer->kind = LATCH_REDIS_INTEGER;
-            answer->integers[0] = Z_LVAL_P(value);
-            break;
-        case IS_STRING:
-            answer->kind = LATCH_REDIS_TEXT;
-            copy_text(answer->text, sizeof(answer->text), value);
-            break;
-        case IS_ARRAY:
-            take_list(answer, Z_ARRVAL_P(value));
-            break;
-        case IS_OBJECT:
-            take_object(call, Z_OBJ_P(value));
-            break;
-        case IS_TRUE: /* phpredis: a status. No script of ours answers with one. */
-            call->is_queued = true;
-            break;
-        default:
-            break;
-    }
-}
-
-/* Servers begin with a code: "ERR no such key"; phpredis has errors of its own, too: "Connection
- * refused". */
-static bool is_servers(const char *text)
-{
-    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-    return length > 1 && text[length] == ' ';
-}
-
-/* The last error of phpredis, if it was the server's. True if there is one. */
-static bool take_last_error(redis_call *call)
-{
-    zval text;
-
-    ask(call->node, "getlasterror", NULL, IS_STRING, &text);
-    if (Z_ISUNDEF(text)) {
-        return false;
-    }
-    if (is_servers(Z_STRVAL(text))) {
-        take_error(call->answer, &text);
-    } else {
-        copy_text(call->failure, sizeof(call->failure), &text);
-    }
-    zval_ptr_dtor(&text);
-    return true;
 }
 
 /* ---- Running scripts ------------------------------------------------------------------------ */
@@ -284,8 +133,9 @@ static void run_by_phpredis(redis_call *call)
     php_latch_call_method(call->node, call->as_text ? "eval" : "evalsha", &value, 3, arguments);
     zval_ptr_dtor(&arguments[0]);
     zval_ptr_dtor(&arguments[1]);
-    if (EG(exception) == NULL && !(Z_TYPE(value) == IS_FALSE && take_last_error(call))) {
-        take_answer(call, &value);
+    if (EG(exception) == NULL
+        && !(Z_TYPE(value) == IS_FALSE && php_latch_redis_take_last_error(call))) {
+        php_latch_redis_take_answer(call, &value);
     }
     zval_ptr_dtor(&value);
 }
@@ -312,7 +162,7 @@ static void get_argument(zval *command, zend_long position, zval *argument)
     zval number;
 
     ZVAL_LONG(&number, position);
-    ask(Z_OBJ_P(command), "getargument", &number, IS_STRING, argument);
+    php_latch_redis_ask(Z_OBJ_P(command), "getargument", &number, IS_STRING, argument);
 }
 
 /* $client->createCommand('EVALSHA', [$digest, $keyCount, ...$keys, ...$arguments]) */
@@ -340,7 +190,7 @@ static void run_on_shard(const redis_call *call, zval *command, zval *value)
     if (Z_ISUNDEF(key)) {
         return;
     }
-    ask(call->session->shards, "getconnectionbykey", &key, IS_OBJECT, &shard);
+    php_latch_redis_ask(call->session->shards, "getconnectionbykey", &key, IS_OBJECT, &shard);
     zval_ptr_dtor(&key);
     if (!Z_ISUNDEF(shard)) {
         php_latch_call_method(Z_OBJ(shard), "executecommand", value, 1, command);
@@ -363,7 +213,7 @@ static void run_by_predis(redis_call *call)
     }
     zval_ptr_dtor(&command);
     if (EG(exception) == NULL) {
-        take_answer(call, &value);
+        php_latch_redis_take_answer(call, &value);
     }
     zval_ptr_dtor(&value);
 }
@@ -401,12 +251,13 @@ static void read_exception(void *context)
 
     message = zend_read_property_ex(zend_ce_exception, reading->exception,
                                     ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
-    copy_text(reading->message, reading->size, message);
-    if (is_predis_error(reading->exception)) {
+    php_latch_copy_text(reading->message, reading->size, message);
+    if (php_latch_is_predis_error(reading->exception)) {
         reading->is_answer = true;
-        take_error(reading->call->answer, message);
+        php_latch_redis_take_error(reading->call->answer, message);
     } else if (reading->call->node != NULL && !reading->call->session->kind->is_predis) {
-        reading->is_answer = take_last_error(reading->call) && reading->call->failure[0] == '\0';
+        reading->is_answer = php_latch_redis_take_last_error(reading->call)
+                             && reading->call->failure[0] == '\0';
     }
 }
 
@@ -497,7 +348,7 @@ static void ask_for_prefix(const redis_call *call, zval *prefix)
 
     if (!call->session->kind->is_predis) {
         ZVAL_EMPTY_STRING(&empty);
-        ask(call->node, "_prefix", &empty, IS_STRING, prefix);
+        php_latch_redis_ask(call->node, "_prefix", &empty, IS_STRING, prefix);
         return;
     }
     ZVAL_UNDEF(prefix);
@@ -603,7 +454,7 @@ static void close_session(void *context)
 static const redis_kind *kind_of(zend_object *object)
 {
     for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
-        if (is_a(object, kinds[at].class)) {
+        if (php_latch_is_a(object, kinds[at].class)) {
             return &kinds[at];
         }
     }
@@ -617,7 +468,7 @@ bool php_latch_is_redis_client(zend_object *object)
 
 static bool is_one_of(zend_object *object, const char *const names[2])
 {
-    return is_a(object, names[0]) || is_a(object, names[1]);
+    return php_latch_is_a(object, names[0]) || php_latch_is_a(object, names[1]);
 }
 
 /* Predis's objects are of one class, whatever they are connected to. */
@@ -625,7 +476,7 @@ static void look_at_predis(redis_session *session)
 {
     zval connection;
 
-    ask(session->client.object, "getconnection", NULL, IS_OBJECT, &connection);
+    php_latch_redis_ask(session->client.object, "getconnection", NULL, IS_OBJECT, &connection);
     if (Z_ISUNDEF(connection)) {
         return;
     }
