@@ -18,7 +18,7 @@ $hand_over = function (ParentLine $parent) use ($server) {
     return 0;
 };
 $server->command('SET', 'go on', '1');
-$children = [fork($hand_over), fork($hand_over)];
+$children = array_map(fn () => fork($hand_over), range(1, 6));
 foreach ($children as $child) {
     $child->hear_exactly('begins');
 }
