@@ -63,9 +63,9 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
     php_latch_aside aside;
-    HashTable kept;           /* of php_latch_kept, by their leases' handles: keep_alive.h */
-    latch_link notices;       /* of php_latch_keeping: whose loss is to be told */
-    php_latch_mail mail;      /* of losses */
+    HashTable kept;              /* of php_latch_kept, by their leases' handles: keep_alive.h */
+    latch_link notices;          /* of php_latch_keeping: whose loss is to be told */
+    php_latch_mail mail;         /* of losses */
     zend_object *client_failure; /* the exception of the last call of a client object that failed:
                                     the next one's cause */
 ZEND_END_MODULE_GLOBALS(latch)
