@@ -214,8 +214,7 @@ static void it_says_what_it_is(void **state)
     (void) state;
     UNIT_CHECK(strcmp(info->name, own->name) == 0);
     UNIT_CHECK(info->state_name == own->state_name); /* by which tokens are handed over */
-    UNIT_CHECK(info->capabilities
-               == (own->capabilities & ~(LATCH_BLOCKING | LATCH_PUSH)));
+    UNIT_CHECK(info->capabilities == (own->capabilities & ~(LATCH_BLOCKING | LATCH_PUSH)));
     UNIT_CHECK(strstr(store->class->refusal(store), "give the store a DSN") != NULL);
     UNIT_CHECK(unit.store->class->refusal(unit.store) == NULL);
 }
