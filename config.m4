@@ -83,12 +83,14 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_greeting.c
       src/store/redis_hold.c
       src/store/redis_inspect.c
+      src/store/redis_object.c
       src/store/redis_option_table.c
       src/store/redis_options.c
       src/store/redis_reply.c
       src/store/redis_script.c
       src/store/redis_sentinel.c
       src/store/redis_silence.c
+      src/store/redis_slot.c
       src/store/redis_subscription.c
       src/store/redis_tls_options.c
       src/store/redis_wait.c
@@ -142,6 +144,7 @@ if test "$PHP_LATCH" != no; then
   PHP_NEW_EXTENSION([latch], m4_normalize([
       ext/call.c
       ext/callback_store.c
+      ext/client.c
       ext/combined_leases.c
       ext/combined_log.c
       ext/combined_members.c
@@ -166,6 +169,8 @@ if test "$PHP_LATCH" != no; then
       ext/names.c
       ext/native_store.c
       ext/no_lock.c
+      ext/redis_answer.c
+      ext/redis_client.c
       ext/redis_store.c
       ext/semaphore_store.c
       ext/signals.c

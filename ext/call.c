@@ -26,7 +26,7 @@ typedef struct call_surroundings {
     zend_object *exception;  /* pending, when a destructor releases */
     const zend_op *opline_before_exception;
     php_latch_aside aside;
-    zend_object *sql_failure;
+    zend_object *client_failure;
     unsigned php_store_calls;
 } call_surroundings;
 
@@ -42,8 +42,8 @@ static void enter(call_surroundings *around)
 
     around->aside = LATCH_G(aside);
     LATCH_G(aside) = (php_latch_aside){NULL, false};
-    around->sql_failure = LATCH_G(sql_failure);
-    LATCH_G(sql_failure) = NULL;
+    around->client_failure = LATCH_G(client_failure);
+    LATCH_G(client_failure) = NULL;
     around->php_store_calls = LATCH_G(php_store_calls);
 }
 
@@ -56,7 +56,7 @@ static zend_object *leave(const call_surroundings *around, bool bailed_out)
     EG(exception) = around->exception;
     EG(opline_before_exception) = around->opline_before_exception;
 
-    LATCH_G(sql_failure) = around->sql_failure;
+    LATCH_G(client_failure) = around->client_failure;
     LATCH_G(aside) = around->aside;
     LATCH_G(aside).bailed_out |= bailed_out;
     LATCH_G(php_store_calls) = around->php_store_calls;
@@ -72,7 +72,7 @@ zend_object *php_latch_call(void (*code)(void *context), void *context)
     zend_try
     {
         code(context);
-        php_latch_forget_sql_failure(); /* of operations within */
+        php_latch_forget_client_failure(); /* of operations within */
     }
     zend_catch
     {
@@ -156,7 +156,7 @@ latch_status php_latch_end_calls(latch_status status)
     if (!LATCH_FAILED(status)) {
         /* Nobody is told of it; and it holds on to whatever was passed to its callers: locks, too.
          */
-        php_latch_forget_sql_failure();
+        php_latch_forget_client_failure();
     }
     if (aside.thrown == NULL) {
         return status;

@@ -74,7 +74,7 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
     }
     snprintf(after, sizeof(after), "\" lock: %s%s.", error->message, hint);
     outcome.exception =
-        php_latch_new_exception(ce, php_latch_take_sql_failure(), before, resource, after);
+        php_latch_new_exception(ce, php_latch_take_client_failure(), before, resource, after);
     return outcome;
 }
 

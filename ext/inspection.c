@@ -121,10 +121,11 @@ static void fail(latch_op_kind kind, zend_string *resource, const latch_error *e
         return;
     }
     snprintf(after, sizeof(after), "\" lock: %s.", error->message);
-    ZVAL_OBJ(&exception, php_latch_new_exception(php_latch_storage_ce, php_latch_take_sql_failure(),
-                                                 kind == LATCH_EVICT ? "Failed to take away the \""
-                                                                     : "Failed to inspect the \"",
-                                                 resource, after));
+    ZVAL_OBJ(&exception,
+             php_latch_new_exception(php_latch_storage_ce, php_latch_take_client_failure(),
+                                     kind == LATCH_EVICT ? "Failed to take away the \""
+                                                         : "Failed to inspect the \"",
+                                     resource, after));
     zend_throw_exception_object(&exception);
 }
 

@@ -161,7 +161,7 @@ static PHP_RINIT_FUNCTION(latch)
     LATCH_G(note)[0] = '\0'; /* another request may run another script */
     LATCH_G(php_store_calls) = 0;
     LATCH_G(failed_lock) = NULL;
-    LATCH_G(sql_failure) = NULL;
+    LATCH_G(client_failure) = NULL;
     LATCH_G(aside) = (php_latch_aside){NULL, false};
     zend_hash_clean(&LATCH_G(kept)); /* should a request have ended in a crash */
     latch_link_init(&LATCH_G(notices));

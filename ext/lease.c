@@ -149,7 +149,7 @@ static void leave_session(php_latch_lease *lease)
     if (php_latch_lease_is_native(lease) && lease->lease.mode != LATCH_FREE
         && (latch_store_describe(lease->lease.store)->capabilities & LATCH_SESSIONS) != 0) {
         php_latch_run(&lease->lease, &release, &error);
-        php_latch_forget_sql_failure();
+        php_latch_forget_client_failure();
     }
 }
 

@@ -323,7 +323,7 @@ void php_latch_release_all(void)
         found |= release_orphans();
     }
     php_latch_backends_leave_connections();
-    php_latch_forget_sql_failure();
+    php_latch_forget_client_failure();
     LATCH_G(all_released) = true;
 }
 

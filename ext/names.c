@@ -13,21 +13,12 @@ static bool is_latch_name(const char *name)
     return strncmp(name, LATCH_PREFIX, sizeof(LATCH_PREFIX) - 1) == 0;
 }
 
-/*
- * Symfony's class of that name takes client objects, which ours does not yet: an application that
- * is to run unchanged goes on using Symfony's.
- */
-static bool has_symfony_name(const char *name)
-{
-    return is_latch_name(name) && strcmp(name, "Latch\\Store\\RedisStore") != 0;
-}
-
 /* A persistent, interned string, in Symfony's namespace when that mode is on. */
 static zend_string *mode_name(const char *name)
 {
     char text[128];
     int length =
-        LATCH_G(symfony) && has_symfony_name(name)
+        LATCH_G(symfony) && is_latch_name(name)
             ? snprintf(text, sizeof(text), "%s%s", SYMFONY_PREFIX, name + sizeof(LATCH_PREFIX) - 1)
             : snprintf(text, sizeof(text), "%s", name);
 

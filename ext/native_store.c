@@ -176,6 +176,7 @@ void php_latch_backend_release(php_latch_backend *backend)
         close_surplus_backends();
     } else if (backend->connection == NULL || !php_latch_is_out_of_memory()) {
         php_latch_backend_close(backend);
+        php_latch_end_calls(LATCH_DONE);
     } /* else what could not be given back now will be when the request ends */
 }
 

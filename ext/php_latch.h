@@ -66,11 +66,11 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     unsigned note_generation;        /* of the process that it tells of */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
     php_latch_aside aside;
-    HashTable kept;           /* of php_latch_kept, by their leases' handles: keep_alive.h */
-    latch_link notices;       /* of php_latch_keeping: whose loss is to be told */
-    php_latch_mail mail;      /* of losses */
-    zend_object *sql_failure; /* the exception of the last statement that failed in sql_runner.c:
-                                 the next one's cause */
+    HashTable kept;              /* of php_latch_kept, by their leases' handles: keep_alive.h */
+    latch_link notices;          /* of php_latch_keeping: whose loss is to be told */
+    php_latch_mail mail;         /* of losses */
+    zend_object *client_failure; /* the exception of the last call of a client object that failed:
+                                    the next one's cause */
 ZEND_END_MODULE_GLOBALS(latch)
 
 ZEND_EXTERN_MODULE_GLOBALS(latch)
@@ -347,11 +347,11 @@ bool php_latch_is_put_aside(void);
  */
 latch_status php_latch_end_calls(latch_status status);
 
-/* ---- sql_runner.c: statements that PHP code runs for a store ------------------------------ */
+/* ---- client.c: objects by which the engine reaches a server ------------------------------- */
 
-/* The exception of the last statement that failed, the caller's then; or NULL. */
-zend_object *php_latch_take_sql_failure(void);
-void php_latch_forget_sql_failure(void);
+/* The exception of the last call of one that failed, the caller's then; or NULL. */
+zend_object *php_latch_take_client_failure(void);
+void php_latch_forget_client_failure(void);
 
 /* ---- statistics.c ------------------------------------------------------------------------ */
 

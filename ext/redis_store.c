@@ -1,5 +1,5 @@
 /* Latch\Store\RedisStore; the store methods stand in native_store.c. */
-#include "php_latch.h"
+#include "redis_client.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -9,6 +9,9 @@
 #include <math.h>
 
 #define DEFAULT_TTL_S 300.0
+#define NO_REDIS                                                                                   \
+    "this build of Latch has no RedisStore: build it again where hiredis and pkg-config are "      \
+    "installed"
 
 static zend_class_entry *redis_store_ce;
 
@@ -53,8 +56,7 @@ static latch_status open_store(php_latch_store *store, zend_string *dsn, double 
 #else
     *error = (latch_error){
         .status = LATCH_ERROR_UNSUPPORTED,
-        .message = "this build of Latch has no RedisStore: build it again where hiredis and "
-                   "pkg-config are installed",
+        .message = NO_REDIS,
     };
     return error->status;
 #endif
@@ -73,15 +75,45 @@ latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_err
     return status;
 }
 
+/* Leaves the store without a back end after throwing. */
+static void open_on_client(php_latch_store *store, zend_object *client, double ttl)
+{
+#ifdef LATCH_WITH_REDIS
+    latch_redis_runner runner;
+    latch_store_options options = {.redis_runner = &runner};
+    latch_store *opened;
+    latch_error error;
+
+    store->initial_ttl_ms = php_latch_ttl_ms(ttl);
+    store->backend = php_latch_backend_on("redis", client);
+    if (store->backend != NULL || !php_latch_redis_runner(client, &runner)) {
+        return;
+    }
+    opened = latch_store_open(php_latch_engine, "redis", &options, &error);
+    if (opened == NULL) {
+        runner.close(runner.context);
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        return;
+    }
+    store->backend = php_latch_backend_share_on(opened, client);
+#else
+    (void) store;
+    (void) client;
+    (void) ttl;
+    zend_throw_exception(php_latch_invalid_argument_ce, NO_REDIS, 0);
+#endif
+}
+
 PHP_METHOD(Latch_Store_RedisStore, __construct)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
     double ttl = DEFAULT_TTL_S;
+    zend_string *dsn = NULL;
     latch_error error;
-    zend_string *dsn;
+    zval *redis;
 
     ZEND_PARSE_PARAMETERS_START(1, 2)
-        Z_PARAM_STR(dsn)
+        Z_PARAM_ZVAL(redis)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE(ttl)
     ZEND_PARSE_PARAMETERS_END();
@@ -90,11 +122,22 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
         zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
         RETURN_THROWS();
     }
+    if (!(Z_TYPE_P(redis) == IS_OBJECT && php_latch_is_redis_client(Z_OBJ_P(redis)))
+        && (Z_TYPE_P(redis) == IS_NULL || !zend_parse_arg_str(redis, &dsn, false, 1))) {
+        if (EG(exception) == NULL) {
+            zend_argument_type_error(1,
+                                     "must be of type " PHP_LATCH_REDIS_CLASSES "|string, %s given",
+                                     zend_zval_type_name(redis));
+        }
+        RETURN_THROWS();
+    }
     if (!isfinite(ttl) || ttl <= 0) {
         throw_ttl(store->std.ce, ttl);
         RETURN_THROWS();
     }
-    if (open_store(store, dsn, ttl, &error) != LATCH_DONE) {
+    if (dsn == NULL) {
+        open_on_client(store, Z_OBJ_P(redis), ttl);
+    } else if (open_store(store, dsn, ttl, &error) != LATCH_DONE) {
         php_latch_throw_redis_dsn(&error, "redis");
     }
 }

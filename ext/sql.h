@@ -3,7 +3,7 @@
 #ifndef PHP_LATCH_SQL_H
 #define PHP_LATCH_SQL_H
 
-#include "php_latch.h"
+#include "client.h"
 
 /* PDO's numbers, which are part of its interface: its headers need not be installed. */
 enum {
@@ -16,10 +16,6 @@ enum {
 
 /* What the sessions of PHP code are held by. */
 typedef enum { PHP_LATCH_PDO = 0, PHP_LATCH_DBAL } php_latch_sql_client;
-
-/* Calls a method that the object has; leaves what it throws. */
-void php_latch_call_method(zend_object *object, const char *lower_name, zval *result,
-                           uint32_t argument_count, zval *arguments);
 
 /* Runs statements by a \PDO object or a Doctrine DBAL connection, of which it keeps a reference. */
 latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_client client);

@@ -1,20 +1,14 @@
 /*
  * Statements that PHP code runs for the engine, in a session that PHP code has: by a \PDO object or
  * a Doctrine DBAL connection.
- *
- * The engine stands above on the stack, in the middle of an operation, and cannot be called for the
- * same session. So PHP's signal handlers wait until the statement has ended.
  */
 #include "sql.h"
 
 #include "zend_exceptions.h"
 
-#include <signal.h>
-
 typedef struct sql_session {
-    zend_object *connection; /* a reference */
+    php_latch_client connection;
     php_latch_sql_client client;
-    bool is_running; /* a statement */
 } sql_session;
 
 /* How the server says that a statement has failed. */
@@ -24,68 +18,6 @@ typedef struct sql_trouble {
     zend_long code;
     char message[256];
 } sql_trouble;
-
-void php_latch_call_method(zend_object *object, const char *lower_name, zval *result,
-                           uint32_t argument_count, zval *arguments)
-{
-    zend_function *method =
-        zend_hash_str_find_ptr(&object->ce->function_table, lower_name, strlen(lower_name));
-
-    ZVAL_UNDEF(result);
-    if (method != NULL && EG(exception) == NULL) {
-        zend_call_known_instance_method(method, object, result, argument_count, arguments);
-    }
-}
-
-/* ---- Calls of PHP code ---------------------------------------------------------------------- */
-
-/* But for those that a fault in the statement itself raises. */
-static void block_signals(sigset_t *before)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    sigset_t blocked;
-
-    sigfillset(&blocked);
-    for (size_t at = 0; at < sizeof(faults) / sizeof(*faults); at++) {
-        sigdelset(&blocked, faults[at]);
-    }
-    pthread_sigmask(SIG_BLOCK, &blocked, before);
-}
-
-static bool can_call(const sql_session *session)
-{
-    return !session->is_running && php_latch_can_call();
-}
-
-/* Returns what was thrown. */
-static zend_object *call(sql_session *session, void (*code)(void *context), void *context)
-{
-    zend_object *thrown;
-    bool interrupt;
-    sigset_t signals;
-
-    session->is_running = true;
-    block_signals(&signals);
-    interrupt = zend_atomic_bool_load_ex(&EG(vm_interrupt));
-    zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
-    thrown = php_latch_call(code, context);
-    if (interrupt) {
-        zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
-    }
-    pthread_sigmask(SIG_SETMASK, &signals, NULL);
-    session->is_running = false;
-    return thrown;
-}
-
-/* What is thrown while we ask about something else is of no use to anybody. */
-static void call_quietly(sql_session *session, void (*code)(void *context), void *context)
-{
-    zend_object *thrown = call(session, code, context);
-
-    if (thrown != NULL) {
-        php_latch_let_go(thrown);
-    }
-}
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
@@ -286,9 +218,9 @@ static void run_statement(void *context)
 
     ZVAL_UNDEF(&answer);
     if (statement->session->client == PHP_LATCH_PDO) {
-        run_by_pdo(statement->session->connection, text, &answer, &statement->trouble);
+        run_by_pdo(statement->session->connection.object, text, &answer, &statement->trouble);
     } else {
-        run_by_dbal(statement->session->connection, text, &answer);
+        run_by_dbal(statement->session->connection.object, text, &answer);
     }
     zend_string_release(text);
     statement->is_answered = take_value(&answer, statement->value, statement->size);
@@ -300,45 +232,22 @@ static latch_status judge_exception(sql_session *session, zend_object *exception
     sql_trouble trouble = {.message = ""};
     exception_reading reading = {exception, &trouble};
 
-    call_quietly(session, read_exception, &reading);
+    php_latch_client_call_quietly(&session->connection, read_exception, &reading);
     snprintf(error->message, sizeof(error->message), "%s", trouble.message);
     return judge(&trouble);
-}
-
-void php_latch_forget_sql_failure(void)
-{
-    zend_object *failure = LATCH_G(sql_failure);
-
-    LATCH_G(sql_failure) = NULL;
-    if (failure != NULL) {
-        OBJ_RELEASE(failure);
-    }
-}
-
-zend_object *php_latch_take_sql_failure(void)
-{
-    zend_object *failure = LATCH_G(sql_failure);
-
-    LATCH_G(sql_failure) = NULL;
-    return failure;
 }
 
 /* Keeps what was thrown, for one or the other. */
 static latch_status take_thrown(sql_session *session, zend_object *thrown, latch_error *error)
 {
     latch_status status;
-    zend_object *before;
 
     if (!instanceof_function(thrown->ce, zend_ce_exception)) {
         php_latch_put_aside(thrown);
         return LATCH_INTERRUPTED;
     }
     status = judge_exception(session, thrown, error);
-    before = php_latch_take_sql_failure();
-    LATCH_G(sql_failure) = thrown;
-    if (before != NULL) {
-        php_latch_let_go(before);
-    }
+    php_latch_keep_client_failure(thrown);
     return status;
 }
 
@@ -357,10 +266,10 @@ static latch_status run(void *context, const char *text, char *value, size_t siz
     };
     zend_object *thrown;
 
-    if (!can_call(session)) {
+    if (!php_latch_client_can_call(&session->connection)) {
         return LATCH_ERROR_MEMORY;
     }
-    thrown = call(session, run_statement, &statement);
+    thrown = php_latch_client_call(&session->connection, run_statement, &statement);
     if (LATCH_G(aside).bailed_out) {
         return LATCH_INTERRUPTED;
     }
@@ -384,7 +293,7 @@ static void ask_for_transaction(void *context)
     transaction_question *question = context;
     zval result;
 
-    php_latch_call_method(question->session->connection,
+    php_latch_call_method(question->session->connection.object,
                           question->session->client == PHP_LATCH_PDO ? "intransaction"
                                                                      : "istransactionactive",
                           &result, 0, NULL);
@@ -397,8 +306,8 @@ static bool is_in_transaction(void *context)
     sql_session *session = context;
     transaction_question question = {session, true};
 
-    if (can_call(session)) {
-        call_quietly(session, ask_for_transaction, &question);
+    if (php_latch_client_can_call(&session->connection)) {
+        php_latch_client_call_quietly(&session->connection, ask_for_transaction, &question);
     }
     return question.answer;
 }
@@ -407,7 +316,7 @@ static void close_session(void *context)
 {
     sql_session *session = context;
 
-    OBJ_RELEASE(session->connection);
+    OBJ_RELEASE(session->connection.object);
     free(session);
 }
 
@@ -416,7 +325,7 @@ latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_cli
     sql_session *session = pecalloc(1, sizeof(*session), 1);
 
     GC_ADDREF(connection);
-    session->connection = connection;
+    session->connection.object = connection;
     session->client = client;
     return (latch_sql_runner){
         .context = session,

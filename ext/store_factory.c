@@ -3,7 +3,7 @@
  * there they are on our interfaces. They are made as Symfony's own factory makes them. Under
  * Latch's own names they would not fit.
  */
-#include "php_latch.h"
+#include "redis_client.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/url.h"
@@ -13,6 +13,7 @@
 #include "stubs/store_factory_arginfo.h"
 
 #define LATCH_STORE "Latch\\Store\\"
+#define REDIS_STORE LATCH_STORE "RedisStore"
 #define COMPOSER_STORE "Symfony\\Component\\Lock\\Store\\"
 /* The one that is a package of its own. */
 #define DYNAMODB_STORE "Symfony\\Component\\Lock\\Bridge\\DynamoDb\\Store\\DynamoDbStore"
@@ -231,10 +232,10 @@ static const dsn_form our_forms[] = {
     {"semaphore://", LATCH_STORE "SemaphoreStore", make_with_decoded_rest},
     {"in-memory", LATCH_STORE "InMemoryStore", make_without},
     {"null", LATCH_STORE "NullStore", make_without},
-    {"redis:", COMPOSER_STORE "RedisStore", make_redis},
-    {"rediss:", COMPOSER_STORE "RedisStore", make_redis},
-    {"valkey:", COMPOSER_STORE "RedisStore", make_redis},
-    {"valkeys:", COMPOSER_STORE "RedisStore", make_redis},
+    {"redis:", REDIS_STORE, make_redis},
+    {"rediss:", REDIS_STORE, make_redis},
+    {"valkey:", REDIS_STORE, make_redis},
+    {"valkeys:", REDIS_STORE, make_redis},
     {"pgsql+advisory://", LATCH_STORE "DoctrineDbalPostgreSqlStore", make_with_dsn},
     {"postgres+advisory://", LATCH_STORE "DoctrineDbalPostgreSqlStore", make_with_dsn},
     {"postgresql+advisory://", LATCH_STORE "DoctrineDbalPostgreSqlStore", make_with_dsn},
@@ -266,16 +267,12 @@ static const dsn_form composers_forms[] = {
     {"zookeeper://", COMPOSER_STORE "ZookeeperStore", make_zookeeper},
 };
 
-/* Classes of client objects, in lower case, and the stores on them. */
+/* Classes of client objects, in lower case, and the stores on them; our own takes those of Redis.
+ */
 static const struct {
     const char *client, *store;
 } composers_clients[] = {
     {"asyncaws\\dynamodb\\dynamodbclient", DYNAMODB_STORE},
-    {"redis", COMPOSER_STORE "RedisStore"},
-    {"relay\\relay", COMPOSER_STORE "RedisStore"},
-    {"redisarray", COMPOSER_STORE "RedisStore"},
-    {"rediscluster", COMPOSER_STORE "RedisStore"},
-    {"predis\\clientinterface", COMPOSER_STORE "RedisStore"},
     {"memcached", COMPOSER_STORE "MemcachedStore"},
     {"mongodb\\collection", COMPOSER_STORE "MongoDbStore"},
     {"pdo", COMPOSER_STORE "PdoStore"},
@@ -311,6 +308,10 @@ static void make_of_dsn(zend_string *dsn, zval *store)
 
 static void make_of_client(zval *client, zval *store)
 {
+    if (php_latch_is_redis_client(Z_OBJ_P(client))) {
+        make(REDIS_STORE, 1, client, store);
+        return;
+    }
     for (size_t at = 0; LATCH_G(symfony) && at < COUNT(composers_clients); at++) {
         zend_class_entry *ce = php_latch_find_class(composers_clients[at].client);
 

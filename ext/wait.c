@@ -188,7 +188,7 @@ latch_status php_latch_run(latch_lease *lease, const latch_request *request, lat
     latch_op op;
     latch_status status;
 
-    php_latch_forget_sql_failure();
+    php_latch_forget_client_failure();
     status = latch_op_begin(&op, lease, request, error);
     if (LATCH_WANTS(status)) {
         status = wait_for(&op, status);

@@ -168,6 +168,56 @@ typedef struct latch_sql_runner {
     void (*close)(void *context); /* called when the store is closed */
 } latch_sql_runner;
 
+/* A script that is to be run in Redis: EVALSHA digest key_count arguments..., or EVAL by its text.
+ */
+typedef struct latch_redis_script {
+    const char *text, *digest; /* the digest in hex */
+    size_t text_length, digest_length;
+    size_t key_count; /* as many of the arguments, from the first one */
+    size_t count;     /* of all arguments */
+    const char *const *arguments;
+    const size_t *lengths;
+} latch_redis_script;
+
+/* What the server has answered, in the forms in which ours do. */
+typedef struct latch_redis_answer {
+    enum {
+        LATCH_REDIS_NIL,
+        LATCH_REDIS_INTEGER, /* integers[0] */
+        LATCH_REDIS_PAIR,    /* a list of the two integers */
+        LATCH_REDIS_TEXT,
+        LATCH_REDIS_ERROR, /* which the text describes as the server has */
+        LATCH_REDIS_STRANGE,
+    } kind;
+    int64_t integers[2];
+    char text[512];
+} latch_redis_answer;
+
+/*
+ * Runs scripts in Redis by a client that the engine's user has. As of latch_sql_runner, run() may
+ * block, for a round trip where the server is well.
+ */
+typedef struct latch_redis_runner {
+    void *context;
+    bool is_cluster; /* keys of one script have to be in one slot */
+    /*
+     * Called before each request: can the client run scripts now, for that resource? NULL: for no
+     * one in particular. LATCH_DONE; else an error that says why not: nothing is sent then.
+     * `prefix` gets what the client puts before each key, which matters in a cluster; it is the
+     * runner's, and stays until the next call.
+     */
+    latch_status (*prepare)(void *context, const char *resource, size_t length, const char **prefix,
+                            size_t *prefix_length, latch_error *error);
+    /*
+     * LATCH_DONE: the server has answered, be it by an error. LATCH_ERROR_LOST: it may not have got
+     * the script, or its answer is lost, which `error` describes; LATCH_INTERRUPTED: the same, and
+     * it shall not be repeated.
+     */
+    latch_status (*run)(void *context, const latch_redis_script *script, latch_redis_answer *answer,
+                        latch_error *error);
+    void (*close)(void *context); /* called when the store is closed */
+} latch_redis_runner;
+
 typedef struct latch_lease latch_lease;
 typedef struct latch_request latch_request;
 
@@ -216,6 +266,8 @@ typedef struct latch_store_options {
     const latch_setting *settings; /* postgresql, mysql: what goes before the same in the DSN */
     size_t setting_count;
     const latch_sql_runner *runner; /* postgresql, mysql: a session that is there; instead of dsn */
+    const latch_redis_runner
+        *redis_runner;              /* redis: a client that is there; instead of dsn; copied */
     const latch_store_calls *calls; /* callback; copied */
     /* combined; copied. The members are the caller's, and are closed after the combined store. */
     const latch_strategy *strategy;

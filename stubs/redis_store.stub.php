@@ -9,15 +9,19 @@ namespace Latch\Store;
  * RedisStore: the two exclude each other. Every lock expires. Taking one, and giving it back, is one
  * round trip each; one that is given back by a destructor is not waited for.
  *
- * The connection is shared by all stores of this process (in a thread-safe PHP: of this thread) that
- * have the same settings, and is kept from request to request. It is made when it is needed first.
+ * With a DSN the store has a connection of its own, which is shared by all stores of this process (in a
+ * thread-safe PHP: of this thread) that have the same settings, and is kept from request to request. It is
+ * made when it is needed first. With a client object the commands go through that object: who waits asks
+ * again and again, locks cannot be kept alive, and while a command is on its way no signal is looked after.
  *
  * @not-serializable
  */
 class RedisStore implements \Latch\SharedLockStoreInterface
 {
     /**
-     * @param string $redis      where the server is: redis://[[user:]password@]host[:port][/database],
+     * @param \Redis|\Relay\Relay|\Relay\Cluster|\RedisArray|\RedisCluster|\Predis\ClientInterface|string $redis
+     *                           a client object, or where the server is:
+     *                           redis://[[user:]password@]host[:port][/database],
      *                           or redis://[[user:]password@]/path/to/socket[/database], or
      *                           redis:?host[a:26379]&host[b:26379]&sentinel=NAME, and behind a
      *                           "?" options: timeout (seconds to connect within, 5), read_timeout
@@ -31,7 +35,10 @@ class RedisStore implements \Latch\SharedLockStoreInterface
      *                                                   build of Latch has no Redis
      * @throws \Latch\Exception\InvalidTtlException      when $initialTtl is not > 0
      */
-    public function __construct(#[\SensitiveParameter] string $redis, float $initialTtl = 300.0) {}
+    public function __construct(
+        #[\SensitiveParameter] \Redis|\Relay\Relay|\Relay\Cluster|\RedisArray|\RedisCluster|\Predis\ClientInterface|string $redis,
+        float $initialTtl = 300.0
+    ) {}
 
     /**
      * @implementation-alias Latch\Store\NativeStore::save

@@ -1,8 +1,8 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 39daf1bff24512e4eca9ff4a9401328cca0b6343 */
+ * Stub hash: 5ee439daa0cbfde9d226792e5c5fc3ea2ffcda46 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
-	ZEND_ARG_TYPE_INFO(0, redis, IS_STRING, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, initialTtl, IS_DOUBLE, 0, "300.0")
 ZEND_END_ARG_INFO()
 

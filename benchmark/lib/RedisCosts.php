@@ -28,6 +28,15 @@ final class RedisCosts
         '1000 resources' => ['manyResources', 'many'],
     ];
 
+    /** The same on a \Redis object. */
+    private const OBJECT_ROWS = [
+        'acquire, release' => 'sameLock',
+        'acquire, destructor' => 'newLock',
+        'refresh' => 'refresh',
+        'isAcquired' => 'isAcquired',
+        'acquire, held by another' => 'conflict',
+    ];
+
     private readonly RawProgram $program;
     private readonly RedisCounters $counters;
 
@@ -52,6 +61,10 @@ final class RedisCosts
             'costs_ns' => array_map(
                 static fn (array $subjects): array => Rounds::interleave($subjects, $rounds, self::BATCH_NS),
                 $rows,
+            ),
+            'object_costs_ns' => array_map(
+                fn (string $loop): array => Rounds::interleave($this->objects($loop), $rounds, self::BATCH_NS),
+                self::OBJECT_ROWS,
             ),
             'latency_ns' => array_map(
                 static fn (array $batches): array => array_merge(...$batches),
@@ -79,6 +92,15 @@ final class RedisCosts
         ];
     }
 
+    /** @return array<string, Closure(int): float> */
+    private function objects(string $loop): array
+    {
+        return array_map(
+            fn (Subject $subject): Closure => $this->loops($subject, 'redis object')->$loop(),
+            Subject::byName(),
+        );
+    }
+
     /** @return array<string, Closure(int): list<float>> */
     private function latencies(): array
     {
@@ -91,8 +113,9 @@ final class RedisCosts
         ];
     }
 
-    private function loops(Subject $subject): Loops
+    /** @param 'redis'|'redis object' $store */
+    private function loops(Subject $subject, string $store = 'redis'): Loops
     {
-        return new Loops($subject->locks('redis', $this->server->dsn), self::TTL, "$subject->value-one");
+        return new Loops($subject->locks($store, $this->server->dsn), self::TTL, "$subject->value-one");
     }
 }

@@ -34,6 +34,7 @@ final class RedisReport extends Report
             'settings' => array_map(
                 static fn (array $part): array => [
                     'costs_ns' => array_map(self::summaries(...), $part['costs_ns']),
+                    'object_costs_ns' => array_map(self::summaries(...), $part['object_costs_ns']),
                     'latency_ns' => self::summaries($part['latency_ns']),
                     'requests' => $part['requests'],
                 ],
@@ -50,6 +51,12 @@ final class RedisReport extends Report
             $title = 'Without contention, ' . self::SETTINGS[$setting] . ": ns, median of $rounds rounds";
             $tables[$title] = self::costTable($part['costs_ns'], ['latch', 'symfony', 'c']);
         }
+
+        $title = "On a \\Redis object, TCP: ns, median of $rounds rounds";
+        $tables[$title] = self::costTable(
+            $this->measured['settings']['tcp']['object_costs_ns'],
+            ['latch', 'symfony'],
+        );
 
         return $tables + [
             'Every single acquire and release: microseconds' => $this->latencyTable(),
@@ -86,6 +93,16 @@ final class RedisReport extends Report
                 3.5,
                 'x',
                 $ratio('the destructor alone', 'symfony', 'latch'),
+            ),
+            Target::atLeast(
+                'acquire, release on a \Redis object: faster than Symfony',
+                1.5,
+                'x',
+                self::ratio(
+                    $this->measured['settings']['tcp']['object_costs_ns']['acquire, release'],
+                    'symfony',
+                    'latch',
+                ),
             ),
         ];
     }

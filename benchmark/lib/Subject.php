@@ -23,7 +23,7 @@ enum Subject: string
     }
 
     /**
-     * @param 'flock'|'semaphore'|'memory'|'redis'|'postgresql'|'mysql' $store
+     * @param 'flock'|'semaphore'|'memory'|'redis'|'redis object'|'postgresql'|'mysql' $store
      * @param string|PDO                                                $where the folder of the lock files, the
      *     server's DSN, or a connection to it
      *
@@ -39,6 +39,7 @@ enum Subject: string
                 self::Latch => $where,
                 self::Symfony => (new RedisAddress($where))->connect(),
             }),
+            'redis object' => $this->factory('RedisStore', (new RedisAddress($where))->connect()),
             'postgresql' => $this->factory('PostgreSqlStore', $where),
             'mysql' => $this->factory('MysqlStore', $where),
         };

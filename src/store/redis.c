@@ -35,12 +35,19 @@ static void redis_close(latch_store *base)
 {
     redis_store *store = (redis_store *) base;
 
-    latch_redis_debts_settle(store);
+    if (store->connection.object != NULL) {
+        latch_redis_pay_at_last(store);
+    } else {
+        latch_redis_debts_settle(store);
+    }
     latch_redis_close(&store->connection);
     latch_redis_subscription_end(&store->subscription);
     latch_redis_sentinel_end(&store->sentinel);
     latch_redis_debts_end(store);
     latch_redis_options_free(base->engine, &store->options);
+    if (store->object.runner.close != NULL) {
+        store->object.runner.close(store->object.runner.context);
+    }
 }
 
 /* The rest of it, when its options are known. */
@@ -64,10 +71,19 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
                                latch_error *error)
 {
     redis_store *store = (redis_store *) base;
-    latch_status status = latch_redis_options_parse(base->engine, options->dsn, options->dsn_length,
-                                                    &store->options, error);
+    latch_status status = options->redis_runner != NULL
+                              ? latch_redis_object_options(base->engine, &store->options, error)
+                              : latch_redis_options_parse(base->engine, options->dsn,
+                                                          options->dsn_length, &store->options,
+                                                          error);
 
-    return status == LATCH_DONE ? prepare(base, error) : status;
+    if (status == LATCH_DONE) {
+        status = prepare(base, error);
+    }
+    if (status == LATCH_DONE && options->redis_runner != NULL) {
+        latch_redis_use_object(store, options->redis_runner);
+    }
+    return status;
 }
 
 static latch_store *redis_twin(const latch_store *base, latch_error *error)
@@ -305,7 +321,9 @@ static latch_status await(latch_op *op, int64_t now_ns)
         latch_redis_wait_fails_since(op, op->sent_ns);
         status = latch_redis_fail_overdue(op);
     } else {
-        status = latch_redis_count_loss(op) ? REDIS_AGAIN : latch_redis_fail_lost(op);
+        status = latch_redis_count_loss(op) && latch_redis_object_repeats(&store->connection)
+                     ? REDIS_AGAIN
+                     : latch_redis_fail_lost(op);
     }
     latch_redis_call_free(&store->connection, call);
     return status;
@@ -430,16 +448,14 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     latch_status status;
 
     do {
-        if (is_sent(op)) {
+        bool may_be_answered = is_sent(op) || latch_redis_store_of(op)->connection.object != NULL;
+
+        status = is_sent(op) ? LATCH_DONE : dispatch(op, now_ns);
+        if (status == LATCH_DONE) {
             /* Of many that wait for answers the first one reads them all. */
-            if (((redis_call *) op->state)->state == REDIS_UNANSWERED) {
+            if (may_be_answered && ((redis_call *) op->state)->state == REDIS_UNANSWERED) {
                 latch_redis_receive(&latch_redis_store_of(op)->connection);
             }
-            status = LATCH_DONE;
-        } else {
-            status = dispatch(op, now_ns);
-        }
-        if (status == LATCH_DONE) {
             status = await(op, now_ns);
         }
     } while (status == REDIS_AGAIN);
@@ -493,6 +509,13 @@ static latch_status detach(latch_op *op, int64_t now_ns)
     } else if (LATCH_FAILED(status)) {
         latch_redis_note_silence(op, now_ns);
     }
+    if (status == LATCH_DONE && store->connection.object != NULL) {
+        latch_redis_receive(&store->connection);
+        status = latch_redis_is_debtless(store)
+                     ? LATCH_DONE
+                     : latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s was not told: %s",
+                                  store->options.address, store->connection.trouble);
+    }
     return status;
 }
 
@@ -513,6 +536,11 @@ static latch_status redis_begin(latch_op *op)
         && memcmp(op->lease->resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
+    }
+    if (latch_redis_is_inquiry(op) && store->connection.object != NULL) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "the redis store cannot tell who holds a lock by a given connection; "
+                          "give it a DSN");
     }
     if (op->request.ttl_ms == 0
         && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
@@ -608,10 +636,10 @@ static void redis_abandon(latch_op *op)
 const latch_store_class latch_redis_store = {
     .info =
         {
-            .name = "redis",
-            .state_name = "Symfony\\Component\\Lock\\Store\\RedisStore",
-            .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
-                            | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_NOTES,
+            .name = REDIS_STORE_NAME,
+            .state_name = latch_redis_state_name,
+            .capabilities = REDIS_OBJECT_CAPABILITIES | LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING
+                            | LATCH_NOTES,
         },
     .size = sizeof(redis_store),
     .open = redis_open,
@@ -628,4 +656,5 @@ const latch_store_class latch_redis_store = {
     .drop = latch_redis_drop,
     .twin = redis_twin,
     .gather = redis_gather,
+    .refusal = latch_redis_refusal,
 };

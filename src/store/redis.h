@@ -4,18 +4,25 @@
  * sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
  * redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
  * redis_inspect.c (who holds), redis_connection.c, redis_greeting.c and redis_call.c (how it gets
- * there), redis_sentinel.c (where that is, if others have to be asked).
+ * there), redis_sentinel.c (where that is, if others have to be asked), or redis_object.c (by a
+ * client of its user's).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
 
-#include "redis_connection.h"
+#include "redis_object.h"
 #include "redis_sentinel.h"
 #include "redis_subscription.h"
 #include "store.h"
 
 /* What is kept beside the locks. No lock has such a name. */
 #define REDIS_OWN_KEYS "latch:"
+
+#define REDIS_STORE_NAME "redis"
+extern const char latch_redis_state_name[];
+/* What a store on a client object can do, too. */
+#define REDIS_OBJECT_CAPABILITIES                                                                  \
+    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE)
 
 typedef enum {
     REDIS_ACQUIRE,
@@ -32,6 +39,7 @@ typedef struct redis_store {
     latch_store store;
     redis_options options;
     redis_connection connection;
+    redis_object object; /* connection.object, if there is one */
     redis_subscription subscription;
     redis_sentinel sentinel; /* for both, if the DSN names Sentinels */
     bool is_member;          /* of a combined store */
@@ -179,6 +187,15 @@ void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns);
 bool latch_redis_outlives(latch_op *op, int64_t now_ns);
 /* On a READY connection, now and then, the more seldom the more wait: are there peers? */
 void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns);
+
+/* ---- redis_object.c */
+
+/* The store is on that client from now on, which is the store's to close. */
+void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner);
+/* Before the store is closed, by such a client. */
+void latch_redis_pay_at_last(redis_store *store);
+/* For the store's class. */
+const char *latch_redis_refusal(const latch_store *base);
 
 /* ---- redis_age.c */
 

@@ -2,7 +2,7 @@
  * Commands that were sent to a Redis server, and their replies: the first unanswered command has
  * the next reply. hiredis reads them.
  */
-#include "redis_connection.h"
+#include "redis_object.h"
 
 #include "redis_sentinel.h"
 
@@ -30,14 +30,13 @@ typedef size_t element_count;
 
 static void free_call(redis_connection *connection, redis_call *call)
 {
-    if (call->reply != NULL) {
+    if (call->reply != NULL && call->owns_reply) {
         freeReplyObject(call->reply);
     }
     latch_free(connection->engine, call);
 }
 
-/* The call's end: its sender finds it in this state, if there still is one. */
-static void settle_call(redis_connection *connection, redis_call *call, int state,
+void latch_redis_settle(redis_connection *connection, redis_call *call, int state,
                         redisReply *reply)
 {
     latch_link_remove(&call->link);
@@ -54,8 +53,8 @@ static void settle_call(redis_connection *connection, redis_call *call, int stat
 void latch_redis_lose_calls(redis_connection *connection)
 {
     while (connection->calls.next != &connection->calls) {
-        settle_call(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
-                    REDIS_LOST, NULL);
+        latch_redis_settle(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                           REDIS_LOST, NULL);
     }
 }
 
@@ -235,6 +234,7 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     call->state = REDIS_UNANSWERED;
     call->abandoned = false;
     call->reply = NULL;
+    call->owns_reply = true;
     call->deadline_ns = now_ns + connection->options->command_timeout_ns;
     latch_link_append(&connection->calls, &call->link);
     return call;
@@ -358,8 +358,8 @@ static bool deal_out(redis_connection *connection)
             }
             continue;
         }
-        settle_call(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
-                    REDIS_ANSWERED, reply);
+        latch_redis_settle(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                           REDIS_ANSWERED, reply);
     }
     return false;
 }
@@ -369,6 +369,9 @@ bool latch_redis_receive(redis_connection *connection)
     latch_error why;
     bool is_open = true;
 
+    if (connection->object != NULL) {
+        return latch_redis_object_receive(connection);
+    }
     latch_redis_close_if_forked(connection);
     if (connection->context == NULL) {
         return connection->stage != REDIS_CLOSED;

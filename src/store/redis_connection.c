@@ -2,7 +2,7 @@
  * The connection to a Redis server, until it is ready. The socket is ours: hiredis's own ways to
  * connect resolve names with blocking, or take only the first address of a name.
  */
-#include "redis_connection.h"
+#include "redis_object.h"
 
 #include "redis_sentinel.h"
 
@@ -498,6 +498,9 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
 {
     latch_status status = LATCH_DONE;
 
+    if (connection->object != NULL) {
+        return latch_redis_object_prepare(connection, op->lease, op->error);
+    }
     latch_redis_close_if_forked(connection);
     if (connection->stage == REDIS_READY
         && !(connection->is_gathering && connection->unsent_length > 0)) {

@@ -24,10 +24,13 @@ typedef enum {
     REDIS_READY,
 } redis_stage;
 
+struct redis_object;
+
 typedef struct redis_connection {
     latch_engine *engine;
     const redis_options *options;
-    const redis_place *place;        /* the server; NULL: Sentinels are to be asked first */
+    struct redis_object *object; /* by which scripts are run: redis_object.h; NULL: the socket */
+    const redis_place *place;    /* the server; NULL: Sentinels are to be asked first */
     struct redis_sentinel *sentinel; /* who is asked; NULL: nobody */
     unsigned term;                   /* of the master that it goes to */
     redis_stage stage;
@@ -71,6 +74,7 @@ typedef struct redis_call {
     void (*settle)(void *context, const redisReply *reply);
     void *context;
     redisReply *reply;
+    bool owns_reply;     /* which hiredis has made */
     int64_t deadline_ns; /* when the reply is overdue */
 } redis_call;
 
@@ -164,5 +168,8 @@ void latch_redis_close_if_forked(redis_connection *connection);
 /* What reads from the open socket; false when memory ran out. */
 bool latch_redis_make_context(redis_connection *connection);
 void latch_redis_lose_calls(redis_connection *connection);
+/* The call's end: its sender finds it in this state, if there still is one. */
+void latch_redis_settle(redis_connection *connection, redis_call *call, int state,
+                        redisReply *reply);
 
 #endif

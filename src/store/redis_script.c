@@ -1,6 +1,7 @@
 /* The scripts of the Redis store (redis/ *.lua), and the commands that run them. */
 #include "redis.h"
 #include "redis_scripts.h"
+#include "redis_slot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,18 +47,43 @@ static void digest_scripts(redis_store *store)
     }
 }
 
-/* Writes prefix, name and resource behind each other, as one key. */
+/* What a name of ours begins with, and its NUL: "latch:" or, in a cluster, "latch:{TAG}:". */
+enum { OWN_SIZE = sizeof(REDIS_OWN_KEYS) + sizeof("{}:") + REDIS_SLOT_TAG_SIZE };
+
+/* In a cluster what is kept beside a lock has to be in its slot. */
+static void begin_own_names(const redis_store *store, const redis_target *target,
+                            char own[OWN_SIZE])
+{
+    const redis_object *object = store->connection.object;
+    char tag[REDIS_SLOT_TAG_SIZE];
+
+    if (object == NULL || !object->runner.is_cluster
+        || latch_redis_prefix_kind(object->prefix, object->prefix_length) != REDIS_PREFIX_OPEN) {
+        snprintf(own, OWN_SIZE, "%s", REDIS_OWN_KEYS);
+        return;
+    }
+    latch_redis_slot_tag(latch_redis_slot(object->prefix, object->prefix_length, target->resource,
+                                          target->length),
+                         tag);
+    snprintf(own, OWN_SIZE, "%s{%s}:", REDIS_OWN_KEYS, tag);
+}
+
+static char *append(char *at, const char *text, size_t length)
+{
+    memcpy(at, text, length);
+    return at + length;
+}
+
+/* Writes prefix, name and resource behind each other, as one key. An empty name is the lock's. */
 static char *add_key(redis_command *command, char *at, const redis_options *options,
-                     const char *name, const char *resource, size_t length)
+                     const char *own, const char *name, const char *resource, size_t length)
 {
     char *key = at;
 
-    memcpy(at, options->prefix, options->prefix_length);
-    at += options->prefix_length;
-    memcpy(at, name, strlen(name));
-    at += strlen(name);
-    memcpy(at, resource, length);
-    at += length;
+    at = append(at, options->prefix, options->prefix_length);
+    at = append(at, own, name[0] != '\0' ? strlen(own) : 0);
+    at = append(at, name, strlen(name));
+    at = append(at, resource, length);
     latch_redis_add(command, key, (size_t) (at - key));
     return at;
 }
@@ -136,17 +162,38 @@ static void add_arguments(redis_command *command, const redis_store *store,
     }
 }
 
+/* The command begins with the script, and the number of its keys. */
+enum { SCRIPT_ARGUMENTS = 3 };
+
+/* By a client object. */
+static redis_call *run_script(redis_store *store, const redis_order *order,
+                              const redis_command *command, int64_t now_ns)
+{
+    const redis_script *script = &scripts[order->id];
+    const latch_redis_script run = {
+        .text = script->text,
+        .text_length = script->length,
+        .digest = store->digests[order->id],
+        .digest_length = sizeof(store->digests[order->id]) - 1,
+        .key_count = script->key_count,
+        .count = command->count - SCRIPT_ARGUMENTS,
+        .arguments = command->arguments + SCRIPT_ARGUMENTS,
+        .lengths = command->lengths + SCRIPT_ARGUMENTS,
+    };
+
+    return latch_redis_object_run(&store->connection, &run, now_ns);
+}
+
 redis_call *latch_redis_send_script(redis_store *store, const redis_order *order,
                                     const redis_target *target, int64_t now_ns)
 {
-    static const char *const names[] = {"", REDIS_OWN_KEYS "holder:", REDIS_OWN_KEYS "queue:",
-                                        REDIS_OWN_KEYS "peers:", REDIS_OWN_KEYS "fencing"};
-    enum { NAMES = sizeof(names) / sizeof(*names), NAME_MAX_LENGTH = 16 };
+    static const char *const names[] = {"", "holder:", "queue:", "peers:", "fencing"};
+    enum { NAMES = sizeof(names) / sizeof(*names), NAME_MAX_LENGTH = OWN_SIZE + 8 };
     const latch_engine *engine = store->store.engine;
     const redis_script *script = &scripts[order->id];
     const redis_options *options = &store->options;
     size_t size = NAMES * (options->prefix_length + target->length + NAME_MAX_LENGTH);
-    char small_keys[512], small_waiter[256], term[TERM_SIZE], *at;
+    char small_keys[512], small_waiter[256], term[TERM_SIZE], own[OWN_SIZE], *at;
     char *keys = size <= sizeof(small_keys) ? small_keys : latch_allocate(engine, size);
     char *waiter =
         target->ticket != 0 ? name_waiter(store, target, small_waiter, sizeof(small_waiter)) : NULL;
@@ -162,13 +209,16 @@ redis_call *latch_redis_send_script(redis_store *store, const redis_order *order
         latch_redis_add(&command, order->as_text ? script->text : store->digests[order->id],
                         order->as_text ? script->length : sizeof(store->digests[order->id]) - 1);
         latch_redis_add_text(&command, key_count);
+        begin_own_names(store, target, own);
         at = keys;
         for (size_t key = 0; key < script->key_count; key++) {
-            at = add_key(&command, at, options, names[key], target->resource,
+            at = add_key(&command, at, options, own, names[key], target->resource,
                          key == NAMES - 1 ? 0 : target->length);
         }
         add_arguments(&command, store, order, target, waiter, term, now_ns);
-        call = latch_redis_send(&store->connection, &command, now_ns);
+        call = store->connection.object != NULL
+                   ? run_script(store, order, &command, now_ns)
+                   : latch_redis_send(&store->connection, &command, now_ns);
     }
     if (keys != small_keys) {
         latch_free(engine, keys);

@@ -197,6 +197,11 @@ void latch_redis_do_without(redis_subscription *subscription, bool refused, int6
     subscription->retry_ns = now_ns + pause_ns;
 }
 
+void latch_redis_have_no_messages(redis_subscription *subscription)
+{
+    subscription->retry_pause_ns = subscription->retry_ns = LATCH_NEVER;
+}
+
 bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns)
 {
     return now_ns < subscription->retry_ns && subscription->retry_pause_ns > RETRY_NS;

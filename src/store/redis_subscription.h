@@ -58,6 +58,8 @@ latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *o
 void latch_redis_forget_subscribing(redis_subscription *subscription);
 /* It cannot be had, or the server has refused it: for a while nobody shall try. */
 void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns);
+/* The same for ever, where there is no connection of ours. */
+void latch_redis_have_no_messages(redis_subscription *subscription);
 /* Does who would wait here have to ask again and again, and not only for a moment? */
 bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns);
 

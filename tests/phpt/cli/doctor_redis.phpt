@@ -35,7 +35,7 @@ check(!extension_loaded('openssl') || str_starts_with($found['server'] ?? '', 'R
 $report = new DoctorReport('not trusted', ["--store=rediss://127.0.0.1:$tls->port"]);
 $report->has_no_others('fault')->has('fault', "rediss://127.0.0.1:$tls->port", 'cannot be trusted', 'docs/redis.md, "TLS"');
 (new DoctorReport('drop-in', ["--store=$where"], ['latch.symfony=1']))->has_no_others()
-    ->has('ok', $where, 'Latch\Store\RedisStore (native) locks');
+    ->has('ok', $where, 'Symfony\Component\Lock\Store\RedisStore (native) locks');
 
 // a user who may do everything but messages, and one who may run no scripts
 foreach (['shop' => ['-publish'], 'shop2' => ['-subscribe'], 'shop3' => ['-pubsub'], 'shop4' => ['resetchannels']] as $user => $rules) {

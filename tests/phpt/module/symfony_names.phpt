@@ -12,7 +12,6 @@ foreach (array_unique($all) as $name) {
     if (strcasecmp($name, $class->name) !== 0) {
         continue; // an alias
     }
-    // RedisStore keeps its name: Symfony's takes client objects.
     $alias = str_replace('Symfony\Component\Lock\\', 'Latch\\', $name);
     $same = (class_exists($alias, false) || interface_exists($alias, false)) && (new ReflectionClass($alias))->name === $name;
     echo $class->isInterface() ? 'interface ' : 'class ', $name, $same ? '' : " (BROKEN: no alias $alias)", "\n";
@@ -28,7 +27,6 @@ foreach ([Latch\Lock::class, Latch\Key::class, Latch\LockFactory::class, Latch\S
 echo (new ReflectionMethod('Latch\Lock', '__construct'))->getParameters()[0], "\n";
 echo (new ReflectionMethod('Latch\LockFactory', 'createLock'))->getReturnType(), "\n";
 --EXPECT--
-class Latch\Store\RedisStore
 interface Psr\Log\LoggerAwareInterface
 interface Symfony\Component\Lock\BlockingSharedLockStoreInterface
 interface Symfony\Component\Lock\BlockingStoreInterface
@@ -58,6 +56,7 @@ class Symfony\Component\Lock\Store\InMemoryStore
 class Symfony\Component\Lock\Store\MysqlStore
 class Symfony\Component\Lock\Store\NullStore
 class Symfony\Component\Lock\Store\PostgreSqlStore
+class Symfony\Component\Lock\Store\RedisStore
 class Symfony\Component\Lock\Store\SemaphoreStore
 class Symfony\Component\Lock\Store\StoreFactory
 class Symfony\Component\Lock\Strategy\ConsensusStrategy

@@ -21,6 +21,13 @@ namespace MongoDB {
     }
 }
 
+namespace Predis {
+    interface ClientInterface
+    {
+        public function getConnection();
+    }
+}
+
 namespace Relay {
     class Relay
     {
@@ -39,6 +46,7 @@ namespace {
     class Told implements Symfony\Component\Lock\PersistingStoreInterface
     {
         public static bool $fails = false;
+        public static string $last = 'what was given';
         private string $told;
 
         public function __construct(#[SensitiveParameter] mixed ...$arguments)
@@ -54,8 +62,11 @@ namespace {
 
         public static function createConnection(#[SensitiveParameter] string $dsn, array ...$options): self
         {
-            $client = new self();
+            $client = preg_match('/^(redis|valkey)/', $dsn) ? new ToldClient() : new self();
             $client->told = 'client of ' . substr(strrchr(static::class, '\\'), 1) . '(' . implode(', ', ['string', ...array_map('json_encode', $options)]) . ')';
+            if ($client instanceof ToldClient) {
+                self::$last = $client->told;
+            }
             return $client;
         }
 
@@ -81,12 +92,21 @@ namespace {
         {
         }
     }
+
+    /** What symfony/cache makes of a DSN. */
+    class ToldClient extends Told implements Predis\ClientInterface
+    {
+        public function getConnection()
+        {
+            return null;
+        }
+    }
 }
 
 namespace {
     require __DIR__ . '/../../utils/phpt.inc';
 
-    use Symfony\Component\Lock\Store\{FlockStore, StoreFactory};
+    use Symfony\Component\Lock\Store\{FlockStore, RedisStore, StoreFactory};
 
     const STORES = 'Symfony\Component\Lock\Store\\';
     const CACHE = 'Symfony\Component\Cache\Adapter\AbstractAdapter';
@@ -106,7 +126,10 @@ namespace {
 
     function created(string|object $connection): string
     {
-        return outcome(fn () => StoreFactory::createStore($connection)->told());
+        return outcome(function () use ($connection) {
+            $store = StoreFactory::createStore($connection);
+            return $store instanceof RedisStore ? 'ours, by ' . Told::$last : $store->told();
+        });
     }
 
     /* Ours ask for nothing. */
@@ -162,7 +185,7 @@ namespace {
     spl_autoload_unregister($thrower);
 
     /* Found. */
-    foreach (['PdoStore', 'DoctrineDbalStore', 'MemcachedStore', 'RedisStore', 'ZookeeperStore'] as $class) {
+    foreach (['PdoStore', 'DoctrineDbalStore', 'MemcachedStore', 'ZookeeperStore'] as $class) {
         $known[STORES . $class] = Told::class;
     }
     $known[CACHE] = $known[DYNAMODB] = Told::class;
@@ -174,6 +197,7 @@ namespace {
         'valkey://x?cluster=1', 'redis://x?unknown=1', 'redis://x?prefix=y',
         new AsyncAws\DynamoDb\DynamoDbClient(), new Zookeeper(), new Relay\Relay(), new RelayOfOurs(), new MongoDB\Collection(),
     ] as $connection) {
+        Told::$last = 'what was given';
         echo is_string($connection) ? $connection : $connection::class, ': ', created($connection), "\n";
     }
 
@@ -218,16 +242,16 @@ dynamodb://x: 'told DynamoDbStore(string)'
 memcached://x: 'told MemcachedStore(client of AbstractAdapter(string, {"lazy":true}))'
 memcached:?host[x]: 'told MemcachedStore(client of AbstractAdapter(string, {"lazy":true}))'
 zookeeper://x: 'told ZookeeperStore(client of ZookeeperStore(string))'
-rediss:/x: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
-valkeys:?host[/x:]: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
-redis:?host[a]&host[b]: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
-valkey://x?cluster=1: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
-redis://x?unknown=1: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
-redis://x?prefix=y: 'told RedisStore(client of AbstractAdapter(string, {"lazy":true}))'
+rediss:/x: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
+valkeys:?host[/x:]: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
+redis:?host[a]&host[b]: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
+valkey://x?cluster=1: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
+redis://x?unknown=1: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
+redis://x?prefix=y: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
 AsyncAws\DynamoDb\DynamoDbClient: 'told DynamoDbStore(AsyncAws\\DynamoDb\\DynamoDbClient)'
 Zookeeper: 'told ZookeeperStore(Zookeeper)'
-Relay\Relay: 'told RedisStore(Relay\\Relay)'
-RelayOfOurs: 'told RedisStore(RelayOfOurs)'
+Relay\Relay: 'ours, by what was given'
+RelayOfOurs: 'ours, by what was given'
 MongoDB\Collection: TypeError: Symfony\Component\Lock\Store\StoreFactory::createStore(): Return value must be of type Symfony\Component\Lock\PersistingStoreInterface, Symfony\Component\Lock\Store\MongoDbStore returned
 Symfony\Component\Lock\Store\PdoStore fails
 RuntimeException: Told fails

@@ -46,7 +46,7 @@ final class Subject
         'Store\StoreFactory',
     ];
 
-    /** What Latch makes in a way of its own, and registers under its own name alone. */
+    /** What Latch makes in a way of its own: its constructor takes DSNs, too. */
     public const UNLIKE = [
         'Store\RedisStore',
     ];

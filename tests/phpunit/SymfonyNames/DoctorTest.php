@@ -24,9 +24,9 @@ final class DoctorTest extends TestCase
         $table = PostgreSql::dsn($port, 'pgsql');
 
         $report = $this->report([$own, "$own?what_only_others_know=1", "memcached://127.0.0.1:$memcached->port", $table], 0);
-        self::assertStringContainsString("ok       $own: Latch\\Store\\RedisStore (native) locks, Redis ", $report);
-        self::assertStringContainsString("ok       $own: Symfony\\Component\\Lock\\Store\\RedisStore (Composer's) answers: ", $report);
-        self::assertMatchesRegularExpression("~^note     $own: Latch's own store does not serve it: .*what_only_~m", $report);
+        self::assertStringContainsString("ok       $own: Symfony\\Component\\Lock\\Store\\RedisStore (native) locks, Redis ", $report);
+        self::assertStringContainsString("ok       $own: Symfony\\Component\\Lock\\Store\\RedisStore (native) locks: ", $report);
+        self::assertMatchesRegularExpression("~^note     $own: Latch's own connection does not serve it, a client of symfony/cache's does: .*what_only_~m", $report);
         self::assertStringContainsString('Symfony\Component\Lock\Store\MemcachedStore (Composer\'s) answers: ', $report);
         self::assertStringContainsString('PdoStore (Composer\'s) is connected, and has no table yet', $report);
         self::assertStringNotContainsString(\Latch\Tests\PostgreSqlServer::PASSWORD, $report);

@@ -33,8 +33,6 @@ final class Symfony64OwnTest
         'Store\PostgreSqlStoreTest::testInvalidDriver' => 'says the same, but when the store is made',
         'Store\PostgreSqlStoreTest::testSaveAfterConflict'
             => 'has one key in two stores of one DSN, which have one session: it is held in both',
-        'Store\StoreFactoryTest::testCreateStore(redis://localhost)' => 'is a RedisStore that is Latch\'s by its name',
-        'Store\StoreFactoryTest::testCreateStore(redis://localhost?lazy=1)' => 'the same',
         'Store\PostgreSqlStoreTest::testWaitAndSaveAfterConflictReleasesLockFromInternalStore'
             => 'a store, too, throws nothing but exceptions of the component',
         'Store\PostgreSqlStoreTest::testWaitAndSaveReadAfterConflictReleasesLockFromInternalStore' => 'the same',

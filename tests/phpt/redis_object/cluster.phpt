@@ -1,0 +1,90 @@
+--TEST--
+RedisStore on a \RedisCluster: a lock and all that is beside it are in one slot, whatever its name and the prefix
+--EXTENSIONS--
+igbinary
+redis
+--FILE--
+<?php
+require __DIR__ . '/../../utils/phpt_redis_object.inc';
+require __DIR__ . '/../../utils/redis_cluster.inc';
+
+use Latch\Tests\RedisClusterServers;
+
+$servers = new RedisClusterServers();
+$connect = fn () => new RedisCluster(null, $servers->addresses(), PATIENCE, PATIENCE);
+$cluster = $connect();
+$peer = $connect();
+$used = [];
+foreach (['', 'app:', '{app}:', 'a}b'] as $prefix) {
+    foreach ([$cluster, $peer] as $client) {
+        $client->setOption(RedisCluster::OPT_PREFIX, $prefix);
+    }
+    foreach (['r', 'order-42', 'foo}bar', 'foo{}bar', '{user}:1', 'a{b', "a\0b", ''] as $resource) {
+        if ("$prefix$resource" === '') {
+            continue; // phpredis sends no empty key to a cluster
+        }
+        $case = "\"$prefix\" and \"$resource\"";
+        prove_lock(fn (string $name) => object_lock($cluster, $name), fn (string $name) => object_lock($peer, $name), $case, $resource);
+        $lock = object_lock($cluster, $resource);
+        check($lock->acquire(), "$case: acquired");
+        $master = $servers->masterOf($prefix . $resource);
+        check_same(1, $master->command('EXISTS', $prefix . $resource), "$case: is on its master");
+        $used[$master->port] = true;
+        unset($lock);
+        check_same([], preg_grep('/latch:(\{[@-O]{4}\}:)?fencing$/', $servers->keys(), PREG_GREP_INVERT), "$case: nothing is left");
+        $servers->flush();
+    }
+}
+check_same(3, count($used), 'all masters have had locks');
+
+/* Half a hash tag in the prefix would tear a lock and its companions apart. */
+$cluster->setOption(RedisCluster::OPT_PREFIX, 'app{');
+try {
+    object_lock($cluster)->acquire();
+} catch (Latch\Exception\LockAcquiringException $e) {
+    echo messages($e), "\n";
+}
+foreach ([$cluster, $peer] as $client) {
+    $client->setOption(RedisCluster::OPT_PREFIX, '');
+}
+$cluster->multi();
+try {
+    object_lock($cluster)->acquire();
+} catch (Latch\Exception\LockAcquiringException $e) {
+    echo messages($e), "\n";
+}
+$cluster->discard();
+
+/* Scripts that one of the masters has forgotten. */
+$lock = object_lock($cluster);
+$lock->acquire();
+$servers->masterOf('r')->command('SCRIPT', 'FLUSH');
+$lock->refresh();
+check($lock->isAcquired(), 'held without scripts');
+
+/* A slot that has moved to another master: the client follows, its locks with it. */
+$slot = $servers->masters[0]->command('CLUSTER', 'KEYSLOT', 'r');
+$from = $servers->masterOf('r');
+$to = $servers->masters[$servers->masters[0] === $from ? 1 : 0];
+$id = fn ($master) => $master->command('CLUSTER', 'MYID');
+$to->command('CLUSTER', 'SETSLOT', $slot, 'IMPORTING', $id($from));
+$from->command('CLUSTER', 'SETSLOT', $slot, 'MIGRATING', $id($to));
+$keys = $from->command('CLUSTER', 'GETKEYSINSLOT', $slot, 100);
+sort($keys);
+check_same(3, count($keys), 'the lock, its record and the counter move together');
+$from->command('MIGRATE', '127.0.0.1', $to->port, '', 0, 60000, 'KEYS', ...$keys);
+foreach ([$to, $from, ...$servers->masters] as $master) {
+    $master->command('CLUSTER', 'SETSLOT', $slot, 'NODE', $id($to));
+}
+check($lock->isAcquired(), 'held on its new master');
+$token = $lock->getFencingToken();
+check(!object_lock($peer)->acquire(), 'where it excludes');
+unset($lock);
+$next = object_lock($peer);
+check($next->acquire() && $next->getFencingToken() > $token, 'released there, and its tokens rise');
+unset($next);
+echo "done\n";
+--EXPECT--
+LockAcquiringException: Failed to acquire the "r" lock. <- InvalidArgumentException: Failed to store the "r" lock: in a cluster a prefix of keys cannot have a "{" without a whole hash tag, such as "{shop}": leave it out, or complete it.
+LockAcquiringException: Failed to acquire the "r" lock. <- InvalidArgumentException: Failed to store the "r" lock: the client is in a transaction or a pipeline, where commands are only collected; call its exec() or discard() first.
+done
