@@ -4,7 +4,6 @@
  * test answers in the server's place.
  */
 #include "keeping.h"
-#include "puppet_store.h"
 
 #define MS LATCH_NS_PER_MS
 #define LOCKS 10
@@ -51,12 +50,6 @@ static latch_lease *keep_held(const char *resource, int64_t ttl_ms)
     return lease;
 }
 
-static int64_t deadline_of(latch_lease *lease)
-{
-    latch_lease_follow(lease, unit.now_ns);
-    return lease->deadline_ns;
-}
-
 /* Takes what the twin has sent, and answers a millisecond later. */
 static void answer(const char *text)
 {
@@ -68,7 +61,7 @@ static void answer(const char *text)
 /* It was renewed by what was answered now. */
 static void expect_renewed(latch_lease *lease, int64_t ttl_ms)
 {
-    assert_int_equal(deadline_of(lease), unit.now_ns + (ttl_ms - 1) * MS);
+    assert_int_equal(unit_deadline_of(lease), unit.now_ns + (ttl_ms - 1) * MS);
 }
 
 /* The twin uses it from the turn on that finds it made. */
@@ -194,8 +187,8 @@ static void a_short_ttl_ends_no_connection_that_is_slow(void **state)
     pass_ms(160);
     assert_false(redis_wire_is_wanted());
     answer(RENEWED RENEWED);
-    assert_int_equal(deadline_of(brief), sent_ns + 300 * MS);
-    assert_int_equal(deadline_of(other), sent_ns + (600 - 1) * MS);
+    assert_int_equal(unit_deadline_of(brief), sent_ns + 300 * MS);
+    assert_int_equal(unit_deadline_of(other), sent_ns + (600 - 1) * MS);
 }
 
 static void a_connection_on_which_others_are_answered_is_not_given_up(void **state)
@@ -212,12 +205,12 @@ static void a_connection_on_which_others_are_answered_is_not_given_up(void **sta
     sent_ns = unit.now_ns;
     pass_ms(200);
     answer(RENEWED);
-    assert_int_equal(deadline_of(second), sent_ns + (900 - 1) * MS);
+    assert_int_equal(unit_deadline_of(second), sent_ns + (900 - 1) * MS);
     pass_ms(150); /* 351 since they were sent */
     assert_false(redis_wire_is_wanted());
     redis_wire_answer(RENEWED);
     pass_ms(1);
-    assert_int_equal(deadline_of(first), sent_ns + 900 * MS);
+    assert_int_equal(unit_deadline_of(first), sent_ns + 900 * MS);
     unit_expect_no_loss();
 }
 

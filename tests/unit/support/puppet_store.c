@@ -263,9 +263,17 @@ latch_request puppet_request(latch_op_kind kind)
     return request;
 }
 
+latch_status puppet_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms)
+{
+    latch_request request = unit_request(kind);
+
+    request.ttl_ms = ttl_ms;
+    return unit_run_request(lease, request);
+}
+
 latch_status puppet_run(latch_lease *lease, latch_op_kind kind)
 {
-    return unit_run_request(lease, puppet_request(kind));
+    return puppet_run_for(lease, kind, PUPPET_TTL_MS);
 }
 
 void puppet_speak(size_t puppet)

@@ -53,10 +53,11 @@ latch_lease *puppet_own_lease(size_t puppet, const char *resource);
 /* The part of it that is in a puppet. */
 latch_lease *puppet_part(const latch_lease *lease, size_t puppet);
 
-/* With a TTL of 10 s. */
+/* With a TTL of 10 s, or of so much. */
 #define PUPPET_TTL_MS INT64_C(10000)
 latch_request puppet_request(latch_op_kind kind);
 latch_status puppet_run(latch_lease *lease, latch_op_kind kind);
+latch_status puppet_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms);
 
 /* What it was asked is answered now, and what it is asked from now on at once. */
 void puppet_speak(size_t puppet);
