@@ -130,6 +130,30 @@ static void a_shorter_ttl_counts_though_nobody_hears_of_it(void **state)
     assert_true(unit_held(lease));
 }
 
+/* Less than it was acquired for, but not less than it was said to be kept for. */
+static void a_refresh_makes_it_shorter_whatever_it_was_kept_for(void **state)
+{
+    latch_lease *lease = puppet_own_lease(0, "r");
+
+    (void) state;
+    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_keep_as(lease, (latch_keep){.renew = true, .ttl_ms = 2000});
+    assert_int_equal(puppet_run_for(lease, LATCH_REFRESH, 4000), LATCH_DONE);
+    assert_true(unit_held(lease));
+    assert_int_equal(lease->deadline_ns, unit.now_ns + 4 * SECOND);
+}
+
+static void a_request_without_a_ttl_that_fails_changes_none(void **state)
+{
+    latch_lease *lease = unit_keep_held();
+
+    (void) state;
+    puppets[0].answer = PUPPET_FAILS;
+    assert_int_equal(puppet_run_for(lease, LATCH_REFRESH, 0), LATCH_ERROR_STORE);
+    unit_next_turn();
+    assert_int_equal(unit_twin()->request.ttl_ms, PUPPET_TTL_MS);
+}
+
 static void a_longer_ttl_counts_when_it_is_granted(void **state)
 {
     latch_lease *lease = unit_keep_held();
@@ -226,6 +250,21 @@ static void what_had_run_out_before_it_was_kept_is_no_loss(void **state)
     assert_false(unit_held(lease));
 }
 
+/* For so long the server may hold it: a store counts on that when it gives it back later. */
+static void a_release_finds_until_when_it_was_renewed(void **state)
+{
+    latch_lease *lease = unit_keep_held();
+    latch_op op;
+
+    (void) state;
+    unit_next_turn();
+    puppets[0].late = true;
+    assert_int_equal(unit_begin(&op, lease, puppet_request(LATCH_RELEASE)), LATCH_WANT_IO);
+    assert_int_equal(lease->deadline_ns, unit.now_ns + TTL_NS);
+    puppet_speak(0);
+    assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,12 +275,15 @@ int main(void)
         UNIT_TURNS_TEST(a_shorter_ttl_counts_for_what_is_on_its_way),
         UNIT_TURNS_TEST(a_shorter_ttl_that_may_come_counts_for_what_is_on_its_way),
         UNIT_TURNS_TEST(a_shorter_ttl_counts_though_nobody_hears_of_it),
+        UNIT_TURNS_TEST(a_refresh_makes_it_shorter_whatever_it_was_kept_for),
+        UNIT_TURNS_TEST(a_request_without_a_ttl_that_fails_changes_none),
         UNIT_TURNS_TEST(a_longer_ttl_counts_when_it_is_granted),
         UNIT_TURNS_TEST(the_users_answer_makes_nothing_shorter_that_was_renewed_since),
         UNIT_TURNS_TEST(questions_change_no_ttl),
         UNIT_TURNS_TEST(a_hold_that_was_there_before_is_renewed_by_its_end),
         UNIT_TURNS_TEST(a_ttl_of_any_length_can_be_renewed_for),
         UNIT_TURNS_TEST(what_had_run_out_before_it_was_kept_is_no_loss),
+        UNIT_TURNS_TEST(a_release_finds_until_when_it_was_renewed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -350,6 +350,7 @@ static void a_loss_goes_to_the_mailbox_that_was_named_last(void **state)
     bool is_told = false;
     latch_mailbox *old = latch_mailbox_open(unit.engine, set_flag, &is_told);
     latch_lease *lease = puppet_own_lease(0, "r");
+    latch_loss loss;
 
     (void) state;
     assert_int_equal(latch_lease_keep(lease, old, &keep, &unit.error), LATCH_DONE);
@@ -357,6 +358,7 @@ static void a_loss_goes_to_the_mailbox_that_was_named_last(void **state)
     renew(PUPPET_LOSES);
     assert_true(is_told);
     unit_keep(lease);
+    assert_false(latch_mailbox_read(old, &loss));
     latch_mailbox_close(old);
     unit_expect_loss(lease, UNIT_GONE);
 }
@@ -380,6 +382,27 @@ static void what_was_let_go_is_held_until_its_own_end(void **state)
     assert_false(unit_held(lease));
     unit_expect_no_loss();
     latch_lease_let_go(lease);
+}
+
+/* Of neither its user had asked before. */
+static void one_that_is_lost_stays_so_when_it_is_kept_no_longer(void **state)
+{
+    latch_lease *lease = unit_keep_held();
+
+    (void) state;
+    renew(PUPPET_LOSES);
+    latch_lease_let_go(lease);
+    assert_false(unit_held(lease));
+}
+
+static void what_was_renewed_stays_so_when_it_is_kept_no_longer(void **state)
+{
+    latch_lease *lease = unit_keep_held();
+
+    (void) state;
+    renew(PUPPET_YES);
+    latch_lease_let_go(lease);
+    assert_int_equal(lease->deadline_ns, unit.now_ns + TTL_NS);
 }
 
 static void what_was_let_go_at_once_leaves_nothing(void **state)
@@ -499,6 +522,8 @@ int main(void)
         UNIT_TURNS_TEST(each_mailbox_gets_its_own_losses),
         UNIT_TURNS_TEST(a_loss_goes_to_the_mailbox_that_was_named_last),
         UNIT_TURNS_TEST(what_was_let_go_is_held_until_its_own_end),
+        UNIT_TURNS_TEST(one_that_is_lost_stays_so_when_it_is_kept_no_longer),
+        UNIT_TURNS_TEST(what_was_renewed_stays_so_when_it_is_kept_no_longer),
         UNIT_TURNS_TEST(what_was_let_go_at_once_leaves_nothing),
         UNIT_TURNS_TEST(what_is_let_go_in_flight_ends_with_its_answer),
         UNIT_TURNS_TEST(a_twin_ends_with_all_that_use_it),
