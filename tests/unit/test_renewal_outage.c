@@ -172,45 +172,44 @@ static void the_least_patient_one_decides_how_long_a_connection_is_awaited(void 
 /* ---- Answers that are late --------------------------------------------------------------------
  */
 
+/* Has two sent for which a connection has to be made first; returns when that was. */
+static int64_t send_two(latch_lease *leases[2], int64_t first_ttl_ms, int64_t second_ttl_ms)
+{
+    store = redis_wire_open("?read_timeout=60");
+    leases[0] = keep_held("first", first_ttl_ms);
+    leases[1] = keep_held("second", second_ttl_ms);
+    pass_ms(first_ttl_ms / 3); /* the second one goes along, and finds the connection made */
+    await_connection(0);
+    return unit.now_ns;
+}
+
 static void a_short_ttl_ends_no_connection_that_is_slow(void **state)
 {
-    latch_lease *brief, *other;
-    int64_t sent_ns;
+    latch_lease *leases[2];
+    int64_t sent_ns = send_two(leases, 300, 600);
 
     (void) state;
-    store = redis_wire_open("?read_timeout=60");
-    brief = keep_held("brief", 300);
-    other = keep_held("other", 600);
-    pass_ms(100); /* the other one goes along, and finds the connection made */
-    await_connection(0);
-    sent_ns = unit.now_ns;
     pass_ms(160);
     assert_false(redis_wire_is_wanted());
     answer(RENEWED RENEWED);
-    assert_int_equal(unit_deadline_of(brief), sent_ns + 300 * MS);
-    assert_int_equal(unit_deadline_of(other), sent_ns + (600 - 1) * MS);
+    assert_int_equal(unit_deadline_of(leases[0]), sent_ns + 300 * MS);
+    assert_int_equal(unit_deadline_of(leases[1]), sent_ns + (600 - 1) * MS);
 }
 
 static void a_connection_on_which_others_are_answered_is_not_given_up(void **state)
 {
-    latch_lease *first, *second;
-    int64_t sent_ns;
+    latch_lease *leases[2];
+    int64_t sent_ns = send_two(leases, 900, 900);
 
     (void) state;
-    store = redis_wire_open("?read_timeout=60");
-    first = keep_held("first", 900);
-    second = keep_held("second", 900);
-    pass_ms(300); /* the second one finds the connection made, and is sent before the first */
-    await_connection(0);
-    sent_ns = unit.now_ns;
     pass_ms(200);
-    answer(RENEWED);
-    assert_int_equal(unit_deadline_of(second), sent_ns + (900 - 1) * MS);
+    answer(RENEWED); /* to the second one, which was sent before the first */
+    assert_int_equal(unit_deadline_of(leases[1]), sent_ns + (900 - 1) * MS);
     pass_ms(150); /* 351 since they were sent */
     assert_false(redis_wire_is_wanted());
     redis_wire_answer(RENEWED);
     pass_ms(1);
-    assert_int_equal(unit_deadline_of(first), sent_ns + 900 * MS);
+    assert_int_equal(unit_deadline_of(leases[0]), sent_ns + 900 * MS);
     unit_expect_no_loss();
 }
 
@@ -232,21 +231,17 @@ static void a_dead_connection_is_replaced_in_time_for_another_try(void **state)
 
 static void who_is_patient_gets_the_new_connection_as_well(void **state)
 {
-    latch_lease *lease, *patient;
+    latch_lease *leases[2]; /* of which the second is the patient one */
 
     (void) state;
-    store = redis_wire_open("?read_timeout=60");
-    lease = keep_held("r", 1500);
-    patient = keep_held("patient", 3000);
-    pass_ms(500); /* it goes along */
-    await_connection(0);
+    send_two(leases, 1500, 3000);
     redis_wire_take_command();
     assert_int_equal(await_connection(500), 500);
     answer(RENEWED);
-    expect_renewed(patient, 3000);
+    expect_renewed(leases[1], 3000);
     pass_ms(22);
     answer(RENEWED);
-    expect_renewed(lease, 1500);
+    expect_renewed(leases[0], 1500);
     assert_false(redis_wire_is_wanted());
 }
 

@@ -96,16 +96,6 @@ static void a_watch_does_without_a_descriptor(void **state)
     UNIT_CHECK(unit_watch_begin(&session_watch, session_lease));
 }
 
-static void a_watch_does_without_memory(void **state)
-{
-    (void) state;
-    UNIT_CHECK(unit_run(session_lease, LATCH_ACQUIRE) == LATCH_DONE);
-    unit.fail_at = unit.allocations + 1;
-    UNIT_CHECK(!unit_watch_begin(&session_watch, session_lease));
-    UNIT_CHECK(unit_run(session_lease, LATCH_PROBE) == LATCH_DONE);
-    UNIT_CHECK(unit_watch_begin(&session_watch, session_lease));
-}
-
 static void all_watches_of_a_session_take_one_descriptor(void **state)
 {
     static const char *const resources[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
