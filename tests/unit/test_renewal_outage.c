@@ -147,6 +147,23 @@ static void all_go_together_when_the_server_is_back(void **state)
     assert_false(redis_wire_is_wanted());
 }
 
+static void all_that_are_due_go_in_one_packet(void **state)
+{
+    size_t sent;
+
+    (void) state;
+    keep_many();
+    await_connection(0);
+    answer("+OK\r\n");
+    for (int round = 0; round < 2; round++) {
+        answer(RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED);
+        sent = unit_calls.sent;
+        pass_ms(TTL_MS / 3);
+        assert_int_equal(unit_calls.sent, sent + 1);
+        assert_true(unit_is_renewing());
+    }
+}
+
 static void the_least_patient_one_decides_how_long_a_connection_is_awaited(void **state)
 {
     latch_lease *patient, *impatient;
@@ -286,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         OUTAGE_TEST(one_attempt_to_connect_is_made_for_all_and_then_one_in_each_pause),
         OUTAGE_TEST(all_go_together_when_the_server_is_back),
+        OUTAGE_TEST(all_that_are_due_go_in_one_packet),
         OUTAGE_TEST(the_least_patient_one_decides_how_long_a_connection_is_awaited),
         OUTAGE_TEST(a_short_ttl_ends_no_connection_that_is_slow),
         OUTAGE_TEST(a_connection_on_which_others_are_answered_is_not_given_up),

@@ -302,6 +302,30 @@ static void after_a_success_the_pauses_are_short_again(void **state)
     unit_expect_no_loss();
 }
 
+/* Also when it came so soon that it might be the same trouble still. */
+static void after_a_success_at_once_the_pauses_are_short_again(void **state)
+{
+    latch_lease *lease = puppet_own_lease(0, "r");
+    int64_t failed_ns;
+
+    (void) state;
+    unit_keep(lease);
+    assert_int_equal(puppet_run_for(lease, LATCH_ACQUIRE, 2000), LATCH_DONE);
+    unit_twin()->answer = PUPPET_FAILS;
+    for (int tries = 0; tries < 5; tries++) {
+        unit_next_turn();
+    }
+    unit_twin()->answer = PUPPET_YES;
+    unit_next_turn();
+    assert_int_equal(unit_deadline_of(lease), unit.now_ns + 2 * SECOND);
+    unit_twin()->answer = PUPPET_FAILS;
+    unit_next_turn();
+    failed_ns = unit.now_ns;
+    unit_next_turn();
+    assert_true(unit.now_ns - failed_ns <= 22 * MS);
+    unit_twin()->answer = PUPPET_YES;
+}
+
 static void one_that_fails_has_a_pause_of_its_own(void **state)
 {
     latch_lease *lease = unit_keep_held(), *other = puppet_own_lease(0, "o");
@@ -387,6 +411,7 @@ int main(void)
         UNIT_TURNS_TEST(what_a_renewal_found_before_it_was_acquired_anew_is_no_loss),
         UNIT_TURNS_TEST(failures_are_retried_until_the_end),
         UNIT_TURNS_TEST(after_a_success_the_pauses_are_short_again),
+        UNIT_TURNS_TEST(after_a_success_at_once_the_pauses_are_short_again),
         UNIT_TURNS_TEST(one_that_fails_has_a_pause_of_its_own),
         UNIT_TURNS_TEST(a_refusal_is_a_loss_at_once),
         UNIT_TURNS_TEST(what_the_user_finds_out_is_told_as_well),
