@@ -52,6 +52,12 @@ foreach ($doings as $doing => $do) {
     wait_until(fn () => $losses->told !== [], "$doing: the second loss is told");
     $losses->await('first', 'second');
     check_same($before + 2, $lost(), "$doing: lost twice");
+
+    /* What is acquired after a loss is released as any other lock. */
+    check($lock->acquire(), "$doing: acquired for the third time");
+    $logger->take();
+    $lock->release();
+    check_same(['debug: Successfully released the "<r>" lock.'], $logger->take(), "$doing: the release of what is held");
 }
 
 /* Without keepAlive() a lock is lost when its time is over; it may be refreshed until then. */
