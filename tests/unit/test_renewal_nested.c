@@ -115,6 +115,23 @@ static void one_without_parts_cannot_be_kept(void **state)
     assert_non_null(strstr(unit.error.message, "has no parts"));
 }
 
+static void one_whose_parts_have_none_cannot_be_kept(void **state)
+{
+    const latch_keep how = UNIT_KEEP;
+    latch_lease lease, parts[MEMBERS];
+
+    (void) state;
+    for (int at = 0; at < MEMBERS; at++) {
+        latch_lease_init(&parts[at], world.members[at], "r", 1);
+    }
+    latch_lease_init(&lease, world.outer, "r", 1);
+    join(&lease, parts);
+    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &how, &unit.error),
+                     LATCH_ERROR_ARGUMENT);
+    assert_non_null(strstr(unit.error.message, "has no parts"));
+    latch_lease_drop(&lease);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -123,6 +140,7 @@ int main(void)
         TEST(one_in_combined_stores_of_combined_stores_outlives_its_ttl),
         TEST(a_promotion_that_failed_leaves_a_reader_less_than_its_ttl),
         TEST(one_without_parts_cannot_be_kept),
+        TEST(one_whose_parts_have_none_cannot_be_kept),
     };
 
     return cmocka_run_group_tests(tests, unit_redis_group_setup, unit_redis_group_teardown);
