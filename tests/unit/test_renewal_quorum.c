@@ -331,6 +331,42 @@ static void locks_of_a_combined_store_share_its_twin(void **state)
     unit_expect_loss(other, UNIT_GONE);
 }
 
+/* By one lease in the twin, as by one in the store: it has one token. */
+static void a_member_that_stands_there_twice_is_renewed_once(void **state)
+{
+    latch_store *const members[] = {&puppets[0].store, &puppets[1].store, &puppets[0].store};
+    const latch_store_options options = {.strategy = &latch_consensus,
+                                         .members = members,
+                                         .member_count = 3};
+    latch_store *store = latch_store_open(unit.engine, "combined", &options, &unit.error);
+    latch_lease lease, parts[2], *leaves[LATCH_DESCRIPTORS_MAX];
+    const latch_renewal *renewal;
+
+    (void) state;
+    for (size_t at = 0; at < 2; at++) {
+        latch_lease_init(&parts[at], &puppets[at].store, "r", 1);
+        assert_int_equal(latch_lease_make_token(&parts[at], &unit.error), LATCH_DONE);
+    }
+    latch_lease_init(&lease, store, "r", 1);
+    assert_int_equal(latch_lease_join(&lease,
+                                      (latch_member[]){{parts, 0}, {parts + 1, 0}, {parts, 0}},
+                                      &unit.error),
+                     LATCH_DONE);
+    unit_keep(&lease);
+    renewal = LATCH_CONTAINER(unit.engine->renewer->renewals.next, latch_renewal, link);
+    assert_int_equal(latch_lease_leaves(renewal->twin_lease, leaves, LATCH_DESCRIPTORS_MAX), 2);
+    assert_int_equal(puppet_run(&lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_turns_for(3 * PUPPET_TTL_MS);
+    assert_true(unit_held(&lease));
+    assert_string_equal(leaves[0]->token, parts[0].token);
+    assert_string_equal(leaves[1]->token, parts[1].token);
+    unit_release(&lease);
+    latch_lease_drop(&lease);
+    latch_lease_drop(&parts[0]);
+    latch_lease_drop(&parts[1]);
+    latch_store_close(store);
+}
+
 /* Ends, by the teardown, with something in flight and something behind that. */
 static void what_is_in_flight_ends_with_the_engine(void **state)
 {
@@ -446,6 +482,7 @@ int main(void)
         UNIT_TURNS_TEST(the_last_answer_may_decide),
         UNIT_TURNS_TEST(two_that_are_silent_are_a_loss_in_time),
         UNIT_TURNS_TEST(locks_of_a_combined_store_share_its_twin),
+        UNIT_TURNS_TEST(a_member_that_stands_there_twice_is_renewed_once),
         UNIT_TURNS_TEST(what_is_in_flight_ends_with_the_engine),
         UNIT_TURNS_TEST(a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread),
         UNIT_TURNS_TEST(a_member_without_a_twin_cannot_be_kept),

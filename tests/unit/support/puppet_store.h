@@ -22,6 +22,7 @@ typedef enum puppet_answer {
 typedef struct puppet_store {
     latch_store store;
     latch_store_info info;
+    int place; /* in `puppets`; a twin's: of the one whose it is */
     puppet_answer answer;
     bool late;       /* it answers not before puppet_speak() */
     bool is_clingy;  /* what is in flight cannot be left, and a cancel takes a step */
