@@ -7,9 +7,8 @@ namespace Latch\Benchmark;
 /**
  * Groups of horizontal bars on one scale, as SVG.
  */
-final class Picture
+final class Picture extends Svg
 {
-    private const WIDTH = 720;
     /** Where names end and bars begin, and what is left free for the longest bar's value. */
     private const NAMES_END = 230;
     private const BARS_BEGIN = 238;
@@ -22,10 +21,6 @@ final class Picture
 
     /** @var array<string, array<string, float>> */
     private array $groups = [];
-
-    public function __construct(private readonly string $title, private readonly string $subtitle)
-    {
-    }
 
     /** @param array<string, float> $bars values by name; the first is the one that others are told in */
     public function add(string $group, array $bars): void
@@ -44,22 +39,7 @@ final class Picture
             $y += count($bars) * (self::BAR + self::GAP) + self::GROUP_GAP;
         }
 
-        return sprintf(
-            <<<'SVG'
-                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d"
-                    font-family="system-ui, sans-serif" font-size="13" fill="#1f2937" role="img" aria-label="%3$s">
-                <rect width="%1$d" height="%2$d" rx="8" fill="#ffffff"/>
-                <text x="20" y="30" font-size="17" font-weight="600">%3$s</text>
-                <text x="20" y="50" fill="#6b7280">%4$s</text>
-                %5$s</svg>
-
-                SVG,
-            self::WIDTH,
-            $y,
-            self::escape($this->title),
-            self::escape($this->subtitle),
-            $body,
-        );
+        return $this->document($y, $body);
     }
 
     /** @param array<string, float> $bars */
@@ -71,11 +51,12 @@ final class Picture
             $length = $value * $scale;
             $factor = $at > 0 && $first > 0 ? sprintf(' (%.1f ×)', $value / $first) : '';
             $lines .= sprintf(
-                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#6b7280\">%s</text>\n"
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"%s\">%s</text>\n"
                     . "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"3\" fill=\"%s\"/>\n"
                     . "<text x=\"%.1f\" y=\"%d\">%s%s</text>\n",
                 self::NAMES_END,
                 $y + 13,
+                self::FAINT,
                 self::escape(array_keys($bars)[$at]),
                 self::BARS_BEGIN,
                 $y,
@@ -91,10 +72,5 @@ final class Picture
         }
 
         return $lines;
-    }
-
-    private static function escape(string $text): string
-    {
-        return htmlspecialchars($text, ENT_XML1 | ENT_QUOTES);
     }
 }

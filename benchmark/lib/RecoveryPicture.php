@@ -7,9 +7,8 @@ namespace Latch\Benchmark;
 /**
  * Points on one scale of seconds, a row of them for each kind of lock, as SVG.
  */
-final class RecoveryPicture
+final class RecoveryPicture extends Svg
 {
-    private const WIDTH = 720;
     /** Where names end, and where the scale begins and ends. */
     private const NAMES_END = 114;
     private const LEFT = 126;
@@ -23,15 +22,10 @@ final class RecoveryPicture
     private const LATCH = '#4f46e5';
     private const EXPECTED = '#e0e7ff';
     private const USUAL = '#fde68a';
-    private const FAINT = '#6b7280';
     private const GRID = '#e5e7eb';
 
     /** @var list<array{string, int, list<float>}> */
     private array $rows = [];
-
-    public function __construct(private readonly string $title, private readonly string $subtitle)
-    {
-    }
 
     /**
      * @param int         $ttl     in seconds, of a lock that is renewed each third of it; 0: it has none
@@ -55,23 +49,7 @@ final class RecoveryPicture
         $rows .= self::usualRow($y);
         $y += self::LOW_ROW + self::GAP;
 
-        return sprintf(
-            <<<'SVG'
-                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d"
-                    font-family="system-ui, sans-serif" font-size="13" fill="#1f2937" role="img" aria-label="%3$s">
-                <rect width="%1$d" height="%2$d" rx="8" fill="#ffffff"/>
-                <text x="20" y="30" font-size="17" font-weight="600">%3$s</text>
-                <text x="20" y="50" fill="%6$s">%4$s</text>
-                %5$s</svg>
-
-                SVG,
-            self::WIDTH,
-            $y + 46,
-            self::escape($this->title),
-            self::escape($this->subtitle),
-            self::axis($y, $last, $scale) . $rows,
-            self::FAINT,
-        );
+        return $this->document($y + 46, self::axis($y, $last, $scale) . $rows);
     }
 
     /** The ones with the longest time on top: they had been renewed just before. */
@@ -174,10 +152,5 @@ final class RecoveryPicture
             $y + intdiv($height, 2) + 5,
             self::escape($name),
         );
-    }
-
-    private static function escape(string $text): string
-    {
-        return htmlspecialchars($text, ENT_XML1 | ENT_QUOTES);
     }
 }

@@ -274,6 +274,34 @@ static void a_loss_is_the_parents_alone(void **state)
     unit_join(&child);
 }
 
+static void acquire_in_child(unit_process *self, void *argument)
+{
+    latch_status status = redis_run_for(lease, LATCH_ACQUIRE, TTL_MS);
+
+    (void) argument;
+    unit_say(self, status == LATCH_DONE && unit_held(lease) ? 'y' : 'n');
+}
+
+/* It would be another holder once it had expired. */
+static void a_child_knows_what_was_renewed_before_it_was_forked(void **state)
+{
+    unit_process child;
+    int64_t acquired_for_ns;
+
+    (void) state;
+    lease = redis_lease("r");
+    lease->inherit = true;
+    unit_keep(lease);
+    assert_int_equal(redis_run_for(lease, LATCH_ACQUIRE, TTL_MS), LATCH_DONE);
+    acquired_for_ns = lease->deadline_ns;
+    while (unit_now_ns() < acquired_for_ns) {
+        unit_pass_ms(1);
+    }
+    child = unit_fork(acquire_in_child, NULL);
+    unit_expect(&child, 'y');
+    unit_join(&child);
+}
+
 static void release_in_child(unit_process *self, void *argument)
 {
     (void) self;
@@ -307,6 +335,7 @@ int main(void)
         UNIT_RENEWAL_TEST(a_fork_waits_until_the_thread_has_done_its_turn),
         UNIT_RENEWAL_TEST(a_child_may_end_what_was_in_flight),
         UNIT_RENEWAL_TEST(a_loss_is_the_parents_alone),
+        UNIT_RENEWAL_TEST(a_child_knows_what_was_renewed_before_it_was_forked),
         UNIT_RENEWAL_TEST(what_a_child_has_released_is_not_lost),
     };
 

@@ -3,64 +3,22 @@
  * and that what is let go is over. Turn by turn, on a clock that the test moves.
  */
 #include "keeping.h"
-#include "puppet_store.h"
 
 #define MS LATCH_NS_PER_MS
 #define SECOND LATCH_NS_PER_S
 #define TTL_NS (PUPPET_TTL_MS * MS)
 
-#define GONE "somebody else holds it, or nobody does any more"
 #define OVER "its time is over"
-
-static int64_t begun_ns; /* when the test's hold was acquired */
-
-static latch_lease *keep_held_as(latch_keep keep)
-{
-    latch_lease *lease = puppet_own_lease(0, "r");
-
-    unit_keep_as(lease, keep);
-    begun_ns = unit.now_ns;
-    assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    return lease;
-}
-
-static latch_lease *keep_held(void)
-{
-    return keep_held_as((latch_keep) UNIT_KEEP);
-}
 
 static latch_keep for_at_most(int64_t max_hold_ms)
 {
     return (latch_keep){.renew = true, .ttl_ms = MINUTE, .max_hold_ms = max_hold_ms};
 }
 
-static int64_t deadline_of(latch_lease *lease)
-{
-    latch_lease_follow(lease, unit.now_ns);
-    return lease->deadline_ns;
-}
-
-static puppet_store *twin(void)
-{
-    return puppet_twins[0];
-}
-
-/* The loss is to be read, and is the only one. */
-static void expect_loss(latch_lease *lease, const char *reason)
-{
-    latch_loss loss;
-
-    unit_expect_notices(1);
-    assert_true(latch_mailbox_read(unit_mailbox, &loss));
-    assert_ptr_equal(loss.lease, lease);
-    assert_string_equal(loss.reason, reason);
-    unit_expect_no_loss();
-}
-
 /* The next renewal is answered like that. */
 static void renew(puppet_answer answer)
 {
-    twin()->answer = answer;
+    unit_twin()->answer = answer;
     unit_next_turn();
 }
 
@@ -70,64 +28,64 @@ static void renew(puppet_answer answer)
 /* Renews until the end; returns how often. */
 static size_t hold_on(latch_lease *lease, int64_t end_ns)
 {
-    size_t before = twin()->requests;
+    size_t before = unit_twin()->requests;
 
     while (unit_held(lease)) {
         assert_true(lease->deadline_ns <= end_ns);
         unit_next_turn();
     }
-    return twin()->requests - before;
+    return unit_twin()->requests - before;
 }
 
 static void a_hold_ends_when_it_has_lasted_for_longest(void **state)
 {
-    latch_lease *lease = keep_held_as(for_at_most(25000));
+    latch_lease *lease = unit_keep_held_as(for_at_most(25000));
 
     (void) state;
     for (int round = 0; round < 3; round++) {
-        int64_t end_ns = begun_ns + 25 * SECOND;
+        int64_t end_ns = unit_begun_ns + 25 * SECOND;
 
         assert_in_range(hold_on(lease, end_ns), 5, 6);
         assert_true(unit.now_ns <= end_ns && unit.now_ns > end_ns - MS);
-        expect_loss(lease, OVER);
+        unit_expect_loss(lease, OVER);
         assert_int_equal(unit_turns_for(60000), 0);
-        begun_ns = unit.now_ns;
+        unit_begun_ns = unit.now_ns;
         assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     }
 }
 
 static void near_its_end_it_is_renewed_for_what_is_left(void **state)
 {
-    latch_lease *lease = keep_held_as(for_at_most(12000));
+    latch_lease *lease = unit_keep_held_as(for_at_most(12000));
 
     (void) state;
     unit_next_turn(); /* at 3.33 s, for 8.66 s */
-    assert_int_equal(twin()->requests, 1);
-    assert_int_equal(twin()->request.ttl_ms, 8666);
-    assert_true(deadline_of(lease) <= begun_ns + 12 * SECOND);
-    assert_true(deadline_of(lease) > begun_ns + 12 * SECOND - MS);
+    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_twin()->request.ttl_ms, 8666);
+    assert_true(unit_deadline_of(lease) <= unit_begun_ns + 12 * SECOND);
+    assert_true(unit_deadline_of(lease) > unit_begun_ns + 12 * SECOND - MS);
     unit_next_turn();
-    assert_int_equal(twin()->requests, 1);
-    assert_true(unit.now_ns > begun_ns + 12 * SECOND - MS);
-    expect_loss(lease, OVER);
+    assert_int_equal(unit_twin()->requests, 1);
+    assert_true(unit.now_ns > unit_begun_ns + 12 * SECOND - MS);
+    unit_expect_loss(lease, OVER);
 }
 
 static void a_failure_near_the_end_is_retried_no_longer_than_it_is_worth_while(void **state)
 {
-    latch_lease *lease = keep_held_as(for_at_most(10500));
+    latch_lease *lease = unit_keep_held_as(for_at_most(10500));
 
     (void) state;
     assert_int_equal(unit_turns_for(9999), 0); /* half a second would be gained */
     assert_true(unit_held(lease));
     unit_next_turn();
-    assert_int_equal(unit.now_ns, begun_ns + TTL_NS);
-    assert_int_equal(twin()->requests, 0);
-    expect_loss(lease, OVER);
+    assert_int_equal(unit.now_ns, unit_begun_ns + TTL_NS);
+    assert_int_equal(unit_twin()->requests, 0);
+    unit_expect_loss(lease, OVER);
 }
 
 static void the_longest_hold_can_be_changed(void **state)
 {
-    latch_lease *lease = keep_held_as(for_at_most(25000));
+    latch_lease *lease = unit_keep_held_as(for_at_most(25000));
 
     (void) state;
     unit_turns_for(20000);
@@ -135,19 +93,19 @@ static void the_longest_hold_can_be_changed(void **state)
     unit_turns_for(19998);
     assert_true(unit_held(lease));
     unit_turns_for(2);
-    expect_loss(lease, OVER);
+    unit_expect_loss(lease, OVER);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_keep_as(lease, for_at_most(0));
     unit_turns_for(100000);
     assert_true(unit_held(lease));
     unit_keep_as(lease, for_at_most(1)); /* no more renewals */
     unit_turns_for(PUPPET_TTL_MS);
-    expect_loss(lease, OVER);
+    unit_expect_loss(lease, OVER);
 }
 
 static void the_longest_hold_may_be_of_any_length(void **state)
 {
-    latch_lease *lease = keep_held_as(for_at_most(INT64_MAX));
+    latch_lease *lease = unit_keep_held_as(for_at_most(INT64_MAX));
 
     (void) state;
     unit_turns_for(60000);
@@ -159,48 +117,48 @@ static void the_longest_hold_may_be_of_any_length(void **state)
 
 static void what_is_not_to_be_renewed_is_lost_at_its_end(void **state)
 {
-    latch_lease *lease = keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
+    latch_lease *lease = unit_keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
 
     (void) state;
-    assert_null(twin());
+    assert_null(unit_twin());
     assert_int_equal(unit_turns_for(PUPPET_TTL_MS - 1), 0);
     assert_true(unit_held(lease));
     assert_int_equal(unit_turns_for(1), 1);
     assert_false(unit_held(lease));
-    expect_loss(lease, OVER);
+    unit_expect_loss(lease, OVER);
 }
 
 static void a_lease_can_be_kept_otherwise_from_now_on(void **state)
 {
-    latch_lease *lease = keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
+    latch_lease *lease = unit_keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
 
     (void) state;
     unit_turns_for(5000);
     unit_keep(lease);
     unit_turns_for(15000);
     assert_true(unit_held(lease));
-    assert_true(twin()->requests > 0);
-    twin()->requests = 0;
+    assert_true(unit_twin()->requests > 0);
+    unit_twin()->requests = 0;
     unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
     unit_turns_for(2 * PUPPET_TTL_MS);
-    assert_int_equal(twin()->requests, 0);
-    expect_loss(lease, OVER);
+    assert_int_equal(unit_twin()->requests, 0);
+    unit_expect_loss(lease, OVER);
 }
 
 static void nothing_is_tried_again_that_is_not_to_be_renewed_any_more(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
-    twin()->late = true;
+    unit_twin()->late = true;
     unit_next_turn();
     unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
-    twin()->answer = PUPPET_FAILS;
-    twin()->late = false;
+    unit_twin()->answer = PUPPET_FAILS;
+    unit_twin()->late = false;
     unit_turn();
     unit_turns_for(2 * PUPPET_TTL_MS);
-    assert_int_equal(twin()->requests, 1);
-    expect_loss(lease, "it could not be renewed in time: as the puppet says");
+    assert_int_equal(unit_twin()->requests, 1);
+    unit_expect_loss(lease, "it could not be renewed in time: as the puppet says");
 }
 
 /* ---- Holds that others may end ----------------------------------------------------------------
@@ -215,11 +173,11 @@ static void pass_a_fork(void)
 static void who_has_shared_its_key_has_not_lost_what_is_gone(void **state)
 {
     latch_lease *lease =
-        keep_held_as((latch_keep){.renew = true, .ttl_ms = MINUTE, .is_shared_out = true});
+        unit_keep_held_as((latch_keep){.renew = true, .ttl_ms = MINUTE, .is_shared_out = true});
 
     (void) state;
     renew(PUPPET_LOSES);
-    assert_int_equal(twin()->requests, 1);
+    assert_int_equal(unit_twin()->requests, 1);
     assert_false(unit_held(lease));
     unit_expect_no_loss();
     assert_int_equal(unit_turns_for(60000), 0);
@@ -228,7 +186,7 @@ static void who_has_shared_its_key_has_not_lost_what_is_gone(void **state)
     assert_true(unit_held(lease));
     unit_keep(lease); /* by now it is the only one that has the key */
     renew(PUPPET_LOSES);
-    expect_loss(lease, GONE);
+    unit_expect_loss(lease, UNIT_GONE);
 }
 
 static void what_a_child_may_have_released_is_not_lost(void **state)
@@ -241,7 +199,7 @@ static void what_a_child_may_have_released_is_not_lost(void **state)
     pass_a_fork();
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     renew(PUPPET_LOSES); /* no child has it: it was forked before */
-    expect_loss(lease, GONE);
+    unit_expect_loss(lease, UNIT_GONE);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     pass_a_fork();
     renew(PUPPET_LOSES);
@@ -251,12 +209,12 @@ static void what_a_child_may_have_released_is_not_lost(void **state)
 
 static void a_child_that_cannot_release_it_is_no_excuse(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
     pass_a_fork();
     renew(PUPPET_LOSES);
-    expect_loss(lease, GONE);
+    unit_expect_loss(lease, UNIT_GONE);
 }
 
 /* ---- What is told -----------------------------------------------------------------------------
@@ -267,12 +225,12 @@ static void lose(latch_lease *lease)
     renew(PUPPET_LOSES);
     unit_expect_notices(1);
     assert_false(unit_held(lease));
-    twin()->answer = PUPPET_YES;
+    unit_twin()->answer = PUPPET_YES;
 }
 
 static void a_loss_is_forgotten_when_it_is_acquired_again(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
     lose(lease);
@@ -285,23 +243,23 @@ static void a_loss_is_forgotten_when_it_is_acquired_again(void **state)
 
 static void the_reason_of_an_old_loss_is_forgotten(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
     latch_loss loss;
 
     (void) state;
-    twin()->answer = PUPPET_FAILS;
+    unit_twin()->answer = PUPPET_FAILS;
     unit_turns_for(PUPPET_TTL_MS);
     unit_expect_notices(1);
     assert_true(latch_mailbox_read(unit_mailbox, &loss));
     unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_turns_for(PUPPET_TTL_MS);
-    expect_loss(lease, OVER);
+    unit_expect_loss(lease, OVER);
 }
 
 static void a_loss_is_forgotten_when_it_is_released(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
     lose(lease);
@@ -311,14 +269,14 @@ static void a_loss_is_forgotten_when_it_is_released(void **state)
 
 static void a_loss_is_forgotten_when_it_is_dropped_or_let_go(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
     lose(lease);
     latch_lease_drop(lease);
     unit_expect_no_loss();
     assert_false(lease->kept);
-    lease = keep_held();
+    lease = unit_keep_held();
     lose(lease);
     latch_lease_let_go(lease);
     unit_expect_no_loss();
@@ -327,7 +285,7 @@ static void a_loss_is_forgotten_when_it_is_dropped_or_let_go(void **state)
 
 static void a_failed_acquire_leaves_a_loss_to_be_read(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
     latch_loss loss;
 
     (void) state;
@@ -335,7 +293,7 @@ static void a_failed_acquire_leaves_a_loss_to_be_read(void **state)
     puppets[0].answer = PUPPET_NO;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
     assert_true(latch_mailbox_read(unit_mailbox, &loss));
-    assert_string_equal(loss.reason, GONE);
+    assert_string_equal(loss.reason, UNIT_GONE);
     unit_expect_no_loss();
 }
 
@@ -346,10 +304,10 @@ static void losses_are_read_in_their_order(void **state)
 
     (void) state;
     for (size_t at = 0; at < 5; at++) {
-        leases[at] = keep_held();
+        leases[at] = unit_keep_held();
         unit.now_ns += 2 * SECOND;
     }
-    twin()->answer = PUPPET_FAILS;
+    unit_twin()->answer = PUPPET_FAILS;
     unit_turns_for(60000);
     unit_expect_notices(5);
     for (size_t at = 0; at < 5; at++) {
@@ -369,7 +327,7 @@ static void each_mailbox_gets_its_own_losses(void **state)
     const latch_keep keep = UNIT_KEEP;
     bool is_told = false;
     latch_mailbox *own = latch_mailbox_open(unit.engine, set_flag, &is_told);
-    latch_lease *lease = keep_held(), *other = puppet_own_lease(0, "o");
+    latch_lease *lease = unit_keep_held(), *other = puppet_own_lease(0, "o");
     latch_loss loss;
 
     (void) state;
@@ -377,7 +335,7 @@ static void each_mailbox_gets_its_own_losses(void **state)
     assert_int_equal(puppet_run(other, LATCH_ACQUIRE), LATCH_DONE);
     renew(PUPPET_LOSES);
     assert_true(is_told);
-    expect_loss(lease, GONE);
+    unit_expect_loss(lease, UNIT_GONE);
     assert_true(latch_mailbox_read(own, &loss));
     assert_ptr_equal(loss.lease, other);
     assert_false(latch_mailbox_read(own, &loss));
@@ -392,6 +350,7 @@ static void a_loss_goes_to_the_mailbox_that_was_named_last(void **state)
     bool is_told = false;
     latch_mailbox *old = latch_mailbox_open(unit.engine, set_flag, &is_told);
     latch_lease *lease = puppet_own_lease(0, "r");
+    latch_loss loss;
 
     (void) state;
     assert_int_equal(latch_lease_keep(lease, old, &keep, &unit.error), LATCH_DONE);
@@ -399,8 +358,9 @@ static void a_loss_goes_to_the_mailbox_that_was_named_last(void **state)
     renew(PUPPET_LOSES);
     assert_true(is_told);
     unit_keep(lease);
+    assert_false(latch_mailbox_read(old, &loss));
     latch_mailbox_close(old);
-    expect_loss(lease, GONE);
+    unit_expect_loss(lease, UNIT_GONE);
 }
 
 /* ---- What is let go ---------------------------------------------------------------------------
@@ -408,20 +368,41 @@ static void a_loss_goes_to_the_mailbox_that_was_named_last(void **state)
 
 static void what_was_let_go_is_held_until_its_own_end(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
     unit_next_turn();
-    assert_int_equal(deadline_of(lease), begun_ns + TTL_NS / 3 + TTL_NS);
+    assert_int_equal(unit_deadline_of(lease), unit_begun_ns + TTL_NS / 3 + TTL_NS);
     latch_lease_let_go(lease);
     assert_false(lease->kept);
     unit_turns_for(9999);
-    assert_int_equal(twin()->requests, 1);
+    assert_int_equal(unit_twin()->requests, 1);
     assert_true(unit_held(lease));
     unit_turns_for(1);
     assert_false(unit_held(lease));
     unit_expect_no_loss();
     latch_lease_let_go(lease);
+}
+
+/* Of neither its user had asked before. */
+static void one_that_is_lost_stays_so_when_it_is_kept_no_longer(void **state)
+{
+    latch_lease *lease = unit_keep_held();
+
+    (void) state;
+    renew(PUPPET_LOSES);
+    latch_lease_let_go(lease);
+    assert_false(unit_held(lease));
+}
+
+static void what_was_renewed_stays_so_when_it_is_kept_no_longer(void **state)
+{
+    latch_lease *lease = unit_keep_held();
+
+    (void) state;
+    renew(PUPPET_YES);
+    latch_lease_let_go(lease);
+    assert_int_equal(lease->deadline_ns, unit.now_ns + TTL_NS);
 }
 
 static void what_was_let_go_at_once_leaves_nothing(void **state)
@@ -448,19 +429,19 @@ static void what_was_let_go_at_once_leaves_nothing(void **state)
 
 static void what_is_let_go_in_flight_ends_with_its_answer(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
     size_t live;
 
     (void) state;
-    twin()->late = true;
+    unit_twin()->late = true;
     unit_next_turn();
     live = unit.live;
     latch_lease_let_go(lease);
     assert_int_equal(unit.live, live);
     unit_keep(lease); /* anew, and not the same */
     assert_true(unit.live > live);
-    twin()->answer = PUPPET_LOSES;
-    twin()->late = false;
+    unit_twin()->answer = PUPPET_LOSES;
+    unit_twin()->late = false;
     unit_turn();
     assert_int_equal(unit.live, live);
     unit_expect_no_loss();
@@ -469,30 +450,30 @@ static void what_is_let_go_in_flight_ends_with_its_answer(void **state)
 
 static void a_twin_ends_with_all_that_use_it(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
     unit_next_turn();
-    assert_non_null(twin());
+    assert_non_null(unit_twin());
     latch_lease_drop(lease);
     unit_turn();
-    assert_non_null(twin()); /* its store may have leases yet */
-    lease = keep_held();
-    twin()->late = true;
+    assert_non_null(unit_twin()); /* its store may have leases yet */
+    lease = unit_keep_held();
+    unit_twin()->late = true;
     unit_next_turn();
     unit_is_woken();
     latch_lease_drop(lease);
     latch_renewal_leave_store(&puppets[0].store);
     unit_turn();
-    assert_non_null(twin()); /* something is on its way */
-    twin()->late = false;
+    assert_non_null(unit_twin()); /* something is on its way */
+    unit_twin()->late = false;
     unit_turn();
-    assert_null(twin());
+    assert_null(unit_twin());
 }
 
 static void who_leaves_the_store_last_has_its_twin_closed(void **state)
 {
-    latch_lease *lease = keep_held();
+    latch_lease *lease = unit_keep_held();
 
     (void) state;
     latch_lease_drop(lease);
@@ -500,21 +481,21 @@ static void who_leaves_the_store_last_has_its_twin_closed(void **state)
     latch_renewal_leave_store(&puppets[0].store);
     assert_true(unit_is_woken());
     unit_turn();
-    assert_null(twin());
+    assert_null(unit_twin());
     latch_renewal_leave_store(&puppets[0].store);
 }
 
 static void what_is_in_flight_ends_with_the_engine(void **state)
 {
-    latch_lease *lease = keep_held(), *other = puppet_own_lease(1, "o");
+    latch_lease *lease = unit_keep_held(), *other = puppet_own_lease(1, "o");
 
     (void) state;
-    twin()->late = true;
+    unit_twin()->late = true;
     unit_keep(other);
     puppet_twins[1]->late = true;
     assert_int_equal(puppet_run(other, LATCH_ACQUIRE), LATCH_DONE);
     unit_next_turn();
-    assert_int_equal(twin()->requests + puppet_twins[1]->requests, 2);
+    assert_int_equal(unit_twin()->requests + puppet_twins[1]->requests, 2);
     latch_lease_drop(lease);
 }
 
@@ -541,6 +522,8 @@ int main(void)
         UNIT_TURNS_TEST(each_mailbox_gets_its_own_losses),
         UNIT_TURNS_TEST(a_loss_goes_to_the_mailbox_that_was_named_last),
         UNIT_TURNS_TEST(what_was_let_go_is_held_until_its_own_end),
+        UNIT_TURNS_TEST(one_that_is_lost_stays_so_when_it_is_kept_no_longer),
+        UNIT_TURNS_TEST(what_was_renewed_stays_so_when_it_is_kept_no_longer),
         UNIT_TURNS_TEST(what_was_let_go_at_once_leaves_nothing),
         UNIT_TURNS_TEST(what_is_let_go_in_flight_ends_with_its_answer),
         UNIT_TURNS_TEST(a_twin_ends_with_all_that_use_it),

@@ -4,7 +4,6 @@
  * test answers in the server's place.
  */
 #include "keeping.h"
-#include "puppet_store.h"
 
 #define MS LATCH_NS_PER_MS
 #define LOCKS 10
@@ -51,12 +50,6 @@ static latch_lease *keep_held(const char *resource, int64_t ttl_ms)
     return lease;
 }
 
-static int64_t deadline_of(latch_lease *lease)
-{
-    latch_lease_follow(lease, unit.now_ns);
-    return lease->deadline_ns;
-}
-
 /* Takes what the twin has sent, and answers a millisecond later. */
 static void answer(const char *text)
 {
@@ -68,7 +61,7 @@ static void answer(const char *text)
 /* It was renewed by what was answered now. */
 static void expect_renewed(latch_lease *lease, int64_t ttl_ms)
 {
-    assert_int_equal(deadline_of(lease), unit.now_ns + (ttl_ms - 1) * MS);
+    assert_int_equal(unit_deadline_of(lease), unit.now_ns + (ttl_ms - 1) * MS);
 }
 
 /* The twin uses it from the turn on that finds it made. */
@@ -154,6 +147,23 @@ static void all_go_together_when_the_server_is_back(void **state)
     assert_false(redis_wire_is_wanted());
 }
 
+static void all_that_are_due_go_in_one_packet(void **state)
+{
+    size_t sent;
+
+    (void) state;
+    keep_many();
+    await_connection(0);
+    answer("+OK\r\n");
+    for (int round = 0; round < 2; round++) {
+        answer(RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED RENEWED);
+        sent = unit_calls.sent;
+        pass_ms(TTL_MS / 3);
+        assert_int_equal(unit_calls.sent, sent + 1);
+        assert_true(unit_is_renewing());
+    }
+}
+
 static void the_least_patient_one_decides_how_long_a_connection_is_awaited(void **state)
 {
     latch_lease *patient, *impatient;
@@ -179,45 +189,44 @@ static void the_least_patient_one_decides_how_long_a_connection_is_awaited(void 
 /* ---- Answers that are late --------------------------------------------------------------------
  */
 
+/* Has two sent for which a connection has to be made first; returns when that was. */
+static int64_t send_two(latch_lease *leases[2], int64_t first_ttl_ms, int64_t second_ttl_ms)
+{
+    store = redis_wire_open("?read_timeout=60");
+    leases[0] = keep_held("first", first_ttl_ms);
+    leases[1] = keep_held("second", second_ttl_ms);
+    pass_ms(first_ttl_ms / 3); /* the second one goes along, and finds the connection made */
+    await_connection(0);
+    return unit.now_ns;
+}
+
 static void a_short_ttl_ends_no_connection_that_is_slow(void **state)
 {
-    latch_lease *brief, *other;
-    int64_t sent_ns;
+    latch_lease *leases[2];
+    int64_t sent_ns = send_two(leases, 300, 600);
 
     (void) state;
-    store = redis_wire_open("?read_timeout=60");
-    brief = keep_held("brief", 300);
-    other = keep_held("other", 600);
-    pass_ms(100); /* the other one goes along, and finds the connection made */
-    await_connection(0);
-    sent_ns = unit.now_ns;
     pass_ms(160);
     assert_false(redis_wire_is_wanted());
     answer(RENEWED RENEWED);
-    assert_int_equal(deadline_of(brief), sent_ns + 300 * MS);
-    assert_int_equal(deadline_of(other), sent_ns + (600 - 1) * MS);
+    assert_int_equal(unit_deadline_of(leases[0]), sent_ns + 300 * MS);
+    assert_int_equal(unit_deadline_of(leases[1]), sent_ns + (600 - 1) * MS);
 }
 
 static void a_connection_on_which_others_are_answered_is_not_given_up(void **state)
 {
-    latch_lease *first, *second;
-    int64_t sent_ns;
+    latch_lease *leases[2];
+    int64_t sent_ns = send_two(leases, 900, 900);
 
     (void) state;
-    store = redis_wire_open("?read_timeout=60");
-    first = keep_held("first", 900);
-    second = keep_held("second", 900);
-    pass_ms(300); /* the second one finds the connection made, and is sent before the first */
-    await_connection(0);
-    sent_ns = unit.now_ns;
     pass_ms(200);
-    answer(RENEWED);
-    assert_int_equal(deadline_of(second), sent_ns + (900 - 1) * MS);
+    answer(RENEWED); /* to the second one, which was sent before the first */
+    assert_int_equal(unit_deadline_of(leases[1]), sent_ns + (900 - 1) * MS);
     pass_ms(150); /* 351 since they were sent */
     assert_false(redis_wire_is_wanted());
     redis_wire_answer(RENEWED);
     pass_ms(1);
-    assert_int_equal(deadline_of(first), sent_ns + 900 * MS);
+    assert_int_equal(unit_deadline_of(leases[0]), sent_ns + 900 * MS);
     unit_expect_no_loss();
 }
 
@@ -239,21 +248,17 @@ static void a_dead_connection_is_replaced_in_time_for_another_try(void **state)
 
 static void who_is_patient_gets_the_new_connection_as_well(void **state)
 {
-    latch_lease *lease, *patient;
+    latch_lease *leases[2]; /* of which the second is the patient one */
 
     (void) state;
-    store = redis_wire_open("?read_timeout=60");
-    lease = keep_held("r", 1500);
-    patient = keep_held("patient", 3000);
-    pass_ms(500); /* it goes along */
-    await_connection(0);
+    send_two(leases, 1500, 3000);
     redis_wire_take_command();
     assert_int_equal(await_connection(500), 500);
     answer(RENEWED);
-    expect_renewed(patient, 3000);
+    expect_renewed(leases[1], 3000);
     pass_ms(22);
     answer(RENEWED);
-    expect_renewed(lease, 1500);
+    expect_renewed(leases[0], 1500);
     assert_false(redis_wire_is_wanted());
 }
 
@@ -298,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         OUTAGE_TEST(one_attempt_to_connect_is_made_for_all_and_then_one_in_each_pause),
         OUTAGE_TEST(all_go_together_when_the_server_is_back),
+        OUTAGE_TEST(all_that_are_due_go_in_one_packet),
         OUTAGE_TEST(the_least_patient_one_decides_how_long_a_connection_is_awaited),
         OUTAGE_TEST(a_short_ttl_ends_no_connection_that_is_slow),
         OUTAGE_TEST(a_connection_on_which_others_are_answered_is_not_given_up),

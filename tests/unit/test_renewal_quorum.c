@@ -3,10 +3,8 @@
  * turn.
  */
 #include "keeping.h"
-#include "puppet_store.h"
 
 #define MS LATCH_NS_PER_MS
-#define GONE "somebody else holds it, or nobody does any more"
 
 /* For so long a hold of a TTL of 10 s is certain. */
 #define CERTAIN_NS (PUPPET_TTL_MS * MS - PUPPET_TTL_MS * MS / 100 - 2 * MS)
@@ -26,29 +24,11 @@ static latch_lease *keep_held(const char *resource)
     return lease;
 }
 
-static int64_t deadline_of(latch_lease *lease)
-{
-    latch_lease_follow(lease, unit.now_ns);
-    return lease->deadline_ns;
-}
-
 static void answer_by(puppet_answer first, puppet_answer second, puppet_answer third)
 {
     puppet_twins[0]->answer = first;
     puppet_twins[1]->answer = second;
     puppet_twins[2]->answer = third;
-}
-
-static void expect_loss(latch_lease *lease, const char *reason)
-{
-    latch_loss loss;
-
-    unit_expect_notices(1);
-    assert_true(latch_mailbox_read(unit_mailbox, &loss));
-    assert_ptr_equal(loss.lease, lease);
-    assert_string_equal(loss.reason, reason);
-    assert_false(unit_held(lease));
-    unit_expect_no_loss();
 }
 
 /* ---- Acquiring --------------------------------------------------------------------------------
@@ -132,7 +112,7 @@ static void all_members_are_renewed_by_twins(void **state)
     for (size_t count = 1; count <= 5; count++) {
         unit_next_turn();
         assert_int_equal(unit.now_ns, begun_ns + (int64_t) count * (CERTAIN_NS / 3));
-        assert_int_equal(deadline_of(lease), unit.now_ns + CERTAIN_NS);
+        assert_int_equal(unit_deadline_of(lease), unit.now_ns + CERTAIN_NS);
         for (size_t at = 0; at < 3; at++) {
             assert_int_equal(puppet_twins[at]->requests, count);
             assert_int_equal(puppet_twins[at]->last, LATCH_REFRESH);
@@ -214,7 +194,7 @@ static void it_is_certain_for_as_long_as_the_earliest_member(void **state)
     unit.now_ns += 1000 * MS;
     puppet_twins[1]->late = false;
     unit_turn();
-    assert_int_equal(deadline_of(lease), sent_ns + CERTAIN_NS);
+    assert_int_equal(unit_deadline_of(lease), sent_ns + CERTAIN_NS);
 }
 
 static void two_that_fail_are_asked_again_until_the_end(void **state)
@@ -228,7 +208,7 @@ static void two_that_fail_are_asked_again_until_the_end(void **state)
     assert_true(puppet_twins[0]->requests > 10);
     assert_int_equal(puppet_twins[1]->last, LATCH_REFRESH); /* and nothing was given back */
     unit_turns_for(1);
-    expect_loss(lease, "it could not be renewed in time: as the puppet says");
+    unit_expect_loss(lease, "it could not be renewed in time: as the puppet says");
     assert_int_equal(unit_turns_for(60000), 0);
     assert_int_equal(puppet_twins[1]->last, LATCH_REFRESH);
     assert_int_equal(puppet_count_held(), 3);
@@ -243,7 +223,7 @@ static void two_that_fail_for_a_while_do_not_matter(void **state)
     unit_turns_for(8000);
     answer_by(PUPPET_YES, PUPPET_FAILS, PUPPET_YES);
     unit_next_turn();
-    assert_int_equal(deadline_of(lease), unit.now_ns + CERTAIN_NS);
+    assert_int_equal(unit_deadline_of(lease), unit.now_ns + CERTAIN_NS);
     unit_turns_for(60000);
     assert_true(unit_held(lease));
     unit_expect_no_loss();
@@ -257,7 +237,7 @@ static void two_that_refuse_are_a_loss_at_once(void **state)
     answer_by(PUPPET_LOSES, PUPPET_YES, PUPPET_NO);
     puppet_twins[1]->late = true;
     unit_next_turn();
-    expect_loss(lease, GONE);
+    unit_expect_loss(lease, UNIT_GONE);
     puppet_twins[1]->late = false;
     answer_by(PUPPET_YES, PUPPET_YES, PUPPET_YES);
     unit_turn();
@@ -281,7 +261,7 @@ static void one_that_refuses_and_one_that_fails_are_no_loss_yet(void **state)
     unit_expect_no_loss();
     answer_by(PUPPET_YES, PUPPET_LOSES, PUPPET_FAILS);
     unit_turns_for(60000);
-    expect_loss(lease, "it could not be renewed in time: as the puppet says");
+    unit_expect_loss(lease, "it could not be renewed in time: as the puppet says");
 }
 
 static void the_last_answer_may_decide(void **state)
@@ -299,16 +279,16 @@ static void the_last_answer_may_decide(void **state)
         sent_ns = unit.now_ns;
         unit.now_ns += 100 * MS;
         unit_turn();
-        assert_int_equal(deadline_of(lease), begun_ns + CERTAIN_NS);
+        assert_int_equal(unit_deadline_of(lease), begun_ns + CERTAIN_NS);
         puppet_twins[1]->late = false;
         unit_turn();
         assert_int_equal(unit_held(lease), last[at] != PUPPET_LOSES);
         if (last[at] == PUPPET_YES) {
-            assert_int_equal(deadline_of(lease), sent_ns + CERTAIN_NS);
+            assert_int_equal(unit_deadline_of(lease), sent_ns + CERTAIN_NS);
         } else if (last[at] == PUPPET_FAILS) {
-            assert_int_equal(deadline_of(lease), begun_ns + CERTAIN_NS);
+            assert_int_equal(unit_deadline_of(lease), begun_ns + CERTAIN_NS);
         } else {
-            expect_loss(lease, GONE);
+            unit_expect_loss(lease, UNIT_GONE);
         }
         answer_by(PUPPET_YES, PUPPET_YES, PUPPET_YES);
         unit_release(lease);
@@ -325,7 +305,7 @@ static void two_that_are_silent_are_a_loss_in_time(void **state)
     unit_turns_for(CERTAIN_NS / MS - 1);
     assert_true(unit_held(lease));
     unit_turns_for(1);
-    expect_loss(lease, "it could not be renewed in time: its store has not answered");
+    unit_expect_loss(lease, "it could not be renewed in time: its store has not answered");
     puppet_twins[0]->late = puppet_twins[1]->late = false;
     unit_turn();
     assert_false(unit_held(lease));
@@ -348,7 +328,43 @@ static void locks_of_a_combined_store_share_its_twin(void **state)
     answer_by(PUPPET_LOSES, PUPPET_LOSES, PUPPET_LOSES);
     unit_release(lease);
     unit_next_turn();
-    expect_loss(other, GONE);
+    unit_expect_loss(other, UNIT_GONE);
+}
+
+/* By one lease in the twin, as by one in the store: it has one token. */
+static void a_member_that_stands_there_twice_is_renewed_once(void **state)
+{
+    latch_store *const members[] = {&puppets[0].store, &puppets[1].store, &puppets[0].store};
+    const latch_store_options options = {.strategy = &latch_consensus,
+                                         .members = members,
+                                         .member_count = 3};
+    latch_store *store = latch_store_open(unit.engine, "combined", &options, &unit.error);
+    latch_lease lease, parts[2], *leaves[LATCH_DESCRIPTORS_MAX];
+    const latch_renewal *renewal;
+
+    (void) state;
+    for (size_t at = 0; at < 2; at++) {
+        latch_lease_init(&parts[at], &puppets[at].store, "r", 1);
+        assert_int_equal(latch_lease_make_token(&parts[at], &unit.error), LATCH_DONE);
+    }
+    latch_lease_init(&lease, store, "r", 1);
+    assert_int_equal(latch_lease_join(&lease,
+                                      (latch_member[]){{parts, 0}, {parts + 1, 0}, {parts, 0}},
+                                      &unit.error),
+                     LATCH_DONE);
+    unit_keep(&lease);
+    renewal = LATCH_CONTAINER(unit.engine->renewer->renewals.next, latch_renewal, link);
+    assert_int_equal(latch_lease_leaves(renewal->twin_lease, leaves, LATCH_DESCRIPTORS_MAX), 2);
+    assert_int_equal(puppet_run(&lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_turns_for(3 * PUPPET_TTL_MS);
+    assert_true(unit_held(&lease));
+    assert_string_equal(leaves[0]->token, parts[0].token);
+    assert_string_equal(leaves[1]->token, parts[1].token);
+    unit_release(&lease);
+    latch_lease_drop(&lease);
+    latch_lease_drop(&parts[0]);
+    latch_lease_drop(&parts[1]);
+    latch_store_close(store);
 }
 
 /* Ends, by the teardown, with something in flight and something behind that. */
@@ -466,6 +482,7 @@ int main(void)
         UNIT_TURNS_TEST(the_last_answer_may_decide),
         UNIT_TURNS_TEST(two_that_are_silent_are_a_loss_in_time),
         UNIT_TURNS_TEST(locks_of_a_combined_store_share_its_twin),
+        UNIT_TURNS_TEST(a_member_that_stands_there_twice_is_renewed_once),
         UNIT_TURNS_TEST(what_is_in_flight_ends_with_the_engine),
         UNIT_TURNS_TEST(a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread),
         UNIT_TURNS_TEST(a_member_without_a_twin_cannot_be_kept),

@@ -132,6 +132,18 @@ static void what_does_not_is_a_loss_at_the_deadline_with_its_reason(void **state
     }
 }
 
+/* Its connection takes longer to be made than the lease lasts. */
+static void why_one_was_lost_whose_first_renewal_has_not_ended_is_told(void **state)
+{
+    latch_store *store = redis_open("redis://127.0.0.1:%d/1", unit_redis.port);
+
+    (void) state;
+    keep_held(store, SHORT_TTL_MS);
+    redis_hold_server();
+    assert_non_null(strstr(unit_await_loss().reason, "could not be renewed in time"));
+    redis_let_server_go();
+}
+
 static void a_server_that_forgets_its_scripts_is_told_again(void **state)
 {
     latch_lease *lease = keep_held(unit.store, 3 * SHORT_TTL_MS);
@@ -303,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT_RENEWAL_TEST(what_passes_before_the_deadline_is_survived),
         UNIT_RENEWAL_TEST(what_does_not_is_a_loss_at_the_deadline_with_its_reason),
+        UNIT_RENEWAL_TEST(why_one_was_lost_whose_first_renewal_has_not_ended_is_told),
         UNIT_RENEWAL_TEST(a_server_that_forgets_its_scripts_is_told_again),
         UNIT_RENEWAL_TEST(connections_that_are_cut_are_made_anew),
         UNIT_RENEWAL_TEST(a_server_that_has_forgotten_everything_has_lost_it),

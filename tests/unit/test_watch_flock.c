@@ -150,35 +150,6 @@ static void a_watch_keeps_neither_the_file_nor_the_lock(void **state)
     UNIT_CHECK(unit_count_descriptors() == descriptors - 1);
 }
 
-static void what_is_not_held_is_not_watched(void **state)
-{
-    (void) state;
-    UNIT_CHECK(!unit_watch_begin(&watch, lease));
-    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_release(lease);
-    UNIT_CHECK(!unit_watch_begin(&watch, lease));
-}
-
-static void watch_in_child(unit_process *self, void *argument)
-{
-    latch_watch own;
-
-    (void) self;
-    (void) argument;
-    UNIT_CHECK(!unit_watch_begin(&own, lease));
-}
-
-static void a_child_watches_nothing_of_its_parents(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    hold_and_watch(LATCH_ACQUIRE);
-    child = unit_fork(watch_in_child, NULL);
-    unit_join(&child);
-    UNIT_CHECK(!unit_watch_tells(&watch));
-}
-
 /* A server that does not answer would hold the thread up. */
 static void nothing_is_watched_on_a_network_file_system(void **state)
 {
@@ -190,16 +161,6 @@ static void nothing_is_watched_on_a_network_file_system(void **state)
     latch_lease_init(lease, unit.store, "r", 1);
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(!unit_watch_begin(&watch, lease));
-}
-
-static void a_watch_does_without_memory(void **state)
-{
-    (void) state;
-    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    unit.fail_at = unit.allocations + 1;
-    UNIT_CHECK(!unit_watch_begin(&watch, lease));
-    UNIT_CHECK(unit_held(lease));
-    UNIT_CHECK(unit_watch_begin(&watch, lease));
 }
 
 /* ---- By the renewal thread */

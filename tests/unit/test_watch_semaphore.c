@@ -160,45 +160,6 @@ static void one_that_is_closed_to_us_is_no_loss(void **state)
     UNIT_CHECK(!unit_watch_tells(&watch));
 }
 
-static void what_is_not_held_is_not_watched(void **state)
-{
-    (void) state;
-    UNIT_CHECK(!unit_watch_begin(&watch, lease));
-    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_release(lease);
-    UNIT_CHECK(!unit_watch_begin(&watch, lease));
-}
-
-static void watch_in_child(unit_process *self, void *argument)
-{
-    latch_watch own;
-
-    (void) self;
-    (void) argument;
-    UNIT_CHECK(!unit_watch_begin(&own, lease));
-}
-
-static void a_child_watches_nothing_of_its_parents(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    hold_and_watch();
-    child = unit_fork(watch_in_child, NULL);
-    unit_join(&child);
-    UNIT_CHECK(!unit_watch_tells(&watch));
-}
-
-static void a_watch_does_without_memory(void **state)
-{
-    (void) state;
-    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    unit.fail_at = unit.allocations + 1;
-    UNIT_CHECK(!unit_watch_begin(&watch, lease));
-    UNIT_CHECK(unit_held(lease));
-    UNIT_CHECK(unit_watch_begin(&watch, lease));
-}
-
 /* ---- By the renewal thread */
 
 static latch_lease *sentinel; /* whose loss tells that the thread has looked after the others */

@@ -57,6 +57,20 @@ foreach ($endings as $name => [$ending, $end]) {
     }
 }
 
+/* When the script has ended there is nothing to be kept from going on: a loss is told, and nothing is thrown. */
+$child = fork(function (ParentLine $parent) use ($server) {
+    ini_set('latch.throw_on_lost', 1);
+    $lock = short_lock($server)->keepAlive()->onLost(fn () => $parent->say('told'));
+    check($lock->acquire(), 'acquired');
+    register_shutdown_function(function () use ($server, $lock) {
+        $server->command('DEL', 'r');
+        wait_until(fn () => !$lock->isHeld(), 'it is lost');
+    });
+    return 0;
+});
+$child->hear_exactly('told');
+check_same('exit 0', $child->ending(), 'lost when the script has ended');
+
 /* When the server does not answer, the end is not held up beyond what a release may take. */
 $proxy = new Latch\Tests\RedisProxy($server);
 $begun = hrtime(true);

@@ -14,7 +14,7 @@ $losses = new Losses();
 $logger = new Logger();
 
 $keep = fn (Lock $lock) => $lock->keepAlive()->onLost($losses->note('lost'));
-foreach ([
+$ways = [
     'then serialised' => function (Lock $lock, Key $key) use ($keep): string {
         $keep($lock);
         return serialize($key);
@@ -24,7 +24,8 @@ foreach ([
         $keep($lock);
         return $serialised;
     },
-] as $when => $hand_over) {
+];
+foreach ($ways as $when => $hand_over) {
     $lock = $factory->createLockFromKey($key = new Key('r'), 2, false);
     check($lock->acquire(), "$when: acquired");
     $serialised = $hand_over($lock, $key);
@@ -54,6 +55,21 @@ foreach ([
     $lock->setLogger($logger);
     $lock->release();
     check_same(['debug: Successfully released the "<r>" lock.'], $logger->take(), "$when: the release is none of a lost lock");
+}
+
+/* Who got it need not be a child of this process; and the key knows how long the lock is held by now. */
+foreach ($ways as $when => $hand_over) {
+    $lock = $factory->createLockFromKey($key = new Key('r'), 1, false);
+    $begun = hrtime(true);
+    check($lock->acquire(), "$when: acquired");
+    $hand_over($lock, $key);
+    wait_until(fn () => hrtime(true) > $begun + 1e9, "$when: longer than its first time");
+    check(!$key->isExpired() && !unserialize(serialize($key))->isExpired(), "$when: the key's time goes on");
+    $server->command('DEL', 'r');
+    wait_until(fn () => !$lock->isHeld(), "$when: it is gone");
+    usleep(100000);
+    check_same([], $losses->told, "$when: losses, with no child");
+    $lock->release();
 }
 
 /* Who gets a key can keep its lock. */

@@ -52,6 +52,12 @@ foreach ($doings as $doing => $do) {
     wait_until(fn () => $losses->told !== [], "$doing: the second loss is told");
     $losses->await('first', 'second');
     check_same($before + 2, $lost(), "$doing: lost twice");
+
+    /* What is acquired after a loss is released as any other lock. */
+    check($lock->acquire(), "$doing: acquired for the third time");
+    $logger->take();
+    $lock->release();
+    check_same(['debug: Successfully released the "<r>" lock.'], $logger->take(), "$doing: the release of what is held");
 }
 
 /* Without keepAlive() a lock is lost when its time is over; it may be refreshed until then. */
@@ -76,6 +82,22 @@ foreach ($finds as $find) {
 }
 check_same($before + 2, $lost(), 'lost when it was found');
 
+/* Of one loss all Locks that share it are told, but it is logged and counted once. */
+$before = $lost();
+$lock = short_lock($server)->keepAlive()->onLost($losses->note('shared'));
+$clone = clone $lock;
+foreach ([$lock, $clone] as $one) {
+    $one->setLogger($logger);
+}
+check($lock->acquire(), 'acquired by one of two');
+$logger->take();
+$server->command('DEL', 'r');
+$losses->await('shared', 'shared');
+check_same(1, count(preg_grep('/ was lost\./', $logger->take())), 'logged once');
+check_same($before + 1, $lost(), 'lost once');
+unset($clone, $one);
+$before = $lost();
+
 /* What was released is not lost. */
 $lock = short_lock($server, ttl: 0.3)->keepAlive()->onLost($losses->note('released'));
 for ($times = 0; $times < 100; $times++) {
@@ -91,7 +113,7 @@ $holder->acquire();
 check(!$lock->acquire(), 'refused');
 usleep(400000);
 check_same([], $losses->told, 'losses of what was refused');
-check_same($before + 2, $lost(), 'lost in the end');
+check_same($before, $lost(), 'lost in the end');
 echo "done\n";
 --EXPECT--
 done

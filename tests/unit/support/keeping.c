@@ -1,14 +1,13 @@
 /* Kept leases in tests: see keeping.h. */
 #include "keeping.h"
 
-#include "puppet_store.h"
-
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 latch_mailbox *unit_mailbox;
+int64_t unit_begun_ns;
 
 static _Atomic int notices;
 static bool is_standing_in;
@@ -93,8 +92,26 @@ void unit_expect_no_loss(void)
     UNIT_CHECK(notices == 0);
 }
 
+void unit_expect_loss(latch_lease *lease, const char *reason)
+{
+    latch_loss loss;
+
+    unit_expect_notices(1);
+    UNIT_CHECK(latch_mailbox_read(unit_mailbox, &loss));
+    UNIT_CHECK(loss.lease == lease);
+    assert_string_equal(loss.reason, reason);
+    UNIT_CHECK(!unit_held(lease));
+    unit_expect_no_loss();
+}
+
 /* ---- What is known of a lease -----------------------------------------------------------------
  */
+
+int64_t unit_deadline_of(latch_lease *lease)
+{
+    latch_lease_follow(lease, unit_now_ns());
+    return lease->deadline_ns;
+}
 
 static unsigned count_failures(const latch_lease *lease, char *reason, size_t size)
 {
@@ -223,4 +240,39 @@ bool unit_is_woken(void)
     uint64_t count;
 
     return read(unit.engine->renewer->wake.fd, &count, sizeof(count)) > 0;
+}
+
+latch_lease *unit_keep_held_as(latch_keep keep)
+{
+    latch_lease *lease = puppet_own_lease(0, "r");
+
+    unit_keep_as(lease, keep);
+    unit_begun_ns = unit_now_ns();
+    UNIT_CHECK(puppet_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    return lease;
+}
+
+latch_lease *unit_keep_held(void)
+{
+    return unit_keep_held_as((latch_keep) UNIT_KEEP);
+}
+
+puppet_store *unit_twin(void)
+{
+    return puppet_twins[0];
+}
+
+int64_t unit_send_late(void)
+{
+    unit_twin()->late = true;
+    unit_next_turn();
+    UNIT_CHECK(unit_twin()->requests == 1);
+    return unit.now_ns;
+}
+
+void unit_answer_now(puppet_answer answer)
+{
+    unit_twin()->answer = answer;
+    unit_twin()->late = false;
+    unit_turn();
 }

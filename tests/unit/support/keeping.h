@@ -2,6 +2,7 @@
 #ifndef UNIT_KEEPING_H
 #define UNIT_KEEPING_H
 
+#include "puppet_store.h"
 #include "redis_store.h"
 
 #include "renewal.h"
@@ -27,8 +28,14 @@ void unit_keep(latch_lease *lease);
 latch_loss unit_await_loss(void);
 /* None is to be read. */
 void unit_expect_no_loss(void);
+/* The loss of that lease is to be read, and is the only one. */
+void unit_expect_loss(latch_lease *lease, const char *reason);
+/* The reason where the store says so. */
+#define UNIT_GONE "somebody else holds it, or nobody does any more"
 /* Has it been said so often since the last time that there is something to read? */
 void unit_expect_notices(int count);
+/* Until when it is held, as far as the thread knows. */
+int64_t unit_deadline_of(latch_lease *lease);
 /* Returns when a renewal has failed since the last one that did not, and why; it is held still. */
 const char *unit_await_failure(latch_lease *lease);
 /* Returns when it is held for longer than now, by a renewal; fails when it is lost. */
@@ -54,6 +61,17 @@ void unit_next_turn(void);
 int unit_turns_for(int64_t ms);
 /* Was the thread woken since it was asked last? */
 bool unit_is_woken(void);
+
+/* A new lease in the first puppet, which holds for PUPPET_TTL_MS and is kept; and since when. */
+latch_lease *unit_keep_held_as(latch_keep keep);
+latch_lease *unit_keep_held(void);
+extern int64_t unit_begun_ns;
+/* By which it is renewed; NULL while there is none. */
+puppet_store *unit_twin(void);
+/* Lets its first renewal be sent, which is not answered yet; returns when that was. */
+int64_t unit_send_late(void);
+/* Has a renewal answered that was late, and those after it. */
+void unit_answer_now(puppet_answer answer);
 
 #define UNIT_TURNS_TEST(test)                                                                      \
     cmocka_unit_test_setup_teardown(test, unit_turns_setup, unit_turns_teardown)

@@ -47,20 +47,10 @@ static latch_status answer(latch_op *op)
     return LATCH_ERROR_ARGUMENT;
 }
 
-static int place_of(const puppet_store *puppet)
-{
-    int place = 0;
-
-    while (puppet != &puppets[place] && puppet != puppet_twins[place]) {
-        place++;
-    }
-    return place;
-}
-
 /* Each has a time-out of its own: 1 s, 2 s, ... */
 static int64_t wake_of(const puppet_store *puppet)
 {
-    return unit.now_ns + (1 + place_of(puppet)) * LATCH_NS_PER_S;
+    return unit.now_ns + (1 + puppet->place) * LATCH_NS_PER_S;
 }
 
 static latch_status puppet_begin(latch_op *op)
@@ -75,7 +65,7 @@ static latch_status puppet_begin(latch_op *op)
     if (puppet->late && (!op->request.detach || puppet->is_cut_off)
         && (op->request.kind != LATCH_RELEASE || op->mode_before != LATCH_FREE)) {
         op->state = &puppet->spoken;
-        op->fd = 10 + place_of(puppet);
+        op->fd = 10 + puppet->place;
         op->events = POLLIN;
         op->wake_ns = wake_of(puppet);
         /* A release that is not awaited is the store's from its beginning: it will be sent. */
@@ -134,14 +124,21 @@ static latch_store *puppet_twin(const latch_store *store, latch_error *error)
 
     if (twin != NULL) {
         ((puppet_store *) twin)->started_ns = INT64_MIN;
-        puppet_twins[(const puppet_store *) store - puppets] = (puppet_store *) twin;
+        int place = ((const puppet_store *) store)->place;
+
+        ((puppet_store *) twin)->place = place;
+        puppet_twins[place] = (puppet_store *) twin;
     }
     return twin;
 }
 
 static void puppet_close(latch_store *store)
 {
-    puppet_twins[place_of((puppet_store *) store)] = NULL;
+    puppet_store *twin = (puppet_store *) store;
+
+    if (puppet_twins[twin->place] == twin) {
+        puppet_twins[twin->place] = NULL;
+    }
 }
 
 static const latch_store_class puppet_class = {
@@ -183,6 +180,7 @@ int unit_setup_puppets(size_t count, const latch_strategy *strategy)
         puppets[at].store.info = &puppet_class.info;
         puppets[at].store.engine = unit.engine;
         puppets[at].started_ns = INT64_MIN;
+        puppets[at].place = (int) at;
         members[at] = &puppets[at].store;
     }
     unit.store = latch_store_open(unit.engine, "combined", &options, &unit.error);
@@ -263,9 +261,17 @@ latch_request puppet_request(latch_op_kind kind)
     return request;
 }
 
+latch_status puppet_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms)
+{
+    latch_request request = unit_request(kind);
+
+    request.ttl_ms = ttl_ms;
+    return unit_run_request(lease, request);
+}
+
 latch_status puppet_run(latch_lease *lease, latch_op_kind kind)
 {
-    return unit_run_request(lease, puppet_request(kind));
+    return puppet_run_for(lease, kind, PUPPET_TTL_MS);
 }
 
 void puppet_speak(size_t puppet)

@@ -22,6 +22,7 @@ typedef enum puppet_answer {
 typedef struct puppet_store {
     latch_store store;
     latch_store_info info;
+    int place; /* in `puppets`; a twin's: of the one whose it is */
     puppet_answer answer;
     bool late;       /* it answers not before puppet_speak() */
     bool is_clingy;  /* what is in flight cannot be left, and a cancel takes a step */
@@ -53,10 +54,11 @@ latch_lease *puppet_own_lease(size_t puppet, const char *resource);
 /* The part of it that is in a puppet. */
 latch_lease *puppet_part(const latch_lease *lease, size_t puppet);
 
-/* With a TTL of 10 s. */
+/* With a TTL of 10 s, or of so much. */
 #define PUPPET_TTL_MS INT64_C(10000)
 latch_request puppet_request(latch_op_kind kind);
 latch_status puppet_run(latch_lease *lease, latch_op_kind kind);
+latch_status puppet_run_for(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms);
 
 /* What it was asked is answered now, and what it is asked from now on at once. */
 void puppet_speak(size_t puppet);

@@ -20,6 +20,7 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*body)(void *), void *argument);
 void *__real_calloc(size_t count, size_t size);
 ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __real_send(int fd, const void *bytes, size_t size, int flags);
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
                        struct addrinfo **addresses);
 void __real_freeaddrinfo(struct addrinfo *addresses);
@@ -33,6 +34,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*body)(void *), void *argument);
 void *__wrap_calloc(size_t count, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_send(int fd, const void *bytes, size_t size, int flags);
 int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
                        struct addrinfo **addresses);
 void __wrap_freeaddrinfo(struct addrinfo *addresses);
@@ -111,7 +113,8 @@ void unit_reset_calls(void)
     unit_calls.before_write = NULL;
     unit_calls.no_eventfd = unit_calls.no_threads = unit_calls.no_calloc = false;
     unit_calls.file_system = 0;
-    unit_calls.opened = unit_calls.started = unit_calls.written = unit_calls.address_lists = 0;
+    unit_calls.opened = unit_calls.started = unit_calls.written = unit_calls.sent = 0;
+    unit_calls.address_lists = 0;
 }
 
 ssize_t __wrap_write(int fd, const void *bytes, size_t size)
@@ -123,6 +126,12 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size)
     }
     unit_calls.written++;
     return __real_write(fd, bytes, size);
+}
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t size, int flags)
+{
+    unit_calls.sent++;
+    return __real_send(fd, bytes, size, flags);
 }
 
 int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,

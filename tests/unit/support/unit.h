@@ -199,6 +199,7 @@ typedef struct unit_system {
     _Atomic size_t opened;                /* calls of open() */
     _Atomic size_t started;               /* threads */
     _Atomic size_t written;               /* calls of write() */
+    _Atomic size_t sent;                  /* calls of send() */
     _Atomic size_t address_lists;         /* of getaddrinfo() that were not freed yet */
 } unit_system;
 

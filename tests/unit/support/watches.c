@@ -43,6 +43,59 @@ void unit_watch_await(const latch_watch *watch)
     UNIT_CHECK(has_ended(watch, UNIT_PATIENCE_NS / LATCH_NS_PER_MS));
 }
 
+/* ---- Tests of any store */
+
+void what_is_not_held_is_not_watched(void **state)
+{
+    latch_lease *lease = &unit.leases[0];
+    latch_watch watch;
+
+    (void) state;
+    UNIT_CHECK(!unit_watch_begin(&watch, lease));
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+    UNIT_CHECK(!unit_watch_begin(&watch, lease));
+}
+
+static void watch_in_child(unit_process *self, void *lease)
+{
+    latch_watch own;
+
+    (void) self;
+    UNIT_CHECK(!unit_watch_begin(&own, lease));
+}
+
+void a_child_watches_nothing_of_its_parents(void **state)
+{
+    latch_lease *lease = &unit.leases[0];
+    unit_process child;
+    latch_watch watch;
+
+    (void) state;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(unit_watch_begin(&watch, lease));
+    child = unit_fork(watch_in_child, lease);
+    unit_join(&child);
+    UNIT_CHECK(!unit_watch_tells(&watch));
+    unit_watch_end(&watch);
+}
+
+void a_watch_does_without_memory(void **state)
+{
+    latch_lease *lease = &unit.leases[0];
+    latch_watch watch;
+
+    (void) state;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit.fail_at = unit.allocations + 1;
+    UNIT_CHECK(!unit_watch_begin(&watch, lease));
+    UNIT_CHECK(unit_held(lease) && unit_run(lease, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(unit_watch_begin(&watch, lease));
+    unit_watch_end(&watch);
+}
+
+/* ---- The renewal thread */
+
 static void ring(void *context)
 {
     (void) context;

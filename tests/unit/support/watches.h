@@ -13,6 +13,11 @@ bool unit_watch_tells(const latch_watch *watch);
 /* Returns when it would. */
 void unit_watch_await(const latch_watch *watch);
 
+/* Tests of any store, on the first lease of the test, which is not held yet. */
+void what_is_not_held_is_not_watched(void **state);
+void a_child_watches_nothing_of_its_parents(void **state);
+void a_watch_does_without_memory(void **state);
+
 /* The renewal thread itself: a mailbox for a test, and its end, which drops all leases. */
 void unit_losses_open(void);
 void unit_losses_close(void);

@@ -1,9 +1,8 @@
-/* Kept leases in combined stores of Redis stores: databases of one server, as servers are. */
-#include "redis_store.h"
-
-#include "store/store.h"
-
-#include <unistd.h>
+/*
+ * Kept leases in a combined store of combined stores of Redis stores: databases of one server, as
+ * servers are.
+ */
+#include "keeping.h"
 
 #define TTL_MS INT64_C(600)
 #define MEMBERS 3
@@ -12,13 +11,7 @@
 static struct {
     latch_store *members[MEMBERS], *inner_members[MEMBERS], *inner, *outer;
     latch_lease lease, parts[MEMBERS], inner_parts[MEMBERS];
-    latch_mailbox *mailbox;
 } world;
-
-static void ignore(void *context)
-{
-    (void) context;
-}
 
 static latch_store *combine(latch_store **members)
 {
@@ -59,8 +52,7 @@ static int setup(void **state)
     latch_lease_init(&world.lease, world.outer, "r", 1);
     join(&world.parts[0], world.inner_parts);
     join(&world.lease, world.parts);
-    world.mailbox = latch_mailbox_open(unit.engine, ignore, NULL);
-    return world.mailbox != NULL ? 0 : -1;
+    return unit_open_mailbox();
 }
 
 static int teardown(void **state)
@@ -74,32 +66,16 @@ static int teardown(void **state)
     }
     latch_store_close(world.outer);
     latch_store_close(world.inner);
-    latch_mailbox_close(world.mailbox);
+    unit_close_mailbox();
     return redis_store_teardown(state);
-}
-
-static void keep(latch_lease *lease)
-{
-    const latch_keep how = {.renew = true, .ttl_ms = MINUTE};
-
-    UNIT_CHECK(latch_lease_keep(lease, world.mailbox, &how, &unit.error) == LATCH_DONE);
-}
-
-static void pass_ms(int64_t ms)
-{
-    int64_t end_ns = unit_now_ns() + ms * LATCH_NS_PER_MS;
-
-    while (unit_now_ns() < end_ns) {
-        usleep(1000);
-    }
 }
 
 static void one_in_combined_stores_of_combined_stores_outlives_its_ttl(void **state)
 {
     (void) state;
-    keep(&world.lease);
+    unit_keep(&world.lease);
     assert_int_equal(redis_run_for(&world.lease, LATCH_ACQUIRE, TTL_MS), LATCH_DONE);
-    pass_ms(3 * TTL_MS);
+    unit_pass_ms(3 * TTL_MS);
     /* Without the others it is held no longer, if the inner one is not. */
     latch_lease_follow(&world.lease, unit_now_ns());
     assert_true(unit_held(&world.parts[0]));
@@ -119,7 +95,7 @@ static void a_promotion_that_failed_leaves_a_reader_less_than_its_ttl(void **sta
 
         assert_int_equal(redis_run(reader, LATCH_ACQUIRE_SHARED), LATCH_DONE);
     }
-    keep(&world.lease);
+    unit_keep(&world.lease);
     assert_int_equal(redis_run_for(&world.lease, LATCH_ACQUIRE, ttl_ms), LATCH_CONFLICT);
     assert_true(unit_held(&world.lease));
     assert_true(world.lease.deadline_ns
@@ -129,14 +105,31 @@ static void a_promotion_that_failed_leaves_a_reader_less_than_its_ttl(void **sta
 
 static void one_without_parts_cannot_be_kept(void **state)
 {
-    const latch_keep how = {.renew = true, .ttl_ms = MINUTE};
+    const latch_keep how = UNIT_KEEP;
     latch_lease lease;
 
     (void) state;
     latch_lease_init(&lease, world.outer, "r", 1);
-    assert_int_equal(latch_lease_keep(&lease, world.mailbox, &how, &unit.error),
+    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &how, &unit.error),
                      LATCH_ERROR_ARGUMENT);
     assert_non_null(strstr(unit.error.message, "has no parts"));
+}
+
+static void one_whose_parts_have_none_cannot_be_kept(void **state)
+{
+    const latch_keep how = UNIT_KEEP;
+    latch_lease lease, parts[MEMBERS];
+
+    (void) state;
+    for (int at = 0; at < MEMBERS; at++) {
+        latch_lease_init(&parts[at], world.members[at], "r", 1);
+    }
+    latch_lease_init(&lease, world.outer, "r", 1);
+    join(&lease, parts);
+    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &how, &unit.error),
+                     LATCH_ERROR_ARGUMENT);
+    assert_non_null(strstr(unit.error.message, "has no parts"));
+    latch_lease_drop(&lease);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -147,6 +140,7 @@ int main(void)
         TEST(one_in_combined_stores_of_combined_stores_outlives_its_ttl),
         TEST(a_promotion_that_failed_leaves_a_reader_less_than_its_ttl),
         TEST(one_without_parts_cannot_be_kept),
+        TEST(one_whose_parts_have_none_cannot_be_kept),
     };
 
     return cmocka_run_group_tests(tests, unit_redis_group_setup, unit_redis_group_teardown);
