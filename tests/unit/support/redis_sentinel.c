@@ -36,7 +36,7 @@ static void write_sentinel(FILE *file, const redis_node *node)
     fprintf(
         file,
         /* It takes up to a second to connect to a new master, which is not to be down meanwhile. */
-        "sentinel down-after-milliseconds %s 1500\nsentinel failover-timeout %s 3000\n"
+        "sentinel down-after-milliseconds %s 4000\nsentinel failover-timeout %s 8000\n"
         "sentinel parallel-syncs %s 2\nsentinel myid %040d\n",
         TRIO_MASTER, TRIO_MASTER, TRIO_MASTER, node->port);
     if (node->password != NULL) {
@@ -273,8 +273,10 @@ latch_store *redis_trio_open(const char *options)
     return store;
 }
 
+/* WAIT is about what its own connection has written last. */
 void redis_trio_await_replicas(redis_node *master)
 {
+    redis_node_ask(master, "PUBLISH in-step ?");
     for (unsigned looks = 0; redis_node_number(master, "WAIT %d 10", NODES - 1) < NODES - 1;) {
         unit_redis_look_again(&looks);
     }

@@ -283,6 +283,9 @@ static void use_in_child(unit_process *self, void *orderly)
 void a_child_that_exits_is_no_loss(void **state)
 {
     (void) state;
+    if (UNIT_TSAN) {
+        skip(); /* it takes a child's thread for the parent's, whose address it has */
+    }
     for (size_t at = 0; at < WATCHED_WAYS; at++) {
         hold_and_keep(watched_stores[at]);
         for (int orderly = 0; orderly < 2; orderly++) {
