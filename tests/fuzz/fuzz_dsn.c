@@ -42,12 +42,22 @@ static void check_error(const latch_error *error)
 
 static void check_options(const redis_options *options)
 {
-    EXPECT((options->host != NULL) != (options->path != NULL));
-    if (options->host != NULL) {
-        EXPECT(*options->host != '\0' && options->port >= 1 && options->port <= 65535);
-    } else {
-        EXPECT(*options->path == '/' && strlen(options->path) < 108 && options->port == 0);
+    EXPECT(options->place_count >= 1);
+    EXPECT(options->place_count == 1 || options->sentinel != NULL);
+    for (size_t at = 0; at < options->place_count; at++) {
+        const redis_place *place = &options->places[at];
+
+        EXPECT((place->host != NULL) != (place->path != NULL));
+        if (place->host != NULL) {
+            EXPECT(*place->host != '\0' && place->port >= 1 && place->port <= 65535);
+        } else {
+            EXPECT(*place->path == '/' && strlen(place->path) < 108 && place->port == 0);
+            EXPECT(options->tls == NULL);
+        }
+        EXPECT(*place->address != '\0');
     }
+    EXPECT(options->sentinel == NULL || *options->sentinel != '\0');
+    EXPECT(options->sentinel_user == NULL || options->sentinel_password != NULL);
     EXPECT(*options->address != '\0' && *options->identity != '\0');
     EXPECT(options->user == NULL || options->password != NULL);
     EXPECT(options->database >= 0);
@@ -59,7 +69,6 @@ static void check_options(const redis_options *options)
     if (options->tls != NULL) {
         const redis_tls_settings *tls = &options->tls->settings;
 
-        EXPECT(options->host != NULL);
         EXPECT(tls->oldest >= 0 && tls->oldest <= tls->newest && tls->newest <= 3);
         EXPECT(tls->verify_depth >= 0 && tls->security_level >= -1 && tls->security_level <= 5);
     }
