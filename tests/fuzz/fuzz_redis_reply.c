@@ -8,7 +8,7 @@
  * - a lock that may have been taken without its taker knowing is given back, and a queue is left
  *   that is waited in no longer; a held lock is not given back;
  * - errors are told in plain text, without password or token;
- * - the store works again as soon as the server does;
+ * - the store works again as soon as the server does, or a while later if it was silent;
  * - nothing is left when it is closed.
  *
  * An input is a script of single letters; what they mean is in play(). There are two holders:
@@ -93,6 +93,12 @@ static void begin_attempt(player *player)
     }
 }
 
+/* The server was not asked, as it had let somebody wait in vain. */
+static bool was_refused_here(const player *player)
+{
+    return strstr(player->error.message, " let others wait in vain") != NULL;
+}
+
 static void conclude(player *player, latch_status status)
 {
     if (LATCH_WANTS(status)) {
@@ -130,7 +136,7 @@ static void ask(player *player, latch_op_kind kind, bool wait, bool detach)
     player->first_command = server.heard;
     memset(&player->error, 0, sizeof(player->error));
     status = latch_op_begin(&player->op, &player->lease, &request, &player->error);
-    if (acquires(&player->op)) {
+    if (acquires(&player->op) && !was_refused_here(player)) {
         begin_attempt(player);
     }
     conclude(player, status);
@@ -404,6 +410,9 @@ static void check_recovery(void)
     finish(&players[0]);
     finish(&players[1]);
     forget(&players[0]);
+    if (now_ns < store->avoided_until_ns) {
+        now_ns = store->avoided_until_ns; /* it had let somebody wait in vain */
+    }
     /* What stood in the socket may have spoiled one more. */
     EXPECT(works(&players[0], LATCH_ACQUIRE) || works(&players[0], LATCH_ACQUIRE));
     EXPECT(players[0].lease.mode == LATCH_EXCLUSIVE);

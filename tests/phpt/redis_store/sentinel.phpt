@@ -24,7 +24,7 @@ $token = $held->getFencingToken();
 
 /* What is renewed goes on being so: through a failover, and the death of the next master. */
 $told = [];
-$kept = $lock('kept', 6.0)->keepAlive()->onLost(function () use (&$told) {
+$kept = $lock('kept', 20.0)->keepAlive()->onLost(function () use (&$told) {
     $told[] = 'lost';
 });
 check($kept->acquire(), 'acquired');
