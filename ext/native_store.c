@@ -483,6 +483,9 @@ PHP_METHOD(Latch_Store_NativeStore, putOffExpiration)
         expire(Z_OBJ_P(ZEND_THIS), key, &request);
         return;
     }
+    if (ttl > 0 && ttl < 0.001) { /* stores count whole milliseconds */
+        php_latch_key_reduce_lifetime(key, ttl);
+    }
     run(Z_OBJ_P(ZEND_THIS), key, &request);
 }
 
