@@ -17,7 +17,7 @@ $peer = $connect();
 $used = [];
 foreach (['', 'app:', '{app}:', 'a}b'] as $prefix) {
     foreach ([$cluster, $peer] as $client) {
-        $client->setOption(RedisCluster::OPT_PREFIX, $prefix);
+        $client->setOption(Redis::OPT_PREFIX, $prefix);
     }
     foreach (['r', 'order-42', 'foo}bar', 'foo{}bar', '{user}:1', 'a{b', "a\0b", ''] as $resource) {
         if ("$prefix$resource" === '') {
@@ -38,14 +38,14 @@ foreach (['', 'app:', '{app}:', 'a}b'] as $prefix) {
 check_same(3, count($used), 'all masters have had locks');
 
 /* Half a hash tag in the prefix would tear a lock and its companions apart. */
-$cluster->setOption(RedisCluster::OPT_PREFIX, 'app{');
+$cluster->setOption(Redis::OPT_PREFIX, 'app{');
 try {
     object_lock($cluster)->acquire();
 } catch (Latch\Exception\LockAcquiringException $e) {
     echo messages($e), "\n";
 }
 foreach ([$cluster, $peer] as $client) {
-    $client->setOption(RedisCluster::OPT_PREFIX, '');
+    $client->setOption(Redis::OPT_PREFIX, '');
 }
 $cluster->multi();
 try {

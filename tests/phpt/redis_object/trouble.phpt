@@ -50,7 +50,7 @@ class ForgetfulRedis extends Redis
 {
     public int $losses = 0;
 
-    public function evalSha($sha, $args = [], $num_keys = 0)
+    public function evalSha($sha, $args = [], $num_keys = 0): mixed
     {
         $answer = parent::evalSha($sha, $args, $num_keys);
         if ($this->losses > 0) {
