@@ -78,6 +78,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis.c
       src/store/redis_age.c
       src/store/redis_call.c
+      src/store/redis_cluster.c
       src/store/redis_connection.c
       src/store/redis_debt.c
       src/store/redis_greeting.c
@@ -86,13 +87,17 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_object.c
       src/store/redis_option_table.c
       src/store/redis_options.c
+      src/store/redis_record.c
       src/store/redis_reply.c
+      src/store/redis_request.c
+      src/store/redis_route.c
       src/store/redis_script.c
       src/store/redis_sentinel.c
       src/store/redis_silence.c
       src/store/redis_slot.c
       src/store/redis_subscription.c
       src/store/redis_tls_options.c
+      src/store/redis_undo.c
       src/store/redis_wait.c
     ]))
   if test -n "$latch_found_redis"; then

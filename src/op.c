@@ -196,7 +196,7 @@ static latch_status end_left(latch_op *op, int64_t now_ns)
         status = latch_op_step(&left->op, now_ns);
     }
     if (status == LATCH_ERROR_STORE && now_ns - left->op.sent_ns >= LATCH_SILENCE_NS) {
-        latch_store_note_silence(lease->store, left->op.sent_ns, now_ns);
+        latch_note_silence(&lease->store->silence, left->op.sent_ns, now_ns);
     }
     if (LATCH_WANTS(status) && op->request.kind != LATCH_RELEASE) {
         op->fd = left->op.fd;

@@ -23,7 +23,8 @@ class RedisStore implements \Latch\SharedLockStoreInterface
      *                           a client object, or where the server is:
      *                           redis://[[user:]password@]host[:port][/database],
      *                           or redis://[[user:]password@]/path/to/socket[/database], or
-     *                           redis:?host[a:26379]&host[b:26379]&sentinel=NAME, and behind a
+     *                           redis:?host[a:26379]&host[b:26379]&sentinel=NAME, or
+     *                           redis://a:6379?host[b:6379]&redis_cluster=1, and behind a
      *                           "?" options: timeout (seconds to connect within, 5), read_timeout
      *                           (seconds within which a command is answered, 5), prefix (of all keys),
      *                           and those of Symfony's connections; valkey: means the same as redis:,

@@ -4,13 +4,15 @@ declare(strict_types=1);
 
 namespace Latch\Benchmark;
 
+use Latch\Tests\RedisClusterServers;
 use Latch\Tests\RedisServer;
 use Latch\Tests\RedisTls;
 
+require_once __DIR__ . '/../../tests/utils/redis_cluster.inc';
 require_once __DIR__ . '/../../tests/utils/redis_tls.inc';
 
 /**
- * The measurements of `benchmark/run redis`: locks in a Redis server on this machine.
+ * The measurements of `benchmark/run redis`: locks in a Redis server on this machine, or in a cluster.
  *
  * Collects the raw numbers; what they come to is RedisReport's business.
  */
@@ -28,9 +30,15 @@ final class Redis
     {
         $server = new RedisServer();
         $tls = new RedisTls($server);
+        $cluster = new RedisClusterServers();
         [$tcp, $unix] = [$server->dsn(), "redis://$server->directory/redis.sock"];
         [$client, $other] = [Programs::quietProcessor(), Programs::otherProcessor()];
-        $settings = ['tcp' => [$tcp, $client], 'unix' => [$unix, $client], 'tls' => [$tls->dsn(), $client]];
+        $settings = [
+            'tcp' => [$tcp, $client],
+            'unix' => [$unix, $client],
+            'tls' => [$tls->dsn(), $client],
+            'cluster' => [$cluster->dsn(), $client],
+        ];
         if ($other !== $client) {
             $settings['apart'] = [$tcp, $other];
         }
@@ -38,7 +46,9 @@ final class Redis
         $measured = [];
         foreach ($settings as $setting => [$dsn, $processor]) {
             Command::say("locks in Redis, $setting, $this->rounds rounds");
-            Programs::pin($server->pid(), $processor);
+            foreach ([$server, ...$cluster->masters] as $used) {
+                Programs::pin($used->pid(), $processor);
+            }
             $measured[$setting] = $this->programs->part('redis', true, $this->rounds, $dsn);
         }
 

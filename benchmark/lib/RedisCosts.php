@@ -7,9 +7,9 @@ namespace Latch\Benchmark;
 use Closure;
 
 /**
- * What locks in a Redis server cost when nobody else wants them, over one transport.
+ * What locks in a Redis server, or in a cluster, cost when nobody else wants them, over one transport.
  *
- * Each subject has its own connection and its own resources; only the server is shared.
+ * Each subject has its own connections and its own resources; only the servers are shared.
  */
 final class RedisCosts
 {
@@ -28,22 +28,23 @@ final class RedisCosts
         '1000 resources' => ['manyResources', 'many'],
     ];
 
-    /** The same on a \Redis object. */
+    /** The same on an object of phpredis. */
     private const OBJECT_ROWS = [
         'acquire, release' => 'sameLock',
         'acquire, destructor' => 'newLock',
         'refresh' => 'refresh',
         'isAcquired' => 'isAcquired',
         'acquire, held by another' => 'conflict',
+        '1000 resources' => 'manyResources',
     ];
 
     private readonly RawProgram $program;
     private readonly RedisCounters $counters;
 
-    public function __construct(private readonly RedisAddress $server)
+    public function __construct(private readonly RedisAddress $address)
     {
-        $this->program = new RawProgram('redis', ...$server->parts());
-        $this->counters = new RedisCounters($server);
+        $this->program = new RawProgram('redis', ...$address->isCluster() ? ['cluster'] : [], ...$address->parts());
+        $this->counters = new RedisCounters(...$address->servers());
     }
 
     /** @return array<string, mixed> */
@@ -116,6 +117,6 @@ final class RedisCosts
     /** @param 'redis'|'redis object' $store */
     private function loops(Subject $subject, string $store = 'redis'): Loops
     {
-        return new Loops($subject->locks($store, $this->server->dsn), self::TTL, "$subject->value-one");
+        return new Loops($subject->locks($store, $this->address->dsn), self::TTL, "$subject->value-one");
     }
 }

@@ -13,6 +13,7 @@ final class RedisReport extends Report
         'tcp' => 'TCP',
         'unix' => 'unix socket',
         'tls' => 'TLS',
+        'cluster' => 'a cluster of three masters',
         'apart' => 'TCP, server on another processor',
     ];
 
@@ -52,11 +53,12 @@ final class RedisReport extends Report
             $tables[$title] = self::costTable($part['costs_ns'], ['latch', 'symfony', 'c']);
         }
 
-        $title = "On a \\Redis object, TCP: ns, median of $rounds rounds";
-        $tables[$title] = self::costTable(
-            $this->measured['settings']['tcp']['object_costs_ns'],
-            ['latch', 'symfony'],
-        );
+        foreach (['tcp' => 'Redis', 'cluster' => 'RedisCluster'] as $setting => $class) {
+            $tables["On a \\$class object, TCP: ns, median of $rounds rounds"] = self::costTable(
+                $this->measured['settings'][$setting]['object_costs_ns'],
+                ['latch', 'symfony'],
+            );
+        }
 
         return $tables + [
             'Every single acquire and release: microseconds' => $this->latencyTable(),
@@ -81,6 +83,18 @@ final class RedisReport extends Report
                 1.15,
                 'x',
                 $ratio('acquire, release', 'latch', 'c', 'tls'),
+            ),
+            Target::atMost(
+                'acquire, release, cluster: of the same scripts in C',
+                1.15,
+                'x',
+                $ratio('acquire, release', 'latch', 'c', 'cluster'),
+            ),
+            Target::atMost(
+                '1000 resources, cluster: of the same scripts in C',
+                1.15,
+                'x',
+                $ratio('1000 resources', 'latch', 'c', 'cluster'),
             ),
             Target::atLeast(
                 'acquire, release: faster than Symfony',
@@ -117,6 +131,7 @@ final class RedisReport extends Report
                 'over TCP' => $tcp['acquire, release'],
                 'unix socket' => $this->measured['settings']['unix']['costs_ns']['acquire, release'],
                 'TLS' => $this->measured['settings']['tls']['costs_ns']['acquire, release'],
+                'in a cluster' => $this->measured['settings']['cluster']['costs_ns']['acquire, release'],
                 'by destructor' => $tcp['acquire, destructor'],
                 'destructor alone' => $tcp['the destructor alone'],
             ],

@@ -37,9 +37,9 @@ enum Subject: string
             'memory' => $this->factory('InMemoryStore'),
             'redis' => $this->factory('RedisStore', match ($this) {
                 self::Latch => $where,
-                self::Symfony => (new RedisAddress($where))->connect(),
+                self::Symfony => (new RedisAddress($where))->client(),
             }),
-            'redis object' => $this->factory('RedisStore', (new RedisAddress($where))->connect()),
+            'redis object' => $this->factory('RedisStore', (new RedisAddress($where))->client()),
             'postgresql' => $this->factory('PostgreSqlStore', $where),
             'mysql' => $this->factory('MysqlStore', $where),
         };

@@ -113,7 +113,7 @@ static void hear(int needed)
 static void take(void)
 {
     tell(10, (const char *[]){"EVALSHA", acquire.digest, "5", same.lock, same.record, same.queue,
-                              same.peers, COUNTER, TOKEN, TERM});
+                              same.peers, same.counter, TOKEN, TERM});
     hear(enough);
 }
 
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     for (member_count = 0; member_count < argc - 1; member_count++) {
         connect_to(&members[member_count], atoi(argv[member_count + 1]));
     }
-    set_keys(&same, "raw-c-one");
+    set_keys(&same, "raw-c-one", "");
 
     while (scanf("%23s %ld", name, &iterations) == 2) {
         measure(name, iterations);

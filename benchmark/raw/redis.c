@@ -1,9 +1,10 @@
 /*
  * The floor under a lock in Redis: the scripts of Latch's store, sent by hiredis, blocking, in C.
  *
- *     redis HOST PORT [CA] | redis SOCKET
+ *     redis HOST PORT [CA] | redis SOCKET | redis cluster HOST PORT
  *
- * With the file of a CA's certificate it speaks TLS.
+ * With the file of a CA's certificate it speaks TLS. Of a cluster it is given one master, and sends
+ * each command to the one that has the lock, which it knows from the beginning.
  *
  * Reads lines "ROW ITERATIONS" until its input ends, and answers each with a line: the nanoseconds
  * of one iteration. The rows are those of lib/RedisCosts.php; two answer otherwise:
@@ -11,14 +12,9 @@
  * release    the nanoseconds of what "destructor" takes to give the lock back, by themselves
  * latency    the nanoseconds of every single iteration of "pair"
  */
-#include "redis_keys.h"
-#include "tls.h"
+#include "redis_node.h"
 
 #define RESOURCES 1000
-
-static redisContext *server;
-static SSL *tls; /* on its socket; or NULL */
-static int unread; /* answers that were not awaited */
 
 static struct script acquire = {.text = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE};
 static struct script acquire_shared = {.text = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED};
@@ -26,113 +22,39 @@ static struct script refresh = {.text = REDIS_LUA_CLOCK REDIS_LUA_REFRESH};
 static struct script probe = {.text = REDIS_LUA_CLOCK REDIS_LUA_PROBE};
 static struct script release = {.text = REDIS_LUA_CLOCK REDIS_LUA_RELEASE};
 
-static struct keys same;
-static struct keys many[RESOURCES];
+static struct lock same;
+static struct lock many[RESOURCES];
 
-/* Sends what was appended. */
-static void send_all(void)
+static redisReply *ask_acquire(const struct lock *lock, const char *token)
 {
-    int sent = 0;
+    const struct keys *keys = &lock->keys;
 
-    if (tls != NULL) {
-        tls_write(tls, server->obuf, sdslen(server->obuf));
-        sdsclear(server->obuf);
-        return;
-    }
-    while (!sent) {
-        check(redisBufferWrite(server, &sent) == REDIS_OK, "write");
-    }
+    return ask(lock->node, 10,
+               (const char *[]){"EVALSHA", acquire.digest, "5", keys->lock, keys->record,
+                                keys->queue, keys->peers, keys->counter, token, TERM});
 }
 
-static redisReply *next_tls_reply(void)
+static void take(const struct lock *lock)
 {
-    char text[16 * 1024];
-    void *reply = NULL;
-
-    send_all();
-    while (redisReaderGetReply(server->reader, &reply) == REDIS_OK && reply == NULL) {
-        redisReaderFeed(server->reader, text, tls_read(tls, text, sizeof text));
-    }
-    check(reply != NULL, "reply");
-    return reply;
+    expect(ask_acquire(lock, TOKEN), REDIS_REPLY_STRING, 0);
 }
 
-static redisReply *next_reply(void)
+static void give_back(const struct lock *lock)
 {
-    void *reply;
-
-    if (tls != NULL) {
-        return next_tls_reply();
-    }
-    if (redisGetReply(server, &reply) != REDIS_OK) {
-        fprintf(stderr, "redis: %s\n", server->errstr);
-        exit(EXIT_FAILURE);
-    }
-    return reply;
-}
-
-/* Ends the program unless the reply is of that type, and of that value if it is a number. */
-static void expect(redisReply *reply, int type, long long value)
-{
-    if (reply->type != type || (type == REDIS_REPLY_INTEGER && reply->integer != value)) {
-        fprintf(stderr, "redis: unexpected reply %d, %lld, %s\n", reply->type, reply->integer,
-                reply->str ? reply->str : "");
-        exit(EXIT_FAILURE);
-    }
-    freeReplyObject(reply);
-}
-
-/* Sends a command and awaits its answer, after those that are still to come. */
-static redisReply *ask(int count, const char **arguments)
-{
-    check(redisAppendCommandArgv(server, count, arguments, NULL) == REDIS_OK, "append");
-    for (; unread > 0; unread--) {
-        expect(next_reply(), REDIS_REPLY_INTEGER, 1);
-    }
-    return next_reply();
-}
-
-/* Sends a command whose answer is read before that of the next one. */
-static void tell(int count, const char **arguments)
-{
-    check(redisAppendCommandArgv(server, count, arguments, NULL) == REDIS_OK, "append");
-    send_all();
-    unread++;
-}
-
-/* As load_script(), by TLS, too. */
-static void load(struct script *script)
-{
-    redisReply *reply = ask(3, (const char *[]){"SCRIPT", "LOAD", script->text});
-
-    check(reply->type == REDIS_REPLY_STRING && reply->len == 40, "SCRIPT LOAD");
-    memcpy(script->digest, reply->str, 41);
-    freeReplyObject(reply);
-}
-
-static redisReply *ask_acquire(const struct keys *keys, const char *token)
-{
-    return ask(10, (const char *[]){"EVALSHA", acquire.digest, "5", keys->lock, keys->record,
-                                    keys->queue, keys->peers, COUNTER, token, TERM});
-}
-
-static void take(const struct keys *keys)
-{
-    expect(ask_acquire(keys, TOKEN), REDIS_REPLY_STRING, 0);
-}
-
-static void give_back(const struct keys *keys)
-{
+    const struct keys *keys = &lock->keys;
     const char *command[] = {"EVALSHA",    release.digest, "4",         keys->lock,
                              keys->record, keys->queue,    keys->peers, TOKEN};
 
-    expect(ask(8, command), REDIS_REPLY_INTEGER, 1);
+    expect(ask(lock->node, 8, command), REDIS_REPLY_INTEGER, 1);
 }
 
-static void give_back_later(const struct keys *keys)
+static void give_back_later(const struct lock *lock)
 {
-    tell(8, (const char *[]){"EVAL", release.text, "4", keys->lock, keys->record, keys->queue,
-                             keys->peers, TOKEN});
+    const struct keys *keys = &lock->keys;
+
+    tell(lock->node, 8,
+         (const char *[]){"EVAL", release.text, "4", keys->lock, keys->record, keys->queue,
+                          keys->peers, TOKEN});
 }
 
 /* ---- the rows: each runs so many iterations ---------------------------------------------- */
@@ -155,28 +77,32 @@ static void destructor(long iterations)
 
 static void shared(long iterations)
 {
+    const struct keys *keys = &same.keys;
+    const char *command[] = {"EVALSHA",   acquire_shared.digest, "4",   keys->lock, keys->record,
+                             keys->queue, keys->peers,           TOKEN, TERM};
+
     while (iterations-- > 0) {
-        expect(ask(9, (const char *[]){"EVALSHA", acquire_shared.digest, "4", same.lock,
-                                       same.record, same.queue, same.peers, TOKEN, TERM}),
-               REDIS_REPLY_INTEGER, 1);
+        expect(ask(same.node, 9, command), REDIS_REPLY_INTEGER, 1);
         give_back(&same);
     }
 }
 
 static void renew(long iterations)
 {
+    const char *command[] = {"EVALSHA",        refresh.digest, "2",   same.keys.lock,
+                             same.keys.record, TOKEN,          TTL_MS};
+
     while (iterations-- > 0) {
-        expect(ask(7, (const char *[]){"EVALSHA", refresh.digest, "2", same.lock, same.record,
-                                       TOKEN, TTL_MS}),
-               REDIS_REPLY_INTEGER, 2);
+        expect(ask(same.node, 7, command), REDIS_REPLY_INTEGER, 2);
     }
 }
 
 static void look(long iterations)
 {
+    const char *command[] = {"EVALSHA", probe.digest, "1", same.keys.lock, TOKEN};
+
     while (iterations-- > 0) {
-        expect(ask(5, (const char *[]){"EVALSHA", probe.digest, "1", same.lock, TOKEN}),
-               REDIS_REPLY_ARRAY, 0);
+        expect(ask(same.node, 5, command), REDIS_REPLY_ARRAY, 0);
     }
 }
 
@@ -270,16 +196,15 @@ int main(int argc, char **argv)
     long iterations;
 
     if (argc < 2 || argc > 4) {
-        fputs("usage: redis HOST PORT [CA] | redis SOCKET\n", stderr);
+        fputs("usage: redis HOST PORT [CA] | redis SOCKET | redis cluster HOST PORT\n", stderr);
         return 64;
     }
-    server = argc == 2 ? redisConnectUnix(argv[1]) : redisConnect(argv[1], atoi(argv[2]));
-    if (!server || server->err) {
-        fprintf(stderr, "redis: %s\n", server ? server->errstr : "no memory");
-        return EXIT_FAILURE;
-    }
-    if (argc == 4) {
-        tls = tls_connect(server->fd, argv[3]);
+    if (argc == 4 && strcmp(argv[1], "cluster") == 0) {
+        add_cluster(argv[2], atoi(argv[3]));
+    } else if (argc == 2) {
+        add_node(redisConnectUnix(argv[1]), NULL);
+    } else {
+        add_node(redisConnect(argv[1], atoi(argv[2])), argv[3]);
     }
 
     load(&acquire);
@@ -287,10 +212,10 @@ int main(int argc, char **argv)
     load(&refresh);
     load(&probe);
     load(&release);
-    set_keys(&same, "raw-c-one");
+    set_lock(&same, "raw-c-one");
     for (int i = 0; i < RESOURCES; i++) {
         snprintf(name, sizeof name, "raw-c-one-many-%d", i);
-        set_keys(&many[i], name);
+        set_lock(&many[i], name);
     }
 
     while (scanf("%23s %ld", name, &iterations) == 2) {
@@ -303,6 +228,8 @@ int main(int argc, char **argv)
         }
         fflush(stdout);
     }
-    redisFree(server);
+    for (int i = 0; i < node_count; i++) {
+        redisFree(nodes[i].server);
+    }
     return EXIT_SUCCESS;
 }

@@ -17,7 +17,6 @@
 /* With a note of 72 bytes, to acquire: lib/RedisCounters.php. */
 #define TERM TTL_MS " " NOTE
 #define NOTE "a-host 12345 /srv/www/application-with-a-usual-name/releases/1/public.ph"
-#define COUNTER "latch:fencing"
 
 /* The keys of one resource. */
 struct keys {
@@ -25,14 +24,17 @@ struct keys {
     char record[48];
     char queue[48];
     char peers[48];
+    char counter[32];
 };
 
-static inline void set_keys(struct keys *keys, const char *lock)
+/* `tag`: what puts keys into the lock's slot, "{TAG}:"; nothing where there are no slots. */
+static inline void set_keys(struct keys *keys, const char *lock, const char *tag)
 {
     snprintf(keys->lock, sizeof keys->lock, "%s", lock);
-    snprintf(keys->record, sizeof keys->record, "latch:holder:%s", lock);
-    snprintf(keys->queue, sizeof keys->queue, "latch:queue:%s", lock);
-    snprintf(keys->peers, sizeof keys->peers, "latch:peers:%s", lock);
+    snprintf(keys->record, sizeof keys->record, "latch:%sholder:%s", tag, lock);
+    snprintf(keys->queue, sizeof keys->queue, "latch:%squeue:%s", tag, lock);
+    snprintf(keys->peers, sizeof keys->peers, "latch:%speers:%s", tag, lock);
+    snprintf(keys->counter, sizeof keys->counter, "latch:%sfencing", tag);
 }
 
 /* A script as it is called: by its digest, or with its text. */

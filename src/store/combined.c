@@ -150,9 +150,9 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
     member->status = status;
     member->in_flight = false;
     if (status == LATCH_ERROR_STORE && now_ns - member->asked_ns >= LATCH_SILENCE_NS) {
-        latch_store_note_silence(asked, member->asked_ns, now_ns);
+        latch_note_silence(&asked->silence, member->asked_ns, now_ns);
     } else if (status != LATCH_ERROR_STORE && !member->left_out && !member->op.request.detach) {
-        asked->pause_ns = 0;
+        asked->silence.pause_ns = 0;
     }
     for (size_t vote = 0; vote < member->weight && hold->verdict == UNDECIDED; vote++) {
         *count_for(op, member, now_ns) += 1;
@@ -168,7 +168,7 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
 /* It is asked no more questions for a while. */
 static bool is_avoided(const combined_member *member, int64_t now_ns)
 {
-    return member->is_mute || now_ns < member->lease->store->avoided_until_ns;
+    return member->is_mute || now_ns < member->lease->store->silence.avoided_until_ns;
 }
 
 /* Can the others do without those who were silent? A strategy of the user's is not asked that. */

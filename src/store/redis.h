@@ -1,15 +1,17 @@
 /*
- * Inside the Redis store: redis.c (requests), redis_hold.c (whose hold it is), redis_wait.c (when
- * those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c (what is
- * sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
+ * Inside the Redis store: redis.c (the store, and where requests begin and end), redis_request.c
+ * (step by step), redis_undo.c (what is made good), redis_hold.c (whose hold it is), redis_wait.c
+ * (when those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c
+ * (what is sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
  * redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
- * redis_inspect.c (who holds), redis_connection.c, redis_greeting.c and redis_call.c (how it gets
- * there), redis_sentinel.c (where that is, if others have to be asked), or redis_object.c (by a
- * client of its user's).
+ * redis_inspect.c and redis_record.c (who holds), redis_connection.c, redis_greeting.c and
+ * redis_call.c (how it gets there), redis_sentinel.c, redis_cluster.c and redis_route.c (where that
+ * is, if others have to be asked), or redis_object.c (by a client of its user's).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
 
+#include "redis_cluster.h"
 #include "redis_object.h"
 #include "redis_sentinel.h"
 #include "redis_subscription.h"
@@ -35,21 +37,30 @@ typedef enum {
     REDIS_SCRIPT_COUNT,
 } redis_script_id;
 
+/* A server that is asked for locks: the only one, or one of a cluster's. */
+typedef struct redis_node {
+    struct redis_store *store;
+    redis_connection connection;
+    int64_t heard_ns;        /* when a request was answered last */
+    bool has_peers;          /* who wait by polling, when it was asked last */
+    int64_t crowd;           /* how many stood before the store when it began to wait last */
+    int64_t peers_ns;        /* when to ask again */
+    redis_membership member; /* in a cluster */
+} redis_node;
+
 typedef struct redis_store {
     latch_store store;
     redis_options options;
-    redis_connection connection;
-    redis_object object; /* connection.object, if there is one */
+    redis_node node;        /* without a cluster: the server */
+    redis_cluster *cluster; /* which has the servers; NULL: there is none */
+    redis_object object;    /* node.connection.object, if there is one */
     redis_subscription subscription;
-    redis_sentinel sentinel; /* for both, if the DSN names Sentinels */
-    bool is_member;          /* of a combined store */
-    int64_t started_ns;      /* the server, at the latest; INT64_MIN: nobody knows */
-    bool has_peers;          /* who wait by polling, when the server was asked last */
-    int64_t crowd;           /* how many stood before it when it began to wait last */
-    int64_t peers_ns;        /* when to ask again */
-    int64_t heard_ns;        /* when a request was answered last */
-    latch_link debts;        /* unpaid: those that are on their way are their calls' */
-    unsigned generation;     /* of the process whose debts they are */
+    redis_sentinel sentinel; /* for both connections, if the DSN names Sentinels */
+    bool is_gathering;
+    bool is_member;      /* of a combined store */
+    int64_t started_ns;  /* a server, at the latest; INT64_MIN: nobody knows */
+    latch_link debts;    /* unpaid: those that are on their way are their calls' */
+    unsigned generation; /* of the process whose debts they are */
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
 } redis_store;
 
@@ -61,6 +72,7 @@ typedef struct redis_hold {
     bool spent;          /* a release by it may still be on its way: for no other hold */
     int64_t deadline_ns; /* the lease's, before the last command was sent */
     redis_wait wait;
+    redis_route route; /* of the request that is on its way, in a cluster */
 } redis_hold;
 
 /* op->attempts */
@@ -96,13 +108,79 @@ static inline bool latch_redis_acquires(const latch_op *op)
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
-/* ---- redis.c */
+/* The server that the request is sent to. NULL: it is in a cluster, and was not sent yet. */
+static inline redis_node *latch_redis_node_of(const latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    const redis_hold *hold = op->lease->state;
 
+    return store->cluster == NULL ? &store->node : hold != NULL ? hold->route.node : NULL;
+}
+
+static inline bool latch_redis_has_object(const redis_store *store)
+{
+    return store->node.connection.object != NULL;
+}
+
+/* ---- redis_request.c */
+
+/* op->state of a request of which nothing is on its way yet. */
+static inline void *latch_redis_unsent(redis_store *store)
+{
+    return store;
+}
+
+static inline bool latch_redis_is_sent(const latch_op *op)
+{
+    return op->state != latch_redis_unsent(latch_redis_store_of(op));
+}
+
+/* Sends the request, unless that has been done, and looks after its reply. */
+latch_status latch_redis_advance(latch_op *op, int64_t now_ns);
+/*
+ * A release that nobody awaits is a debt. If it cannot be sent now its caller hears of that, and it
+ * stays a debt.
+ */
+latch_status latch_redis_detach(latch_op *op, int64_t now_ns);
+/* The command may make the hold shorter as soon as it arrives. */
+void latch_redis_note_ttl(latch_op *op, int64_t now_ns);
 /* What was sent is lost. Once it is sent again: all that it asks for is a state. */
 bool latch_redis_count_loss(latch_op *op);
-/* The end of a request that was lost twice, or not answered in time. */
-latch_status latch_redis_fail_lost(latch_op *op);
-latch_status latch_redis_fail_overdue(latch_op *op);
+/* The end of a request that was lost twice, or not answered in time, by that server. */
+latch_status latch_redis_fail_lost(latch_op *op, const redis_node *node);
+latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node);
+
+/* ---- redis_undo.c */
+
+/* What a script is asked to work on. */
+typedef struct redis_target {
+    const char *resource;
+    size_t length;
+    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    uint64_t ticket;   /* of its wait; 0: it stands in no queue */
+    bool keep;         /* a release leaves the queue, and gives nothing back */
+} redis_target;
+
+/* The holder's lock, and its place in the queue. */
+redis_target latch_redis_target_of(const latch_lease *lease);
+/*
+ * The request is over, and nobody knows whether the server has carried it out: the reply is lost,
+ * or will be heard by nobody, or the script failed in its middle; or it waits for a lock no longer.
+ * A lock that may have been granted, or may not have been released, is given back; one that may
+ * have been demoted counts as shared.
+ */
+void latch_redis_make_good(latch_op *op, int64_t now_ns);
+/* It was to make a writer of a reader, who is that still. */
+bool latch_redis_promotes(const latch_op *op, int64_t now_ns);
+/* Makes a writer a reader again, behind the command that may have promoted it. False: it could not
+ * be sent. */
+bool latch_redis_send_demotion(latch_op *op, int64_t now_ns);
+/* Not held from the moment at which the command may arrive, whatever comes of it. */
+void latch_redis_note_release(latch_lease *lease);
+/* The lock is to be given back, whenever that can be. False when memory ran out. */
+bool latch_redis_owe_release(latch_op *op, int64_t now_ns);
+/* Until when a lock is to be given back: it has expired by itself then. */
+int64_t latch_redis_debt_end(const latch_lease *lease, int64_t now_ns);
 
 /* ---- redis_hold.c */
 
@@ -127,15 +205,6 @@ void latch_redis_drop(latch_lease *lease);
 
 /* ---- redis_script.c */
 
-/* What a script is asked to work on. */
-typedef struct redis_target {
-    const char *resource;
-    size_t length;
-    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
-    uint64_t ticket;   /* of its wait; 0: it stands in no queue */
-    bool keep;         /* a release leaves the queue, and gives nothing back */
-} redis_target;
-
 typedef struct redis_order {
     redis_script_id id;
     bool as_text;   /* not by its digest */
@@ -144,8 +213,15 @@ typedef struct redis_order {
     int64_t ttl_ms; /* of those that take or renew one */
 } redis_order;
 
+/* What a name of ours begins with, and its NUL: "latch:" or, in a cluster, "latch:{TAG}:", whose
+ * tag is in the slot of the resource. */
+enum { REDIS_OWN_SIZE = sizeof(REDIS_OWN_KEYS) + sizeof("{}:") + REDIS_SLOT_TAG_SIZE };
+
+void latch_redis_own_names(const redis_store *store, const char *resource, size_t length,
+                           char own[REDIS_OWN_SIZE]);
+
 /* Sends a script on a READY connection. NULL when memory ran out. */
-redis_call *latch_redis_send_script(redis_store *store, const redis_order *order,
+redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
                                     const redis_target *target, int64_t now_ns);
 
 /* ---- redis_reply.c */
@@ -156,9 +232,9 @@ redis_call *latch_redis_send_script(redis_store *store, const redis_order *order
  */
 latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64_t now_ns);
 /* The same for a reply that is an error. */
-latch_status latch_redis_fail_with_reply(latch_op *op, const char *text);
+latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const char *answer);
 /* The server answered, but not as our script does. */
-latch_status latch_redis_fail_confused(latch_op *op);
+latch_status latch_redis_fail_confused(latch_op *op, redis_node *node);
 /* Is it that of a server which is the master no more? Then Sentinels are asked for the new one. */
 bool latch_redis_disowns(const latch_op *op, const char *text);
 /* Is it the error of a server that is being started, is busy, or is no master for a while? */
@@ -186,7 +262,7 @@ void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns);
 /* It could not ask: whether it shall try again, at op->wake_ns, as it shall for a while. */
 bool latch_redis_outlives(latch_op *op, int64_t now_ns);
 /* On a READY connection, now and then, the more seldom the more wait: are there peers? */
-void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns);
+void latch_redis_ask_for_peers(redis_node *node, int64_t now_ns);
 
 /* ---- redis_object.c */
 
@@ -200,19 +276,21 @@ const char *latch_redis_refusal(const latch_store *base);
 /* ---- redis_age.c */
 
 /* On a READY connection: when was the server started, if that matters? */
-void latch_redis_ask_age(redis_store *store, int64_t now_ns);
+void latch_redis_ask_age(redis_node *node, int64_t now_ns);
 /* For the store's class. */
 int64_t latch_redis_started(latch_store *base);
 
 /* ---- redis_silence.c */
 
-/* The request has failed, as op->error says. */
-void latch_redis_note_silence(const latch_op *op, int64_t now_ns);
+/* The request has failed, as op->error says; NULL: at no server. */
+void latch_redis_note_silence(const latch_op *op, redis_node *node, int64_t now_ns);
 /* A request was answered. */
-void latch_redis_note_answer(redis_store *store, int64_t now_ns);
+void latch_redis_note_answer(redis_node *node, int64_t now_ns);
 /* Is the server not to be asked now? Then that is the error that it ends with. */
-bool latch_redis_is_avoided(const latch_op *op);
-latch_status latch_redis_fail_avoided(latch_op *op);
+bool latch_redis_is_avoided(const latch_op *op, redis_node *node);
+latch_status latch_redis_fail_avoided(latch_op *op, redis_node *node);
+/* Its silence, if it lets somebody wait in vain. */
+latch_silence *latch_redis_silence_of(redis_node *node);
 
 /* ---- redis_inspect.c */
 
@@ -221,6 +299,9 @@ bool latch_redis_is_inquiry(const latch_op *op);
 /* For the store's class, of those. */
 latch_status latch_redis_inquire(latch_op *op, int64_t now_ns);
 void latch_redis_inquiry_end(latch_op *op);
+
+/* ---- redis_record.c */
+
 /* Reads what is recorded of a holder; of what makes no sense nothing. False: memory ran out. */
 bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
                              size_t length);
@@ -244,7 +325,7 @@ void latch_redis_debts_end(redis_store *store);
  */
 bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns);
 /* The same of a release that was sent, and is not answered yet. */
-bool latch_redis_owe_answer(redis_store *store, redis_call *call, const redis_target *target,
+bool latch_redis_owe_answer(redis_node *node, redis_call *call, const redis_target *target,
                             int64_t end_ns);
 /* Is all on its way that was owed? */
 bool latch_redis_is_debtless(const redis_store *store);

@@ -13,6 +13,7 @@
 static void note(void *context, const redisReply *reply)
 {
     redis_store *store = context;
+    int64_t started_ns;
     const char *field = reply != NULL && reply->str != NULL ? strstr(reply->str, FIELD) : NULL;
     int64_t seconds;
 
@@ -22,24 +23,26 @@ static void note(void *context, const redisReply *reply)
     seconds = strtoll(field + sizeof(FIELD) - 1, NULL, 10);
     if (seconds >= 0 && seconds < INT64_MAX / LATCH_NS_PER_S) {
         /* Not before that: the server counts whole seconds. */
-        store->started_ns = latch_engine_now_ns(store->store.engine) - seconds * LATCH_NS_PER_S;
+        started_ns = latch_engine_now_ns(store->store.engine) - seconds * LATCH_NS_PER_S;
+        /* In a cluster the youngest server counts. */
+        store->started_ns = started_ns > store->started_ns ? started_ns : store->started_ns;
     }
 }
 
-void latch_redis_ask_age(redis_store *store, int64_t now_ns)
+void latch_redis_ask_age(redis_node *node, int64_t now_ns)
 {
     redis_command command = {.count = 0};
     redis_call *call;
 
-    if (!store->is_member || store->connection.age_asked) {
+    if (!node->store->is_member || node->connection.age_asked) {
         return;
     }
     latch_redis_add_text(&command, "INFO");
     latch_redis_add_text(&command, "server");
-    call = latch_redis_send(&store->connection, &command, now_ns);
+    call = latch_redis_send(&node->connection, &command, now_ns);
     if (call != NULL) {
-        latch_redis_call_leave(call, note, store);
-        store->connection.age_asked = true;
+        latch_redis_call_leave(call, note, node->store);
+        node->connection.age_asked = true;
     }
 }
 

@@ -16,8 +16,9 @@
 #define READ_MAX (16 * 1024)
 #define READINGS_MAX 64
 #define REPLY_ELEMENTS_MAX 8
-/* 500 holders (inspect.lua), or a page of names, of which Redis may send more than asked for. */
-#define INSPECTION_ELEMENTS_MAX 4096
+/* 500 holders (inspect.lua), or a page of names, of which Redis may send more than asked for; or
+   the map of a cluster (CLUSTER SLOTS), at worst a range for each slot. */
+#define INSPECTION_ELEMENTS_MAX 16384
 #define REPLICAS_MAX 256 /* ROLE has an element for each of them */
 
 #if HIREDIS_MAJOR == 0

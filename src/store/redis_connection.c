@@ -280,6 +280,7 @@ static latch_status begin_resolving(redis_connection *connection, latch_op *op, 
 static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     connection->begun_ns = now_ns;
+    connection->is_heard = false;
     connection->deadline_ns = now_ns + connection->options->connect_timeout_ns;
     if (connection->sentinel == NULL) {
         return begin_resolving(connection, op, now_ns);

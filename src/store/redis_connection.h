@@ -60,7 +60,7 @@ typedef struct redis_connection {
     latch_error failure;          /* while gathering: why it could not be connected, or DONE */
     bool age_asked;               /* see redis_age.c */
     bool is_heard;                /* the server has answered something on it */
-    unsigned inspections;         /* in flight, whose answers are longer than others */
+    unsigned inspections;         /* in flight: calls whose answers are longer than others */
     char trouble[256];            /* why it was closed last */
     struct addrinfo unix_address; /* of a Unix socket, as if it had been resolved */
     struct sockaddr_un unix_name;

@@ -23,6 +23,7 @@
 typedef struct redis_debt {
     latch_link link; /* in store->debts, unless it is being paid */
     redis_store *store;
+    redis_node *node; /* which has been sent the release last */
     int64_t end_ns;   /* by then the lock has expired by itself */
     uint8_t refusals; /* so far */
     uint64_t ticket;
@@ -39,7 +40,8 @@ static void settle(void *context, const redisReply *reply)
     bool is_refused = reply != NULL && reply->type == REDIS_REPLY_ERROR;
 
     debt->store->store.unheard--;
-    debt->refusals += is_refused && !latch_redis_passes(reply->str);
+    debt->refusals += is_refused && !latch_redis_passes(reply->str)
+                      && !latch_redis_learn(debt->node, reply->str);
     if ((reply != NULL && !is_refused) || debt->refusals >= REFUSALS_MAX) {
         latch_free(debt->store->store.engine, debt);
     } else {
@@ -93,35 +95,38 @@ bool latch_redis_is_debtless(const redis_store *store)
 }
 
 /* Its release is on its way. */
-static void note_payment(redis_debt *debt, redis_call *call)
+static void note_payment(redis_debt *debt, redis_node *node, redis_call *call)
 {
+    debt->node = node;
     debt->store->store.unheard++;
     latch_link_remove(&debt->link);
     latch_redis_call_leave(call, settle, debt);
 }
 
-bool latch_redis_owe_answer(redis_store *store, redis_call *call, const redis_target *target,
+bool latch_redis_owe_answer(redis_node *node, redis_call *call, const redis_target *target,
                             int64_t end_ns)
 {
+    redis_store *store = node->store;
+
     if (!latch_redis_owe(store, target, end_ns)) {
         return false;
     }
-    note_payment(LATCH_CONTAINER(store->debts.previous, redis_debt, link), call);
+    note_payment(LATCH_CONTAINER(store->debts.previous, redis_debt, link), node, call);
     return true;
 }
 
 /* Sends the release; false when memory ran out. */
-static bool pay(redis_store *store, redis_debt *debt, int64_t now_ns)
+static bool pay(redis_node *node, redis_debt *debt, int64_t now_ns)
 {
     const redis_target target = {debt->resource, debt->resource_length, debt->token, debt->ticket,
                                  debt->keep};
     const redis_order order = {.id = REDIS_RELEASE, .as_text = true};
-    redis_call *call = latch_redis_send_script(store, &order, &target, now_ns);
+    redis_call *call = latch_redis_send_script(node, &order, &target, now_ns);
 
     if (call == NULL) {
         return false;
     }
-    note_payment(debt, call);
+    note_payment(debt, node, call);
     return true;
 }
 
@@ -131,24 +136,56 @@ static bool concerns(const redis_debt *debt, const latch_lease *lease)
            && memcmp(debt->resource, lease->resource, lease->resource_length) == 0;
 }
 
+/* Can it be sent anything? In a cluster it is connected beside the others, without being awaited.
+ */
+static bool is_within_reach(redis_node *node, int64_t now_ns)
+{
+    latch_error ignored;
+    latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
+
+    if (node->connection.stage != REDIS_READY && node->store->cluster != NULL
+        && !node->member.is_away
+        && LATCH_FAILED(latch_redis_connect(&node->connection, &nobody, now_ns))) {
+        latch_redis_note_trouble(node);
+    }
+    return node->connection.stage == REDIS_READY;
+}
+
+static bool is_silent(const redis_node *node, int64_t now_ns)
+{
+    return latch_redis_silence_ns(&node->connection, now_ns) >= SILENCE_NS;
+}
+
+/* In a forked child: what is owed, or on its way on whatever connection, is the parent's. */
+static void leave_parent(redis_store *store)
+{
+    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
+         node = latch_redis_next_node(store, node)) {
+        latch_redis_close_if_forked(&node->connection);
+    }
+    forgive(store);
+    store->generation = store->store.engine->generation;
+}
+
 void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_ns)
 {
-    bool go_on = store->connection.stage == REDIS_READY;
-    bool is_silent = latch_redis_silence_ns(&store->connection, now_ns) >= SILENCE_NS;
+    bool go_on = true;
 
     if (store->generation != store->store.engine->generation) {
-        forgive(store); /* they are the parent's */
-        store->generation = store->store.engine->generation;
+        leave_parent(store);
     }
     for (latch_link *link = store->debts.next, *next; go_on && link != &store->debts; link = next) {
         redis_debt *debt = LATCH_CONTAINER(link, redis_debt, link);
+        redis_node *node = latch_redis_choose(store, debt->resource, debt->resource_length);
 
         next = link->next;
         if (now_ns >= debt->end_ns) {
             latch_link_remove(&debt->link);
             latch_free(store->store.engine, debt);
-        } else if (!is_silent || store->store.unheard < PAYMENTS_MAX || concerns(debt, lease)) {
-            go_on = pay(store, debt, now_ns);
+        } else if (is_within_reach(node, now_ns)
+                   && (!is_silent(node, now_ns) || store->store.unheard < PAYMENTS_MAX
+                       || concerns(debt, lease))) {
+            go_on = pay(node, debt, now_ns);
         }
     }
 }
@@ -165,21 +202,25 @@ static void sleep_until(const latch_engine *engine, const latch_op *op, latch_st
     ppoll(&polled, 1, &left, NULL);
 }
 
-void latch_redis_debts_settle(redis_store *store)
+static bool has_debts(const redis_store *store)
+{
+    return store->store.unheard > 0 || !latch_redis_is_debtless(store);
+}
+
+/* By the only server's connection. */
+static void settle_with_server(redis_store *store, int64_t now_ns, int64_t end_ns)
 {
     const latch_engine *engine = store->store.engine;
-    int64_t now_ns = latch_engine_now_ns(engine), end_ns = now_ns + LAST_ANSWERS_NS;
+    redis_connection *connection = &store->node.connection;
     int64_t next_ns = now_ns;
     latch_error error;
     latch_op op = {.error = &error, .sent_ns = now_ns};
 
-    while (store->generation == engine->generation && now_ns < end_ns
-           && now_ns >= store->store.avoided_until_ns
-           && (store->store.unheard > 0 || !latch_redis_is_debtless(store))) {
+    while (has_debts(store) && now_ns < end_ns) {
         latch_status status;
 
         op.wake_ns = LATCH_NEVER;
-        status = latch_redis_connect(&store->connection, &op, now_ns);
+        status = latch_redis_connect(connection, &op, now_ns);
         if (LATCH_FAILED(status)) {
             return;
         }
@@ -188,13 +229,61 @@ void latch_redis_debts_settle(redis_store *store)
             next_ns = now_ns + LAST_PAUSE_NS;
         }
         if (status == LATCH_DONE) {
-            status = latch_redis_want(&store->connection,
-                                      latch_redis_is_debtless(store) ? end_ns : next_ns, &op);
+            status = latch_redis_want(connection, latch_redis_is_debtless(store) ? end_ns : next_ns,
+                                      &op);
         }
         op.wake_ns = op.wake_ns < end_ns ? op.wake_ns : end_ns;
-        if (store->store.unheard > 0 || !latch_redis_is_debtless(store)) {
+        if (has_debts(store)) {
             sleep_until(engine, &op, status);
         }
         now_ns = latch_engine_now_ns(engine);
+    }
+}
+
+/* Reads what has come from all servers; false when none of them is connected, nor will be. */
+static bool hear_all(redis_store *store)
+{
+    bool is_any = false;
+
+    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
+         node = latch_redis_next_node(store, node)) {
+        if (node->connection.stage == REDIS_READY) {
+            latch_redis_receive(&node->connection);
+        }
+        is_any = is_any || node->connection.stage != REDIS_CLOSED;
+    }
+    return is_any;
+}
+
+/* With as many as have to be told, looking again and again what they say. When all that was tried
+ * has failed, so often as there are servers, it is over. */
+static void settle_with_cluster(redis_store *store, int64_t now_ns, int64_t end_ns)
+{
+    latch_op op = {.fd = -1};
+    size_t failures = 0;
+
+    while (has_debts(store) && now_ns < end_ns && failures <= store->cluster->count) {
+        latch_redis_pay(store, NULL, now_ns);
+        failures = hear_all(store) ? 0 : failures + 1;
+        if (has_debts(store)) {
+            op.wake_ns = now_ns + LAST_PAUSE_NS;
+            sleep_until(store->store.engine, &op, LATCH_WANT_TIMER);
+        }
+        now_ns = latch_engine_now_ns(store->store.engine);
+    }
+}
+
+void latch_redis_debts_settle(redis_store *store)
+{
+    const latch_engine *engine = store->store.engine;
+    int64_t now_ns = latch_engine_now_ns(engine), end_ns = now_ns + LAST_ANSWERS_NS;
+
+    if (store->generation != engine->generation) {
+        return;
+    }
+    if (store->cluster != NULL) {
+        settle_with_cluster(store, now_ns, end_ns);
+    } else if (now_ns >= store->store.silence.avoided_until_ns) {
+        settle_with_server(store, now_ns, end_ns);
     }
 }

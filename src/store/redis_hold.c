@@ -34,6 +34,7 @@ static latch_status make_hold(latch_lease *lease, latch_error *error)
     hold->spent = false;
     hold->deadline_ns = LATCH_NEVER;
     hold->wait = (redis_wait){.ticket = 0};
+    hold->route = (redis_route){.node = NULL};
     lease->state = hold;
     return LATCH_DONE;
 }

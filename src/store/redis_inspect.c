@@ -15,6 +15,11 @@
 /* So many keys are looked at for a page of names. */
 #define PAGE "512"
 #define RECORD_KEY REDIS_OWN_KEYS "holder:"
+/* The same in a cluster, with a tag of four letters. */
+#define TAGGED_KEY REDIS_OWN_KEYS "{????}:holder:"
+/* How often a list is begun anew, as locks were moved from one server of a cluster to another. */
+#define RESTARTS_MAX 5
+#define RESTART_PAUSE_NS (50 * LATCH_NS_PER_MS)
 
 /* A lock that is in the list: SCAN may name it again. */
 typedef struct listed_name {
@@ -24,6 +29,10 @@ typedef struct listed_name {
 /* op->state */
 typedef struct inquiry {
     redis_store *store;
+    redis_route route;          /* who is asked; a list asks all servers, one after the other */
+    redis_node *asked;          /* whose answers are awaited; or NULL */
+    bool is_mapped;             /* in a cluster, for a list: who they are is known */
+    uint8_t restarts;           /* as locks were moved from one to another meanwhile */
     bool as_text;               /* the server has forgotten the script */
     bool is_untyped;            /* SCAN has no TYPE before Redis 6 */
     char cursor[24];            /* SCAN's */
@@ -46,79 +55,22 @@ static bool lists(const latch_op *op)
     return op->request.kind == LATCH_LIST;
 }
 
-/* ---- What is recorded of a holder -------------------------------------------------------------
- */
-
-/* Digits; where they end, or NULL when there are none, or too many. */
-static const char *read_digits(const char *at, const char *end, uint64_t *number)
+/* What the names of records begin with, behind the prefix; as a pattern. */
+static const char *record_key(const inquiry *all)
 {
-    const char *begin = at;
+    const redis_options *options = &all->store->options;
 
-    *number = 0;
-    while (at < end && *at >= '0' && *at <= '9' && at - begin < 18) {
-        *number = *number * 10 + (uint64_t) (*at++ - '0');
-    }
-    return at > begin && (at == end || *at == ' ') ? at : NULL;
+    return options->is_cluster
+                   && latch_redis_prefix_kind(options->prefix, options->prefix_length)
+                          == REDIS_PREFIX_OPEN
+               ? TAGGED_KEY
+               : RECORD_KEY;
 }
 
-static char *copy_text(char *to, const char *from, size_t length)
+/* What is before a resource in the names that are listed. */
+static size_t length_before(const inquiry *all, const latch_op *op)
 {
-    for (size_t at = 0; at < length; at++) {
-        to[at] = (unsigned char) from[at] < ' ' || from[at] == '\177' ? '?' : from[at];
-    }
-    to[length] = '\0';
-    return to;
-}
-
-/* "SINCE HOST PID SCRIPT"; false when it is something else. */
-static bool read_note(const latch_engine *engine, latch_finding *finding, const char *at,
-                      const char *end, latch_holder **holder)
-{
-    uint64_t since_us, pid;
-    const char *host, *host_end, *script;
-
-    at = read_digits(at, end, &since_us);
-    if (at == NULL || at == end) {
-        return false;
-    }
-    host = at + 1;
-    host_end = memchr(host, ' ', (size_t) (end - host));
-    script = host_end != NULL ? read_digits(host_end + 1, end, &pid) : NULL;
-    if (script == NULL || script == end) {
-        return false;
-    }
-    script++;
-    *holder =
-        latch_finding_make_holder(engine, finding, (size_t) (host_end - host + 1 + (end - script)));
-    if (*holder != NULL) {
-        char *text = (*holder)->text;
-
-        (*holder)->since_us = (int64_t) since_us;
-        (*holder)->number = (int64_t) pid;
-        (*holder)->host = copy_text(text, host, (size_t) (host_end - host));
-        (*holder)->script =
-            copy_text(text + (host_end - host) + 1, script, (size_t) (end - script));
-    }
-    return true;
-}
-
-bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
-                             size_t length)
-{
-    const char *end = text + length, *at = text;
-    latch_holder *holder = NULL;
-    uint64_t fencing = 0;
-
-    if (at < end && *at != ' ') {
-        at = read_digits(at, end, &fencing);
-    }
-    if (at == NULL || at == end || !read_note(engine, finding, at + 1, end, &holder)) {
-        holder = latch_finding_make_holder(engine, finding, 0);
-    }
-    if (holder != NULL) {
-        holder->fencing_token = at != NULL ? fencing : 0;
-    }
-    return holder != NULL;
+    return all->store->options.prefix_length + (op->request.foreign ? 0 : strlen(record_key(all)));
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------
@@ -199,13 +151,12 @@ static bool note_listed(inquiry *all, latch_op *op, const latch_finding *finding
 static const char *name_of(const inquiry *all, const latch_op *op, size_t call, size_t *length)
 {
     const redisReply *key;
-    size_t before = all->store->options.prefix_length;
+    size_t before = length_before(all, op);
 
     if (!lists(op)) {
         *length = op->lease->resource_length;
         return op->lease->resource;
     }
-    before += op->request.foreign ? 0 : sizeof(RECORD_KEY) - 1;
     key = all->page->element[1]->element[all->at + call];
     *length = key->len - before;
     return key->str + before;
@@ -220,7 +171,7 @@ static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *r
     size_t length;
 
     if (!is_free && !is_finding(reply)) {
-        return latch_redis_fail_confused(op);
+        return latch_redis_fail_confused(op, all->route.node);
     }
     name = name_of(all, op, all->at_call, &length);
     if (lists(op) && (is_free || latch_table_find(&all->listed, name, length) != NULL)) {
@@ -247,8 +198,7 @@ static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *r
 /* {cursor, {key, ...}}, with keys that have what we have asked for. */
 static bool is_page(const inquiry *all, const latch_op *op, const redisReply *reply)
 {
-    size_t least = all->store->options.prefix_length
-                   + (op->request.foreign ? 0 : sizeof(RECORD_KEY) - 1);
+    size_t least = length_before(all, op);
 
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
         || reply->element[0]->type != REDIS_REPLY_STRING
@@ -269,7 +219,7 @@ static bool is_page(const inquiry *all, const latch_op *op, const redisReply *re
 static latch_status take_page(inquiry *all, latch_op *op, redis_call *call)
 {
     if (!is_page(all, op, call->reply)) {
-        return latch_redis_fail_confused(op);
+        return latch_redis_fail_confused(op, all->route.node);
     }
     memcpy(all->cursor, call->reply->element[0]->str, call->reply->element[0]->len + 1);
     all->page = call->reply;
@@ -277,8 +227,30 @@ static latch_status take_page(inquiry *all, latch_op *op, redis_call *call)
     return LATCH_DONE;
 }
 
-static latch_status take_error(inquiry *all, latch_op *op, const char *text)
+/* From its beginning, a bit later: what was found so far is known by its name. */
+static void begin_list_anew(inquiry *all, int64_t now_ns)
 {
+    all->restarts++;
+    all->is_mapped = false;
+    strcpy(all->cursor, "0");
+    if (all->page != NULL) {
+        freeReplyObject(all->page);
+        all->page = NULL;
+    }
+    all->route = (redis_route){.node = all->route.node,
+                               .since_ns = now_ns,
+                               .retry_ns = now_ns + all->restarts * RESTART_PAUSE_NS};
+}
+
+static latch_status take_error(inquiry *all, latch_op *op, const char *text, int64_t now_ns)
+{
+    if (!lists(op) && latch_redis_redirect(&all->route, op, text, now_ns)) {
+        return REDIS_AGAIN;
+    }
+    if (lists(op) && latch_redis_learn(all->route.node, text) && all->restarts < RESTARTS_MAX) {
+        begin_list_anew(all, now_ns);
+        return REDIS_AGAIN;
+    }
     if (strncmp(text, "NOSCRIPT", 8) == 0 && !all->as_text) {
         all->as_text = true;
         return REDIS_AGAIN;
@@ -288,14 +260,49 @@ static latch_status take_error(inquiry *all, latch_op *op, const char *text)
         all->is_untyped = true;
         return REDIS_AGAIN;
     }
-    return latch_redis_fail_with_reply(op, text);
+    return latch_redis_fail_with_reply(op, all->route.node, text);
+}
+
+/* The servers that have locks come one after the other. False: that was the last one. */
+static bool go_to_next_server(inquiry *all)
+{
+    redis_node *node = all->store->cluster == NULL ? NULL : all->is_mapped ? all->route.node : NULL;
+
+    if (all->store->cluster == NULL) {
+        return false;
+    }
+    do {
+        node = latch_redis_next_node(all->store, node);
+    } while (node != NULL && !latch_redis_owns(node));
+    if (node != NULL) {
+        all->route.node = node;
+    }
+    return node != NULL;
+}
+
+/* Is the next to be asked for which servers a cluster has? */
+static bool needs_map(const inquiry *all, const latch_op *op)
+{
+    return lists(op) && all->store->cluster != NULL && !all->is_mapped;
+}
+
+static latch_status take_map(inquiry *all, latch_op *op, const redisReply *reply)
+{
+    if (!latch_redis_take_slots(all->route.node, reply) || !go_to_next_server(all)) {
+        return latch_redis_fail_confused(op, all->route.node);
+    }
+    all->is_mapped = true;
+    return LATCH_DONE;
 }
 
 /* Takes the answer of a call. REDIS_AGAIN: it is to be sent in another way. */
-static latch_status take_answer(inquiry *all, latch_op *op, redis_call *call)
+static latch_status take_answer(inquiry *all, latch_op *op, redis_call *call, int64_t now_ns)
 {
     if (call->reply->type == REDIS_REPLY_ERROR) {
-        return take_error(all, op, call->reply->str);
+        return take_error(all, op, call->reply->str, now_ns);
+    }
+    if (needs_map(all, op)) {
+        return take_map(all, op, call->reply);
     }
     if (lists(op) && all->page == NULL) {
         return take_page(all, op, call);
@@ -304,7 +311,7 @@ static latch_status take_answer(inquiry *all, latch_op *op, redis_call *call)
         return take_finding(all, op, call->reply);
     }
     if (!is_count(call->reply)) {
-        return latch_redis_fail_confused(op);
+        return latch_redis_fail_confused(op, all->route.node);
     }
     *op->request.evicted_count = (uint64_t) call->reply->integer;
     return LATCH_DONE;
@@ -318,7 +325,7 @@ static char *make_pattern(const inquiry *all, const latch_op *op)
 {
     const redis_options *options = &all->store->options;
     char *pattern = latch_allocate(all->store->store.engine,
-                                   2 * options->prefix_length + sizeof(RECORD_KEY "*"));
+                                   2 * options->prefix_length + sizeof(TAGGED_KEY "*"));
     char *at = pattern;
 
     if (pattern == NULL) {
@@ -330,7 +337,7 @@ static char *make_pattern(const inquiry *all, const latch_op *op)
         }
         *at++ = options->prefix[byte];
     }
-    strcpy(at, op->request.foreign ? "*" : RECORD_KEY "*");
+    strcpy(stpcpy(at, op->request.foreign ? "" : record_key(all)), "*");
     return pattern;
 }
 
@@ -353,7 +360,7 @@ static redis_call *send_scan(inquiry *all, const latch_op *op, int64_t now_ns)
         latch_redis_add_text(&command, "TYPE");
         latch_redis_add_text(&command, op->request.foreign ? "zset" : "hash");
     }
-    call = latch_redis_send(&all->store->connection, &command, now_ns);
+    call = latch_redis_send(&all->route.node->connection, &command, now_ns);
     latch_free(all->store->store.engine, pattern);
     return call;
 }
@@ -368,7 +375,7 @@ static redis_call *send_question(inquiry *all, const latch_op *op, size_t number
     };
 
     target.resource = name_of(all, op, number, &target.length);
-    return latch_redis_send_script(all->store, &order, &target, now_ns);
+    return latch_redis_send_script(all->route.node, &order, &target, now_ns);
 }
 
 /* How many calls are to be sent next. */
@@ -376,27 +383,46 @@ static size_t count_next(const inquiry *all, const latch_op *op)
 {
     size_t left;
 
-    if (!lists(op) || all->page == NULL) {
+    if (!lists(op) || all->page == NULL) { /* as always when a map is needed */
         return 1;
     }
     left = all->page->element[1]->elements - all->at;
     return left < BATCH ? left : BATCH;
 }
 
+/* Whom the next calls are for. */
+static latch_status connect_next(inquiry *all, latch_op *op, int64_t now_ns)
+{
+    bool is_found = lists(op) && all->is_mapped;
+
+    return is_found ? latch_redis_connect(&all->route.node->connection, op, now_ns)
+                    : latch_redis_reach(all->store, &all->route, op->lease->resource,
+                                        op->lease->resource_length, op, now_ns);
+}
+
+static redis_call *send_call(inquiry *all, const latch_op *op, int64_t now_ns)
+{
+    if (needs_map(all, op)) {
+        return latch_redis_send_slots(all->route.node, now_ns);
+    }
+    return lists(op) && all->page == NULL ? send_scan(all, op, now_ns)
+                                          : send_question(all, op, all->sent_count, now_ns);
+}
+
 static latch_status send_next(inquiry *all, latch_op *op, int64_t now_ns)
 {
-    latch_status status = latch_redis_connect(&all->store->connection, op, now_ns);
+    latch_status status = connect_next(all, op, now_ns);
     size_t count;
 
     if (status != LATCH_DONE) {
         return status;
     }
     latch_redis_pay(all->store, NULL, now_ns);
+    all->asked = all->route.node;
+    all->asked->connection.inspections++;
     count = count_next(all, op);
     for (; all->sent_count < count; all->sent_count++) {
-        redis_call *call = lists(op) && all->page == NULL
-                               ? send_scan(all, op, now_ns)
-                               : send_question(all, op, all->sent_count, now_ns);
+        redis_call *call = send_call(all, op, now_ns);
 
         if (call == NULL) {
             return latch_fail_memory(op->error);
@@ -414,7 +440,11 @@ static latch_status send_next(inquiry *all, latch_op *op, int64_t now_ns)
 static void end_calls(inquiry *all)
 {
     for (size_t at = all->at_call; at < all->sent_count; at++) {
-        latch_redis_call_free(&all->store->connection, all->calls[at]);
+        latch_redis_call_free(&all->asked->connection, all->calls[at]);
+    }
+    if (all->asked != NULL) {
+        all->asked->connection.inspections--;
+        all->asked = NULL;
     }
     all->at += all->at_call;
     all->sent_count = all->at_call = 0;
@@ -427,24 +457,26 @@ static latch_status read_answers(inquiry *all, latch_op *op, int64_t now_ns)
     latch_status status = LATCH_DONE;
 
     if (all->at_call < all->sent_count && all->calls[all->at_call]->state == REDIS_UNANSWERED) {
-        latch_redis_receive(&all->store->connection);
+        latch_redis_receive(&all->asked->connection);
     }
     while (status == LATCH_DONE && all->at_call < all->sent_count) {
         redis_call *call = all->calls[all->at_call];
 
         if (call->state == REDIS_UNANSWERED && now_ns < call->deadline_ns) {
-            return latch_redis_want(&all->store->connection, call->deadline_ns, op);
+            return latch_redis_want(&all->asked->connection, call->deadline_ns, op);
         }
         if (call->state == REDIS_ANSWERED) {
-            latch_redis_note_answer(all->store, now_ns);
-            status = take_answer(all, op, call);
+            latch_redis_note_answer(all->asked, now_ns);
+            status = take_answer(all, op, call, now_ns);
         } else if (call->state == REDIS_UNANSWERED) {
-            status = latch_redis_fail_overdue(op);
+            status = latch_redis_fail_overdue(op, all->asked);
         } else {
-            status = latch_redis_count_loss(op) ? REDIS_AGAIN : latch_redis_fail_lost(op);
+            latch_redis_note_trouble(all->asked);
+            status = latch_redis_count_loss(op) ? REDIS_AGAIN
+                                                : latch_redis_fail_lost(op, all->asked);
         }
         if (status == LATCH_DONE) {
-            latch_redis_call_free(&all->store->connection, call);
+            latch_redis_call_free(&all->asked->connection, call);
             all->at_call++;
         }
     }
@@ -452,13 +484,13 @@ static latch_status read_answers(inquiry *all, latch_op *op, int64_t now_ns)
     if (was_scan && status == LATCH_DONE) {
         all->at = 0; /* of the page that has come */
     }
-    if (!lists(op) || status != LATCH_DONE) {
-        return status;
+    if (!lists(op) || status != LATCH_DONE || all->page == NULL) {
+        return lists(op) && status == LATCH_DONE ? REDIS_AGAIN : status;
     }
     if (all->at == all->page->element[1]->elements) {
         freeReplyObject(all->page);
         all->page = NULL;
-        return strcmp(all->cursor, "0") == 0 ? LATCH_DONE : REDIS_AGAIN;
+        return strcmp(all->cursor, "0") == 0 && !go_to_next_server(all) ? LATCH_DONE : REDIS_AGAIN;
     }
     return REDIS_AGAIN;
 }
@@ -476,7 +508,6 @@ static latch_status begin(latch_op *op)
         latch_free(store->store.engine, all);
         return op->error->status;
     }
-    store->connection.inspections++;
     op->state = all;
     return LATCH_DONE;
 }
@@ -496,7 +527,6 @@ void latch_redis_inquiry_end(latch_op *op)
     if (all->page != NULL) {
         freeReplyObject(all->page);
     }
-    all->store->connection.inspections--;
     latch_free(engine, all);
     op->state = NULL;
 }
@@ -519,7 +549,7 @@ latch_status latch_redis_inquire(latch_op *op, int64_t now_ns)
         return status;
     }
     if (LATCH_FAILED(status)) {
-        latch_redis_note_silence(op, now_ns);
+        latch_redis_note_silence(op, all->route.node, now_ns);
     }
     if (status == LATCH_DONE && op->request.kind != LATCH_EVICT) {
         *op->request.findings = all->findings;

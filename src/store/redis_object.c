@@ -50,9 +50,7 @@ latch_status latch_redis_object_prepare(redis_connection *connection, const latc
 
     if (status == LATCH_DONE && object->runner.is_cluster
         && latch_redis_prefix_kind(object->prefix, object->prefix_length) == REDIS_PREFIX_UNFIT) {
-        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
-                            "in a cluster a prefix of keys cannot have a \"{\" without a whole "
-                            "hash tag, such as \"{shop}\": leave it out, or complete it");
+        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "%s", REDIS_PREFIX_ADVICE);
     }
     if (status == LATCH_DONE) { /* else it is as it was: the client may be in use, above us */
         connection->stage = REDIS_READY;
@@ -71,7 +69,7 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
     };
 
     store->object.runner = *runner;
-    store->connection.object = &store->object;
+    store->node.connection.object = &store->object;
     store->store.info = &info;
     latch_redis_have_no_messages(&store->subscription);
 }
@@ -80,15 +78,15 @@ void latch_redis_pay_at_last(redis_store *store)
 {
     latch_error error;
 
-    if (store->connection.object != NULL && !latch_redis_is_debtless(store)
-        && latch_redis_object_prepare(&store->connection, NULL, &error) == LATCH_DONE) {
+    if (!latch_redis_is_debtless(store)
+        && latch_redis_object_prepare(&store->node.connection, NULL, &error) == LATCH_DONE) {
         latch_redis_pay(store, NULL, latch_engine_now_ns(store->store.engine));
     }
 }
 
 const char *latch_redis_refusal(const latch_store *base)
 {
-    return ((const redis_store *) base)->connection.object == NULL
+    return !latch_redis_has_object((const redis_store *) base)
                ? NULL
                : "its server is reached by a given connection, which only the thread that has the "
                  "connection can use; give the store a DSN";

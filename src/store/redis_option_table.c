@@ -234,7 +234,8 @@ static latch_status take_cluster(redis_reading *reading)
     if (cluster < 0) {
         return fail_option(reading, "is 0 or 1");
     }
-    return cluster == 0 ? LATCH_DONE : fail_not_yet(reading, "a cluster");
+    reading->options->is_cluster = cluster == 1;
+    return LATCH_DONE;
 }
 
 static latch_status take_sentinel(redis_reading *reading)

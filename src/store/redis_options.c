@@ -1,6 +1,7 @@
 /* A DSN for Redis as a whole: where the server is, who asks, and what makes a connection the same.
  */
 #include "redis_reading.h"
+#include "redis_slot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,11 +87,36 @@ static latch_status check_places(redis_reading *reading)
         return fail(reading, "it names no server, as \"redis://localhost:6379\" and "
                              "\"redis:///run/redis.sock\" do");
     }
-    if (reading->place_count > 1 && reading->sentinel == NULL) {
-        return fail_not_yet(reading,
-                            "it names several servers; if they are Sentinels, the option "
-                            "\"sentinel\" names the master; if each is to have locks of its "
-                            "own, make a store for each, and a CombinedStore of them");
+    if (reading->place_count > 1 && reading->sentinel == NULL && !reading->options->is_cluster) {
+        return fail_not_yet(
+            reading, "it names several servers; if they are of a cluster, give it the option "
+                     "\"redis_cluster=1\"; if they are Sentinels, the option \"sentinel\" "
+                     "names the master; if each is to have locks of its own, make a store "
+                     "for each, and a CombinedStore of them");
+    }
+    return LATCH_DONE;
+}
+
+static latch_status check_cluster(redis_reading *reading)
+{
+    if (!reading->options->is_cluster) {
+        return LATCH_DONE;
+    }
+    if (reading->sentinel != NULL) {
+        return fail(reading, "a cluster has no Sentinels: leave out \"sentinel\", or "
+                             "\"redis_cluster\"");
+    }
+    if (reading->options->database != 0) {
+        return fail_not_yet(reading, "a cluster has no database but 0"); /* others ignore it */
+    }
+    if (latch_redis_prefix_kind(reading->prefix, strlen(reading->prefix)) == REDIS_PREFIX_UNFIT) {
+        return fail(reading, REDIS_PREFIX_ADVICE);
+    }
+    for (size_t at = 0; at < reading->place_count; at++) {
+        if (reading->places[at].host == NULL) {
+            return fail(reading, "the servers of a cluster are named by host and port, not by the "
+                                 "path of a socket");
+        }
     }
     return LATCH_DONE;
 }
@@ -123,7 +149,10 @@ static latch_status read_all(redis_reading *reading)
     if (status == LATCH_DONE) {
         status = latch_redis_check_tls(reading);
     }
-    return status == LATCH_DONE ? check_database(reading) : status;
+    if (status == LATCH_DONE) {
+        status = check_database(reading);
+    }
+    return status == LATCH_DONE ? check_cluster(reading) : status;
 }
 
 /* ---- Texts */
@@ -311,7 +340,7 @@ static bool make_identity(const latch_engine *engine, const redis_reading *readi
         options->prefix,
         reading->persistent_id,
         tls};
-    size_t count = OTHERS, size = (6 + options->place_count) * NUMBER, length;
+    size_t count = OTHERS, size = (7 + options->place_count) * NUMBER, length;
 
     latch_redis_describe_tls(reading, tls, sizeof(tls));
     for (size_t at = 0; at < REDIS_TLS_TEXT_COUNT; at++) {
@@ -328,10 +357,10 @@ static bool make_identity(const latch_engine *engine, const redis_reading *readi
     if (options->identity == NULL) {
         return false;
     }
-    length = (size_t) snprintf(options->identity, size, "%d %" PRId64 " %" PRId64 " %d %d",
-                               options->database, options->connect_timeout_ns,
-                               options->command_timeout_ns, options->keepalive_s,
-                               (int) options->peers);
+    length = (size_t) snprintf(options->identity, size, "%d %d %" PRId64 " %" PRId64 " %d %d",
+                               (int) options->is_cluster, options->database,
+                               options->connect_timeout_ns, options->command_timeout_ns,
+                               options->keepalive_s, (int) options->peers);
     for (size_t at = 0; at < options->place_count; at++) {
         length += (size_t) snprintf(options->identity + length, size - length, " %d",
                                     options->places[at].port);

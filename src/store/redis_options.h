@@ -20,12 +20,13 @@
  *     persistent_id gives a connection of its own to those who name the same one
  *     ssl[...]      how TLS is to be spoken: see redis_tls_options.c
  *     host[...]     the server, where none stands in the DSN: "host:port" or "/path/of/socket:"
+ *     cluster       1: the servers are some of a Redis Cluster, or redis_cluster; 0 is the default
  *     sentinel      the name of a master: the servers are Sentinels, who know where it is; also
  *                   redis_sentinel and sentinel_master. Empty: none
  *
  * class, cluster_command_timeout, cluster_relay_context, failover, lazy, persistent and
- * retry_interval have no meaning here and are accepted, as is cluster (or redis_cluster) where it
- * is off. Of an option that is given twice the last one counts.
+ * retry_interval have no meaning here and are accepted. Of an option that is given twice the last
+ * one counts.
  */
 #ifndef LATCH_REDIS_OPTIONS_H
 #define LATCH_REDIS_OPTIONS_H
@@ -60,6 +61,7 @@ typedef struct redis_options {
     char *password; /* NULL: none */
     char *sentinel; /* what the Sentinels call the master; NULL: there are none */
     char *sentinel_user, *sentinel_password; /* as user and password, for the Sentinels */
+    bool is_cluster;                         /* the places are some of a cluster's */
     int database;
     char *prefix; /* "" by default */
     size_t prefix_length;

@@ -6,8 +6,8 @@
 
 bool latch_redis_passes(const char *text)
 {
-    static const char *const words[] = {"LOADING ", "BUSY ", "READONLY ", "MASTERDOWN ",
-                                        "NOREPLICAS "};
+    static const char *const words[] = {"LOADING ",    "BUSY ",        "READONLY ", "MASTERDOWN ",
+                                        "NOREPLICAS ", "CLUSTERDOWN ", "TRYAGAIN "};
 
     for (size_t at = 0; at < sizeof(words) / sizeof(*words); at++) {
         if (strstr(text, words[at]) != NULL) { /* before Redis 7 it stands in the middle */
@@ -19,7 +19,7 @@ bool latch_redis_passes(const char *text)
 
 bool latch_redis_disowns(const latch_op *op, const char *text)
 {
-    redis_connection *connection = &latch_redis_store_of(op)->connection;
+    redis_connection *connection = &latch_redis_node_of(op)->connection;
     bool disowns = connection->sentinel != NULL && strstr(text, "READONLY") != NULL;
 
     if (disowns) {
@@ -28,24 +28,44 @@ bool latch_redis_disowns(const latch_op *op, const char *text)
     return disowns;
 }
 
-latch_status latch_redis_fail_confused(latch_op *op)
+latch_status latch_redis_fail_confused(latch_op *op, redis_node *node)
 {
-    redis_store *store = latch_redis_store_of(op);
-
-    latch_redis_close(&store->connection);
+    latch_redis_close(&node->connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, 0,
                       "Redis at %s gave an answer that makes no sense",
-                      latch_redis_address(&store->connection));
+                      latch_redis_address(&node->connection));
+}
+
+static latch_status fail_confused(latch_op *op)
+{
+    return latch_redis_fail_confused(op, latch_redis_node_of(op));
+}
+
+/*
+ * What a command in a script was answered. Before Redis 7 that stands behind where it is in the
+ * script, as in "ERR Error running script (call to f_...): @user_script:3: @user_script: 3: -OOM
+ * command not allowed".
+ */
+static const char *skip_place(const char *text)
+{
+    static const char place[] = "@user_script:", failed[] = "ERR Error running script";
+    const char *at = strncmp(text, failed, sizeof(failed) - 1) == 0 ? strstr(text, place) : text;
+
+    while (at != NULL && strncmp(at, place, sizeof(place) - 1) == 0) {
+        at += sizeof(place) - 1;
+        at += strspn(at, "0123456789: ");
+        text = *at == '-' ? at + 1 : at;
+    }
+    return text;
 }
 
 /*
  * Tells what the server says, but not the arguments that it may repeat ("unknown command 'EVALSHA',
  * with args beginning with"): the token is among them.
  */
-latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
+latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const char *answer)
 {
-    redis_store *store = latch_redis_store_of(op);
-    const char *arguments = strstr(text, ", with args");
+    const char *text = skip_place(answer), *arguments = strstr(text, ", with args");
     size_t length = arguments != NULL ? (size_t) (arguments - text) : strcspn(text, "\r\n");
     char quoted[256];
 
@@ -57,15 +77,14 @@ latch_status latch_redis_fail_with_reply(latch_op *op, const char *text)
     }
     latch_redis_quote(quoted, sizeof(quoted), text, length);
     latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s",
-               latch_redis_address(&store->connection), quoted);
+               latch_redis_address(&node->connection), quoted);
     /* The key is no lock: nothing was done, or is to be made good. */
     if (strncmp(text, "WRONGTYPE", 9) == 0 && (op->attempts & REDIS_LOST_BEFORE) == 0) {
         op->attempts &= (uint8_t) ~REDIS_SENT;
     }
-    /* It was the master once: the name may lead to another by now. Before Redis 7 the word stands
-       in the middle. */
+    /* It was the master once: the name may lead to another by now. */
     if (strstr(text, "READONLY") != NULL) {
-        latch_redis_close(&store->connection);
+        latch_redis_close(&node->connection);
     }
     return LATCH_ERROR_STORE;
 }
@@ -101,7 +120,7 @@ static latch_status understand_acquired(latch_op *op, const redisReply *reply)
     uint64_t fencing_token = 0;
 
     if (exclusive ? !read_number(reply, &fencing_token) : !is_integer(reply, 1, 1)) {
-        return latch_redis_fail_confused(op);
+        return fail_confused(op);
     }
     op->lease->fencing_token = fencing_token;
     note_mode(op->lease, exclusive);
@@ -111,7 +130,7 @@ static latch_status understand_acquired(latch_op *op, const redisReply *reply)
 static latch_status understand_refreshed(latch_op *op, const redisReply *reply)
 {
     if (!is_integer(reply, 0, 2)) {
-        return latch_redis_fail_confused(op);
+        return fail_confused(op);
     }
     if (reply->integer == 0) {
         return LATCH_CONFLICT;
@@ -125,7 +144,7 @@ static latch_status understand_released(latch_op *op, const redisReply *reply)
     redis_hold *hold = op->lease->state;
 
     if (!is_integer(reply, 0, 1)) {
-        return latch_redis_fail_confused(op);
+        return fail_confused(op);
     }
     /* Else an earlier release by the token may still come, or is owed. */
     hold->spent = (op->attempts & (REDIS_LOST_BEFORE | REDIS_SPENT_BEFORE)) != 0;
@@ -138,7 +157,7 @@ static latch_status understand_probed(latch_op *op, const redisReply *reply)
 
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
         || !is_integer(reply->element[0], 1, INT64_MAX) || !is_integer(reply->element[1], 1, 2)) {
-        return latch_redis_fail_confused(op);
+        return fail_confused(op);
     }
     if (lease->mode == LATCH_FREE) {
         long long left_ms = reply->element[0]->integer;
@@ -188,7 +207,7 @@ static latch_status understand_place(latch_op *op, const redisReply *reply, int6
     if (!latch_redis_is_queued(op->lease) || reply->elements != 2
         || !is_integer(reply->element[0], REDIS_BOTH_PROMOTE, INT32_MAX)
         || !is_integer(reply->element[1], 0, INT32_MAX)) {
-        return latch_redis_fail_confused(op);
+        return fail_confused(op);
     }
     understand_refused(op);
     return latch_redis_wait_on(op, reply->element[0]->integer, reply->element[1]->integer, now_ns);
@@ -220,5 +239,5 @@ latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64
         case LATCH_EVICT:
             break; /* never come here: redis_inspect.c */
     }
-    return latch_redis_fail_confused(op);
+    return fail_confused(op);
 }

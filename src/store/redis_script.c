@@ -47,31 +47,28 @@ static void digest_scripts(redis_store *store)
     }
 }
 
-/* What a name of ours begins with, and its NUL: "latch:" or, in a cluster, "latch:{TAG}:". */
-enum { OWN_SIZE = sizeof(REDIS_OWN_KEYS) + sizeof("{}:") + REDIS_SLOT_TAG_SIZE };
-
-/* In a cluster what is kept beside a lock has to be in its slot. */
-static void begin_own_names(const redis_store *store, const redis_target *target,
-                            char own[OWN_SIZE])
-{
-    const redis_object *object = store->connection.object;
-    char tag[REDIS_SLOT_TAG_SIZE];
-
-    if (object == NULL || !object->runner.is_cluster
-        || latch_redis_prefix_kind(object->prefix, object->prefix_length) != REDIS_PREFIX_OPEN) {
-        snprintf(own, OWN_SIZE, "%s", REDIS_OWN_KEYS);
-        return;
-    }
-    latch_redis_slot_tag(latch_redis_slot(object->prefix, object->prefix_length, target->resource,
-                                          target->length),
-                         tag);
-    snprintf(own, OWN_SIZE, "%s{%s}:", REDIS_OWN_KEYS, tag);
-}
-
 static char *append(char *at, const char *text, size_t length)
 {
     memcpy(at, text, length);
     return at + length;
+}
+
+/* In a cluster what is kept beside a lock has to be in its slot. */
+void latch_redis_own_names(const redis_store *store, const char *resource, size_t length,
+                           char own[REDIS_OWN_SIZE])
+{
+    const redis_object *object = store->node.connection.object;
+    const char *prefix = object != NULL ? object->prefix : store->options.prefix;
+    size_t prefix_length = object != NULL ? object->prefix_length : store->options.prefix_length;
+    bool is_cluster = object != NULL ? object->runner.is_cluster : store->cluster != NULL;
+    char *end = append(own, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1);
+
+    if (is_cluster && latch_redis_prefix_kind(prefix, prefix_length) == REDIS_PREFIX_OPEN) {
+        *end++ = '{';
+        latch_redis_slot_tag(latch_redis_slot(prefix, prefix_length, resource, length), end);
+        end = append(end + REDIS_SLOT_TAG_SIZE - 1, "}:", 2);
+    }
+    *end = '\0';
 }
 
 /* Writes prefix, name and resource behind each other, as one key. An empty name is the lock's. */
@@ -104,15 +101,16 @@ static char *name_waiter(const redis_store *store, const redis_target *target, c
 }
 
 /* What a script that takes a lock is told about waiting; nothing for a simple try. */
-static void add_manner(redis_command *command, const redis_store *store, const redis_order *order,
+static void add_manner(redis_command *command, const redis_node *node, const redis_order *order,
                        const char *waiter, int64_t now_ns)
 {
+    const redis_store *store = node->store;
     static const char *const manners[] = {
         [REDIS_TRY] = "try",   [REDIS_WAIT] = "wait",   [REDIS_CHECK] = "check",
         [REDIS_POLL] = "poll", [REDIS_CLAIM] = "claim",
     };
     bool is_mute = latch_redis_is_mute(&store->subscription, now_ns);
-    bool has_peers = store->options.peers == REDIS_PEERS_YES || store->has_peers;
+    bool has_peers = store->options.peers == REDIS_PEERS_YES || node->has_peers;
 
     if (order->manner == REDIS_TRY && !is_mute && waiter == NULL) {
         return;
@@ -144,19 +142,19 @@ static size_t write_term(const redis_store *store, const redis_order *order, cha
     return (size_t) length;
 }
 
-static void add_arguments(redis_command *command, const redis_store *store,
-                          const redis_order *order, const redis_target *target, const char *waiter,
-                          char term[TERM_SIZE], int64_t now_ns)
+static void add_arguments(redis_command *command, const redis_node *node, const redis_order *order,
+                          const redis_target *target, const char *waiter, char term[TERM_SIZE],
+                          int64_t now_ns)
 {
     latch_redis_add_text(command, target->keep ? "" : target->token);
     if (scripts[order->id].takes_ttl) {
-        latch_redis_add(command, term, write_term(store, order, term));
+        latch_redis_add(command, term, write_term(node->store, order, term));
     }
     if (order->extend) {
         latch_redis_add_text(command, "extend");
     }
     if (takes_lock(order)) {
-        add_manner(command, store, order, waiter, now_ns);
+        add_manner(command, node, order, waiter, now_ns);
     } else if (order->id == REDIS_RELEASE && waiter != NULL) {
         latch_redis_add_text(command, waiter);
     }
@@ -181,19 +179,20 @@ static redis_call *run_script(redis_store *store, const redis_order *order,
         .lengths = command->lengths + SCRIPT_ARGUMENTS,
     };
 
-    return latch_redis_object_run(&store->connection, &run, now_ns);
+    return latch_redis_object_run(&store->node.connection, &run, now_ns);
 }
 
-redis_call *latch_redis_send_script(redis_store *store, const redis_order *order,
+redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
                                     const redis_target *target, int64_t now_ns)
 {
+    redis_store *store = node->store;
     static const char *const names[] = {"", "holder:", "queue:", "peers:", "fencing"};
-    enum { NAMES = sizeof(names) / sizeof(*names), NAME_MAX_LENGTH = OWN_SIZE + 8 };
+    enum { NAMES = sizeof(names) / sizeof(*names), NAME_MAX_LENGTH = REDIS_OWN_SIZE + 8 };
     const latch_engine *engine = store->store.engine;
     const redis_script *script = &scripts[order->id];
     const redis_options *options = &store->options;
     size_t size = NAMES * (options->prefix_length + target->length + NAME_MAX_LENGTH);
-    char small_keys[512], small_waiter[256], term[TERM_SIZE], own[OWN_SIZE], *at;
+    char small_keys[512], small_waiter[256], term[TERM_SIZE], own[REDIS_OWN_SIZE], *at;
     char *keys = size <= sizeof(small_keys) ? small_keys : latch_allocate(engine, size);
     char *waiter =
         target->ticket != 0 ? name_waiter(store, target, small_waiter, sizeof(small_waiter)) : NULL;
@@ -209,16 +208,16 @@ redis_call *latch_redis_send_script(redis_store *store, const redis_order *order
         latch_redis_add(&command, order->as_text ? script->text : store->digests[order->id],
                         order->as_text ? script->length : sizeof(store->digests[order->id]) - 1);
         latch_redis_add_text(&command, key_count);
-        begin_own_names(store, target, own);
+        latch_redis_own_names(store, target->resource, target->length, own);
         at = keys;
         for (size_t key = 0; key < script->key_count; key++) {
             at = add_key(&command, at, options, own, names[key], target->resource,
                          key == NAMES - 1 ? 0 : target->length);
         }
-        add_arguments(&command, store, order, target, waiter, term, now_ns);
-        call = store->connection.object != NULL
+        add_arguments(&command, node, order, target, waiter, term, now_ns);
+        call = latch_redis_has_object(store)
                    ? run_script(store, order, &command, now_ns)
-                   : latch_redis_send(&store->connection, &command, now_ns);
+                   : latch_redis_send(&node->connection, &command, now_ns);
     }
     if (keys != small_keys) {
         latch_free(engine, keys);

@@ -13,6 +13,10 @@
 /* How often it is asked again all the same: a Sentinel that hangs tells nothing, nor does one that
  * may not be listened to. */
 #define ASK_AGAIN_NS (5 * LATCH_NS_PER_S)
+/* For how long one that does not answer is awaited when another one has answered already. */
+#define OPINION_NS (LATCH_NS_PER_S / 2)
+/* When to ask again if none of those who answer knows as much as is known. */
+#define RETRY_NS (50 * LATCH_NS_PER_MS)
 
 static void take_message(void *context, const redisReply *message);
 
@@ -27,6 +31,7 @@ void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
     sentinel->options.password = options->sentinel_password;
     sentinel->options.database = 0;
     latch_redis_connection_init(&sentinel->connection, engine, &sentinel->options);
+    sentinel->connection.inspections = 1; /* SENTINEL MASTER answers with many fields */
     sentinel->connection.push = take_message;
     sentinel->connection.push_context = sentinel;
     sentinel->master = (redis_place){.address = sentinel->address, .host = sentinel->host};
@@ -40,12 +45,18 @@ void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *conne
     }
 }
 
+static void forget_call(redis_sentinel *sentinel, redis_call **call)
+{
+    if (*call != NULL) {
+        latch_redis_call_free(&sentinel->connection, *call);
+        *call = NULL;
+    }
+}
+
 static void forget_question(redis_sentinel *sentinel)
 {
-    if (sentinel->question != NULL) {
-        latch_redis_call_free(&sentinel->connection, sentinel->question);
-        sentinel->question = NULL;
-    }
+    forget_call(sentinel, &sentinel->epoch_question);
+    forget_call(sentinel, &sentinel->question);
 }
 
 static void hang_up(redis_sentinel *sentinel)
@@ -57,6 +68,61 @@ static void hang_up(redis_sentinel *sentinel)
 void latch_redis_sentinel_end(redis_sentinel *sentinel)
 {
     hang_up(sentinel);
+}
+
+/* ---- Which of them -------------------------------------------------------------------------- */
+
+static uint32_t bit(size_t which)
+{
+    return UINT32_C(1) << which;
+}
+
+static size_t count_of(uint32_t bits)
+{
+    return (size_t) __builtin_popcount(bits);
+}
+
+/* A failover takes more than half of them: those who are cut off from it are fewer. */
+static bool is_majority(const redis_sentinel *sentinel)
+{
+    return count_of(sentinel->answered) > sentinel->options.place_count / 2;
+}
+
+/* To the next one that is not among these; false: there is none. */
+static bool go_on(redis_sentinel *sentinel, uint32_t but)
+{
+    for (size_t step = 1; step <= sentinel->options.place_count; step++) {
+        size_t which = (sentinel->current + step) % sentinel->options.place_count;
+
+        if ((but & bit(which)) == 0) {
+            sentinel->current = which;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who else is to be asked in this round; false: nobody, it is over. */
+static bool choose_next(redis_sentinel *sentinel)
+{
+    if (!is_majority(sentinel)
+        && (go_on(sentinel, sentinel->asked | sentinel->mute)
+            || go_on(sentinel, sentinel->asked))) {
+        return true;
+    }
+    if (sentinel->answered == 0 || sentinel->current == sentinel->newest_from
+        || sentinel->has_returned) {
+        return false;
+    }
+    sentinel->current = sentinel->newest_from;
+    sentinel->has_returned = true;
+    return true;
+}
+
+static void forget_round(redis_sentinel *sentinel)
+{
+    sentinel->asked = sentinel->answered = 0;
+    sentinel->has_returned = false;
 }
 
 /* ---- What is known -------------------------------------------------------------------------- */
@@ -86,12 +152,20 @@ void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why
 {
     snprintf(sentinel->trouble, sizeof(sentinel->trouble), "%s", why);
     sentinel->is_known = false;
-    /* The next one may know better. */
-    sentinel->current = (sentinel->current + 1) % sentinel->options.place_count;
+    if (!sentinel->is_asking) {
+        go_on(sentinel, sentinel->mute); /* the next one may know better */
+    }
 }
 
 latch_status latch_redis_sentinel_fail(const redis_sentinel *sentinel, latch_op *op, double seconds)
 {
+    if (sentinel->is_outdated) {
+        return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                          "no connection to the master \"%s\" within %g s: those of the Sentinels "
+                          "at %s who answer are too few, and know of fewer failovers than others "
+                          "have told",
+                          sentinel->name, seconds, sentinel->options.address);
+    }
     if (sentinel->trouble[0] == '\0') {
         return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                           "the Sentinels at %s did not tell within %g s where the master \"%s\" is",
@@ -140,9 +214,12 @@ static void take_message(void *context, const redisReply *message)
 /* Each of those that are left has its part of the time, and so has the way to the master. */
 static void begin_question(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
 {
-    int64_t parts = (int64_t) (sentinel->options.place_count - sentinel->failures) + 1;
+    int64_t parts = (int64_t) (sentinel->options.place_count - count_of(sentinel->asked)) + 1;
     int64_t part_ns = (deadline_ns - now_ns) / parts;
 
+    if (sentinel->answered != 0 && part_ns > OPINION_NS) {
+        part_ns = OPINION_NS;
+    }
     hang_up(sentinel);
     sentinel->connection.place = &sentinel->options.places[sentinel->current];
     sentinel->options.connect_timeout_ns = part_ns > LATCH_NS_PER_MS ? part_ns : LATCH_NS_PER_MS;
@@ -150,35 +227,79 @@ static void begin_question(redis_sentinel *sentinel, int64_t deadline_ns, int64_
     sentinel->is_told = false;
 }
 
+static redis_call *send_about(redis_sentinel *sentinel, const char *what, int64_t now_ns)
+{
+    redis_command command = {.count = 0};
+
+    latch_redis_add_text(&command, "SENTINEL");
+    latch_redis_add_text(&command, what);
+    latch_redis_add_text(&command, sentinel->name);
+    return latch_redis_send(&sentinel->connection, &command, now_ns);
+}
+
 /*
- * Both in one packet: what happens behind the answer is told. A connection that is subscribed can
- * ask no more.
+ * All in one packet: what happens behind the answers is told. A connection that is subscribed can
+ * ask no more. The epoch comes from another command, as that one names the old master until a
+ * failover is over; and first, so that no old name goes with a new epoch.
  */
 static latch_status send_question(redis_sentinel *sentinel, latch_op *op, int64_t now_ns)
 {
-    redis_command question = {.count = 0}, subscription = {.count = 0};
+    redis_command subscription = {.count = 0};
     redis_call *call;
 
-    latch_redis_add_text(&question, "SENTINEL");
-    latch_redis_add_text(&question, "get-master-addr-by-name");
-    latch_redis_add_text(&question, sentinel->name);
     latch_redis_add_text(&subscription, "SUBSCRIBE");
     latch_redis_add_text(&subscription, SWITCHED);
     latch_redis_add_text(&subscription, PROMOTED);
     latch_redis_gather(&sentinel->connection, true);
-    sentinel->question = latch_redis_send(&sentinel->connection, &question, now_ns);
+    sentinel->epoch_question = send_about(sentinel, "master", now_ns);
+    sentinel->question = send_about(sentinel, "get-master-addr-by-name", now_ns);
     call = latch_redis_send(&sentinel->connection, &subscription, now_ns);
     if (call != NULL) {
         latch_redis_call_free(&sentinel->connection, call); /* refused, it changes nothing */
     }
     latch_redis_gather(&sentinel->connection, false);
-    return sentinel->question != NULL && call != NULL ? LATCH_DONE : latch_fail_memory(op->error);
+    return sentinel->epoch_question != NULL && sentinel->question != NULL && call != NULL
+               ? LATCH_DONE
+               : latch_fail_memory(op->error);
 }
 
 static latch_status fail(const redis_sentinel *sentinel, latch_op *op, const char *what)
 {
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s %s",
                       latch_redis_address(&sentinel->connection), what);
+}
+
+/* A Sentinel need not permit us the command. */
+static uint64_t read_epoch(const redisReply *fields)
+{
+    for (size_t at = 0; fields->type == REDIS_REPLY_ARRAY && at + 1 < fields->elements; at += 2) {
+        const redisReply *field = fields->element[at], *value = fields->element[at + 1];
+
+        if (field->type == REDIS_REPLY_STRING && value->type == REDIS_REPLY_STRING
+            && strcmp(field->str, "config-epoch") == 0) {
+            return strtoull(value->str, NULL, 10);
+        }
+    }
+    return 0;
+}
+
+/*
+ * What is newer than what is known counts at once, also while others are asked. Of two who know as
+ * much the last one is listened to, which is connected already.
+ */
+static void note_answer(redis_sentinel *sentinel, const char *host, int port, uint64_t epoch)
+{
+    if (epoch > sentinel->epoch) {
+        note_master(sentinel, host, port);
+        sentinel->epoch = epoch;
+    }
+    if (sentinel->answered == 0 || epoch >= sentinel->newest.epoch) {
+        snprintf(sentinel->newest.host, sizeof(sentinel->newest.host), "%s", host);
+        sentinel->newest.port = port;
+        sentinel->newest.epoch = epoch;
+        sentinel->newest_from = sentinel->current;
+    }
+    sentinel->answered |= bit(sentinel->current);
 }
 
 static latch_status understand(redis_sentinel *sentinel, latch_op *op, const redisReply *reply)
@@ -204,8 +325,7 @@ static latch_status understand(redis_sentinel *sentinel, latch_op *op, const red
     if (host->len == 0 || host->len >= sizeof(sentinel->host) || number <= 0 || number > 65535) {
         return fail(sentinel, op, "gave an answer that makes no sense");
     }
-    note_master(sentinel, host->str, (int) number);
-    sentinel->is_known = !sentinel->is_told; /* behind this answer */
+    note_answer(sentinel, host->str, (int) number, read_epoch(sentinel->epoch_question->reply));
     return LATCH_DONE;
 }
 
@@ -259,6 +379,18 @@ static latch_status ask(redis_sentinel *sentinel, latch_op *op, int64_t deadline
     return status;
 }
 
+/* The same, until it has announced no other master behind its answer. */
+static latch_status ask_in_peace(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                 int64_t now_ns)
+{
+    latch_status status;
+
+    do {
+        status = ask(sentinel, op, deadline_ns, now_ns);
+    } while (status == LATCH_DONE && sentinel->is_told);
+    return status;
+}
+
 /* None of them could tell; op->error is the last one's. */
 static latch_status fail_all(const redis_sentinel *sentinel, latch_op *op)
 {
@@ -269,32 +401,57 @@ static latch_status fail_all(const redis_sentinel *sentinel, latch_op *op)
                       sentinel->options.address, sentinel->name, last.message);
 }
 
-/* Asks all of them, until one can tell. */
-static latch_status ask_all(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                            int64_t now_ns)
+/*
+ * Who is the master, by all that was answered. Few of them may be cut off from the others, and do
+ * not make us forget what these have told. But a majority does, also by what is no longer true: the
+ * epochs begin anew with Sentinels that were set up anew.
+ */
+static void conclude(redis_sentinel *sentinel, int64_t now_ns)
+{
+    const redis_naming *newest = &sentinel->newest;
+    bool is_older = newest->epoch < sentinel->epoch && !is_majority(sentinel);
+
+    sentinel->is_outdated = is_older && !is_master(sentinel, newest->host, newest->port);
+    if (sentinel->is_outdated) {
+        sentinel->retry_ns = now_ns + RETRY_NS;
+        return;
+    }
+    note_master(sentinel, newest->host, newest->port);
+    sentinel->epoch = is_older ? sentinel->epoch : newest->epoch;
+    sentinel->is_known = true;
+}
+
+/* Asks as many of them as it takes. LATCH_DONE: what they say was taken note of. */
+static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                             int64_t now_ns)
 {
     latch_status status;
 
     do {
-        status = ask(sentinel, op, deadline_ns, now_ns);
+        status = ask_in_peace(sentinel, op, deadline_ns, now_ns);
         if (LATCH_WANTS(status)) {
             return status;
         }
         sentinel->ask_ns = now_ns + ASK_AGAIN_NS;
-        if (status == LATCH_DONE) {
-            sentinel->failures = 0;
-            return status;
-        }
-        sentinel->current = (sentinel->current + 1) % sentinel->options.place_count;
-        sentinel->failures++;
-    } while (status != LATCH_ERROR_MEMORY && sentinel->failures < sentinel->options.place_count);
-    sentinel->failures = 0;
-    return status != LATCH_ERROR_MEMORY ? fail_all(sentinel, op) : status;
+        sentinel->asked |= bit(sentinel->current);
+        sentinel->mute = status == LATCH_DONE ? sentinel->mute & ~bit(sentinel->current)
+                                              : sentinel->mute | bit(sentinel->current);
+    } while (status != LATCH_ERROR_MEMORY && choose_next(sentinel));
+    if (sentinel->answered != 0 && status != LATCH_ERROR_MEMORY) {
+        conclude(sentinel, now_ns);
+        status = LATCH_DONE;
+    } else if (status != LATCH_ERROR_MEMORY) {
+        go_on(sentinel, 0);
+        status = fail_all(sentinel, op);
+    }
+    forget_round(sentinel);
+    return status;
 }
 
 void latch_redis_sentinel_begin(redis_sentinel *sentinel)
 {
-    sentinel->failures = 0;
+    forget_round(sentinel);
+    sentinel->is_outdated = false;
     sentinel->trouble[0] = '\0';
 }
 
@@ -304,7 +461,11 @@ latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, i
     latch_status status = LATCH_DONE;
 
     while (status == LATCH_DONE && !sentinel->is_known) {
-        status = ask_all(sentinel, op, deadline_ns, now_ns);
+        if (sentinel->is_outdated && now_ns < sentinel->retry_ns) {
+            op->wake_ns = sentinel->retry_ns;
+            return LATCH_WANT_TIMER;
+        }
+        status = ask_them(sentinel, op, deadline_ns, now_ns);
     }
     return status;
 }
@@ -320,8 +481,8 @@ unsigned latch_redis_sentinel_look(redis_sentinel *sentinel)
         sentinel->ask_ns = now_ns; /* another one */
     }
     if (sentinel->is_asking || now_ns >= sentinel->ask_ns) {
-        ask_all(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
-                now_ns);
+        ask_them(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
+                 now_ns);
     }
     return sentinel->term;
 }

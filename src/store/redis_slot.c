@@ -3,14 +3,17 @@
 
 #include <stdint.h>
 
-/* CRC-16/XMODEM. */
+/* CRC-16/XMODEM, four bits at a time: what the upper four of the sum do to the rest. */
 static uint16_t add_byte(uint16_t crc, char byte)
 {
-    crc ^= (uint16_t) ((uint8_t) byte << 8);
-    for (int bit = 0; bit < 8; bit++) {
-        crc = (uint16_t) (crc << 1 ^ ((crc & 0x8000) != 0 ? 0x1021 : 0));
-    }
-    return crc;
+    static const uint16_t changes[] = {
+        0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
+        0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef,
+    };
+    uint8_t bits = (uint8_t) byte;
+
+    crc = (uint16_t) (crc << 4 ^ changes[crc >> 12 ^ bits >> 4]);
+    return (uint16_t) (crc << 4 ^ changes[crc >> 12 ^ (bits & 15)]);
 }
 
 /* A key in two parts. */

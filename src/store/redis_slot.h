@@ -30,6 +30,11 @@ typedef enum {
     REDIS_PREFIX_UNFIT,  /* no tag behind it counts as one */
 } redis_prefix_kind;
 
+/* What who has an unfit one is told. */
+#define REDIS_PREFIX_ADVICE                                                                        \
+    "in a cluster a prefix of keys cannot have a \"{\" without a whole hash tag, such as "         \
+    "\"{shop}\": leave it out, or complete it"
+
 redis_prefix_kind latch_redis_prefix_kind(const char *prefix, size_t length);
 
 #endif

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAKE_CHANNEL REDIS_OWN_KEYS "wake:"
-#define REQUEUE_CHANNEL REDIS_OWN_KEYS "requeue"
+#define WAKE_CHANNEL "wake:"
+#define REQUEUE_CHANNEL "requeue"
+/* The end of a sharded channel, by which the scripts know it (queue.lua). */
+#define SHARD ":shard"
 
 /* What tells a process's channel from those of all others: random bytes, in base64. */
 enum { ID_BYTES = 12, ID_LENGTH = 16 };
@@ -25,7 +27,8 @@ static void take_message(void *context, const redisReply *message);
 bool latch_redis_subscription_init(redis_subscription *subscription, latch_engine *engine,
                                    const redis_options *options)
 {
-    size_t size = options->prefix_length + sizeof(WAKE_CHANNEL) + ID_LENGTH;
+    size_t size = options->prefix_length + REDIS_OWN_SIZE + sizeof(REQUEUE_CHANNEL SHARD)
+                  + ID_LENGTH;
 
     memset(subscription, 0, sizeof(*subscription));
     latch_redis_connection_init(&subscription->connection, engine, options);
@@ -38,9 +41,6 @@ bool latch_redis_subscription_init(redis_subscription *subscription, latch_engin
         return false;
     }
     subscription->channel[0] = '\0';
-    memcpy(subscription->requeue_channel, options->prefix, options->prefix_length);
-    memcpy(subscription->requeue_channel + options->prefix_length, REQUEUE_CHANNEL,
-           sizeof(REQUEUE_CHANNEL));
     return true;
 }
 
@@ -128,6 +128,11 @@ static void take_message(void *context, const redisReply *message)
     }
     channel = message->element[1];
     text = message->element[2];
+    if (message->element[0]->type == REDIS_REPLY_STRING
+        && strcmp(message->element[0]->str, "sunsubscribe") == 0) {
+        subscription->is_moved = true;
+        return;
+    }
     if (channel->type != REDIS_REPLY_STRING || text->type != REDIS_REPLY_STRING) {
         return; /* that it is subscribed, as often as there are channels */
     }
@@ -146,22 +151,74 @@ static bool is_named(const redis_subscription *subscription)
            && subscription->generation == subscription->connection.engine->generation;
 }
 
+static char *append(char *at, const char *text)
+{
+    return strcpy(at, text) + strlen(text);
+}
+
 /* Each process has a channel of its own, and keeps it when it is connected anew. */
 static latch_status name_channel(redis_subscription *subscription, latch_op *op)
 {
     const latch_engine *engine = subscription->connection.engine;
     const redis_options *options = subscription->connection.options;
+    const char *end = subscription->node != NULL ? SHARD : "";
+    char own[REDIS_OWN_SIZE], *wake = subscription->channel;
+    char *requeue = subscription->requeue_channel;
     uint8_t id[ID_BYTES];
 
     if (!engine->env.random(engine->env.context, id, sizeof(id))) {
         return latch_fail(op->error, LATCH_ERROR_SYSTEM, 0, "no random numbers to be had");
     }
-    memcpy(subscription->channel, options->prefix, options->prefix_length);
-    memcpy(subscription->channel + options->prefix_length, WAKE_CHANNEL, sizeof(WAKE_CHANNEL) - 1);
-    latch_base64(id, sizeof(id),
-                 subscription->channel + options->prefix_length + sizeof(WAKE_CHANNEL) - 1);
+    latch_redis_own_names(latch_redis_store_of(op), op->lease->resource, op->lease->resource_length,
+                          own);
+    wake = append(append(append(wake, options->prefix), own), WAKE_CHANNEL);
+    latch_base64(id, sizeof(id), wake);
+    append(wake + ID_LENGTH, end);
+    append(append(append(append(requeue, options->prefix), own), REQUEUE_CHANNEL), end);
     subscription->generation = engine->generation;
     return LATCH_DONE;
+}
+
+bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
+                        const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+    const redis_options *options = subscription->connection.options;
+    unsigned slot = latch_redis_slot(options->prefix, options->prefix_length, lease->resource,
+                                     lease->resource_length);
+    bool is_idle = subscription->subscriber == NULL || subscription->subscriber == lease;
+
+    for (latch_link *link = subscription->waits.next; link != &subscription->waits;
+         link = link->next) {
+        is_idle = is_idle && link == &hold->wait.link;
+    }
+    if (slot != subscription->slot && !is_idle) {
+        return false;
+    }
+    if (slot != subscription->slot || node != subscription->node) {
+        latch_redis_close(&subscription->connection);
+        forget_call(subscription);
+        subscription->connection.place = &node->member.place;
+        subscription->node = node;
+        subscription->pause_end_ns = 0;
+    }
+    if (slot != subscription->slot) {
+        subscription->redirected_ns = 0;
+        subscription->slot = slot;
+        subscription->channel[0] = '\0';
+    }
+    return true;
+}
+
+bool latch_redis_hears(const redis_subscription *subscription, const latch_lease *lease)
+{
+    const redis_options *options = subscription->connection.options;
+
+    return latch_redis_is_subscribed(subscription)
+           && (subscription->node == NULL
+               || subscription->slot
+                      == latch_redis_slot(options->prefix, options->prefix_length, lease->resource,
+                                          lease->resource_length));
 }
 
 bool latch_redis_is_subscribed(const redis_subscription *subscription)
@@ -190,6 +247,7 @@ void latch_redis_do_without(redis_subscription *subscription, bool refused, int6
 
     latch_redis_close(&subscription->connection);
     forget_call(subscription);
+    subscription->redirected_ns = 0;
     if (!refused && pause_ns > SLOWEST_RETRY_NS) {
         pause_ns = SLOWEST_RETRY_NS;
     }
@@ -211,7 +269,7 @@ static latch_status send_subscribe(redis_subscription *subscription, latch_op *o
 {
     redis_command command = {.count = 0};
 
-    latch_redis_add_text(&command, "SUBSCRIBE");
+    latch_redis_add_text(&command, subscription->node != NULL ? "SSUBSCRIBE" : "SUBSCRIBE");
     latch_redis_add_text(&command, subscription->channel);
     latch_redis_add_text(&command, subscription->requeue_channel);
     subscription->call = latch_redis_send(&subscription->connection, &command, now_ns);
@@ -228,6 +286,17 @@ static bool is_refusal(const char *text)
     return text != NULL && (strncmp(text, "NOPERM", 6) == 0 || strstr(text, "unknown") != NULL);
 }
 
+/* It is to be tried elsewhere, or later. Not for ever: then it cannot be had. */
+static bool is_redirected(redis_subscription *subscription, int64_t now_ns)
+{
+    int64_t limit_ns = subscription->connection.options->connect_timeout_ns;
+
+    if (subscription->redirected_ns == 0) {
+        subscription->redirected_ns = now_ns;
+    }
+    return now_ns - subscription->redirected_ns < limit_ns;
+}
+
 static latch_status await_answer(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_call *call = subscription->call;
@@ -237,6 +306,14 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
         return latch_redis_want(&subscription->connection, call->deadline_ns, op);
     }
     is_acknowledged = call->state == REDIS_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY;
+    if (!is_acknowledged && call->state == REDIS_ANSWERED && subscription->node != NULL
+        && latch_redis_learn(subscription->node, call->reply->str)
+        && is_redirected(subscription, now_ns)) {
+        latch_redis_close(&subscription->connection); /* to where the slot is now, next time */
+        forget_call(subscription);
+        op->wake_ns = now_ns + PAUSE_NS / 2;
+        return LATCH_WANT_TIMER;
+    }
     if (!is_acknowledged && call->state == REDIS_ANSWERED) {
         latch_redis_do_without(subscription, is_refusal(call->reply->str), now_ns);
         return LATCH_CONFLICT;
@@ -248,6 +325,7 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
     if (!is_acknowledged) {
         return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
     }
+    subscription->redirected_ns = 0;
     subscription->pause_end_ns = now_ns + PAUSE_NS;
     subscription->subscribed = subscription->connection.established;
     return LATCH_DONE;
@@ -257,10 +335,15 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
 static latch_status connect_again(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_connection *connection = &subscription->connection;
+    bool is_open = connection->stage == REDIS_READY && latch_redis_receive(connection);
 
-    if (connection->stage == REDIS_READY && latch_redis_receive(connection)) {
+    if (is_open && !subscription->is_moved) {
         return LATCH_DONE;
     }
+    if (is_open) {
+        latch_redis_close(connection);
+    }
+    subscription->is_moved = false;
     if (connection->stage == REDIS_CLOSED && now_ns < subscription->pause_end_ns) {
         op->wake_ns = subscription->pause_end_ns;
         return LATCH_WANT_TIMER;

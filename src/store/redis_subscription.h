@@ -2,6 +2,9 @@
  * The connection on which a store hears that a lock is its own now: subscribed to a channel of this
  * process's (thread's), beside the connection on which commands are sent. It is made when the
  * store waits for the first time, and stays for the next. docs/redis-queue.md is the protocol.
+ *
+ * In a cluster the channel is a sharded one, in the slot of the lock, on the server that has it:
+ * the subscription goes after the lock that is waited for. It is one slot's at a time.
  */
 #ifndef LATCH_REDIS_SUBSCRIPTION_H
 #define LATCH_REDIS_SUBSCRIPTION_H
@@ -10,14 +13,18 @@
 
 typedef struct redis_subscription {
     redis_connection connection;
-    redis_call *call;              /* SUBSCRIBE, until it is answered, or NULL */
-    unsigned subscribed;           /* connection.established when that was acknowledged */
-    unsigned checked;              /* the same when a message to itself had arrived */
-    int64_t pause_end_ns;          /* after it was acknowledged, before it is made anew */
-    int64_t retry_ns;              /* it cannot be had; not to be tried before */
-    int64_t retry_pause_ns;        /* for so long, the last time; 0: it could be had */
-    unsigned generation;           /* of the process whose channel it is */
-    uint64_t last_ticket;          /* of a wait; none is given twice */
+    redis_call *call;        /* SUBSCRIBE, until it is answered, or NULL */
+    unsigned subscribed;     /* connection.established when that was acknowledged */
+    unsigned checked;        /* the same when a message to itself had arrived */
+    int64_t pause_end_ns;    /* after it was acknowledged, before it is made anew */
+    int64_t retry_ns;        /* it cannot be had; not to be tried before */
+    int64_t retry_pause_ns;  /* for so long, the last time; 0: it could be had */
+    struct redis_node *node; /* in a cluster: the server of the slot; NULL: none yet */
+    unsigned slot;
+    int64_t redirected_ns; /* since when it is to be made elsewhere, or later; 0: it is not */
+    bool is_moved;         /* it has ended, as the slot is moved elsewhere */
+    unsigned generation;   /* of the process whose channel it is */
+    uint64_t last_ticket;  /* of a wait; none is given twice */
     const latch_lease *subscriber; /* who is making it, before it has a ticket; or NULL */
     latch_link waits;              /* of redis_wait, those that have a ticket */
     char *channel;                 /* that of this process; "" before the first wait */
@@ -45,6 +52,14 @@ bool latch_redis_subscription_init(redis_subscription *subscription, latch_engin
                                    const redis_options *options);
 void latch_redis_subscription_end(redis_subscription *subscription);
 
+/*
+ * In a cluster: has it for the slot of the lease's lock, which `node` has; it is connected anew for
+ * that if need be. False: others wait for locks in another slot.
+ */
+bool latch_redis_follow(redis_subscription *subscription, struct redis_node *node,
+                        const latch_lease *lease);
+/* Whether messages about the lease's lock reach this process, as far as is known. */
+bool latch_redis_hears(const redis_subscription *subscription, const latch_lease *lease);
 /* Whether messages reach this process, as far as is known. */
 bool latch_redis_is_subscribed(const redis_subscription *subscription);
 

@@ -92,6 +92,16 @@ void latch_redis_wait_sent(latch_op *op)
     wait->subscribed = latch_redis_store_of(op)->subscription.subscribed;
 }
 
+/* Where the lock is, messages about it are. False: it cannot wait for them here. */
+static bool follow(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    redis_node *owner = latch_redis_owner(store, op->lease->resource, op->lease->resource_length);
+
+    return store->cluster == NULL
+           || (owner != NULL && latch_redis_follow(&store->subscription, owner, op->lease));
+}
+
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
 {
     redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
@@ -99,8 +109,11 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     latch_status status;
 
     if (!is_queued && (op->attempts & REDIS_TRIED) == 0
-        && !latch_redis_is_subscribed(subscription)) {
+        && !latch_redis_hears(subscription, op->lease)) {
         return LATCH_DONE;
+    }
+    if (!follow(op)) {
+        return LATCH_CONFLICT;
     }
     if (!is_queued && subscription->subscriber == NULL) {
         subscription->subscriber = op->lease;
@@ -112,6 +125,12 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     if (LATCH_WANTS(status)) {
         op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
         return status;
+    }
+    if (LATCH_FAILED(status) && is_queued && subscription->node != NULL) {
+        /* In a cluster another server may have its lock now: the request finds that out. */
+        latch_redis_note_trouble(subscription->node);
+        wait_of(op)->manner = REDIS_CHECK;
+        return LATCH_DONE;
     }
     if (LATCH_FAILED(status)) {
         if (latch_redis_outlives(op, now_ns)) {
@@ -150,7 +169,7 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
     op->attempts = REDIS_TRIED;
     wait->manner = REDIS_POLL;
     if (wait->place == REDIS_NO_PLACE) {
-        store->crowd = place;
+        latch_redis_node_of(op)->crowd = place;
     }
     wait->place = place;
     wait->poll_ns = now_ns + (wait->lost ? 0 : ms * LATCH_NS_PER_MS);
@@ -188,30 +207,30 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns)
 /* For latch_redis_call_leave(): which of the peers' scripts the server has. */
 static void note_peers(void *context, const redisReply *reply)
 {
-    redis_store *store = context;
+    redis_node *node = context;
 
     if (reply == NULL || reply->type != REDIS_REPLY_ARRAY) {
         return;
     }
-    store->has_peers = false;
+    node->has_peers = false;
     for (size_t at = 0; at < reply->elements; at++) {
-        store->has_peers = store->has_peers || reply->element[at]->integer == 1;
+        node->has_peers = node->has_peers || reply->element[at]->integer == 1;
     }
 }
 
 /* Up to twice the time that it is on the average, so that they do not ask all at once. */
-static int64_t pause_for(const redis_store *store)
+static int64_t pause_for(const redis_node *node)
 {
-    const latch_env *env = &store->store.engine->env;
+    const latch_env *env = &node->store->store.engine->env;
     uint16_t random;
 
     if (!env->random(env->context, &random, sizeof(random))) {
         random = UINT16_MAX / 2;
     }
-    return PEERS_NS * (store->crowd + 1) / UINT16_MAX * 2 * random;
+    return PEERS_NS * (node->crowd + 1) / UINT16_MAX * 2 * random;
 }
 
-void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns)
+void latch_redis_ask_for_peers(redis_node *node, int64_t now_ns)
 {
     /* Symfony's scripts that save a lock for a writer and for a reader, and that delete it: of
      * 5.2 to 8.2, the same in all of them. */
@@ -223,7 +242,7 @@ void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns)
     redis_command command = {.count = 0};
     redis_call *call;
 
-    if (store->options.peers != REDIS_PEERS_AUTO || now_ns < store->peers_ns) {
+    if (node->store->options.peers != REDIS_PEERS_AUTO || now_ns < node->peers_ns) {
         return;
     }
     latch_redis_add_text(&command, "SCRIPT");
@@ -231,9 +250,9 @@ void latch_redis_ask_for_peers(redis_store *store, int64_t now_ns)
     for (size_t at = 0; at < sizeof(digests) / sizeof(*digests); at++) {
         latch_redis_add_text(&command, digests[at]);
     }
-    call = latch_redis_send(&store->connection, &command, now_ns);
+    call = latch_redis_send(&node->connection, &command, now_ns);
     if (call != NULL) {
-        store->peers_ns = now_ns + pause_for(store);
-        latch_redis_call_leave(call, note_peers, store);
+        node->peers_ns = now_ns + pause_for(node);
+        latch_redis_call_leave(call, note_peers, node);
     }
 }

@@ -83,14 +83,14 @@ const latch_store_info *latch_store_describe(const latch_store *store)
     return store->info;
 }
 
-void latch_store_note_silence(latch_store *store, int64_t asked_ns, int64_t now_ns)
+void latch_note_silence(latch_silence *silence, int64_t asked_ns, int64_t now_ns)
 {
-    if (store->pause_ns > 0 && asked_ns < store->avoided_until_ns - store->pause_ns) {
+    if (silence->pause_ns > 0 && asked_ns < silence->avoided_until_ns - silence->pause_ns) {
         return; /* it was noted since */
     }
-    store->pause_ns = store->pause_ns == 0 ? FIRST_PAUSE_NS : 2 * store->pause_ns;
-    if (store->pause_ns > LONGEST_PAUSE_NS) {
-        store->pause_ns = LONGEST_PAUSE_NS;
+    silence->pause_ns = silence->pause_ns == 0 ? FIRST_PAUSE_NS : 2 * silence->pause_ns;
+    if (silence->pause_ns > LONGEST_PAUSE_NS) {
+        silence->pause_ns = LONGEST_PAUSE_NS;
     }
-    store->avoided_until_ns = now_ns + store->pause_ns;
+    silence->avoided_until_ns = now_ns + silence->pause_ns;
 }

@@ -95,15 +95,23 @@ typedef struct latch_store_class {
     const char *(*refusal)(const latch_store *store);
 } latch_store_class;
 
+/* Of a server that lets those wait in vain who ask it: all zero of one that does not. */
+typedef struct latch_silence {
+    int64_t avoided_until_ns; /* it is not asked until then */
+    int64_t pause_ns;         /* for so long */
+} latch_silence;
+
 struct latch_store {
     const latch_store_class *class;
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
-    /* Not asked until then, as it let somebody wait in vain; for how long. */
-    int64_t avoided_until_ns, pause_ns;
+    latch_silence silence;
     size_t unheard;          /* releases on their way whose answers nobody awaits */
     struct latch_twin *twin; /* by which the renewal thread renews; NULL: by none yet */
 };
+
+/* The server has let somebody wait in vain, who had asked then. Of one silence many may tell. */
+void latch_note_silence(latch_silence *silence, int64_t asked_ns, int64_t now_ns);
 
 /*
  * A store of that class, with nothing but the part that all have. Closed by latch_store_close() if
@@ -121,9 +129,6 @@ int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t 
 /* Of a lease in a store whose locks do not expire: was it held, until the watch on it told that it
  * is lost? It may be acquired anew then. */
 bool latch_lease_was_lost(const latch_lease *lease);
-
-/* The server has let somebody wait in vain, who had asked then. Of one silence many may tell. */
-void latch_store_note_silence(latch_store *store, int64_t asked_ns, int64_t now_ns);
 
 extern const latch_store_class latch_callback_store;
 extern const latch_store_class latch_combined_store;

@@ -37,11 +37,14 @@ $report = (new Report($history, $findings))->text();
 $seconds = (hrtime(true) - $started) / 1e9;
 echo "\n", $report;
 printf("\nChecked in %.1f s with %d MB. Seed %d.\n", $seconds, memory_get_peak_usage() >> 20, $options->seed);
+foreach ($run->redirections() as $answer => $count) {
+    echo "Answered $answer: $count\n";
+}
 if ($run->errors !== '') {
     echo "\nWhat workers said that have nothing to say:\n$run->errors";
 }
 if (!$complete) {
-    echo "\nToo few acquisitions in $options->limit s.\n";
+    echo "\nToo few acquisitions in $options->limit s, or too few changes of a master, moves or redirections.\n";
 }
 if ($options->report !== null) {
     file_put_contents($options->report, (new ReportFile($options, $run))->text($report, $findings, $complete));

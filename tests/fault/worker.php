@@ -3,8 +3,9 @@
 /**
  * A worker process: worker.php NAME KIND WHERE RESOURCES SEED DIRECTORY run|probe
  *
- * KIND is latch, pdo (Latch with a \PDO object), keeper (Latch with locks that are kept alive), symfony or the name of
- * a Breakage, RESOURCES are names, separated by commas; the records go to DIRECTORY/NAME.records.
+ * KIND is latch, pdo (Latch with a \PDO object), object (with a \RedisCluster object), keeper (Latch with locks that
+ * are kept alive), symfony or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
+ * DIRECTORY/NAME.records.
  */
 
 declare(strict_types=1);
@@ -33,7 +34,11 @@ set_error_handler(static function (int $type, string $message, string $file, int
 
 [, $name, $kind, $where, $resources, $seed, $directory, $what] = $argv;
 $subject = match ($kind) {
-    'latch', 'pdo', 'keeper' => new LatchSubject($where, $kind === 'pdo', $kind === 'keeper'),
+    'latch', 'pdo', 'object', 'keeper' => new LatchSubject(
+        $where,
+        $kind === 'pdo' || $kind === 'object',
+        $kind === 'keeper',
+    ),
     'symfony' => new SymfonySubject($where),
     default => Breakage::from($kind)->needsSessions()
         ? new SessionSubject($where, Breakage::from($kind))

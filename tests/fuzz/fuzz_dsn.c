@@ -43,7 +43,8 @@ static void check_error(const latch_error *error)
 static void check_options(const redis_options *options)
 {
     EXPECT(options->place_count >= 1);
-    EXPECT(options->place_count == 1 || options->sentinel != NULL);
+    EXPECT(options->place_count == 1 || options->sentinel != NULL || options->is_cluster);
+    EXPECT(!options->is_cluster || (options->sentinel == NULL && options->database == 0));
     for (size_t at = 0; at < options->place_count; at++) {
         const redis_place *place = &options->places[at];
 
@@ -52,7 +53,7 @@ static void check_options(const redis_options *options)
             EXPECT(*place->host != '\0' && place->port >= 1 && place->port <= 65535);
         } else {
             EXPECT(*place->path == '/' && strlen(place->path) < 108 && place->port == 0);
-            EXPECT(options->tls == NULL);
+            EXPECT(options->tls == NULL && !options->is_cluster);
         }
         EXPECT(*place->address != '\0');
     }

@@ -6,9 +6,9 @@
 /* Long enough for every failover, on a machine with much to do. */
 #define PATIENT "&timeout=20&read_timeout=20"
 
-static bool has(redis_node *node, const char *resource)
+static bool has(redis_process *node, const char *resource)
 {
-    return redis_node_number(node, "EXISTS %s", resource) == 1;
+    return redis_process_number(node, "EXISTS %s", resource) == 1;
 }
 
 /* By another store, which asks the Sentinels anew. */
@@ -17,17 +17,10 @@ static latch_status try_elsewhere(const char *resource)
     return redis_run(redis_lease_in(redis_trio_open(PATIENT), resource), LATCH_ACQUIRE);
 }
 
-static void expect_done(latch_status status)
-{
-    if (status != LATCH_DONE) {
-        fail_msg("it ended with %d: %s", status, unit.error.message);
-    }
-}
-
 static void a_hold_goes_on_at_the_new_master(void **state)
 {
     latch_lease *lease;
-    redis_node *master;
+    redis_process *master;
 
     (void) state;
     redis_trio_open(PATIENT);
@@ -35,7 +28,7 @@ static void a_hold_goes_on_at_the_new_master(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     redis_trio_await_replicas(&trio.servers[0]);
     master = redis_trio_fail_over(&trio.servers[0]);
-    expect_done(redis_run(lease, LATCH_REFRESH));
+    redis_expect_done(redis_run(lease, LATCH_REFRESH));
     UNIT_CHECK(unit_held(lease));
     UNIT_CHECK(try_elsewhere("r") == LATCH_CONFLICT);
     unit_release(lease);
@@ -47,7 +40,7 @@ static void a_master_that_dies_is_followed_too(void **state)
 {
     uint64_t token;
     latch_lease *lease;
-    redis_node *master;
+    redis_process *master;
 
     (void) state;
     redis_trio_open(PATIENT);
@@ -55,9 +48,9 @@ static void a_master_that_dies_is_followed_too(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     token = lease->fencing_token;
     redis_trio_await_replicas(&trio.servers[0]);
-    redis_node_kill(&trio.servers[0]);
+    redis_process_kill(&trio.servers[0]);
     /* Before anybody knows who is the next: it is awaited. */
-    UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
+    redis_expect_done(redis_run(lease, LATCH_REFRESH));
     UNIT_CHECK(try_elsewhere("r") == LATCH_CONFLICT);
     unit_release(lease);
     master = redis_trio_await_another(&trio.servers[0]);
@@ -68,7 +61,7 @@ static void a_master_that_dies_is_followed_too(void **state)
 static void a_release_finds_the_new_master(void **state)
 {
     latch_lease *lease, *detached;
-    redis_node *master;
+    redis_process *master;
 
     (void) state;
     redis_trio_open(PATIENT);
@@ -77,21 +70,21 @@ static void a_release_finds_the_new_master(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(redis_run(detached, LATCH_ACQUIRE) == LATCH_DONE);
     redis_trio_await_replicas(&trio.servers[0]);
-    redis_node_hold(&trio.servers[0]);
+    redis_process_hold(&trio.servers[0]);
     /* Nobody awaits this one, which is lost with the connection, and sent again. */
     UNIT_CHECK(unit_run_request(detached, redis_detached_release()) == LATCH_DONE);
     unit_release(lease);
     master = redis_trio_await_another(&trio.servers[0]);
     UNIT_CHECK(!has(master, "r") && !has(master, "s"));
-    redis_node_let_go(&trio.servers[0]);
+    redis_process_let_go(&trio.servers[0]);
 }
 
-static void expect_handover(redis_node *master, latch_lease *holder, latch_op *wait)
+static void expect_handover(redis_process *master, latch_lease *holder, latch_op *wait)
 {
     latch_status status = latch_op_step(wait, unit_now_ns());
 
     /* It queues again, at the new one. */
-    for (unsigned looks = 0; redis_node_number(master, "ZCARD latch:queue:r") == 0;) {
+    for (unsigned looks = 0; redis_process_number(master, "ZCARD latch:queue:r") == 0;) {
         if (!LATCH_WANTS(status)) {
             fail_msg("the wait ended with %d: %s", status, unit.error.message);
         }
@@ -134,26 +127,26 @@ static void and_when_the_master_dies(void **state)
     waiter = redis_lease("r");
     redis_begin_wait(&wait, waiter, redis_wait_to_write());
     redis_trio_await_replicas(&trio.servers[0]);
-    redis_node_kill(&trio.servers[0]);
+    redis_process_kill(&trio.servers[0]);
     expect_handover(redis_trio_await_another(&trio.servers[0]), holder, &wait);
 }
 
 /* ---- A stale master, which thinks that it still is one */
 
-static redis_node *become_stale(void)
+static redis_process *become_stale(void)
 {
-    redis_node *master;
+    redis_process *master;
 
-    redis_node_hold(&trio.servers[0]);
+    redis_process_hold(&trio.servers[0]);
     master = redis_trio_await_another(&trio.servers[0]);
-    redis_node_let_go(&trio.servers[0]);
+    redis_process_let_go(&trio.servers[0]);
     return master;
 }
 
 static void a_stale_master_is_left_before_it_is_asked(void **state)
 {
     latch_lease *lease;
-    redis_node *master;
+    redis_process *master;
 
     (void) state;
     redis_trio_open(PATIENT);
@@ -168,7 +161,7 @@ static void a_stale_master_is_left_before_it_is_asked(void **state)
 static void what_a_stale_master_grants_does_not_count(void **state)
 {
     latch_lease *lease;
-    redis_node *master;
+    redis_process *master;
     latch_op op;
 
     (void) state;
@@ -176,10 +169,10 @@ static void what_a_stale_master_grants_does_not_count(void **state)
     lease = redis_lease("r");
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(lease);
-    redis_node_hold(&trio.servers[0]);
+    redis_process_hold(&trio.servers[0]);
     redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
     master = redis_trio_await_another(&trio.servers[0]);
-    redis_node_let_go(&trio.servers[0]);
+    redis_process_let_go(&trio.servers[0]);
     unit_await_wish(&op, LATCH_WANT_IO, unit_now_ns() + UNIT_PATIENCE_NS);
     UNIT_CHECK(redis_finish_outer(&op) == LATCH_DONE && has(master, "r"));
 }
@@ -187,34 +180,37 @@ static void what_a_stale_master_grants_does_not_count(void **state)
 static void nobody_waits_for_a_master_that_hangs(void **state)
 {
     latch_lease *lease;
-    redis_node *master;
+    redis_process *master;
 
     (void) state;
     redis_trio_open("&timeout=20&read_timeout=600");
     lease = redis_lease("r");
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(lease);
-    redis_node_hold(&trio.servers[0]);
+    redis_process_hold(&trio.servers[0]);
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     master = redis_trio_await_another(&trio.servers[0]);
     UNIT_CHECK(has(master, "r"));
-    redis_node_let_go(&trio.servers[0]);
+    redis_process_let_go(&trio.servers[0]);
 }
 
 static void another_sentinel_is_listened_to_when_one_goes(void **state)
 {
+    const redis_sentinel *sentinel;
     latch_lease *lease;
-    redis_node *master;
+    redis_process *master;
+    size_t old;
 
     (void) state;
     redis_trio_open(PATIENT);
     lease = redis_lease("r");
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(lease);
-    redis_node_kill(&trio.sentinels[0]);
+    sentinel = &((redis_store *) unit.store)->sentinel;
+    old = sentinel->current;
+    redis_process_kill(&trio.sentinels[old]);
     /* In the background of these. */
-    for (unsigned looks = 0; ((redis_store *) unit.store)->sentinel.current == 0
-                             || ((redis_store *) unit.store)->sentinel.is_asking;) {
+    for (unsigned looks = 0; sentinel->current == old || sentinel->is_asking;) {
         UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
         unit_release(lease);
         unit_redis_look_again(&looks);

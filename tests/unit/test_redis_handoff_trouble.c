@@ -356,6 +356,9 @@ static void a_server_that_loads_its_data_is_awaited(void **state)
     latch_op op;
 
     (void) state;
+    if (unit_redis_is_before(7, 0)) {
+        skip(); /* it does not load that slowly */
+    }
     for (int at = 0; at < FILLERS; at++) {
         unit_redis_ask("SET filler%d %b", at, path, sizeof(path));
     }

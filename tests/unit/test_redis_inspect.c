@@ -2,14 +2,10 @@
  * Who holds a lock in Redis, which locks are held, and an end to that: what the store makes of the
  * server's answers, of what others have written there, and of a server that says something else.
  */
-#include "internal.h"
-#include "redis_store.h"
+#include "redis_inquiry.h"
 #include "store/redis.h"
 
 #include <stdlib.h>
-
-static latch_finding *findings;
-static uint64_t evicted;
 
 static const char *note_of(void *context)
 {
@@ -19,7 +15,7 @@ static const char *note_of(void *context)
 
 static int setup(void **state)
 {
-    findings = NULL;
+    redis_findings = NULL;
     if (redis_store_setup(state) != 0) {
         return -1;
     }
@@ -27,38 +23,22 @@ static int setup(void **state)
     return 0;
 }
 
-static void forget_findings(void)
-{
-    latch_findings_free(unit.engine, findings);
-    findings = NULL;
-}
-
 static int teardown(void **state)
 {
-    forget_findings();
+    redis_forget_findings();
     return redis_store_teardown(state);
 }
 
 #define INSPECT_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-static latch_request question(latch_op_kind kind)
-{
-    latch_request request = redis_request(kind);
-
-    forget_findings();
-    request.findings = &findings;
-    request.evicted_count = &evicted;
-    return request;
-}
-
 static latch_status look(latch_store *store, const char *resource)
 {
-    return unit_run_request(redis_lease_in(store, resource), question(LATCH_INSPECT));
+    return unit_run_request(redis_lease_in(store, resource), redis_question(LATCH_INSPECT));
 }
 
 static latch_status list_all(latch_store *store, bool foreign)
 {
-    latch_request request = question(LATCH_LIST);
+    latch_request request = redis_question(LATCH_LIST);
 
     request.foreign = foreign;
     return unit_run_request(redis_lease_in(store, ""), request);
@@ -68,7 +48,7 @@ static size_t count_findings(void)
 {
     size_t count = 0;
 
-    for (latch_finding *finding = findings; finding != NULL; finding = finding->next) {
+    for (latch_finding *finding = redis_findings; finding != NULL; finding = finding->next) {
         count++;
     }
     return count;
@@ -86,9 +66,9 @@ static void a_free_lock_has_no_holders(void **state)
     (void) state;
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
     assert_int_equal(count_findings(), 1);
-    assert_string_equal(findings->name, "r");
-    assert_int_equal(findings->mode, LATCH_FREE);
-    assert_null(findings->holders);
+    assert_string_equal(redis_findings->name, "r");
+    assert_int_equal(redis_findings->mode, LATCH_FREE);
+    assert_null(redis_findings->holders);
     UNIT_CHECK(list_all(unit.store, false) == LATCH_DONE);
     assert_int_equal(count_findings(), 0);
     assert_int_equal(unit_redis_number("DBSIZE"), 0);
@@ -102,10 +82,10 @@ static void a_holder_is_known_by_its_note(void **state)
     (void) state;
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(findings->mode, LATCH_EXCLUSIVE);
-    assert_int_equal(findings->holder_count, 1);
-    assert_int_equal(findings->waiter_count, 0);
-    holder = findings->holders;
+    assert_int_equal(redis_findings->mode, LATCH_EXCLUSIVE);
+    assert_int_equal(redis_findings->holder_count, 1);
+    assert_int_equal(redis_findings->waiter_count, 0);
+    holder = redis_findings->holders;
     assert_string_equal(holder->host, "web-1");
     assert_int_equal(holder->number, 4711);
     assert_string_equal(holder->script, "/srv/shop/bin/con sole");
@@ -126,12 +106,12 @@ static void readers_are_told_in_the_order_in_which_they_end(void **state)
     UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE_SHARED, MINUTE) == LATCH_DONE);
     UNIT_CHECK(redis_run_for(other, LATCH_ACQUIRE_SHARED, 3 * MINUTE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(findings->mode, LATCH_SHARED);
-    assert_int_equal(findings->holder_count, 2);
-    UNIT_CHECK(findings->holders->left_ms > 2 * MINUTE);
-    UNIT_CHECK(findings->holders->next->left_ms <= MINUTE + 1);
-    assert_int_equal(findings->holders->fencing_token, 0);
-    assert_null(findings->holders->next->next);
+    assert_int_equal(redis_findings->mode, LATCH_SHARED);
+    assert_int_equal(redis_findings->holder_count, 2);
+    UNIT_CHECK(redis_findings->holders->left_ms > 2 * MINUTE);
+    UNIT_CHECK(redis_findings->holders->next->left_ms <= MINUTE + 1);
+    assert_int_equal(redis_findings->holders->fencing_token, 0);
+    assert_null(redis_findings->holders->next->next);
 }
 
 static void who_waits_is_counted(void **state)
@@ -143,7 +123,7 @@ static void who_waits_is_counted(void **state)
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
     redis_begin_wait(&op, lease, redis_wait_to_write());
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(findings->waiter_count, 1);
+    assert_int_equal(redis_findings->waiter_count, 1);
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
 }
 
@@ -182,16 +162,16 @@ static void a_record_that_makes_no_sense_tells_nothing(void **state)
                        "for _, token in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do\n"
                        "redis.call('HSET', KEYS[2], token, ARGV[1]) end",
                        cases[at].record);
-        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && findings->holders != NULL);
+        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && redis_findings->holders != NULL);
         if (cases[at].host == NULL) {
-            assert_null(findings->holders->host);
-            assert_null(findings->holders->script);
-            assert_int_equal(findings->holders->since_us, 0);
+            assert_null(redis_findings->holders->host);
+            assert_null(redis_findings->holders->script);
+            assert_int_equal(redis_findings->holders->since_us, 0);
         } else {
-            assert_string_equal(findings->holders->host, cases[at].host);
-            assert_string_equal(findings->holders->script, cases[at].script);
+            assert_string_equal(redis_findings->holders->host, cases[at].host);
+            assert_string_equal(redis_findings->holders->script, cases[at].script);
         }
-        assert_int_equal(findings->holders->fencing_token, cases[at].fencing);
+        assert_int_equal(redis_findings->holders->fencing_token, cases[at].fencing);
     }
 }
 
@@ -200,9 +180,9 @@ static void foreign_holders_are_unknown(void **state)
     (void) state;
     unit_redis_ask("SET r owner");
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(findings->mode, LATCH_EXCLUSIVE);
-    assert_null(findings->holders->host);
-    UNIT_CHECK(findings->holders->left_ms == LATCH_NEVER);
+    assert_int_equal(redis_findings->mode, LATCH_EXCLUSIVE);
+    assert_null(redis_findings->holders->host);
+    UNIT_CHECK(redis_findings->holders->left_ms == LATCH_NEVER);
     unit_redis_ask("DEL r");
     unit_redis_ask("RPUSH r a");
     UNIT_CHECK(redis_failed(look(unit.store, "r"), "WRONGTYPE"));
@@ -230,10 +210,11 @@ static void locks_are_listed_by_resource_under_the_prefix(void **state)
 
         UNIT_CHECK(list_all(store, foreign) == LATCH_DONE);
         assert_int_equal(count_findings(), 2);
-        shared = findings->mode == LATCH_SHARED ? findings : findings->next;
+        shared = redis_findings->mode == LATCH_SHARED ? redis_findings : redis_findings->next;
         assert_int_equal(shared->name_length, 3);
         assert_memory_equal(shared->name, "a\0b", 4);
-        assert_string_equal((shared == findings ? findings->next : findings)->name, "r");
+        assert_string_equal(
+            (shared == redis_findings ? redis_findings->next : redis_findings)->name, "r");
     }
 }
 
@@ -262,7 +243,7 @@ static void many_locks_are_listed_some_at_a_time(void **state)
     redis_forget_calls();
     UNIT_CHECK(list_all(unit.store, false) == LATCH_DONE);
     assert_int_equal(count_findings(), 10000);
-    for (const latch_finding *finding = findings; finding != NULL; finding = finding->next) {
+    for (const latch_finding *finding = redis_findings; finding != NULL; finding = finding->next) {
         assert_int_equal(finding->holders->fencing_token, atoi(finding->name + 1));
     }
     assert_int_equal(redis_count_calls("keys"), 0);
@@ -275,10 +256,10 @@ static void many_locks_are_listed_some_at_a_time(void **state)
 
 static latch_status evict(latch_lease *lease, const char *identities)
 {
-    latch_request request = question(LATCH_EVICT);
+    latch_request request = redis_question(LATCH_EVICT);
 
     request.evicted = identities;
-    evicted = 99;
+    redis_evicted = 99;
     return unit_run_request(lease, request);
 }
 
@@ -290,11 +271,11 @@ static void a_lock_can_be_taken_away(void **state)
     (void) state;
     UNIT_CHECK(redis_run(victim, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    strcpy(identity, findings->holders->identity);
-    UNIT_CHECK(evict(redis_lease("r"), "0123456789abcdef") == LATCH_DONE && evicted == 0);
-    UNIT_CHECK(evict(redis_lease("r"), identity) == LATCH_DONE && evicted == 1);
+    strcpy(identity, redis_findings->holders->identity);
+    UNIT_CHECK(evict(redis_lease("r"), "0123456789abcdef") == LATCH_DONE && redis_evicted == 0);
+    UNIT_CHECK(evict(redis_lease("r"), identity) == LATCH_DONE && redis_evicted == 1);
     UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(evict(redis_lease("r"), identity) == LATCH_DONE && evicted == 0);
+    UNIT_CHECK(evict(redis_lease("r"), identity) == LATCH_DONE && redis_evicted == 0);
     UNIT_CHECK(redis_run(victim, LATCH_REFRESH) == LATCH_CONFLICT && victim->lost);
     UNIT_CHECK(redis_run(other, LATCH_PROBE) == LATCH_DONE);
 }
@@ -310,12 +291,14 @@ static void taking_away_is_carried_out_to_its_end(void **state)
     (void) state;
     UNIT_CHECK(redis_run(victim, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    strcpy(identity, findings->holders->identity);
-    request = question(LATCH_EVICT);
+    strcpy(identity, redis_findings->holders->identity);
+    request = redis_question(LATCH_EVICT);
     request.evicted = identity;
-    evicted = 0;
+    redis_evicted = 0;
+    redis_hold_server();
     UNIT_CHECK(LATCH_WANTS(unit_begin(&op, redis_lease("r"), request)));
-    UNIT_CHECK(unit_cancel(&op) == LATCH_DONE && evicted == 1);
+    redis_let_server_go();
+    UNIT_CHECK(unit_cancel(&op) == LATCH_DONE && redis_evicted == 1);
 }
 
 static void other_stores_say_that_they_cannot(void **state)
@@ -339,7 +322,7 @@ static void a_server_that_forbids_it_says_so(void **state)
 
     (void) state;
     take(unit.store, "r");
-    unit_redis_ask("ACL SETUSER tester reset on >secret ~* &* +@all -scan");
+    unit_redis_let_tester("-scan");
     UNIT_CHECK(redis_failed(list_all(store, false), "NOPERM"));
     UNIT_CHECK(look(store, "r") == LATCH_DONE);
     unit_redis_ask("ACL SETUSER tester +scan -eval");
@@ -362,7 +345,7 @@ static void a_lost_connection_is_made_anew_once(void **state)
         latch_lease_drop(&unit.leases[--unit.lease_count]);
     }
     for (int steps = 0; steps < 6; steps++) {
-        latch_status status = unit_begin(&op, redis_lease(""), question(LATCH_LIST));
+        latch_status status = unit_begin(&op, redis_lease(""), redis_question(LATCH_LIST));
 
         for (int step = 0; step < steps && LATCH_WANTS(status); step++) {
             unit_await_grant(&op);
@@ -381,16 +364,16 @@ static void a_list_that_is_given_up_leaves_nothing(void **state)
     (void) state;
     take(unit.store, "r");
     for (int steps = 0; steps < 3; steps++) {
-        latch_status status = unit_begin(&op, redis_lease(""), question(LATCH_LIST));
+        latch_status status = unit_begin(&op, redis_lease(""), redis_question(LATCH_LIST));
 
         for (int step = 0; step < steps && LATCH_WANTS(status); step++) {
             unit_await_grant(&op);
             status = latch_op_step(&op, unit_now_ns());
         }
         if (LATCH_WANTS(status)) {
-            UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && findings == NULL);
+            UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && redis_findings == NULL);
         }
-        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && findings->mode == LATCH_EXCLUSIVE);
+        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && redis_findings->mode == LATCH_EXCLUSIVE);
     }
 }
 
@@ -417,7 +400,7 @@ static latch_status answer(latch_op_kind kind, const char *const *answers)
 {
     latch_store *store = redis_wire_open("");
     latch_status status = LATCH_WANT_IO;
-    latch_request request = question(kind);
+    latch_request request = redis_question(kind);
     latch_op op;
 
     request.evicted = "0123456789abcdef";
@@ -504,15 +487,15 @@ static void arrays_are_as_long_as_they_may_be(void **state)
     latch_op op;
 
     (void) state;
-    redis_send(&op, redis_lease_in(store, ""), question(LATCH_LIST));
+    redis_send(&op, redis_lease_in(store, ""), redis_question(LATCH_LIST));
     redis_wire_accept();
-    redis_wire_answer("*5000\r\n");
+    redis_wire_answer("*20000\r\n");
     while (LATCH_WANTS(status)) {
         unit_await_grant(&op);
         status = latch_op_step(&op, unit_now_ns());
         if (redis_wire_is_wanted()) { /* once more */
             redis_wire_accept();
-            redis_wire_answer("*5000\r\n");
+            redis_wire_answer("*20000\r\n");
         }
     }
     UNIT_CHECK(redis_failed(status, "does not speak Redis's protocol"));
@@ -527,7 +510,7 @@ static void each_allocation_may_fail(void **state)
     take(unit.store, "r");
     take(unit.store, "s");
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    strcpy(identity, findings->holders->identity);
+    strcpy(identity, redis_findings->holders->identity);
     for (size_t number = 1; failed; number++) {
         latch_lease *leases[] = {redis_lease("r"), redis_lease(""), redis_lease("r")};
 
@@ -536,7 +519,7 @@ static void each_allocation_may_fail(void **state)
         failed = false;
         for (int at = 0; at < 3; at++) {
             static const latch_op_kind kinds[] = {LATCH_INSPECT, LATCH_LIST, LATCH_EVICT};
-            latch_request request = question(kinds[at]);
+            latch_request request = redis_question(kinds[at]);
             latch_status status;
 
             request.evicted = "0000000000000000";

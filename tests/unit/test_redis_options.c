@@ -216,7 +216,7 @@ static void or_the_one_that_the_option_host_names(void **state)
 {
     static const char brackets[] = "names a server in brackets and has no value";
     static const char parameters[] = "\"host\" asks for parameters of a server, which this";
-    static const char several[] = "it names several servers; if they are Sentinels, the option";
+    static const char several[] = "it names several servers; if they are of a cluster, give it";
 
     (void) state;
     expect_host("redis:?host[localhost]", "localhost", 6379);
@@ -283,7 +283,6 @@ static void several_are_sentinels_of_a_master(void **state)
     refuse("redis://h?sentinel=my+master", "the option \"sentinel\" is the name of a master");
     refuse("redis://h?sentinel=a%0Ab", "the option \"sentinel\" is the name of a master");
     refuse("redis://h?sentinel[]=a", "the option \"sentinel\" has one value and no brackets");
-    leave_to_others("redis://h?sentinel=m&cluster=1", "asks for a cluster");
     for (int at = 0; at < 32; at++) {
         snprintf(many + strlen(many), sizeof(many) - strlen(many), "&host[h%d]", at);
     }
@@ -510,26 +509,35 @@ static void what_has_no_meaning_here_is_accepted(void **state)
     refuse("redis://h?lazy[]=1", "the option \"lazy\" has one value and no brackets");
 }
 
-static void what_this_version_cannot_do_is_said(void **state)
+static void several_are_of_a_cluster(void **state)
 {
-    static const char *const asking[][3] = {
-        {"cluster=1", "cluster", "a cluster"},
-        {"cluster=TRUE", "cluster", "a cluster"},
-        {"redis_cluster=on", "redis_cluster", "a cluster"},
-        {"redis_cluster=yes", "redis_cluster", "a cluster"},
-    };
-    char text[100], why[200];
+    static const char *const asking[] = {"cluster=1", "cluster=TRUE", "redis_cluster=on",
+                                         "redis_cluster=yes", "cluster=0&redis_cluster=1"};
+    char text[100];
+    redis_options options;
 
     (void) state;
     for (size_t at = 0; at < sizeof(asking) / sizeof(*asking); at++) {
-        snprintf(text, sizeof(text), "redis://h?%s", asking[at][0]);
-        snprintf(why, sizeof(why),
-                 "the option \"%s\" asks for %s, which this version of Latch does not have yet",
-                 asking[at][1], asking[at][2]);
-        leave_to_others(text, why);
+        snprintf(text, sizeof(text), "redis://A:1?host[b:2]&host[[::1]:3]&%s", asking[at]);
+        options = parse(text);
+        assert_true(options.is_cluster);
+        assert_int_equal(options.place_count, 3);
+        discard(&options);
     }
+    options = parse("redis://h?cluster=1&cluster=0");
+    assert_false(options.is_cluster);
+    discard(&options);
+    expect_accepted("redis://h?cluster=1&prefix={shop}a{");
+    expect_accepted("redis://h/0?cluster=1&dbindex=0");
     refuse("redis://h?cluster=2", "the option \"cluster\" is 0 or 1");
     refuse("redis://h?redis_cluster=maybe", "the option \"redis_cluster\" is 0 or 1");
+    refuse("redis://h?sentinel=m&cluster=1", "a cluster has no Sentinels");
+    leave_to_others("redis://h/1?cluster=1", "a cluster has no database but 0");
+    leave_to_others("redis://h?cluster=1&dbindex=2", "a cluster has no database but 0");
+    refuse("redis://h?cluster=1&prefix=a{", "a prefix of keys cannot have a \"{\" without");
+    refuse("redis://h?cluster=1&prefix={}a", "a prefix of keys cannot have a \"{\" without");
+    refuse("redis:///run/s?cluster=1", "are named by host and port");
+    refuse("redis://h?host[/run/s:]&cluster=1", "are named by host and port");
 }
 
 static void an_unknown_option_is_named(void **state)
@@ -576,6 +584,7 @@ static void dsns_that_mean_the_same_have_one_identity(void **state)
         {"redis://h", "redis://H:/?dbindex=00"},
         {"redis://h", "redis:?host[h]"},
         {"redis://h", "redis://h?timeout=5.0&read_timeout=0&tcp_keepalive=0&prefix="},
+        {"redis://h?cluster=1", "redis://h?redis_cluster=1"},
         {"redis://h", "redis://h?class=a&persistent=1&lazy=1&cluster=0&persistent_id="},
         {"redis://h", "redis://@h"},
         {"redis://h", "redis://user:secret@h?auth="},
@@ -685,7 +694,7 @@ int main(void)
         UNIT_TEST(a_timeout_of_0_is_the_default, setup),
         UNIT_TEST(keepalive_is_whole_seconds, setup),
         UNIT_TEST(what_has_no_meaning_here_is_accepted, setup),
-        UNIT_TEST(what_this_version_cannot_do_is_said, setup),
+        UNIT_TEST(several_are_of_a_cluster, setup),
         UNIT_TEST(an_unknown_option_is_named, setup),
         UNIT_TEST(dsns_that_mean_the_same_have_one_identity, setup),
         UNIT_TEST(dsns_that_mean_different_things_have_different_ones, setup),

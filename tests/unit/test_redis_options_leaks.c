@@ -45,7 +45,7 @@ static void no_message_has_a_password_in_it(void **state)
         "redis://u:*@", "redis://u:*@/", "redis://*@/1", "redis://*@h:x", "redis://*@h:0",
         "redis://*@[::1", "redis://*@h/x", "redis://*@h/99999999999", "redis://*@h?x=y",
         "redis://*@h?timeout=x", "redis://*@h?read_timeout=-1", "redis://*@h?tcp_keepalive=x",
-        "redis://*@h?dbindex=x", "redis://*@h/1?dbindex=2", "redis://*@h?cluster=1",
+        "redis://*@h?dbindex=x", "redis://*@h/1?dbindex=2", "redis://*@h/1?cluster=1",
         "redis://*@h?sentinel=x+y", "redis://*@h?ssl[x]=1", "redis://*@h?host[b]",
         "redis://*@h?host=b", "redis://*@h?auth[]=x", "redis://*@h?host[",
         "redis://*@h?=", "redis://*@h?a%", "redis://*@h\n",
@@ -56,7 +56,7 @@ static void no_message_has_a_password_in_it(void **state)
         "redis://h?auth[]=u&auth[]=*&auth[]=x", "redis://h?auth[]=u&auth[]=p&*",
         "redis://h?auth[*]=x", "redis://h?auth[*", "redis:?auth=*", "redis://h?auth=x&auth[]=*",
         "redis://h:x?auth=*", "redis://h/x?auth=*", "redis://h?auth=*&timeout=x",
-        "redis://h?auth=*\n", "redis://h?timeout=1&auth=*&cluster=1",
+        "redis://h?auth=*\n", "redis://h?timeout=1&auth=*&dbindex=1&cluster=1",
         /* another option's value, where somebody may have put it */
         "redis://h?password=*", "redis://h?pass[]=*", "redis://h?user=u&password=*",
         "redis://h?timeout=*", "redis://h?read_timeout=*", "redis://h?tcp_keepalive=*",

@@ -236,6 +236,9 @@ static void the_more_wait_the_more_seldom_each_asks_for_peers(void **state)
 static void a_server_that_tells_nothing_of_its_scripts_has_no_peers(void **state)
 {
     (void) state;
+    if (unit_redis_is_before(7, 0)) {
+        skip(); /* a part of a command cannot be forbidden */
+    }
     unit_redis_ask("ACL SETUSER default -script|exists");
     UNIT_CHECK(!expects_peers(""));
 }
@@ -246,8 +249,8 @@ static void a_wait_without_messages_is_a_poll(void **state)
 {
     static const char *const rules[] = {"-publish",
                                         "-subscribe",
-                                        "resetchannels",
                                         "-@pubsub",
+                                        "resetchannels",
                                         "resetchannels &latch:requeue",
                                         "resetchannels &latch:wake:*"};
 
@@ -255,12 +258,12 @@ static void a_wait_without_messages_is_a_poll(void **state)
     for (size_t at = 0; at < sizeof(rules) / sizeof(rules[0]); at++) {
         latch_lease *holder, *lease;
         latch_store *store;
-        char rule[64];
         latch_op op;
 
-        snprintf(rule, sizeof(rule), "ACL SETUSER tester reset on >secret ~* &* +@all %s",
-                 rules[at]);
-        unit_redis_ask(rule);
+        if (strstr(rules[at], "resetchannels") != NULL && unit_redis_is_before(6, 2)) {
+            break; /* all may use all channels */
+        }
+        unit_redis_let_tester(rules[at]);
         store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);
         holder = redis_lease_in(store, "r");
         lease = redis_lease_in(store, "r");
@@ -280,7 +283,7 @@ static void a_wait_without_messages_is_a_poll(void **state)
         UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE && unit_held(lease));
         UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_CONFLICT);
         /* By and by it is looked whether they are allowed now. */
-        unit_redis_ask("ACL SETUSER tester &* +@all");
+        unit_redis_let_tester("");
         unit_release(lease);
         unit.ahead_ns += 61 * LATCH_NS_PER_S;
         UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
@@ -302,7 +305,7 @@ static void a_lock_that_was_free_meanwhile_says_nothing_of_messages(void **state
     latch_op op;
 
     (void) state;
-    unit_redis_ask("ACL SETUSER tester reset on >secret ~* &* +@all -publish");
+    unit_redis_let_tester("-publish");
     store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);
     one = redis_lease_in(store, "r");
     two = redis_lease_in(store, "r");
@@ -343,7 +346,7 @@ static void messages_that_are_forbidden_later_stop_nobody(void **state)
         UNIT_CHECK(redis_finish_outer(&two_op) == LATCH_DONE);
         unit_release(two);
         redis_expect_nothing_left();
-        unit_redis_ask("ACL SETUSER default &* +@all");
+        unit_redis_let_default();
         redis_store_forget();
     }
 }
@@ -411,7 +414,7 @@ static void one_of_ours_that_polls_gets_the_lock_too(void **state)
     polling poller;
 
     (void) state;
-    unit_redis_ask("ACL SETUSER tester reset on >secret ~* &* +@all -publish");
+    unit_redis_let_tester("-publish");
     store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);
     poller.lease = redis_lease_in(store, LOCK);
     poller.status = unit_begin(&poller.op, poller.lease, redis_wait_to_write());

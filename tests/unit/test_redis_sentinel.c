@@ -1,12 +1,14 @@
 /* A master under Sentinels: who is asked for it, and what is said when nobody can tell. */
 #include "redis_sentinel.h"
 
+#include "store/redis.h"
+
 /* Long enough for every failover, on a machine with much to do. */
 #define PATIENT "&timeout=20&read_timeout=20"
 
-static bool has(redis_node *node, const char *resource)
+static bool has(redis_process *node, const char *resource)
 {
-    return redis_node_number(node, "EXISTS %s", resource) == 1;
+    return redis_process_number(node, "EXISTS %s", resource) == 1;
 }
 
 static void expect_message(const char *text)
@@ -44,12 +46,37 @@ static void the_master_is_asked_for(void **state)
 static void a_sentinel_that_hangs_or_is_gone_is_passed_over(void **state)
 {
     (void) state;
-    redis_node_hold(&trio.sentinels[0]);
-    redis_node_kill(&trio.sentinels[1]);
+    redis_process_hold(&trio.sentinels[0]);
+    redis_process_kill(&trio.sentinels[1]);
     redis_trio_open("&timeout=2");
     UNIT_CHECK(redis_run(redis_lease("r"), LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(has(&trio.servers[0], "r"));
-    redis_node_let_go(&trio.sentinels[0]);
+    redis_process_let_go(&trio.sentinels[0]);
+}
+
+/* So it costs time once. */
+static void a_sentinel_that_hangs_is_asked_after_the_others(void **state)
+{
+    const redis_sentinel *sentinel;
+    latch_lease *lease;
+    unsigned looks = 0;
+
+    (void) state;
+    redis_process_hold(&trio.sentinels[1]);
+    redis_trio_open(PATIENT);
+    sentinel = &((redis_store *) unit.store)->sentinel;
+    lease = redis_lease("r");
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    assert_int_equal(2, sentinel->current);
+    for (int round = 0; round < 2; round++) {
+        unit.ahead_ns += 6 * LATCH_NS_PER_S; /* it is time to ask again, in the background */
+        do {
+            UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
+            assert_int_not_equal(1, sentinel->current);
+            unit_redis_look_again(&looks);
+        } while (sentinel->is_asking);
+    }
+    redis_process_let_go(&trio.sentinels[1]);
 }
 
 static void what_is_connected_works_without_sentinels(void **state)
@@ -62,7 +89,7 @@ static void what_is_connected_works_without_sentinels(void **state)
     lease = redis_lease("r");
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     for (size_t at = 0; at < 3; at++) {
-        redis_node_kill(&trio.sentinels[at]);
+        redis_process_kill(&trio.sentinels[at]);
     }
     for (int count = 0; count < 3; count++) {
         UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
@@ -104,8 +131,8 @@ static void a_server_that_is_no_master_grants_nothing(void **state)
 {
     (void) state;
     /* By hand: the Sentinels go on naming it for a while. */
-    redis_node_ask(&trio.servers[0], "REPLICAOF 127.0.0.1 %d", trio.servers[1].port);
-    redis_node_ask(&trio.servers[0], "CONFIG SET replica-read-only no");
+    redis_process_ask(&trio.servers[0], "REPLICAOF 127.0.0.1 %d", trio.servers[1].port);
+    redis_process_ask(&trio.servers[0], "CONFIG SET replica-read-only no");
     redis_trio_open("&timeout=0.3");
     UNIT_CHECK(redis_run(redis_lease("r"), LATCH_ACQUIRE) == LATCH_ERROR_STORE);
     expect_message("no connection to the master \"my-master\" within 0.3 s; the server that "
@@ -152,7 +179,7 @@ static void every_allocation_may_fail(void **state)
     for (size_t number = 1; status != LATCH_DONE; number++) {
         UNIT_CHECK(number < 60);
         store = redis_trio_open(PATIENT);
-        redis_node_ask(&trio.servers[0], "FLUSHALL");
+        redis_process_ask(&trio.servers[0], "FLUSHALL");
         unit.fail_at = unit.allocations + number;
         status = redis_run(redis_lease_in(store, "r"), LATCH_ACQUIRE);
         unit.fail_at = 0;
@@ -166,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT_TRIO_TEST(the_master_is_asked_for),
         UNIT_TRIO_TEST(a_sentinel_that_hangs_or_is_gone_is_passed_over),
+        UNIT_TRIO_TEST(a_sentinel_that_hangs_is_asked_after_the_others),
         UNIT_TRIO_TEST(what_is_connected_works_without_sentinels),
         UNIT_TRIO_TEST(a_name_that_nobody_knows_is_an_error),
         UNIT_TRIO_TEST(a_server_that_is_no_sentinel_is_an_error),

@@ -44,7 +44,7 @@ static void who_comes_after_one_that_waited_in_vain_is_told_at_once(void **state
 
     (void) state;
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
-    latch_redis_close(&((redis_store *) store)->connection);
+    latch_redis_close(&((redis_store *) store)->node.connection);
     let_it_be_avoided();
     for (size_t at = 0; at < sizeof(kinds) / sizeof(kinds[0]); at++) {
         UNIT_CHECK(is_avoided(held, kinds[at]));
@@ -83,7 +83,7 @@ static void the_pauses_grow_to_an_end(void **state)
     let_it_be_avoided();
     for (int round = 0; round < 6; round++) {
         UNIT_CHECK(is_avoided(lease, LATCH_ACQUIRE));
-        UNIT_CHECK(store->pause_ns == pause_ns);
+        UNIT_CHECK(store->silence.pause_ns == pause_ns);
         unit.ahead_ns += pause_ns;
         UNIT_CHECK(is_silent(LATCH_ACQUIRE));
         pause_ns = 2 * pause_ns < LONGEST_PAUSE_NS ? 2 * pause_ns : LONGEST_PAUSE_NS;
@@ -91,7 +91,7 @@ static void the_pauses_grow_to_an_end(void **state)
     redis_let_server_go();
     unit.ahead_ns += pause_ns;
     redis_expect_working(lease);
-    UNIT_CHECK(store->pause_ns == 0);
+    UNIT_CHECK(store->silence.pause_ns == 0);
 }
 
 /* It costs nobody anything to be refused. */
@@ -114,7 +114,7 @@ static void what_is_released_meanwhile_is_given_back_later(void **state)
     for (size_t at = 0; at < 2; at++) {
         UNIT_CHECK(redis_run(two[at], LATCH_ACQUIRE) == LATCH_DONE);
     }
-    latch_redis_close(&((redis_store *) store)->connection);
+    latch_redis_close(&((redis_store *) store)->node.connection);
     let_it_be_avoided();
     UNIT_CHECK(is_avoided(two[0], LATCH_RELEASE) && !unit_held(two[0]));
     UNIT_CHECK(redis_failed(unit_run_request(two[1], redis_detached_release()), "in vain"));
@@ -132,7 +132,7 @@ static void a_renewal_is_sent_all_the_same(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
-    latch_redis_close(&((redis_store *) store)->connection);
+    latch_redis_close(&((redis_store *) store)->node.connection);
     let_it_be_avoided();
     redis_let_server_go();
     renewal.patience_ms = 1000;

@@ -237,10 +237,10 @@ static void a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent(
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     redis_hold_server();
     assert_int_equal(unit_run_request(lease, redis_detached_release()), LATCH_DONE);
-    assert_int_equal(unit.store->avoided_until_ns, 0);
+    assert_int_equal(unit.store->silence.avoided_until_ns, 0);
     unit.ahead_ns += REDIS_DEFAULT_COMMAND_TIMEOUT_NS;
     assert_true(LATCH_WANTS(unit_begin(&op, redis_lease("s"), redis_request(LATCH_ACQUIRE))));
-    assert_true(unit.store->avoided_until_ns > unit_now_ns());
+    assert_true(unit.store->silence.avoided_until_ns > unit_now_ns());
     assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
     redis_let_server_go();
 }
@@ -286,7 +286,7 @@ static void a_release_that_was_left_before_it_could_be_sent_is_sent(void **state
     assert_int_equal(redis_wire_finish(&op, status), LATCH_DONE);
     redis_wire_cut();
     status = unit_begin(&op, lease, redis_request(LATCH_RELEASE));
-    while (((redis_store *) store)->connection.stage != REDIS_GREETING) {
+    while (((redis_store *) store)->node.connection.stage != REDIS_GREETING) {
         assert_int_equal(status, LATCH_WANT_IO);
         unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(&op, unit_now_ns());

@@ -84,16 +84,22 @@ static const struct {
 } troubles[] = {
     {be_replica, be_master, "READONLY"},
     {be_full, be_spacious, "OOM"},
-    {be_strict, be_lenient, "can't run this command"},
-    {pause_all, go_on, "did not answer within 0.25 s"},
+    {be_strict, be_lenient, " command"},
     {redis_hold_server, redis_let_server_go, "did not answer within 0.25 s"},
     {die, rise, "Connection refused"},
+    {pause_all, go_on, "did not answer within 0.25 s"},
 };
+
+/* Before Redis 6.2 a pause cannot be ended. */
+static size_t count_troubles(void)
+{
+    return sizeof(troubles) / sizeof(*troubles) - unit_redis_is_before(6, 2);
+}
 
 static void what_passes_before_the_deadline_is_survived(void **state)
 {
     (void) state;
-    for (size_t at = 0; at < sizeof(troubles) / sizeof(*troubles); at++) {
+    for (size_t at = 0; at < count_troubles(); at++) {
         latch_lease *lease = keep_held(unit.store, TTL_MS);
 
         troubles[at].begin();
@@ -109,7 +115,7 @@ static void what_passes_before_the_deadline_is_survived(void **state)
 static void what_does_not_is_a_loss_at_the_deadline_with_its_reason(void **state)
 {
     (void) state;
-    for (size_t at = 0; at < sizeof(troubles) / sizeof(*troubles); at++) {
+    for (size_t at = 0; at < count_troubles(); at++) {
         latch_lease *lease = keep_held(unit.store, SHORT_TTL_MS);
         int64_t deadline_ns = lease->deadline_ns;
         latch_loss loss;

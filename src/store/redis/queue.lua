@@ -41,16 +41,27 @@ local function read_waiter(entry)
             channel = string.sub(entry, at + size)}
 end
 
--- Is the waiter's process gone? PUBLISH tells that, too, but counts those who listen to patterns.
-local function is_gone(waiter)
-    return redis.pcall('PUBSUB', 'NUMSUB', waiter.channel)[2] == 0
+-- In a cluster messages are sharded: by the server of the slot, to those who have subscribed there.
+local function is_sharded(channel)
+    return string.sub(channel, -6) == ':shard'
 end
 
 -- How many heard it; nil where messages are not allowed.
+local function publish(channel, text)
+    local receivers = redis.pcall(is_sharded(channel) and 'SPUBLISH' or 'PUBLISH', channel, text)
+    return type(receivers) == 'number' and receivers or nil
+end
+
+-- Is the waiter's process gone? PUBLISH tells that, too, but counts those who listen to patterns.
+local function is_gone(waiter)
+    local count = is_sharded(waiter.channel) and 'SHARDNUMSUB' or 'NUMSUB'
+    return redis.pcall('PUBSUB', count, waiter.channel)[2] == 0
+end
+
+-- As publish().
 local function tell(waiter, word, ms)
     local text = word .. ' ' .. waiter.ticket
-    local receivers = redis.pcall('PUBLISH', waiter.channel, ms and text .. ' ' .. digits(ms) or text)
-    return type(receivers) == 'number' and receivers or nil
+    return publish(waiter.channel, ms and text .. ' ' .. digits(ms) or text)
 end
 
 -- How long a lock that nobody holds stays free for peers that poll, 0 when it does not; and whether that

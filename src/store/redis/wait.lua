@@ -39,7 +39,7 @@ end
 -- The caller was in the queue, and is not: so the others may be lost, too.
 local function miss_queue(manner)
     if manner == 'poll' then
-        redis.pcall('PUBLISH', ARGV[6], lock)
+        publish(ARGV[6], lock)
     end
 end
 

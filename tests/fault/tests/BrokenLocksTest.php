@@ -128,10 +128,15 @@ final class BrokenLocksTest extends TestCase
             ['--acquisitions=100000', '--limit=1', '--broken=nothing-broken'], 1, '/Too few acquisitions in 1 s/',
         ];
         yield 'no number' => [['--acquisitions=-1'], 64, "/^tests\\/fault\\/run: '--acquisitions=-1' is no whole/"];
-        yield 'no store' => [['--store=paper'], 64, "/redis, sentinel, quorum, flock, postgresql, mysql, not 'paper'/"];
+        yield 'no store' => [['--store=paper'], 64, "/redis, sentinel, cluster, quorum, flock, postgresql, mysql, not 'paper'/"];
         yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
         yield 'no empty folder' => [['--keep=' . __DIR__], 64, "/no empty folder '/"];
         yield 'nowhere to keep locks alive' => [['--store=flock', '--keepers=1'], 64, '/--keepers is about locks in Redis/'];
+        yield 'no slots to be moved' => [['--moves=1'], 64, '/--moves and --reshard-only are for --store=cluster/'];
+        yield 'moves alone' => [
+            ['--store=cluster', '--reshard-only', '--failovers=1'], 64, '/with --reshard-only there are no --failovers/',
+        ];
+        yield 'objects that crash' => [['--store=cluster', '--objects=1'], 64, '/--objects goes with --reshard-only/'];
         yield 'too many groups' => [['--groups=9'], 64, '/more groups than resources/'];
         yield 'no folder for the report' => [['--report=/no/such/report.md'], 64, "/no folder for '/"];
         yield 'unknown' => [['--fast'], 64, "/unknown argument '--fast'/"];

@@ -38,6 +38,8 @@ final class RemainsTest extends TestCase
         yield 'elsewhere' => ['1 writers in the queue of q, where 0 were killed', 'queued 99 q x'];
         yield 'the counter' => [null, 'key 99 latch:fencing -1'];
         yield 'what is kept for peers' => [null, 'key 99 latch:peers:r 60000'];
+        yield 'the same in a cluster' => [null, 'key 99 latch:{@ABO}:fencing -1 | key 99 latch:{@ABO}:peers:r 60000'];
+        yield 'what is no tag' => ['the key latch:{@abc}:fencing for ever', 'key 99 latch:{@abc}:fencing -1'];
         yield 'that for ever' => ['the key latch:peers:r for ever', 'key 99 latch:peers:r -1'];
         yield 'a queue that somebody has asked for' => ['the key latch:queue:r for 99 ms', 'key 99 latch:queue:r 99'];
         yield 'a lock' => ['the key r for ever', 'key 99 r -1'];

@@ -100,7 +100,7 @@ final class Tale
         $lines = '';
         foreach (explode('|', $records) as $record) {
             [$word, $time, $rest] = explode(' ', trim($record), 3) + ['', '', ''];
-            if (preg_match('/^(\S+) ([\d.]+)( \d)?$/', $rest, $match) === 1 && Fault::tryFrom($word) !== null) {
+            if (preg_match('/^(\S+) ([\d.]+)( \S+)?$/', $rest, $match) === 1 && Fault::tryFrom($word) !== null) {
                 $rest = sprintf('%s %d%s', $match[1], (float) $match[2] * 1e6, $match[3] ?? ''); // when it was over
             }
             $lines .= rtrim(sprintf('%s %d %s', $word, (float) $time * 1e6, $rest)) . "\n";

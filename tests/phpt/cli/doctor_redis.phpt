@@ -5,23 +5,26 @@ latch doctor: of a Redis server it says what is wrong there, and what to do, and
 if (getenv('LATCH_VALGRIND')) {
     die('skip the C code is tested with the stores, and PHP starts many times here');
 }
+require __DIR__ . '/../../utils/redis.inc';
+Latch\Tests\RedisServer::skipBefore('7.0');
 ?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_doctor.inc';
+require __DIR__ . '/../../utils/redis_cluster.inc';
 require __DIR__ . '/../../utils/redis_sentinel.inc';
 require __DIR__ . '/../../utils/redis_tls.inc';
 
-use Latch\Tests\{RedisServer, RedisTls, RedisTrio};
+use Latch\Tests\{RedisClusterServers, RedisServer, RedisTls, RedisTrio};
 
 $server = new RedisServer();
 $where = $server->dsn();
 
 // all is well
 $report = new DoctorReport('well', ["--store=$where/3?prefix=shop:"]);
-$found = $report->has_no_others()->has('ok', "$where/3", 'Latch\Store\RedisStore (native) locks, Redis ');
+$found = $report->has_no_others()->has('ok', "$where/3", "Latch\Store\RedisStore (native) locks, {$server->version()}: ");
 check($found['connect_ms'] > 0 && $found['acquire_ms'] > 0 && $found['release_ms'] > 0, 'times are told');
-check_same('Redis ' . $server->info('server')['redis_version'], $found['server'], 'the version');
+check_same($server->version(), $found['server'], 'the version');
 check($server->count('publish') > 0, 'that messages are permitted was tried');
 $server->command('SELECT', '3');
 check_same([], array_diff($server->command('KEYS', '*'), ['shop:latch:fencing']), 'no lock is left');
@@ -31,7 +34,7 @@ $report->has_no_others()->has('ok', "redis://$server->directory/redis.sock", 'na
 $tls = new RedisTls($server);
 $report = new DoctorReport('by TLS', ['--store=' . $tls->dsn()]);
 $found = $report->has_no_others()->has('ok', "rediss://127.0.0.1:$tls->port", 'native');
-check(!extension_loaded('openssl') || str_starts_with($found['server'] ?? '', 'Redis '), 'the version, by TLS');
+check(!extension_loaded('openssl') || ($found['server'] ?? '') === $server->version(), 'the version, by TLS');
 $report = new DoctorReport('not trusted', ["--store=rediss://127.0.0.1:$tls->port"]);
 $report->has_no_others('fault')->has('fault', "rediss://127.0.0.1:$tls->port", 'cannot be trusted', 'docs/redis.md, "TLS"');
 (new DoctorReport('drop-in', ["--store=$where"], ['latch.symfony=1']))->has_no_others()
@@ -78,7 +81,7 @@ foreach (['wrong' => ':SECRET2@', 'missing' => ''] as $case => $login) {
 foreach (['in front' => $guarded->dsn(), 'as an option' => "$place?auth=" . rawurlencode('SECRET&?#/@'),
     'as two options' => "$place?auth[]=default&auth[]=" . rawurlencode('SECRET&?#/@')] as $case => $dsn) {
     $report = new DoctorReport("password: $case", [], [], ['LATCH_STORE' => $dsn]);
-    check(str_starts_with($report->has_no_others()->lacks('SECRET')->has('ok', "$place (LATCH_STORE)", 'native')['server'], 'Redis '), $case);
+    check_same($server->version(), $report->has_no_others()->lacks('SECRET')->has('ok', "$place (LATCH_STORE)", 'native')['server'], $case);
 }
 
 // nobody is there
@@ -88,27 +91,57 @@ $report->has_no_others('fault', 'warning')->lacks('SECRET')
     ->has('fault', $place, "cannot connect to Redis at 127.0.0.1:$guarded->port: Connection refused", 'start the server');
 $report->has('ok', "$where/1", 'native');
 
-// a cluster, with all slots and without
-$cluster = new RedisServer(['cluster-enabled' => 'yes']);
-foreach (['without slots', 'with all slots'] as $case) {
-    $report = new DoctorReport("a cluster $case", ['--store=' . $cluster->dsn()]);
-    $report->has_no_others('fault')
-        ->has('fault', $cluster->dsn(), 'it is a node of a cluster, which RedisStore of this version does not serve (', 'redis_cluster=1');
-    if ($case === 'without slots') {
-        $cluster->command('CLUSTER', 'ADDSLOTSRANGE', 0, 16383);
-        wait_until(fn () => str_contains($cluster->command('CLUSTER', 'INFO'), 'cluster_state:ok'), 'the cluster is up');
+// a cluster that is named as one, all of it and with a server that is away
+$cluster = new RedisClusterServers(3, false, ['requirepass' => 'SECRET9']);
+$place = 'redis:…';
+$report = new DoctorReport('a cluster', ['--store=' . $cluster->dsn()]);
+$found = $report->has_no_others()->lacks('SECRET')->has('ok', $place, 'native');
+check_same($server->version(), $found['server'], 'the version of one of them');
+check_same([], preg_grep('/latch:\{[@-O]{4}\}:fencing$/', $cluster->keys(), PREG_GREP_INVERT), 'no lock is left in the cluster');
+foreach (['shop' => ['-spublish'], 'shop2' => ['-ssubscribe'], 'shop3' => ['-pubsub'], 'shop4' => ['resetchannels']] as $user => $rules) {
+    foreach ($cluster->masters as $master) {
+        $master->command('ACL', 'SETUSER', $user, 'on', '>SECRET3', '~*', '&*', '+@all', ...$rules);
     }
+    $report = new DoctorReport("no messages in a cluster: $rules[0]", ['--store=' . $cluster->dsn('', "$user:SECRET3@")]);
+    $report->has_no_others('warning')->lacks('SECRET3')
+        ->has('warning', $place, 'messages are not permitted: who waits asks again every 5 to 100 ms (NOPERM', 'SPUBLISH, SSUBSCRIBE');
 }
-$cluster = new RedisServer(['cluster-enabled' => 'yes', 'rename-command' => ['SSUBSCRIBE', '']]);
-(new DoctorReport('an old cluster', ['--store=' . $cluster->dsn()]))->has_no_others('fault', 'warning')
-    ->has('warning', $cluster->dsn(), 'the cluster has no sharded channels', 'Redis 7');
+foreach ($cluster->masters as $master) {
+    $master->command('ACL', 'SETUSER', 'waiter', 'on', '>SECRET3', '~*', 'resetchannels', '&latch:*', '+@all');
+}
+(new DoctorReport('the channels of the documentation', ['--store=' . $cluster->dsn('', 'waiter:SECRET3@')]))->has_no_others();
+$report = new DoctorReport('a cluster without the option', ['--store=' . $cluster->masters[1]->dsn()]);
+$report->has_no_others('fault')->lacks('SECRET')
+    ->has('fault', $cluster->masters[1]->dsn('', ''), 'it is a server of a cluster (', '"redis_cluster=1"');
+$cluster->masters[0]->stop();
+$report = new DoctorReport('a cluster without one of its servers', ['--store=' . $cluster->dsn()]);
+$report->lacks('SECRET')->has('warning', $place, "the server at 127.0.0.1:{$cluster->masters[0]->port} cannot be reached", 'start it');
+wait_until(
+    fn () => preg_match('/cluster_slots_ok:10923\r/', $cluster->masters[1]->command('CLUSTER', 'INFO')) === 1,
+    'the others know that it is away',
+);
+(new DoctorReport('slots without a master', ['--store=' . $cluster->dsn()]))
+    ->has('warning', $place, '5461 of 16384 slots have no master that works', '--cluster check');
+unset($cluster);
+
+// one of an old release, as far as channels go; and one that is in none
+$old = new RedisServer(['cluster-enabled' => 'yes', 'cluster-announce-ip' => '127.0.0.1', 'rename-command' => ['SSUBSCRIBE', '']]);
+$report = new DoctorReport('a cluster without slots', ['--store=' . $old->dsn('?redis_cluster=1&timeout=1')]);
+$report->has('fault', $old->dsn(), 'CLUSTERDOWN', 'redis-cli --cluster check');
+$old->command('CLUSTER', 'ADDSLOTSRANGE', 0, 16383);
+wait_until(fn () => str_contains($old->command('CLUSTER', 'INFO'), 'cluster_state:ok'), 'the cluster is up');
+(new DoctorReport('an old cluster', ['--store=' . $old->dsn('?redis_cluster=1')]))->has_no_others('warning')
+    ->has('warning', $old->dsn(), 'the cluster has no sharded channels', 'Redis 7');
+$server->command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+(new DoctorReport('no cluster', ["--store=$where?redis_cluster=1"]))->has_no_others('warning')
+    ->has('warning', $where, 'the server is in no cluster', 'leave out');
 
 // Sentinels
 $trio = new RedisTrio(['requirepass' => 'SECRET6'], 'SECRET7');
 $report = new DoctorReport('under Sentinels', ['--store=' . $trio->dsn()]);
 $found = $report->has_no_others()->lacks('SECRET')->has('ok', 'redis:…', 'native');
 $report->has('note', 'redis:…', 'min-replicas-to-write is 0');
-check_same('Redis ' . $server->info('server')['redis_version'], $found['server'], 'the version of the master');
+check_same($server->version(), $found['server'], 'the version of the master');
 $trio->master()->command('CONFIG', 'SET', 'min-replicas-to-write', '1');
 (new DoctorReport('with min-replicas-to-write', ['--store=' . $trio->dsn()]))->has_no_others()->has('ok', 'redis:…', 'native');
 $place = '127.0.0.1:' . $trio->sentinels[1]->port;

@@ -12,19 +12,19 @@ $server = new RedisServer();
 $store = new RedisStore($server->dsn());
 
 /* A release that crosses a renewal: nothing is left, and nothing comes after it. */
-$lock = short_lock($server, ttl: 0.03)->keepAlive();
-for ($times = 0; $times < 300; $times++) {
+$lock = short_lock($server, ttl: 0.12)->keepAlive();
+for ($times = 0; $times < 120; $times++) {
     if (!$lock->acquire()) {
         echo "BROKEN: it is not free\n";
     }
-    usleep(random_int(0, 25000));
+    usleep(random_int(0, 80000));
     $lock->release();
     if (!$server->lacks('r')) {
         echo "BROKEN: it is there after its release\n";
     }
 }
 $scripts = $server->count('type');
-usleep(100000);
+usleep(200000);
 check_same($scripts, $server->count('type'), 'scripts after the last release');
 unset($lock);
 

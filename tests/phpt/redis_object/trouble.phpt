@@ -91,7 +91,7 @@ $lock->release();
 /* An answer that comes too late is not that to the next request. */
 $server->command('SET', 'r', 'somebody else\'s');
 $slow = phpredis($server, ['OPT_READ_TIMEOUT' => 0.1]);
-$server->command('CLIENT', 'PAUSE', 500, 'ALL');
+$server->command('CLIENT', 'PAUSE', 500);
 echo failure(fn () => object_lock($slow, 'slow')->acquire(), 'an overdue answer'), "\n";
 $slow->setOption(Redis::OPT_READ_TIMEOUT, PATIENCE);
 check(!object_lock($slow)->acquire(), 'the answer to another request is no grant');
@@ -131,6 +131,6 @@ an overdue answer: LockAcquiringException: Failed to acquire the "slow" lock. <-
 not a lock: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: WRONGTYPE %s
 an old lock: false
 not allowed: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: NOPERM %s <- RedisException: %s
-out of memory: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: OOM %s <- RedisException: %s
-a replica: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: READONLY %s <- RedisException: %s
+out of memory: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: OOM %s
+a replica: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: READONLY %s
 done

@@ -11,7 +11,9 @@ foreach ([
     'redis://localhost:0', 'redis://localhost:65536', 'redis://localhost/shop',
     'redis://localhost?nonsense=1', 'redis://localhost?Timeout=1', 'redis://localhost?timeout=soon',
     'redis://localhost?timeout=-1', 'redis://localhost?read_timeout=INF', "redis://local\0host",
-    'redis://localhost?redis_cluster=1', 'redis://localhost/1?dbindex=2',
+    'redis://localhost/1?dbindex=2', 'redis:?host[localhost:1]&host[localhost:2]',
+    'redis://localhost?redis_cluster=maybe', 'redis://localhost/1?redis_cluster=1', 'redis:///run/redis.sock?cluster=1',
+    'redis://localhost?redis_cluster=1&sentinel=shop', 'redis://localhost?redis_cluster=1&prefix=shop{',
 ] as $dsn) {
     $outcome = outcome(fn () => new RedisStore($dsn));
     check(
@@ -21,6 +23,7 @@ foreach ([
     );
 }
 echo outcome(fn () => new RedisStore('redis://localhost?nonsense=1')), "\n";
+echo outcome(fn () => new RedisStore('redis://localhost/1?redis_cluster=1')), "\n";
 foreach ([0, -1, -0.0, NAN, INF, -INF] as $ttl) {
     echo outcome(fn () => new RedisStore('redis://localhost', $ttl)), "\n";
 }
@@ -60,6 +63,7 @@ check($shown === false, 'no password is shown: ' . substr($said, max(0, (int) $s
 echo "done\n";
 --EXPECT--
 Latch\Exception\InvalidArgumentException: Latch\Store\RedisStore::__construct(): Argument #1 ($redis) is not usable: invalid Redis DSN: the option "nonsense" is unknown; known are auth, class, cluster, cluster_command_timeout, cluster_relay_context, dbindex, failover, host, lazy, peers, persistent, persistent_id, prefix, read_timeout, redis_cluster, redis_sentinel, retry_interval, sentinel, sentinel_master, ssl, tcp_keepalive, timeout
+Latch\Exception\InvalidArgumentException: Latch\Store\RedisStore::__construct(): Argument #1 ($redis) is not usable: invalid Redis DSN: a cluster has no database but 0
 Latch\Exception\InvalidTtlException: "Latch\Store\RedisStore::__construct()" expects a strictly positive TTL. Got 0.
 Latch\Exception\InvalidTtlException: "Latch\Store\RedisStore::__construct()" expects a strictly positive TTL. Got -1.
 Latch\Exception\InvalidTtlException: "Latch\Store\RedisStore::__construct()" expects a strictly positive TTL. Got -0.

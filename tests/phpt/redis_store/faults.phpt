@@ -28,7 +28,7 @@ $faults = [
         $server->command('CLIENT', 'KILL', 'TYPE', 'normal');
     },
     'paused' => function () use ($server) {
-        $server->command('CLIENT', 'PAUSE', 100, 'WRITE');
+        $server->command('CLIENT', 'PAUSE', 100, ...($server->isBefore('6.2') ? [] : ['WRITE']));
     },
     'out of memory' => function () use ($server) {
         $server->command('CONFIG', 'SET', 'maxmemory', '1');

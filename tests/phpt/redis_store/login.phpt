@@ -32,7 +32,7 @@ echo 'option: ', refusal($server, "?auth=$password", ''), "\n";
 echo 'options: ', refusal($server, "?auth[]=default&auth[]=$password", ''), "\n";
 echo 'no such database: ', refusal($server, '/99', ":$password@"), "\n";
 
-$server->command('ACL', 'SETUSER', 'shop', 'on', '>SECRET3', '~*', '&*', '+@all');
+$server->setUser('shop', 'on', '>SECRET3', '~*', '&*', '+@all');
 echo 'another user: ', refusal($server, '', 'shop:SECRET3@'), "\n";
 echo 'no such user: ', refusal($server, '', 'shopper:SECRET3@'), "\n";
 

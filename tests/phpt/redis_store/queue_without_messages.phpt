@@ -8,13 +8,15 @@ use Latch\Tests\RedisServer;
 
 $server = new RedisServer();
 $queue = new Queue($server);
+$channels = $server->isBefore('6.2') ? [] : [
+    'no channels' => ['~*', 'resetchannels', '+@all'],
+    'others\' channels' => ['~*', 'resetchannels', '&news:*', '+@all'],
+];
 foreach ([
     'no PUBLISH' => ['~*', '&*', '+@all', '-publish'],
     'no SUBSCRIBE' => ['~*', '&*', '+@all', '-subscribe'],
-    'no channels' => ['~*', 'resetchannels', '+@all'],
-    'others\' channels' => ['~*', 'resetchannels', '&news:*', '+@all'],
-] as $case => $rights) {
-    $server->command('ACL', 'SETUSER', 'mute', 'reset', 'on', 'nopass', ...$rights);
+] + $channels as $case => $rights) {
+    $server->setUser('mute', 'reset', 'on', 'nopass', ...$rights);
     $lock = redis_lock($server, '', 'mute:any@');
 
     $lock->acquire();

@@ -1,5 +1,10 @@
 --TEST--
 RedisStore: TLS, with the options of Symfony's connections, for taking, waiting, keeping alive and giving back
+--SKIPIF--
+<?php
+require __DIR__ . '/../../utils/redis.inc';
+Latch\Tests\RedisServer::skipBefore('7.0');
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_keep_alive.inc';

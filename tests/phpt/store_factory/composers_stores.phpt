@@ -133,7 +133,7 @@ namespace {
     }
 
     /* Ours ask for nothing. */
-    foreach (['flock', 'semaphore', 'in-memory', 'null', 'redis://localhost', 'pgsql+advisory://localhost', 'mysql+advisory:host=x'] as $dsn) {
+    foreach (['flock', 'semaphore', 'in-memory', 'null', 'redis://localhost', 'redis://a?host[b]&redis_cluster=1', 'pgsql+advisory://localhost', 'mysql+advisory:host=x'] as $dsn) {
         StoreFactory::createStore($dsn);
     }
     check_same([], $asked, 'what is asked for');
@@ -147,7 +147,7 @@ namespace {
         'zookeeper://localhost' => ['No lock store supports the given DSN.', STORES . 'ZookeeperStore'],
         'memcached://localhost' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
         'rediss:///run/redis.sock' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
-        'redis://localhost?redis_cluster=1' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
+        'redis://localhost/1?redis_cluster=1' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
         'nonsense' => ['No lock store supports the given DSN.', null],
     ] as $dsn => [$message, $class]) {
         $asked = [];
@@ -179,7 +179,7 @@ namespace {
         throw new RuntimeException("no $name today");
     };
     spl_autoload_register($thrower, true, true);
-    foreach (['mysql:host=localhost', 'memcached://localhost', 'redis://x?cluster=1', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
+    foreach (['mysql:host=localhost', 'memcached://localhost', 'redis:?host[a]&host[b]', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
         echo created($connection), "\n";
     }
     spl_autoload_unregister($thrower);
@@ -194,7 +194,7 @@ namespace {
         'sqlite:/x', 'mysql:host=x', 'oci:x', 'pgsql:x', 'sqlsrv:x', 'mssql://x', 'mysql://x', 'mysql2://x', 'oci8://x', 'pdo_oci://x',
         'pgsql://x', 'postgres://x', 'postgresql://x', 'sqlite://x', 'sqlite3://x', 'dynamodb://x',
         'memcached://x', 'memcached:?host[x]', 'zookeeper://x', 'rediss:/x', 'valkeys:?host[/x:]', 'redis:?host[a]&host[b]',
-        'valkey://x?cluster=1', 'redis://x?unknown=1', 'redis://x?prefix=y',
+        'valkey://x?cluster=1', 'valkey://x/1?cluster=1', 'redis://x?unknown=1', 'redis://x?prefix=y',
         new AsyncAws\DynamoDb\DynamoDbClient(), new Zookeeper(), new Relay\Relay(), new RelayOfOurs(), new MongoDB\Collection(),
     ] as $connection) {
         Told::$last = 'what was given';
@@ -245,7 +245,8 @@ zookeeper://x: 'told ZookeeperStore(client of ZookeeperStore(string))'
 rediss:/x: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
 valkeys:?host[/x:]: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
 redis:?host[a]&host[b]: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
-valkey://x?cluster=1: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
+valkey://x?cluster=1: 'ours, by what was given'
+valkey://x/1?cluster=1: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
 redis://x?unknown=1: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
 redis://x?prefix=y: 'ours, by client of AbstractAdapter(string, {"lazy":true})'
 AsyncAws\DynamoDb\DynamoDbClient: 'told DynamoDbStore(AsyncAws\\DynamoDb\\DynamoDbClient)'

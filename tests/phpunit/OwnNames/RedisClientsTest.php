@@ -13,6 +13,7 @@ use Latch\Tests\RedisServer;
 use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Redis\Servers;
 use Latch\Tests\Support\TestCase;
+use Latch\Tests\Support\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
 use Predis\Client as Predis;
 use Symfony\Component\Lock as Symfony;
@@ -26,7 +27,8 @@ final class RedisClientsTest extends TestCase
     private static ?RedisServer $second = null;
 
     /**
-     * @return iterable<string, array{\Closure(int): object}>
+     * @return iterable<string, array{0: \Closure(int): object, 1?: \Closure(): string}> what Symfony's has, and what
+     *                                                                                   ours has in place of it
      */
     public static function clients(): iterable
     {
@@ -41,6 +43,10 @@ final class RedisClientsTest extends TestCase
         yield '\RedisArray' => [static fn (int $port): \RedisArray
             => new \RedisArray(["127.0.0.1:$port", '127.0.0.1:' . self::second()->port])];
         yield '\RedisCluster' => [static fn (): \RedisCluster => new \RedisCluster(null, self::cluster()->addresses())];
+        yield '\RedisCluster beside a DSN' => [
+            static fn (): \RedisCluster => new \RedisCluster(null, self::cluster()->addresses()),
+            static fn (): string => self::cluster()->dsn(),
+        ];
         yield 'Predis' => [static fn (int $port): Predis => new Predis("tcp://127.0.0.1:$port")];
         yield 'Predis with a prefix, without exceptions' => [static fn (int $port): Predis
             => new Predis("tcp://127.0.0.1:$port", ['prefix' => 'app:', 'exceptions' => false])];
@@ -57,11 +63,12 @@ final class RedisClientsTest extends TestCase
     }
 
     #[DataProvider('clients')]
-    public function testItExcludesSymfonysAndIsExcluded(\Closure $connect): void
+    public function testItExcludesSymfonysAndIsExcluded(\Closure $connect, ?\Closure $dsn = null): void
     {
         $client = $connect(Servers::fresh()->port);
+        $ourStore = new RedisStore($dsn === null ? $client : $dsn());
         foreach (['r', 'order-42', 'foo}bar', '{user}:1', "a\0b"] as $resource) {
-            $ours = new Lock(new Key($resource), new RedisStore($client), 300.0);
+            $ours = new Lock(new Key($resource), $ourStore, 300.0);
             $theirs = new Symfony\Lock(new Symfony\Key($resource), new Symfony\Store\RedisStore($client), 300.0);
 
             self::assertTrue($ours->acquire());
@@ -84,16 +91,20 @@ final class RedisClientsTest extends TestCase
             self::assertEqualsWithDelta(100.0, (float) $ours->getRemainingLifetime(), 40.0);
             self::assertFalse($theirs->acquire());
             unset($ours);
+            if ($dsn !== null) { // the release is not awaited then
+                $master = self::cluster()->masterOf($resource);
+                Wait::until(static fn (): bool => $master->command('EXISTS', $resource) === 0, 'it is released');
+            }
             self::assertTrue($theirs->acquire());
             $theirs->release();
         }
     }
 
     #[DataProvider('clients')]
-    public function testScriptsThatAreGoneAreSentAgain(\Closure $connect): void
+    public function testScriptsThatAreGoneAreSentAgain(\Closure $connect, ?\Closure $dsn = null): void
     {
         $server = Servers::fresh();
-        $store = StoreFactory::createStore($connect($server->port));
+        $store = StoreFactory::createStore($dsn === null ? $connect($server->port) : $dsn());
         self::assertSame(RedisStore::class, $store::class);
         $lock = new Lock(new Key('r'), $store, 300.0);
         foreach (['acquire', 'refresh', 'isAcquired', 'acquireRead', 'release'] as $method) {

@@ -67,6 +67,8 @@ final class StoreFactoryTest extends TestCase
         $this->assertLocks(RedisStore::class, StoreFactory::createStore($dsn), StoreFactory::createStore($dsn));
         $client = new \RedisCluster(null, ["127.0.0.1:$server->port"]);
         $this->assertLocks(RedisStore::class, StoreFactory::createStore($client), StoreFactory::createStore($dsn));
+        $byCache = str_replace('?', '/1?', $dsn); // a database, which symfony/cache's client ignores
+        $this->assertLocks(RedisStore::class, StoreFactory::createStore($byCache), StoreFactory::createStore($dsn));
     }
 
     public function testMemcached(): void

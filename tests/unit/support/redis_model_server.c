@@ -507,6 +507,7 @@ void model_end_keys(model_server *after)
 
 static void find_out(const question *asking, model_outcome *outcome)
 {
+    static const char expiry[] = UNIT_REDIS_LUA_EXPIRY "return expiry_of(KEYS[1])";
     redisReply *reply = NULL;
     model_server *after = &outcome->after;
 
@@ -528,9 +529,9 @@ static void find_out(const question *asking, model_outcome *outcome)
     freeReplyObject(reply);
     command("GET " COUNTER);
     command("ZRANGE " LOCK " 0 -1 WITHSCORES");
-    command("PEXPIRETIME " LOCK);
+    command("EVAL %s 1 " LOCK, expiry);
     command("HGETALL " RECORD);
-    command("PEXPIRETIME " RECORD);
+    command("EVAL %s 1 " RECORD, expiry);
     command("ZRANGE " QUEUE " 0 -1");
     command("PTTL " QUEUE);
     command("HGETALL " PEERS);

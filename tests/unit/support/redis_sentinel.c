@@ -1,25 +1,21 @@
 /* Servers under Sentinels, started, asked and ended by the test program: see redis_sentinel.h. */
 #include "redis_sentinel.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { NODES = 3 };
 
 redis_trio trio;
 
-static bool is_sentinel(const redis_node *node)
+static bool is_sentinel(const redis_process *node)
 {
     return node >= trio.sentinels && node < trio.sentinels + NODES;
 }
 
 /* ---- Configuration: all know each other from the beginning, as finding out takes seconds */
 
-static void write_server(FILE *file, const redis_node *node)
+static void write_server(FILE *file, const redis_process *node)
 {
     fprintf(file, "save \"\"\nappendonly no\nrepl-diskless-sync-delay 0\nreplica-priority 100\n");
     if (node->password != NULL) {
@@ -30,7 +26,7 @@ static void write_server(FILE *file, const redis_node *node)
     }
 }
 
-static void write_sentinel(FILE *file, const redis_node *node)
+static void write_sentinel(FILE *file, const redis_process *node)
 {
     fprintf(file, "sentinel monitor %s 127.0.0.1 %d 2\n", TRIO_MASTER, trio.servers[0].port);
     fprintf(
@@ -39,15 +35,19 @@ static void write_sentinel(FILE *file, const redis_node *node)
         "sentinel down-after-milliseconds %s 4000\nsentinel failover-timeout %s 8000\n"
         "sentinel parallel-syncs %s 2\nsentinel myid %040d\n",
         TRIO_MASTER, TRIO_MASTER, TRIO_MASTER, node->port);
+    if (node == trio.cut_off) {
+        fprintf(file, "user default on >%s ~* &* +@all -publish\n", node->password);
+        return;
+    }
     if (node->password != NULL) {
-        fprintf(file, "requirepass %s\nsentinel sentinel-pass %s\nsentinel auth-pass %s %s\n",
-                node->password, node->password, TRIO_MASTER, trio.servers[0].password);
+        fprintf(file, "requirepass %s\nsentinel auth-pass %s %s\n", node->password, TRIO_MASTER,
+                trio.servers[0].password);
     }
     for (size_t at = 1; at < NODES; at++) {
         fprintf(file, "sentinel known-replica %s 127.0.0.1 %d\n", TRIO_MASTER,
                 trio.servers[at].port);
     }
-    for (const redis_node *other = trio.sentinels; other < trio.sentinels + NODES; other++) {
+    for (const redis_process *other = trio.sentinels; other < trio.sentinels + NODES; other++) {
         if (other != node) {
             fprintf(file, "sentinel known-sentinel %s 127.0.0.1 %d %040d\n", TRIO_MASTER,
                     other->port, other->port);
@@ -55,7 +55,7 @@ static void write_sentinel(FILE *file, const redis_node *node)
     }
 }
 
-static void configure(const redis_node *node, char path[UNIT_PATH + 32])
+static void configure(const redis_process *node, char path[UNIT_PATH + 32])
 {
     FILE *file;
 
@@ -70,48 +70,17 @@ static void configure(const redis_node *node, char path[UNIT_PATH + 32])
 
 /* ---- Starting and ending */
 
-/* It dies with the process that started it. */
-static void start(redis_node *node)
+static void start(redis_process *node)
 {
     char path[UNIT_PATH + 32];
-    pid_t self = getpid();
 
     configure(node, path);
-    fflush(NULL);
-    node->pid = fork();
-    if (node->pid == 0) {
-        if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == self) {
-            execlp("redis-server", "redis-server", path, is_sentinel(node) ? "--sentinel" : NULL,
-                   (char *) NULL);
-        }
-        fprintf(stderr, "cannot start redis-server: %s\n", strerror(errno));
-        _exit(127);
-    }
-    UNIT_CHECK(node->pid > 0);
+    redis_process_start(node, path, is_sentinel(node));
 }
 
-static void meet(redis_node *node)
+static bool has_replicas(redis_process *sentinel)
 {
-    for (unsigned looks = 0; node->connection == NULL; unit_redis_look_again(&looks)) {
-        UNIT_CHECK(waitpid(node->pid, NULL, WNOHANG) == 0);
-        node->connection = unit_redis_connect_to(node->port);
-    }
-    if (node->password != NULL) {
-        redis_node_ask(node, "AUTH %s", node->password);
-    }
-}
-
-static void hang_up(redis_node *node)
-{
-    if (node->connection != NULL) {
-        redisFree(node->connection);
-        node->connection = NULL;
-    }
-}
-
-static bool has_replicas(redis_node *sentinel)
-{
-    const redisReply *replicas = redis_node_ask(sentinel, "SENTINEL replicas " TRIO_MASTER);
+    const redisReply *replicas = redis_process_ask(sentinel, "SENTINEL replicas " TRIO_MASTER);
     size_t good = 0;
 
     for (size_t at = 0; at < replicas->elements; at++) {
@@ -143,14 +112,14 @@ static int set_up(const char *password, const char *sentinel_password)
         start(&trio.servers[at]);
     }
     for (size_t at = 0; at < NODES; at++) {
-        meet(&trio.servers[at]);
+        redis_process_meet(&trio.servers[at]);
     }
     redis_trio_await_replicas(&trio.servers[0]);
     for (size_t at = 0; at < NODES; at++) {
         start(&trio.sentinels[at]);
     }
     for (size_t at = 0; at < NODES; at++) {
-        meet(&trio.sentinels[at]);
+        redis_process_meet(&trio.sentinels[at]);
     }
     for (size_t at = 0; at < NODES; at++) {
         for (unsigned looks = 0; !has_replicas(&trio.sentinels[at]);) {
@@ -174,85 +143,25 @@ int redis_trio_setup_secret(void **state)
 
 int redis_trio_teardown(void **state)
 {
-    freeReplyObject(trio.answer);
-    trio.answer = NULL;
     for (size_t at = 0; at < 2 * NODES; at++) {
-        redis_node *node = at < NODES ? &trio.servers[at] : &trio.sentinels[at - NODES];
+        redis_process *node = at < NODES ? &trio.servers[at] : &trio.sentinels[at - NODES];
 
-        if (node->pid != 0) {
-            redis_node_kill(node);
-        }
+        redis_process_end(node);
         close(node->keeper);
     }
     unit_remove_temporary(trio.directory);
     return redis_store_teardown(state);
 }
 
-void redis_node_kill(redis_node *node)
+void redis_trio_cut_off(redis_process *sentinel)
 {
-    hang_up(node);
-    UNIT_CHECK(kill(node->pid, SIGKILL) == 0);
-    UNIT_CHECK(waitpid(node->pid, NULL, 0) == node->pid);
-    node->pid = 0;
-}
-
-void redis_node_hold(redis_node *node)
-{
-    int status;
-
-    UNIT_CHECK(kill(node->pid, SIGSTOP) == 0);
-    UNIT_CHECK(waitpid(node->pid, &status, WUNTRACED) == node->pid && WIFSTOPPED(status));
-}
-
-void redis_node_let_go(redis_node *node)
-{
-    UNIT_CHECK(kill(node->pid, SIGCONT) == 0);
+    redis_process_kill(sentinel);
+    trio.cut_off = sentinel;
+    start(sentinel);
+    redis_process_meet(sentinel);
 }
 
 /* ---- Asking */
-
-/* Sentinels end the connections to a server of which they make something else. */
-static redisReply *ask(redis_node *node, const char *format, va_list arguments)
-{
-    va_list again;
-
-    va_copy(again, arguments);
-    freeReplyObject(trio.answer);
-    trio.answer = redisvCommand(node->connection, format, arguments);
-    if (trio.answer == NULL) {
-        hang_up(node);
-        meet(node);
-        trio.answer = redisvCommand(node->connection, format, again);
-    }
-    va_end(again);
-    if (trio.answer == NULL) {
-        fail_msg("no answer to \"%s\": %s", format, node->connection->errstr);
-    }
-    return trio.answer;
-}
-
-redisReply *redis_node_ask(redis_node *node, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    ask(node, format, arguments);
-    va_end(arguments);
-    return trio.answer;
-}
-
-long long redis_node_number(redis_node *node, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    ask(node, format, arguments);
-    va_end(arguments);
-    if (trio.answer->type != REDIS_REPLY_INTEGER) {
-        fail_msg("\"%s\" is answered: %s", format, trio.answer->str);
-    }
-    return trio.answer->integer;
-}
 
 const char *redis_trio_hosts(void)
 {
@@ -274,21 +183,20 @@ latch_store *redis_trio_open(const char *options)
 }
 
 /* WAIT is about what its own connection has written last. */
-void redis_trio_await_replicas(redis_node *master)
+void redis_trio_await_replicas(redis_process *master)
 {
-    redis_node_ask(master, "PUBLISH in-step ?");
-    for (unsigned looks = 0; redis_node_number(master, "WAIT %d 10", NODES - 1) < NODES - 1;) {
+    redis_process_ask(master, "PUBLISH in-step ?");
+    for (unsigned looks = 0; redis_process_number(master, "WAIT %d 10", NODES - 1) < NODES - 1;) {
         unit_redis_look_again(&looks);
     }
 }
 
 /* ---- Failover */
 
-/* Who the master is by what a Sentinel says. */
-static redis_node *named_by(redis_node *sentinel)
+redis_process *redis_trio_named_by(redis_process *sentinel)
 {
     const redisReply *address =
-        redis_node_ask(sentinel, "SENTINEL get-master-addr-by-name " TRIO_MASTER);
+        redis_process_ask(sentinel, "SENTINEL get-master-addr-by-name " TRIO_MASTER);
     int port = address->elements == 2 ? atoi(address->element[1]->str) : 0;
 
     for (size_t at = 0; at < NODES; at++) {
@@ -300,15 +208,15 @@ static redis_node *named_by(redis_node *sentinel)
     return NULL;
 }
 
-redis_node *redis_trio_await_another(const redis_node *old)
+redis_process *redis_trio_await_another(const redis_process *old)
 {
-    redis_node *master = NULL;
+    redis_process *master = NULL;
 
     for (size_t at = 0; at < NODES; at++) {
-        redis_node *sentinel = &trio.sentinels[at];
+        redis_process *sentinel = &trio.sentinels[at];
 
-        for (unsigned looks = 0; sentinel->connection != NULL;) {
-            master = named_by(sentinel);
+        for (unsigned looks = 0; sentinel->connection != NULL && sentinel != trio.cut_off;) {
+            master = redis_trio_named_by(sentinel);
             if (master != old) {
                 break;
             }
@@ -319,15 +227,21 @@ redis_node *redis_trio_await_another(const redis_node *old)
     return master;
 }
 
-redis_node *redis_trio_fail_over(const redis_node *old)
+redis_process *redis_trio_fail_over(const redis_process *old)
 {
+    redis_process *sentinel = &trio.sentinels[trio.cut_off == trio.sentinels ? 1 : 0];
     const redisReply *reply;
 
     for (unsigned looks = 0;;) {
-        reply = redis_node_ask(&trio.sentinels[0], "SENTINEL FAILOVER " TRIO_MASTER);
+        reply = redis_process_ask(sentinel, "SENTINEL FAILOVER " TRIO_MASTER);
         if (reply->type == REDIS_REPLY_STATUS) {
             return redis_trio_await_another(old);
         }
         unit_redis_look_again(&looks);
     }
+}
+
+void redis_trio_keep_master(redis_process *server)
+{
+    redis_process_ask(server, "ACL SETUSER default -replicaof -slaveof");
 }

@@ -5,22 +5,16 @@
 #ifndef REDIS_SENTINEL_SUPPORT_H
 #define REDIS_SENTINEL_SUPPORT_H
 
+#include "redis_process.h"
 #include "redis_store.h"
 
 #define TRIO_MASTER "my-master"
 
-typedef struct redis_node {
-    pid_t pid; /* 0 while it does not run */
-    int port, keeper;
-    const char *password;
-    redisContext *connection; /* the test's own */
-} redis_node;
-
 typedef struct redis_trio {
     char directory[UNIT_PATH];
-    redis_node servers[3]; /* the first is the master in the beginning */
-    redis_node sentinels[3];
-    redisReply *answer;
+    redis_process servers[3]; /* the first is the master in the beginning */
+    redis_process sentinels[3];
+    const redis_process *cut_off; /* one of these, from the others and from the servers; or NULL */
 } redis_trio;
 
 extern redis_trio trio;
@@ -39,19 +33,22 @@ latch_store *redis_trio_open(const char *options);
 /* "host[127.0.0.1:1]&host[127.0.0.1:2]&host[127.0.0.1:3]" */
 const char *redis_trio_hosts(void);
 
-/* The answer of a server or a Sentinel, valid until the next one. */
-redisReply *redis_node_ask(redis_node *node, const char *format, ...);
-long long redis_node_number(redis_node *node, const char *format, ...);
-/* SIGKILL, SIGSTOP, which return when it has happened, and SIGCONT. */
-void redis_node_kill(redis_node *node);
-void redis_node_hold(redis_node *node);
-void redis_node_let_go(redis_node *node);
+/*
+ * From now on this Sentinel knows what it was told in the beginning, and no more: it is started
+ * anew, without the passwords of others, and takes no messages. For a trio with passwords.
+ */
+void redis_trio_cut_off(redis_process *sentinel);
+/* From now on this server stays a master if it is one, whatever Sentinels want. */
+void redis_trio_keep_master(redis_process *server);
 
-/* Returns when another server is the master by what all Sentinels say that run; that server. */
-redis_node *redis_trio_await_another(const redis_node *old);
+/* Who the master is by what this Sentinel says. */
+redis_process *redis_trio_named_by(redis_process *sentinel);
+/* Returns when another server is the master by what all Sentinels say that run, but for the one
+ * that is cut off; that server. */
+redis_process *redis_trio_await_another(const redis_process *old);
 /* SENTINEL FAILOVER, and the same. */
-redis_node *redis_trio_fail_over(const redis_node *old);
+redis_process *redis_trio_fail_over(const redis_process *old);
 /* Returns when the replicas have all that the master has. */
-void redis_trio_await_replicas(redis_node *master);
+void redis_trio_await_replicas(redis_process *master);
 
 #endif

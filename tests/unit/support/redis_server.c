@@ -28,9 +28,33 @@ void unit_redis_look_again(unsigned *looks)
     nanosleep(&pause, NULL);
 }
 
-int unit_redis_keep_port(int *keeper)
+const char *unit_redis_program(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const char *program = getenv("LATCH_REDIS_SERVER");
+
+    return program != NULL ? program : "redis-server";
+}
+
+/* Asked once: tests count what the server is asked. */
+bool unit_redis_is_before(int major, int minor)
+{
+    static int own_major = -1, own_minor;
+
+    if (own_major < 0) {
+        const char *version = strstr(unit_redis_text("INFO server"), "redis_version:");
+
+        UNIT_CHECK(version != NULL
+                   && sscanf(version, "redis_version:%d.%d.", &own_major, &own_minor) == 2);
+    }
+    return own_major < major || (own_major == major && own_minor < minor);
+}
+
+/* That port, or any where it is 0; 0 when somebody has it. */
+static int keep(int *keeper, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                  .sin_port = htons((uint16_t) port)};
     socklen_t size = sizeof(address);
     int yes = 1;
 
@@ -38,16 +62,39 @@ int unit_redis_keep_port(int *keeper)
     UNIT_CHECK(*keeper >= 0);
     /* Redis sets it too: so both can be bound, as only one of them listens. */
     UNIT_CHECK(setsockopt(*keeper, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
-    UNIT_CHECK(bind(*keeper, (struct sockaddr *) &address, sizeof(address)) == 0);
+    if (bind(*keeper, (struct sockaddr *) &address, sizeof(address)) != 0) {
+        UNIT_CHECK(errno == EADDRINUSE && port != 0);
+        close(*keeper);
+        return 0;
+    }
     UNIT_CHECK(getsockname(*keeper, (struct sockaddr *) &address, &size) == 0);
     return ntohs(address.sin_port);
+}
+
+int unit_redis_keep_port(int *keeper)
+{
+    return keep(keeper, 0);
+}
+
+int unit_redis_keep_ports(int keepers[2])
+{
+    enum { ABOVE = 10000, LAST = 65535 };
+
+    for (unsigned looks = 0;; unit_redis_look_again(&looks)) {
+        int port = keep(&keepers[0], 0);
+
+        if (port + ABOVE <= LAST && keep(&keepers[1], port + ABOVE) != 0) {
+            return port;
+        }
+        close(keepers[0]);
+    }
 }
 
 /* In the child: becomes the server, which dies with the process that started it. */
 static void become_server(pid_t parent, const char *const *options)
 {
     char port[8], log[UNIT_PATH + 8];
-    const char *arguments[64] = {"redis-server",
+    const char *arguments[64] = {unit_redis_program(),
                                  "--port",
                                  port,
                                  "--bind",
@@ -72,7 +119,7 @@ static void become_server(pid_t parent, const char *const *options)
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent) {
         execvp(arguments[0], (char *const *) arguments);
     }
-    fprintf(stderr, "cannot start redis-server: %s\n", strerror(errno));
+    fprintf(stderr, "cannot start %s: %s\n", arguments[0], strerror(errno));
     _exit(127);
 }
 
@@ -101,14 +148,12 @@ static void set_patience(redisContext *context)
 /* By the socket, which no other server can have; it is made after the port was bound. */
 static bool is_answering(void)
 {
-    redisContext *context = redisConnectUnix(unit_redis.socket);
+    redisContext *context = unit_redis_connect_by(unit_redis.socket);
     redisReply *pong;
 
-    if (context == NULL || context->err != 0) {
-        redisFree(context);
+    if (context == NULL) {
         return false;
     }
-    set_patience(context);
     pong = redisCommand(context, "PING");
     UNIT_CHECK(pong != NULL); /* a demand for a password is an answer as well */
     freeReplyObject(pong);
@@ -132,7 +177,7 @@ void unit_redis_start(const char *const *options)
         if (waitpid(unit_redis.pid, NULL, WNOHANG) != 0) {
             unit_redis.pid = 0;
             show_log();
-            fail_msg("redis-server does not run");
+            fail_msg("%s does not run", unit_redis_program());
         }
         unit_redis_look_again(&looks);
     }
@@ -190,6 +235,26 @@ int unit_redis_group_teardown(void **state)
     return 0;
 }
 
+/* Says the same as the rule behind it where there are no rules for channels. */
+static const char *all_channels(void)
+{
+    return unit_redis_is_before(6, 2) ? "+@all" : "&*";
+}
+
+void unit_redis_let_tester(const char *rules)
+{
+    char command[160];
+
+    snprintf(command, sizeof(command), "ACL SETUSER tester reset on >secret ~* %s +@all %s",
+             all_channels(), rules);
+    unit_redis_ask(command);
+}
+
+void unit_redis_let_default(void)
+{
+    unit_redis_ask("ACL SETUSER default ~* %s +@all", all_channels());
+}
+
 int unit_redis_setup(void **state)
 {
     (void) state;
@@ -198,12 +263,14 @@ int unit_redis_setup(void **state)
     }
     unit_redis_try("AUTH default %s", ""); /* whoever the connection has been made */
     unit_redis_ask("REPLICAOF NO ONE");
-    unit_redis_ask("CONFIG SET requirepass %s maxmemory 0 min-replicas-to-write 0 maxclients 1000",
-                   "");
-    unit_redis_ask("CLIENT UNPAUSE");
+    unit_redis_ask("CONFIG SET requirepass %s", "");
+    unit_redis_ask("CONFIG SET maxmemory 0");
+    unit_redis_ask("CONFIG SET min-replicas-to-write 0");
+    unit_redis_ask("CONFIG SET maxclients 1000");
+    unit_redis_try("CLIENT UNPAUSE"); /* not before Redis 6.2 */
     unit_redis_ask("CLIENT KILL TYPE normal");
     unit_redis_ask("CLIENT KILL TYPE pubsub");
-    unit_redis_ask("ACL SETUSER default ~* &* +@all");
+    unit_redis_let_default();
     unit_redis_ask("ACL DELUSER tester");
     unit_redis_ask("FLUSHALL");
     unit_redis_ask("SCRIPT FLUSH");
@@ -281,16 +348,23 @@ int64_t unit_redis_now_us(void)
     return atoll(time->element[0]->str) * 1000000 + atoll(time->element[1]->str);
 }
 
+int64_t unit_redis_expiry_of(const char *key)
+{
+    return unit_redis_number("EVAL %s 1 %s", UNIT_REDIS_LUA_EXPIRY "return expiry_of(KEYS[1])",
+                             key);
+}
+
 /* A digest of all keys, their contents and when they expire. */
 static const char *digest_of_all(void)
 {
-    return unit_redis_text("EVAL %s 0", "local keys, all = redis.call('KEYS', '*'), {}\n"
-                                        "table.sort(keys)\n"
-                                        "for _, key in ipairs(keys) do\n"
-                                        "  table.insert(all, key .. redis.call('DUMP', key)\n"
-                                        "    .. redis.call('PEXPIRETIME', key))\n"
-                                        "end\n"
-                                        "return redis.sha1hex(table.concat(all, '|'))");
+    return unit_redis_text("EVAL %s 0", UNIT_REDIS_LUA_EXPIRY
+                           "local keys, all = redis.call('KEYS', '*'), {}\n"
+                           "table.sort(keys)\n"
+                           "for _, key in ipairs(keys) do\n"
+                           "  table.insert(all, key .. redis.call('DUMP', key)\n"
+                           "    .. expiry_of(key))\n"
+                           "end\n"
+                           "return redis.sha1hex(table.concat(all, '|'))");
 }
 
 void unit_redis_note(void)
@@ -305,19 +379,31 @@ bool unit_redis_is_unchanged(void)
 
 bool unit_redis_is_error(const redisReply *reply, const char *error)
 {
-    return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, error, strlen(error)) == 0;
+    const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str : "";
+    const char *place = strstr(text, "@user_script:"), *found = strstr(text, error);
+
+    /* Before Redis 7 what a script's command was answered stands behind its place there. */
+    return found != NULL && (found == text || (place != NULL && place < found));
 }
 
-redisContext *unit_redis_connect_to(int port)
+static redisContext *connected(redisContext *context)
 {
-    redisContext *context = redisConnect("127.0.0.1", port);
-
     if (context != NULL && context->err != 0) {
         redisFree(context);
         return NULL;
     }
     set_patience(context);
     return context;
+}
+
+redisContext *unit_redis_connect_to(int port)
+{
+    return connected(redisConnect("127.0.0.1", port));
+}
+
+redisContext *unit_redis_connect_by(const char *path)
+{
+    return connected(redisConnectUnix(path));
 }
 
 redisContext *unit_redis_connect(void)

@@ -326,12 +326,12 @@ bool record_is(const char *token, int64_t fencing)
 
 int64_t lock_expiry(void)
 {
-    return unit_redis_number("PEXPIRETIME " LOCK);
+    return unit_redis_expiry_of(LOCK);
 }
 
 int64_t record_expiry(void)
 {
-    return unit_redis_number("PEXPIRETIME " RECORD);
+    return unit_redis_expiry_of(RECORD);
 }
 
 int64_t last_member_expiry(void)

@@ -196,6 +196,13 @@ void redis_expect_working(latch_lease *lease)
     UNIT_CHECK(redis_is_free(lease->resource));
 }
 
+void redis_expect_done(latch_status status)
+{
+    if (status != LATCH_DONE) {
+        fail_msg("it ended with %d: %s", status, unit.error.message);
+    }
+}
+
 bool redis_failed(latch_status status, const char *message)
 {
     if (status != LATCH_ERROR_STORE || unit.error.status != status
@@ -216,7 +223,7 @@ redis_moment redis_moment_of(const latch_op *op)
     if (op->state == NULL) {
         return AT_PAUSING;
     }
-    if (op->state != &store->connection) { /* a call */
+    if (latch_redis_is_sent(op)) { /* a call */
         static const redis_moment moments[] = {
             [REDIS_TRY] = AT_TRYING,   [REDIS_WAIT] = AT_ASKING,    [REDIS_CHECK] = AT_ASKING,
             [REDIS_POLL] = AT_POLLING, [REDIS_CLAIM] = AT_CLAIMING,
@@ -317,6 +324,9 @@ long long redis_count_calls(const char *command)
     const char *found;
 
     snprintf(name, sizeof(name), "cmdstat_%s:calls=", command);
+    if (unit_redis_is_before(7, 0)) { /* counts the parts of a command together */
+        snprintf(name, sizeof(name), "cmdstat_%.*s:calls=", (int) strcspn(command, "|"), command);
+    }
     found = strstr(unit_redis_text("INFO commandstats"), name);
     return found != NULL ? atoll(found + strlen(name)) : 0;
 }

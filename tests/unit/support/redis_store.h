@@ -52,6 +52,8 @@ void redis_send(latch_op *op, latch_lease *lease, latch_request request);
 latch_status redis_step_until_sent(latch_op *op, latch_status status);
 /* The store can be used, and nothing stands in the way of whoever wants the lock. */
 void redis_expect_working(latch_lease *lease);
+/* Else the test fails, with the request's own error. */
+void redis_expect_done(latch_status status);
 /* Did it fail as the store's server or its connection does, with this in its message? */
 bool redis_failed(latch_status status, const char *message);
 

@@ -8,14 +8,19 @@ unit_redis_tls redis_tls_server;
 
 static int port_keeper;
 
-int redis_tls_group_setup(void **state)
+void redis_tls_certify(const char *directory)
 {
     char command[2 * UNIT_PATH];
 
+    snprintf(command, sizeof(command), "%s %s", UNIT_CERTIFICATES, directory);
+    UNIT_CHECK(system(command) == 0);
+}
+
+int redis_tls_group_setup(void **state)
+{
     unit_redis_group_setup(state);
     unit_make_temporary(redis_tls_server.directory);
-    snprintf(command, sizeof(command), "%s %s", UNIT_CERTIFICATES, redis_tls_server.directory);
-    UNIT_CHECK(system(command) == 0);
+    redis_tls_certify(redis_tls_server.directory);
     redis_tls_server.port = unit_redis_keep_port(&port_keeper);
     return 0;
 }

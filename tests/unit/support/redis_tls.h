@@ -15,12 +15,16 @@ typedef struct unit_redis_tls {
 
 extern unit_redis_tls redis_tls_server;
 
+/* Makes the certificates in a folder. */
+void redis_tls_certify(const char *directory);
+
 /* For cmocka: the server and the certificates; a test with the certificate "server". */
 int redis_tls_group_setup(void **state);
 int redis_tls_group_teardown(void **state);
 int redis_tls_setup(void **state);
 
-/* The server speaks TLS, after unit_redis_setup() or a start, with the certificate "server". */
+/* The server, from Redis 7 on, speaks TLS, after unit_redis_setup() or a start, with the
+ * certificate "server". */
 void redis_tls_serve(void);
 /* From now on the server shows this certificate to those who connect. */
 void redis_tls_show(const char *certificate);

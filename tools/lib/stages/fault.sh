@@ -10,18 +10,32 @@ source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 STAGE_PACKAGES=("${LATCH_FAULT_PACKAGES[@]}")
 
 stage() {
-    local suite store
     latch_fault_prepare
+    # No more than these two: kept locks and waiters are held to fractions of a second.
+    side_by_side tests_of_the_checker histories
+}
+
+tests_of_the_checker() {
+    local suite
     cd "$LATCH_ROOT/tests/fault/tests"
     for suite in checker broken; do
         run_phpunit "fault-$suite" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$suite"
     done
+}
+
+histories() {
+    local store
     run_history redis '' --acquisitions=60000 --latch=16 --symfony=2 --groups=4 --pause=400
     run_history quorum '' --acquisitions=5000
     for store in redis quorum; do
         run_history "$store" ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --symfony=2 --groups=2 --pause=600
     done
-    run_history sentinel '' --acquisitions=1000 --failovers=3 --latch=6 --keepers=2 --groups=2
+    # TLS goes on top of what the unit and phpt tests of failovers do without it.
+    run_history sentinel ', encrypted' --tls --acquisitions=1000 --failovers=3 --latch=6 --keepers=2 --groups=2
+    run_history cluster ', moved' --reshard-only --moves=15 --objects=2 --keepers=2 --groups=2 --pause=500 \
+        --acquisitions=1000
+    run_history cluster ', encrypted' --tls --failovers=4 --moves=5 --keepers=2 --groups=2 --pause=500 \
+        --acquisitions=1000
     run_history flock '' --acquisitions=10000
     run_history postgresql '' --acquisitions=6000 --groups=2 --latch=8
     run_history mysql '' --acquisitions=6000 --groups=2 --latch=8

@@ -26,7 +26,7 @@ target_holds() {
 stage() {
     local target passed=0 failed=0
     local -A run
-    latch_quietly "$LATCH_WORK/log/fuzz-build.log" fuzz
+    latch_quietly "$LATCH_WORK/log/fuzz-build.log" fuzz -j"$(nproc)"
     # All at a time: each has a minute at most.
     for target in "$LATCH_ROOT"/tests/fuzz/fuzz_*.c; do
         target=$(basename "$target" .c)

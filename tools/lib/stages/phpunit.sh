@@ -47,41 +47,57 @@ run_behaviour() {
     export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS
 
     cd "$LATCH_ROOT/tests/phpunit"
-    LATCH_MODE=oracle run_phpunit oracle "$vendor" phpunit.xml -- \
-        --no-progress --testsuite shared --exclude-group against-oracle
+    side_by_side latchs_names symfonys_names application_and_documentation
+}
+
+latchs_names() {
     LATCH_MODE=latch run_phpunit latch "$vendor" phpunit.xml "${names[@]}" -- \
         --no-progress --testsuite shared,additions,latch
+}
+
+symfonys_names() {
+    LATCH_MODE=oracle run_phpunit oracle "$vendor" phpunit.xml -- \
+        --no-progress --testsuite shared --exclude-group against-oracle
     LATCH_MODE=symfony run_phpunit symfony "$vendor" phpunit.xml "${symfony[@]}" -- \
         --no-progress --testsuite shared,additions,symfony
     LATCH_VENDOR=$vendor96 run_phpunit symfony-own "$vendor96" symfony-own/phpunit.xml \
         "${symfony[@]}" --
+}
+
+application_and_documentation() {
     run_application 7.4
     on_the_documentations_machine
 }
 
-# run_application VERSION: the processes of the application run on LATCH_SO, or without. Two runs side by side:
-# pure PHP waits between two looks at a lock.
+# run_application VERSION: the processes of the application run on LATCH_SO, or without; where pure PHP waits it
+# sleeps between two looks at a lock.
 run_application() {
-    local vendor suite runs=()
+    local version=$1 vendor
     vendor=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
-    LATCH_APP_VENDOR=$(latch_symfony_app "$1")
+    LATCH_APP_VENDOR=$(latch_symfony_app "$version")
     export LATCH_SO LATCH_APP_VENDOR LATCH_VENDOR=$vendor
     cd "$LATCH_ROOT/tests/phpunit"
-    for suite in locks components; do
-        run_phpunit "symfony-app-$1-$suite" "$vendor" symfony-app/phpunit.xml -- --no-progress --testsuite "$suite" &
-        runs+=("$!")
-    done
-    wait "${runs[@]}"
+    side_by_side 'suite_of_the_application locks' 'suite_of_the_application components'
 }
 
-# Two runs side by side, each on a machine of its own: they sleep and wait most of their time.
+suite_of_the_application() {
+    run_phpunit "symfony-app-$version-$1" "$vendor" symfony-app/phpunit.xml -- --no-progress --testsuite "$1"
+}
+
+# Each on a machine of its own.
 on_the_documentations_machine() {
     local vendor vendor64 tests PHPUNIT_BY=("$PWD/symfony-docs/machine.sh")
     vendor=$(latch_composer symfony-docs "$PWD/symfony-docs/composer.json")
     vendor64=$(latch_composer symfony-own-6.4 "$PWD/symfony-own/6.4/composer.json")
     tests=$(LATCH_SUITE=trixie latch_symfony_tests 6.4)
+    side_by_side symfonys_tests_of_6_4 examples_of_the_documentation
+}
+
+symfonys_tests_of_6_4() {
     LATCH_VENDOR=$vendor64 LATCH_SYMFONY_TESTS=$tests LATCH_DEBIAN_LOCK='' \
-        run_phpunit symfony-own-6.4 "$vendor64" symfony-own/6.4/phpunit.xml "${symfony[@]}" -- &
+        run_phpunit symfony-own-6.4 "$vendor64" symfony-own/6.4/phpunit.xml "${symfony[@]}" --
+}
+
+examples_of_the_documentation() {
     LATCH_VENDOR=$vendor run_phpunit symfony-docs "$vendor" symfony-docs/phpunit.xml -- --no-progress
-    wait "$!"
 }

@@ -12,9 +12,10 @@ use Latch\Tests\Fault\Record\History;
  */
 final class Remains implements Check
 {
-    private const COUNTER = 'latch:fencing';
+    /** With the slot's tag in a cluster. */
+    private const COUNTER = '/^latch:(\{[@-O]{4}\}:)?fencing$/';
     /** What is kept for peers stays for a minute after the last of them. */
-    private const FOR_PEERS = 'latch:peers:';
+    private const FOR_PEERS = '/^latch:(\{[@-O]{4}\}:)?peers:/';
 
     public function violations(History $history): iterable
     {
@@ -39,7 +40,7 @@ final class Remains implements Check
             }
         }
         foreach ($history->leftovers->keys as $key => $ttl) {
-            if ($key !== self::COUNTER && ($ttl < 0 || !str_starts_with($key, self::FOR_PEERS))) {
+            if (preg_match(self::COUNTER, $key) !== 1 && ($ttl < 0 || preg_match(self::FOR_PEERS, $key) !== 1)) {
                 yield new Violation(Kind::Left, $ttl < 0 ? "the key $key for ever" : "the key $key for $ttl ms");
             }
         }

@@ -119,7 +119,7 @@ final class Waits implements Check
                 $from = max($from, $after + self::PLACE * \count($this->waitingBetween($before, $after)));
             }
         }
-        foreach ($faults->switches as [$before, $after]) {
+        foreach ($faults->switchesOf($wait->resource) as [$before, $after]) {
             if ($before <= $wait->ended && $after >= $wait->tried) {
                 $waiting = \count($this->waitingBetween($before, $after));
                 $from = max($from, $after + self::POLLING + self::PLACE * $waiting);

@@ -28,6 +28,9 @@ enum Fault: string
     case Failover = 'failover';
     case MasterKill = 'master-kill';
     case MasterStop = 'master-stop';
+    /** The same with the master's consent, which lets the replica have all first; a slot moves to another master. */
+    case Handover = 'handover';
+    case SlotMove = 'slot-move';
     /** Of the server; or of so many of several that the others are no majority. */
     case ServerStop = 'server-stop';
     /** Not on purpose: a processor was not to be had, and whoever was about to run on it stood still. */
@@ -54,17 +57,19 @@ enum Fault: string
             self::Failover => 'SENTINEL FAILOVER',
             self::MasterKill => 'SIGKILL of the master',
             self::MasterStop => 'SIGSTOP of the master',
+            self::Handover => 'CLUSTER FAILOVER',
+            self::SlotMove => 'move of a slot',
             self::ServerStop => 'SIGSTOP of the server',
             self::Stall => 'no processor for long',
         };
     }
 
-    /** Whether workers lose connections by it. */
+    /** Whether workers lose connections by it, or what they have sent has to be sent again. */
     public function cuts(): bool
     {
         return match ($this) {
             self::ClientKill, self::SubscriptionKill, self::Restart, self::EmptyRestart, self::MemberKill,
-            self::MemberCut => true,
+            self::MemberCut, self::Handover, self::SlotMove => true,
             default => $this->endsSessions() || $this->switchesMaster(),
         };
     }
@@ -94,7 +99,7 @@ enum Fault: string
     public function keepsFromRenewal(): bool
     {
         return match ($this) {
-            self::Restart, self::EmptyRestart, self::Stall => true,
+            self::Restart, self::EmptyRestart, self::Handover, self::SlotMove, self::Stall => true,
             default => $this->silencesAll() || $this->switchesMaster(),
         };
     }

@@ -8,7 +8,8 @@ namespace Latch\Tests\Fault\Record;
  * What was done to the workers and their server, and how the workers ended.
  *
  * Its file has a record for each fault, when it began, with the worker's name where it struck one, else "-",
- * and when it was over where that took time, and which member of a quorum it was; and "ended TIME NAME HOW" for
+ * and when it was over where that took time, and which member of a quorum it was, or, where a master of several was
+ * replaced, which locks it had: "a,b"; and "ended TIME NAME HOW" for
  * each worker: "exit-0", "signal-9", "hung" … What strikes a worker strikes its second hand, too, which has a name of its own.
  */
 final class Faults
@@ -48,8 +49,11 @@ final class Faults
     /** @var list<array{int, int}> before and after the server lost its data */
     public array $losses = [];
 
-    /** @var list<array{int, int}> from when until when what was answered may be lost by a change of the master */
-    public array $switches = [];
+    /**
+     * @var list<array{int, int, list<string>|null}> from when until when what was answered may be lost by a change of
+     *                                               the master, and of which locks; null: of all
+     */
+    private array $switches = [];
 
     /** @var array<string, list<array{int, int}>> before and after sessions ended, by the workers' names */
     private array $sessionEnds = [];
@@ -73,8 +77,12 @@ final class Faults
                 if ($word === 'ended') {
                     $faults->bury($worker, $time, $record[3]);
                 } else {
-                    $faults->note(Fault::from($word), $time, (int) ($record[3] ?? $time), $worker, $stops);
-                    if (isset($record[4])) {
+                    $fault = Fault::from($word);
+                    $faults->note($fault, $time, (int) ($record[3] ?? $time), $worker, $stops);
+                    if ($fault->switchesMaster()) {
+                        $locks = isset($record[4]) ? explode(',', $record[4]) : null;
+                        $faults->switches[] = [$time, (int) $record[3] + self::AFTERMATH, $locks];
+                    } elseif (isset($record[4])) {
                         ($faults->troubles[(int) $record[4]] ??= new Spans())->add($time, (int) $record[3]);
                     }
                 }
@@ -96,9 +104,6 @@ final class Faults
         }
         if ($fault->losesData()) {
             $this->losses[] = [$time, $end];
-        }
-        if ($fault->switchesMaster()) {
-            $this->switches[] = [$time, $end + self::AFTERMATH];
         }
         if ($fault->endsSessions()) {
             $this->sessionEnds[$worker][] = [$time, $end];
@@ -223,6 +228,19 @@ final class Faults
         }
 
         return false;
+    }
+
+    /** @return list<array{int, int}> from when until when what was answered about the lock may be lost */
+    public function switchesOf(string $resource): array
+    {
+        $switches = [];
+        foreach ($this->switches as [$from, $until, $locks]) {
+            if ($locks === null || \in_array($resource, $locks, true)) {
+                $switches[] = [$from, $until];
+            }
+        }
+
+        return $switches;
     }
 
     /** When the server forgot, at the earliest, what was tried for at that time; null: it did not. */

@@ -38,7 +38,7 @@ final class History
             foreach ($story as $what) {
                 if ($what instanceof Hold) {
                     $what->endBy($this->faults->forgotten($what->tried));
-                    foreach ($this->faults->switches as $switch) {
+                    foreach ($this->faults->switchesOf($what->resource) as $switch) {
                         $what->endBySwitch(...$switch);
                     }
                     $end = $this->faults->sessionEnd($what->worker->name, $what->tried);

@@ -45,6 +45,7 @@ final class Chaos
         /** what makes a server silent for so long that kept locks are lost; null: nothing does */
         private readonly ?Silence $silence = null,
         private readonly ?Failovers $failovers = null,
+        private readonly ?Shards $shards = null,
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
         $this->next = hrtime(true);
@@ -70,12 +71,13 @@ final class Chaos
         match ($fault) {
             Fault::Kill, Fault::Stop => $this->signal($fault, $running),
             Fault::MemberKill, Fault::MemberStop, Fault::MemberCut => $this->members?->strike($fault, $this->chance),
-            Fault::Failover, Fault::MasterKill, Fault::MasterStop => $this->failovers?->strike($fault),
+            Fault::Failover, Fault::MasterKill, Fault::MasterStop, Fault::Handover, Fault::SlotMove =>
+                ($this->failovers ?? $this->shards)?->strike($fault),
             Fault::ScriptFlush => $this->serve($fault, fn () => $this->server?->command('SCRIPT', 'FLUSH')),
             Fault::FlushAll => $this->serve($fault, fn () => $this->server?->command('FLUSHALL')),
             Fault::ClientPause => $this->silence !== null ? $this->silenceAll($fault) : $this->serve(
                 $fault,
-                fn () => $this->server?->command('CLIENT', 'PAUSE', $this->chance->getInt(1, self::CLIENT_PAUSE), 'ALL'),
+                fn () => $this->server?->command('CLIENT', 'PAUSE', $this->chance->getInt(1, self::CLIENT_PAUSE)),
             ),
             Fault::Restart => $this->serve($fault, fn () => $this->server?->restartWithData()),
             Fault::EmptyRestart => $this->serve($fault, fn () => $this->server?->restart()),
@@ -96,7 +98,7 @@ final class Chaos
     public function continueStopped(array $workers, int $due = \PHP_INT_MAX): void
     {
         $this->members?->recover($due);
-        $this->failovers?->recover($due === \PHP_INT_MAX);
+        ($this->failovers ?? $this->shards)?->recover($due === \PHP_INT_MAX);
         $this->silence?->end($due);
         foreach ($this->continue as $name => $time) {
             if ($time <= $due) {
@@ -123,6 +125,7 @@ final class Chaos
                 $percent <= 85 => Fault::MasterKill,
                 default => Fault::MasterStop,
             },
+            $this->shards !== null => $this->shards->choose(),
             $this->members !== null => match (true) {
                 $percent <= 75 => Fault::MemberKill,
                 $percent <= 92 => Fault::MemberStop,

@@ -20,13 +20,21 @@ final class Options
     /** And with locks that are kept alive: where they expire only. */
     public int $keepers = 0;
     public ?Breakage $broken = null;
-    /** @var 'redis'|'sentinel'|'quorum'|'flock'|'postgresql'|'mysql' */
+    /** On Latch, too, with a \RedisCluster object: in a cluster only whose slots move, and nothing else. */
+    public int $objects = 0;
+    /** @var 'redis'|'sentinel'|'cluster'|'quorum'|'flock'|'postgresql'|'mysql' */
     public string $store = 'redis';
     public int $resources = 8;
     /** Into so many groups workers and resources are divided: while all wait in one, the others go on. */
     public int $groups = 1;
-    /** So often the master changes at least, under Sentinels. */
+    /** So often a master changes at least, under Sentinels and in a cluster. */
     public int $failovers = 0;
+    /** Whether servers, Sentinels and workers speak TLS to each other: under Sentinels and in a cluster. */
+    public bool $tls = false;
+    /** So many slots move at least in a cluster. */
+    public int $moves = 0;
+    /** Whether nothing else happens to its servers. */
+    public bool $reshardOnly = false;
     /** The longest time between two faults, in ms. */
     public int $pause = 200;
     /** Seconds after which the run is given up. */
@@ -37,7 +45,7 @@ final class Options
     /** A file for the report. */
     public ?string $report = null;
 
-    private const STORES = ['redis', 'sentinel', 'quorum', 'flock', 'postgresql', 'mysql'];
+    private const STORES = ['redis', 'sentinel', 'cluster', 'quorum', 'flock', 'postgresql', 'mysql'];
 
     private const REPORTS = __DIR__ . '/../../report';
 
@@ -62,6 +70,17 @@ final class Options
             '--pause=600',
             '--limit=3600',
             '--report=' . self::REPORTS . '/failover.md',
+        ],
+        '--long-cluster' => [
+            '--store=cluster',
+            '--failovers=60',
+            '--moves=100',
+            '--latch=8',
+            '--keepers=4',
+            '--groups=2',
+            '--pause=1000',
+            '--limit=3600',
+            '--report=' . self::REPORTS . '/cluster.md',
         ],
         '--long-keep' => [
             '--acquisitions=20000',
@@ -95,15 +114,15 @@ final class Options
             }
         }
         foreach ($arguments as $argument) {
-            if (preg_match('/^--(?:(no-faults)|(\w+)=(.+))$/', $argument, $match) !== 1) {
+            if (preg_match('/^--(?:(no-faults|tls|reshard-only)|(\w+)=(.+))$/', $argument, $match) !== 1) {
                 throw new \InvalidArgumentException("unknown argument '$argument'");
             }
             [$name, $value] = [$match[2] ?? $match[1], $match[3] ?? ''];
             $given[$name] = true;
             match ($name) {
-                'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit', 'failovers' =>
+                'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit', 'failovers', 'moves' =>
                     $options->$name = self::number($argument, $value, 1),
-                'latch', 'symfony', 'pdo', 'keepers' => $options->$name = self::number($argument, $value, 0),
+                'latch', 'symfony', 'pdo', 'keepers', 'objects' => $options->$name = self::number($argument, $value, 0),
                 'store' => $options->store = \in_array($value, self::STORES, true)
                     ? $value
                     : throw new \InvalidArgumentException(
@@ -118,13 +137,17 @@ final class Options
                     ? $value
                     : throw new \InvalidArgumentException("no folder for '$value'"),
                 'no-faults' => $options->faults = false,
+                'tls' => $options->tls = $value === ''
+                    ?: throw new \InvalidArgumentException("'--tls' takes no value"),
+                'reshard-only' => $options->reshardOnly = $value === ''
+                    ?: throw new \InvalidArgumentException("'--reshard-only' takes no value"),
                 default => throw new \InvalidArgumentException("unknown argument '$argument'"),
             };
         }
         if (!$options->isDatabase()) {
             $options->pdo = 0;
         }
-        if ($options->store === 'sentinel') {
+        if ($options->store === 'sentinel' || $options->store === 'cluster') {
             // Symfony's clients stay with a master that is none any more.
             $options->symfony = 0;
         }
@@ -135,8 +158,21 @@ final class Options
             $options->pdo = isset($given['pdo']) ? $options->pdo : 0;
             $options->store = $options->broken->needsSessions() ? 'mysql' : $options->store;
         }
-        if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'sentinel', 'quorum'], true)) {
+        if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'sentinel', 'cluster', 'quorum'], true)) {
             throw new \InvalidArgumentException('--keepers is about locks in Redis');
+        }
+        if ($options->tls && !\in_array($options->store, ['sentinel', 'cluster'], true)) {
+            throw new \InvalidArgumentException('--tls is for --store=sentinel and --store=cluster');
+        }
+        if (($options->moves > 0 || $options->reshardOnly) && $options->store !== 'cluster') {
+            throw new \InvalidArgumentException('--moves and --reshard-only are for --store=cluster');
+        }
+        if ($options->objects > 0 && (!$options->reshardOnly || $options->tls)) {
+            // phpredis crashes, up to 6.2, when a master is replaced: phpredis/phpredis#2723.
+            throw new \InvalidArgumentException('--objects goes with --reshard-only, without --tls');
+        }
+        if ($options->failovers > 0 && $options->reshardOnly) {
+            throw new \InvalidArgumentException('with --reshard-only there are no --failovers');
         }
         if ($options->kinds() === []) {
             throw new \InvalidArgumentException('no workers');
@@ -154,6 +190,7 @@ final class Options
         return array_filter([
             'latch' => $this->latch,
             'pdo' => $this->pdo,
+            'object' => $this->objects,
             'keeper' => $this->keepers,
             'symfony' => $this->symfony,
             (string) $this->broken?->value => (int) $this->broken?->workers(),

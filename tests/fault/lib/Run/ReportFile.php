@@ -7,6 +7,7 @@ namespace Latch\Tests\Fault\Run;
 use Latch\Benchmark\Machine;
 use Latch\Tests\Fault\Check\Findings;
 use Latch\Tests\Fault\Check\Waits;
+use Latch\Tests\RedisServer;
 
 require_once \dirname(__DIR__, 4) . '/benchmark/lib/Machine.php';
 
@@ -21,9 +22,11 @@ final class ReportFile
 
     public function text(string $report, Findings $findings, bool $complete): string
     {
+        $version = escapeshellarg(RedisServer::program()) . ' --version';
         $facts = array_filter(Machine::facts()) + [
-            'redis-server' => (string) strtok((string) shell_exec('redis-server --version'), "\n"),
+            'redis-server' => (string) strtok((string) shell_exec($version), "\n"),
             'seed' => (string) $this->options->seed,
+            'TLS' => $this->options->tls ? 'everywhere' : 'no',
             'workers' => $this->workers(),
             'locks' => "{$this->options->resources}, in {$this->options->groups} groups",
             'faults' => $this->options->faults ? "one every {$this->options->pause} ms at the latest" : 'none',
@@ -45,9 +48,15 @@ final class ReportFile
         }
         [$promptly, $place] = [Waits::PROMPTLY / 1e9, Waits::PLACE / 1e9];
 
-        [$title, $option, $rules] = ['handed over', '--long', ''];
+        [$title, $rules] = ['handed over', ''];
+        $option = match (true) {
+            $this->options->store === 'sentinel' => '--long-failover',
+            $this->options->store === 'cluster' => '--long-cluster',
+            $this->options->keepers > 0 => '--long-keep',
+            default => '--long',
+        };
         if ($this->options->keepers > 0) {
-            [$title, $option] = ['kept alive', '--long-keep'];
+            $title = 'kept alive';
             $rules = <<<END
 
                 - kept locks that are certain for longer than a TTL after the last renewal that can have been sent and

@@ -4,14 +4,20 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Fault\Run;
 
+use Latch\Tests\Certificates;
 use Latch\Tests\Fault\Broken\Table;
 use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\Leftovers;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Worker\Worker;
+use Latch\Tests\RedisClusterServers;
 use Latch\Tests\RedisServer;
 use Latch\Tests\RedisTrio;
+use Random\Engine\Mt19937;
+use Random\Randomizer;
 
+require_once \dirname(__DIR__, 3) . '/utils/certificates.inc';
+require_once \dirname(__DIR__, 3) . '/utils/redis_cluster.inc';
 require_once \dirname(__DIR__, 3) . '/utils/redis_sentinel.inc';
 
 /**
@@ -35,6 +41,12 @@ final class Run
     private readonly array $servers;
     /** Of which one is the master. */
     private readonly ?RedisTrio $trio;
+    /** With which its servers speak TLS. */
+    private readonly ?Certificates $certificates;
+    /** Of which three are masters, and their slots move. */
+    private readonly ?RedisClusterServers $cluster;
+    private ?Failovers $failovers = null;
+    private ?Shards $shards = null;
     private readonly ?Database $database;
     /** @var array<string, Process> those that run, by their names */
     private array $workers = [];
@@ -52,7 +64,11 @@ final class Run
         $this->records = new Writer("$directory/" . Faults::FILE);
         $asksServers = $options->latch + $options->symfony + $options->keepers > 0;
         $this->servers = $asksServers ? $this->serve("$directory/users") : [];
-        $this->trio = $options->store === 'sentinel' ? new RedisTrio($this->know("$directory/users")) : null;
+        $this->certificates = $options->tls ? new Certificates() : null;
+        $this->trio = $options->store === 'sentinel'
+            ? new RedisTrio($this->know("$directory/users") + ($this->certificates?->options() ?? []))
+            : null;
+        $this->cluster = $options->store === 'cluster' ? $this->cluster() : null;
         $this->database = $options->isDatabase()
             ? new Database($options->store === 'postgresql', $this->users())
             : null;
@@ -64,7 +80,8 @@ final class Run
     {
         $start = hrtime(true);
         $end = $start + $this->options->limit * 1_000_000_000;
-        $failovers = $this->trio !== null ? new Failovers($this->trio, $this->records) : null;
+        $this->failovers = $this->trio !== null ? new Failovers($this->trio, $this->records) : null;
+        $this->shards = $this->cluster !== null ? $this->shards($this->cluster) : null;
         $chaos = $this->options->faults
             ? new Chaos(
                 $this->options->seed,
@@ -79,7 +96,8 @@ final class Run
                 $this->options->broken?->handsOver() !== true,
                 $this->options->broken?->keeps() === true,
                 $this->options->keepers > 0 && $this->servers !== [] ? new Silence($this->servers, $this->records) : null,
-                $failovers,
+                $this->failovers,
+                $this->shards,
             )
             : null;
         $watchmen = new Watchmen("$this->directory/" . Faults::FILE);
@@ -89,10 +107,7 @@ final class Run
             $this->count();
             $this->reap();
             usleep(1000);
-        } while (
-            ($this->granted < $this->options->acquisitions || ($failovers->count ?? 0) < $this->options->failovers)
-            && $this->crashes < self::ENOUGH && hrtime(true) < $end
-        );
+        } while (!$this->isEnough() && $this->crashes < self::ENOUGH && hrtime(true) < $end);
 
         $this->seconds = (hrtime(true) - $start) / 1e9;
         $chaos?->continueStopped($this->workers);
@@ -108,7 +123,25 @@ final class Run
         $this->probe();
         $this->lookAtKeys($leftovers);
 
-        return $this->granted >= $this->options->acquisitions && ($failovers->count ?? 0) >= $this->options->failovers;
+        return $this->isEnough() && !($this->options->reshardOnly && \in_array(0, $this->redirections(), true));
+    }
+
+    /** @return array<string, int> how often the servers of a cluster have answered that a lock is elsewhere */
+    public function redirections(): array
+    {
+        $counts = [];
+        foreach ($this->cluster === null ? [] : ['MOVED', 'ASK', 'TRYAGAIN'] as $error) {
+            $counts[$error] = $this->cluster->countErrors($error);
+        }
+
+        return $counts;
+    }
+
+    private function isEnough(): bool
+    {
+        return $this->granted >= $this->options->acquisitions
+            && ($this->failovers?->count ?? $this->shards?->failovers ?? 0) >= $this->options->failovers
+            && ($this->shards?->moves ?? 0) >= $this->options->moves;
     }
 
     /**
@@ -136,11 +169,29 @@ final class Run
         return $servers;
     }
 
+    private function cluster(): RedisClusterServers
+    {
+        // Where nothing may be lost, nothing is replaced because the machine has too much to do.
+        $calm = ['cluster-node-timeout' => '5000', 'cluster-replica-no-failover' => 'yes'];
+        $options = $this->options->reshardOnly ? $calm : [];
+
+        return new RedisClusterServers(3, true, $options + ($this->certificates?->options() ?? []));
+    }
+
+    private function shards(RedisClusterServers $cluster): Shards
+    {
+        $chance = new Randomizer(new Mt19937($this->options->seed + 1)); // what workers suffer is decided by others
+
+        return new Shards($cluster, $this->resources(), $this->records, $chance, $this->options->reshardOnly);
+    }
+
     /** @return array<string, string> of redis.conf, by which a server knows each worker by a name */
     private function know(string $file): array
     {
+        // Before Redis 6.2 there are no rules for channels.
+        $rules = (new RedisServer())->isBefore('6.2') ? '~* +@all' : '~* &* +@all';
         file_put_contents($file, implode('', array_map(
-            static fn (string $name): string => "user $name on nopass ~* &* +@all\n",
+            static fn (string $name): string => "user $name on nopass $rules\n",
             ['default', ...$this->users()],
         )));
 
@@ -150,7 +201,14 @@ final class Run
     /** @return list<RedisServer> those in which locks are */
     private function masters(): array
     {
-        return $this->trio !== null ? [$this->trio->awaitMaster()] : $this->servers;
+        return match (true) {
+            $this->trio !== null => [$this->trio->awaitMaster()],
+            $this->cluster !== null => array_values(array_filter(
+                $this->cluster->servers(),
+                $this->cluster->isMaster(...),
+            )),
+            default => $this->servers,
+        };
     }
 
     /** @return list<string> the workers' names for the server */
@@ -214,6 +272,9 @@ final class Run
         if ($this->trio !== null) {
             return $this->trio->dsn('', Process::userIn($kind, $slot) . ':any@');
         }
+        if ($this->cluster !== null) {
+            return $this->cluster->dsn();
+        }
         if ($this->servers === [] || !\in_array($kind, ['latch', 'keeper', 'symfony'], true)) {
             return "$this->directory/locks";
         }
@@ -229,10 +290,10 @@ final class Run
         $extensions = match (true) {
             $this->options->store === 'postgresql' => ['pdo', 'pdo_pgsql'],
             $this->options->store === 'mysql' => ['mysqlnd', 'pdo', 'pdo_mysql'],
-            $kind === 'symfony' && $this->servers !== [] => ['igbinary', 'redis'],
+            $kind === 'symfony' && $this->servers !== [], $kind === 'object' => ['igbinary', 'redis'],
             default => [],
         };
-        if (\in_array($kind, ['latch', 'pdo', 'keeper'], true)) {
+        if (\in_array($kind, ['latch', 'pdo', 'keeper', 'object'], true)) {
             $extensions[] = getenv('LATCH_SO') ?: \dirname(__DIR__, 4) . '/modules/latch.so';
         }
         $command = [\PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
@@ -312,7 +373,7 @@ final class Run
     /** After the longest TTL all is free; a worker of each kind looks. */
     private function probe(): void
     {
-        if ($this->servers !== [] || $this->trio !== null || $this->options->broken !== null) {
+        if ($this->masters() !== [] || $this->options->broken !== null) {
             usleep((Worker::LONG_TTL + 300) * 1000);
         }
         foreach (array_keys($this->options->kinds()) as $kind) {
@@ -328,8 +389,7 @@ final class Run
             $queue = match (true) {
                 $this->options->broken !== null => (new Table("$this->directory/locks"))->queued($resource),
                 default => array_merge(...array_map(
-                    static fn (RedisServer $server): array
-                        => (array) $server->command('ZRANGE', "latch:queue:$resource", 0, -1),
+                    static fn (RedisServer $server): array => self::queue($server, $resource),
                     $this->masters(),
                 )),
             };
@@ -337,6 +397,17 @@ final class Run
                 $leftovers->write('queued', hrtime(true), $resource, $waiter[0] === 'r' ? 's' : 'x');
             }
         }
+    }
+
+    /** @return list<string> */
+    private static function queue(RedisServer $server, string $resource): array
+    {
+        $queues = (array) $server->command('KEYS', "latch:*queue:$resource"); // with the slot's tag in a cluster
+
+        return array_merge(...array_map(
+            static fn (string $key): array => (array) $server->command('ZRANGE', $key, 0, -1),
+            $queues,
+        ));
     }
 
     private function lookAtKeys(Writer $leftovers): void

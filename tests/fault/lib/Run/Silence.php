@@ -53,7 +53,7 @@ final class Silence
         foreach ($this->silent as $server) {
             match ($fault) {
                 Fault::ServerStop => $server->freeze(),
-                Fault::ClientPause => $server->command('CLIENT', 'PAUSE', $length, 'ALL'),
+                Fault::ClientPause => $server->command('CLIENT', 'PAUSE', $length),
                 default => throw new \LogicException("No silence: $fault->value"),
             };
         }

@@ -21,25 +21,30 @@ use Latch\Tests\Fault\Record\Teller;
  */
 final class LatchSubject implements Subject
 {
+    private const REDIS = [Teller::EXPIRING, Teller::FENCING, Teller::LATE_RELEASE, Teller::FIRST_COME];
     private const TRAITS = [
         'folder' => [],
-        'redis' => [Teller::EXPIRING, Teller::FENCING, Teller::LATE_RELEASE, Teller::FIRST_COME],
+        'redis' => self::REDIS,
+        'rediss' => self::REDIS,
         'quorum' => [Teller::EXPIRING, Teller::LATE_RELEASE, Teller::VOTES],
         'pgsql' => [Teller::SESSION, Teller::LATE_RELEASE, Teller::FIRST_COME],
         'mysql' => [Teller::SESSION, Teller::LATE_RELEASE, Teller::FIRST_COME, Teller::EXCLUSIVE_ONLY],
     ];
 
+    /** Of the client object, in s, which would wait for ever. */
+    private const CLUSTER_TIMEOUT = 2.0;
+
     private readonly string $kind;
     private SharedLockStoreInterface|BlockingStoreInterface|null $store = null;
 
     /**
-     * @param string $where a folder, a DSN, or "quorum:" and several DSNs of Redis servers, separated by commas
-     * @param bool   $byPdo whether the store is given a \PDO object
-     * @param bool   $keeps whether locks are renewed in the background
+     * @param string $where    a folder, a DSN, or "quorum:" and several DSNs of Redis servers, separated by commas
+     * @param bool   $byObject whether the store is given a client object: \PDO, or \RedisCluster
+     * @param bool   $keeps    whether locks are renewed in the background
      */
     public function __construct(
         private readonly string $where,
-        private readonly bool $byPdo = false,
+        private readonly bool $byObject = false,
         private readonly bool $keeps = false,
     ) {
         $this->kind = str_contains($where, ':') ? (string) strstr($where, ':', true) : 'folder';
@@ -47,8 +52,12 @@ final class LatchSubject implements Subject
 
     public function traits(): array
     {
+        if ($this->byObject && $this->kind === 'redis') {
+            return [Teller::EXPIRING, Teller::FENCING];
+        }
+
         return [...self::TRAITS[$this->kind], ...match (true) {
-            $this->byPdo => [Teller::ASKS_AGAIN],
+            $this->byObject => [Teller::ASKS_AGAIN],
             $this->keeps => [Teller::KEPT],
             \in_array(Teller::SESSION, self::TRAITS[$this->kind], true) => [Teller::NOTICES],
             default => [],
@@ -66,18 +75,22 @@ final class LatchSubject implements Subject
 
     public function recover(): void
     {
-        if ($this->byPdo) {
+        if ($this->byObject) {
             $this->store = null;
         }
     }
 
     private function open(): SharedLockStoreInterface|BlockingStoreInterface
     {
-        $where = $this->byPdo ? new \PDO($this->where) : $this->where;
+        $where = match (true) {
+            !$this->byObject => $this->where,
+            $this->kind === 'redis' => $this->connectToCluster(),
+            default => new \PDO($this->where),
+        };
 
         return match ($this->kind) {
             'folder' => new FlockStore($this->where),
-            'redis' => new RedisStore($this->where),
+            'redis', 'rediss' => new RedisStore($where),
             'quorum' => new CombinedStore(array_map(
                 static fn (string $dsn): RedisStore => new RedisStore("$dsn?" . http_build_query([
                     'timeout' => self::MEMBERS_TIMEOUT, 'read_timeout' => self::MEMBERS_TIMEOUT,
@@ -88,5 +101,12 @@ final class LatchSubject implements Subject
             'mysql' => new MysqlStore($where),
             default => throw new \LogicException("No store at $this->kind"),
         };
+    }
+
+    private function connectToCluster(): \RedisCluster
+    {
+        preg_match_all('/127\.0\.0\.1:\d+/', $this->where, $match);
+
+        return new \RedisCluster(null, $match[0], self::CLUSTER_TIMEOUT, self::CLUSTER_TIMEOUT);
     }
 }

@@ -1,0 +1,22 @@
+#include "redis_inquiry.h"
+
+#include "internal.h"
+
+latch_finding *redis_findings;
+uint64_t redis_evicted;
+
+void redis_forget_findings(void)
+{
+    latch_findings_free(unit.engine, redis_findings);
+    redis_findings = NULL;
+}
+
+latch_request redis_question(latch_op_kind kind)
+{
+    latch_request request = redis_request(kind);
+
+    redis_forget_findings();
+    request.findings = &redis_findings;
+    request.evicted_count = &redis_evicted;
+    return request;
+}

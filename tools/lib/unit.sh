@@ -1,0 +1,40 @@
+# What runs of the engine's unit tests need, and how they are counted.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/packages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
+
+# shellcheck disable=SC2034 # for those who source this file
+LATCH_UNIT_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev libpq-dev libmariadb-dev
+    pkgconf redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
+
+# number_of KIND LOG: adds up cmocka's lines of that kind, "[  PASSED  ] 7 test(s)."
+number_of() {
+    awk -v kind="$1" '$1 == "[" && $2 == kind { sum += $4 } END { print sum + 0 }' "$2"
+}
+
+# count_log LABEL LOG STATUS: counts what a run has written there, and shows it where something is wrong.
+count_log() {
+    local label=$1 log=$2 status=$3 passed failed skipped
+    passed=$(number_of PASSED "$log")
+    failed=$(number_of FAILED "$log")
+    skipped=$(number_of SKIPPED "$log")
+    # A program that crashed has no such line.
+    ((status == 0 || failed > 0)) || failed=1
+    ((passed + failed + skipped > 0)) || failed=1
+    if ((failed > 0)); then
+        grep -vE '^ +(AWK|CC|LD) |^\[ (RUN|      OK| PASSED)|^\[=====|^make: (Enter|Leav)' "$log" \
+            | tail -n 150
+    fi
+    count "$label" "$passed" "$failed" "$skipped"
+}
+
+# run_unit LABEL LOG COMMAND...: by make, with its arguments. Compilers take all the processors that there are; the
+# tests wait for most of their time, and run when all are compiled. What cannot be compiled fails once more then.
+run_unit() {
+    local label=$1 log=$2 status=0
+    shift 2
+    "$@" -j"$(nproc)" all > "$log" 2>&1 < /dev/null || true
+    "$@" -j"$(($(nproc) * 2))" run >> "$log" 2>&1 < /dev/null || status=$?
+    count_log "$label" "$log" "$status"
+}
