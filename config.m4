@@ -76,7 +76,6 @@ if test "$PHP_LATCH" != no; then
 
   LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis], m4_normalize([
       src/store/redis.c
-      src/store/redis_age.c
       src/store/redis_call.c
       src/store/redis_cluster.c
       src/store/redis_connection.c
@@ -84,6 +83,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_greeting.c
       src/store/redis_hold.c
       src/store/redis_inspect.c
+      src/store/redis_member.c
       src/store/redis_object.c
       src/store/redis_option_table.c
       src/store/redis_options.c

@@ -2,8 +2,8 @@
  * Inside the Redis store: redis.c (the store, and where requests begin and end), redis_request.c
  * (step by step), redis_undo.c (what is made good), redis_hold.c (whose hold it is), redis_wait.c
  * (when those who wait ask), redis_subscription.c (what they are told meanwhile), redis_script.c
- * (what is sent), redis_reply.c (what comes back), redis_age.c (since when the server is there),
- * redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
+ * (what is sent), redis_reply.c (what comes back), redis_member.c (what combined stores have to
+ * know), redis_silence.c (when it is not asked), redis_debt.c (releases that nobody awaits),
  * redis_inspect.c and redis_record.c (who holds), redis_connection.c, redis_greeting.c and
  * redis_call.c (how it gets there), redis_sentinel.c, redis_cluster.c and redis_route.c (where that
  * is, if others have to be asked), or redis_object.c (by a client of its user's).
@@ -220,6 +220,8 @@ enum { REDIS_OWN_SIZE = sizeof(REDIS_OWN_KEYS) + sizeof("{}:") + REDIS_SLOT_TAG_
 void latch_redis_own_names(const redis_store *store, const char *resource, size_t length,
                            char own[REDIS_OWN_SIZE]);
 
+/* In hex. */
+const char *latch_redis_digest(redis_store *store, redis_script_id id);
 /* Sends a script on a READY connection. NULL when memory ran out. */
 redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
                                     const redis_target *target, int64_t now_ns);
@@ -273,11 +275,13 @@ void latch_redis_pay_at_last(redis_store *store);
 /* For the store's class. */
 const char *latch_redis_refusal(const latch_store *base);
 
-/* ---- redis_age.c */
+/* ---- redis_member.c */
 
-/* On a READY connection: when was the server started, if that matters? */
-void latch_redis_ask_age(redis_node *node, int64_t now_ns);
-/* For the store's class. */
+/* On a READY connection: asks what a combined store has to know of its server, if it is its. */
+void latch_redis_ask_member(redis_node *node, int64_t now_ns);
+/* Nobody may be there to send it once more, as text. */
+bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id);
+/* For the store's class: when was the server started? */
 int64_t latch_redis_started(latch_store *base);
 
 /* ---- redis_silence.c */

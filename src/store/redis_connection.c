@@ -67,7 +67,8 @@ void latch_redis_close(redis_connection *connection)
         latch_redis_sentinel_doubt(connection->sentinel);
     }
     connection->stage = REDIS_CLOSED;
-    connection->age_asked = false;
+    connection->is_asked = false;
+    connection->has_release = false;
     latch_redis_lose_calls(connection);
     latch_redis_forget_greeting(connection);
 }

@@ -58,7 +58,8 @@ typedef struct redis_connection {
     size_t unsent_length, unsent_size;
     bool is_gathering;            /* what is sent is kept back, to go together */
     latch_error failure;          /* while gathering: why it could not be connected, or DONE */
-    bool age_asked;               /* see redis_age.c */
+    bool is_asked;                /* what redis_member.c asks */
+    bool has_release;             /* the server knows the script of releases */
     bool is_heard;                /* the server has answered something on it */
     unsigned inspections;         /* in flight: calls whose answers are longer than others */
     char trouble[256];            /* why it was closed last */

@@ -55,8 +55,10 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     redis_node *node = latch_redis_node_of(op);
     const redis_hold *hold = op->lease->state;
     const redis_target target = latch_redis_target_of(op->lease);
-    const redis_order order = {.id = script_of(op),
-                               .as_text = (op->attempts & REDIS_AS_TEXT) != 0,
+    redis_script_id id = script_of(op);
+    const redis_order order = {.id = id,
+                               .as_text = (op->attempts & REDIS_AS_TEXT) != 0
+                                          || latch_redis_may_lack_script(node, id),
                                .extend = op->request.extend,
                                .manner = latch_redis_manner(op->lease),
                                .ttl_ms = op->request.ttl_ms};
@@ -122,7 +124,7 @@ static latch_status dispatch(latch_op *op, int64_t now_ns)
         status = reach(op, now_ns);
     }
     if (status == LATCH_DONE) {
-        latch_redis_ask_age(latch_redis_node_of(op), now_ns);
+        latch_redis_ask_member(latch_redis_node_of(op), now_ns);
         status = send_request(op, now_ns);
     }
     return status;
@@ -156,6 +158,9 @@ static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_
 
     if (reply->type != REDIS_REPLY_ERROR) {
         latch_redis_note_owner(&hold->route, op->lease->resource, op->lease->resource_length);
+        if (op->request.kind == LATCH_RELEASE) {
+            latch_redis_node_of(op)->connection.has_release = true;
+        }
         return latch_redis_understand(op, reply, now_ns);
     }
     if (latch_redis_redirect(&hold->route, op, reply->str, now_ns)) {

@@ -47,6 +47,14 @@ static void digest_scripts(redis_store *store)
     }
 }
 
+const char *latch_redis_digest(redis_store *store, redis_script_id id)
+{
+    if (store->digests[id][0] == '\0') {
+        digest_scripts(store);
+    }
+    return store->digests[id];
+}
+
 static char *append(char *at, const char *text, size_t length)
 {
     memcpy(at, text, length);
@@ -171,7 +179,7 @@ static redis_call *run_script(redis_store *store, const redis_order *order,
     const latch_redis_script run = {
         .text = script->text,
         .text_length = script->length,
-        .digest = store->digests[order->id],
+        .digest = latch_redis_digest(store, order->id),
         .digest_length = sizeof(store->digests[order->id]) - 1,
         .key_count = script->key_count,
         .count = command->count - SCRIPT_ARGUMENTS,
@@ -200,13 +208,13 @@ redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
     redis_command command = {.count = 0};
     redis_call *call = NULL;
 
-    if (store->digests[order->id][0] == '\0') {
-        digest_scripts(store);
-    }
     if (keys != NULL && (target->ticket == 0 || waiter != NULL)) {
         latch_redis_add_text(&command, order->as_text ? "EVAL" : "EVALSHA");
-        latch_redis_add(&command, order->as_text ? script->text : store->digests[order->id],
-                        order->as_text ? script->length : sizeof(store->digests[order->id]) - 1);
+        if (order->as_text) {
+            latch_redis_add(&command, script->text, script->length);
+        } else {
+            latch_redis_add_text(&command, latch_redis_digest(store, order->id));
+        }
         latch_redis_add_text(&command, key_count);
         latch_redis_own_names(store, target->resource, target->length, own);
         at = keys;

@@ -284,6 +284,55 @@ static void a_release_is_sent_once(void **state)
     assert_in_range(redis_count_calls("eval"), 0, 10); /* where it was too far behind */
 }
 
+/* Sends a release in the third one that nobody looks after any more. */
+static void leave_release(latch_lease *lease)
+{
+    latch_op op;
+
+    redis_send(&op, part_of(lease, 2), redis_request(LATCH_RELEASE));
+    assert_true(latch_op_leave(&op));
+}
+
+/* The lease stays, and nobody asks for anything by it. */
+static void a_release_that_was_left_arrives_at_a_server_that_does_not_know_the_script(void **state)
+{
+    latch_lease *lease = make_lease("r"), *other = make_lease("s");
+
+    (void) state;
+    unit_redis_ask("SCRIPT FLUSH");
+    assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    await_third(lease);
+    redis_forget_calls();
+    leave_release(lease);
+    UNIT_AWAIT(is_free_in(2, "r"));
+    assert_int_equal(redis_count_calls("eval"), 1);
+
+    assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    await_third(other);
+    assert_int_equal(redis_run(part_of(other, 2), LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
+    await_third(other);
+    redis_forget_calls();
+    leave_release(other);
+    UNIT_AWAIT(is_free_in(2, "s"));
+    assert_int_equal(redis_count_calls("eval"), 0); /* it is known to know it by now */
+}
+
+static void a_script_that_a_server_has_is_not_sent_to_it(void **state)
+{
+    latch_lease *lease = make_lease("r"), *stranger = redis_lease("s");
+
+    (void) state;
+    assert_int_equal(redis_run(stranger, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(redis_run(stranger, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    await_third(lease);
+    redis_forget_calls();
+    leave_release(lease);
+    UNIT_AWAIT(is_free_in(2, "r"));
+    assert_int_equal(redis_count_calls("eval"), 0);
+}
+
 static int64_t uptime_ns(void)
 {
     const char *field = strstr(unit_redis_text("INFO server"), "uptime_in_seconds:");
@@ -434,6 +483,8 @@ int main(void)
         QUORUM_TEST(a_part_that_was_released_by_itself_comes_back_to_the_common_token),
         QUORUM_TEST(a_release_that_nobody_awaits_goes_to_all),
         QUORUM_TEST(a_release_is_sent_once),
+        QUORUM_TEST(a_release_that_was_left_arrives_at_a_server_that_does_not_know_the_script),
+        QUORUM_TEST(a_script_that_a_server_has_is_not_sent_to_it),
         QUORUM_TEST(servers_tell_how_old_they_are),
         QUORUM_TEST(servers_of_a_quorum_tell_it_on_each_connection_before_they_are_relied_on),
         WIRED_TEST(a_silent_server_is_not_waited_for),
