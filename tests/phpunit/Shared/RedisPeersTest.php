@@ -20,13 +20,17 @@ use PHPUnit\Framework\Attributes\DataProvider;
  * Processes exclude each other on one Redis server, whatever each of them runs on: the classes under
  * test, or pure PHP Symfony of any release.
  */
-final class RedisPeersTest extends TestCase
+class RedisPeersTest extends TestCase
 {
-    private RedisServer $server;
+    /** The server that has the lock "r". */
+    protected RedisServer $server;
+    /** @var int|list<int> for Client::store() */
+    protected int|array $place;
 
     protected function setUp(): void
     {
         $this->server = Servers::fresh();
+        $this->place = $this->server->port;
     }
 
     /**
@@ -129,7 +133,7 @@ final class RedisPeersTest extends TestCase
         $peer->do('drop', 'theirs');
         self::assertTrue($ours->acquire(true));
         unset($ours);
-        $peer->do('redis', 'theirs', 'r', $this->server->port, null, 300.0, $client);
+        $peer->do('redis', 'theirs', 'r', $this->place, null, 300.0, $client);
         self::assertTrue($peer->do('call', 'theirs', 'acquire', true));
     }
 
@@ -218,9 +222,9 @@ final class RedisPeersTest extends TestCase
     {
         $peer = $this->peer($start, $client);
         $key = new Key('r');
-        $ours = new Lock($key, Client::store($this->server->port), 100.0, false);
+        $ours = new Lock($key, Client::store($this->place), 100.0, false);
         $ours->acquire();
-        $peer->do('take over', 'ours', $this->forThem($start, $key), $this->server->port, 200.0, 300.0, $client);
+        $peer->do('take over', 'ours', $this->forThem($start, $key), $this->place, 200.0, 300.0, $client);
 
         self::assertTrue($peer->do('call', 'ours', 'isAcquired'));
         self::assertFalse($peer->do('call', 'theirs', 'acquire'));
@@ -245,7 +249,7 @@ final class RedisPeersTest extends TestCase
         $peer = $this->peer($start, $client);
         $peer->do('call', 'theirs', 'acquire');
         $key = $this->fromThem($start, $peer->do('hand over', 'theirs'));
-        $lock = new Lock($key, Client::store($this->server->port), 200.0, false);
+        $lock = new Lock($key, Client::store($this->place), 200.0, false);
 
         self::assertTrue($lock->isAcquired());
         self::assertEqualsWithDelta(300.0, $lock->getRemainingLifetime(), 10.0);
@@ -286,14 +290,14 @@ final class RedisPeersTest extends TestCase
 
     private function lock(string $resource): Lock
     {
-        return new Lock(new Key($resource), Client::store($this->server->port), null);
+        return new Lock(new Key($resource), Client::store($this->place), null);
     }
 
     /** A process with a lock that it calls "theirs". */
     private function peer(\Closure $start, string $client, string $resource = 'r'): Peer
     {
         $peer = $start($this->directory());
-        $peer->do('redis', 'theirs', $resource, $this->server->port, null, 300.0, $client);
+        $peer->do('redis', 'theirs', $resource, $this->place, null, 300.0, $client);
 
         return $peer;
     }

@@ -29,23 +29,47 @@ final class Client
     }
 
     /**
-     * A store on that server. Latch's takes a DSN, Symfony's a client.
+     * A store on that server, or in a cluster. Latch's takes a DSN, Symfony's a client.
      *
-     * @param string $client of Symfony's: phpredis or predis
+     * @param int|list<int> $place  a port, or those of a cluster
+     * @param string        $client of Symfony's: phpredis or predis
      */
     public static function store(
-        int $port,
+        int|array $place,
         float $initialTtl = 300.0,
         string $client = 'phpredis',
     ): SharedLockStoreInterface {
-        if (Subject::mode() !== 'oracle') {
-            return new RedisStore("redis://127.0.0.1:$port", $initialTtl);
+        $server = match (true) {
+            Subject::mode() === 'oracle' => self::client($place, $client),
+            \is_array($place) => 'redis:?redis_cluster=1&host[' . implode(']&host[', self::addresses($place)) . ']',
+            default => "redis://127.0.0.1:$place",
+        };
+
+        return new RedisStore($server, $initialTtl);
+    }
+
+    /**
+     * @param int|list<int> $place
+     */
+    private static function client(int|array $place, string $kind): object
+    {
+        if (\is_array($place)) {
+            return $kind === 'predis'
+                ? new \Predis\Client(self::addresses($place), ['cluster' => 'redis'])
+                : new \RedisCluster(null, self::addresses($place), 5.0, Wait::LIMIT);
         }
 
-        return new RedisStore(
-            $client === 'predis' ? new \Predis\Client("tcp://127.0.0.1:$port") : self::connect($port),
-            $initialTtl,
-        );
+        return $kind === 'predis' ? new \Predis\Client("tcp://127.0.0.1:$place") : self::connect($place);
+    }
+
+    /**
+     * @param list<int> $ports
+     *
+     * @return list<string>
+     */
+    private static function addresses(array $ports): array
+    {
+        return array_map(static fn (int $port): string => "127.0.0.1:$port", $ports);
     }
 
     /**
