@@ -1,31 +1,11 @@
 /* What a DSN for MySQL or MariaDB asks for, and what makes two of them ask for the same connection.
  */
-#include "store/mysql_options.h"
 #include "dsn.h"
-#include "unit.h"
-
-/* What comes beside a DSN in the next calls, until it is NULL again. */
-static const latch_setting *beside;
-static size_t beside_count;
-
-static latch_status try(const char *text, size_t length, mysql_store_options *options)
-{
-    latch_store_options given = {.dsn = text,
-                                 .dsn_length = length,
-                                 .settings = beside,
-                                 .setting_count = beside_count};
-
-    return latch_mysql_options_parse(unit.engine, &given, options, &unit.error);
-}
+#include "dsn_options.h"
 
 static mysql_store_options parse(const char *text)
 {
-    mysql_store_options options;
-
-    if (try(text, strlen(text), &options) != LATCH_DONE) {
-        fail_msg("%s: %s", text, unit.error.message);
-    }
-    return options;
+    return dsn_parse(&dsn_of_mysql, text).mysql;
 }
 
 static void discard(mysql_store_options *options)
@@ -35,29 +15,12 @@ static void discard(mysql_store_options *options)
 
 static void accept(const char *text)
 {
-    mysql_store_options options = parse(text);
-
-    discard(&options);
+    dsn_accept(&dsn_of_mysql, text);
 }
 
 static void refuse_bytes(const char *text, size_t length, const char *why)
 {
-    mysql_store_options options;
-
-    memset(&options, 0xa5, sizeof(options));
-    memset(&unit.error, 0, sizeof(unit.error));
-    if (try(text, length, &options) != LATCH_ERROR_ARGUMENT) {
-        fail_msg("%s: not refused", text);
-    }
-    assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
-    assert_int_equal(unit.error.sys_errno, 0);
-    if (strncmp(unit.error.message, "invalid ", 8) != 0
-        || strstr(unit.error.message, why) == NULL) {
-        fail_msg("%s: \"%s\", not \"%s\"", text, unit.error.message, why);
-    }
-    assert_true(strlen(unit.error.message) < sizeof(unit.error.message) - 1); /* not cut off */
-    assert_null(options.identity); /* nothing to be freed, and no harm in it */
-    discard(&options);
+    dsn_refuse(&dsn_of_mysql, LATCH_ERROR_ARGUMENT, text, length, why);
 }
 
 static void refuse(const char *text, const char *why)
@@ -65,21 +28,13 @@ static void refuse(const char *text, const char *why)
     refuse_bytes(text, strlen(text), why);
 }
 
-static void expect_text(const char *of, const char *text, const char *expected)
-{
-    if ((text == NULL) != (expected == NULL) || (text != NULL && strcmp(text, expected) != 0)) {
-        fail_msg("%s: \"%s\", not \"%s\"", of, text != NULL ? text : "(none)",
-                 expected != NULL ? expected : "(none)");
-    }
-}
-
 static void expect_host(const char *text, const char *host, int port, const char *address)
 {
     mysql_store_options options = parse(text);
 
-    expect_text(text, options.host, host);
-    expect_text(text, options.socket, NULL);
-    expect_text(text, options.address, address);
+    dsn_expect_text(text, options.host, host);
+    dsn_expect_text(text, options.socket, NULL);
+    dsn_expect_text(text, options.address, address);
     assert_int_equal(options.port, port);
     discard(&options);
 }
@@ -88,9 +43,9 @@ static void expect_socket(const char *text, const char *socket)
 {
     mysql_store_options options = parse(text);
 
-    expect_text(text, options.host, NULL);
-    expect_text(text, options.socket, socket);
-    expect_text(text, options.address, socket != NULL ? socket : "the default socket");
+    dsn_expect_text(text, options.host, NULL);
+    dsn_expect_text(text, options.socket, socket);
+    dsn_expect_text(text, options.address, socket != NULL ? socket : "the default socket");
     assert_int_equal(options.port, 0);
     discard(&options);
 }
@@ -99,8 +54,8 @@ static void expect_credentials(const char *text, const char *user, const char *p
 {
     mysql_store_options options = parse(text);
 
-    expect_text(text, options.user, user);
-    expect_text(text, options.password, password);
+    dsn_expect_text(text, options.user, user);
+    dsn_expect_text(text, options.password, password);
     discard(&options);
 }
 
@@ -108,7 +63,7 @@ static void expect_database(const char *text, const char *database)
 {
     mysql_store_options options = parse(text);
 
-    expect_text(text, options.database, database);
+    dsn_expect_text(text, options.database, database);
     discard(&options);
 }
 
@@ -264,10 +219,10 @@ static void settings_beside_go_before_those_in_the_dsn(void **state)
     for (size_t at = 0; at < 2; at++) {
         mysql_store_options options;
 
-        beside = settings;
-        beside_count = sizeof(settings) / sizeof(*settings);
+        dsn_beside.first = settings;
+        dsn_beside.count = sizeof(settings) / sizeof(*settings);
         options = parse(texts[at]);
-        beside_count = 0;
+        dsn_beside.count = 0;
         assert_string_equal(options.user, "root");
         assert_string_equal(options.password, "s;p");
         assert_string_equal(options.ssl_ca, "/ca");
@@ -285,8 +240,8 @@ static void settings_beside_are_checked_as_those_in_the_dsn(void **state)
     latch_setting setting = {"port", "x"};
 
     (void) state;
-    beside = &setting;
-    beside_count = 1;
+    dsn_beside.first = &setting;
+    dsn_beside.count = 1;
     refuse("mysql:host=h", "the option \"port\" is a number from 1 to 65535");
     setting = (latch_setting){"nobody", "x"};
     refuse("mysql:password=p", "the option \"nobody\" is unknown; known are charset");
@@ -295,7 +250,7 @@ static void settings_beside_are_checked_as_those_in_the_dsn(void **state)
     accept("mysql:");
     longer[LATCH_DSN_MAX] = 'x';
     refuse("mysql:", "the option \"password\" is longer than 4096 bytes");
-    beside_count = 0;
+    dsn_beside.count = 0;
 }
 
 /* ---- Where the server is */
@@ -530,16 +485,6 @@ static void a_dsn_has_its_limits(void **state)
 
 /* ---- Which connections are the same */
 
-static bool is_same(const char *one, const char *two)
-{
-    mysql_store_options first = parse(one), second = parse(two);
-    bool same = strcmp(first.identity, second.identity) == 0;
-
-    discard(&first);
-    discard(&second);
-    return same;
-}
-
 static void dsns_that_mean_the_same_have_one_identity(void **state)
 {
     static const char *const pairs[][2] = {
@@ -556,11 +501,7 @@ static void dsns_that_mean_the_same_have_one_identity(void **state)
     };
 
     (void) state;
-    for (size_t at = 0; at < sizeof(pairs) / sizeof(*pairs); at++) {
-        if (!is_same(pairs[at][0], pairs[at][1])) {
-            fail_msg("%s is not %s", pairs[at][0], pairs[at][1]);
-        }
-    }
+    dsn_expect_same(&dsn_of_mysql, pairs, sizeof(pairs) / sizeof(*pairs));
 }
 
 /* No two of these are the same, also not those that could be if parts were run together. */
@@ -602,13 +543,7 @@ static void dsns_that_mean_different_things_have_different_ones(void **state)
     };
 
     (void) state;
-    for (size_t one = 0; one < sizeof(different) / sizeof(*different); one++) {
-        for (size_t two = 0; two < sizeof(different) / sizeof(*different); two++) {
-            if (is_same(different[one], different[two]) != (one == two)) {
-                fail_msg("%s and %s", different[one], different[two]);
-            }
-        }
-    }
+    dsn_expect_different(&dsn_of_mysql, different, sizeof(different) / sizeof(*different));
 }
 
 int main(void)

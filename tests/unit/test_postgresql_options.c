@@ -1,32 +1,12 @@
 /* What a DSN for PostgreSQL asks for, and what makes two of them ask for the same connection. */
-#include "store/postgresql_options.h"
 #include "dsn.h"
-#include "unit.h"
+#include "dsn_options.h"
 
 #include <libpq-fe.h>
 
-/* What comes beside a DSN in the next calls, until it is NULL again. */
-static const latch_setting *beside;
-static size_t beside_count;
-
-static latch_status try(const char *text, size_t length, postgresql_options *options)
-{
-    latch_store_options given = {.dsn = text,
-                                 .dsn_length = length,
-                                 .settings = beside,
-                                 .setting_count = beside_count};
-
-    return latch_postgresql_options_parse(unit.engine, &given, options, &unit.error);
-}
-
 static postgresql_options parse(const char *text)
 {
-    postgresql_options options;
-
-    if (try(text, strlen(text), &options) != LATCH_DONE) {
-        fail_msg("%s: %s", text, unit.error.message);
-    }
-    return options;
+    return dsn_parse(&dsn_of_postgresql, text).postgresql;
 }
 
 static void discard(postgresql_options *options)
@@ -36,42 +16,17 @@ static void discard(postgresql_options *options)
 
 static void accept(const char *text)
 {
-    postgresql_options options = parse(text);
-
-    discard(&options);
+    dsn_accept(&dsn_of_postgresql, text);
 }
 
 static void refuse_bytes(const char *text, size_t length, const char *why)
 {
-    postgresql_options options;
-
-    memset(&options, 0xa5, sizeof(options));
-    memset(&unit.error, 0, sizeof(unit.error));
-    if (try(text, length, &options) != LATCH_ERROR_ARGUMENT) {
-        fail_msg("%s: not refused", text);
-    }
-    assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
-    assert_int_equal(unit.error.sys_errno, 0);
-    if (strncmp(unit.error.message, "invalid ", 8) != 0
-        || strstr(unit.error.message, why) == NULL) {
-        fail_msg("%s: \"%s\", not \"%s\"", text, unit.error.message, why);
-    }
-    assert_true(strlen(unit.error.message) < sizeof(unit.error.message) - 1); /* not cut off */
-    assert_null(options.identity); /* nothing to be freed, and no harm in it */
-    discard(&options);
+    dsn_refuse(&dsn_of_postgresql, LATCH_ERROR_ARGUMENT, text, length, why);
 }
 
 static void refuse(const char *text, const char *why)
 {
     refuse_bytes(text, strlen(text), why);
-}
-
-static void expect_text(const char *of, const char *text, const char *expected)
-{
-    if ((text == NULL) != (expected == NULL) || (text != NULL && strcmp(text, expected) != 0)) {
-        fail_msg("%s: \"%s\", not \"%s\"", of, text != NULL ? text : "(none)",
-                 expected != NULL ? expected : "(none)");
-    }
 }
 
 /* What libpq is told of a keyword; NULL: nothing. */
@@ -95,7 +50,7 @@ static void expect(const char *text, const char *keyword, const char *value)
 {
     postgresql_options options = parse(text);
 
-    expect_text(text, find(&options, keyword), value);
+    dsn_expect_text(text, find(&options, keyword), value);
     discard(&options);
 }
 
@@ -103,7 +58,7 @@ static void expect_address(const char *text, const char *address)
 {
     postgresql_options options = parse(text);
 
-    expect_text(text, options.address, address);
+    dsn_expect_text(text, options.address, address);
     discard(&options);
 }
 
@@ -303,10 +258,10 @@ static void settings_beside_go_before_those_in_the_dsn(void **state)
     for (size_t at = 0; at < 2; at++) {
         postgresql_options options;
 
-        beside = settings;
-        beside_count = sizeof(settings) / sizeof(*settings);
+        dsn_beside.first = settings;
+        dsn_beside.count = sizeof(settings) / sizeof(*settings);
         options = parse(texts[at]);
-        beside_count = 0;
+        dsn_beside.count = 0;
         assert_string_equal(find(&options, "user"), "root");
         assert_string_equal(find(&options, "password"), "s p'\\;");
         assert_string_equal(find(&options, "dbname"), "d"); /* an empty one is as none */
@@ -323,8 +278,8 @@ static void settings_beside_are_checked_as_those_in_the_dsn(void **state)
     latch_setting setting = {"timeout", "x"};
 
     (void) state;
-    beside = &setting;
-    beside_count = 1;
+    dsn_beside.first = &setting;
+    dsn_beside.count = 1;
     refuse("pgsql:", "the option \"timeout\" is a number of seconds");
     setting = (latch_setting){"nobody", "x"};
     refuse("pgsql:password=p", "the option \"nobody\" is unknown; known are digest");
@@ -335,7 +290,7 @@ static void settings_beside_are_checked_as_those_in_the_dsn(void **state)
     refuse("pgsql:", "the option \"password\" is longer than 4096 bytes");
     setting = (latch_setting){longer, "x"};
     refuse("pgsql:", "the option \"?\" is longer than 4096 bytes");
-    beside_count = 0;
+    dsn_beside.count = 0;
 }
 
 /* ---- Servers */
@@ -367,9 +322,9 @@ static void a_name_is_to_be_resolved_and_an_address_is_not(void **state)
         postgresql_options options = parse(hosts[at].text);
 
         assert_int_equal(options.host_count, 1);
-        expect_text(hosts[at].text, options.hosts->name, hosts[at].name);
-        expect_text(hosts[at].text, options.hosts->address, hosts[at].address);
-        expect_text(hosts[at].text, options.hosts->port, hosts[at].port);
+        dsn_expect_text(hosts[at].text, options.hosts->name, hosts[at].name);
+        dsn_expect_text(hosts[at].text, options.hosts->address, hosts[at].address);
+        dsn_expect_text(hosts[at].text, options.hosts->port, hosts[at].port);
         assert_int_equal(options.hosts->resolve, hosts[at].resolve);
         discard(&options);
     }
@@ -381,30 +336,30 @@ static void there_may_be_several_servers(void **state)
 
     (void) state;
     assert_int_equal(options.host_count, 4);
-    expect_text("0", options.hosts[0].name, "a");
-    expect_text("0", options.hosts[0].address, "::1");
-    expect_text("0", options.hosts[0].port, "1");
-    expect_text("1", options.hosts[1].name, "/run");
-    expect_text("1", options.hosts[1].address, NULL);
-    expect_text("1", options.hosts[1].port, NULL);
-    expect_text("2", options.hosts[2].name, NULL);
-    expect_text("2", options.hosts[2].port, "3");
-    expect_text("3", options.hosts[3].name, "d");
-    expect_text("3", options.hosts[3].address, "127.0.0.1");
+    dsn_expect_text("0", options.hosts[0].name, "a");
+    dsn_expect_text("0", options.hosts[0].address, "::1");
+    dsn_expect_text("0", options.hosts[0].port, "1");
+    dsn_expect_text("1", options.hosts[1].name, "/run");
+    dsn_expect_text("1", options.hosts[1].address, NULL);
+    dsn_expect_text("1", options.hosts[1].port, NULL);
+    dsn_expect_text("2", options.hosts[2].name, NULL);
+    dsn_expect_text("2", options.hosts[2].port, "3");
+    dsn_expect_text("3", options.hosts[3].name, "d");
+    dsn_expect_text("3", options.hosts[3].address, "127.0.0.1");
     assert_string_equal(options.address, "a:1, /run/.s.PGSQL.5432, the default server, d:4");
     discard(&options);
 
     options = parse("pgsql:host=a,b,;port=7");
     assert_int_equal(options.host_count, 3);
     for (size_t at = 0; at < 3; at++) {
-        expect_text("one for all", options.hosts[at].port, "7");
+        dsn_expect_text("one for all", options.hosts[at].port, "7");
     }
     assert_true(options.hosts[1].resolve);
     discard(&options);
 
     options = parse("postgresql://?hostaddr=::1,::2");
     assert_int_equal(options.host_count, 2);
-    expect_text("1", options.hosts[1].address, "::2");
+    dsn_expect_text("1", options.hosts[1].address, "::2");
     discard(&options);
 }
 
@@ -543,16 +498,6 @@ static void a_dsn_has_its_limits(void **state)
 
 /* ---- Which connections are the same */
 
-static bool is_same(const char *one, const char *two)
-{
-    postgresql_options first = parse(one), second = parse(two);
-    bool same = strcmp(first.identity, second.identity) == 0;
-
-    discard(&first);
-    discard(&second);
-    return same;
-}
-
 static void dsns_that_mean_the_same_have_one_identity(void **state)
 {
     static const char *const pairs[][2] = {
@@ -569,11 +514,7 @@ static void dsns_that_mean_the_same_have_one_identity(void **state)
     };
 
     (void) state;
-    for (size_t at = 0; at < sizeof(pairs) / sizeof(*pairs); at++) {
-        if (!is_same(pairs[at][0], pairs[at][1])) {
-            fail_msg("%s is not %s", pairs[at][0], pairs[at][1]);
-        }
-    }
+    dsn_expect_same(&dsn_of_postgresql, pairs, sizeof(pairs) / sizeof(*pairs));
 }
 
 /* No two of these are the same, also not those that could be if parts were run together. */
@@ -610,13 +551,7 @@ static void dsns_that_mean_different_things_have_different_ones(void **state)
     };
 
     (void) state;
-    for (size_t one = 0; one < sizeof(different) / sizeof(*different); one++) {
-        for (size_t two = 0; two < sizeof(different) / sizeof(*different); two++) {
-            if (is_same(different[one], different[two]) != (one == two)) {
-                fail_msg("%s and %s", different[one], different[two]);
-            }
-        }
-    }
+    dsn_expect_different(&dsn_of_postgresql, different, sizeof(different) / sizeof(*different));
 }
 
 int main(void)

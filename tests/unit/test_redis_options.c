@@ -1,18 +1,11 @@
 /* What a DSN for Redis asks for, and what makes two of them ask for the same connection. */
-#include "store/redis_options.h"
-#include "unit.h"
+#include "dsn_options.h"
 
 #include <limits.h>
 
 static redis_options parse(const char *text)
 {
-    redis_options options;
-
-    if (latch_redis_options_parse(unit.engine, text, strlen(text), &options, &unit.error)
-        != LATCH_DONE) {
-        fail_msg("%s: %s", text, unit.error.message);
-    }
-    return options;
+    return dsn_parse(&dsn_of_redis, text).redis;
 }
 
 static void discard(redis_options *options)
@@ -20,51 +13,28 @@ static void discard(redis_options *options)
     latch_redis_options_free(unit.engine, options);
 }
 
-static void refuse_with(latch_status status, const char *text, const char *why)
+static void accept(const char *text)
 {
-    redis_options options;
-
-    memset(&options, 0xa5, sizeof(options));
-    memset(&unit.error, 0, sizeof(unit.error));
-    if (latch_redis_options_parse(unit.engine, text, strlen(text), &options, &unit.error)
-        != status) {
-        fail_msg("%s: not refused so", text);
-    }
-    assert_int_equal(unit.error.status, status);
-    assert_int_equal(unit.error.sys_errno, 0);
-    if (strncmp(unit.error.message, "invalid ", 8) != 0
-        || strstr(unit.error.message, why) == NULL) {
-        fail_msg("%s: \"%s\", not \"%s\"", text, unit.error.message, why);
-    }
-    assert_null(options.identity); /* nothing to be freed, and no harm in it */
-    discard(&options);
+    dsn_accept(&dsn_of_redis, text);
 }
 
 static void refuse(const char *text, const char *why)
 {
-    refuse_with(LATCH_ERROR_ARGUMENT, text, why);
+    dsn_refuse(&dsn_of_redis, LATCH_ERROR_ARGUMENT, text, strlen(text), why);
 }
 
 /* What another client than Latch may be able to do. */
 static void leave_to_others(const char *text, const char *why)
 {
-    refuse_with(LATCH_ERROR_UNSUPPORTED, text, why);
-}
-
-static void expect_text(const char *of, const char *text, const char *expected)
-{
-    if ((text == NULL) != (expected == NULL) || (text != NULL && strcmp(text, expected) != 0)) {
-        fail_msg("%s: \"%s\", not \"%s\"", of, text != NULL ? text : "(none)",
-                 expected != NULL ? expected : "(none)");
-    }
+    dsn_refuse(&dsn_of_redis, LATCH_ERROR_UNSUPPORTED, text, strlen(text), why);
 }
 
 static void expect_host(const char *text, const char *host, int port)
 {
     redis_options options = parse(text);
 
-    expect_text(text, options.places[0].host, host);
-    expect_text(text, options.places[0].path, NULL);
+    dsn_expect_text(text, options.places[0].host, host);
+    dsn_expect_text(text, options.places[0].path, NULL);
     assert_int_equal(options.places[0].port, port);
     discard(&options);
 }
@@ -73,9 +43,9 @@ static void expect_socket(const char *text, const char *path)
 {
     redis_options options = parse(text);
 
-    expect_text(text, options.places[0].host, NULL);
-    expect_text(text, options.places[0].path, path);
-    expect_text(text, options.address, path);
+    dsn_expect_text(text, options.places[0].host, NULL);
+    dsn_expect_text(text, options.places[0].path, path);
+    dsn_expect_text(text, options.address, path);
     assert_int_equal(options.places[0].port, 0);
     discard(&options);
 }
@@ -84,7 +54,7 @@ static void expect_address(const char *text, const char *address)
 {
     redis_options options = parse(text);
 
-    expect_text(text, options.address, address);
+    dsn_expect_text(text, options.address, address);
     discard(&options);
 }
 
@@ -92,8 +62,8 @@ static void expect_credentials(const char *text, const char *user, const char *p
 {
     redis_options options = parse(text);
 
-    expect_text(text, options.user, user);
-    expect_text(text, options.password, password);
+    dsn_expect_text(text, options.user, user);
+    dsn_expect_text(text, options.password, password);
     discard(&options);
 }
 
@@ -102,13 +72,6 @@ static void expect_database(const char *text, int database)
     redis_options options = parse(text);
 
     assert_int_equal(options.database, database);
-    discard(&options);
-}
-
-static void expect_accepted(const char *text)
-{
-    redis_options options = parse(text);
-
     discard(&options);
 }
 
@@ -157,10 +120,10 @@ static void what_is_given_is_taken(void **state)
 static void the_scheme_is_redis_or_valkey(void **state)
 {
     (void) state;
-    expect_accepted("redis://h");
-    expect_accepted("valkey:/run/valkey.sock");
-    expect_accepted("rediss://h"); /* test_redis_tls_options.c has more of these */
-    expect_accepted("valkeys://h");
+    accept("redis://h");
+    accept("valkey:/run/valkey.sock");
+    accept("rediss://h"); /* test_redis_tls_options.c has more of these */
+    accept("valkeys://h");
     refuse("Redis://h", "begins with \"redis:\" or \"valkey:\"");
     refuse("http://h", "begins with \"redis:\" or \"valkey:\"");
     refuse("localhost:6379", "begins with \"redis:\" or \"valkey:\"");
@@ -205,7 +168,7 @@ static void the_path_of_a_socket_fits_into_its_address(void **state)
 
     (void) state;
     memset(text + 9, 'x', 106);
-    expect_accepted(text); /* with the slash, 107 */
+    accept(text); /* with the slash, 107 */
     text[9 + 106] = 'x';
     refuse(text, "the path of a socket is no longer than 107 bytes");
     strcat(text, "/1");
@@ -286,7 +249,7 @@ static void several_are_sentinels_of_a_master(void **state)
     for (int at = 0; at < 32; at++) {
         snprintf(many + strlen(many), sizeof(many) - strlen(many), "&host[h%d]", at);
     }
-    expect_accepted(many);
+    accept(many);
     refuse(strcat(many, "&host[i]"), "it names more than 32 servers");
 }
 
@@ -295,10 +258,10 @@ static void expect_logins(const char *text, const char *user, const char *passwo
 {
     redis_options options = parse(text);
 
-    expect_text(text, options.user, user);
-    expect_text(text, options.password, password);
-    expect_text(text, options.sentinel_user, sentinel_user);
-    expect_text(text, options.sentinel_password, sentinel_password);
+    dsn_expect_text(text, options.user, user);
+    dsn_expect_text(text, options.password, password);
+    dsn_expect_text(text, options.sentinel_user, sentinel_user);
+    dsn_expect_text(text, options.sentinel_password, sentinel_password);
     discard(&options);
 }
 
@@ -500,12 +463,11 @@ static void keepalive_is_whole_seconds(void **state)
 static void what_has_no_meaning_here_is_accepted(void **state)
 {
     (void) state;
-    expect_accepted("redis://h?class=Redis&persistent=1&retry_interval=100&lazy=true&failover=none"
-                    "&cluster_command_timeout=1.5&cluster_relay_context[use-cache]=1"
-                    "&cluster_relay_context[a][b]=c&persistent_id=");
-    expect_accepted(
-        "redis://h?cluster=0&redis_cluster=0&sentinel=&sentinel_master&redis_sentinel=");
-    expect_accepted("redis://h?cluster&redis_cluster=&cluster=false&cluster=OFF&cluster=No");
+    accept("redis://h?class=Redis&persistent=1&retry_interval=100&lazy=true&failover=none"
+           "&cluster_command_timeout=1.5&cluster_relay_context[use-cache]=1"
+           "&cluster_relay_context[a][b]=c&persistent_id=");
+    accept("redis://h?cluster=0&redis_cluster=0&sentinel=&sentinel_master&redis_sentinel=");
+    accept("redis://h?cluster&redis_cluster=&cluster=false&cluster=OFF&cluster=No");
     refuse("redis://h?lazy[]=1", "the option \"lazy\" has one value and no brackets");
 }
 
@@ -527,8 +489,8 @@ static void several_are_of_a_cluster(void **state)
     options = parse("redis://h?cluster=1&cluster=0");
     assert_false(options.is_cluster);
     discard(&options);
-    expect_accepted("redis://h?cluster=1&prefix={shop}a{");
-    expect_accepted("redis://h/0?cluster=1&dbindex=0");
+    accept("redis://h?cluster=1&prefix={shop}a{");
+    accept("redis://h/0?cluster=1&dbindex=0");
     refuse("redis://h?cluster=2", "the option \"cluster\" is 0 or 1");
     refuse("redis://h?redis_cluster=maybe", "the option \"redis_cluster\" is 0 or 1");
     refuse("redis://h?sentinel=m&cluster=1", "a cluster has no Sentinels");
@@ -566,16 +528,6 @@ static void an_unknown_option_is_named(void **state)
 
 /* ---- Which connections are the same */
 
-static bool is_same(const char *one, const char *two)
-{
-    redis_options first = parse(one), second = parse(two);
-    bool same = strcmp(first.identity, second.identity) == 0;
-
-    discard(&first);
-    discard(&second);
-    return same;
-}
-
 static void dsns_that_mean_the_same_have_one_identity(void **state)
 {
     static const char *const pairs[][2] = {
@@ -602,11 +554,7 @@ static void dsns_that_mean_the_same_have_one_identity(void **state)
     };
 
     (void) state;
-    for (size_t at = 0; at < sizeof(pairs) / sizeof(*pairs); at++) {
-        if (!is_same(pairs[at][0], pairs[at][1])) {
-            fail_msg("%s is not %s", pairs[at][0], pairs[at][1]);
-        }
-    }
+    dsn_expect_same(&dsn_of_redis, pairs, sizeof(pairs) / sizeof(*pairs));
 }
 
 /* No two of these are the same, also not those that could be if parts were run together. */
@@ -665,13 +613,7 @@ static void dsns_that_mean_different_things_have_different_ones(void **state)
     };
 
     (void) state;
-    for (size_t one = 0; one < sizeof(different) / sizeof(*different); one++) {
-        for (size_t two = 0; two < sizeof(different) / sizeof(*different); two++) {
-            if (is_same(different[one], different[two]) != (one == two)) {
-                fail_msg("%s and %s", different[one], different[two]);
-            }
-        }
-    }
+    dsn_expect_different(&dsn_of_redis, different, sizeof(different) / sizeof(*different));
 }
 
 int main(void)

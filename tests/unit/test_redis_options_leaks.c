@@ -1,31 +1,7 @@
 /* What a DSN for Redis must not leave behind: its password where others read it, and memory. */
-#include "store/redis_options.h"
-#include "unit.h"
-
-#define MARKER "hUnT3r2"
+#include "dsn_options.h"
 
 /* ---- Secrets */
-
-/* Reads it with the marker in place of each "*", and expects a message without the marker. */
-static void expect_secrecy(const char *pattern)
-{
-    char text[400];
-    size_t length = 0;
-    redis_options options;
-
-    for (const char *at = pattern; *at != '\0'; at++) {
-        const char *piece = *at == '*' ? MARKER : (char[]){*at, '\0'};
-
-        memcpy(text + length, piece, strlen(piece) + 1);
-        length += strlen(piece);
-    }
-    if (latch_redis_options_parse(unit.engine, text, length, &options, &unit.error) == LATCH_DONE) {
-        fail_msg("%s: not refused", text);
-    }
-    if (strstr(unit.error.message, MARKER) != NULL) {
-        fail_msg("%s: %s", text, unit.error.message);
-    }
-}
 
 static void no_message_has_a_password_in_it(void **state)
 {
@@ -70,67 +46,22 @@ static void no_message_has_a_password_in_it(void **state)
 
     (void) state;
     for (size_t at = 0; at < sizeof(patterns) / sizeof(*patterns); at++) {
-        expect_secrecy(patterns[at]);
+        dsn_expect_secrecy(&dsn_of_redis, patterns[at]);
     }
-}
-
-static void (*deallocate)(void *context, void *pointer);
-static size_t freed; /* blocks, without the engine's */
-
-/* No block is freed with the marker, or "secret", in it. malloc_usable_size() is no help: the size
- * of a block is remembered. */
-static struct {
-    void *block;
-    size_t size;
-} blocks[32];
-static void *(*allocate)(void *context, size_t size);
-
-static void *remember(void *context, size_t size)
-{
-    void *block = allocate(context, size);
-
-    for (size_t at = 0; at < sizeof(blocks) / sizeof(*blocks); at++) {
-        if (blocks[at].block == NULL) {
-            blocks[at].block = block;
-            blocks[at].size = size;
-            return block;
-        }
-    }
-    fail_msg("more blocks than expected");
-    return block;
-}
-
-static void look_for_marker(void *context, void *pointer)
-{
-    for (size_t at = 0; pointer != NULL && at < sizeof(blocks) / sizeof(*blocks); at++) {
-        if (blocks[at].block == pointer) {
-            assert_null(memmem(pointer, blocks[at].size, MARKER, strlen(MARKER)));
-            blocks[at].block = NULL;
-            freed++;
-        }
-    }
-    deallocate(context, pointer);
 }
 
 static void no_password_stays_in_freed_memory(void **state)
 {
     static const char *const texts[] = {
-        "redis://user:" MARKER "@h/1?prefix=a", "redis://" MARKER ":x@/run/s",
-        "redis://h?auth[]=u&auth[]=" MARKER,    "redis://" MARKER "@h?timeout=x",
-        "redis://h?auth=" MARKER "&x",          "rediss://h?ssl[passphrase]=" MARKER,
-        "redis://h?sentinel=m&auth=" MARKER,
+        "redis://user:" DSN_MARKER "@h/1?prefix=a", "redis://" DSN_MARKER ":x@/run/s",
+        "redis://h?auth[]=u&auth[]=" DSN_MARKER,    "redis://" DSN_MARKER "@h?timeout=x",
+        "redis://h?auth=" DSN_MARKER "&x",          "rediss://h?ssl[passphrase]=" DSN_MARKER,
+        "redis://h?sentinel=m&auth=" DSN_MARKER,
     };
-    latch_env env = unit.env;
-    latch_engine *engine;
+    latch_engine *engine = dsn_begin_watching();
     redis_options options;
 
     (void) state;
-    allocate = env.allocate;
-    deallocate = env.deallocate;
-    env.allocate = remember;
-    env.deallocate = look_for_marker;
-    engine = latch_engine_create(&env, &unit.error);
-    freed = 0;
     for (size_t at = 0; at < sizeof(texts) / sizeof(*texts); at++) {
         if (latch_redis_options_parse(engine, texts[at], strlen(texts[at]), &options, &unit.error)
             == LATCH_DONE) {
@@ -138,8 +69,7 @@ static void no_password_stays_in_freed_memory(void **state)
             latch_redis_options_free(engine, &options); /* nothing happens */
         }
     }
-    assert_true(freed >= 5 + 4 * 5 + 5);
-    latch_engine_destroy(engine);
+    assert_true(dsn_end_watching(engine) >= 5 + 4 * 5 + 5);
 }
 
 /* ---- Memory */
@@ -156,28 +86,7 @@ static void every_allocation_may_fail(void **state)
 
     (void) state;
     for (size_t at = 0; at < sizeof(texts) / sizeof(*texts); at++) {
-        latch_status status = LATCH_ERROR_MEMORY;
-        size_t live = unit.live, number = 0;
-
-        while (status != LATCH_DONE) {
-            redis_options options;
-
-            unit.fail_at = unit.allocations + ++number;
-            status = latch_redis_options_parse(unit.engine, texts[at], strlen(texts[at]), &options,
-                                               &unit.error);
-            unit.fail_at = 0;
-            if (status == LATCH_DONE) {
-                latch_redis_options_free(unit.engine, &options);
-            } else {
-                assert_int_equal(status, LATCH_ERROR_MEMORY);
-                assert_string_equal(unit.error.message, "out of memory");
-                assert_null(options.identity);
-                latch_redis_options_free(unit.engine, &options); /* does no harm */
-            }
-            assert_int_equal(unit.live, live);
-            assert_true(number < 20);
-        }
-        assert_true(number > 4);
+        dsn_expect_survival(&dsn_of_redis, texts[at], 4);
     }
 }
 

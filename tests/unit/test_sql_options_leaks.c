@@ -1,66 +1,19 @@
 /* What DSNs for PostgreSQL and MySQL must not leave behind: a password where others read it, and
  * memory. */
-#include "store/mysql_options.h"
-#include "store/postgresql_options.h"
-#include "unit.h"
+#include "dsn_options.h"
 
-#define MARKER "hUnT3r2"
-
-typedef union server_options {
-    postgresql_options postgresql;
-    mysql_store_options mysql;
-} server_options;
-
-static bool is_mysql(const char *text)
+static const dsn_kind *kind_of(const char *text)
 {
-    return *text == 'm';
-}
-
-static latch_status parse(latch_engine *engine, const char *text, const latch_setting *setting,
-                          server_options *options)
-{
-    latch_store_options given = {.dsn = text,
-                                 .dsn_length = strlen(text),
-                                 .settings = setting,
-                                 .setting_count = setting != NULL};
-
-    return is_mysql(text)
-               ? latch_mysql_options_parse(engine, &given, &options->mysql, &unit.error)
-               : latch_postgresql_options_parse(engine, &given, &options->postgresql, &unit.error);
-}
-
-static void discard(latch_engine *engine, const char *text, server_options *options)
-{
-    if (is_mysql(text)) {
-        latch_mysql_options_free(engine, &options->mysql);
-        assert_null(options->mysql.identity);
-    } else {
-        latch_postgresql_options_free(engine, &options->postgresql);
-        assert_null(options->postgresql.identity);
-    }
+    return *text == 'm' ? &dsn_of_mysql : &dsn_of_postgresql;
 }
 
 /* ---- Secrets */
 
-/* Reads it with the marker in place of each "*", and expects a message without the marker. */
 static void expect_secrecy(const char *pattern, const latch_setting *setting)
 {
-    char text[400];
-    size_t length = 0;
-    server_options options;
-
-    for (const char *at = pattern; *at != '\0'; at++) {
-        const char *piece = *at == '*' ? MARKER : (char[]){*at, '\0'};
-
-        memcpy(text + length, piece, strlen(piece) + 1);
-        length += strlen(piece);
-    }
-    if (parse(unit.engine, text, setting, &options) == LATCH_DONE) {
-        fail_msg("%s: not refused", text);
-    }
-    if (strstr(unit.error.message, MARKER) != NULL) {
-        fail_msg("%s: %s", text, unit.error.message);
-    }
+    dsn_beside = (struct dsn_settings){setting, setting != NULL};
+    dsn_expect_secrecy(kind_of(pattern), pattern);
+    dsn_beside.count = 0;
 }
 
 static void no_message_has_a_password_in_it(void **state)
@@ -189,88 +142,47 @@ static void nor_one_that_comes_beside(void **state)
     (void) state;
     for (size_t at = 0; at < sizeof(texts) / sizeof(*texts); at++) {
         for (size_t name = 0; name < sizeof(names) / sizeof(*names); name++) {
-            expect_secrecy(texts[at], &(latch_setting){names[name], MARKER});
+            expect_secrecy(texts[at], &(latch_setting){names[name], DSN_MARKER});
         }
         if (strchr("xy", texts[at][strlen(texts[at]) - 1]) != NULL) {
-            expect_secrecy(texts[at], &(latch_setting){"password", MARKER});
+            expect_secrecy(texts[at], &(latch_setting){"password", DSN_MARKER});
         }
     }
-}
-
-static void (*deallocate)(void *context, void *pointer);
-static void *(*allocate)(void *context, size_t size);
-static size_t freed; /* blocks, without the engine's */
-
-/* malloc_usable_size() is no help: the size of a block is remembered. */
-static struct {
-    void *block;
-    size_t size;
-} blocks[32];
-
-static void *remember(void *context, size_t size)
-{
-    void *block = allocate(context, size);
-
-    for (size_t at = 0; at < sizeof(blocks) / sizeof(*blocks); at++) {
-        if (blocks[at].block == NULL) {
-            blocks[at].block = block;
-            blocks[at].size = size;
-            return block;
-        }
-    }
-    fail_msg("more blocks than expected");
-    return block;
-}
-
-static void look_for_marker(void *context, void *pointer)
-{
-    for (size_t at = 0; pointer != NULL && at < sizeof(blocks) / sizeof(*blocks); at++) {
-        if (blocks[at].block == pointer) {
-            assert_null(memmem(pointer, blocks[at].size, MARKER, strlen(MARKER)));
-            blocks[at].block = NULL;
-            freed++;
-        }
-    }
-    deallocate(context, pointer);
 }
 
 static void no_password_stays_in_freed_memory(void **state)
 {
     static const char *const texts[] = {
-        "pgsql:user=u;password=" MARKER ";host=h",
-        "pgsql:password='" MARKER "' sslpassword=" MARKER,
-        "postgresql://u:" MARKER "@h/db?digest=sha256",
-        "postgresql://h?password=" MARKER,
-        "postgresql://u:" MARKER "@h?timeout=x",
-        "pgsql:password=" MARKER ";x",
-        "pgsql:password=" MARKER ";x=y",
-        "mysql:user=u;password=" MARKER ";host=h",
-        "mysql://u:" MARKER "@h/db?ssl_mode=required",
-        "mysql://h?password=" MARKER "&timeout=x",
-        "mysql:password=" MARKER ";x",
+        "pgsql:user=u;password=" DSN_MARKER ";host=h",
+        "pgsql:password='" DSN_MARKER "' sslpassword=" DSN_MARKER,
+        "postgresql://u:" DSN_MARKER "@h/db?digest=sha256",
+        "postgresql://h?password=" DSN_MARKER,
+        "postgresql://u:" DSN_MARKER "@h?timeout=x",
+        "pgsql:password=" DSN_MARKER ";x",
+        "pgsql:password=" DSN_MARKER ";x=y",
+        "mysql:user=u;password=" DSN_MARKER ";host=h",
+        "mysql://u:" DSN_MARKER "@h/db?ssl_mode=required",
+        "mysql://h?password=" DSN_MARKER "&timeout=x",
+        "mysql:password=" DSN_MARKER ";x",
     };
-    const latch_setting setting = {"password", "beside" MARKER};
-    latch_env env = unit.env;
-    latch_engine *engine;
-    server_options options;
+    const latch_setting setting = {"password", "beside" DSN_MARKER};
+    latch_engine *engine = dsn_begin_watching();
+    dsn_options options;
 
     (void) state;
-    allocate = env.allocate;
-    deallocate = env.deallocate;
-    env.allocate = remember;
-    env.deallocate = look_for_marker;
-    engine = latch_engine_create(&env, &unit.error);
-    freed = 0;
     for (size_t at = 0; at < 2 * sizeof(texts) / sizeof(*texts); at++) {
-        const char *text = texts[at / 2];
+        const dsn_kind *kind = kind_of(texts[at / 2]);
+        latch_store_options given = {.dsn = texts[at / 2],
+                                     .dsn_length = strlen(texts[at / 2]),
+                                     .settings = &setting,
+                                     .setting_count = at % 2 == 0};
 
-        if (parse(engine, text, at % 2 == 0 ? &setting : NULL, &options) == LATCH_DONE) {
-            discard(engine, text, &options);
-            discard(engine, text, &options); /* nothing happens */
+        if (kind->parse(engine, &given, &options, &unit.error) == LATCH_DONE) {
+            kind->discard(engine, &options);
+            kind->discard(engine, &options); /* nothing happens */
         }
     }
-    assert_true(freed >= 2 * (4 * 6 + 2 * 3 + 5));
-    latch_engine_destroy(engine);
+    assert_true(dsn_end_watching(engine) >= 2 * (4 * 6 + 2 * 3 + 5));
 }
 
 /* ---- Memory */
@@ -286,26 +198,11 @@ static void every_allocation_may_fail(void **state)
     const latch_setting setting = {"user", "me"};
 
     (void) state;
+    dsn_beside = (struct dsn_settings){&setting, 1};
     for (size_t at = 0; at < sizeof(texts) / sizeof(*texts); at++) {
-        latch_status status = LATCH_ERROR_MEMORY;
-        size_t live = unit.live, number = 0;
-
-        while (status != LATCH_DONE) {
-            server_options options;
-
-            unit.fail_at = unit.allocations + ++number;
-            status = parse(unit.engine, texts[at], &setting, &options);
-            unit.fail_at = 0;
-            if (status != LATCH_DONE) {
-                assert_string_equal(unit.error.message, "out of memory");
-                assert_int_equal(status, LATCH_ERROR_MEMORY);
-            }
-            discard(unit.engine, texts[at], &options);
-            assert_int_equal(unit.live, live);
-            assert_true(number < 20);
-        }
-        assert_true(number > 3);
+        dsn_expect_survival(kind_of(texts[at]), texts[at], 3);
     }
+    dsn_beside.count = 0;
 }
 
 int main(void)
