@@ -11,7 +11,6 @@ use Latch\Tests\RedisServer;
 use Latch\Tests\Support\Booking;
 use Latch\Tests\Support\Peer;
 use Latch\Tests\Support\Redis\Client;
-use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use Latch\Tests\Support\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -124,7 +123,7 @@ final class CombinedPeersTest extends TestCase
         $peer = $this->peer($start);
         $ours = new Lock($key = new Key('r'), Client::combine($this->ports()), 100.0, false);
         $ours->acquire();
-        $peer->do('take combined over', 'ours', $this->forThem($start, $key), $this->ports(), 200.0);
+        $peer->do('take combined over', 'ours', $peer->pack($key), $this->ports(), 200.0);
 
         self::assertTrue($peer->do('call', 'ours', 'isAcquired'));
         self::assertFalse($peer->do('call', 'theirs', 'acquire'));
@@ -144,7 +143,7 @@ final class CombinedPeersTest extends TestCase
     {
         $peer = $this->peer($start);
         self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-        $key = $this->fromThem($start, $peer->do('hand over', 'theirs'));
+        $key = $peer->unpack($peer->do('hand over', 'theirs'));
         $lock = new Lock($key, Client::combine($this->ports()), 200.0, false);
 
         self::assertTrue($lock->isAcquired());
@@ -229,39 +228,5 @@ final class CombinedPeersTest extends TestCase
         $peer->do('combined', 'theirs', 'r', $this->ports(), 100.0);
 
         return $peer;
-    }
-
-    /** Under Latch's names a key is Latch's: between the two, its class is the only difference. */
-    private function forThem(\Closure $start, Key $key): string
-    {
-        return base64_encode($this->renamed($start, serialize($key), Subject::LATCH, Subject::SYMFONY));
-    }
-
-    private function fromThem(\Closure $start, string $text): Key
-    {
-        $text = $this->renamed($start, (string) base64_decode($text, true), Subject::SYMFONY, Subject::LATCH);
-        $key = unserialize($text);
-        self::assertInstanceOf(Key::class, $key);
-
-        return $key;
-    }
-
-    private function renamed(\Closure $start, string $text, string $from, string $to): string
-    {
-        $isOwn = (new \ReflectionFunction($start))->getName() === 'own';
-        if ($isOwn || Subject::mode() !== 'latch') {
-            return $text;
-        }
-        // Older releases have it in the names of its properties, too.
-        return (string) preg_replace_callback(
-            '/([Os]):\d+:"(\0?)' . preg_quote($from . 'Key', '/') . '(\0\w+|)"/',
-            static fn (array $match): string => sprintf(
-                '%s:%d:"%s"',
-                $match[1],
-                \strlen($class = $match[2] . $to . 'Key' . $match[3]),
-                $class,
-            ),
-            $text,
-        );
     }
 }

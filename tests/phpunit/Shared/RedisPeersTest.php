@@ -12,7 +12,6 @@ use Latch\Tests\Support\Booking;
 use Latch\Tests\Support\Peer;
 use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Redis\Servers;
-use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -224,7 +223,7 @@ class RedisPeersTest extends TestCase
         $key = new Key('r');
         $ours = new Lock($key, Client::store($this->place), 100.0, false);
         $ours->acquire();
-        $peer->do('take over', 'ours', $this->forThem($start, $key), $this->place, 200.0, 300.0, $client);
+        $peer->do('take over', 'ours', $peer->pack($key), $this->place, 200.0, 300.0, $client);
 
         self::assertTrue($peer->do('call', 'ours', 'isAcquired'));
         self::assertFalse($peer->do('call', 'theirs', 'acquire'));
@@ -248,7 +247,7 @@ class RedisPeersTest extends TestCase
     {
         $peer = $this->peer($start, $client);
         $peer->do('call', 'theirs', 'acquire');
-        $key = $this->fromThem($start, $peer->do('hand over', 'theirs'));
+        $key = $peer->unpack($peer->do('hand over', 'theirs'));
         $lock = new Lock($key, Client::store($this->place), 200.0, false);
 
         self::assertTrue($lock->isAcquired());
@@ -300,39 +299,5 @@ class RedisPeersTest extends TestCase
         $peer->do('redis', 'theirs', $resource, $this->place, null, 300.0, $client);
 
         return $peer;
-    }
-
-    /** Under Latch's names a key is Latch's: between the two, its class is the only difference. */
-    private function forThem(\Closure $start, Key $key): string
-    {
-        return base64_encode($this->renamed($start, serialize($key), Subject::LATCH, Subject::SYMFONY));
-    }
-
-    private function fromThem(\Closure $start, string $text): Key
-    {
-        $text = $this->renamed($start, (string) base64_decode($text, true), Subject::SYMFONY, Subject::LATCH);
-        $key = unserialize($text);
-        self::assertInstanceOf(Key::class, $key);
-
-        return $key;
-    }
-
-    private function renamed(\Closure $start, string $text, string $from, string $to): string
-    {
-        $isOwn = (new \ReflectionFunction($start))->getName() === 'own';
-        if ($isOwn || Subject::mode() !== 'latch') {
-            return $text;
-        }
-        // Older releases have it in the names of its properties, too.
-        return (string) preg_replace_callback(
-            '/([Os]):\d+:"(\0?)' . preg_quote($from . 'Key', '/') . '(\0\w+|)"/',
-            static fn (array $match): string => sprintf(
-                '%s:%d:"%s"',
-                $match[1],
-                \strlen($class = $match[2] . $to . 'Key' . $match[3]),
-                $class,
-            ),
-            $text,
-        );
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Support;
 
+use Latch\Key;
+
 /**
  * Another process with locks, driven through pipes; see peer/locks.php.
  */
@@ -26,8 +28,12 @@ final class Peer
     /**
      * @param list<string> $options for PHP
      */
-    private function __construct(array $options, string $autoload, string $directory)
-    {
+    private function __construct(
+        array $options,
+        string $autoload,
+        string $directory,
+        private readonly bool $isOwn = false,
+    ) {
         $command = [...self::php($options), __DIR__ . '/../peer/locks.php', $autoload, $directory];
         $process = proc_open($command, [['pipe', 'r'], ['pipe', 'w']], $this->pipes);
         if ($process === false) {
@@ -39,7 +45,7 @@ final class Peer
     /** A process in the mode of this one. */
     public static function own(string $directory): self
     {
-        return new self(self::extension(), __DIR__ . '/../autoload.php', $directory);
+        return new self(self::extension(), __DIR__ . '/../autoload.php', $directory, true);
     }
 
     /** A process on the newest pure PHP Symfony. */
@@ -158,6 +164,36 @@ final class Peer
         return \array_key_exists('thrown', $answer)
             ? throw new \RuntimeException($answer['thrown'])
             : $answer['returned'];
+    }
+
+    /** A key, for the peer to take over: under Latch's names its class is the only difference to Symfony's. */
+    public function pack(Key $key): string
+    {
+        return base64_encode($this->renamed(serialize($key), Subject::LATCH, Subject::SYMFONY));
+    }
+
+    /** The key that the peer hands over. */
+    public function unpack(string $packed): Key
+    {
+        return unserialize($this->renamed((string) base64_decode($packed, true), Subject::SYMFONY, Subject::LATCH));
+    }
+
+    private function renamed(string $text, string $from, string $to): string
+    {
+        if ($this->isOwn || Subject::mode() !== 'latch') {
+            return $text;
+        }
+        // Older releases have it in the names of its properties, too.
+        return (string) preg_replace_callback(
+            '/([Os]):\d+:"(\0?)' . preg_quote($from . 'Key', '/') . '(\0\w+|)"/',
+            static fn (array $match): string => sprintf(
+                '%s:%d:"%s"',
+                $match[1],
+                \strlen($class = $match[2] . $to . 'Key' . $match[3]),
+                $class,
+            ),
+            $text,
+        );
     }
 
     public function pid(): int
