@@ -182,12 +182,16 @@ static latch_status identify(redis_tls *tls, latch_error *error)
     if (SSL_CTX_use_PrivateKey_file(tls->context, key, SSL_FILETYPE_PEM) != 1) {
         return latch_fail(error, LATCH_ERROR_STORE, 0,
                           "the private key in \"" SHOWN_PATH "\" (the option \"%s\") cannot be "
-                          "used: %s; one that is encrypted needs \"%s\"",
+                          "used: %s; %s \"%s\"",
                           key,
                           latch_redis_tls_name(tls->settings.texts[REDIS_TLS_LOCAL_PK] != NULL
                                                    ? REDIS_TLS_LOCAL_PK
                                                    : REDIS_TLS_LOCAL_CERT),
-                          reason(), latch_redis_tls_name(REDIS_TLS_PASSPHRASE));
+                          reason(),
+                          tls->settings.texts[REDIS_TLS_PASSPHRASE] != NULL
+                              ? "its passphrase may be another than"
+                              : "one that is encrypted needs",
+                          latch_redis_tls_name(REDIS_TLS_PASSPHRASE));
     }
     return LATCH_DONE;
 }

@@ -12,7 +12,7 @@ run_phpt() {
     local directory=$LATCH_WORK/$STAGE log=$LATCH_WORK/log/$STAGE.log
     local status=0 passed failed skipped
     rm -rf "$directory"
-    latch_copy "$directory" tests/phpt tests/utils bin completion
+    latch_copy "$directory" tests/phpt tests/utils bin completion docs/redis.md src/store/redis
     latch_beside_php phpt.sh run_tests "$directory" "${LATCH_PHPT:-tests/phpt}" "$@" \
         > "$log" 2>&1 < /dev/null || status=$?
 

@@ -100,7 +100,7 @@ echo "done\n";
 --EXPECTF--
 no certificate: the server demands a certificate of ours, which "ssl[local_cert]" names.
 no passphrase: the private key in "client-locked.key" (the option "ssl[local_pk]") cannot be used: %s; one that is encrypted needs "ssl[passphrase]".
-wrong passphrase: the private key in "client-locked.key" (the option "ssl[local_pk]") cannot be used: %s; one that is encrypted needs "ssl[passphrase]".
+wrong passphrase: the private key in "client-locked.key" (the option "ssl[local_pk]") cannot be used: %s; its passphrase may be another than "ssl[passphrase]".
 wrong CA: the server's certificate cannot be trusted: %s; name the file with the certificate of its CA by "ssl[cafile]".
 wrong name: the server's certificate is not for "redis.example"; if it is the right server, give the name in its certificate by "ssl[peer_name]".
 no file: the option "ssl[cafile]" names "/nowhere", which is not usable: No such file or directory.
