@@ -266,7 +266,7 @@ static latch_status take_error(inquiry *all, latch_op *op, const char *text, int
 /* The servers that have locks come one after the other. False: that was the last one. */
 static bool go_to_next_server(inquiry *all)
 {
-    redis_node *node = all->store->cluster == NULL ? NULL : all->is_mapped ? all->route.node : NULL;
+    redis_node *node = all->is_mapped ? all->route.node : NULL;
 
     if (all->store->cluster == NULL) {
         return false;

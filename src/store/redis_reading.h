@@ -8,7 +8,7 @@
 
 #define REDIS_DSN_ERROR "invalid Redis DSN: "
 
-#define REDIS_PLACES_MAX 32
+#define REDIS_PLACES_MAX 32 /* for each of them redis_sentinel.c has a bit */
 
 /* What is being read. The texts are the DSN's. */
 typedef struct redis_reading {
