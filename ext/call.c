@@ -153,7 +153,7 @@ latch_status php_latch_end_calls(latch_status status)
     if (aside.bailed_out) {
         zend_bailout();
     }
-    if (!LATCH_FAILED(status)) {
+    if (!latch_failed(status)) {
         /* Nobody is told of it; and it holds on to whatever was passed to its callers: locks, too.
          */
         php_latch_forget_client_failure();

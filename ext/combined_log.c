@@ -84,7 +84,7 @@ static void collect_answers(const log_subject *subject, member_answer *answers)
             answer->exception = answer->release_exception;
             answer->release_exception = NULL;
         }
-        if (answer->exception == NULL && LATCH_FAILED(vote.status)) {
+        if (answer->exception == NULL && latch_failed(vote.status)) {
             answer->exception =
                 php_latch_outcome_of_status(vote.status, vote.error,
                                             php_latch_lease_resource(subject->lease))
@@ -202,7 +202,7 @@ static void log_answers(const log_subject *subject, const member_answer *answers
     for (size_t at = 0; at < combination_of(subject)->count; at++) {
         const member_answer *answer = &answers[at];
 
-        if (LATCH_WANTS(answer->status) || answer->status == LATCH_INTERRUPTED) {
+        if (latch_wants(answer->status) || answer->status == LATCH_INTERRUPTED) {
             continue; /* nobody has waited for it */
         }
         log_within(subject, at, answer);

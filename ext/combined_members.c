@@ -107,7 +107,7 @@ static latch_status run(void *context, latch_lease *lease, const latch_request *
     if (thrown != NULL || LATCH_G(aside).bailed_out) {
         return refuse(error, "the script is to end, or an error was thrown");
     }
-    return LATCH_FAILED(call.outcome.status) ? refuse(error, "the store has thrown an exception")
+    return latch_failed(call.outcome.status) ? refuse(error, "the store has thrown an exception")
                                              : call.outcome.status;
 }
 

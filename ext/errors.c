@@ -50,7 +50,7 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
     const char *before = "Failed to store the \"", *hint = "";
     char after[sizeof(error->message) + 128];
 
-    if (!LATCH_FAILED(status)) {
+    if (!latch_failed(status)) {
         return outcome;
     }
     switch (status) {

@@ -164,7 +164,7 @@ static void inspect(zend_object *store, zend_string *resource, latch_op_kind kin
     if (bailed_out) {
         zend_bailout();
     }
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         fail(kind, resource, &error);
     }
 }
@@ -242,7 +242,7 @@ static void evict(zend_object *store, zend_string *resource, zend_string *identi
     latch_lease_init(&lease, backend->store, ZSTR_VAL(resource), ZSTR_LEN(resource));
     status = php_latch_run(&lease, &request, &error);
     latch_lease_drop(&lease);
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         fail(LATCH_EVICT, resource, &error);
     }
     RETVAL_LONG((zend_long) count);

@@ -245,7 +245,7 @@ latch_status php_latch_lock_keep(php_latch_lock *lock, php_latch_lease *lease, l
     if (by_setting || is_asked_for(keeping)) {
         join(keeping, lease);
         status = tell_engine(keeping->kept, error);
-        if (!LATCH_FAILED(status) || keeping->renews) {
+        if (!latch_failed(status) || keeping->renews) {
             return status;
         }
         /* Nobody has insisted on renewal: what cannot be renewed goes on without. */
@@ -416,10 +416,10 @@ static bool begin(php_latch_lock *lock, bool renews)
     }
     join(lock->keeping, lease);
     status = tell_engine(lock->keeping->kept, &error);
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         throw_refusal(lock, renews, status, error.message);
     }
-    return !LATCH_FAILED(status);
+    return !latch_failed(status);
 }
 
 /* Back to what the Lock wanted before. */

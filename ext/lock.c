@@ -106,7 +106,7 @@ static void refresh(php_latch_lock *lock, double ttl)
             php_latch_throw_outcome(&outcome);
         }
         php_latch_forget_outcome(&outcome);
-    } else if (LATCH_FAILED(outcome.status)) {
+    } else if (latch_failed(outcome.status)) {
         throw_wrapped(lock, &outcome, "Failed to define an expiration for the \"{resource}\" lock.",
                       "Failed to define an expiration for the \"", "\" lock.");
     }
@@ -170,7 +170,7 @@ static latch_status acquire(php_latch_lock *lock, latch_op_kind kind, bool block
             php_latch_throw_outcome(&outcome);
         }
         php_latch_forget_outcome(&outcome);
-    } else if (LATCH_FAILED(outcome.status)) {
+    } else if (latch_failed(outcome.status)) {
         throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" lock.",
                       "Failed to acquire the \"", "\" lock.");
     }

@@ -207,7 +207,7 @@ static void release_in_destructor(php_latch_lock *lock)
     status = release_quietly(lock, &error);
     if (status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
-    } else if (LATCH_FAILED(status)) {
+    } else if (latch_failed(status)) {
         LATCH_G(failed_release) =
             php_latch_outcome_of_status(status, &error, php_latch_key_resource(lock->key));
         LATCH_G(failed_lock) = lock;

@@ -44,7 +44,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     if (takes) {
         lease->lease.inherit = !lock->auto_release;
         status = php_latch_lock_keep(lock, lease, &error);
-        if (LATCH_FAILED(status)) {
+        if (latch_failed(status)) {
             return php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
         }
     }

@@ -352,7 +352,7 @@ static void throw_status(latch_op_kind kind, latch_status status, const latch_er
     bool is_probe = kind == LATCH_PROBE;
     php_latch_outcome outcome;
 
-    if (is_probe && !LATCH_FAILED(status)) {
+    if (is_probe && !latch_failed(status)) {
         return;
     }
     if (lease->parts != NULL && status == LATCH_CONFLICT && php_latch_key_is_expired(key)) {

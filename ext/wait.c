@@ -128,7 +128,7 @@ static latch_status give_up(latch_op *op)
     latch_status status = latch_op_cancel(op, php_latch_now_ns());
     readiness ready;
 
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         find_readiness(&ready, op, status);
         sleep_slice(&ready, op->wake_ns, false);
         status = latch_op_cancel(op, php_latch_now_ns());
@@ -143,7 +143,7 @@ static latch_status wait_for(latch_op *op, latch_status status)
     interrupt_outcome outcome = GO_ON;
     readiness ready;
 
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         if (!waits && op->waiting) {
             waits = true;
             begun_ns = php_latch_now_ns();
@@ -178,7 +178,7 @@ static void take_back(latch_lease *lease)
     latch_error error;
     latch_op op;
 
-    if (LATCH_WANTS(latch_op_begin(&op, lease, &release, &error))) {
+    if (latch_wants(latch_op_begin(&op, lease, &release, &error))) {
         give_up(&op); /* a release is carried out to its end */
     }
 }
@@ -190,7 +190,7 @@ latch_status php_latch_run(latch_lease *lease, const latch_request *request, lat
 
     php_latch_forget_client_failure();
     status = latch_op_begin(&op, lease, request, error);
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         status = wait_for(&op, status);
     }
     if (status == LATCH_DONE && php_latch_is_put_aside() && op.mode_before == LATCH_FREE

@@ -42,8 +42,16 @@ typedef enum latch_status {
     LATCH_ERROR_BUSY,        /* Another operation is in flight on the same lease. */
 } latch_status;
 
-#define LATCH_WANTS(status) ((status) == LATCH_WANT_IO || (status) == LATCH_WANT_TIMER)
-#define LATCH_FAILED(status) ((status) >= LATCH_ERROR_MEMORY)
+/* Is the request still on its way? */
+static inline bool latch_wants(latch_status status)
+{
+    return status == LATCH_WANT_IO || status == LATCH_WANT_TIMER;
+}
+
+static inline bool latch_failed(latch_status status)
+{
+    return status >= LATCH_ERROR_MEMORY;
+}
 
 /* Owned by the caller; written only when a call fails. The message names no credential. */
 typedef struct latch_error {

@@ -105,7 +105,7 @@ static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
         op->state = NULL;
         status = want_poll(op, now_ns);
     }
-    if (!LATCH_WANTS(status)) {
+    if (!latch_wants(status)) {
         return end(op, status);
     }
     if (op->wake_ns > op->request.deadline_ns) {
@@ -198,7 +198,7 @@ static latch_status end_left(latch_op *op, int64_t now_ns)
     if (status == LATCH_ERROR_STORE && now_ns - left->op.sent_ns >= LATCH_SILENCE_NS) {
         latch_note_silence(&lease->store->silence, left->op.sent_ns, now_ns);
     }
-    if (LATCH_WANTS(status) && op->request.kind != LATCH_RELEASE) {
+    if (latch_wants(status) && op->request.kind != LATCH_RELEASE) {
         op->fd = left->op.fd;
         op->events = left->op.events;
         op->wake_ns = left->op.wake_ns < op->request.deadline_ns ? left->op.wake_ns
@@ -257,7 +257,7 @@ static latch_status start(latch_op *op, int64_t now_ns)
     if (lease->left != NULL) {
         latch_status status = end_left(op, now_ns);
 
-        op->behind = LATCH_WANTS(status);
+        op->behind = latch_wants(status);
         if (op->behind) {
             if (op->wake_ns > op->request.deadline_ns) {
                 op->wake_ns = op->request.deadline_ns;
@@ -331,7 +331,7 @@ static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
         op->request.detach = op->request.kind == LATCH_RELEASE;
         status = attempt(op, now_ns);
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         return status;
     }
     status = end(op, status);
@@ -352,7 +352,7 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
     if (op->cancelled) {
         return undo(op, status, now_ns);
     }
-    if (LATCH_WANTS(status) && now_ns >= op->request.deadline_ns) {
+    if (latch_wants(status) && now_ns >= op->request.deadline_ns) {
         /* The wait is over. A grant that came at the last moment counts: it is held. */
         op->request.wait = false;
         op->request.deadline_ns = LATCH_NEVER;

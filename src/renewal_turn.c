@@ -126,7 +126,7 @@ static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
         fd = renewal->op.fd;
         sent_ns = renewal->op.sent_ns;
         renewal->status = latch_op_step(&renewal->op, now_ns);
-        if (LATCH_WANTS(renewal->status)) {
+        if (latch_wants(renewal->status)) {
             /* Answers come in order: behind one that has none there is none on that connection. */
             bool is_as_before = renewal->status == LATCH_WANT_IO && renewal->op.fd == fd
                                 && renewal->op.sent_ns == sent_ns;
@@ -140,7 +140,7 @@ static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
         } else {
             latch_link_remove(&renewal->flight);
             latch_link_append(ended, &renewal->flight);
-            has_failed |= LATCH_FAILED(renewal->status);
+            has_failed |= latch_failed(renewal->status);
         }
     }
     return has_failed;
@@ -268,7 +268,7 @@ static void begin(latch_renewal *renewal)
         .patience_ms = patience_ms > LEAST_PATIENCE_MS ? patience_ms : LEAST_PATIENCE_MS,
     };
 
-    if (!LATCH_FAILED(renewal->status)) {
+    if (!latch_failed(renewal->status)) {
         renewal->status =
             latch_op_begin(&renewal->op, renewal->twin_lease, &request, &renewal->error);
     }
@@ -283,7 +283,7 @@ static void begin_all(latch_twin *twin, latch_link *ended)
 
         latch_link_remove(&renewal->flight);
         begin(renewal);
-        latch_link_append(LATCH_WANTS(renewal->status) ? &twin->flight : ended, &renewal->flight);
+        latch_link_append(latch_wants(renewal->status) ? &twin->flight : ended, &renewal->flight);
     }
     gather(twin, false);
     twin->is_due = false;

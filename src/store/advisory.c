@@ -427,10 +427,10 @@ static latch_status advance(latch_op *op, int64_t now_ns)
             latch_advisory_session_cancel(session, now_ns);
         }
         status = latch_advisory_session_drive(session, hold, op, now_ns);
-        if (LATCH_WANTS(status)) {
+        if (latch_wants(status)) {
             return await(op, status);
         }
-        status = LATCH_FAILED(status) ? do_without(op, status, now_ns) : conclude(op, now_ns);
+        status = latch_failed(status) ? do_without(op, status, now_ns) : conclude(op, now_ns);
     }
     return status;
 }
@@ -442,7 +442,7 @@ static latch_status advisory_step(latch_op *op, int64_t now_ns)
     latch_status status = advance(op, now_ns);
 
     /* Whether it would have to wait was not known when it was sent. */
-    op->waiting = op->waiting || (was_sent && LATCH_WANTS(status));
+    op->waiting = op->waiting || (was_sent && latch_wants(status));
     return status;
 }
 

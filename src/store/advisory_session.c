@@ -304,7 +304,7 @@ static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_
         }
     }
     op->error = error;
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         lose(session, ADVISORY_LOST, "its wait could not be cancelled");
         return LATCH_DONE;
     }
@@ -334,7 +334,7 @@ static latch_status connect(advisory_session *session, latch_op *op, int64_t now
     } else {
         status = session->driver->connect(session, op, now_ns);
     }
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         disconnect(session);
     } else if (status == LATCH_DONE) {
         session->stage = ADVISORY_CONNECTED;
@@ -450,7 +450,7 @@ latch_status latch_advisory_session_drive(advisory_session *session, advisory_ho
 
     while (hold->is_queued || session->cancel == ADVISORY_CANCEL_SENT) {
         status = advance(session, op, now_ns);
-        if (LATCH_FAILED(status) && hold->is_queued) {
+        if (latch_failed(status) && hold->is_queued) {
             latch_advisory_session_take_back(session, hold);
         }
         if (status != LATCH_DONE) {

@@ -189,7 +189,7 @@ static latch_status begin_at(combined_member *member, const latch_request *reque
     latch_status status = latch_op_begin(&member->op, member->lease, request, &member->error);
 
     member->asked_ns = now_ns;
-    member->in_flight = LATCH_WANTS(status);
+    member->in_flight = latch_wants(status);
     member->wish = status;
     return status;
 }
@@ -230,7 +230,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
     if (member->in_flight && request.detach && latch_op_leave(&member->op)) {
         status = LATCH_DONE; /* it is the store's to send as soon as it can be */
     }
-    if (!LATCH_WANTS(status)) {
+    if (!latch_wants(status)) {
         note_answer(op, member, status, latch_engine_now_ns(op->lease->store->engine));
     }
 }
@@ -284,7 +284,7 @@ static bool want(latch_op *op, latch_status *status)
 static void call_off(combined_member *member, int64_t now_ns)
 {
     member->wish = latch_op_cancel(&member->op, now_ns);
-    member->in_flight = LATCH_WANTS(member->wish);
+    member->in_flight = latch_wants(member->wish);
     member->status = member->wish == LATCH_CONFLICT ? LATCH_INTERRUPTED : member->wish;
 }
 
@@ -418,7 +418,7 @@ static latch_status explain(const latch_op *op)
     {
         if (member->status == LATCH_CONFLICT || member->status == LATCH_ERROR_LOST) {
             refusals += member->weight;
-        } else if (LATCH_FAILED(member->status)) {
+        } else if (latch_failed(member->status)) {
             silent = member;
         }
     }
@@ -526,7 +526,7 @@ static latch_status combined_step(latch_op *op, int64_t now_ns)
             continue;
         }
         member->wish = latch_op_step(&member->op, now_ns);
-        member->in_flight = LATCH_WANTS(member->wish);
+        member->in_flight = latch_wants(member->wish);
         if (!member->in_flight && !hold->gives_back) {
             note_answer(op, member, member->wish, now_ns);
         }

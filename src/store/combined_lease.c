@@ -81,7 +81,7 @@ latch_vote latch_lease_vote(const latch_lease *lease, size_t index)
             member = &hold->members[at];
         }
     }
-    return (latch_vote){member->status, LATCH_FAILED(member->status) ? &member->error : NULL};
+    return (latch_vote){member->status, latch_failed(member->status) ? &member->error : NULL};
 }
 
 size_t latch_combined_count_held(const combined_store *store, combined_hold *hold, int64_t now_ns)
@@ -140,7 +140,7 @@ void latch_combined_follow(latch_lease *lease, int64_t deadline_ns)
  */
 static int64_t member_deadline(const combined_member *member)
 {
-    if (LATCH_WANTS(member->status) && member->op.request.kind != LATCH_PROBE) {
+    if (latch_wants(member->status) && member->op.request.kind != LATCH_PROBE) {
         return latch_store_deadline(member->lease->store, member->asked_ns,
                                     member->op.request.ttl_ms);
     }

@@ -221,7 +221,7 @@ static latch_status conflict(latch_op *op, flock_file *file)
         return stay_as_before(op, file, LATCH_CONFLICT);
     }
     status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         return fail_file(op, file, status);
     }
     if (op->request.deadline_ns == LATCH_NEVER && is_own_deadlock(op, file)) {
@@ -275,7 +275,7 @@ static latch_status acquire(latch_op *op)
         if (status == LATCH_DONE) {
             return hold(op, file);
         }
-        if (LATCH_FAILED(status)) {
+        if (latch_failed(status)) {
             return fail_file(op, file, status);
         }
         if (lease->state == file) {
@@ -363,7 +363,7 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
             if (status == LATCH_DONE) {
                 return hold(op, file);
             }
-            if (LATCH_FAILED(status)) {
+            if (latch_failed(status)) {
                 return fail_file(op, file, status);
             }
             break; /* locked a removed file */

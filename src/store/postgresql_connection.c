@@ -250,7 +250,7 @@ static latch_status resolve(postgresql_session *session, latch_op *op, int64_t n
     if (status == LATCH_DONE) {
         session->stage = POSTGRESQL_CONNECTING;
     }
-    return LATCH_FAILED(status) && !is_last(session)
+    return latch_failed(status) && !is_last(session)
                ? go_on(session, op, now_ns, op->error->message)
                : status;
 }

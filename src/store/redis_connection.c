@@ -303,7 +303,7 @@ static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_
         return LATCH_WANT_TIMER;
     }
     status = latch_redis_sentinel_find(sentinel, op, connection->deadline_ns, now_ns);
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         latch_redis_close(connection);
     }
     if (status != LATCH_DONE) {
@@ -490,7 +490,7 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
                 break;
         }
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         wake_to_look(connection, op);
     }
     return status;
@@ -512,12 +512,12 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
     if (connection->stage == REDIS_READY) {
         return LATCH_DONE;
     }
-    if (connection->is_gathering && LATCH_FAILED(connection->failure.status)) {
+    if (connection->is_gathering && latch_failed(connection->failure.status)) {
         *op->error = connection->failure;
         return op->error->status;
     }
     status = make_ready(connection, op, now_ns);
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         connection->failure = *op->error;
     }
     return status;

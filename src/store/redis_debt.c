@@ -145,7 +145,7 @@ static bool is_within_reach(redis_node *node, int64_t now_ns)
 
     if (node->connection.stage != REDIS_READY && node->store->cluster != NULL
         && !node->member.is_away
-        && LATCH_FAILED(latch_redis_connect(&node->connection, &nobody, now_ns))) {
+        && latch_failed(latch_redis_connect(&node->connection, &nobody, now_ns))) {
         latch_redis_note_trouble(node);
     }
     return node->connection.stage == REDIS_READY;
@@ -221,7 +221,7 @@ static void settle_with_server(redis_store *store, int64_t now_ns, int64_t end_n
 
         op.wake_ns = LATCH_NEVER;
         status = latch_redis_connect(connection, &op, now_ns);
-        if (LATCH_FAILED(status)) {
+        if (latch_failed(status)) {
             return;
         }
         if (status == LATCH_DONE && now_ns >= next_ns) {

@@ -545,10 +545,10 @@ latch_status latch_redis_inquire(latch_op *op, int64_t now_ns)
             status = read_answers(all, op, now_ns);
         }
     } while (status == REDIS_AGAIN);
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         return status;
     }
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         latch_redis_note_silence(op, all->route.node, now_ns);
     }
     if (status == LATCH_DONE && op->request.kind != LATCH_EVICT) {

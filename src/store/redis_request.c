@@ -100,10 +100,10 @@ static latch_status reach(latch_op *op, int64_t now_ns)
     latch_status status = latch_redis_reach(latch_redis_store_of(op), &hold->route, lease->resource,
                                             lease->resource_length, op, now_ns);
 
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         op->attempts |= REDIS_TROUBLE;
     }
-    if (LATCH_FAILED(status) && latch_redis_is_avoided(op, hold->route.node)
+    if (latch_failed(status) && latch_redis_is_avoided(op, hold->route.node)
         && op->request.kind == LATCH_RELEASE && (op->attempts & REDIS_SENT) == 0
         && !latch_redis_owe_release(op, now_ns)) {
         return latch_fail_memory(op->error);
@@ -253,11 +253,11 @@ latch_status latch_redis_advance(latch_op *op, int64_t now_ns)
     if ((op->attempts & REDIS_TROUBLE) != 0 && latch_redis_outlives(op, now_ns)) {
         return LATCH_WANT_TIMER;
     }
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         latch_redis_note_silence(op, latch_redis_node_of(op), now_ns);
     }
-    if (!LATCH_WANTS(status) && op->lease->state != NULL) {
-        if (LATCH_FAILED(status)
+    if (!latch_wants(status) && op->lease->state != NULL) {
+        if (latch_failed(status)
             || (status == LATCH_CONFLICT && latch_redis_is_queued(op->lease))) {
             latch_redis_make_good(op, now_ns);
         }
@@ -280,7 +280,7 @@ latch_status latch_redis_detach(latch_op *op, int64_t now_ns)
     status = reach(op, now_ns);
     if (status == LATCH_DONE) {
         latch_redis_pay(store, NULL, now_ns);
-    } else if (LATCH_FAILED(status)) {
+    } else if (latch_failed(status)) {
         latch_redis_note_silence(op, latch_redis_node_of(op), now_ns);
     }
     if (status == LATCH_DONE && latch_redis_has_object(store)) {

@@ -158,14 +158,14 @@ static latch_status approach(redis_route *route, latch_op *op, int64_t now_ns)
         latch_redis_ask_for_slots(node, now_ns);
         return LATCH_DONE;
     }
-    if (LATCH_WANTS(status) && route->leave_ns == 0) {
+    if (latch_wants(status) && route->leave_ns == 0) {
         route->leave_ns = leave_ns(route, op, now_ns);
     }
-    if (LATCH_WANTS(status) && now_ns < route->leave_ns) {
+    if (latch_wants(status) && now_ns < route->leave_ns) {
         op->wake_ns = op->wake_ns < route->leave_ns ? op->wake_ns : route->leave_ns;
         return status;
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         bool is_silent = now_ns - node->connection.begun_ns >= LATCH_SILENCE_NS;
 
         status = latch_redis_fail_to_connect(&node->connection, op, is_silent ? ETIMEDOUT : 0,
@@ -196,7 +196,7 @@ latch_status latch_redis_reach(redis_store *store, redis_route *route, const cha
         }
         status = approach(route, op, now_ns);
     } while (status == REDIS_AGAIN);
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         latch_redis_start_over(route); /* who waits tries it once more, with all of its time */
     }
     return status;

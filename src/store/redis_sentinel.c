@@ -365,10 +365,10 @@ static latch_status ask(redis_sentinel *sentinel, latch_op *op, int64_t deadline
     if (status == LATCH_DONE) {
         status = await_answer(sentinel, op);
     }
-    if (LATCH_WANTS(status) && is_late) {
+    if (latch_wants(status) && is_late) {
         status = fail(sentinel, op, "did not answer in time");
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         return status;
     }
     sentinel->is_asking = false;
@@ -429,7 +429,7 @@ static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t dea
 
     do {
         status = ask_in_peace(sentinel, op, deadline_ns, now_ns);
-        if (LATCH_WANTS(status)) {
+        if (latch_wants(status)) {
             return status;
         }
         sentinel->ask_ns = now_ns + ASK_AGAIN_NS;

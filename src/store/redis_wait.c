@@ -122,17 +122,17 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     if (is_queued && !latch_redis_is_subscribed(subscription)) {
         latch_redis_wait_fails_since(op, now_ns);
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
         return status;
     }
-    if (LATCH_FAILED(status) && is_queued && subscription->node != NULL) {
+    if (latch_failed(status) && is_queued && subscription->node != NULL) {
         /* In a cluster another server may have its lock now: the request finds that out. */
         latch_redis_note_trouble(subscription->node);
         wait_of(op)->manner = REDIS_CHECK;
         return LATCH_DONE;
     }
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         if (latch_redis_outlives(op, now_ns)) {
             return LATCH_WANT_TIMER;
         }

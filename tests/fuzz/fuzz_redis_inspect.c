@@ -171,7 +171,7 @@ static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, co
 
     latch_lease_init(&lease, store, kind == LATCH_LIST ? "" : "r", kind == LATCH_LIST ? 0 : 1);
     status = latch_op_begin(&op, &lease, &request, error);
-    for (size_t round = 0; LATCH_WANTS(status); round++) {
+    for (size_t round = 0; latch_wants(status); round++) {
         EXPECT(round < ROUNDS_MAX);
         now_ns += LATCH_NS_PER_MS;
         hear();
@@ -227,7 +227,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == LATCH_DONE) {
         check_findings(findings);
     } else {
-        EXPECT(LATCH_FAILED(status) && findings == NULL);
+        EXPECT(latch_failed(status) && findings == NULL);
         check_text(error.message);
     }
     latch_findings_free(engine, findings);

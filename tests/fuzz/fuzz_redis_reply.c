@@ -101,7 +101,7 @@ static bool was_refused_here(const player *player)
 
 static void conclude(player *player, latch_status status)
 {
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         player->in_flight = true;
         EXPECT(status == LATCH_WANT_IO || player->op.wake_ns != LATCH_NEVER);
         player->op.fd = status == LATCH_WANT_IO ? player->op.fd : -1;

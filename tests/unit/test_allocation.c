@@ -135,7 +135,7 @@ static void use_flock_store(void)
         went(try(one, LATCH_ACQUIRE), LATCH_DONE);
 
         status = unit_begin(&op, two, unit_waiting(LATCH_ACQUIRE, 10000));
-        if (LATCH_WANTS(status)) { /* without memory for a thread it polls */
+        if (latch_wants(status)) { /* without memory for a thread it polls */
             failed |= status != LATCH_WANT_IO;
             assert_true(!failed || unit.allocations >= unit.fail_at);
             assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);

@@ -383,7 +383,7 @@ static void a_silent_server_is_not_waited_for(void **state)
 
     (void) state;
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_true(LATCH_WANTS(latch_lease_vote(lease, 2).status));
+    assert_true(latch_wants(latch_lease_vote(lease, 2).status));
     assert_int_equal(redis_run_for(lease, LATCH_REFRESH, MINUTE), LATCH_DONE);
     assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
     assert_true(is_free_in(0, "r") && is_free_in(1, "r"));

@@ -40,7 +40,7 @@ static void who_is_slow_is_not_waited_for_and_locks_all_the_same(void **state)
     assert_int_equal(unit_begin(&op, lease, puppet_request(LATCH_ACQUIRE)), LATCH_DONE);
     assert_true(unit_held(lease));
     assert_false(unit_held(puppet_part(lease, 2)));
-    assert_true(LATCH_WANTS(latch_lease_vote(lease, 2).status));
+    assert_true(latch_wants(latch_lease_vote(lease, 2).status));
     /* Whoever looks at the member finds the request's end, when it has come. */
     assert_int_equal(unit_begin(&op, puppet_part(lease, 2), puppet_request(LATCH_PROBE)),
                      LATCH_WANT_IO);

@@ -61,7 +61,7 @@ static bool take(latch_lease *lease, latch_op_kind kind, int round)
             break;
         case 2:
             status = unit_begin(&op, lease, unit_waiting(kind, LATCH_NEVER));
-            status = LATCH_WANTS(status) ? unit_cancel(&op) : status;
+            status = latch_wants(status) ? unit_cancel(&op) : status;
             break;
         default:
             status = unit_run_waiting(lease, kind, LATCH_NEVER);

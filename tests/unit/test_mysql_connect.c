@@ -210,7 +210,7 @@ static void a_session_by_tls_does_all_that_others_do(void **state)
     assert_int_equal(count_handshakes(), count + 1);
     UNIT_CHECK(unit_run_waiting(one, LATCH_ACQUIRE, 20) == LATCH_CONFLICT);
     status = mysql_begin_wait(&op, one, LATCH_NEVER);
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     UNIT_CHECK(unit_run(three, LATCH_ACQUIRE) == LATCH_DONE); /* by a twin */
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     status = mysql_begin_wait(&op, one, LATCH_NEVER);
@@ -359,7 +359,7 @@ static void a_child_has_no_part_in_a_handshake(void **state)
     begin_handshake(&op, "");
     child = unit_fork(leave_in_child, &op);
     unit_join(&child);
-    UNIT_CHECK(LATCH_WANTS(latch_op_step(&op, unit_now_ns())));
+    UNIT_CHECK(latch_wants(latch_op_step(&op, unit_now_ns())));
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
 }
 

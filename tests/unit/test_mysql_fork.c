@@ -114,7 +114,7 @@ static void wait_in_child(unit_process *self, void *argument)
     latch_status status = latch_op_step(&op, unit_now_ns());
 
     (void) argument;
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     unit_say(self, 'y');
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE && unit_held(lease));
     unit_say(self, 'h');
@@ -190,11 +190,11 @@ static void a_child_of_whom_connects_connects_itself(void **state)
 
             lease = mysql_lease_in(mysql_open("%s%s", unit_mysql.url, options[at]), "r");
             status = unit_begin(&op, lease, unit_request(LATCH_ACQUIRE));
-            for (int step = 0; step < steps && LATCH_WANTS(status); step++) {
+            for (int step = 0; step < steps && latch_wants(status); step++) {
                 unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
                 status = latch_op_step(&op, unit_now_ns());
             }
-            is_done = !LATCH_WANTS(status);
+            is_done = !latch_wants(status);
             child = unit_fork(is_done ? exit_in_child : cancel_in_child, NULL);
             unit_join(&child);
             UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);

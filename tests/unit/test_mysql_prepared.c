@@ -126,7 +126,7 @@ static void a_session_may_end_while_it_prepares(void **state)
 
         mysql_expect_working(lease);
         status = unit_begin(&op, lease, unit_request(LATCH_ACQUIRE));
-        for (int step = 0; step < steps && LATCH_WANTS(status); step++) {
+        for (int step = 0; step < steps && latch_wants(status); step++) {
             unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
             status = latch_op_step(&op, unit_now_ns());
         }
@@ -150,7 +150,7 @@ static void a_prepared_statement_is_not_waited_for_where_the_server_stands_still
     (void) state;
     acquire_and_release(lease, 3);
     unit_mysql_freeze();
-    UNIT_CHECK(LATCH_FAILED(unit_run(lease, LATCH_ACQUIRE)));
+    UNIT_CHECK(latch_failed(unit_run(lease, LATCH_ACQUIRE)));
     unit_mysql_thaw();
     acquire_and_release(lease, 3);
 }

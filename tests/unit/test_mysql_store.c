@@ -148,7 +148,7 @@ static void a_session_outlives_the_servers_time_outs(void **state)
     (void) state;
     unit_mysql_run("SET GLOBAL wait_timeout = 1, GLOBAL max_statement_time = 0.1");
     UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(LATCH_WANTS(mysql_begin_wait(&op, two, LATCH_NEVER)));
+    UNIT_CHECK(latch_wants(mysql_begin_wait(&op, two, LATCH_NEVER)));
     /* A session that is as idle, and one that is as busy. */
     for (unsigned looks = 0; unit_mysql_number("SELECT count(*) FROM information_schema.processlist"
                                                " WHERE user = 'latch' AND time_ms > 1500")
@@ -261,7 +261,7 @@ static void use(latch_lease *one, latch_lease *two)
     unit_run(one, LATCH_ACQUIRE);
     unit_run(one, LATCH_PROBE);
     status = mysql_begin_wait(&op, two, LATCH_NEVER);
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         unit_cancel(&op); /* by a twin */
     }
     unit_run(one, LATCH_RELEASE);

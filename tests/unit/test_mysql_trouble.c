@@ -146,7 +146,7 @@ static void a_wait_goes_on_in_the_next_session(void **state)
         do {
             unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
             status = latch_op_step(&op, unit_now_ns());
-            UNIT_CHECK(LATCH_WANTS(status));
+            UNIT_CHECK(latch_wants(status));
         } while (unit_mysql_count_waiting() == 0);
         UNIT_CHECK(waiting_session() != session);
     }
@@ -165,7 +165,7 @@ static void a_wait_outlives_a_restart_of_the_server(void **state)
     while (status != LATCH_WANT_TIMER) {
         unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(&op, unit_now_ns());
-        UNIT_CHECK(LATCH_WANTS(status));
+        UNIT_CHECK(latch_wants(status));
     }
     unit_mysql_start(NULL);
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE && unit_held(lease));
@@ -225,7 +225,7 @@ static void a_wait_in_a_server_that_stands_still_is_given_up(void **state)
 
     (void) state;
     unit_mysql_freeze();
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     unit_mysql_thaw();
     unit_mysql_await_waiting(0);
@@ -341,7 +341,7 @@ static latch_status run_on_wire(latch_lease *lease, latch_request request)
 {
     latch_status status = unit_begin(&op, lease, request);
 
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         if (wire.client < 0 && is_readable(wire.listener)) {
             accept_client();
         }

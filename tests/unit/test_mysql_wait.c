@@ -33,7 +33,7 @@ static latch_status wait_for_peer(int64_t timeout_ms)
 
     UNIT_CHECK(unit_mysql_peer_try(&peer, mysql_name("r")));
     status = mysql_begin_wait(&op, lease, timeout_ms);
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     return status;
 }
 
@@ -129,7 +129,7 @@ static void a_wait_that_the_server_would_go_on_with_is_ended(void **state)
     (void) state;
     unit.ahead_ns = 2 * MINUTE * LATCH_NS_PER_MS;
     status = latch_op_step(&op, unit_now_ns());
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     UNIT_CHECK(unit_finish(&op, status) == LATCH_CONFLICT && !unit_held(lease));
     assert_int_equal(unit_mysql_count_waiting(), 0);
     let_peer_give();
@@ -176,7 +176,7 @@ static void a_wait_is_cancelled_before_it_has_begun(void **state)
     (void) state;
     UNIT_CHECK(unit_mysql_peer_try(&peer, mysql_name("r")));
     status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
-    UNIT_CHECK(LATCH_WANTS(status)); /* it connects */
+    UNIT_CHECK(latch_wants(status)); /* it connects */
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     let_peer_give();
     mysql_expect_working(lease);
@@ -191,7 +191,7 @@ static latch_status drive_for(latch_status status, int64_t duration_ns)
 {
     int64_t until_ns = unit_now_ns() + duration_ns;
 
-    while (LATCH_WANTS(status) && unit_now_ns() < until_ns) {
+    while (latch_wants(status) && unit_now_ns() < until_ns) {
         if (unit_is_due(&op, status)) {
             status = latch_op_step(&op, unit_now_ns());
         }
@@ -210,7 +210,7 @@ static bool race(int round, bool cancel)
     status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, timeout_ms));
     status = drive_for(status, moment_ns);
     unit_mysql_peer_begin_to_give(&peer, mysql_name("r"));
-    if (cancel && LATCH_WANTS(status)) {
+    if (cancel && latch_wants(status)) {
         status = unit_cancel(&op);
     } else {
         status = unit_finish(&op, status);
@@ -264,7 +264,7 @@ static void another_operation_of_the_session_need_not_wait_too(void **state)
         UNIT_CHECK(unit_run(held, LATCH_PROBE) == LATCH_DONE);
         unit_release(other);
         status = drive_for(latch_op_step(&op, unit_now_ns()), LATCH_NS_PER_MS);
-        UNIT_CHECK(LATCH_WANTS(status));
+        UNIT_CHECK(latch_wants(status));
     }
     unit_release(held);
     let_peer_give();
@@ -358,7 +358,7 @@ static void of_two_who_wait_for_each_other_one_is_told(void **state)
             statuses[at] = unit_is_due(&ops[at], statuses[at])
                                ? latch_op_step(&ops[at], unit_now_ns())
                                : statuses[at];
-            told = LATCH_WANTS(statuses[at]) ? told : at;
+            told = latch_wants(statuses[at]) ? told : at;
         }
         unit_sql_look_again(&looks);
     }

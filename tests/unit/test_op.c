@@ -49,6 +49,19 @@ static void a_conflict_without_waiting_ends_at_once_with_nothing_changed(void **
     assert_int_equal(lease->mode, LATCH_SHARED);
 }
 
+/* What is asked is often a step itself: `latch_wants(latch_op_begin(...))`. */
+static void asking_what_a_status_means_begins_nothing_twice(void **state)
+{
+    latch_lease *lease = unit_lease("r");
+    latch_op op;
+
+    (void) state;
+    SCRIPT(BEGIN(LATCH_RELEASE, LATCH_WANT_TIMER));
+    assert_true(latch_wants(unit_begin(&op, lease, unit_request(LATCH_RELEASE))));
+    SCRIPT(STEP(LATCH_RELEASE, LATCH_ERROR_STORE));
+    assert_true(latch_failed(latch_op_step(&op, unit.now_ns)));
+}
+
 static void every_error_of_the_store_ends_the_operation_and_is_handed_on(void **state)
 {
     static const latch_status errors[] = {
@@ -389,6 +402,7 @@ int main(void)
         SCRIPTED_TEST(an_acquire_that_is_carried_out_at_once_is_done),
         SCRIPTED_TEST(a_shared_acquire_holds_shared_and_demotes),
         SCRIPTED_TEST(a_conflict_without_waiting_ends_at_once_with_nothing_changed),
+        SCRIPTED_TEST(asking_what_a_status_means_begins_nothing_twice),
         SCRIPTED_TEST(every_error_of_the_store_ends_the_operation_and_is_handed_on),
         SCRIPTED_TEST(a_lost_lease_is_free_whatever_was_asked),
         SCRIPTED_TEST(what_the_store_waits_for_is_told_to_the_driver),

@@ -42,10 +42,10 @@ static void cancel(latch_store *store)
     latch_op op;
     latch_status status = unit_begin(&op, held, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
 
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         status = latch_op_step(&op, unit_now_ns());
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         status = unit_cancel(&op);
     }
     went(status, LATCH_CONFLICT);

@@ -101,7 +101,7 @@ static void begin_nested_wait(latch_op *nested, latch_lease *lease, latch_op_kin
     while (unit_postgresql_number("SELECT count(*) FROM pg_locks WHERE NOT granted AND objid = %u",
                                   postgresql_number_of(lease->resource))
            == 0) {
-        assert_true(LATCH_WANTS(nested_status));
+        assert_true(latch_wants(nested_status));
         if (unit_is_due(nested, nested_status)) {
             nested_status = latch_op_step(nested, unit_now_ns());
         }
@@ -140,7 +140,7 @@ static void a_wait_that_was_interrupted_once_can_be_cancelled_by_an_administrato
     assert_int_equal(unit_run(postgresql_lease("inner"), LATCH_ACQUIRE), LATCH_DONE);
     status = latch_op_step(&op, unit_now_ns());
     while (unit_postgresql_count_waiting() == 0) {
-        assert_true(LATCH_WANTS(status));
+        assert_true(latch_wants(status));
         if (unit_is_due(&op, status)) {
             status = latch_op_step(&op, unit_now_ns());
         }

@@ -160,13 +160,13 @@ static void nothing_is_sent_that_a_cancel_under_way_might_hit(void **state)
     unit_await_grant(&waiting);
     for (int at = 0; at < 20; at++) {
         status = latch_op_step(&next, unit_now_ns());
-        assert_true(LATCH_WANTS(status));
+        assert_true(latch_wants(status));
         unit_await_wish(&next, status, unit_now_ns() + 10 * LATCH_NS_PER_MS);
     }
     unit_postgresql_peer_close(&peer);
     assert_int_equal(unit_finish(&next, status), LATCH_DONE);
     assert_int_equal(latch_op_step(&waiting, unit_now_ns()), LATCH_DONE);
-    assert_true(LATCH_WANTS(waiting_status) && unit_held(lease));
+    assert_true(latch_wants(waiting_status) && unit_held(lease));
     unit_postgresql_await_held(2);
 }
 
@@ -185,7 +185,7 @@ static void what_is_no_wait_is_not_cancelled_by_the_next(void **state)
     assert_int_equal(unit_run_request(lease, postgresql_detached_release()), LATCH_DONE);
     status = unit_begin(&op, postgresql_lease("t"), unit_request(LATCH_ACQUIRE));
     for (int at = 0; at < 20; at++) {
-        assert_true(LATCH_WANTS(status));
+        assert_true(latch_wants(status));
         unit_await_wish(&op, status, unit_now_ns() + 10 * LATCH_NS_PER_MS);
         status = latch_op_step(&op, unit_now_ns());
     }
@@ -211,10 +211,10 @@ static void a_wait_that_is_to_be_undone_is_not_taken_back(void **state)
                         postgresql_number_of("r"));
     unit_await_grant(&waiting);
     while (unit_is_due(&waiting, LATCH_WANT_IO)) {
-        assert_true(LATCH_WANTS(latch_op_step(&next, unit_now_ns())));
+        assert_true(latch_wants(latch_op_step(&next, unit_now_ns())));
     }
     assert_int_equal(unit_cancel(&next), LATCH_CONFLICT);
-    assert_true(LATCH_WANTS(latch_op_cancel(&waiting, unit_now_ns())));
+    assert_true(latch_wants(latch_op_cancel(&waiting, unit_now_ns())));
     unit_postgresql_peer_close(&peer);
     assert_int_equal(unit_cancel(&waiting), LATCH_CONFLICT);
     unit_postgresql_await_held(0);
@@ -225,7 +225,7 @@ static latch_status cancel_in_time(latch_op *op)
 {
     latch_status status = latch_op_cancel(op, unit_now_ns());
 
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         assert_true(op->wake_ns < LATCH_NEVER);
         unit_await_wish(op, status, LATCH_NEVER);
         status = latch_op_step(op, unit_now_ns());

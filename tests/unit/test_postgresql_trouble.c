@@ -97,7 +97,7 @@ static void a_wait_outlives_its_session(void **state)
     peer = unit_postgresql_peer_open();
     assert_true(unit_postgresql_peer_try(&peer, LOCK_EX, postgresql_number_of("r")));
     while (unit_postgresql_count_waiting() != 1) {
-        UNIT_CHECK(LATCH_WANTS(status));
+        UNIT_CHECK(latch_wants(status));
         if (unit_is_due(&op, status)) {
             status = latch_op_step(&op, unit_now_ns());
         }
@@ -120,7 +120,7 @@ static void a_wait_outlives_a_restart_of_the_server(void **state)
     for (int at = 0; at < 3; at++) { /* it tries in vain */
         unit_await_wish(&op, status, LATCH_NEVER);
         status = latch_op_step(&op, unit_now_ns());
-        assert_true(LATCH_WANTS(status));
+        assert_true(latch_wants(status));
     }
     unit_postgresql_start(NULL);
     assert_int_equal(unit_finish(&op, status), LATCH_DONE); /* nobody holds it any more */
@@ -332,7 +332,7 @@ static void a_wait_whose_time_ends_while_the_server_hangs_is_a_conflict(void **s
     unit_postgresql_freeze();
     unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
     status = latch_op_step(&op, unit_now_ns());
-    assert_true(LATCH_WANTS(status));
+    assert_true(latch_wants(status));
     assert_int_equal(unit_finish(&op, status), LATCH_CONFLICT);
     unit_postgresql_thaw();
     unit_release(lease);

@@ -139,7 +139,7 @@ static void a_thousand_time_outs_that_race_a_grant_leak_no_lock(void **state)
 
         assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
         status = unit_begin(&op, other, unit_waiting(LATCH_ACQUIRE, timeout_ms));
-        while (LATCH_WANTS(status) && unit_now_ns() < op.request.deadline_ns - ahead_ns) {
+        while (latch_wants(status) && unit_now_ns() < op.request.deadline_ns - ahead_ns) {
             unit_await_wish(&op, status, op.request.deadline_ns - ahead_ns);
             if (unit_is_due(&op, status)) {
                 status = latch_op_step(&op, unit_now_ns());
@@ -223,7 +223,7 @@ static latch_op *await_first(latch_op *op, latch_status *status, latch_op *other
 {
     int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
-    while (LATCH_WANTS(*status) && LATCH_WANTS(*other_status)) {
+    while (latch_wants(*status) && latch_wants(*other_status)) {
         UNIT_CHECK(unit_now_ns() < give_up_ns);
         unit_await_wish(op, *status, unit_now_ns() + LATCH_NS_PER_MS);
         if (unit_is_due(op, *status)) {
@@ -233,7 +233,7 @@ static latch_op *await_first(latch_op *op, latch_status *status, latch_op *other
             *other_status = latch_op_step(other_op, unit_now_ns());
         }
     }
-    return LATCH_WANTS(*status) ? other_op : op;
+    return latch_wants(*status) ? other_op : op;
 }
 
 static void of_two_readers_that_want_to_write_one_gives_way(void **state)
@@ -321,7 +321,7 @@ static void a_request_in_a_session_that_waits_comes_first_and_the_wait_goes_on(v
         unit_release(inner);
         assert_int_equal(unit_run(postgresql_other_lease("r"), LATCH_ACQUIRE), LATCH_CONFLICT);
         status = latch_op_step(&op, unit_now_ns());
-        assert_true(LATCH_WANTS(status));
+        assert_true(latch_wants(status));
         while (unit_postgresql_count_waiting() != 1) {
             if (unit_is_due(&op, status)) {
                 status = latch_op_step(&op, unit_now_ns());
@@ -346,7 +346,7 @@ static void a_lease_that_is_dropped_in_a_session_that_waits_is_released_at_once(
     latch_lease_drop(inner);
     status = latch_op_step(&op, unit_now_ns()); /* the signal handler has returned */
     while (unit_postgresql_count_held() != 1 || unit_postgresql_count_waiting() != 1) {
-        assert_true(LATCH_WANTS(status));
+        assert_true(latch_wants(status));
         if (unit_is_due(&op, status)) {
             status = latch_op_step(&op, unit_now_ns());
         }

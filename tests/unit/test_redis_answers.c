@@ -12,7 +12,7 @@ static latch_status answer_nonsense(latch_op *op, const char *nonsense)
     latch_status status = LATCH_WANT_IO;
 
     redis_wire_answer(nonsense);
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         if (redis_wire_is_wanted()) {
             redis_wire_accept();
             redis_wire_answer(nonsense);
@@ -176,7 +176,7 @@ static void a_script_that_is_never_known_is_an_error(void **state)
     (void) state;
     redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
     redis_wire_accept();
-    for (int answers = 0; LATCH_WANTS(status); answers++) {
+    for (int answers = 0; latch_wants(status); answers++) {
         UNIT_CHECK(answers < 2);
         redis_wire_answer("-NOSCRIPT No matching script. Please use EVAL.\r\n");
         unit_await_grant(&op);

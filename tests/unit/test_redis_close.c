@@ -42,7 +42,7 @@ static void leave(size_t first, size_t count)
         latch_op op;
         latch_status status = unit_begin(&op, &leases[at], redis_detached_release());
 
-        assert_true(status == LATCH_DONE || (LATCH_WANTS(status) && latch_op_leave(&op)));
+        assert_true(status == LATCH_DONE || (latch_wants(status) && latch_op_leave(&op)));
         latch_lease_drop(&leases[at]);
     }
 }

@@ -267,7 +267,7 @@ static void a_wait_for_a_lock_of_another_slot_polls(void **state)
     redis_expect_done(redis_run(second, LATCH_ACQUIRE));
     store = redis_cluster_open("");
     redis_begin_wait(&outer, redis_lease_in(store, "a"), redis_wait_to_write());
-    UNIT_CHECK(LATCH_WANTS(unit_begin(&inner, redis_lease_in(store, "b"), redis_wait_to_write())));
+    UNIT_CHECK(latch_wants(unit_begin(&inner, redis_lease_in(store, "b"), redis_wait_to_write())));
     unit_release(second);
     redis_expect_done(unit_finish(&inner, latch_op_step(&inner, unit_now_ns())));
     unit_release(first);
@@ -293,7 +293,7 @@ static void where_there_are_no_messages_a_wait_polls(void **state)
     store = redis_cluster_open("&auth[]=deaf&auth[]=secret");
     status = unit_begin(&wait, redis_lease_in(store, "r"), redis_wait_to_write());
     status = redis_step_until(&wait, status, AT_PAUSING);
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     unit_release(holder);
     redis_expect_done(unit_finish(&wait, status));
     unit_release(wait.lease);

@@ -138,7 +138,7 @@ static void expect_handover(redis_process *master, latch_lease *holder, latch_op
     /* It waits at the new one, and is subscribed there: it would not be told otherwise. */
     for (unsigned looks = 0; redis_process_number(master, "ZCARD %s", queue) == 0
                              || redis_process_ask(master, "PUBSUB SHARDCHANNELS")->elements == 0;) {
-        if (!LATCH_WANTS(status)) {
+        if (!latch_wants(status)) {
             fail_msg("the wait ended with %d: %s", status, unit.error.message);
         }
         status = latch_op_step(wait, unit_now_ns());

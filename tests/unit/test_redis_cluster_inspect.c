@@ -105,7 +105,7 @@ static void a_list_in_the_middle_of_a_move_waits_for_its_end(void **state)
                      "TRYAGAIN"));
     status = unit_begin(&op, redis_lease_in(asking, ""), redis_question(LATCH_LIST));
     for (unsigned looks = 0; looks < 4; looks++) {
-        UNIT_CHECK(LATCH_WANTS(status));
+        UNIT_CHECK(latch_wants(status));
         status = latch_op_step(&op, unit_now_ns());
     }
     redis_cluster_end_move(&move);

@@ -100,7 +100,7 @@ static void what_cannot_be_done_in_its_middle_is_done_behind_it(void **state)
     redis_cluster_move_key(&moving, "r");
     status = unit_begin(&op, redis_lease("r"), redis_request(LATCH_ACQUIRE));
     for (unsigned looks = 0; looks < 40; looks++) { /* TRYAGAIN, again and again */
-        UNIT_CHECK(LATCH_WANTS(status));
+        UNIT_CHECK(latch_wants(status));
         status = latch_op_step(&op, unit_now_ns());
         unit_redis_look_again(&looks);
     }
@@ -146,7 +146,7 @@ static void who_waits_goes_with_the_slot(void **state)
     for (unsigned looks = 0;
          redis_process_ask(to, "PUBSUB SHARDCHANNELS")->elements < 3;) { /* one is for both */
         for (unsigned at = 0; at < 2; at++) {
-            UNIT_CHECK(LATCH_WANTS(status[at]));
+            UNIT_CHECK(latch_wants(status[at]));
             status[at] = latch_op_step(&waits[at], unit_now_ns());
         }
         unit_redis_look_again(&looks);

@@ -87,7 +87,7 @@ static void who_waits_asks_whoever_comes_back(void **state)
     }
     status = latch_op_step(&wait, unit_now_ns());
     for (unsigned looks = 0; looks < 300; looks++) { /* they cannot be reached, again and again */
-        UNIT_CHECK(LATCH_WANTS(status));
+        UNIT_CHECK(latch_wants(status));
         status = latch_op_step(&wait, unit_now_ns());
         unit_redis_look_again(&looks);
     }
@@ -122,12 +122,12 @@ static void a_wait_for_a_lock_that_no_server_has_ends(void **state)
         redis_process_ask(node, "CLIENT KILL TYPE pubsub");
     }
     status = latch_op_step(&wait, unit_now_ns());
-    for (unsigned looks = 0; LATCH_WANTS(status) && redis_moment_of(&wait) != AT_PAUSING;) {
+    for (unsigned looks = 0; latch_wants(status) && redis_moment_of(&wait) != AT_PAUSING;) {
         unit_redis_look_again(&looks); /* it fails when that goes on for long */
         status = latch_op_step(&wait, unit_now_ns());
     }
-    UNIT_CHECK(LATCH_WANTS(status) || redis_failed(status, "CLUSTERDOWN"));
-    if (LATCH_WANTS(status)) {
+    UNIT_CHECK(latch_wants(status) || redis_failed(status, "CLUSTERDOWN"));
+    if (latch_wants(status)) {
         UNIT_CHECK(redis_failed(unit_finish(&wait, status), "CLUSTERDOWN"));
     }
 }
@@ -433,7 +433,7 @@ static void all_of_it_goes_by_tls(void **state)
     redis_cluster_await_replicas(old, 1);
     redis_cluster_fail_over(old);
     redis_expect_done(redis_run(holder, LATCH_REFRESH));
-    UNIT_CHECK(LATCH_WANTS(latch_op_step(&wait, unit_now_ns())));
+    UNIT_CHECK(latch_wants(latch_op_step(&wait, unit_now_ns())));
     unit_release(holder);
     redis_expect_done(redis_finish_outer(&wait));
     redis_expect_done(redis_run(next, LATCH_PROBE));

@@ -85,7 +85,7 @@ static void expect_handover(redis_process *master, latch_lease *holder, latch_op
 
     /* It queues again, at the new one. */
     for (unsigned looks = 0; redis_process_number(master, "ZCARD latch:queue:r") == 0;) {
-        if (!LATCH_WANTS(status)) {
+        if (!latch_wants(status)) {
             fail_msg("the wait ended with %d: %s", status, unit.error.message);
         }
         status = latch_op_step(wait, unit_now_ns());

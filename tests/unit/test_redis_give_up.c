@@ -105,7 +105,7 @@ static void a_wait_that_is_given_up_leaves_the_queue_at_any_moment(void **state)
             unit_await_grant(op);
         }
         status = give_up(op, how);
-        if (LATCH_WANTS(status)) {
+        if (latch_wants(status)) {
             print_message("case %zu: not given up at once\n", at);
         }
         UNIT_CHECK(status == LATCH_CONFLICT);
@@ -240,7 +240,7 @@ static void a_cancelled_wait_that_was_refused_ends_at_once(void **state)
     UNIT_CHECK(status == LATCH_WANT_IO);
     use(scene.leaver->store); /* reads both answers */
     status = latch_op_cancel(op, unit_now_ns());
-    for (int steps = 0; LATCH_WANTS(status) && steps < 3; steps++) {
+    for (int steps = 0; latch_wants(status) && steps < 3; steps++) {
         unit_await_wish(op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_cancel(op, unit_now_ns());
     }
@@ -467,10 +467,10 @@ static void a_wait_without_memory_leaves_no_lock_and_no_waiter(void **state)
             unit.fail_at = unit.allocations + call;
             status =
                 redis_step_until(&op, unit_begin(&op, two, wait_for(LATCH_ACQUIRE)), AT_WAITING);
-            if (LATCH_WANTS(status) && call % 2 == 0) {
+            if (latch_wants(status) && call % 2 == 0) {
                 status = unit_cancel(&op);
                 UNIT_CHECK(status == LATCH_CONFLICT || status == LATCH_ERROR_MEMORY);
-            } else if (LATCH_WANTS(status)) {
+            } else if (latch_wants(status)) {
                 size_t fail_at = unit.fail_at;
 
                 unit.fail_at = 0;

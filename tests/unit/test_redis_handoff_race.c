@@ -66,11 +66,11 @@ static void a_time_out_that_races_a_grant_leaves_nothing(void **state)
         UNIT_CHECK(unit_run_request(holder, redis_detached_release()) == LATCH_DONE);
         end_ns = unit_now_ns() + (int64_t) random_below(SPREAD_US) * 1000;
         if (by_cancel) {
-            while (LATCH_WANTS(status) && unit_now_ns() < end_ns) {
+            while (latch_wants(status) && unit_now_ns() < end_ns) {
                 unit_await_wish(&op, status, end_ns);
                 status = latch_op_step(&op, unit_now_ns());
             }
-            status = LATCH_WANTS(status) ? unit_cancel(&op) : status;
+            status = latch_wants(status) ? unit_cancel(&op) : status;
         } else {
             op.request.deadline_ns = op.wake_ns = end_ns;
             status = unit_finish(&op, LATCH_WANT_IO);
@@ -115,7 +115,7 @@ static void waits_that_come_and_go_lose_no_grant(void **state)
             UNIT_CHECK((random_below(2) == 0 ? redis_run(lease, LATCH_RELEASE)
                                              : unit_run_request(lease, redis_detached_release()))
                        == LATCH_DONE);
-        } else if (!LATCH_WANTS(statuses[at])) {
+        } else if (!latch_wants(statuses[at])) {
             statuses[at] = unit_begin(&ops[at], lease, redis_wait_to_write());
         } else if (random_below(8) == 0) {
             statuses[at] = random_below(2) == 0 ? unit_cancel(&ops[at]) : redis_time_out(&ops[at]);
@@ -124,10 +124,10 @@ static void waits_that_come_and_go_lose_no_grant(void **state)
             unit_await_wish(&ops[at], statuses[at], unit_now_ns() + STEP_NS);
             statuses[at] = latch_op_step(&ops[at], unit_now_ns());
         }
-        UNIT_CHECK(!LATCH_FAILED(statuses[at]));
+        UNIT_CHECK(!latch_failed(statuses[at]));
     }
     for (int at = 0; at < WAITERS; at++) {
-        if (LATCH_WANTS(statuses[at])) {
+        if (latch_wants(statuses[at])) {
             unit_cancel(&ops[at]);
         }
         UNIT_CHECK(redis_run(leases[at], LATCH_RELEASE) == LATCH_DONE);

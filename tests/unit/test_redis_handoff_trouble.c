@@ -44,9 +44,9 @@ static void serve_all(waiters *all)
         for (int at = 0; at < WAITERS; at++) {
             latch_status *status = &all->statuses[at];
 
-            if (LATCH_WANTS(*status) && unit_is_due(&all->ops[at], *status)) {
+            if (latch_wants(*status) && unit_is_due(&all->ops[at], *status)) {
                 *status = latch_op_step(&all->ops[at], unit_now_ns());
-                if (!LATCH_WANTS(*status)) {
+                if (!latch_wants(*status)) {
                     if (*status != LATCH_DONE) {
                         print_message("waiter %d: status %d: %s\n", at, *status,
                                       unit.error.message);
@@ -214,8 +214,8 @@ static latch_status lose_answer(latch_op *op, latch_status status, size_t passed
     do {
         unit_await_wish(op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(op, unit_now_ns());
-    } while (LATCH_WANTS(status) && redis_moment_of(op) == moment);
-    UNIT_CHECK(LATCH_WANTS(status));
+    } while (latch_wants(status) && redis_moment_of(op) == moment);
+    UNIT_CHECK(latch_wants(status));
     return status;
 }
 
@@ -294,7 +294,7 @@ static void who_waits_is_served_by_a_server_that_was_restarted(void **state)
         for (int at = 0; at < WAITERS; at++) { /* they try in vain */
             unit_await_grant(&all.ops[at]);
             all.statuses[at] = latch_op_step(&all.ops[at], unit_now_ns());
-            UNIT_CHECK(LATCH_WANTS(all.statuses[at]));
+            UNIT_CHECK(latch_wants(all.statuses[at]));
         }
         unit_redis_start(NULL);
         serve_all(&all);
@@ -444,7 +444,7 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
         redis_hold_server();
         deadline_ns = unit_now_ns() + 1500 * LATCH_NS_PER_MS; /* after it asks again */
         op.request.deadline_ns = deadline_ns;
-        while (LATCH_WANTS(status)) {
+        while (latch_wants(status)) {
             UNIT_CHECK(step_ns < deadline_ns);
             unit_await_wish(&op, status, deadline_ns);
             step_ns = unit_now_ns();
@@ -506,7 +506,7 @@ static void who_gives_up_while_it_subscribes_anew_is_told_the_next_time(void **s
     while (subscription->call == NULL) { /* SUBSCRIBE is to be sent */
         unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(&op, unit_now_ns());
-        UNIT_CHECK(LATCH_WANTS(status));
+        UNIT_CHECK(latch_wants(status));
     }
     redis_wire_use(REDIS_COMMANDS);
     redis_wire_cut();

@@ -296,7 +296,7 @@ static void taking_away_is_carried_out_to_its_end(void **state)
     request.evicted = identity;
     redis_evicted = 0;
     redis_hold_server();
-    UNIT_CHECK(LATCH_WANTS(unit_begin(&op, redis_lease("r"), request)));
+    UNIT_CHECK(latch_wants(unit_begin(&op, redis_lease("r"), request)));
     redis_let_server_go();
     UNIT_CHECK(unit_cancel(&op) == LATCH_DONE && redis_evicted == 1);
 }
@@ -347,7 +347,7 @@ static void a_lost_connection_is_made_anew_once(void **state)
     for (int steps = 0; steps < 6; steps++) {
         latch_status status = unit_begin(&op, redis_lease(""), redis_question(LATCH_LIST));
 
-        for (int step = 0; step < steps && LATCH_WANTS(status); step++) {
+        for (int step = 0; step < steps && latch_wants(status); step++) {
             unit_await_grant(&op);
             status = latch_op_step(&op, unit_now_ns());
         }
@@ -366,11 +366,11 @@ static void a_list_that_is_given_up_leaves_nothing(void **state)
     for (int steps = 0; steps < 3; steps++) {
         latch_status status = unit_begin(&op, redis_lease(""), redis_question(LATCH_LIST));
 
-        for (int step = 0; step < steps && LATCH_WANTS(status); step++) {
+        for (int step = 0; step < steps && latch_wants(status); step++) {
             unit_await_grant(&op);
             status = latch_op_step(&op, unit_now_ns());
         }
-        if (LATCH_WANTS(status)) {
+        if (latch_wants(status)) {
             UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && redis_findings == NULL);
         }
         UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && redis_findings->mode == LATCH_EXCLUSIVE);
@@ -406,12 +406,12 @@ static latch_status answer(latch_op_kind kind, const char *const *answers)
     request.evicted = "0123456789abcdef";
     redis_send(&op, redis_lease_in(store, kind == LATCH_LIST ? "" : "r"), request);
     redis_wire_accept();
-    for (; *answers != NULL && LATCH_WANTS(status); answers++) {
+    for (; *answers != NULL && latch_wants(status); answers++) {
         redis_wire_answer(*answers);
         unit_await_grant(&op);
         status = latch_op_step(&op, unit_now_ns());
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         fail_msg("it waits for more");
     }
     return status;
@@ -490,7 +490,7 @@ static void arrays_are_as_long_as_they_may_be(void **state)
     redis_send(&op, redis_lease_in(store, ""), redis_question(LATCH_LIST));
     redis_wire_accept();
     redis_wire_answer("*20000\r\n");
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         unit_await_grant(&op);
         status = latch_op_step(&op, unit_now_ns());
         if (redis_wire_is_wanted()) { /* once more */

@@ -333,7 +333,7 @@ static void a_dead_server_is_asked_once_whatever_is_owed_to_it(void **state)
     trouble.patience_ms = 60;
     for (size_t at = 0; at < 5; at++) {
         trouble.unanswered = 1;
-        UNIT_CHECK(LATCH_FAILED(redis_run(redis_lease_in(store, "r"), LATCH_ACQUIRE)));
+        UNIT_CHECK(latch_failed(redis_run(redis_lease_in(store, "r"), LATCH_ACQUIRE)));
         unit_redis_ask("DEL r"); /* so that the next one is granted */
     }
     trouble.unsent = 100;

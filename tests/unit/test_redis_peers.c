@@ -51,7 +51,7 @@ static bool hand_over(pair *relay, bool (*takes)(void *context), void *context)
     redis_begin_wait(&op, next, redis_wait_to_write());
     UNIT_CHECK(!takes(context));
     unit_release(relay->leases[relay->holder]);
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         UNIT_CHECK(unit_now_ns() < limit_ns);
         taken = taken || takes(context);
         if (unit_is_due(&op, status)) {
@@ -395,7 +395,7 @@ static bool poller_takes(void *context)
 {
     polling *poller = context;
 
-    if (LATCH_WANTS(poller->status) && unit_is_due(&poller->op, poller->status)) {
+    if (latch_wants(poller->status) && unit_is_due(&poller->op, poller->status)) {
         poller->status = latch_op_step(&poller->op, unit_now_ns());
         if (poller->status == LATCH_DONE) {
             UNIT_CHECK(unit_held(poller->lease));
@@ -419,10 +419,10 @@ static void one_of_ours_that_polls_gets_the_lock_too(void **state)
     poller.lease = redis_lease_in(store, LOCK);
     poller.status = unit_begin(&poller.op, poller.lease, redis_wait_to_write());
     while (!hand_over(&relay, poller_takes, &poller)) {
-        if (!LATCH_WANTS(poller.status)) {
+        if (!latch_wants(poller.status)) {
             print_message("status %d: %s\n", poller.status, unit.error.message);
         }
-        UNIT_CHECK(unit_now_ns() < limit_ns && LATCH_WANTS(poller.status));
+        UNIT_CHECK(unit_now_ns() < limit_ns && latch_wants(poller.status));
     }
     unit_release(relay.leases[relay.holder]);
     forget_peers();
@@ -486,7 +486,7 @@ static void who_is_subscribed_elsewhere_polls_as_a_peer(void **state)
         }
         subscription->channel[strlen(subscription->channel) - 1] ^= 1;
         status = redis_step_until(&op, status, AT_PAUSING);
-        UNIT_CHECK(LATCH_WANTS(status) && !latch_redis_is_subscribed(subscription));
+        UNIT_CHECK(latch_wants(status) && !latch_redis_is_subscribed(subscription));
         /* Once may be by chance. */
         UNIT_CHECK(latch_redis_is_mute(subscription, unit_now_ns()) == (round > 0));
         UNIT_CHECK(subscription->retry_ns <= unit_now_ns() + pause_s * LATCH_NS_PER_S);

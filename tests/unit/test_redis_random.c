@@ -48,14 +48,14 @@ static void check_all(void)
  */
 static latch_status meddle(latch_op *op, latch_status status, int fault)
 {
-    if (LATCH_WANTS(status) && fault == 1) {
+    if (latch_wants(status) && fault == 1) {
         unit_redis_ask("CLIENT KILL TYPE normal");
-    } else if (LATCH_WANTS(status) && fault == 2) {
+    } else if (latch_wants(status) && fault == 2) {
         return unit_cancel(op);
-    } else if (LATCH_WANTS(status) && fault == 3) {
+    } else if (latch_wants(status) && fault == 3) {
         unit_redis_ask("CLIENT KILL TYPE normal");
         return unit_cancel(op);
-    } else if (LATCH_WANTS(status) && fault == 4) {
+    } else if (latch_wants(status) && fault == 4) {
         unit_await_grant(op);
         return unit_cancel(op);
     }
@@ -96,7 +96,7 @@ static void act(int round)
     }
     status = redis_step_until_sent(&op, unit_begin(&op, lease, request));
     if (hangs && fault == 2) { /* while the server does not know of it yet */
-        status = LATCH_WANTS(status) ? latch_op_cancel(&op, unit_now_ns()) : status;
+        status = latch_wants(status) ? latch_op_cancel(&op, unit_now_ns()) : status;
         redis_let_server_go();
         unit_finish(&op, status);
     } else {

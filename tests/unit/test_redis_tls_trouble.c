@@ -204,7 +204,7 @@ static void what_the_socket_does_not_take_goes_later(void **state)
             UNIT_CHECK(unit_finish(&ops[at], latch_op_step(&ops[at], unit_now_ns())) == LATCH_DONE);
         }
         for (int at = 0; at < CROWD; at++) {
-            UNIT_CHECK(LATCH_WANTS(status[at]));
+            UNIT_CHECK(latch_wants(status[at]));
             UNIT_CHECK(redis_run(leases[at], LATCH_PROBE) == LATCH_DONE);
         }
         UNIT_CHECK(connection->established == 1);
@@ -286,7 +286,7 @@ static latch_status finish_by_relay(latch_op *op, latch_status status)
 {
     int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         UNIT_CHECK(unit_now_ns() < limit_ns);
         if (relay.store < 0) {
             relay.store = accept(relay.listener, NULL, NULL);

@@ -259,7 +259,7 @@ static void a_renewal_is_not_given_up(void **state)
     redis_hold_server();
     redis_send(&op, lease, redis_request_for(LATCH_REFRESH, 2 * MINUTE));
     status = latch_op_cancel(&op, unit_now_ns());
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     redis_let_server_go();
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
     UNIT_CHECK(lease->deadline_ns > deadline_ns && unit_held(lease));

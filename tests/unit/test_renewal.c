@@ -207,7 +207,7 @@ static void a_reader_is_kept_until_it_is_a_writer(void **state)
     redis_begin_wait(&op, lease, redis_waiting(LATCH_ACQUIRE, TTL_MS, LATCH_NEVER));
     end_ns = unit_now_ns() + 2 * TTL_MS * LATCH_NS_PER_MS;
     while (unit_now_ns() < end_ns) {
-        assert_true(LATCH_WANTS(latch_op_step(&op, unit_now_ns())));
+        assert_true(latch_wants(latch_op_step(&op, unit_now_ns())));
         assert_true(unit_held(lease) && lease->mode == LATCH_SHARED);
         expect_certain(lease);
         unit_pass_ms(10);

@@ -135,7 +135,7 @@ static latch_status model_step(latch_op *op, int64_t now_ns)
     } else if (now_ns >= sent->given_up_ns) {
         status = latch_fail(op->error, LATCH_ERROR_STORE, 0, "no answer");
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         op->fd = 10;
         op->wake_ns = sent->given_up_ns;
     } else {
@@ -244,7 +244,7 @@ static void note_end(bool was_held)
     if (op.request.kind == LATCH_RELEASE) {
         losses = 0;
     }
-    if (LATCH_FAILED(status) && !unit_held(lease)) {
+    if (latch_failed(status) && !unit_held(lease)) {
         lease->mode = LATCH_FREE; /* to be taken anew, by another token */
     }
 }
@@ -253,14 +253,14 @@ static void act(void)
 {
     bool was_held = unit_held(lease);
 
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         status = latch_op_step(&op, unit.now_ns);
-        if (!LATCH_WANTS(status)) {
+        if (!latch_wants(status)) {
             note_end(was_held);
         }
     } else if (roll(lease->mode == LATCH_FREE ? 5 : 70) == 0) {
         begin();
-        if (!LATCH_WANTS(status)) {
+        if (!latch_wants(status)) {
             note_end(was_held);
         }
     }
@@ -317,7 +317,7 @@ static void run_history(void)
         serve_until(unit.now_ns);
         check();
     }
-    if (LATCH_WANTS(status)) {
+    if (latch_wants(status)) {
         model_class.abandon(&op);
         lease->busy = false;
     }

@@ -53,7 +53,7 @@ static void all_members_are_awaited_for_a_lock_that_is_kept(void **state)
     latch_op op;
 
     (void) state;
-    assert_true(LATCH_WANTS(begin_kept(&op, 0)));
+    assert_true(latch_wants(begin_kept(&op, 0)));
     assert_int_equal(op.wake_ns, unit.now_ns + 100 * MS);
     puppet_speak(2);
     assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
@@ -66,9 +66,9 @@ static void nobody_is_awaited_for_long_who_is_not_needed(void **state)
     latch_op op;
 
     (void) state;
-    assert_true(LATCH_WANTS(begin_kept(&op, 0)));
+    assert_true(latch_wants(begin_kept(&op, 0)));
     unit.now_ns += 100 * MS - 1;
-    assert_true(LATCH_WANTS(latch_op_step(&op, unit.now_ns)));
+    assert_true(latch_wants(latch_op_step(&op, unit.now_ns)));
     unit.now_ns += 1;
     assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
     assert_true(unit_held(op.lease));
@@ -79,7 +79,7 @@ static void nor_beyond_the_time_of_the_wait(void **state)
     latch_op op;
 
     (void) state;
-    assert_true(LATCH_WANTS(begin_kept(&op, 40)));
+    assert_true(latch_wants(begin_kept(&op, 40)));
     unit.now_ns += 40 * MS;
     assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
     assert_true(unit_held(op.lease));
@@ -95,7 +95,7 @@ static void nor_for_more_than_a_part_of_a_short_ttl(void **state)
     request.ttl_ms = 200;
     unit_keep(lease);
     puppets[2].late = true;
-    assert_true(LATCH_WANTS(unit_begin(&op, lease, request)));
+    assert_true(latch_wants(unit_begin(&op, lease, request)));
     assert_int_equal(op.wake_ns, unit.now_ns + 20 * MS);
     unit.now_ns += 20 * MS;
     assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);

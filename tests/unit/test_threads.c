@@ -79,7 +79,7 @@ static const char *contend(worker *self, latch_store *store)
 
         if (round % 5 == 0) { /* a wait that is given up, or a lock that was to be had at once */
             status = latch_op_begin(&op, lease, &request, &error);
-            if (LATCH_WANTS(status)) {
+            if (latch_wants(status)) {
                 status = latch_op_cancel(&op, unit_now_ns());
             }
         } else {

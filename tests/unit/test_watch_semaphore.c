@@ -123,7 +123,7 @@ static void who_has_lost_it_may_wait_for_it(void **state)
     UNIT_CHECK(semctl(set, 0, IPC_RMID) == 0);
     other = unit_semaphore_holder();
     status = unit_begin(&op, second, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
-    UNIT_CHECK(LATCH_WANTS(status));
+    UNIT_CHECK(latch_wants(status));
     unit_say(&other, 'g');
     unit_expect(&other, 'r');
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE && unit_held(second));

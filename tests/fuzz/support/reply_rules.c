@@ -282,7 +282,7 @@ void end_request(player *player, latch_status status)
 {
     player->in_flight = false;
     EXPECT(!player->lease.busy);
-    if (LATCH_FAILED(status)) {
+    if (latch_failed(status)) {
         check_error(status, &player->error);
     } else if (status == LATCH_DONE && !player->op.cancelled) {
         check_done(player);

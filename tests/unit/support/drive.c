@@ -73,7 +73,7 @@ latch_status unit_finish(latch_op *op, latch_status status)
 {
     int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
-    while (LATCH_WANTS(status)) {
+    while (latch_wants(status)) {
         UNIT_CHECK(unit_now_ns() < limit_ns);
         unit_await_wish(op, status, limit_ns);
         status = latch_op_step(op, unit_now_ns());

@@ -144,7 +144,7 @@ latch_status mysql_begin_wait(latch_op *op, latch_lease *lease, int64_t timeout_
 {
     latch_status status = unit_begin(op, lease, unit_waiting(LATCH_ACQUIRE, timeout_ms));
 
-    for (unsigned looks = 0; LATCH_WANTS(status) && !waits_in_server(lease);) {
+    for (unsigned looks = 0; latch_wants(status) && !waits_in_server(lease);) {
         if (unit_is_due(op, status)) {
             status = latch_op_step(op, unit_now_ns());
         }

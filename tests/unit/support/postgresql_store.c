@@ -110,7 +110,7 @@ latch_status postgresql_begin_wait(latch_op *op, latch_lease *lease, latch_reque
     latch_status status = unit_begin(op, lease, request);
     int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
-    while (LATCH_WANTS(status) && unit_postgresql_count_waiting() != waiting) {
+    while (latch_wants(status) && unit_postgresql_count_waiting() != waiting) {
         UNIT_CHECK(unit_now_ns() < give_up_ns);
         if (unit_is_due(op, status)) {
             status = latch_op_step(op, unit_now_ns());

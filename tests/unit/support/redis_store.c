@@ -243,7 +243,7 @@ latch_status redis_step_until(latch_op *op, latch_status status, redis_moment mo
 {
     int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
-    while (LATCH_WANTS(status) && redis_moment_of(op) != moment) {
+    while (latch_wants(status) && redis_moment_of(op) != moment) {
         UNIT_CHECK(unit_now_ns() < limit_ns);
         unit_await_wish(op, status, limit_ns);
         status = latch_op_step(op, unit_now_ns());
@@ -542,7 +542,7 @@ static latch_status relay_until(latch_op *op, latch_status status, int moment)
 {
     int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
-    while (LATCH_WANTS(status) && (int) redis_moment_of(op) != moment) {
+    while (latch_wants(status) && (int) redis_moment_of(op) != moment) {
         UNIT_CHECK(unit_now_ns() < limit_ns);
         relay(op, status);
         status = latch_op_step(op, unit_now_ns());

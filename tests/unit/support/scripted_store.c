@@ -26,7 +26,7 @@ static latch_status answer(latch_op *op, scripted_call call)
     } else {
         assert_ptr_equal(op->state, &script.in_flight);
     }
-    op->state = LATCH_WANTS(line->answer) && !line->idle ? &script.in_flight : NULL;
+    op->state = latch_wants(line->answer) && !line->idle ? &script.in_flight : NULL;
     op->wake_ns = line->wake_ns != 0 ? line->wake_ns : op->wake_ns;
     op->sent_ns = line->sent_ns != 0 ? line->sent_ns : op->sent_ns;
     op->lease->fencing_token = line->fencing != 0 ? line->fencing : op->lease->fencing_token;
@@ -34,7 +34,7 @@ static latch_status answer(latch_op *op, scripted_call call)
         op->fd = 7;
         op->events = 1;
     }
-    return LATCH_FAILED(line->answer) ? latch_fail(op->error, line->answer, 0, "as the script says")
+    return latch_failed(line->answer) ? latch_fail(op->error, line->answer, 0, "as the script says")
                                       : line->answer;
 }
 
