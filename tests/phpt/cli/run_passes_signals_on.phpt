@@ -40,7 +40,7 @@ foreach ([SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM] as $signal) {
 check_same('signal ' . SIGINT, latch_run_cat($store, 'job')->kill(SIGINT)->ending(), 'SIGINT');
 
 // an alarm that was set before latch was started comes from the kernel, as Ctrl-C does, but to latch alone
-$alarm = 'pcntl_alarm(2); pcntl_exec($argv[1], array_slice($argv, 2));';
+$alarm = 'pcntl_alarm(4); pcntl_exec($argv[1], array_slice($argv, 2));';
 $program = new Program(php_command('-r', $alarm, '--', ...latch_command('run', $store, 'job', '--', 'cat')));
 check_same('exit 142', $program->ending(), 'an alarm');
 check(is_free($directory, 'job'), 'free after an alarm');

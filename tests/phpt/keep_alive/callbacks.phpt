@@ -15,7 +15,7 @@ $directory = temporary_directory();
 
 /** A lock that is lost soon. */
 $lose = function (string ...$names) use ($server, $losses): Lock {
-    $lock = short_lock($server, ttl: 0.6)->keepAlive();
+    $lock = short_lock($server, ttl: 1.5)->keepAlive();
     foreach ($names as $name) {
         $lock->onLost($losses->note($name));
     }
@@ -153,7 +153,7 @@ class Magic
         $GLOBALS['losses']->told[] = 'of';
     }
 }
-$lock = short_lock($server, ttl: 0.6)->keepAlive();
+$lock = short_lock($server, ttl: 1.5)->keepAlive();
 (new Caller())->add($lock);
 check($lock->acquire(), 'acquired');
 $server->command('DEL', 'r');

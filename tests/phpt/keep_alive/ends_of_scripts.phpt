@@ -75,7 +75,7 @@ check_same('exit 0', $child->ending(), 'lost when the script has ended');
 $proxy = new Latch\Tests\RedisProxy($server);
 $begun = hrtime(true);
 $child = fork(function (ParentLine $parent) use ($proxy) {
-    $lock = new Latch\Lock(new Latch\Key('r'), new Latch\Store\RedisStore($proxy->dsn('?read_timeout=0.2')), 0.3);
+    $lock = new Latch\Lock(new Latch\Key('r'), new Latch\Store\RedisStore($proxy->dsn('?read_timeout=1')), 1.5);
     check($lock->keepAlive()->acquire(), 'acquired');
     $parent->say('held');
     $parent->hear_exactly('end');
@@ -84,7 +84,7 @@ $child = fork(function (ParentLine $parent) use ($proxy) {
 $child->hear_exactly('held');
 $proxy->set('drop');
 $server->command('DEL', 'r');
-usleep(300000);
+usleep(700000); // and a renewal is on its way
 $child->say('end');
 check_same('exit 0', $child->ending(), 'the ending without an answer');
 check((hrtime(true) - $begun) / 1e9 < PATIENCE, 'it ends in time');

@@ -23,7 +23,7 @@ pcntl_signal(SIGUSR1, function () use (&$handled) {
 
 foreach ([false, true] as $throws) {
     $losses->then = fn () => $throws ? throw new RuntimeException('from the callback') : null;
-    $lock = short_lock($server, ttl: 0.6)->keepAlive()->onLost($losses->note('lost'));
+    $lock = short_lock($server, ttl: 1.5)->keepAlive()->onLost($losses->note('lost'));
     check($lock->acquire(), 'acquired');
     /* Both come while PHP is in a system call, which goes on after the signal: they are dealt with together. */
     $other = fork(function (ParentLine $parent) use ($server, $directory, $main) {
@@ -32,8 +32,8 @@ foreach ([false, true] as $throws) {
         $parent->say('held');
         wait_until(fn () => queues_for_a_flock($main), 'the other process is in flock()');
         posix_kill($main, SIGUSR1);
-        $server->command('DEL', 'r');
         $scripts = $server->count('type');
+        $server->command('DEL', 'r');
         wait_until(fn () => $server->count('type') > $scripts, 'a renewal finds it gone');
         usleep(100000);
         return 0;

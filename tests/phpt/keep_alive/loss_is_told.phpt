@@ -23,7 +23,7 @@ $doings = [
 ];
 foreach ($doings as $doing => $do) {
     $before = $lost();
-    $lock = short_lock($server, ttl: 0.6)->keepAlive()->onLost($losses->note('first'))->onLost($losses->note('second'));
+    $lock = short_lock($server, ttl: 1.5)->keepAlive()->onLost($losses->note('first'))->onLost($losses->note('second'));
     $lock->setLogger($logger = new Logger());
     check($lock->acquire(), 'acquired');
     $logger->take();
@@ -61,9 +61,9 @@ foreach ($doings as $doing => $do) {
 }
 
 /* Without keepAlive() a lock is lost when its time is over; it may be refreshed until then. */
-$lock = short_lock($server, ttl: 0.4)->onLost($losses->note('time'));
+$lock = short_lock($server, ttl: 1.5)->onLost($losses->note('time'));
 check($lock->acquire(), 'acquired');
-$lock->refresh(0.6);
+$lock->refresh(2);
 $losses->await('time');
 
 /* What the script finds out by itself is told and counted once, too. */
@@ -99,19 +99,19 @@ unset($clone, $one);
 $before = $lost();
 
 /* What was released is not lost. */
-$lock = short_lock($server, ttl: 0.3)->keepAlive()->onLost($losses->note('released'));
+$lock = short_lock($server, ttl: 1.5)->keepAlive()->onLost($losses->note('released'));
 for ($times = 0; $times < 100; $times++) {
     check($lock->acquire(), 'acquired');
     $lock->release();
 }
-usleep(600000);
+usleep(2000000);
 check_same([], $losses->told, 'losses of what was released');
 
 /* Nor is what never was acquired. */
 $holder = redis_lock($server);
 $holder->acquire();
 check(!$lock->acquire(), 'refused');
-usleep(400000);
+usleep(2000000);
 check_same([], $losses->told, 'losses of what was refused');
 check_same($before, $lost(), 'lost in the end');
 echo "done\n";

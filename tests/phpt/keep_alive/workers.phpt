@@ -17,7 +17,7 @@ $server = new Fpm();
 try {
     $open = '
         $store = new Latch\Store\RedisStore("' . $redis->dsn() . '");
-        $make = fn (string $name, bool $auto) => new Lock(new Key($name), $store, 1.5, $auto);
+        $make = fn (string $name, bool $auto) => new Lock(new Key($name), $store, 3, $auto);
     ';
     $server->script('look', '
         preg_match("/^PPid:\s+(\d+)/m", file_get_contents("/proc/self/status"), $match);

@@ -20,7 +20,7 @@ $server->thaw();
 wait_until(fn () => holders($server) === 'nobody', 'it is released');
 
 /* In the server's place, somebody who takes connections and says nothing. */
-$lock = redis_lock($server, '?timeout=0.2');
+$lock = redis_lock($server, '?timeout=2');
 check($lock->acquire(), 'acquired');
 $server->stop();
 $mute = stream_socket_server("tcp://127.0.0.1:$server->port", $number, $message);

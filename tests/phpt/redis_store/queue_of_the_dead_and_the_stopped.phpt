@@ -74,7 +74,7 @@ $queue->check_nothing_is_left($case);
 foreach (['acquire', 'acquireRead'] as $acquire) {
     $case = "a holder is killed, $acquire";
     $holder = fork(function (ParentLine $parent) use ($server, $acquire) {
-        $lock = new Lock(new Key('r'), new RedisStore($server->dsn()), 0.5);
+        $lock = new Lock(new Key('r'), new RedisStore($server->dsn()), 2.0);
         $lock->$acquire();
         $parent->say('held');
         $parent->stay();

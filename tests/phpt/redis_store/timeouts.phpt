@@ -19,16 +19,16 @@ function ends(mixed $expected, float $least, callable $call, string $case): void
 
 /* The server takes the command, and does not answer. */
 $server = new RedisServer();
-$lock = redis_lock($server, '?read_timeout=0.2');
+$lock = redis_lock($server, '?read_timeout=0.6');
 foreach ([false, true] as $held) {
     foreach ([
-        'acquire' => ['throws', 0.2, fn () => $lock->acquire()],
-        'acquireRead' => ['throws', 0.2, fn () => $lock->acquireRead()],
-        'acquire and wait' => ['throws', 0.2, fn () => $lock->acquire(true)],
+        'acquire' => ['throws', 0.6, fn () => $lock->acquire()],
+        'acquireRead' => ['throws', 0.6, fn () => $lock->acquireRead()],
+        'acquire and wait' => ['throws', 0.6, fn () => $lock->acquire(true)],
         'acquire and wait less' => [false, 0.05, fn () => $lock->acquire(true, 0.05)],
-        'refresh' => ['throws', 0.2, fn () => $lock->refresh(100)],
-        'isAcquired' => ['throws', 0.2, fn () => $lock->isAcquired()],
-        'release' => ['throws', 0.2, fn () => $lock->release()],
+        'refresh' => ['throws', 0.6, fn () => $lock->refresh(100)],
+        'isAcquired' => ['throws', 0.6, fn () => $lock->isAcquired()],
+        'release' => ['throws', 0.6, fn () => $lock->release()],
     ] as $name => [$expected, $least, $call]) {
         $case = $held ? "$name, held" : $name;
         check($lock->acquire(true, PATIENCE), "$case: acquired before");
@@ -63,12 +63,12 @@ do {
 } while ($last !== false && count($queued) < 10);
 check($last === false, 'the queue is full');
 foreach ([
-    'connect' => ['throws', 0.2, fn ($lock) => $lock->acquire()],
-    'connect and wait' => ['throws', 0.2, fn ($lock) => $lock->acquire(true)],
+    'connect' => ['throws', 0.6, fn ($lock) => $lock->acquire()],
+    'connect and wait' => ['throws', 0.6, fn ($lock) => $lock->acquire(true)],
     'connect and wait less' => [false, 0.05, fn ($lock) => $lock->acquire(true, 0.05)],
 ] as $case => [$expected, $least, $call]) {
     // Each has a connection of its own: who comes after one that waited in vain is told at once (away.phpt).
-    $store = new RedisStore("redis://$address?timeout=0.2&persistent_id=" . urlencode($case));
+    $store = new RedisStore("redis://$address?timeout=0.6&persistent_id=" . urlencode($case));
     $lock = new Lock(new Key('r'), $store);
     ends($expected, $least, fn () => $call($lock), $case);
     check(!$lock->isHeld(), "$case: not held");

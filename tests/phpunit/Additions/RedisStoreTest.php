@@ -49,9 +49,10 @@ final class RedisStoreTest extends TestCase
         $peer->ask('release when asked', 'theirs', $this->server->port, 2, 1.1);
 
         self::assertTrue($lock->$method(true));
+        [$left, $isHeld] = [$lock->getRemainingLifetime(), $lock->isHeld()]; // at once: it may be short
+        self::assertEqualsWithDelta($ttl ?? 1.0, $left, 0.9);
+        self::assertTrue($isHeld);
         self::assertNull($peer->answer());
-        self::assertEqualsWithDelta($ttl ?? 1.0, $lock->getRemainingLifetime(), 0.9);
-        self::assertTrue($lock->isHeld());
     }
 
     public function testALockTakesOneRoundTripAndItsReleaseAnother(): void

@@ -216,7 +216,7 @@ final class RedisStoreTest extends TestCase
     public function testWhatExpiredIsNobodys(): void
     {
         $store = $this->store();
-        $first = new Lock(new Key('r'), $store, 0.05);
+        $first = new Lock(new Key('r'), $store, 1.0);
         $second = new Lock(new Key('r'), $store, 100.0);
         self::assertTrue($first->acquire());
         self::assertTrue($second->acquire(true));
