@@ -28,8 +28,8 @@ case $STAGE in
 esac
 
 # All that a test may use and that a PHP configured for nothing else would not have.
-ZTS_DEBUG=(--disable-all --enable-cli --enable-fpm --enable-zts --enable-debug
-    --enable-pcntl --enable-posix --enable-sysvsem)
+ZTS_DEBUG=(--disable-all --disable-cgi --disable-phpdbg --enable-cli --enable-fpm
+    --enable-zts --enable-debug --enable-pcntl --enable-posix --enable-sysvsem)
 
 stage() {
     local php

@@ -1,4 +1,4 @@
-# Stage "unit": the engine alone, by cmocka; as it is, and under the sanitizers.
+# Stage "unit": the engine alone, by cmocka, under the sanitizers. Stage "unit-plain": as it is.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/unit.sh
@@ -7,8 +7,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../unit.sh"
 STAGE_PACKAGES=("${LATCH_UNIT_PACKAGES[@]}")
 
 stage() {
-    local sanitizer command
-    for sanitizer in none address thread; do
+    local sanitizer sanitizers=(address thread) command
+    [[ $STAGE != unit-plain ]] || sanitizers=(none)
+    for sanitizer in "${sanitizers[@]}"; do
         command=(make -k --output-sync=target -C "$LATCH_ROOT/tests/unit"
             BUILD="$LATCH_WORK/unit" SANITIZE="$sanitizer")
         # ThreadSanitizer of gcc 12 finds no place for its memory where addresses are very random.
