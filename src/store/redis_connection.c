@@ -5,6 +5,7 @@
 #include "redis_object.h"
 
 #include "redis_sentinel.h"
+#include "store.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -152,13 +153,16 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
                : timeout_ns;
 }
 
-static latch_status time_out(redis_connection *connection, latch_op *op)
+static latch_status time_out(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
+    bool is_silent = now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
     double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
     bool is_encrypting = connection->stage == REDIS_ENCRYPTING;
 
     if (connection->sentinel != NULL) {
-        if (connection->stage > REDIS_ASKING) {
+        /* Who had no time to answer: what was its trouble before says more. */
+        if (connection->stage > REDIS_ASKING
+            && (is_silent || connection->sentinel->trouble[0] == '\0')) {
             latch_redis_sentinel_note_trouble(connection->sentinel,
                                               is_encrypting ? NO_HANDSHAKE : "it does not answer");
         }
@@ -465,7 +469,7 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
         if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
-            return time_out(connection, op);
+            return time_out(connection, op, now_ns);
         }
         switch (connection->stage) {
             case REDIS_CLOSED:

@@ -139,6 +139,7 @@ static void note_master(redis_sentinel *sentinel, const char *host, int port)
         sentinel->master.port = port;
         latch_redis_write_address(sentinel->address, sizeof(sentinel->address), sentinel->host,
                                   port);
+        sentinel->trouble[0] = '\0'; /* it was another server's */
         sentinel->term++;
     }
 }
@@ -453,6 +454,14 @@ void latch_redis_sentinel_begin(redis_sentinel *sentinel)
     forget_round(sentinel);
     sentinel->is_outdated = false;
     sentinel->trouble[0] = '\0';
+    sentinel->retry_ns = 0;
+}
+
+/* Somebody has answered before: that is a better reason than who does not in the little time left.
+ */
+static bool has_reason(const redis_sentinel *sentinel)
+{
+    return sentinel->is_outdated || sentinel->trouble[0] != '\0';
 }
 
 latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
@@ -461,11 +470,15 @@ latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, i
     latch_status status = LATCH_DONE;
 
     while (status == LATCH_DONE && !sentinel->is_known) {
-        if (sentinel->is_outdated && now_ns < sentinel->retry_ns) {
+        if (now_ns < sentinel->retry_ns) {
             op->wake_ns = sentinel->retry_ns;
             return LATCH_WANT_TIMER;
         }
         status = ask_them(sentinel, op, deadline_ns, now_ns);
+        if (status == LATCH_ERROR_STORE && has_reason(sentinel)) {
+            sentinel->retry_ns = now_ns + RETRY_NS; /* until the time is over */
+            status = LATCH_DONE;
+        }
     }
     return status;
 }

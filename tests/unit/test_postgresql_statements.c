@@ -235,7 +235,7 @@ static latch_status cancel_in_time(latch_op *op)
 
 static void a_cancel_that_hangs_ends_with_the_session(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=0.3", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;read_timeout=2", unit_postgresql.dsn);
     latch_lease *waiter = postgresql_lease_in(store, "r");
     unit_postgresql_peer peer;
     latch_op op;
@@ -252,7 +252,7 @@ static void a_cancel_that_hangs_ends_with_the_session(void **state)
 
 static void a_cancel_without_effect_ends_with_the_session(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=0.3", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;read_timeout=2", unit_postgresql.dsn);
     latch_lease *waiter = postgresql_lease_in(store, "r");
     latch_op op;
 

@@ -257,12 +257,12 @@ static void time_outs_of_the_role_do_not_end_waits_or_sessions(void **state)
     latch_status status;
 
     (void) state;
-    unit_postgresql_run("ALTER ROLE latch SET statement_timeout = '200ms'");
-    unit_postgresql_run("ALTER ROLE latch SET lock_timeout = '200ms'");
-    unit_postgresql_run("ALTER ROLE latch SET idle_session_timeout = '200ms'");
+    unit_postgresql_run("ALTER ROLE latch SET statement_timeout = '1s'");
+    unit_postgresql_run("ALTER ROLE latch SET lock_timeout = '1s'");
+    unit_postgresql_run("ALTER ROLE latch SET idle_session_timeout = '1s'");
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     status = postgresql_begin_wait(&op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
-    unit_await_wish(&op, status, unit_now_ns() + 500 * LATCH_NS_PER_MS);
+    unit_await_wish(&op, status, unit_now_ns() + 2000 * LATCH_NS_PER_MS);
     unit_postgresql_run("ALTER ROLE latch RESET ALL");
     assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
     unit_release(lease);
@@ -321,7 +321,7 @@ static void the_certificate_of_somebody_else_is_refused(void **state)
 
 static void a_wait_whose_time_ends_while_the_server_hangs_is_a_conflict(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=0.5;timeout=0.5", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;read_timeout=2;timeout=2", unit_postgresql.dsn);
     latch_op op;
     latch_status status;
 

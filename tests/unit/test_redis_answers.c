@@ -203,7 +203,7 @@ static void half_an_answer_is_none(void **state)
 
 static void a_server_that_hangs_is_an_error_at_the_time_limit(void **state)
 {
-    latch_store *store = redis_open("redis://127.0.0.1:%d?read_timeout=0.03", unit_redis.port);
+    latch_store *store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
     latch_lease *lease = redis_lease_in(store, "r"), *held = redis_lease_in(store, "s");
     char token[LATCH_TOKEN_MAX + 1];
 
@@ -211,12 +211,14 @@ static void a_server_that_hangs_is_an_error_at_the_time_limit(void **state)
     redis_expect_working(lease);
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
     redis_hold_server();
+    redis_be_patient(store, 30);
     UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "did not answer within 0.03 s"));
     UNIT_CHECK(redis_failed(redis_run(held, LATCH_REFRESH), "did not answer within 0.03 s"));
-    UNIT_CHECK(redis_failed(redis_run(held, LATCH_RELEASE), "and is asked again in 1.0 s"));
+    UNIT_CHECK(redis_failed(redis_run(held, LATCH_RELEASE), "and is asked again in "));
     UNIT_CHECK(!unit_held(lease) && !unit_held(held)); /* it may have been released */
     UNIT_CHECK(held->fencing_token == 0);
     redis_let_server_go();
+    redis_be_patient(store, 5000);
     unit.ahead_ns += LATCH_NS_PER_S;
     redis_expect_working(lease);
     UNIT_CHECK(redis_run(held, LATCH_RELEASE) == LATCH_DONE && redis_is_free("s"));
@@ -278,14 +280,16 @@ static void a_paused_server_is_awaited(void **state)
 
 static void what_a_paused_server_did_too_late_is_undone(void **state)
 {
-    latch_store *store = redis_open("redis://127.0.0.1:%d?read_timeout=0.03", unit_redis.port);
+    latch_store *store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
     latch_lease *lease = redis_lease_in(store, "r"), *two = redis_lease_in(store, "s");
 
     (void) state;
     redis_expect_working(lease);
     redis_hold_server();
+    redis_be_patient(store, 30);
     UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "did not answer"));
     redis_let_server_go();
+    redis_be_patient(store, 5000);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE); /* anything on a new connection */
     UNIT_CHECK(redis_is_free("r"));
 }

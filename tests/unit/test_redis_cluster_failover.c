@@ -117,6 +117,7 @@ static void a_server_that_hangs_is_passed_by_when_it_has_a_successor(void **stat
     redis_process_hold(old);
     UNIT_CHECK(redis_failed(redis_run(lease, LATCH_REFRESH), "did not answer within 1 s"));
     redis_cluster_await_another(redis_cluster_slot("r"), old);
+    redis_be_patient(lease->store, 20000);
     redis_expect_done(redis_run(lease, LATCH_REFRESH));
     UNIT_CHECK(try_elsewhere("r") == LATCH_CONFLICT);
     redis_process_let_go(old);
@@ -186,7 +187,7 @@ static void and_when_the_master_dies(void **state)
 static void a_lock_without_a_server_is_an_error(void **state)
 {
     redis_process *old = redis_cluster_master_of("r");
-    latch_lease *lease = redis_lease_in(redis_cluster_open("&timeout=0.5"), "r");
+    latch_lease *lease = redis_lease_in(redis_cluster_open("&timeout=2"), "r");
 
     (void) state;
     redis_expect_done(redis_run(lease, LATCH_ACQUIRE));

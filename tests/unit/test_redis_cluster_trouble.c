@@ -358,7 +358,7 @@ static void kept_leases_outlive_a_failover(void **state)
     for (size_t at = 0; at < 3; at++) {
         leases[at] = redis_lease(names[at]);
         unit_keep_as(leases[at], keep);
-        redis_expect_done(redis_run_for(leases[at], LATCH_ACQUIRE, 3000));
+        redis_expect_done(redis_run_for(leases[at], LATCH_ACQUIRE, 9000));
     }
     for (size_t at = 0; at < 3; at++) {
         unit_await_renewal(leases[at]);

@@ -304,17 +304,21 @@ static void who_waits_is_served_by_a_server_that_was_restarted(void **state)
 
 static void a_wait_outlives_its_server_for_no_longer_than_one_may_connect(void **state)
 {
-    latch_store *store = redis_open("redis://127.0.0.1:%d?timeout=0.2", unit_redis.port);
+    latch_store *store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
+    int64_t *connect_ns = &((redis_store *) store)->options.connect_timeout_ns;
+    int64_t long_ns = *connect_ns;
     latch_lease *holder = redis_lease("r"), *lease = redis_lease_in(store, "r");
     latch_op op;
 
     (void) state;
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
     redis_begin_wait(&op, lease, redis_wait_to_write());
+    *connect_ns = 200 * LATCH_NS_PER_MS;
     unit_redis_kill();
     UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), "cannot connect"));
     UNIT_CHECK(!unit_held(lease) && !lease->busy);
     unit_redis_start(NULL);
+    *connect_ns = long_ns;
     UNIT_CHECK(unit_run_request(lease, redis_wait_to_write()) == LATCH_DONE);
     unit_release(lease);
     redis_expect_nothing_left();
@@ -328,7 +332,7 @@ static void who_cannot_ask_waits_on_and_asks_again(void **state)
     latch_op op;
 
     (void) state;
-    UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 500) == LATCH_DONE);
+    UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 2000) == LATCH_DONE);
     unit_redis_ask("CONFIG SET requirepass secret");
     lease = redis_lease_in(redis_open("redis://:secret@127.0.0.1:%d", unit_redis.port), "r");
     redis_begin_wait(&op, lease, redis_wait_to_write());
@@ -362,7 +366,7 @@ static void a_server_that_loads_its_data_is_awaited(void **state)
     for (int at = 0; at < FILLERS; at++) {
         unit_redis_ask("SET filler%d %b", at, path, sizeof(path));
     }
-    UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 500) == LATCH_DONE);
+    UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 2000) == LATCH_DONE);
     redis_begin_wait(&op, lease, redis_wait_to_write());
     unit_redis_ask("SAVE");
     unit_redis_kill();
@@ -423,26 +427,29 @@ static void who_waits_is_told_though_the_server_has_forgotten_the_scripts(void *
 static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
 {
     static const struct {
-        const char *options;
-        latch_status ends; /* a server that has not answered for long is an error */
-    } cases[] = {{"?read_timeout=0.02", LATCH_CONFLICT},
-                 {"?read_timeout=0.02&timeout=0.1", LATCH_ERROR_STORE},
-                 {"?read_timeout=60", LATCH_CONFLICT},
-                 {"", LATCH_CONFLICT}};
+        int64_t command_ms, connect_ms; /* from when it waits: its time-outs; */
+        int64_t wait_ms;                /* and for how long it does, which is until it asks again */
+        latch_status ends;              /* a server that has not answered for long is an error */
+    } cases[] = {{20, 5000, 1500, LATCH_CONFLICT},
+                 {20, 100, 20000, LATCH_ERROR_STORE},
+                 {60000, 5000, 1500, LATCH_CONFLICT},
+                 {5000, 5000, 1500, LATCH_CONFLICT}};
 
     (void) state;
     for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
-        latch_store *store =
-            redis_open("redis://127.0.0.1:%d%s", unit_redis.port, cases[at].options);
+        latch_store *store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
+        int64_t *connect_ns = &((redis_store *) store)->options.connect_timeout_ns;
+        int64_t long_ns = *connect_ns, deadline_ns, step_ns = 0;
         latch_lease *holder = redis_lease("r"), *lease = redis_lease_in(store, "r");
         latch_status status = LATCH_WANT_IO;
-        int64_t deadline_ns, step_ns = 0;
         latch_op op;
 
         UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 1000) == LATCH_DONE);
         redis_begin_wait(&op, lease, redis_wait_to_write());
         redis_hold_server();
-        deadline_ns = unit_now_ns() + 1500 * LATCH_NS_PER_MS; /* after it asks again */
+        redis_be_patient(store, cases[at].command_ms);
+        *connect_ns = cases[at].connect_ms * LATCH_NS_PER_MS;
+        deadline_ns = unit_now_ns() + cases[at].wait_ms * LATCH_NS_PER_MS;
         op.request.deadline_ns = deadline_ns;
         while (latch_wants(status)) {
             UNIT_CHECK(step_ns < deadline_ns);
@@ -453,7 +460,9 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
         UNIT_CHECK(status == cases[at].ends && !unit_held(lease));
         UNIT_CHECK((step_ns >= deadline_ns) == (status == LATCH_CONFLICT));
         redis_let_server_go();
-        /* It may not be asked at once, and a busy machine may not answer within 20 ms. */
+        redis_be_patient(store, 5000);
+        *connect_ns = long_ns;
+        /* It may not be asked at once. */
         UNIT_AWAIT(unit_run_request(lease, redis_wait_to_write()) == LATCH_DONE);
         unit_release(lease);
         redis_expect_nothing_left();

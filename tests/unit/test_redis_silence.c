@@ -14,9 +14,22 @@ static int setup(void **state)
     if (redis_store_setup(state) != 0) {
         return -1;
     }
-    store = redis_open("redis://127.0.0.1:%d?timeout=0.2&read_timeout=0.2", unit_redis.port);
+    store = redis_open("redis://127.0.0.1:%d", unit_redis.port);
     lease = redis_lease_in(store, "r");
     return 0;
+}
+
+/* While it hangs it is not awaited for long. */
+static void hold(void)
+{
+    redis_hold_server();
+    redis_be_patient(store, 200);
+}
+
+static void let_go(void)
+{
+    redis_be_patient(store, 5000);
+    redis_let_server_go();
 }
 
 static bool is_avoided(latch_lease *one, latch_op_kind kind)
@@ -32,7 +45,7 @@ static bool is_silent(latch_op_kind kind)
 /* On a connection that nothing has come on yet. */
 static void let_it_be_avoided(void)
 {
-    redis_hold_server();
+    hold();
     UNIT_CHECK(is_silent(LATCH_ACQUIRE));
 }
 
@@ -50,7 +63,7 @@ static void who_comes_after_one_that_waited_in_vain_is_told_at_once(void **state
         UNIT_CHECK(is_avoided(held, kinds[at]));
         UNIT_CHECK(unit_held(held) && !unit_held(lease) && !lease->busy);
     }
-    redis_let_server_go();
+    let_go();
 }
 
 /* A router that has forgotten a connection says nothing either. */
@@ -58,9 +71,9 @@ static void one_connection_that_fell_silent_says_nothing_of_the_next(void **stat
 {
     (void) state;
     redis_expect_working(lease);
-    redis_hold_server();
+    hold();
     UNIT_CHECK(is_silent(LATCH_ACQUIRE));
-    redis_let_server_go();
+    let_go();
     redis_expect_working(lease);
 }
 
@@ -68,7 +81,7 @@ static void a_server_that_is_back_is_found_at_the_pauses_end(void **state)
 {
     (void) state;
     let_it_be_avoided();
-    redis_let_server_go();
+    let_go();
     UNIT_CHECK(is_avoided(lease, LATCH_ACQUIRE));
     unit.ahead_ns += FIRST_PAUSE_NS;
     redis_expect_working(lease);
@@ -88,7 +101,7 @@ static void the_pauses_grow_to_an_end(void **state)
         UNIT_CHECK(is_silent(LATCH_ACQUIRE));
         pause_ns = 2 * pause_ns < LONGEST_PAUSE_NS ? 2 * pause_ns : LONGEST_PAUSE_NS;
     }
-    redis_let_server_go();
+    let_go();
     unit.ahead_ns += pause_ns;
     redis_expect_working(lease);
     UNIT_CHECK(store->silence.pause_ns == 0);
@@ -118,7 +131,7 @@ static void what_is_released_meanwhile_is_given_back_later(void **state)
     let_it_be_avoided();
     UNIT_CHECK(is_avoided(two[0], LATCH_RELEASE) && !unit_held(two[0]));
     UNIT_CHECK(redis_failed(unit_run_request(two[1], redis_detached_release()), "in vain"));
-    redis_let_server_go();
+    let_go();
     unit.ahead_ns += FIRST_PAUSE_NS;
     redis_expect_working(lease);
     UNIT_CHECK(redis_is_free("s") && redis_is_free("t"));
@@ -134,7 +147,7 @@ static void a_renewal_is_sent_all_the_same(void **state)
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
     latch_redis_close(&((redis_store *) store)->node.connection);
     let_it_be_avoided();
-    redis_let_server_go();
+    let_go();
     renewal.patience_ms = 1000;
     UNIT_CHECK(unit_run_request(held, renewal) == LATCH_DONE);
 }

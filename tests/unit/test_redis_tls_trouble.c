@@ -416,7 +416,7 @@ static void what_is_kept_is_renewed_by_tls(void **state)
     redis_tls_demand();
     UNIT_CHECK(unit_open_mailbox() == 0);
     unit_keep(lease);
-    UNIT_CHECK(redis_run_for(lease, LATCH_ACQUIRE, 1500) == LATCH_DONE);
+    UNIT_CHECK(redis_run_for(lease, LATCH_ACQUIRE, 4500) == LATCH_DONE);
     unit_await_renewal(lease);
     unit_redis_ask("CLIENT KILL TYPE normal");
     unit_await_renewal(lease);

@@ -9,6 +9,7 @@
 
 #define TTL_MS INT64_C(4500) /* of leases that are to survive something */
 #define SHORT_TTL_MS INT64_C(450)
+#define LOST_TTL_MS INT64_C(1500) /* who is not answered knows half a second before its end */
 #define ALL (SIZE_MAX >> 1)
 
 static latch_lease *keep_held(latch_store *store, int64_t ttl_ms)
@@ -85,9 +86,9 @@ static const struct {
     {be_replica, be_master, "READONLY"},
     {be_full, be_spacious, "OOM"},
     {be_strict, be_lenient, " command"},
-    {redis_hold_server, redis_let_server_go, "did not answer within 0.25 s"},
+    {redis_hold_server, redis_let_server_go, "did not answer within 0.5 s"},
     {die, rise, "Connection refused"},
-    {pause_all, go_on, "did not answer within 0.25 s"},
+    {pause_all, go_on, "did not answer within 0.5 s"},
 };
 
 /* Before Redis 6.2 a pause cannot be ended. */
@@ -116,7 +117,7 @@ static void what_does_not_is_a_loss_at_the_deadline_with_its_reason(void **state
 {
     (void) state;
     for (size_t at = 0; at < count_troubles(); at++) {
-        latch_lease *lease = keep_held(unit.store, SHORT_TTL_MS);
+        latch_lease *lease = keep_held(unit.store, LOST_TTL_MS);
         int64_t deadline_ns = lease->deadline_ns;
         latch_loss loss;
 
@@ -132,7 +133,7 @@ static void what_does_not_is_a_loss_at_the_deadline_with_its_reason(void **state
         troubles[at].end();
         unit_expect_no_loss();
         assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
-        assert_int_equal(redis_run_for(lease, LATCH_ACQUIRE, 3 * SHORT_TTL_MS), LATCH_DONE);
+        assert_int_equal(redis_run_for(lease, LATCH_ACQUIRE, LOST_TTL_MS), LATCH_DONE);
         unit_await_renewal(lease);
         unit_release(lease);
     }
@@ -152,7 +153,7 @@ static void why_one_was_lost_whose_first_renewal_has_not_ended_is_told(void **st
 
 static void a_server_that_forgets_its_scripts_is_told_again(void **state)
 {
-    latch_lease *lease = keep_held(unit.store, 3 * SHORT_TTL_MS);
+    latch_lease *lease = keep_held(unit.store, TTL_MS);
 
     (void) state;
     for (int round = 0; round < 5; round++) {
@@ -164,7 +165,7 @@ static void a_server_that_forgets_its_scripts_is_told_again(void **state)
 
 static void connections_that_are_cut_are_made_anew(void **state)
 {
-    latch_lease *lease = keep_held(unit.store, 3 * SHORT_TTL_MS);
+    latch_lease *lease = keep_held(unit.store, TTL_MS);
 
     (void) state;
     for (int round = 0; round < 5; round++) {

@@ -308,6 +308,11 @@ void redis_let_server_go(void)
     UNIT_CHECK(unit_redis.pid == 0 || kill(unit_redis.pid, SIGCONT) == 0);
 }
 
+void redis_be_patient(latch_store *store, int64_t ms)
+{
+    ((redis_store *) store)->options.command_timeout_ns = ms * LATCH_NS_PER_MS;
+}
+
 bool redis_is_free(const char *resource)
 {
     return unit_redis_number("EXISTS %s latch:holder:%s", resource, resource) == 0;
