@@ -48,6 +48,7 @@ static inline bool latch_wants(latch_status status)
     return status == LATCH_WANT_IO || status == LATCH_WANT_TIMER;
 }
 
+/* Has it ended with an error, which a latch_error describes? */
 static inline bool latch_failed(latch_status status)
 {
     return status >= LATCH_ERROR_MEMORY;

@@ -135,7 +135,9 @@ latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op
     if (connection->sentinel == NULL) {
         return latch_redis_fail_to_connect(connection, op, sys_errno, why);
     }
-    latch_redis_sentinel_note_trouble(connection->sentinel, why);
+    if (connection->term == connection->sentinel->term) { /* another one is not known by now */
+        latch_redis_sentinel_note_trouble(connection->sentinel, why);
+    }
     latch_redis_close(connection);
     connection->stage = REDIS_ASKING;
     connection->retry_ns = now_ns + ASK_PAUSE_NS;
@@ -155,7 +157,8 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
 
 static latch_status time_out(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
-    bool is_silent = now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
+    bool is_silent = connection->stage >= REDIS_CONNECTING
+                     && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
     double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
     bool is_encrypting = connection->stage == REDIS_ENCRYPTING;
 
@@ -303,7 +306,8 @@ static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_
     latch_status status;
 
     if (now_ns < connection->retry_ns) {
-        op->wake_ns = connection->retry_ns;
+        op->wake_ns = connection->retry_ns < connection->deadline_ns ? connection->retry_ns
+                                                                     : connection->deadline_ns;
         return LATCH_WANT_TIMER;
     }
     status = latch_redis_sentinel_find(sentinel, op, connection->deadline_ns, now_ns);

@@ -15,7 +15,8 @@
 #define ASK_AGAIN_NS (5 * LATCH_NS_PER_S)
 /* For how long one that does not answer is awaited when another one has answered already. */
 #define OPINION_NS (LATCH_NS_PER_S / 2)
-/* When to ask again if none of those who answer knows as much as is known. */
+/* When to ask again if none of those who answer knows as much as is known, or nobody answers any
+ * more. */
 #define RETRY_NS (50 * LATCH_NS_PER_MS)
 
 static void take_message(void *context, const redisReply *message);
@@ -149,9 +150,15 @@ void latch_redis_sentinel_doubt(redis_sentinel *sentinel)
     sentinel->is_known = false;
 }
 
-void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why)
+/* Why the one that they name cannot be used. */
+static void note_reason(redis_sentinel *sentinel, const char *why)
 {
     snprintf(sentinel->trouble, sizeof(sentinel->trouble), "%s", why);
+}
+
+void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why)
+{
+    note_reason(sentinel, why);
     sentinel->is_known = false;
     if (!sentinel->is_asking) {
         go_on(sentinel, sentinel->mute); /* the next one may know better */
@@ -204,6 +211,9 @@ static void take_message(void *context, const redisReply *message)
                 : sscanf(text->str, "%*s %*s %255s %d @ %255s", host, &port, name);
     if (count == 3 && strcmp(name, sentinel->name) == 0
         && (sentinel->question != NULL || !is_master(sentinel, host, port))) {
+        if (!is_master(sentinel, host, port)) {
+            note_reason(sentinel, "another one has become the master");
+        }
         sentinel->is_known = false;
         sentinel->is_told = true;
         sentinel->term++;
@@ -471,7 +481,7 @@ latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, i
 
     while (status == LATCH_DONE && !sentinel->is_known) {
         if (now_ns < sentinel->retry_ns) {
-            op->wake_ns = sentinel->retry_ns;
+            op->wake_ns = sentinel->retry_ns < deadline_ns ? sentinel->retry_ns : deadline_ns;
             return LATCH_WANT_TIMER;
         }
         status = ask_them(sentinel, op, deadline_ns, now_ns);

@@ -57,7 +57,8 @@ void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *conne
 void latch_redis_sentinel_begin(redis_sentinel *sentinel);
 /*
  * Finds the master, by `deadline_ns` and with some of that time left. LATCH_DONE: it is
- * sentinel->master. LATCH_WANT_*: again, when `op` says. Errors are in op->error.
+ * sentinel->master. LATCH_WANT_*: again, when `op` says. Errors are in op->error; but once it is
+ * known why there is no master they are asked until the time is over, which the caller sees.
  */
 latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
                                        int64_t now_ns);

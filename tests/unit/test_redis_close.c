@@ -102,7 +102,7 @@ static redisContext *keep_server_busy(void)
     redisAppendCommand(context, "EVAL %s 0",
                        "local function now() local t = redis.call('TIME') "
                        "return t[1] * 1000 + t[2] / 1000 end "
-                       "local start = now() while now() < start + 800 do end return 1");
+                       "local start = now() while now() < start + 500 do end return 1");
     while (is_sent == 0) {
         assert_int_equal(redisBufferWrite(context, &is_sent), REDIS_OK);
     }

@@ -169,7 +169,10 @@ static void why_there_is_no_master_is_told_at_the_end(void **state)
             status = latch_op_step(&op, unit_now_ns());
         }
         if (!all_hang) {
-            store->node.connection.deadline_ns = unit_now_ns();
+            redis_connection *connection = &store->node.connection;
+
+            connection->deadline_ns = connection->connecting_ns;
+            status = latch_op_step(&op, connection->connecting_ns);
         }
         for (size_t at = 0; all_hang && at < 3; at++) {
             redis_process_hold(&trio.sentinels[at]);

@@ -144,9 +144,9 @@ check_same("exit 76: running\n|" . str_replace($gone, $away, $lost), $program->a
 $server->start();
 $program = latch('run', ...[...$redis, '--lost-grace=1000', 'r', '--', ...$tells])->await("running\n");
 $server->stop();
-usleep(1000000); // it was to be renewed
+usleep(1000000); // a third of the TTL later at most it cannot be renewed,
 $program->kill(SIGSTOP);
-usleep(1200000);
+usleep(1200000); // and its time is over
 $program->kill(SIGCONT)->await("got TERM\n");
 check_same(
     "exit 76: running\ngot TERM\nends\n|" . str_replace($gone, $away, $lost),

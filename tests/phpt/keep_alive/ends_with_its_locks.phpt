@@ -5,6 +5,7 @@ A lock is kept for as long as a Lock lives that wants it kept, and not beyond it
 require __DIR__ . '/../../utils/phpt_keep_alive.inc';
 
 use Latch\{Key, Lock, LockFactory};
+use Latch\Exception\{LockAcquiringException, LockExpiredException};
 use Latch\Store\RedisStore;
 use Latch\Tests\RedisServer;
 
@@ -13,10 +14,12 @@ $store = new RedisStore($server->dsn());
 
 /* A release that crosses a renewal: nothing is left, and nothing comes after it. */
 $lock = short_lock($server, ttl: 0.12)->keepAlive();
+$releases = 0;
 for ($times = 0; $times < 120; $times++) {
     try {
         check($lock->acquire(), 'it is free');
-    } catch (Latch\Exception\LockAcquiringException) {
+    } catch (LockAcquiringException $e) {
+        check($e->getPrevious() instanceof LockExpiredException, messages($e));
         continue; // it ran out meanwhile: the machine stood still
     }
     usleep(random_int(0, 80000));
@@ -24,7 +27,9 @@ for ($times = 0; $times < 120; $times++) {
     if (!$server->lacks('r')) {
         echo "BROKEN: it is there after its release\n";
     }
+    $releases++;
 }
+check($releases > 60, "$releases releases");
 wait_until(function () use ($server) {
     $scripts = $server->count('type'); // a renewal may have been on its way
     usleep(200000);

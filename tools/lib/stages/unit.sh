@@ -18,4 +18,8 @@ stage() {
         fi
         run_unit "unit, sanitizer: $sanitizer" "$LATCH_WORK/log/unit-$sanitizer.log" "${command[@]}"
     done
+    # Under a sanitizer this one searches little.
+    [[ $STAGE == unit-plain ]] || run_unit "unit, queue model" "$LATCH_WORK/log/unit-model.log" \
+        make -k --output-sync=target -C "$LATCH_ROOT/tests/unit" BUILD="$LATCH_WORK/unit" SANITIZE=none \
+        TESTS=test_redis_queue_model
 }
