@@ -57,7 +57,7 @@ run_tests() {
     # More of them than processors, as most wait for most of their time; but leases are short.
     # shellcheck disable=SC2086 # there may be several files and folders
     # The order of the options is the order in which PHP reads them.
-    "php$LATCH_PHP_VERSION" -n run-tests.php -n -q -j"$(($(nproc) + 2))" -p "${RUN_AS:-$php}" \
+    "php$LATCH_PHP_VERSION" -n run-tests.php -n -q -j"$(($(nproc) + 4))" -p "${RUN_AS:-$php}" \
         "${options[@]}" -d extension="$so" -W results --set-timeout 120 \
         -g FAIL,XFAIL,SKIP,BORK,WARN,LEAK --show-diff --no-progress --no-color $tests
 }
