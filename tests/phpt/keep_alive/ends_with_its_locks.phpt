@@ -80,6 +80,7 @@ check($brief->acquire(), 'acquired');
 wait_until_renewed($server);
 unset($long);
 $losses->await('brief'); // as soon as the patient one is gone
+wait_until(fn () => $server->lacks('r'), 'it has expired'); // the server counts from later
 
 /* A refresh is what the lock is renewed by then, be it longer or shorter. */
 $lock = short_lock($server)->keepAlive();
