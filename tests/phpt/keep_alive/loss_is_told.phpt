@@ -65,6 +65,7 @@ $lock = short_lock($server, ttl: 1.5)->onLost($losses->note('time'));
 check($lock->acquire(), 'acquired');
 $lock->refresh(2);
 $losses->await('time');
+wait_until(fn () => $server->lacks('r'), 'it has expired'); // the server counts from later
 
 /* What the script finds out by itself is told and counted once, too. */
 $before = $lost();

@@ -55,6 +55,7 @@ $lock->onLost($losses->note('setting off'));
 check($lock->acquire(), 'acquired without');
 wait_until(fn () => !$lock->isHeld(), 'it runs out');
 $losses->await('setting off');
+wait_until(fn () => $server->lacks('r'), 'in the server, too');
 
 /* The longest hold. It counts from the acquire; what the lock is asked for by hand goes beyond it. */
 foreach (['argument' => fn () => short_lock($server, ttl: 1.5)->keepAlive(3), 'setting' => function () use ($server) {
