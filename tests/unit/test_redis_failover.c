@@ -220,6 +220,53 @@ static void another_sentinel_is_listened_to_when_one_goes(void **state)
     UNIT_CHECK(has(master, "r"));
 }
 
+/*
+ * What was its predecessor's trouble is not the new one's: while that one is connected to, a
+ * Sentinel tells that there is another, or names it when it is asked anew.
+ */
+static void expect_no_trouble_of_the_old_one(bool is_told)
+{
+    redis_store *store = (redis_store *) redis_trio_open(PATIENT);
+    latch_op op;
+    latch_status status;
+    unsigned term;
+
+    redis_process_hold(&trio.servers[0]);
+    status = unit_begin(&op, redis_lease("r"), redis_request(LATCH_ACQUIRE));
+    while (store->node.connection.stage <= REDIS_CONNECTING) {
+        UNIT_CHECK(latch_wants(status));
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    term = store->sentinel.term;
+    redis_trio_await_another(&trio.servers[0]);
+    if (!is_told) {
+        latch_redis_close(&store->sentinel.connection); /* with what it has told meanwhile */
+        store->sentinel.ask_ns = 0;
+    }
+    while (store->sentinel.term == term) {
+        UNIT_CHECK(latch_wants(status));
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    assert_string_equal(store->sentinel.trouble,
+                        is_told ? "another one has become the master" : "");
+    redis_expect_done(unit_finish(&op, status));
+    assert_string_equal(store->sentinel.trouble, "");
+    redis_process_let_go(&trio.servers[0]);
+}
+
+static void a_new_master_that_is_told_has_no_trouble_of_the_old_one(void **state)
+{
+    (void) state;
+    expect_no_trouble_of_the_old_one(true);
+}
+
+static void nor_has_one_that_is_asked_for(void **state)
+{
+    (void) state;
+    expect_no_trouble_of_the_old_one(false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +279,8 @@ int main(void)
         UNIT_TRIO_TEST(what_a_stale_master_grants_does_not_count),
         UNIT_TRIO_TEST(nobody_waits_for_a_master_that_hangs),
         UNIT_TRIO_TEST(another_sentinel_is_listened_to_when_one_goes),
+        UNIT_TRIO_TEST(a_new_master_that_is_told_has_no_trouble_of_the_old_one),
+        UNIT_TRIO_TEST(nor_has_one_that_is_asked_for),
     };
 
     return cmocka_run_group_tests_name("redis_failover", tests, NULL, NULL);

@@ -1,31 +1,5 @@
 /* What a DSN for Redis asks for that names several servers: Sentinels of a master, or a cluster. */
-#include "dsn_options.h"
-
-static redis_options parse(const char *text)
-{
-    return dsn_parse(&dsn_of_redis, text).redis;
-}
-
-static void discard(redis_options *options)
-{
-    latch_redis_options_free(unit.engine, options);
-}
-
-static void accept(const char *text)
-{
-    dsn_accept(&dsn_of_redis, text);
-}
-
-static void refuse(const char *text, const char *why)
-{
-    dsn_refuse(&dsn_of_redis, LATCH_ERROR_ARGUMENT, text, strlen(text), why);
-}
-
-/* What another client than Latch may be able to do. */
-static void leave_to_others(const char *text, const char *why)
-{
-    dsn_refuse(&dsn_of_redis, LATCH_ERROR_UNSUPPORTED, text, strlen(text), why);
-}
+#include "redis_dsn.h"
 
 static void several_are_sentinels_of_a_master(void **state)
 {

@@ -152,37 +152,42 @@ static void a_server_that_is_no_master_grants_nothing(void **state)
     UNIT_CHECK(!has(&trio.servers[0], "r"));
 }
 
-/* Whoever has no time left to answer: what was found before says more. */
+/* It is no master; and then it has no time to say so again, or nobody answers, or it does not. */
 static void why_there_is_no_master_is_told_at_the_end(void **state)
 {
+    enum { HAS_NO_TIME, NO_SENTINEL_ANSWERS, IS_SILENT };
+
     (void) state;
     demote();
-    for (int all_hang = 0; all_hang < 2; all_hang++) {
+    for (int then = HAS_NO_TIME; then <= IS_SILENT; then++) {
         redis_store *store = (redis_store *) redis_trio_open("&timeout=2");
+        redis_connection *connection = &store->node.connection;
         latch_op op;
         latch_status status = unit_begin(&op, redis_lease("r"), redis_request(LATCH_ACQUIRE));
 
         while (store->sentinel.trouble[0] == '\0'
-               || (!all_hang && store->node.connection.stage <= REDIS_ASKING)) {
+               || (then == HAS_NO_TIME && connection->stage <= REDIS_ASKING)) {
             UNIT_CHECK(latch_wants(status));
             unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
             status = latch_op_step(&op, unit_now_ns());
         }
-        if (!all_hang) {
-            redis_connection *connection = &store->node.connection;
-
+        if (then == HAS_NO_TIME) {
             connection->deadline_ns = connection->connecting_ns;
             status = latch_op_step(&op, connection->connecting_ns);
         }
-        for (size_t at = 0; all_hang && at < 3; at++) {
+        for (size_t at = 0; then == NO_SENTINEL_ANSWERS && at < 3; at++) {
             redis_process_hold(&trio.sentinels[at]);
         }
+        if (then == IS_SILENT) {
+            redis_process_hold(&trio.servers[0]);
+        }
         UNIT_CHECK(unit_finish(&op, status) == LATCH_ERROR_STORE);
-        expect_message(": it is no master");
+        expect_message(then == IS_SILENT ? ": it does not answer" : ": it is no master");
+        for (size_t at = 0; then == NO_SENTINEL_ANSWERS && at < 3; at++) {
+            redis_process_let_go(&trio.sentinels[at]);
+        }
     }
-    for (size_t at = 0; at < 3; at++) {
-        redis_process_let_go(&trio.sentinels[at]);
-    }
+    redis_process_let_go(&trio.servers[0]);
 }
 
 static void each_has_its_password(void **state)
