@@ -49,9 +49,24 @@ END
     APT_CONFIG=$directory/apt.conf "$@"
 }
 
+# Source files of earlier releases, below the archive, with their SHA-256. After a point release a mirror can list new
+# files for days before it serves them, while it still serves the earlier ones, which it lists no more.
+declare -gA LATCH_EARLIER_SOURCES=(
+    [symfony-6.4]='pool/main/s/symfony/symfony_6.4.41+dfsg.orig.tar.xz
+        cb5a93b47cbfea37894e6907bdcf2e75373ca10fc377c85a58c4aeaae11d6083'
+)
+
+# latch_earlier_source KEY DIRECTORY: fetches the file of that key into the directory.
+latch_earlier_source() {
+    local path digest
+    read -r -d '' path digest <<< "${LATCH_EARLIER_SOURCES[$1]-}" || [[ -n $path ]] || return
+    latch_apt /usr/lib/apt/apt-helper -qq download-file "http://deb.debian.org/debian/$path" \
+        "$2/${path##*/}" "SHA256:$digest"
+}
+
 # latch_debian_source PACKAGE PATTERN [VERSION]: prints the path of that file of the newest source package,
 # of those whose version begins so, which the archive really serves. It lists more: the newest ones of the
-# security archive are often not found by the name that its list gives.
+# security archive are often not found by the name that its list gives. The last resort is an earlier release.
 latch_debian_source() {
     local package=$1 pattern=$2 directory=$LATCH_CACHE/source/$1${3:+-$3} version
     if [[ ! -f $directory/.complete ]]; then
@@ -68,6 +83,10 @@ latch_debian_source() {
             fi
         done < <(latch_apt apt-cache showsrc --only-source "$package" \
             | sed -n "s/^Version: \(${3:-}\)/\1/p" | sort -ruV)
+        if [[ ! -f $directory/.complete ]] && latch_earlier_source "$package${3:+-$3}" "$directory" \
+            >> "$LATCH_WORK/log/source.log" 2>&1; then
+            touch "$directory/.complete"
+        fi
         if [[ ! -f $directory/.complete ]]; then
             latch_say "no version of the source package $package can be fetched:"
             cat "$LATCH_WORK/log/source.log" >&2
