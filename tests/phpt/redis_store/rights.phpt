@@ -21,8 +21,8 @@ use Latch\Tests\{RedisClusterServers, RedisServer};
 $text = file_get_contents(__DIR__ . '/../../../docs/redis.md');
 preg_match('/^### Rights\n(.*?)^#/ms', $text, $match);
 [, $section] = $match;
-preg_match('/```\nACL SETUSER shop on >PASSWORD ~\* &latch:\*\n(.*?)```/s', $section, $match);
-$needed = preg_split('/\s+/', trim($match[1]));
+preg_match("/```sh\nredis-cli ACL SETUSER shop on '>PASSWORD' '~\*' '&latch:\*' (.*?)```/s", $section, $match);
+$needed = preg_split('/[\s\\\\]+/', trim($match[1], " \\\n"));
 /* What a row of the table adds, by what its first cell begins with. */
 $also = function (string $for) use ($section): array {
     check(preg_match('/^\| *' . preg_quote($for, '/') . '[^|]*\|(.*)\|$/m', $section, $match) === 1, "a row for $for");
