@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Tests\OwnNames\Documents;
 
+use Latch\Tests\MySqlServer;
 use Latch\Tests\RedisServer;
 use Latch\Tests\Support\DocumentTestCase;
 
@@ -17,6 +18,7 @@ final class KeepAliveTest extends DocumentTestCase
     private const HOST = 'redis://redis.example.com';
 
     private RedisServer $server;
+    private ?MySqlServer $database = null;
 
     protected static function page(): string
     {
@@ -42,7 +44,11 @@ final class KeepAliveTest extends DocumentTestCase
 
     protected function environment(): array
     {
-        return ['LATCH_EXAMPLES' => $this->directory(), 'LATCH_DSN' => $this->server->dsn()];
+        return [
+            'LATCH_EXAMPLES' => $this->directory(),
+            'LATCH_DSN' => $this->server->dsn(),
+            'LATCH_PDO' => (string) $this->database?->pdoDsn(),
+        ];
     }
 
     public function testALockIsKeptWhileTheProgramIsBlocked(): void
@@ -95,6 +101,13 @@ final class KeepAliveTest extends DocumentTestCase
     public function testAnOlderHolderIsRefused(): void
     {
         self::assertSame("written\nRuntimeException\n", $this->program('fenced'));
+    }
+
+    public function testWritingTheSameTwiceIsNoLossInMariaDb(): void
+    {
+        $this->database = new MySqlServer();
+
+        self::assertSame("written\nwritten\nRuntimeException\n", $this->program('fenced-mysql'));
     }
 
     public function testACommandRunsUnderAKeptLock(): void
