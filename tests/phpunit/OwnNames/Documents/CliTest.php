@@ -132,7 +132,7 @@ final class CliTest extends DocumentTestCase
     public function testALostLockIsTold(): void
     {
         $server = $this->inRedis();
-        $run = $this->startShell("latch run --ttl=1 report -- sh -c 'echo running; exec sleep 50'");
+        $run = $this->startShell("latch run --ttl=3 report -- sh -c 'echo running; exec sleep 50'");
         $this->await("running\n", $run[1][1]);
         $server->stop();
 
