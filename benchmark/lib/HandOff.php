@@ -99,7 +99,7 @@ final class HandOff
         // A queue with all of them before: then they have what they keep for further waits.
         return $this->queues->inTurns(
             fn (Subject $subject): array
-                => [max($this->part('drain', $store, $subject->value, $waiters, 2, self::KILLED)[1])],
+                => [max($this->part('drain', $store, $subject->value, $waiters, 2, self::KILLED, Queues::PHASES_US)[1])],
         );
     }
 
@@ -107,7 +107,7 @@ final class HandOff
     {
         Command::say('redis, long holds');
         $measured = [];
-        foreach (Subject::cases() as $subject) {
+        foreach (Subject::ALIKE as $subject) {
             $measured[$subject->value] = $this->queues->saturate(
                 'redis',
                 $subject,
@@ -125,7 +125,7 @@ final class HandOff
     {
         Command::say('redis, holders are killed');
         $delays = [];
-        foreach (Subject::cases() as $subject) {
+        foreach (Subject::ALIKE as $subject) {
             $delays[$subject->value] = $this->part('lease', 'redis', $subject->value, self::LEASES);
         }
 
@@ -137,7 +137,7 @@ final class HandOff
     {
         Command::say('redis, Latch and Symfony together');
         ['latch' => $latch, 'symfony' => $symfony] = self::PEERS;
-        $arguments = [$latch, $symfony, Queues::SATURATED_US, self::PEERS_SECONDS];
+        $arguments = [Queues::SATURATED_US, self::PEERS_SECONDS, $latch, $symfony, 0];
         $measured = $this->part('saturate', 'redis', ...$arguments);
         [$ofLatch, $ofSymfony] = array_chunk($measured['times_held'], $latch);
 

@@ -66,7 +66,7 @@ final class Local
 
         for ($round = 0; $round < $this->rounds; ++$round) {
             foreach (self::SHARED_STORES as $store) {
-                foreach (Subject::cases() as $subject) {
+                foreach (Subject::ALIKE as $subject) {
                     $arguments = [$subject->value, $store, $count, $this->folder];
                     $some = $this->programs->part('handoff', false, ...$arguments);
                     $latencies[$store][$subject->value][] = $some;
@@ -91,7 +91,7 @@ final class Local
         [$processes, $seconds] = [self::CONTENDERS, self::CONTENTION_SECONDS];
         $counts = [];
         foreach (self::SHARED_STORES as $store) {
-            foreach (Subject::cases() as $subject) {
+            foreach (Subject::ALIKE as $subject) {
                 $arguments = [$subject->value, $store, $processes, $seconds, $this->folder];
                 $some = $this->programs->part('contend', false, ...$arguments);
                 $counts[$store][$subject->value] = $some;
@@ -134,7 +134,7 @@ final class Local
                     if ($store === 'flock') {
                         $count = min($count, self::mostDescriptors());
                     }
-                    foreach (Subject::cases() as $subject) {
+                    foreach (Subject::ALIKE as $subject) {
                         $arguments = [$subject->value, $store, $count, $this->folder];
                         $values = $this->programs->part('held', true, ...$arguments);
                         foreach ($values as $what => $value) {

@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Latch\Benchmark;
 
+use Closure;
+
 /**
- * Groups of horizontal bars on one scale, as SVG.
+ * Groups of horizontal bars on one scale, as SVG. A logarithmic scale has a line for each power of ten.
  */
 final class Picture extends Svg
 {
@@ -22,6 +24,11 @@ final class Picture extends Svg
     /** @var array<string, array<string, float>> */
     private array $groups = [];
 
+    public function __construct(string $title, string $subtitle, private readonly bool $logarithmic = false)
+    {
+        parent::__construct($title, $subtitle);
+    }
+
     /** @param array<string, float> $bars values by name; the first is the one that others are told in */
     public function add(string $group, array $bars): void
     {
@@ -30,25 +37,59 @@ final class Picture extends Svg
 
     public function __toString(): string
     {
-        $longest = max(array_map(static fn (array $bars): float => max($bars), $this->groups));
-        $scale = (self::WIDTH - self::BARS_BEGIN - self::VALUE_WIDTH) / $longest;
-        $body = '';
+        $all = array_merge(...array_map(array_values(...), array_values($this->groups)));
+        $least = $this->logarithmic ? floor(log10(min($all))) : 0.0;
+        $width = (self::WIDTH - self::BARS_BEGIN - self::VALUE_WIDTH) / ($this->position(max($all)) - $least);
+        $length = fn (float $value): float => ($this->position($value) - $least) * $width;
+        $body = $this->logarithmic ? $this->powersOfTen((int) $least, max($all), $length) : '';
         $y = self::TOP;
         foreach ($this->groups as $group => $bars) {
-            $body .= $this->group($group, $bars, $y, $scale);
+            $body .= $this->group($group, $bars, $y, $length);
             $y += count($bars) * (self::BAR + self::GAP) + self::GROUP_GAP;
         }
 
-        return $this->document($y, $body);
+        return $this->document($this->height(), $body);
     }
 
-    /** @param array<string, float> $bars */
-    private function group(string $group, array $bars, int $y, float $scale): string
+    /** On the scale. */
+    private function position(float $value): float
+    {
+        return $this->logarithmic ? log10($value) : $value;
+    }
+
+    /** @param Closure(float): float $length */
+    private function powersOfTen(int $least, float $longest, Closure $length): string
+    {
+        $lines = '';
+        for ($power = $least; 10 ** $power <= $longest; ++$power) {
+            $lines .= sprintf(
+                "<line x1=\"%1\$.1f\" y1=\"%2\$d\" x2=\"%1\$.1f\" y2=\"%3\$d\" stroke=\"#e5e7eb\"/>\n",
+                self::BARS_BEGIN + $length(10 ** $power),
+                self::TOP - 6,
+                $this->height() - self::GROUP_GAP,
+            );
+        }
+
+        return $lines;
+    }
+
+    private function height(): int
+    {
+        return self::TOP + array_sum(array_map(
+            static fn (array $bars): int => count($bars) * (self::BAR + self::GAP) + self::GROUP_GAP,
+            $this->groups,
+        ));
+    }
+
+    /**
+     * @param array<string, float>  $bars
+     * @param Closure(float): float $length
+     */
+    private function group(string $group, array $bars, int $y, Closure $length): string
     {
         $lines = sprintf("<text x=\"20\" y=\"%d\" font-weight=\"600\">%s</text>\n", $y + 13, self::escape($group));
         $first = reset($bars);
         foreach (array_values($bars) as $at => $value) {
-            $length = $value * $scale;
             $factor = $at > 0 && $first > 0 ? sprintf(' (%.1f ×)', $value / $first) : '';
             $lines .= sprintf(
                 "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"%s\">%s</text>\n"
@@ -60,10 +101,10 @@ final class Picture extends Svg
                 self::escape(array_keys($bars)[$at]),
                 self::BARS_BEGIN,
                 $y,
-                $length,
+                $length($value),
                 self::BAR,
                 self::COLOURS[$at % count(self::COLOURS)],
-                self::BARS_BEGIN + $length + 8,
+                self::BARS_BEGIN + $length($value) + 8,
                 $y + 13,
                 number_format($value),
                 $factor,

@@ -14,24 +14,38 @@ final class Queues
     /** How many hand-offs at least in all rounds, by how many wait. */
     public const HANDOFFS = [1 => 100, 8 => 240, 32 => 320];
     public const SATURATED_US = 1_000;
+    /** What Symfony sleeps between two polls. */
+    public const PHASES_US = 100_000;
     /** For how many seconds, by how many contend: each process's share shall come to some 100 holds. */
     private const SATURATED_SECONDS = [2 => 3, 8 => 4, 32 => 6];
 
-    /** @param Closure(string, string, string|int...): array $part runs the part of that name on that store */
-    public function __construct(private readonly int $rounds, private readonly Closure $part)
-    {
+    /**
+     * @param Closure(string, string, string|int...): array $part     runs the part of that name on that store
+     * @param list<Subject>                                 $subjects
+     * @param int                                           $phasesUs the time between two polls of who polls
+     */
+    public function __construct(
+        private readonly int $rounds,
+        private readonly Closure $part,
+        private readonly array $subjects = Subject::ALIKE,
+        private readonly int $phasesUs = self::PHASES_US,
+    ) {
     }
 
-    /** @return array<int, array<string, list<float>>> by number of waiters and subject */
-    public function handOff(string $store): array
+    /**
+     * @param array<int, int> $handOffsOf how many at least in all rounds, by how many wait
+     *
+     * @return array<int, array<string, list<float>>> by number of waiters and subject
+     */
+    public function handOff(string $store, array $handOffsOf = self::HANDOFFS): array
     {
         $latencies = [];
-        foreach (self::HANDOFFS as $waiters => $handOffs) {
+        foreach ($handOffsOf as $waiters => $handOffs) {
             Command::say("$store, hand-off, $waiters waiting");
             $drains = (int) ceil($handOffs / $waiters / $this->rounds);
             $latencies[$waiters] = $this->inTurns(
                 fn (Subject $subject): array => array_merge(
-                    ...($this->part)('drain', $store, $subject->value, $waiters, $drains, 0),
+                    ...($this->part)('drain', $store, $subject->value, $waiters, $drains, 0, $this->phasesUs),
                 ),
             );
         }
@@ -39,13 +53,17 @@ final class Queues
         return $latencies;
     }
 
-    /** @return array<int, array<string, array<string, mixed>>> by number of contenders and subject */
-    public function contention(string $store): array
+    /**
+     * @param array<int, int> $secondsOf for how long, by how many contend
+     *
+     * @return array<int, array<string, array<string, mixed>>> by number of contenders and subject
+     */
+    public function contention(string $store, array $secondsOf = self::SATURATED_SECONDS): array
     {
         $contention = [];
-        foreach (self::SATURATED_SECONDS as $processes => $seconds) {
+        foreach ($secondsOf as $processes => $seconds) {
             Command::say("$store, endless contention of $processes");
-            foreach (Subject::cases() as $subject) {
+            foreach ($this->subjects as $subject) {
                 $contention[$processes][$subject->value]
                     = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds);
             }
@@ -57,9 +75,12 @@ final class Queues
     /** @return array<string, mixed> */
     public function saturate(string $store, Subject $subject, int $processes, int $holdUs, int $seconds): array
     {
-        [$latch, $symfony] = $subject === Subject::Latch ? [$processes, 0] : [0, $processes];
+        $numbers = array_map(
+            static fn (Subject $one): int => $one === $subject ? $processes : 0,
+            Subject::cases(),
+        );
 
-        return ($this->part)('saturate', $store, $latch, $symfony, $holdUs, $seconds);
+        return ($this->part)('saturate', $store, $holdUs, $seconds, ...$numbers);
     }
 
     /**
@@ -73,7 +94,7 @@ final class Queues
     {
         $measured = [];
         for ($round = 0; $round < $this->rounds; ++$round) {
-            foreach (Subject::cases() as $subject) {
+            foreach ($this->subjects as $subject) {
                 $measured[$subject->value] = [...$measured[$subject->value] ?? [], ...$measure($subject)];
             }
         }

@@ -8,18 +8,26 @@ use Latch\LockFactory;
 use PDO;
 
 /**
- * An implementation that is measured. Both have the same classes under different namespaces; what
- * is said here of Latch's holds for Symfony's.
+ * An implementation that is measured. Latch and Symfony have the same classes under different namespaces; what
+ * is said here of Latch's holds for Symfony's. Laravel's locks have the same face in LaravelLocks.
  */
 enum Subject: string
 {
     case Latch = 'latch';
     case Symfony = 'symfony';
+    case Laravel = 'laravel';
 
-    /** @return array<string, self> */
-    public static function byName(): array
+    /** Those that have all stores and all methods. */
+    public const ALIKE = [self::Latch, self::Symfony];
+
+    /**
+     * @param list<self> $subjects
+     *
+     * @return array<string, self>
+     */
+    public static function byName(array $subjects = self::ALIKE): array
     {
-        return array_column(self::cases(), null, 'value');
+        return array_column($subjects, null, 'value');
     }
 
     /**
@@ -27,10 +35,14 @@ enum Subject: string
      * @param string|PDO                                                $where the folder of the lock files, the
      *     server's DSN, or a connection to it
      *
-     * @return LockFactory
+     * @return LockFactory|LaravelLocks
      */
     public function locks(string $store, string|PDO $where): object
     {
+        if ($this === self::Laravel) {
+            return new LaravelLocks($store, (string) $where);
+        }
+
         return match ($store) {
             'flock' => $this->factory('FlockStore', $where),
             'semaphore' => $this->factory('SemaphoreStore'),

@@ -28,7 +28,7 @@ final class Table
         $widths = [];
         foreach ($this->rows as $row) {
             foreach ($row as $column => $cell) {
-                $widths[$column] = max($widths[$column] ?? 3, strlen($cell));
+                $widths[$column] = max($widths[$column] ?? 3, mb_strlen($cell));
             }
         }
 
@@ -49,8 +49,8 @@ final class Table
     {
         $cells = [];
         foreach ($row as $column => $cell) {
-            $side = $column === 0 ? STR_PAD_RIGHT : STR_PAD_LEFT;
-            $cells[] = str_pad($cell, $widths[$column], ' ', $side);
+            $padding = str_repeat(' ', $widths[$column] - mb_strlen($cell));
+            $cells[] = $column === 0 ? $cell . $padding : $padding . $cell;
         }
 
         return '| ' . implode(' | ', $cells) . ' |';

@@ -1,10 +1,10 @@
 <?php
 
 /*
- * drain.php STORE WHERE SUBJECT WAITERS DRAINS KILLED: the nanoseconds from just before a release until
+ * drain.php STORE WHERE SUBJECT WAITERS DRAINS KILLED PHASES_US: the nanoseconds from just before a release until
  * the next one has the lock, for each of DRAINS queues: so many processes wait for a lock, have it one
  * after the other for 1 ms, and do not come back. In the last queue KILLED of them are killed while they
- * wait.
+ * wait. Waiters come, and the holder goes, at random within PHASES_US: the time between two polls of who polls.
  */
 
 declare(strict_types=1);
@@ -15,21 +15,20 @@ use RuntimeException;
 
 require __DIR__ . '/../lib/autoload.php';
 
-/** Waiters come, and the holder goes, at random within the time between two polls of who polls. */
-const PHASES_US = 100_000;
 /** How long the last of them has waited for at least. */
 const SETTLED_US = 20_000;
 const HOLD_NS = 1_000_000;
 
-[, $store, $where, $name, $waiters, $drains, $killed] = $argv;
+[, $store, $where, $name, $waiters, $drains, $killed, $phasesUs] = $argv;
+$phasesUs = (int) $phasesUs;
 $subject = Subject::from($name);
 $resource = 'drain-' . getmypid();
 
 // At each sign of the parent: says that it will wait, waits, says from when until when it had the lock.
-$wait = static function (Child $parent) use ($subject, $store, $where, $resource): void {
+$wait = static function (Child $parent) use ($subject, $store, $where, $resource, $phasesUs): void {
     $lock = $subject->locks($store, $where)->createLock($resource, 30.0);
     while ($parent->hear() !== null) {
-        usleep(random_int(0, PHASES_US));
+        usleep(random_int(0, $phasesUs));
         $parent->say(0);
         $lock->acquire(true);
         $heldAt = hrtime(true);
@@ -65,7 +64,7 @@ for ($left = (int) $drains; $left > 0; --$left) {
         // The server learns of it by itself.
         usleep(SETTLED_US);
     }
-    Clock::sleepUntil(hrtime(true) + random_int(0, PHASES_US) * 1_000);
+    Clock::sleepUntil(hrtime(true) + random_int(0, $phasesUs) * 1_000);
 
     $releasedAt = hrtime(true);
     $lock->release();

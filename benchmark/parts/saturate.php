@@ -1,7 +1,7 @@
 <?php
 
 /*
- * saturate.php STORE WHERE LATCH SYMFONY HOLD_US SECONDS: so many processes of each want one lock again
+ * saturate.php STORE WHERE HOLD_US SECONDS LATCH SYMFONY LARAVEL: so many processes of each want one lock again
  * and again, and hold it for so long each time. How often each of them got it meanwhile, Latch's first,
  * and which requests a Redis server had from them.
  *
@@ -18,7 +18,8 @@ require __DIR__ . '/../lib/autoload.php';
 const FIRST_HOLDS_US = 1_000;
 const PATIENCE_NS = 12_000_000_000;
 
-[, $store, $where, $latch, $symfony, $holdUs, $seconds] = $argv;
+[, $store, $where, $holdUs, $seconds] = $argv;
+$numbers = array_slice($argv, 5);
 $resource = 'saturate-' . getmypid();
 
 // The parent says how many microseconds a hold takes from now on; 0: it is over.
@@ -43,10 +44,11 @@ $contend = static fn (Subject $subject): Child => Child::start(
         array_map($parent->say(...), [count($heldAt), ...$heldAt]);
     },
 );
-$children = array_map($contend, [
-    ...array_fill(0, (int) $latch, Subject::Latch),
-    ...array_fill(0, (int) $symfony, Subject::Symfony),
-]);
+$children = array_map($contend, array_merge(...array_map(
+    static fn (Subject $subject, string $number): array => array_fill(0, (int) $number, $subject),
+    Subject::cases(),
+    $numbers,
+)));
 $sayAll = static function (int $number) use ($children): void {
     foreach ($children as $child) {
         $child->say($number);

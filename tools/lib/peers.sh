@@ -30,15 +30,26 @@ latch_composer() {
     printf '%s\n' "$directory/vendor"
 }
 
-# latch_symfony_app VERSION: prints the vendor folder of the tests' application on that version of Symfony.
-# Components that the registry does not have are those of Debian's sid or, if newer, of its experimental.
-latch_symfony_app() {
+# latch_symfony_components VERSION: unpacks components of that version of Symfony that the registry does not have:
+# those of Debian's sid or, if newer, of its experimental.
+latch_symfony_components() {
     local version=$1 packages=()
     mapfile -t packages < <(printf "php-symfony-%s=$version*\n" \
         clock messenger rate-limiter redis-messenger scheduler)
     LATCH_SUITE=sid latch_debian_files "symfony-$version" "${packages[@]}" \
-        php-symfony-polyfill-{deepclone,php85} \
-        > /dev/null || return
+        php-symfony-polyfill-{deepclone,php85} > /dev/null
+}
+
+# latch_laravel: prints the vendor folder with the Laravel that is measured.
+latch_laravel() {
+    latch_symfony_components 7.4 || return
+    COMPOSER_MIRROR_PATH_REPOS=1 latch_composer laravel "$LATCH_ROOT/benchmark/laravel/composer.json"
+}
+
+# latch_symfony_app VERSION: prints the vendor folder of the tests' application on that version of Symfony.
+latch_symfony_app() {
+    local version=$1
+    latch_symfony_components "$version" || return
     # As copies, which links into that folder would not be.
     COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "symfony-app-$version" \
         "$LATCH_ROOT/tests/phpunit/symfony-app/symfony-$version/composer.json"
