@@ -14,7 +14,7 @@ final class Picture extends Svg
     /** Where names end and bars begin, and what is left free for the longest bar's value. */
     private const NAMES_END = 230;
     private const BARS_BEGIN = 238;
-    private const VALUE_WIDTH = 120;
+    private const VALUE_WIDTH = 140;
     private const TOP = 72;
     private const BAR = 18;
     private const GAP = 4;
@@ -90,7 +90,7 @@ final class Picture extends Svg
         $lines = sprintf("<text x=\"20\" y=\"%d\" font-weight=\"600\">%s</text>\n", $y + 13, self::escape($group));
         $first = reset($bars);
         foreach (array_values($bars) as $at => $value) {
-            $factor = $at > 0 && $first > 0 ? sprintf(' (%.1f ×)', $value / $first) : '';
+            $factor = $at > 0 && $first > 0 ? sprintf($value >= 100 * $first ? ' (%.0f ×)' : ' (%.1f ×)', $value / $first) : '';
             $lines .= sprintf(
                 "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"%s\">%s</text>\n"
                     . "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"3\" fill=\"%s\"/>\n"

@@ -28,7 +28,7 @@ final class Table
         $widths = [];
         foreach ($this->rows as $row) {
             foreach ($row as $column => $cell) {
-                $widths[$column] = max($widths[$column] ?? 3, mb_strlen($cell));
+                $widths[$column] = max($widths[$column] ?? 3, self::width($cell));
             }
         }
 
@@ -49,11 +49,17 @@ final class Table
     {
         $cells = [];
         foreach ($row as $column => $cell) {
-            $padding = str_repeat(' ', $widths[$column] - mb_strlen($cell));
+            $padding = str_repeat(' ', $widths[$column] - self::width($cell));
             $cells[] = $column === 0 ? $cell . $padding : $padding . $cell;
         }
 
         return '| ' . implode(' | ', $cells) . ' |';
+    }
+
+    /** In characters: "µs" has three bytes. */
+    private static function width(string $cell): int
+    {
+        return (int) preg_match_all('/./su', $cell);
     }
 
     /** @param list<int> $widths */

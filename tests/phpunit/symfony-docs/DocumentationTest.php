@@ -282,7 +282,7 @@ final class DocumentationTest extends TestCase
         $this->assertFree('locking');
     }
 
-    /** The one example that has another end on Latch, as README.md says. */
+    /** The one example that has another end on Latch, as docs/differences.md says. */
     #[TestWith(['flock', 'latch', 'nothing'])]
     #[TestWith(['flock', 'php', 'read and write'])]
     #[TestWith(['pgsql+advisory (DSN)', 'latch', 'nothing'])]

@@ -41,7 +41,8 @@ run_behaviour() {
     vendor96=$(latch_composer symfony-own "$LATCH_ROOT/tests/phpunit/symfony-own/composer.json")
     LATCH_SYMFONY_8=$(latch_composer symfony-8 "$LATCH_ROOT/tests/phpunit/symfony-8/composer.json")
     LATCH_SYMFONY_6=$(latch_composer symfony-6 "$LATCH_ROOT/tests/phpunit/symfony-6/composer.json")
-    export LATCH_VENDOR=$vendor LATCH_SYMFONY_6 LATCH_SYMFONY_8 LATCH_SO=$so
+    LATCH_LARAVEL=$(latch_laravel)
+    export LATCH_VENDOR=$vendor LATCH_SYMFONY_6 LATCH_SYMFONY_8 LATCH_LARAVEL LATCH_SO=$so
     LATCH_DEBIAN_LOCK=$(latch_debian_lock)
     LATCH_SYMFONY_TESTS=$(latch_symfony_tests)
     export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS
