@@ -37,6 +37,7 @@ final class ExclusionsTest extends TestCase
         self::assertFalse($lock->acquire());
         $server->command('DEL', $key);
         self::assertTrue($lock->acquire());
+        $lock->release();
     }
 
     /** What Cache::lock('invoice-42')->get() says in a process without Latch. */
