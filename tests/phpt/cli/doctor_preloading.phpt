@@ -38,7 +38,7 @@ preloading('compiled', "opcache_compile_file('$key');")->has_no_others()->has('o
 preloading('asked for', 'class_exists(Symfony\Component\Lock\Key::class);')->has_no_others()
     ->has('ok', 'preloading', $script);
 preloading('declared in a condition', 'namespace Symfony\Component\Lock; if (true) { final class Key {} }')->has_no_others('fault')
-    ->has('fault', 'preloading', 'Symfony\Component\Lock\Key, because the name is already in use', 'correct it');
+    ->has('fault', 'preloading', 'declare class Symfony\Component\Lock\Key', 'correct it');
 preloading('wrong for another reason', 'no_such_function();')->has_no_others('fault')
     ->has('fault', 'preloading', "PHP does not start with $script: ", 'correct it');
 preloading("without Symfony's names", "require '$key';", '0')->has_no_others()->lacks($script);
