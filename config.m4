@@ -155,6 +155,7 @@ if test "$PHP_LATCH" != no; then
       ext/combined_members.c
       ext/combined_store.c
       ext/digest.c
+      ext/drop_in.c
       ext/errors.c
       ext/flock_store.c
       ext/holder_note.c

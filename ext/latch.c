@@ -107,12 +107,14 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_sql_stores();
     php_latch_register_store_factory();
     php_latch_finish_names();
+    php_latch_drop_in_startup();
     php_latch_register_signals(module_number);
     return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(latch)
 {
+    php_latch_drop_in_shutdown();
     php_latch_losses_shutdown();
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;

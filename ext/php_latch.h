@@ -144,6 +144,12 @@ zend_class_entry *php_latch_find_class(const char *lower_name);
 /* The class, by autoload if need be; NULL where there is none, or the autoloader has thrown. */
 zend_class_entry *php_latch_load_class(const char *name);
 
+/* ---- drop_in.c: files that declare a class of Latch's ------------------------------------- */
+
+/* Hooks into the compiler, in drop-in mode; to be called when all classes are registered. */
+void php_latch_drop_in_startup(void);
+void php_latch_drop_in_shutdown(void);
+
 /* ---- key.c ------------------------------------------------------------------------------- */
 
 /* A new key. */

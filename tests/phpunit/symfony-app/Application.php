@@ -229,16 +229,10 @@ final class Application
         return "$this->directory/var/log/$this->processes";
     }
 
-    /**
-     * As Composer's own autoloader finds the packages by where it stands, it is copied; the packages are linked.
-     */
+    /** Copies, not links: the compiled container names files of the application's folder only. */
     private function installPackages(string $vendor): void
     {
-        mkdir("$this->directory/vendor");
-        foreach (array_diff((array) scandir($vendor), ['.', '..', 'bin', 'composer', 'autoload.php']) as $name) {
-            symlink("$vendor/$name", "$this->directory/vendor/$name");
-        }
-        $this->run('cp', '-R', "$vendor/composer", "$vendor/autoload.php", "$this->directory/vendor");
+        $this->run('cp', '-R', $vendor, "$this->directory/vendor");
         $this->run('cp', "$vendor/../composer.json", $this->directory);
     }
 
