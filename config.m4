@@ -29,9 +29,50 @@ AC_DEFUN([LATCH_FIND_LIBRARY], [
   fi
 ])
 
-dnl LATCH_BACKEND(name, NAME, what, library, pkg-config module, sources)
+dnl LATCH_FIND_FILE(NAME, library, pkg-config module, function, name of the file without ".so")
+dnl The file that is opened at run time, in -DLATCH_<NAME>_FILE: the soname that the linker finds, with the folder before
+dnl it that was named to the linker (-L), unless it is a system's own: the program would not search it.
+AC_DEFUN([LATCH_FIND_FILE], [
+  AC_CHECK_TOOLS([LATCH_READELF], [readelf llvm-readelf eu-readelf objdump])
+  AC_MSG_CHECKING([for the shared library of $2])
+  latch_libs=`$PKG_CONFIG --libs "$3"`
+  latch_file=
+  latch_saved_libs=$LIBS
+  LIBS="$latch_libs $LIBS"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[char $4(void);]], [[return $4();]])], [
+    case $LATCH_READELF in
+      *objdump) latch_needed=`$LATCH_READELF -p conftest$ac_exeext`;;
+      *readelf) latch_needed=`$LATCH_READELF -d conftest$ac_exeext`;;
+    esac
+    latch_file=`echo "$latch_needed" | $SED -n ['s/^.*NEEDED.*[[ ]\($5\.so[^] ]*\).*$/\1/p'] | head -n 1`
+  ])
+  LIBS=$latch_saved_libs
+  if test -z "$latch_file"; then
+    AC_MSG_RESULT([no])
+    AC_MSG_ERROR([$2 was found by pkg-config --exists "$3", but config.log tells that no program can be linked with its shared library, or that there is no readelf (binutils) to read its name; mend that, or build Latch without it])
+  fi
+  for latch_flag in $latch_libs $LDFLAGS; do
+    case $latch_flag in
+      -L?*)
+        latch_folder=`echo "$latch_flag" | $SED 's/^-L//'`
+        latch_folder=`cd "$latch_folder" 2>/dev/null && pwd`
+        if test -n "$latch_folder" && test -e "$latch_folder/$latch_file"; then
+          case $latch_folder in
+            /lib|/lib64|/usr/lib|/usr/lib64|/lib/*-linux-*|/usr/lib/*-linux-*) ;;
+            *) latch_file=$latch_folder/$latch_file;;
+          esac
+          break
+        fi
+        ;;
+    esac
+  done
+  AC_MSG_RESULT([$latch_file])
+  latch_backend_flags="$latch_backend_flags -DLATCH_$1_FILE='\"$latch_file\"'"
+])
+
+dnl LATCH_BACKEND(name, NAME, what, library, pkg-config module, sources, FILE, function, file)
 dnl A back end whose library is optional: "auto" takes it where it is found, "yes" insists, "no" does
-dnl without.
+dnl without. The last three go to LATCH_FIND_FILE.
 AC_DEFUN([LATCH_BACKEND], [
   LATCH_FIND_LIBRARY([$1], [$2], [$3], [$4], [$5])
   if test "$PHP_LATCH_$2" = no; then
@@ -43,7 +84,7 @@ AC_DEFUN([LATCH_BACKEND], [
     latch_backend_flags="$latch_backend_flags -DLATCH_WITH_$2=1"
     latch_backend_sources="$latch_backend_sources $6"
     PHP_EVAL_INCLINE([`$PKG_CONFIG --cflags-only-I "$5"`])
-    PHP_EVAL_LIBLINE([`$PKG_CONFIG --libs "$5"`], [LATCH_SHARED_LIBADD])
+    LATCH_FIND_FILE([$7], [$4], [$5], [$8], [$9])
   else
     latch_summary="$latch_summary
     $1: no, as $4 was not found (the development package of it, and pkg-config)"
@@ -83,6 +124,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_greeting.c
       src/store/redis_hold.c
       src/store/redis_inspect.c
+      src/store/redis_library.c
       src/store/redis_member.c
       src/store/redis_object.c
       src/store/redis_option_table.c
@@ -99,26 +141,29 @@ if test "$PHP_LATCH" != no; then
       src/store/redis_tls_options.c
       src/store/redis_undo.c
       src/store/redis_wait.c
-    ]))
+    ]), [HIREDIS], [redisConnectFd], [libhiredis])
   if test -n "$latch_found_redis"; then
     LATCH_BACKEND([openssl], [OPENSSL], [TLS for Redis], [OpenSSL], [openssl >= 1.1.1], m4_normalize([
         src/store/redis_tls.c
         src/store/redis_tls_context.c
-      ]))
+        src/store/redis_tls_library.c
+      ]), [OPENSSL], [SSL_new], [libssl])
   fi
   LATCH_BACKEND([pgsql], [PGSQL], [PostgreSQL], [libpq], [libpq], m4_normalize([
       src/store/postgresql.c
       src/store/postgresql_connection.c
+      src/store/postgresql_library.c
       src/store/postgresql_options.c
-    ]))
+    ]), [LIBPQ], [PQconnectPoll], [libpq])
   LATCH_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb], m4_normalize([
       src/store/mysql.c
       src/store/mysql_call.c
       src/store/mysql_connection.c
       src/store/mysql_handshake.c
+      src/store/mysql_library.c
       src/store/mysql_options.c
       src/store/mysql_statement.c
-    ]))
+    ]), [LIBMARIADB], [mysql_init], [libmariadb])
   LATCH_LATER_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
   LATCH_LATER_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])
 
@@ -191,6 +236,7 @@ if test "$PHP_LATCH" != no; then
       src/env.c
       src/findings.c
       src/lease.c
+      src/library.c
       src/op.c
       src/renewal.c
       src/renewal_thread.c

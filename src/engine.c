@@ -1,4 +1,5 @@
 /* The engine: what the stores of one process share, and what a fork does to their descriptors. */
+#include "library.h"
 #include "renewal.h"
 
 #include <dlfcn.h>
@@ -55,11 +56,13 @@ void latch_engine_before_fork(latch_engine *engine)
         latch_renewer_before_fork(engine->renewer);
     }
     pthread_mutex_lock(&engine->mutex);
+    latch_library_before_fork();
 }
 
 void latch_engine_after_fork_in_parent(latch_engine *engine)
 {
     engine->fork_count++;
+    latch_library_after_fork();
     pthread_mutex_unlock(&engine->mutex);
     if (engine->renewer != NULL) {
         latch_renewer_after_fork_in_parent(engine->renewer);
@@ -107,6 +110,7 @@ void latch_engine_after_fork_in_child(latch_engine *engine)
     if (engine->renewer != NULL) {
         latch_renewer_after_fork_in_child(engine->renewer);
     }
+    latch_library_after_fork();
     pthread_mutex_unlock(&engine->mutex);
     pthread_mutex_unlock(&engine->renewer_mutex);
 }

@@ -4,7 +4,6 @@
  */
 #include "mysql_connection.h"
 
-#include <errmsg.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -255,6 +254,12 @@ latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *o
         return latch_fail_memory(error);
     }
     status = latch_mysql_options_parse(engine, options, &mysql->own_options, error);
+    if (status == LATCH_DONE) {
+        status = latch_library_open(&latch_libmariadb_library, error);
+        if (status != LATCH_DONE) {
+            latch_mysql_options_free(engine, &mysql->own_options);
+        }
+    }
     if (status != LATCH_DONE) {
         latch_free(engine, mysql);
         return status;

@@ -1,7 +1,6 @@
 /* The way to a session of a MySQL or MariaDB server, and what it is told at its beginning. */
 #include "mysql_connection.h"
 
-#include <errmsg.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>

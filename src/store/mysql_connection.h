@@ -13,9 +13,9 @@
 
 #include "../resolve.h"
 #include "advisory.h"
+#include "mysql_library.h"
 #include "mysql_options.h"
 
-#include <mysql.h>
 #include <netdb.h>
 
 /* A call of libmariadb in a thread, until it returns; see mysql_handshake.c. */

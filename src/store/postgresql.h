@@ -4,9 +4,8 @@
 
 #include "../resolve.h"
 #include "advisory.h"
+#include "postgresql_library.h"
 #include "postgresql_options.h"
-
-#include <libpq-fe.h>
 
 typedef enum {
     POSTGRESQL_CLOSED = 0,

@@ -1,10 +1,10 @@
 /* A DSN for PostgreSQL: libpq's keywords, those of Latch, and which servers they name. */
 #include "postgresql_options.h"
+#include "postgresql_library.h"
 #include "sql_dsn.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <libpq-fe.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -421,8 +421,12 @@ static latch_status read_all(latch_engine *engine, postgresql_reading *reading,
 /* Of libpq's options, which are asked for without any text that it could complain of. */
 static latch_status begin(latch_engine *engine, postgresql_reading *reading, latch_error *error)
 {
+    latch_status status = latch_library_open(&latch_libpq_library, error);
     size_t size;
 
+    if (status != LATCH_DONE) {
+        return status;
+    }
     reading->known = PQconninfoParse("", NULL);
     while (reading->known != NULL && reading->known[reading->known_count].keyword != NULL) {
         reading->known_count++;
@@ -456,7 +460,9 @@ latch_status latch_postgresql_options_parse(latch_engine *engine, const latch_st
         latch_postgresql_options_free(engine, options);
     }
     latch_free(engine, reading.texts);
-    PQconninfoFree(reading.known);
+    if (reading.known != NULL) { /* else libpq may not have been opened */
+        PQconninfoFree(reading.known);
+    }
     return status;
 }
 

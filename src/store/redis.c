@@ -56,15 +56,33 @@ static latch_status prepare(latch_store *base, latch_error *error)
     return LATCH_DONE;
 }
 
+static latch_status open_by_dsn(redis_store *store, const latch_store_options *options,
+                                latch_error *error)
+{
+    latch_engine *engine = store->store.engine;
+    latch_status status = latch_redis_options_parse(engine, options->dsn, options->dsn_length,
+                                                    &store->options, error);
+
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    status = latch_library_open(&latch_hiredis_library, error);
+    if (status == LATCH_DONE && store->options.tls != NULL) {
+        status = latch_redis_tls_open_library(error);
+    }
+    if (status != LATCH_DONE) {
+        latch_redis_options_free(engine, &store->options);
+    }
+    return status;
+}
+
 static latch_status redis_open(latch_store *base, const latch_store_options *options,
                                latch_error *error)
 {
     redis_store *store = (redis_store *) base;
     latch_status status = options->redis_runner != NULL
                               ? latch_redis_object_options(base->engine, &store->options, error)
-                              : latch_redis_options_parse(base->engine, options->dsn,
-                                                          options->dsn_length, &store->options,
-                                                          error);
+                              : open_by_dsn(store, options, error);
 
     if (status == LATCH_DONE) {
         status = prepare(base, error);

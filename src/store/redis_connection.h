@@ -8,10 +8,10 @@
 #define LATCH_REDIS_CONNECTION_H
 
 #include "../resolve.h"
+#include "redis_library.h"
 #include "redis_options.h"
 #include "redis_tls.h"
 
-#include <hiredis/hiredis.h>
 #include <sys/un.h>
 
 typedef enum {

@@ -1,12 +1,10 @@
 /* One connection's TLS, on a socket that is not waited for: see redis_tls.h. */
 #include "redis_tls.h"
+#include "redis_tls_library.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

@@ -87,6 +87,8 @@ void latch_redis_tls_free(const latch_engine *engine, redis_tls *tls);
 
 /* ---- redis_tls_context.c */
 
+/* Opens OpenSSL: before the functions below. */
+latch_status latch_redis_tls_open_library(latch_error *error);
 /*
  * Sees that there is a context, made of the files as they are now. The errors of this and of the
  * functions below are clauses, to go behind "cannot connect: "; LATCH_ERROR_MEMORY is none.
@@ -120,6 +122,7 @@ ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, 
 
 #else /* There are no streams, as nobody gets a redis_tls. */
 
+#define latch_redis_tls_open_library(error) latch_fail_memory(error)
 #define latch_redis_tls_drop(tls) ((void) (tls))
 #define latch_redis_tls_begin(tls, engine, descriptor, host, stream, error)                        \
     ((void) (tls), (void) (stream), latch_fail_memory(error))

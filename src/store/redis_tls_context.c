@@ -4,10 +4,9 @@
  * runs, as certificates expire: who connects anew reads them anew then.
  */
 #include "redis_tls.h"
+#include "redis_tls_library.h"
 
 #include <errno.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <string.h>
 
 #if OPENSSL_VERSION_NUMBER < 0x10101000L
@@ -246,8 +245,10 @@ static latch_status make_context(redis_tls *tls, latch_error *error)
 /* But not `transport`, which the streams go on using that there are. */
 static void forget_context(redis_tls *tls)
 {
-    SSL_SESSION_free(tls->session);
-    SSL_CTX_free(tls->context);
+    if (tls->context != NULL) { /* else OpenSSL may not have been opened */
+        SSL_SESSION_free(tls->session);
+        SSL_CTX_free(tls->context);
+    }
     tls->session = NULL;
     tls->context = NULL;
 }
@@ -255,8 +256,15 @@ static void forget_context(redis_tls *tls)
 void latch_redis_tls_drop(redis_tls *tls)
 {
     forget_context(tls);
-    BIO_meth_free(tls->transport);
+    if (tls->transport != NULL) {
+        BIO_meth_free(tls->transport);
+    }
     tls->transport = NULL;
+}
+
+latch_status latch_redis_tls_open_library(latch_error *error)
+{
+    return latch_library_open(&latch_openssl_library, error);
 }
 
 latch_status latch_redis_tls_prepare(redis_tls *tls, latch_error *error)

@@ -25,13 +25,29 @@ exports_get_module_alone() {
     fi
 }
 
+# Client libraries are opened when a store needs them: nobody else shall pay for their loading.
+loads_no_client_library() {
+    local so=$LATCH_WORK/build/$1/modules/latch.so needed called library
+    needed=$(readelf -d "$so" | grep NEEDED | grep -v '\[libc\.so') || true
+    called=$(nm -D --undefined-only "$so" \
+        | grep -E ' (redis|freeReply|hi_|PQ|mysql_|mariadb_|SSL_|TLS_|BIO_|ERR_|X509_|OPENSSL_|CRYPTO_)') || true
+    if [[ -n $needed$called ]]; then
+        printf 'needs:\n%s\ncalls directly (see src/library.h):\n%s\n' "$needed" "$called"
+        return 1
+    fi
+    # But it knows them all.
+    for library in hiredis ssl pq mariadb; do
+        grep -qaE "lib$library\.so" "$so" || { echo "built without $library" && return 1; }
+    done
+}
+
 # What needs no server works without the client libraries; who asks for a server is told what to do.
 works_without_libraries() {
     local so output
     so=$(latch_build_copy no-libraries "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
         --with-latch-redis=no --with-latch-pgsql=no --with-latch-mysql=no \
         CFLAGS='-O2 -Wall -Wextra -Wshadow -Werror')
-    if ldd "$so" | grep -E 'hiredis|libpq|mariadb'; then
+    if grep -aoE 'lib(hiredis|ssl|pq|mariadb)\.so' "$so"; then
         return 1
     fi
     # shellcheck disable=SC2016 # PHP's variables
@@ -50,8 +66,7 @@ works_without_openssl() {
     local so output
     so=$(latch_build_copy no-openssl "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
         --with-latch-openssl=no CFLAGS='-O2 -Wall -Wextra -Wshadow -Werror')
-    # The libraries of databases may want it for themselves.
-    if objdump -p "$so" | grep 'NEEDED.*libssl'; then
+    if grep -ao 'libssl\.so' "$so"; then
         return 1
     fi
     # shellcheck disable=SC2016 # PHP's variables
@@ -92,6 +107,7 @@ stage() {
     for compiler in gcc clang; do
         check "$compiler has nothing to warn of" compiles_without_warning "$compiler"
         check "built by $compiler, only get_module is exported" exports_get_module_alone "$compiler"
+        check "built by $compiler, it is loaded without a client library" loads_no_client_library "$compiler"
     done
     check 'it works without client libraries, and says so' works_without_libraries
     check 'it works without OpenSSL, and says so' works_without_openssl
