@@ -251,6 +251,7 @@ if test "$PHP_LATCH" != no; then
       src/store/advisory_watch.c
       src/store/callback.c
       src/store/combined.c
+      src/store/combined_age.c
       src/store/combined_lease.c
       src/store/combined_twin.c
       src/store/flock.c

@@ -71,6 +71,10 @@ bool php_latch_lease_join(php_latch_lease *lease, zend_object *key);
 void php_latch_lease_disjoin(php_latch_lease *lease);
 /* Is `part` one of the lease's, or theirs? */
 bool php_latch_lease_has_part(const php_latch_lease *lease, const php_latch_lease *part);
+/* Does a member hold it that the engine drives, whether that is enough or not? */
+bool php_latch_lease_holds_in_part(const php_latch_lease *lease);
+/* Gives it back in these; `detach` as in requests. */
+void php_latch_lease_release_parts(php_latch_lease *lease, bool detach);
 /* Says to the parts what is to be known before a request. */
 void php_latch_lease_configure_parts(php_latch_lease *lease, zend_object *key);
 /* What PHP code threw goes: it may hold on to the key, and so to the lease. */

@@ -82,6 +82,42 @@ bool php_latch_lease_has_part(const php_latch_lease *lease, const php_latch_leas
     return false;
 }
 
+static bool is_called(const php_latch_lease *lease, size_t at)
+{
+    return lease->backend->combination->members[at].called != NULL;
+}
+
+bool php_latch_lease_holds_in_part(const php_latch_lease *lease)
+{
+    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < count_of(lease); at++) {
+        const php_latch_lease *part = lease->parts[at].lease;
+
+        if (php_latch_lease_holds_in_part(part)
+            || (!php_latch_lease_is_combined(part) && !is_called(lease, at)
+                && part->lease.mode != LATCH_FREE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void php_latch_lease_release_parts(php_latch_lease *lease, bool detach)
+{
+    const latch_request release = {.kind = LATCH_RELEASE, .detach = detach};
+    latch_error error;
+
+    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < count_of(lease); at++) {
+        php_latch_lease *part = lease->parts[at].lease;
+
+        php_latch_lease_release_parts(part, detach);
+        if (!php_latch_lease_is_combined(part) && !is_called(lease, at)
+            && part->lease.mode != LATCH_FREE) {
+            php_latch_run(&part->lease, &release, &error);
+            php_latch_forget_client_failure();
+        }
+    }
+}
+
 void php_latch_lease_configure_parts(php_latch_lease *lease, zend_object *key)
 {
     const php_latch_combination *combination = lease->backend->combination;

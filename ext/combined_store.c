@@ -19,15 +19,14 @@ static zend_object *create(zend_class_entry *ce)
     return &php_latch_store_create(ce)->std;
 }
 
-static void set_property(zend_object *store, int index, zval *value)
+/* The old value is the caller's to free, which may call a destructor. */
+static void replace_property(zend_object *store, int index, zval *value, zval *old)
 {
     zval *slot = OBJ_PROP_NUM(store, index);
-    zval old;
 
     ZVAL_DEREF(slot);
-    ZVAL_COPY_VALUE(&old, slot);
+    ZVAL_COPY_VALUE(old, slot);
     ZVAL_COPY(slot, value);
-    zval_ptr_dtor(&old);
 }
 
 /* Not a new reference; NULL when there is none. */
@@ -61,6 +60,11 @@ static bool check_members(HashTable *stores)
 {
     zval *store;
 
+    if (zend_hash_num_elements(stores) == 0 && !LATCH_G(symfony)) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "stores",
+                                 "must not be empty; pass at least one store to hold the lock in");
+        return false;
+    }
     ZEND_HASH_FOREACH_VAL(stores, store)
     {
         ZVAL_DEREF(store);
@@ -200,8 +204,7 @@ static php_latch_backend *open_backend(php_latch_combination *combination)
 PHP_METHOD(Latch_Store_CombinedStore, __construct)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_combination *combination;
-    zval *stores, *strategy;
+    zval *stores, *strategy, old_stores, old_strategy;
 
     ZEND_PARSE_PARAMETERS_START(2, 2)
         Z_PARAM_ARRAY(stores)
@@ -211,20 +214,22 @@ PHP_METHOD(Latch_Store_CombinedStore, __construct)
         zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
         RETURN_THROWS();
     }
-    set_property(&store->std, PROPERTY_STORES, stores);
-    set_property(&store->std, PROPERTY_STRATEGY, strategy);
-    if (!check_members(Z_ARR_P(stores))) {
-        RETURN_THROWS();
+    replace_property(&store->std, PROPERTY_STORES, stores, &old_stores);
+    replace_property(&store->std, PROPERTY_STRATEGY, strategy, &old_strategy);
+    if (check_members(Z_ARR_P(stores))) {
+        php_latch_combination *combination = combine(Z_ARR_P(stores), Z_OBJ_P(strategy));
+
+        store->backend = combination != NULL ? open_backend(combination) : NULL;
     }
-    combination = combine(Z_ARR_P(stores), Z_OBJ_P(strategy));
-    if (combination != NULL) {
-        store->backend = open_backend(combination);
-    }
+    /* What a constructor that failed has left. Last: a destructor may call the constructor again.
+     */
+    zval_ptr_dtor(&old_stores);
+    zval_ptr_dtor(&old_strategy);
 }
 
 PHP_METHOD(Latch_Store_CombinedStore, setLogger)
 {
-    zval *logger;
+    zval *logger, old;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJECT(logger)
@@ -232,7 +237,8 @@ PHP_METHOD(Latch_Store_CombinedStore, setLogger)
     if (!php_latch_check_logger(Z_OBJ_P(logger))) {
         RETURN_THROWS();
     }
-    set_property(Z_OBJ_P(ZEND_THIS), PROPERTY_LOGGER, logger);
+    replace_property(Z_OBJ_P(ZEND_THIS), PROPERTY_LOGGER, logger, &old);
+    zval_ptr_dtor(&old);
 }
 
 void php_latch_register_combined_store(void)

@@ -243,7 +243,8 @@ bool php_latch_lock_is_acquired(php_latch_lock *lock)
     php_latch_outcome outcome = php_latch_lock_exists(lock, &exists);
 
     if (outcome.status == LATCH_DONE) {
-        php_latch_lock_set_dirty(lock, exists);
+        /* What too few members of a quorum hold is no lock, and yet to be given back at the end. */
+        php_latch_lock_set_dirty(lock, exists || (lock->dirty && php_latch_lock_has_remains(lock)));
     }
     php_latch_throw_outcome(&outcome);
     return exists;

@@ -47,6 +47,13 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 /* `detach`: without awaiting the answer, where the store can do that safely. */
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
+/*
+ * Of a lock that was acquired and is found lost: do members of a combined store hold it still, which
+ * are too few, for all that is known here? Not those that are written in PHP.
+ */
+bool php_latch_lock_has_remains(const php_latch_lock *lock);
+/* Gives these back, and logs nothing. */
+void php_latch_lock_release_remains(php_latch_lock *lock);
 /* Of its requests; 0 = none. */
 int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
 /* What this process last heard of the lock, be it ours alone or not. */

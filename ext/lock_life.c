@@ -132,6 +132,8 @@ void php_latch_lock_end(php_latch_lock *lock)
     } else if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
         php_latch_lock_release(lock);
         released = !lock->dirty;
+    } else if (EG(exception) == NULL && lock->dirty) {
+        php_latch_lock_release_remains(lock);
     }
     if (released) {
         count_release_at_shutdown();

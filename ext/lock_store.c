@@ -1,4 +1,5 @@
 /* What a Lock asks of its store: by the engine if the store is ours, else by its PHP methods. */
+#include "combined.h"
 #include "lock.h"
 
 #include <math.h>
@@ -247,6 +248,39 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
         outcome.status = LATCH_DONE;
     }
     return outcome;
+}
+
+/* The key's lease in a combined store; NULL: the store is none, or was not used with that key. */
+static php_latch_lease *combined_lease_of(const php_latch_lock *lock)
+{
+    const php_latch_store *store = php_latch_store_of(lock->store);
+    php_latch_lease *lease = store != NULL && store->backend != NULL
+                                 ? php_latch_lease_find(lock->key, store->backend, NULL)
+                                 : NULL;
+
+    return lease != NULL && php_latch_lease_is_combined(lease) ? lease : NULL;
+}
+
+bool php_latch_lock_has_remains(const php_latch_lock *lock)
+{
+    const php_latch_lease *lease = combined_lease_of(lock);
+
+    return lease != NULL && php_latch_lease_holds_in_part(lease);
+}
+
+void php_latch_lock_release_remains(php_latch_lock *lock)
+{
+    php_latch_lease *lease = combined_lease_of(lock);
+
+    if (lock->native) {
+        php_latch_lock_free(lock);
+        php_latch_forget_client_failure();
+    } else if (lease != NULL) {
+        GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
+        php_latch_lease_release_parts(lease, php_latch_lease_is_alone(lock->key));
+        OBJ_RELEASE(&lease->std);
+    }
+    php_latch_lock_set_dirty(lock, false);
 }
 
 latch_mode php_latch_lock_mode(const php_latch_lock *lock)

@@ -22,9 +22,10 @@ class CombinedStore implements \Latch\SharedLockStoreInterface
     protected ?\Psr\Log\LoggerInterface $logger = null;
 
     /**
-     * @param \Latch\PersistingStoreInterface[] $stores 64 at most, with what is combined in them
+     * @param \Latch\PersistingStoreInterface[] $stores one at least, 64 at most, with what is combined in
+     *                                                 them
      *
-     * @throws \Latch\Exception\InvalidArgumentException when there is something else among them
+     * @throws \Latch\Exception\InvalidArgumentException when there is none, or something else among them
      */
     public function __construct(array $stores, \Latch\Strategy\StrategyInterface $strategy) {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c976ebcf6fbc3060b26c562e3edd712ff9dfb11d */
+ * Stub hash: 7ee6757651581db7bb46996277a590a2a43f1aa7 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_CombinedStore___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, stores, IS_ARRAY, 0)

@@ -11,8 +11,7 @@
  * of the TTL and 2 ms, as Redlock has it
  * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
  * - A server that was started but lately may have forgotten whom it had granted the lock: until it
- * is older than the TTL its grant counts only if the others could not do without it, as when all
- * were started at the same time.
+ * is older than the TTL its grant may not count (combined_age.c).
  * - A member that made others wait in vain is left out for a while, if the others are enough.
  */
 #include "combined.h"
@@ -35,11 +34,6 @@ static bool acquires(const latch_op *op)
 static bool promotes(const latch_op *op)
 {
     return op->request.kind == LATCH_ACQUIRE && op->mode_before == LATCH_SHARED;
-}
-
-static bool can_be_met(const combined_store *store, size_t failures)
-{
-    return store->strategy.can_be_met(store->strategy.context, failures, store->count);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -110,23 +104,12 @@ static void combined_close(latch_store *base)
 
 /* ---- A request ------------------------------------------------------------------------------- */
 
-/* May its server have forgotten a lock that was to last for as long as this one? */
-static bool is_young(const latch_op *op, const combined_member *member, int64_t now_ns)
-{
-    latch_store *store = member->lease->store;
-    int64_t started_ns = store->class->started != NULL ? store->class->started(store) : INT64_MIN;
-
-    return acquires(op) && op->mode_before == LATCH_FREE
-           && combined_store_of(op->lease)->strategy.is_pure && started_ns != INT64_MIN
-           && now_ns - started_ns < member->op.request.ttl_ms * LATCH_NS_PER_MS;
-}
-
 /* Successes that count. */
-static size_t count_successes(const combined_store *store, const combined_hold *hold)
+static size_t count_successes(const latch_op *op, int64_t now_ns)
 {
-    bool is_dispensable = hold->young > 0 && can_be_met(store, hold->young);
+    const combined_hold *hold = op->lease->state;
 
-    return hold->successes + (is_dispensable ? 0 : hold->young);
+    return hold->successes + (latch_combined_counts_young(op, now_ns) ? hold->young : 0);
 }
 
 /* Where its vote counts. */
@@ -137,7 +120,11 @@ static size_t *count_for(const latch_op *op, const combined_member *member, int6
     if (member->status != LATCH_DONE) {
         return &hold->failures;
     }
-    return is_young(op, member, now_ns) ? &hold->young : &hold->successes;
+    return acquires(op) && op->mode_before == LATCH_FREE
+                   && combined_store_of(op->lease)->strategy.is_pure
+                   && latch_combined_is_young(op, member, now_ns)
+               ? &hold->young
+               : &hold->successes;
 }
 
 /* The member has answered, or what it says is not waited for. */
@@ -157,9 +144,10 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
     for (size_t vote = 0; vote < member->weight && hold->verdict == UNDECIDED; vote++) {
         *count_for(op, member, now_ns) += 1;
         if ((store->strategy.is_pure || op->request.kind == LATCH_PROBE)
-            && combined_is_met(store, count_successes(store, hold))) {
+            && combined_is_met(store, count_successes(op, now_ns))) {
             hold->verdict = MET;
-        } else if (op->request.kind != LATCH_RELEASE && !can_be_met(store, hold->failures)) {
+        } else if (op->request.kind != LATCH_RELEASE
+                   && !combined_can_be_met(store, hold->failures)) {
             hold->verdict = HOPELESS;
         }
     }
@@ -181,7 +169,7 @@ static bool can_avoid(const latch_op *op, int64_t now_ns)
     {
         avoided += is_avoided(member, now_ns) ? member->weight : 0;
     }
-    return store->strategy.is_pure && can_be_met(store, avoided);
+    return store->strategy.is_pure && combined_can_be_met(store, avoided);
 }
 
 static latch_status begin_at(combined_member *member, const latch_request *request, int64_t now_ns)
@@ -422,7 +410,7 @@ static latch_status explain(const latch_op *op)
             silent = member;
         }
     }
-    return silent == NULL || !can_be_met(store, refusals)
+    return silent == NULL || !combined_can_be_met(store, refusals)
                ? LATCH_CONFLICT
                : latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s", silent->error.message);
 }
@@ -451,7 +439,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
             hold->verdict = HOPELESS;
         } else if (op->request.kind != LATCH_PROBE
                    && (hold->verdict == UNDECIDED || !store->strategy.is_pure)) {
-            hold->verdict = combined_is_met(store, count_successes(store, hold)) ? MET : HOPELESS;
+            hold->verdict = combined_is_met(store, count_successes(op, now_ns)) ? MET : HOPELESS;
         }
         if (hold->verdict == MET) {
             if (op->request.kind != LATCH_PROBE) {

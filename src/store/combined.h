@@ -1,6 +1,7 @@
 /*
  * Inside the combined store: combined.c (requests), combined_lease.c (what a lease in it is made
- * of, and the strategies), combined_twin.c (for the renewal thread).
+ * of, and the strategies), combined_age.c (servers that may have forgotten locks), combined_twin.c
+ * (for the renewal thread).
  */
 #ifndef LATCH_COMBINED_H
 #define LATCH_COMBINED_H
@@ -57,6 +58,18 @@ static inline bool combined_is_met(const combined_store *store, size_t successes
 {
     return store->strategy.is_met(store->strategy.context, successes, store->count);
 }
+
+static inline bool combined_can_be_met(const combined_store *store, size_t failures)
+{
+    return store->strategy.can_be_met(store->strategy.context, failures, store->count);
+}
+
+/* ---- combined_age.c */
+
+/* Was the member's server started so lately that it may have forgotten a lock with this TTL? */
+bool latch_combined_is_young(const latch_op *op, const combined_member *member, int64_t now_ns);
+/* Do the grants of young servers count? */
+bool latch_combined_counts_young(const latch_op *op, int64_t now_ns);
 
 /* ---- combined_twin.c */
 

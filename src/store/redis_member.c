@@ -81,5 +81,6 @@ int64_t latch_redis_started(latch_store *base)
         store->is_member = true;
         store->started_ns = INT64_MIN;
     }
-    return store->started_ns;
+    /* By a client of its user's nothing but locks is asked. */
+    return latch_redis_has_object(store) ? LATCH_NEVER : store->started_ns;
 }

@@ -64,8 +64,8 @@ typedef struct latch_store_class {
     /* May another lease of the same holder have the lease's token? NULL: always. */
     bool (*shares_token)(const latch_lease *lease);
     /*
-     * When the store's server was started, at the latest, or INT64_MIN when nobody knows. It finds
-     * out from the first call on. NULL: its locks do not end with it.
+     * When the store's server was started, at the latest; INT64_MIN: not known yet; LATCH_NEVER: it
+     * does not tell. The store finds out from the first call on. NULL: as LATCH_NEVER.
      */
     int64_t (*started)(latch_store *store);
     /*

@@ -4,12 +4,12 @@
  */
 #include "redis_store.h"
 
-#include "store/store.h"
+#include "store/redis.h"
 
 #include <stdlib.h>
 
 static struct {
-    latch_store *members[3], *store;
+    latch_store *members[3], *store, *memory;
     latch_lease parts[16][3];
 } quorum;
 
@@ -49,6 +49,10 @@ static int teardown(void **state)
         }
     }
     latch_store_close(quorum.store);
+    if (quorum.memory != NULL) {
+        latch_store_close(quorum.memory);
+        quorum.memory = NULL;
+    }
     return redis_store_teardown(state);
 }
 
@@ -376,6 +380,78 @@ static void servers_of_a_quorum_tell_it_on_each_connection_before_they_are_relie
     assert_true(redis_count_calls("info") >= 2);
 }
 
+/* Each server is asked for its age on its first connection; from then on it is what a test says. */
+static void set_ages(bool first_is_old, bool second_is_old, bool third_is_old)
+{
+    const bool is_old[3] = {first_is_old, second_is_old, third_is_old};
+
+    for (size_t at = 0; at < 3; at++) {
+        ((redis_store *) quorum.members[at])->started_ns =
+            is_old[at] ? unit_now_ns() - 2 * MINUTE * LATCH_NS_PER_MS : unit_now_ns();
+    }
+}
+
+static void meet_servers(void)
+{
+    latch_lease *lease = make_lease("meeting");
+
+    assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    await_third(lease);
+    assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
+}
+
+static latch_status acquire_beside_a_stranger_in(size_t member)
+{
+    latch_lease *lease = make_lease("r");
+    latch_lease *stranger = redis_lease_in(quorum.members[member], "r");
+    latch_status status;
+
+    assert_int_equal(redis_run(stranger, LATCH_ACQUIRE), LATCH_DONE);
+    status = redis_run(lease, LATCH_ACQUIRE);
+    assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
+    assert_int_equal(redis_run(stranger, LATCH_RELEASE), LATCH_DONE);
+    latch_lease_drop(stranger);
+    stranger->store = NULL;
+    await_free_everywhere("r");
+    return status;
+}
+
+/* Its grant would complete a majority beside that of a holder who relies on what it has forgotten.
+ */
+static void a_server_that_was_restarted_alone_does_not_count(void **state)
+{
+    (void) state;
+    meet_servers();
+    set_ages(true, true, false);
+    assert_int_equal(acquire_beside_a_stranger_in(1), LATCH_CONFLICT);
+    assert_int_equal(acquire_beside_a_stranger_in(2), LATCH_DONE);
+    set_ages(true, false, false);
+    assert_int_equal(acquire_beside_a_stranger_in(0), LATCH_DONE);
+    set_ages(false, false, false);
+    assert_int_equal(acquire_beside_a_stranger_in(1), LATCH_DONE);
+}
+
+/* Of two servers and a store that tells no age; the second one is a stranger's. */
+static void beside_other_members_new_servers_count_unless_one_is_old(void **state)
+{
+    const latch_store_options options = {.strategy = &latch_consensus,
+                                         .members = quorum.members,
+                                         .member_count = 3};
+
+    (void) state;
+    latch_store_close(quorum.store);
+    quorum.memory = latch_store_open(unit.engine, "in-memory", NULL, &unit.error);
+    assert_non_null(quorum.memory);
+    quorum.members[1] = quorum.memory;
+    quorum.store = latch_store_open(unit.engine, "combined", &options, &unit.error);
+    assert_non_null(quorum.store);
+    /* new servers, and one is taken */
+    assert_int_equal(acquire_beside_a_stranger_in(0), LATCH_DONE);
+    ((redis_store *) quorum.members[0])->started_ns = unit_now_ns() - 2 * MINUTE * LATCH_NS_PER_MS;
+    assert_int_equal(acquire_beside_a_stranger_in(0), LATCH_CONFLICT);
+    assert_int_equal(acquire_beside_a_stranger_in(2), LATCH_DONE);
+}
+
 /* The third server takes what is sent, and says nothing. */
 static void a_silent_server_is_not_waited_for(void **state)
 {
@@ -487,6 +563,8 @@ int main(void)
         QUORUM_TEST(a_script_that_a_server_has_is_not_sent_to_it),
         QUORUM_TEST(servers_tell_how_old_they_are),
         QUORUM_TEST(servers_of_a_quorum_tell_it_on_each_connection_before_they_are_relied_on),
+        QUORUM_TEST(a_server_that_was_restarted_alone_does_not_count),
+        QUORUM_TEST(beside_other_members_new_servers_count_unless_one_is_old),
         WIRED_TEST(a_silent_server_is_not_waited_for),
         WIRED_TEST(a_child_has_one_token_of_its_own),
         WIRED_TEST(a_server_that_is_silent_does_not_keep_an_old_token),

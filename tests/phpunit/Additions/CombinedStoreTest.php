@@ -252,7 +252,7 @@ final class CombinedStoreTest extends TestCase
 
     public function testItIsConstructedOnce(): void
     {
-        $store = new CombinedStore([], new UnanimousStrategy());
+        $store = new CombinedStore([new InMemoryStore()], new UnanimousStrategy());
         $this->expectException(\Error::class);
         $this->expectExceptionMessage('is constructed already');
         $store->__construct([], new ConsensusStrategy());

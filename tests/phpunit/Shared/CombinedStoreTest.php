@@ -330,15 +330,6 @@ final class CombinedStoreTest extends TestCase
         self::assertTrue($members[0]->exists($key));
     }
 
-    public function testWithoutStoresTheStrategyDecides(): void
-    {
-        $unanimous = new CombinedStore([], new UnanimousStrategy());
-        $unanimous->save($key = new Key('r'));
-        self::assertFalse($unanimous->exists($key));
-        $consensus = new CombinedStore([], new ConsensusStrategy());
-        $this->assertThrows(LockConflictedException::class, '', static fn () => $consensus->save($key));
-    }
-
     /**
      * @return iterable<string, array{mixed, string}>
      */

@@ -11,6 +11,7 @@ use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\TestWith;
 use Psr\Log\LoggerAwareInterface;
+use Symfony\Component\Lock\Exception\LockConflictedException;
 use Symfony\Component\Lock\Key;
 use Symfony\Component\Lock\Lock;
 use Symfony\Component\Lock\Store\CombinedStore;
@@ -57,6 +58,15 @@ final class CombinedStoreTest extends TestCase
         $peer->do('call', 'theirs', 'release');
         self::assertTrue($lock->acquireRead());
         self::assertTrue($peer->do('call', 'theirs', 'acquireRead'));
+    }
+
+    public function testWithoutStoresTheStrategyDecides(): void
+    {
+        $unanimous = new CombinedStore([], new UnanimousStrategy());
+        $unanimous->save($key = new Key('r'));
+        self::assertFalse($unanimous->exists($key));
+        $consensus = new CombinedStore([], new ConsensusStrategy());
+        $this->assertThrows(LockConflictedException::class, '', static fn () => $consensus->save($key));
     }
 
     public function testItTakesALogger(): void
