@@ -113,16 +113,14 @@ static void rethrow(zend_object *thrown)
     zend_execute_data *frame = EG(current_execute_data);
     zend_object *pending = EG(exception);
 
-    if (pending != NULL && (zend_is_unwind_exit(pending) || zend_is_graceful_exit(pending))) {
-        OBJ_RELEASE(thrown);
+    if (pending != NULL) {
+        php_latch_join_thrown(thrown, pending);
+    } else {
+        EG(exception) = thrown;
+    }
+    if (EG(exception) == pending) {
         return;
     }
-    if (pending != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown))) {
-        OBJ_RELEASE(pending);
-    } else if (pending != NULL) {
-        zend_exception_set_previous(thrown, pending);
-    }
-    EG(exception) = thrown;
     if (frame->func != NULL && ZEND_USER_CODE(frame->func->common.type)
         && frame->opline->opcode != ZEND_HANDLE_EXCEPTION) {
         EG(opline_before_exception) = frame->opline;
@@ -137,7 +135,7 @@ static void warn_of(zend_object *thrown)
 
     EG(current_execute_data) = &frame;
     EG(exception) = thrown;
-    if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
+    if (php_latch_is_exit(thrown)) {
         zend_clear_exception();
     } else {
         php_latch_warn_of_exception();

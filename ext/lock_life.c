@@ -137,7 +137,7 @@ void php_latch_lock_end(php_latch_lock *lock)
         count_release_at_shutdown();
     }
     if (EG(exception) == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0
-        || zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception))) {
+        || php_latch_is_exit(EG(exception))) {
         return;
     }
     /* A throw during shutdown would keep all other destructors from running. */
@@ -209,7 +209,7 @@ static void release_in_destructor(php_latch_lock *lock)
         php_latch_lock_set_dirty(lock, false);
     } else if (latch_failed(status)) {
         LATCH_G(failed_release) =
-            php_latch_outcome_of_status(status, &error, php_latch_key_resource(lock->key));
+            php_latch_outcome_of_status(status, &error, php_latch_key_name(lock->key));
         LATCH_G(failed_lock) = lock;
     }
 }

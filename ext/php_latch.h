@@ -150,6 +150,13 @@ zend_class_entry *php_latch_load_class(const char *name);
 void php_latch_key_make(zval *return_value, zend_string *resource);
 /* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
 zend_string *php_latch_key_resource(zend_object *key);
+/*
+ * The resource for a message, where PHP code that ran meanwhile may have overwritten it
+ * (ArrayObject can): then what is locked, or "". Never NULL; not a new reference.
+ */
+zend_string *php_latch_key_name(zend_object *key);
+/* For a dump: whatever stands in the property, or null. */
+void php_latch_key_add_resource(zval *info, zend_object *key);
 /* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
 zval *php_latch_key_lease_slot(zend_object *key);
 /* What a store or an older process noted; NULL when nothing. */
@@ -373,6 +380,13 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
 /* Throws the outcome's exception, which it consumes, unless it is DONE. */
 void php_latch_throw_outcome(php_latch_outcome *outcome);
 void php_latch_forget_outcome(php_latch_outcome *outcome);
+/* Is it what ends the script, or a fiber? Such an object has no properties, nor previous ones. */
+bool php_latch_is_exit(const zend_object *thrown);
+/*
+ * Of two that were thrown lets one go on: an exit, else `first`, with `second` among its previous
+ * ones. Consumes both.
+ */
+void php_latch_join_thrown(zend_object *first, zend_object *second);
 /* Turns the pending exception into a warning, where it must not go on; leaves none. */
 void php_latch_warn_of_exception(void);
 
@@ -408,7 +422,9 @@ void php_latch_log(zend_object *logger, const char *level, const char *message, 
 /* The same with ['resource' => $key] + $context, which it consumes. */
 void php_latch_log_context(zend_object *logger, const char *level, const char *message,
                            zend_object *key, zval *context);
-/* Checks that `logger` is a Psr\Log\LoggerInterface; false after throwing a TypeError. */
+/* Is it a Psr\Log\LoggerInterface? Nothing is loaded for that: who is one has loaded it. */
+bool php_latch_is_logger(zend_object *logger);
+/* Checks that `logger` is one, as the argument of a method; false after throwing a TypeError. */
 bool php_latch_check_logger(zend_object *logger);
 
 /* ---- callback_store.c: stores written in PHP --------------------------------------------- */
