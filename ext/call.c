@@ -27,7 +27,6 @@ typedef struct call_surroundings {
     const zend_op *opline_before_exception;
     php_latch_aside aside;
     zend_object *client_failure;
-    unsigned php_store_calls;
 } call_surroundings;
 
 static void enter(call_surroundings *around)
@@ -44,7 +43,6 @@ static void enter(call_surroundings *around)
     LATCH_G(aside) = (php_latch_aside){NULL, false};
     around->client_failure = LATCH_G(client_failure);
     LATCH_G(client_failure) = NULL;
-    around->php_store_calls = LATCH_G(php_store_calls);
 }
 
 /* Returns what was thrown. */
@@ -59,7 +57,6 @@ static zend_object *leave(const call_surroundings *around, bool bailed_out)
     LATCH_G(client_failure) = around->client_failure;
     LATCH_G(aside) = around->aside;
     LATCH_G(aside).bailed_out |= bailed_out;
-    LATCH_G(php_store_calls) = around->php_store_calls;
     return thrown;
 }
 

@@ -60,8 +60,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     latch_link orphans; /* locks of PHP-written stores that a fatal error freed unreleased */
     struct php_latch_lock *failed_lock; /* whose destructor has tried in vain to release it, */
     php_latch_outcome failed_release;   /* and why */
-    bool inherit;             /* of locks that are taken by a store's methods, see native_store.c */
-    unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
+    latch_link store_calls; /* of methods of PHP-written stores, under way: callback_store.c */
     char note[LATCH_NOTE_MAX + 1];   /* see holder_note.c; "": to be made */
     unsigned note_generation;        /* of the process that it tells of */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
@@ -429,13 +428,20 @@ bool php_latch_check_logger(zend_object *logger);
 
 /* ---- callback_store.c: stores written in PHP --------------------------------------------- */
 
-/* Symfony's calls, in its order and number. */
+/*
+ * Symfony's calls, in its order and number. `inherit`: forked children may release what the store
+ * takes in stores of Latch's.
+ */
 php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
-                                             latch_op_kind kind, bool blocking,
-                                             int64_t deadline_ns);
+                                             latch_op_kind kind, bool blocking, int64_t deadline_ns,
+                                             bool inherit);
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl);
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key);
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists);
+/* Is the code that runs now called by a method of such a store, in this fiber or above it? */
+bool php_latch_in_store_call(void);
+/* May forked children release what it takes? True outside: by hand, nobody else releases it. */
+bool php_latch_store_call_inherits(void);
 
 /* ---- lock.c ------------------------------------------------------------------------------ */
 
