@@ -124,7 +124,7 @@ int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock)
 {
     const php_latch_store *store = php_latch_store_of(lock->store);
 
-    return lock->ttl_ms == 0 && store != NULL ? store->initial_ttl_ms : lock->ttl_ms;
+    return lock->ttl == 0 && store != NULL ? store->initial_ttl_ms : php_latch_ttl_ms(lock->ttl);
 }
 
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
