@@ -208,6 +208,7 @@ if test "$PHP_LATCH" != no; then
       ext/interfaces.c
       ext/keep_alive.c
       ext/key.c
+      ext/key_forms.c
       ext/latch.c
       ext/lease.c
       ext/lock.c

@@ -27,7 +27,6 @@ typedef struct call_surroundings {
     const zend_op *opline_before_exception;
     php_latch_aside aside;
     zend_object *client_failure;
-    unsigned php_store_calls;
 } call_surroundings;
 
 static void enter(call_surroundings *around)
@@ -44,7 +43,6 @@ static void enter(call_surroundings *around)
     LATCH_G(aside) = (php_latch_aside){NULL, false};
     around->client_failure = LATCH_G(client_failure);
     LATCH_G(client_failure) = NULL;
-    around->php_store_calls = LATCH_G(php_store_calls);
 }
 
 /* Returns what was thrown. */
@@ -59,7 +57,6 @@ static zend_object *leave(const call_surroundings *around, bool bailed_out)
     LATCH_G(client_failure) = around->client_failure;
     LATCH_G(aside) = around->aside;
     LATCH_G(aside).bailed_out |= bailed_out;
-    LATCH_G(php_store_calls) = around->php_store_calls;
     return thrown;
 }
 
@@ -113,16 +110,14 @@ static void rethrow(zend_object *thrown)
     zend_execute_data *frame = EG(current_execute_data);
     zend_object *pending = EG(exception);
 
-    if (pending != NULL && (zend_is_unwind_exit(pending) || zend_is_graceful_exit(pending))) {
-        OBJ_RELEASE(thrown);
+    if (pending != NULL) {
+        php_latch_join_thrown(thrown, pending);
+    } else {
+        EG(exception) = thrown;
+    }
+    if (EG(exception) == pending) {
         return;
     }
-    if (pending != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown))) {
-        OBJ_RELEASE(pending);
-    } else if (pending != NULL) {
-        zend_exception_set_previous(thrown, pending);
-    }
-    EG(exception) = thrown;
     if (frame->func != NULL && ZEND_USER_CODE(frame->func->common.type)
         && frame->opline->opcode != ZEND_HANDLE_EXCEPTION) {
         EG(opline_before_exception) = frame->opline;
@@ -137,7 +132,7 @@ static void warn_of(zend_object *thrown)
 
     EG(current_execute_data) = &frame;
     EG(exception) = thrown;
-    if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
+    if (php_latch_is_exit(thrown)) {
         zend_clear_exception();
     } else {
         php_latch_warn_of_exception();

@@ -6,21 +6,103 @@
 #include "php_latch.h"
 
 #include "zend_exceptions.h"
+#include "zend_fibers.h"
 #include "zend_interfaces.h"
 
 /* Symfony's Lock polls every 100 ms, +-10 %. */
 #define POLL_NS (100 * LATCH_NS_PER_MS)
 #define JITTER_NS (10 * LATCH_NS_PER_MS)
 
-static void invoke_with(zend_object *store, const char *name, zval *return_value,
+/*
+ * A method under way. Not on the stack: a fiber that a fatal error leaves suspended loses its own
+ * without being unwound, while this one can still be found.
+ */
+typedef struct store_call {
+    latch_link link;   /* in LATCH_G(store_calls), the latest last */
+    zend_fiber *fiber; /* that called; NULL: none */
+    bool inherit;
+} store_call;
+
+/* The fiber that has resumed this one and waits for it; NULL: none has. */
+static zend_fiber *resumer_of(const zend_fiber *fiber)
+{
+    return fiber->caller != NULL && fiber->caller->kind == zend_ce_fiber
+               ? zend_fiber_from_context(fiber->caller)
+               : NULL;
+}
+
+/*
+ * The innermost call that the running code is part of; NULL when it is of none. A method may
+ * suspend its fiber: then others run, which have nothing to do with it.
+ */
+static const store_call *current_call(void)
+{
+    const latch_link *calls = &LATCH_G(store_calls);
+    zend_fiber *fiber = EG(active_fiber);
+
+    while (calls->next != calls) {
+        for (const latch_link *link = calls->previous; link != calls; link = link->previous) {
+            const store_call *call = LATCH_CONTAINER(link, store_call, link);
+
+            if (call->fiber == fiber) {
+                return call;
+            }
+        }
+        if (fiber == NULL) {
+            break;
+        }
+        fiber = resumer_of(fiber);
+    }
+    return NULL;
+}
+
+bool php_latch_in_store_call(void)
+{
+    return current_call() != NULL;
+}
+
+bool php_latch_store_call_inherits(void)
+{
+    const store_call *call = current_call();
+
+    return call == NULL || call->inherit;
+}
+
+static void invoke_with(zend_object *store, const char *name, bool inherit, zval *return_value,
                         uint32_t argument_count, zval *arguments)
 {
     zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table, name, strlen(name));
+    store_call *call = emalloc(sizeof(*call));
+    volatile bool bailed_out = false;
 
     ZEND_ASSERT(method != NULL); /* its interface has it */
-    LATCH_G(php_store_calls)++;
-    zend_call_known_instance_method(method, store, return_value, argument_count, arguments);
-    LATCH_G(php_store_calls)--;
+    call->fiber = EG(active_fiber);
+    call->inherit = inherit;
+    latch_link_append(&LATCH_G(store_calls), &call->link);
+    zend_try
+    {
+        zend_call_known_instance_method(method, store, return_value, argument_count, arguments);
+    }
+    zend_catch
+    {
+        bailed_out = true;
+    }
+    zend_end_try();
+    latch_link_remove(&call->link);
+    efree(call);
+    if (bailed_out) {
+        zend_bailout();
+    }
+}
+
+static php_latch_outcome call_to_save(zend_object *store, const char *name, zend_object *key,
+                                      bool inherit)
+{
+    zval argument;
+
+    ZVAL_OBJ(&argument, key);
+    invoke_with(store, name, inherit, NULL, 1, &argument);
+    return php_latch_outcome_of_call();
 }
 
 static void invoke(zend_object *store, const char *name, zend_object *key, zval *return_value)
@@ -28,13 +110,7 @@ static void invoke(zend_object *store, const char *name, zend_object *key, zval 
     zval argument;
 
     ZVAL_OBJ(&argument, key);
-    invoke_with(store, name, return_value, 1, &argument);
-}
-
-static php_latch_outcome call(zend_object *store, const char *name, zend_object *key)
-{
-    invoke(store, name, key, NULL);
-    return php_latch_outcome_of_call();
+    invoke_with(store, name, php_latch_store_call_inherits(), return_value, 1, &argument);
 }
 
 /* The contenders' clocks differ by far more than a millisecond: jitter enough. */
@@ -47,13 +123,13 @@ static int64_t next_poll_ns(int64_t deadline_ns)
 }
 
 static php_latch_outcome poll_for(zend_object *store, zend_object *key, const char *save,
-                                  int64_t deadline_ns)
+                                  int64_t deadline_ns, bool inherit)
 {
     bool waits = false;
 
     while (true) {
         bool last = php_latch_now_ns() >= deadline_ns;
-        php_latch_outcome outcome = call(store, save, key);
+        php_latch_outcome outcome = call_to_save(store, save, key, inherit);
 
         if (outcome.status != LATCH_CONFLICT || last) {
             return outcome;
@@ -70,7 +146,8 @@ static php_latch_outcome poll_for(zend_object *store, zend_object *key, const ch
 }
 
 php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
-                                             latch_op_kind kind, bool blocking, int64_t deadline_ns)
+                                             latch_op_kind kind, bool blocking, int64_t deadline_ns,
+                                             bool inherit)
 {
     bool shared = kind == LATCH_ACQUIRE_SHARED;
     const char *save = shared ? "saveread" : "save";
@@ -78,13 +155,13 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
                                      : php_latch_blocking_store_ce;
 
     if (!blocking) {
-        return call(store, save, key);
+        return call_to_save(store, save, key, inherit);
     }
     /* waitAndSave() knows no timeout: with one, poll. */
     if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
-        return call(store, shared ? "waitandsaveread" : "waitandsave", key);
+        return call_to_save(store, shared ? "waitandsaveread" : "waitandsave", key, inherit);
     }
-    return poll_for(store, key, save, deadline_ns);
+    return poll_for(store, key, save, deadline_ns, inherit);
 }
 
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)
@@ -93,13 +170,14 @@ php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *ke
 
     ZVAL_OBJ(&arguments[0], key);
     ZVAL_DOUBLE(&arguments[1], ttl);
-    invoke_with(store, "putoffexpiration", NULL, 2, arguments);
+    invoke_with(store, "putoffexpiration", php_latch_store_call_inherits(), NULL, 2, arguments);
     return php_latch_outcome_of_call();
 }
 
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key)
 {
-    return call(store, "delete", key);
+    invoke(store, "delete", key, NULL);
+    return php_latch_outcome_of_call();
 }
 
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists)

@@ -42,7 +42,8 @@ static void call_member(void *context)
             }
             /* fall through */
         case LATCH_ACQUIRE:
-            call->outcome = php_latch_callback_acquire(store, key, kind, false, LATCH_NEVER);
+            call->outcome = php_latch_callback_acquire(store, key, kind, false, LATCH_NEVER,
+                                                       php_latch_store_call_inherits());
             break;
         case LATCH_REFRESH:
             call->outcome = php_latch_callback_refresh(store, key, rest_of_ttl(call));

@@ -21,6 +21,25 @@ zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous
     return Z_OBJ(exception);
 }
 
+bool php_latch_is_exit(const zend_object *thrown)
+{
+    return thrown != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown));
+}
+
+void php_latch_join_thrown(zend_object *first, zend_object *second)
+{
+    bool second_goes_on = php_latch_is_exit(second) && !php_latch_is_exit(first);
+
+    EG(exception) = second_goes_on ? second : first;
+    if (second_goes_on) {
+        OBJ_RELEASE(first); /* which may have a destructor: only now */
+    } else if (php_latch_is_exit(first)) {
+        OBJ_RELEASE(second);
+    } else {
+        zend_exception_set_previous(first, second);
+    }
+}
+
 php_latch_outcome php_latch_outcome_of_call(void)
 {
     php_latch_outcome outcome = {LATCH_DONE, NULL};

@@ -384,7 +384,7 @@ static void throw_refusal(const php_latch_lock *lock, bool renews, latch_status 
 
     ZVAL_OBJ(&exception, php_latch_new_exception(is_unsupported ? php_latch_invalid_argument_ce
                                                                 : php_latch_storage_ce,
-                                                 NULL, "The \"", php_latch_key_resource(lock->key),
+                                                 NULL, "The \"", php_latch_key_name(lock->key),
                                                  ZSTR_VAL(after)));
     zend_string_release(after);
     zend_throw_exception_object(&exception);

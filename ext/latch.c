@@ -132,6 +132,7 @@ static void init_globals(void *memory)
     latch_link_init(&globals->shared_backends);
     latch_link_init(&globals->orphans);
     latch_link_init(&globals->notices);
+    latch_link_init(&globals->store_calls);
     zend_hash_init(&globals->kept, 8, NULL, NULL, 1);
 }
 
@@ -159,9 +160,8 @@ static PHP_RINIT_FUNCTION(latch)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     LATCH_G(shutting_down) = LATCH_G(all_released) = false;
-    LATCH_G(inherit) = true;
     LATCH_G(note)[0] = '\0'; /* another request may run another script */
-    LATCH_G(php_store_calls) = 0;
+    latch_link_init(&LATCH_G(store_calls));
     LATCH_G(failed_lock) = NULL;
     LATCH_G(client_failure) = NULL;
     LATCH_G(aside) = (php_latch_aside){NULL, false};

@@ -23,10 +23,10 @@ zend_class_entry *php_latch_lock_ce;
 
 #define THIS_LOCK php_latch_lock_from(Z_OBJ_P(ZEND_THIS))
 
-/* The key was checked at the beginning of the method. */
+/* For messages: a logger, or the store, may have run since the key was checked. */
 static zend_string *resource_of(const php_latch_lock *lock)
 {
-    return php_latch_key_resource(lock->key);
+    return php_latch_key_name(lock->key);
 }
 
 static void log_simply(const php_latch_lock *lock, const char *level, const char *message)
@@ -409,12 +409,12 @@ static void give_back(php_latch_lock *lock, latch_mode mode_before)
     }
     EG(exception) = NULL;
     release_or_demote(lock, mode_before);
-    if (EG(exception) != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown))) {
+    if (EG(exception) != NULL && php_latch_is_exit(thrown) && !php_latch_is_exit(EG(exception))) {
         php_latch_warn_of_exception();
     }
     EG(opline_before_exception) = opline;
     if (EG(exception) != NULL) {
-        zend_exception_set_previous(EG(exception), thrown);
+        php_latch_join_thrown(EG(exception), thrown);
     } else {
         EG(exception) = thrown;
     }
@@ -560,10 +560,8 @@ PHP_METHOD(Latch_Lock, __debugInfo)
     if (lock->key == NULL) {
         return;
     }
-    if (resource_of(lock) == NULL) {
-        RETURN_THROWS();
-    }
-    add_assoc_str(return_value, "resource", zend_string_copy(resource_of(lock)));
+    /* An exception in here would be a fatal error. */
+    php_latch_key_add_resource(return_value, lock->key);
     add_assoc_string(return_value, "store", ZSTR_VAL(lock->store->ce->name));
     if (lock->ttl > 0) {
         add_assoc_double(return_value, "ttl", lock->ttl);

@@ -14,10 +14,10 @@ typedef struct php_latch_lock {
         php_latch_lease *lease;     /* of a store written in PHP, once there is one: a reference */
         php_latch_keeping *keeping; /* of a store of the engine; NULL: it wants no renewal */
     };
-    double ttl;          /* seconds; 0 = none */
-    int64_t ttl_ms;      /* the same */
-    unsigned generation; /* of the process that made or acquired it */
-    bool native;         /* the engine drives the store */
+    struct lock_clones *clones; /* shared with its original and clones; NULL: it has none */
+    double ttl;                 /* seconds; 0 = none */
+    unsigned generation;        /* of the process that made or acquired it */
+    bool native;                /* the engine drives the store */
     bool auto_release;
     bool dirty; /* acquired, as far as this object knows (Symfony's word) */
     zend_object std;

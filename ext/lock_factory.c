@@ -13,25 +13,38 @@ zend_class_entry *php_latch_lock_factory_ce;
 
 enum { FACTORY_STORE, FACTORY_LOGGER };
 
+/* array_walk() turns properties into references, and ArrayObject writes what it likes into them. */
+static zval *slot_of(zend_object *factory, int index)
+{
+    zval *slot = OBJ_PROP_NUM(factory, index);
+
+    ZVAL_DEREF(slot);
+    return slot;
+}
+
+static void replace(zend_object *factory, int index, zend_object *value)
+{
+    zval *slot = slot_of(factory, index);
+    zval old;
+
+    ZVAL_COPY_VALUE(&old, slot);
+    ZVAL_OBJ_COPY(slot, value);
+    zval_ptr_dtor(&old);
+}
+
 PHP_METHOD(Latch_LockFactory, __construct)
 {
-    zval *slot = OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), FACTORY_STORE);
     zend_object *store;
-    zval old;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(store, php_latch_persisting_store_ce)
     ZEND_PARSE_PARAMETERS_END();
-    ZVAL_COPY_VALUE(&old, slot);
-    ZVAL_OBJ_COPY(slot, store);
-    zval_ptr_dtor(&old);
+    replace(Z_OBJ_P(ZEND_THIS), FACTORY_STORE, store);
 }
 
 PHP_METHOD(Latch_LockFactory, setLogger)
 {
-    zval *slot = OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), FACTORY_LOGGER);
     zend_object *logger;
-    zval old;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ(logger)
@@ -39,25 +52,39 @@ PHP_METHOD(Latch_LockFactory, setLogger)
     if (!php_latch_check_logger(logger)) {
         RETURN_THROWS();
     }
-    ZVAL_COPY_VALUE(&old, slot);
-    ZVAL_OBJ_COPY(slot, logger);
-    zval_ptr_dtor(&old);
+    replace(Z_OBJ_P(ZEND_THIS), FACTORY_LOGGER, logger);
+}
+
+static void throw_overwritten(const char *property, zend_string *type, const zval *value)
+{
+    zend_type_error("%s::$%s must be of type %s, %s found: something has overwritten it",
+                    ZSTR_VAL(php_latch_lock_factory_ce->name), property,
+                    type != NULL ? ZSTR_VAL(type) : "?Psr\\Log\\LoggerInterface",
+                    zend_zval_type_name(value));
 }
 
 /* The lock, or an exception. */
 static void make_lock(zval *return_value, zend_object *factory, zend_object *key, double ttl,
                       bool ttl_is_null, bool auto_release)
 {
-    zval *store = OBJ_PROP_NUM(factory, FACTORY_STORE);
-    zval *logger = OBJ_PROP_NUM(factory, FACTORY_LOGGER);
+    const zval *store = slot_of(factory, FACTORY_STORE);
+    const zval *logger = slot_of(factory, FACTORY_LOGGER);
 
-    ZVAL_DEREF(store);
-    ZVAL_DEREF(logger);
-    if (Z_TYPE_P(store) != IS_OBJECT) {
+    if (Z_TYPE_P(store) == IS_UNDEF) {
         zend_throw_error(NULL,
                          "Typed property %s::$store must not be accessed before "
                          "initialization",
                          ZSTR_VAL(php_latch_lock_factory_ce->name));
+        return;
+    }
+    if (Z_TYPE_P(store) != IS_OBJECT
+        || !instanceof_function(Z_OBJCE_P(store), php_latch_persisting_store_ce)) {
+        throw_overwritten("store", php_latch_persisting_store_ce->name, store);
+        return;
+    }
+    if (Z_TYPE_P(logger) > IS_NULL
+        && !(Z_TYPE_P(logger) == IS_OBJECT && php_latch_is_logger(Z_OBJ_P(logger)))) {
+        throw_overwritten("logger", NULL, logger);
         return;
     }
     if (!ttl_is_null && !php_latch_check_ttl(2, ttl)) {

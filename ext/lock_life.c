@@ -9,6 +9,7 @@
  *   object that is freed earlier releases its native lock itself. A store written in PHP cannot be
  *   called while memory is being freed: such a lock is left to RSHUTDOWN as an orphan.
  * - In a forked child nothing happens automatically: the lock is the parent's.
+ * - A Lock and its clones share the hold: the last of them that has it releases it.
  */
 #include "lock.h"
 
@@ -22,6 +23,13 @@ typedef struct orphan_lock {
     zend_object *key, *store;
     unsigned generation; /* as the Lock's */
 } orphan_lock;
+
+/* An original and its clones, in this process. */
+typedef struct lock_clones {
+    uint32_t locks;
+    uint32_t users;      /* those that have acquired the lock and are to release it, */
+    unsigned generation; /* in that process */
+} lock_clones;
 
 static zend_object *create(zend_class_entry *ce)
 {
@@ -46,7 +54,6 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
     lock->store = store;
     lock->logger = logger;
     lock->ttl = ttl;
-    lock->ttl_ms = php_latch_ttl_ms(ttl);
     lock->auto_release = auto_release;
     lock->native = php_latch_store_is_native(store);
     lock->generation = latch_engine_generation(php_latch_engine);
@@ -81,8 +88,61 @@ void php_latch_lock_use_lease(php_latch_lock *lock, php_latch_lease *lease)
     }
 }
 
+static bool is_to_be_released(const php_latch_lock *lock)
+{
+    return lock->auto_release && lock->dirty && php_latch_lock_is_ours(lock);
+}
+
+static bool is_user(const php_latch_lock *lock)
+{
+    return lock->clones != NULL && is_to_be_released(lock);
+}
+
+/* To be called after what makes a Lock a user, or ends that. */
+static void count_user(const php_latch_lock *lock, bool was_user)
+{
+    lock_clones *clones = lock->clones;
+
+    if (clones == NULL) {
+        return;
+    }
+    if (clones->generation != latch_engine_generation(php_latch_engine)) {
+        clones->generation = latch_engine_generation(php_latch_engine);
+        clones->users = 0; /* the others are the parent's */
+    }
+    clones->users += is_user(lock) ? 1 : 0;
+    clones->users -= was_user ? 1 : 0;
+}
+
+/* Of Locks that are to be released: is it the last one that has the hold? */
+static bool is_last_user(const php_latch_lock *lock)
+{
+    return lock->clones == NULL || lock->clones->users <= 1;
+}
+
+static void join_clones(php_latch_lock *to, php_latch_lock *from)
+{
+    if (from->clones == NULL) {
+        from->clones = ecalloc(1, sizeof(*from->clones));
+        from->clones->locks = 1;
+        count_user(from, false);
+    }
+    to->clones = from->clones;
+    to->clones->locks++;
+}
+
+static void leave_clones(php_latch_lock *lock)
+{
+    if (lock->clones != NULL && --lock->clones->locks == 0) {
+        efree(lock->clones);
+    }
+    lock->clones = NULL;
+}
+
 void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty)
 {
+    bool was_user = is_user(lock);
+
     if (lock->auto_release && dirty != lock->dirty) {
         if (dirty) {
             LATCH_G(dirty_locks)++;
@@ -91,21 +151,20 @@ void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty)
         }
     }
     lock->dirty = dirty;
+    count_user(lock, was_user);
 }
 
 void php_latch_lock_claim(php_latch_lock *lock)
 {
+    bool was_user = is_user(lock);
+
     lock->generation = latch_engine_generation(php_latch_engine);
+    count_user(lock, was_user);
 }
 
 bool php_latch_lock_is_ours(const php_latch_lock *lock)
 {
     return lock->generation == latch_engine_generation(php_latch_engine);
-}
-
-static bool is_to_be_released(const php_latch_lock *lock)
-{
-    return lock->auto_release && lock->dirty && php_latch_lock_is_ours(lock);
 }
 
 /* The script has ended, and left the lock to us. */
@@ -121,6 +180,10 @@ void php_latch_lock_end(php_latch_lock *lock)
     bool released = false;
 
     if (!is_to_be_released(lock)) {
+        return;
+    }
+    if (!is_last_user(lock)) {
+        php_latch_lock_set_dirty(lock, false);
         return;
     }
     if (LATCH_G(failed_lock) == lock) {
@@ -139,7 +202,7 @@ void php_latch_lock_end(php_latch_lock *lock)
         count_release_at_shutdown();
     }
     if (EG(exception) == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0
-        || zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception))) {
+        || php_latch_is_exit(EG(exception))) {
         return;
     }
     /* A throw during shutdown would keep all other destructors from running. */
@@ -211,7 +274,7 @@ static void release_in_destructor(php_latch_lock *lock)
         php_latch_lock_set_dirty(lock, false);
     } else if (latch_failed(status)) {
         LATCH_G(failed_release) =
-            php_latch_outcome_of_status(status, &error, php_latch_key_resource(lock->key));
+            php_latch_outcome_of_status(status, &error, php_latch_key_name(lock->key));
         LATCH_G(failed_lock) = lock;
     }
 }
@@ -225,6 +288,10 @@ static void destruct(zend_object *object)
     php_latch_lock *lock = php_latch_lock_from(object);
 
     if (!is_to_be_released(lock)) {
+        return;
+    }
+    if (!is_last_user(lock)) {
+        php_latch_lock_set_dirty(lock, false);
         return;
     }
     if (lock->logger == NULL && lock->native && !php_latch_store_logs(lock->store)) {
@@ -260,7 +327,7 @@ static void leave_orphan(const php_latch_lock *lock)
 static void release_or_leave(php_latch_lock *lock)
 {
     latch_error error;
-    bool release = is_to_be_released(lock)
+    bool release = is_to_be_released(lock) && is_last_user(lock)
                    && ((OBJ_FLAGS(lock->key) | OBJ_FLAGS(lock->store)) & IS_OBJ_FREE_CALLED) == 0;
 
     php_latch_lock_set_dirty(lock, false);
@@ -335,6 +402,7 @@ static void destroy(zend_object *object)
 
     if (lock->key != NULL) {
         release_or_leave(lock);
+        leave_clones(lock);
         if (lock->native) {
             php_latch_lock_end_keeping(lock);
         } else {
@@ -352,13 +420,14 @@ static void destroy(zend_object *object)
 /* As Symfony's Lock, a clone shares the key, and with it the lock. */
 static zend_object *clone_lock(zend_object *object)
 {
-    const php_latch_lock *from = php_latch_lock_from(object);
+    php_latch_lock *from = php_latch_lock_from(object);
     php_latch_lock *to = php_latch_lock_from(create(object->ce));
 
     if (from->key != NULL) {
         php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
                             from->logger);
         to->generation = from->generation;
+        join_clones(to, from);
         if (from->native) {
             php_latch_lock_clone_keeping(to, from);
         } else {

@@ -125,7 +125,7 @@ int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock)
 {
     const php_latch_store *store = php_latch_store_of(lock->store);
 
-    return lock->ttl_ms == 0 && store != NULL ? store->initial_ttl_ms : lock->ttl_ms;
+    return lock->ttl == 0 && store != NULL ? store->initial_ttl_ms : php_latch_ttl_ms(lock->ttl);
 }
 
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
@@ -149,16 +149,14 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         int64_t sent_ns = php_latch_now_ns();
         /* Before the call: an allocation after it could bail out with the lock taken. */
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
-        bool inherit = LATCH_G(inherit);
 
         if (lease == NULL) {
             return php_latch_outcome_of_call();
         }
         php_latch_lock_use_lease(lock, lease);
         GC_ADDREF(&lease->std);
-        LATCH_G(inherit) = !lock->auto_release;
-        outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns);
-        LATCH_G(inherit) = inherit;
+        outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
+                                             !lock->auto_release);
         note_call(lock, lease, outcome.status,
                   kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
         if (outcome.status != LATCH_DONE) {

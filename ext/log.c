@@ -4,6 +4,13 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
+bool php_latch_is_logger(zend_object *logger)
+{
+    zend_class_entry *ce = php_latch_find_class("psr\\log\\loggerinterface");
+
+    return ce != NULL && instanceof_function(logger->ce, ce);
+}
+
 bool php_latch_check_logger(zend_object *logger)
 {
     zend_string *name = zend_string_init(ZEND_STRL("Psr\\Log\\LoggerInterface"), 0);

@@ -151,9 +151,8 @@ static void throw_loss(const php_latch_lock *lock, zend_string *reason)
         return; /* the script has ended: there is nothing to be kept from going on */
     }
     after = zend_strpprintf(0, "\" lock was lost: %s.", ZSTR_VAL(reason));
-    ZVAL_OBJ(&exception,
-             php_latch_new_exception(php_latch_expired_ce, NULL, "The \"",
-                                     php_latch_key_resource(lock->key), ZSTR_VAL(after)));
+    ZVAL_OBJ(&exception, php_latch_new_exception(php_latch_expired_ce, NULL, "The \"",
+                                                 php_latch_key_name(lock->key), ZSTR_VAL(after)));
     zend_string_release(after);
     zend_throw_exception_object(&exception);
 }
@@ -175,11 +174,6 @@ typedef struct pending {
     const zend_op *opline_before_exception;
 } pending;
 
-static bool is_exit(const zend_object *thrown)
-{
-    return thrown != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown));
-}
-
 /*
  * Clears the way for the next call. The first exception goes on, with later ones among its previous
  * ones; but nothing stops an exit. Backtraces of the interrupted frame need its instruction.
@@ -194,17 +188,17 @@ static void put_aside(pending *before)
         return;
     }
     EG(opline_before_exception) = before->opline_before_exception;
-    if (thrown != NULL && is_exit(thrown)) {
-        OBJ_RELEASE(before->thrown);
-        before->thrown = thrown;
-    } else if (thrown != NULL) {
-        zend_exception_set_previous(before->thrown, thrown);
+    if (thrown != NULL) {
+        php_latch_join_thrown(before->thrown, thrown);
+        before->thrown = EG(exception);
+        EG(exception) = NULL;
     }
 }
 
 static bool can_tell(const pending *before)
 {
-    return !is_exit(before->thrown) && !LATCH_G(shutting_down) && !php_latch_is_out_of_memory();
+    return !php_latch_is_exit(before->thrown) && !LATCH_G(shutting_down)
+           && !php_latch_is_out_of_memory();
 }
 
 static void call_all(HashTable *callbacks, php_latch_lock *lock, zend_string *reason,

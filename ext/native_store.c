@@ -397,13 +397,13 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
     if (takes) {
         /* By hand: nobody releases it automatically, a daemon may inherit it. Or by a PHP store
            that wraps this one: then the Lock above says (php_latch_lock_save()). */
-        lease->lease.inherit = LATCH_G(inherit);
+        lease->lease.inherit = php_latch_store_call_inherits();
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
     was_free = lease->lease.mode == LATCH_FREE;
     status = php_latch_run(&lease->lease, request, &error);
     /* What a PHP-written store does to get its lock, the Lock above counts as one. */
-    if (LATCH_G(php_store_calls) == 0) {
+    if (!php_latch_in_store_call()) {
         php_latch_count_request(&lease->lease, request->kind, status, true);
     }
     if (php_latch_store_tell(store, key, lease, request, status, was_free)) {

@@ -60,8 +60,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     latch_link orphans; /* locks of PHP-written stores that a fatal error freed unreleased */
     struct php_latch_lock *failed_lock; /* whose destructor has tried in vain to release it, */
     php_latch_outcome failed_release;   /* and why */
-    bool inherit;             /* of locks that are taken by a store's methods, see native_store.c */
-    unsigned php_store_calls; /* under way: how deep in methods of PHP-written stores */
+    latch_link store_calls; /* of methods of PHP-written stores, under way: callback_store.c */
     char note[LATCH_NOTE_MAX + 1];   /* see holder_note.c; "": to be made */
     unsigned note_generation;        /* of the process that it tells of */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
@@ -156,6 +155,13 @@ void php_latch_drop_in_shutdown(void);
 void php_latch_key_make(zval *return_value, zend_string *resource);
 /* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
 zend_string *php_latch_key_resource(zend_object *key);
+/*
+ * The resource for a message, where PHP code that ran meanwhile may have overwritten it
+ * (ArrayObject can): then what is locked, or "". Never NULL; not a new reference.
+ */
+zend_string *php_latch_key_name(zend_object *key);
+/* For a dump: whatever stands in the property, or null. */
+void php_latch_key_add_resource(zval *info, zend_object *key);
 /* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
 zval *php_latch_key_lease_slot(zend_object *key);
 /* What a store or an older process noted; NULL when nothing. */
@@ -379,6 +385,13 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
 /* Throws the outcome's exception, which it consumes, unless it is DONE. */
 void php_latch_throw_outcome(php_latch_outcome *outcome);
 void php_latch_forget_outcome(php_latch_outcome *outcome);
+/* Is it what ends the script, or a fiber? Such an object has no properties, nor previous ones. */
+bool php_latch_is_exit(const zend_object *thrown);
+/*
+ * Of two that were thrown lets one go on: an exit, else `first`, with `second` among its previous
+ * ones. Consumes both.
+ */
+void php_latch_join_thrown(zend_object *first, zend_object *second);
 /* Turns the pending exception into a warning, where it must not go on; leaves none. */
 void php_latch_warn_of_exception(void);
 
@@ -414,18 +427,27 @@ void php_latch_log(zend_object *logger, const char *level, const char *message, 
 /* The same with ['resource' => $key] + $context, which it consumes. */
 void php_latch_log_context(zend_object *logger, const char *level, const char *message,
                            zend_object *key, zval *context);
-/* Checks that `logger` is a Psr\Log\LoggerInterface; false after throwing a TypeError. */
+/* Is it a Psr\Log\LoggerInterface? Nothing is loaded for that: who is one has loaded it. */
+bool php_latch_is_logger(zend_object *logger);
+/* Checks that `logger` is one, as the argument of a method; false after throwing a TypeError. */
 bool php_latch_check_logger(zend_object *logger);
 
 /* ---- callback_store.c: stores written in PHP --------------------------------------------- */
 
-/* Symfony's calls, in its order and number. */
+/*
+ * Symfony's calls, in its order and number. `inherit`: forked children may release what the store
+ * takes in stores of Latch's.
+ */
 php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
-                                             latch_op_kind kind, bool blocking,
-                                             int64_t deadline_ns);
+                                             latch_op_kind kind, bool blocking, int64_t deadline_ns,
+                                             bool inherit);
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl);
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key);
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists);
+/* Is the code that runs now called by a method of such a store, in this fiber or above it? */
+bool php_latch_in_store_call(void);
+/* May forked children release what it takes? True outside: by hand, nobody else releases it. */
+bool php_latch_store_call_inherits(void);
 
 /* ---- lock.c ------------------------------------------------------------------------------ */
 

@@ -5,7 +5,8 @@
 namespace Latch;
 
 /**
- * One holder's lock on one resource.
+ * One holder's lock on one resource. A clone shares the key, and with it the lock: any of them releases
+ * it by release(); automatically, the last one that has it does when it ends.
  *
  * @strict-properties
  */
@@ -36,7 +37,10 @@ final class Lock implements SharedLockInterface
      */
     public function __unserialize(array $data): void {}
 
-    /** Releases the lock if it is to be released automatically and this process acquired it. */
+    /**
+     * Releases the lock if it is to be released automatically, this process acquired it, and no clone of
+     * this object has it, too.
+     */
     public function __destruct() {}
 
     /** The logger of what this lock does. */
