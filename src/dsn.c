@@ -1,10 +1,16 @@
 /* DSNs are read from left to right, each part being decoded into one buffer. */
 #include "dsn.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
 #define PORT_MAX 65535
+/* The longest name of an unknown option that is shown. */
+#define SHOWN_MAX 64
+
+#define HOST_ADVICE                                                                                \
+    "the host is a name or an address, an IPv6 address in brackets, as in \"[::1]:6379\""
 
 /* What is being read, and where its parts go. */
 typedef struct dsn_reader {
@@ -150,7 +156,34 @@ static latch_status check_rest(const dsn_reader *reader)
     return LATCH_DONE;
 }
 
+/* ---- What may be shown */
+
+bool latch_dsn_may_show(const char *name, const char *value)
+{
+    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                 "_-.[]");
+
+    return length > 0 && length <= SHOWN_MAX && name[length] == '\0'
+           && value[strspn(value, "=")] != '\0';
+}
+
 /* ---- Host and port */
+
+bool latch_dsn_is_address(const char *host, size_t length)
+{
+    const char *zone = memchr(host, '%', length);
+    size_t digits = zone != NULL ? (size_t) (zone - host) : length;
+    char address[INET6_ADDRSTRLEN];
+    struct in6_addr parsed; /* the longer one */
+
+    if (digits >= sizeof(address)) {
+        return false;
+    }
+    memcpy(address, host, digits);
+    address[digits] = '\0';
+    return inet_pton(AF_INET6, address, &parsed) == 1
+           || (zone == NULL && inet_pton(AF_INET, address, &parsed) == 1);
+}
 
 static latch_status check_host(const char *host, size_t length, bool bracketed, latch_error *error)
 {
@@ -164,9 +197,14 @@ static latch_status check_host(const char *host, size_t length, bool bracketed, 
         /* A name beyond ASCII is the resolver's business. */
         if (!is_letter(host[at]) && !is_digit(host[at]) && !(host[at] & 0x80)
             && strchr("-._~:%", host[at]) == NULL) {
-            return fail(error, "the host is a name or an address, an IPv6 address in brackets, as "
-                               "in \"[::1]:6379\"");
+            return fail(error, HOST_ADVICE);
         }
+    }
+    /* Errors of the connection show the host: "user:password" must not become one. A colon at its
+       end is of an address without brackets, which the caller refuses. */
+    if (memchr(host, ':', length) != NULL && (bracketed || host[length - 1] != ':')
+        && !latch_dsn_is_address(host, length)) {
+        return fail(error, HOST_ADVICE);
     }
     return LATCH_DONE;
 }

@@ -50,6 +50,15 @@ void latch_dsn_free(latch_engine *engine, latch_dsn *dsn);
 latch_status latch_dsn_split_host(const char *text, size_t length, const char **host,
                                   size_t *host_length, int *port, latch_error *error);
 
+/* True for an IPv4 address, and for an IPv6 address without brackets, with or without a zone. */
+bool latch_dsn_is_address(const char *host, size_t length);
+
+/*
+ * Whether an error may show the name of an unknown option. A name that is no word, or has no value
+ * ("?password", "?cGFzc3dvcmQ=="), may be a password in the wrong place.
+ */
+bool latch_dsn_may_show(const char *name, const char *value);
+
 /* ---- Values of options. Not by strtod() and the like, which depend on the locale. */
 
 /* Digits alone, `max` at most; -1: something else, or too many. */

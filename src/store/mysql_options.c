@@ -81,7 +81,9 @@ static latch_status take_host(const sql_dsn *dsn, const latch_setting *setting, 
         host[length - 1] = '\0';
         host++;
     }
-    if (latch_sql_has_control(host) || strpbrk(host, "/,[]@ ") != NULL) {
+    /* Errors of the connection show the host: "user:password" must not become one. */
+    if (latch_sql_has_control(host) || strpbrk(host, "/,[]@ ") != NULL
+        || (strchr(host, ':') != NULL && !latch_dsn_is_address(host, strlen(host)))) {
         return latch_sql_fail_option(dsn, setting,
                                      "is one name or address; a socket has the option "
                                      "\"unix_socket\"");

@@ -3,7 +3,6 @@
 #include "postgresql_library.h"
 #include "sql_dsn.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,6 +196,32 @@ static latch_status check_ports(const sql_dsn *dsn, const char *ports, size_t ho
                                      "servers in the option \"host\"");
 }
 
+static bool is_folder(const char *name)
+{
+    return *name == '/' || *name == '@';
+}
+
+/* A name, an address or a folder. Errors of the connection show it: "user:password@host" must not
+ * become one. */
+static bool is_host(const char *item, size_t length)
+{
+    return is_folder(item) || latch_dsn_is_address(item, length) || strcspn(item, ":@/ ") >= length;
+}
+
+/* True when all items of the list are empty or pass the check. */
+static bool check_items(const char *list, bool (*check)(const char *item, size_t length))
+{
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ",");
+
+        if (length > 0 && !check(list, length)) {
+            return false;
+        }
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
 static latch_status check_servers(const sql_dsn *dsn, postgresql_reading *reading,
                                   size_t *host_count)
 {
@@ -211,28 +236,16 @@ static latch_status check_servers(const sql_dsn *dsn, postgresql_reading *readin
         return latch_sql_fail(dsn, "the option \"%s\" has a control character in it",
                               host != NULL && latch_sql_has_control(host) ? "host" : "hostaddr");
     }
+    if (!check_items(host, is_host)) {
+        return latch_sql_fail(dsn, "the option \"host\" is a name, an address or the folder of a "
+                                   "socket, or a list of them with commas");
+    }
+    if (!check_items(address, latch_dsn_is_address)) {
+        return latch_sql_fail(dsn, "the option \"hostaddr\" is an IP address, or a list of them "
+                                   "with commas");
+    }
     *host_count = count_items(host != NULL ? host : address);
     return check_ports(dsn, text_of(reading, "port"), *host_count);
-}
-
-static bool is_folder(const char *name)
-{
-    return *name == '/' || *name == '@';
-}
-
-static bool is_address(const char *name)
-{
-    char address[INET6_ADDRSTRLEN];
-    size_t length = strcspn(name, "%");
-    struct in6_addr parsed; /* the longer one */
-
-    if (length >= sizeof(address)) {
-        return false;
-    }
-    memcpy(address, name, length);
-    address[length] = '\0';
-    return inet_pton(AF_INET6, address, &parsed) == 1
-           || (name[length] == '\0' && inet_pton(AF_INET, address, &parsed) == 1);
 }
 
 /* The next item of a list, which is moved on; NULL for an empty one, and at its end. */
@@ -280,7 +293,7 @@ static bool make_hosts(const latch_engine *engine, postgresql_reading *reading,
         host->address = next_item(&addresses);
         host->port = one_port && at > 0 ? options->hosts->port : next_item(&ports);
         host->resolve = host->name != NULL && host->address == NULL && !is_folder(host->name)
-                        && !is_address(host->name);
+                        && !latch_dsn_is_address(host->name, strlen(host->name));
     }
     return true;
 }

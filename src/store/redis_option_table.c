@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/un.h>
 
-/* How much of a name that nobody knows is shown. */
-#define SHOWN_MAX 64
 #define SOCKET_MAX (sizeof(((struct sockaddr_un *) NULL)->sun_path) - 1)
 
 static latch_status fail(const redis_reading *reading, const char *what)
@@ -293,16 +291,10 @@ static latch_status fail_unknown(const redis_reading *reading)
                          : reading->tls.texts[REDIS_TLS_PASSPHRASE] != NULL
                              ? latch_redis_tls_name(REDIS_TLS_PASSPHRASE)
                              : NULL;
-    char shown[SHOWN_MAX + 1], names[384];
-    size_t at = 0, length = 0;
+    char names[384];
+    size_t length = 0;
 
-    for (; at < SHOWN_MAX && reading->option->name[at] != '\0'; at++) {
-        char byte = reading->option->name[at];
-
-        shown[at] = (char) (byte >= ' ' && byte <= '~' ? byte : '?');
-    }
-    shown[at] = '\0';
-    for (at = 0; at < KNOWN_COUNT; at++) {
+    for (size_t at = 0; at < KNOWN_COUNT; at++) {
         length += (size_t) snprintf(names + length, sizeof(names) - length, "%s%s",
                                     at > 0 ? ", " : "", known[at].name);
     }
@@ -313,8 +305,16 @@ static latch_status fail_unknown(const redis_reading *reading)
                           "not written as \"%%26\"?); known are %s",
                           secret, names);
     }
+    if (!latch_dsn_may_show(reading->option->name, reading->option->value)) {
+        return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
+                          REDIS_DSN_ERROR
+                          "it has an option that is unknown, and not shown as it may be a "
+                          "part of a password; known are %s",
+                          names);
+    }
     return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
-                      REDIS_DSN_ERROR "the option \"%s\" is unknown; known are %s", shown, names);
+                      REDIS_DSN_ERROR "the option \"%s\" is unknown; known are %s",
+                      reading->option->name, names);
 }
 
 latch_status latch_redis_take_option(redis_reading *reading)

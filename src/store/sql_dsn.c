@@ -6,8 +6,6 @@
 #include <string.h>
 
 #define ADVISORY "+advisory"
-/* How much of a name that nobody knows is shown. */
-#define SHOWN_MAX 64
 
 latch_status latch_sql_fail(const sql_dsn *dsn, const char *format, ...)
 {
@@ -131,15 +129,6 @@ static size_t count_bytes(const char *text, size_t length, char byte)
     return count;
 }
 
-/* What a name is made of. Another text may be somebody's password that has gone astray. */
-static bool is_name(const char *text)
-{
-    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                 "_-.[]");
-
-    return length > 0 && length <= SHOWN_MAX && text[length] == '\0';
-}
-
 /* ---- What comes beside */
 
 /* An empty one is as none: so Symfony hands on what nobody has set. */
@@ -159,7 +148,8 @@ static latch_status check_beside(const sql_dsn *dsn, const latch_store_options *
 
             if (name > LATCH_DSN_MAX || value > LATCH_DSN_MAX) {
                 return latch_sql_fail(dsn, "the option \"%s\" is longer than %d bytes",
-                                      is_name(setting->name) ? setting->name : "?", LATCH_DSN_MAX);
+                                      latch_dsn_may_show(setting->name, "1") ? setting->name : "?",
+                                      LATCH_DSN_MAX);
             }
             *size += name + 1 + value + 1;
         }
@@ -313,8 +303,10 @@ static latch_status fail_unknown(const sql_dsn *dsn, const latch_setting *settin
                                                : "a \";\" or a blank",
                               known);
     }
-    if (!is_name(setting->name)) {
-        return latch_sql_fail(dsn, "it has an option without a name that is known; known are %s",
+    if (!latch_dsn_may_show(setting->name, setting->value)) {
+        return latch_sql_fail(dsn,
+                              "it has an option that is unknown, and not shown as it may be a "
+                              "part of a password; known are %s",
                               known);
     }
     return latch_sql_fail(dsn, "the option \"%s\" is unknown; known are %s", setting->name, known);

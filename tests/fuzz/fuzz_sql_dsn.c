@@ -14,6 +14,7 @@
 
 #include <libpq-fe.h>
 #include <string.h>
+#include <strings.h>
 
 /* In place of a password. The input must not have it by itself. */
 #define MARKER "hUnT3r2"
@@ -211,6 +212,17 @@ static void check_libpq(const char *text, size_t length)
     }
 }
 
+/* In any case: hosts are made lower. */
+static bool has_marker(const char *text, size_t length)
+{
+    for (size_t at = 0; at + strlen(MARKER) <= length; at++) {
+        if (strncasecmp(text + at, MARKER, strlen(MARKER)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The marker is a password here, between what the input is cut into. */
 static void check_secrecy(bool is_mysql, const char *before, const char *after, const char *text,
                           size_t length)
@@ -219,17 +231,17 @@ static void check_secrecy(bool is_mysql, const char *before, const char *after, 
     size_t before_length = strlen(before), after_length = strlen(after);
     reading read;
 
-    if (length > LATCH_DSN_MAX || memmem(text, length, MARKER, strlen(MARKER)) != NULL) {
+    if (length > LATCH_DSN_MAX || has_marker(text, length)) {
         return;
     }
     memcpy(dsn, before, before_length);
     memcpy(dsn + before_length, text, length);
     memcpy(dsn + before_length + length, after, after_length);
     if (parse(is_mysql, dsn, before_length + length + after_length, &read)) {
-        EXPECT(strstr(read.address, MARKER) == NULL);
+        EXPECT(strcasestr(read.address, MARKER) == NULL);
         discard(&read);
     } else {
-        EXPECT(strstr(read.error.message, MARKER) == NULL);
+        EXPECT(strcasestr(read.error.message, MARKER) == NULL);
     }
 }
 
@@ -246,6 +258,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_secrecy(false, "postgresql://user:" MARKER "@", "", text, size);
     check_secrecy(false, "postgresql://user:" MARKER, "@host", text, size);
     check_secrecy(false, "postgresql://host?password=" MARKER, "", text, size);
+    check_secrecy(false, "pgsql:host=user:" MARKER, "", text, size);
+    check_secrecy(false, "pgsql:host=", ",user:" MARKER "@host", text, size);
+    check_secrecy(true, "mysql:host=user:" MARKER, "", text, size);
     check_secrecy(true, "mysql:password=" MARKER, "", text, size);
     check_secrecy(true, "mysql:password=p;" MARKER, "", text, size);
     check_secrecy(true, "mysql://user:" MARKER "@", "", text, size);

@@ -211,6 +211,9 @@ static void an_ipv6_address_stands_in_brackets(void **state)
     refuse("redis://[::1/1]", "a \"[\" of the host is not closed");
     refuse("redis://[", "a \"[\" of the host is not closed");
     refuse("redis://[]", "no host");
+    refuse("redis://[user:pass]", "the host is a name or an address");
+    refuse("redis://[user:]", "the host is a name or an address");
+    refuse("redis://user%3Apass:6379", "the host is a name or an address");
     refuse("redis://[localhost]", "only an IPv6 address stands in brackets");
     refuse("redis://[::1]6379", "after the \"]\" of the host");
     refuse("redis://[::1]]", "after the \"]\" of the host");

@@ -165,7 +165,8 @@ static void pdos_form_has_semicolons_or_blanks(void **state)
     refuse("pgsql:host", "an option has no \"=\"; a value with blanks stands in quotes");
     refuse("pgsql:host=h;user", "an option has no \"=\"");
     refuse("pgsql:password=a b", "an option has no \"=\"");
-    refuse("pgsql:=h", "it has an option without a name that is known; known are digest");
+    refuse("pgsql:=h", "it has an option that is unknown, and not shown as it may be a part of a "
+                       "password; known are digest");
 }
 
 static void a_value_is_quoted_as_libpq_has_it(void **state)
@@ -224,10 +225,12 @@ static void every_keyword_of_libpq_is_known(void **state)
     for (const PQconninfoOption *option = known; option->keyword != NULL; option++, count++) {
         bool is_ours = strcmp(option->keyword, "connect_timeout") == 0;
 
-        snprintf(text, sizeof(text), "pgsql:%s=7", option->keyword);
-        expect(text, option->keyword, is_ours ? NULL : "7");
-        snprintf(text, sizeof(text), "postgresql://?%s=7", option->keyword);
-        expect(text, option->keyword, is_ours ? NULL : "7");
+        const char *value = strcmp(option->keyword, "hostaddr") == 0 ? "::7" : "7";
+
+        snprintf(text, sizeof(text), "pgsql:%s=%s", option->keyword, value);
+        expect(text, option->keyword, is_ours ? NULL : value);
+        snprintf(text, sizeof(text), "postgresql://?%s=%s", option->keyword, value);
+        expect(text, option->keyword, is_ours ? NULL : value);
         snprintf(text, sizeof(text), "pgsql:%s[]=7", option->keyword);
         refuse(text, is_ours ? "has one value and no brackets" : "is unknown");
     }
@@ -379,6 +382,11 @@ static void what_libpq_could_not_take_apart_is_refused(void **state)
     refuse("pgsql:host=a;hostaddr=::1,", "\"hostaddr\" has as many addresses as");
     refuse("pgsql:host=a\x01", "the option \"host\" has a control character in it");
     refuse("postgresql://?host=/a%0ab", "the option \"host\" has a control character in it");
+    refuse("pgsql:host=user:pass", "the option \"host\" is a name, an address or the folder");
+    refuse("pgsql:host=user:pass@h", "the option \"host\" is a name, an address or the folder");
+    refuse("pgsql:host=a,user:pass,b", "the option \"host\" is a name, an address or the folder");
+    refuse("pgsql:host='user:pass h'", "the option \"host\" is a name, an address or the folder");
+    refuse("pgsql:hostaddr=user:pass", "the option \"hostaddr\" is an IP address");
     refuse("pgsql:hostaddr=a\x7f", "the option \"hostaddr\" has a control character in it");
 }
 
@@ -471,14 +479,15 @@ static void an_unknown_option_is_named(void **state)
     refuse("pgsql:nobody=1", "the option \"nobody\" is unknown; ");
     refuse("pgsql:nobody=1", known);
     refuse("postgresql://?no.body[x]=1", "the option \"no.body[x]\" is unknown; ");
-    refuse("postgresql://u:p@h?nobody", "the option \"nobody\" is unknown; ");
+    refuse("postgresql://u:p@h?nobody", "it has an option that is unknown, and not shown");
+    refuse("postgresql://u:p@h?bm9ib2R5==", "it has an option that is unknown, and not shown");
     refuse("postgresql://?Host=h", "the option \"Host\" is unknown; ");
     /* but where it may be part of a password */
     refuse("pgsql:password=a;b=c", "an option after \"password\" is unknown (is a \";\" or a blank "
                                    "in the password?); known are digest");
     refuse("postgresql://?sslpassword=a&b=c", "an option after \"password\" is unknown (is a \"&\" "
                                               "not written as \"%26\" in the password?)");
-    refuse("pgsql:postgresql://u:p@h/?a=b", "it has an option without a name that is known");
+    refuse("pgsql:postgresql://u:p@h/?a=b", "it has an option that is unknown, and not shown");
 }
 
 static void a_dsn_has_its_limits(void **state)
@@ -524,7 +533,7 @@ static void dsns_that_mean_different_things_have_different_ones(void **state)
         "pgsql:",
         "pgsql:host=h",
         "pgsql:host=i",
-        "pgsql:hostaddr=h",
+        "pgsql:hostaddr=::1",
         "pgsql:host=h;port=1",
         "pgsql:dbname=h",
         "pgsql:dbname=u",

@@ -29,7 +29,7 @@ function bash_offers(string ...$words): array
 }
 
 $options = ['--store=', '--wait', '--wait=', '--shared', '--conflict-exit-code=', '--quiet', '--ttl=', '--keep-alive',
-    '--no-keep-alive', '--lost-signal=', '--lost-grace=', '--lost-exit-code=', '--max-hold=', '--help'];
+    '--no-keep-alive', '--lost-signal=', '--lost-grace=', '--lost-exit-code=', '--max-hold=', '--help', '-w', '-n', '-E'];
 foreach ([
     [['run', 'status', 'list', 'release', 'doctor', 'help', '--help', '--version'], ['latch', '']],
     [['status'], ['latch', 'st']],
@@ -37,6 +37,8 @@ foreach ([
     [$options, ['latch', 'run', '-']],
     [['--wait', '--wait='], ['latch', 'run', 'job', '--w']],
     [['--lost-signal=', '--lost-grace=', '--lost-exit-code='], ['latch', 'run', '--lost']],
+    [['-E'], ['latch', 'run', '-E']],
+    [['readonly'], ['latch', 'run', '-w', '5', 'job', '--', 'readonl']],
     [['redis://'], ['latch', 'run', '--store', '=', 're']],
     [['--store=', '--format=json', '--help'], ['latch', 'status', '--']],
     [['--store=', '--all', '--format=json', '--help'], ['latch', 'list', '-']],
@@ -110,6 +112,8 @@ if (is_executable('/bin/zsh') || is_executable('/usr/bin/zsh')) {
         'latch run --sha' => 'latch run --shared ',
         'latch run --conf' => 'latch run --conflict-exit-code=',
         'latch run --store=sem' => 'latch run --store=semaphore',
+        'latch run -nE 7 --sha' => 'latch run -nE 7 --shared ',
+        'latch run -w 5 --conf' => 'latch run -w 5 --conflict-exit-code=',
         'latch run --lost-si' => 'latch run --lost-signal=',
         'latch run --lost-signal=K' => 'latch run --lost-signal=KILL ',
         'latch run --keep-alive --no' => 'latch run --keep-alive --no',

@@ -16,7 +16,8 @@ $store = "--store=flock://$directory";
 
 // 64: the arguments
 foreach ([
-    'there is no option "--nope" here, but --store, --vendor, --format, --help' => ['--nope=SECRET'],
+    'unknown option "--nope"; known are --store, --vendor, --format, --help' => ['--nope=SECRET'],
+    'unknown option "--stroe"; did you mean "--store"?' => ['--stroe=redis://:SECRET@host'],
     'a store is given by --store=DSN, and there are no other arguments' => ['redis://:SECRET@host'],
     '--store needs a value, as in --store=…' => ['--store'],
     '--format is json or plain' => ['--format=xml'],
@@ -27,13 +28,13 @@ foreach ([
 
 // DSNs that nobody knows, and what is written in a wrong way
 $places = [
-    'nonsense' => 'nonsense',
-    'redus://user:SECRET@host:6379/1' => 'redus://host:6379/1',
-    'redus://:SEC/RET@host' => 'redus:…',
-    'redus://host?auth=SECRET' => 'redus://host',
-    'redus://host?auth=SEC@RET' => 'redus:…',
-    'redus:host=here;password=SECRET;port=7' => 'redus:host=here;port=7',
-    "redus:host=here;password='a;host=SECRET'" => 'redus:…',
+    'redus' => 'redus',
+    'redus://user:SECRET@host:6379/1' => 'redus:…',
+    'redus://host?auth=SECRET' => 'redus:…',
+    'redus:host=here;password=SECRET;port=7' => 'redus:…',
+    'etcd://user:SECRET@host' => 'etcd:…',
+    'SECRET' => '(what is no DSN)',
+    'SECRET:6379' => '(what is no DSN)',
     "pass\nSECRET" => '(what is no DSN)',
 ];
 $report = new DoctorReport('nobody knows them', array_map(fn (string $dsn) => "--store=$dsn", array_keys($places)));
@@ -44,10 +45,20 @@ foreach ($faults as $fault) {
     check($fault['text'] === 'no store has such a DSN' && str_contains($fault['remedy'], 'redis://HOST:PORT'), "$fault[subject]: what to do");
 }
 foreach ([
+    'redis://user:SECRET' => ['redis:…', 'the port is a number'],
+    'redis:SECRET' => ['redis:…', 'a host stands after two slashes'],
+    'redis://host/SECRET' => ['redis:…', 'the database'],
+    'redis://:SEC/RET@host:x' => ['redis:…', 'the port is a number'],
+    'redis://:SECRET@SECRET@host' => ['redis:…', 'only one "@"'],
+    'redis:?host[user:SECRET]' => ['redis:…', 'the port is a number'],
+    "mysql+advisory:password=a;;host=SECRET;nonsense=1" => ['mysql+advisory:…', ''],
+    'pgsql+advisory:host=user:SECRET;port=1' => ['pgsql+advisory:…', 'the option "host"'],
+    "pgsql+advisory:host=h;password='a;host=SECRET" => ['pgsql+advisory:…', 'is not closed'],
     'redis://:SECRET@' => ['redis:…', 'it names no server'],
     'redis://:SECRET@host?nonsense=1' => ['redis://host', 'nonsense'],
     'rediss://:SECRET@host?ssl[passphrase]=SECRET&ssl[local_pk]=x' => ['rediss://host', 'ssl[local_cert]'],
     'memcached://user:SECRET@host' => ['memcached://host', ''],
+    'memcached://user:SECRET' => ['memcached:…', ''],
     'pgsql+advisory:nonsense=SECRET' => ['pgsql+advisory:…', ''],
 ] as $dsn => [$shown, $text]) {
     $report = new DoctorReport($dsn, ["--store=$dsn"]);

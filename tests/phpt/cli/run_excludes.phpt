@@ -18,12 +18,25 @@ $store = "--store=flock://$directory";
 
 $first = latch_run_cat($store, 'job');
 check(!is_free($directory, 'job'), 'the lock is held while the command runs');
-check_same("exit 75: |latch: \"job\" is locked by somebody else\n", latch_to_end('run', $store, 'job', '--', 'echo', 'no'), 'a second one');
+check_names_holder($first->pid, 'job', latch_to_end('run', $store, 'job', '--', 'echo', 'no'), 'a second one');
+check_names_holder($first->pid, 'job', latch_to_end('run', $store, '--wait=0.1', '--shared', 'job', '--', 'echo', 'no'), 'a reader');
 check_same('exit 75: |', latch_to_end('run', $store, '--quiet', 'job', '--', 'echo', 'no'), 'quietly');
 check_same('exit 75: |', latch_to_end('run', $store, '-q', 'job', '--', 'echo', 'no'), 'quietly');
 check_same('exit 3: |', latch_to_end('run', $store, '-q', '--conflict-exit-code=3', 'job', '--', 'echo', 'no'), 'a code of one\'s own');
 check_same('exit 0: |', latch_to_end('run', $store, '-q', '--conflict-exit-code', '0', 'job', '--', 'echo', 'no'), 'the code 0');
 check_same('exit 255: |', latch_to_end('run', $store, '-q', '--conflict-exit-code=255', 'job', '--', 'echo', 'no'), 'the code 255');
+// values behind "=" and behind a blank; letters as flock(1) has them
+foreach ([
+    ['-q', '-E', '3'], ['-qE3'], ['-q', '-E=3'], ['-nqE', '3'], ['-qE', '3', '-n'], ['-q', '-E3', '-w', '0.1'], ['-q', '-E3', '-w0.1'],
+    ['-q', '-E3', '-w=0.1'], ['-qE3', '--wait', '0.1'], ['-qE3', '--wait', '0'], ['-qE3', '--wait', '.1', '--shared'],
+] as $options) {
+    $ending = latch_to_end('run', $store, ...[...$options, 'job', '--', 'echo', 'no']);
+    check_same('exit 3: |', $ending, implode(' ', $options));
+}
+check_same("exit 0: yes\n|", latch_to_end('run', $store, '--wait', '5', 'other', '--', 'echo', 'yes'), '--wait 5');
+check_same("exit 0: yes\n|", latch_to_end('run', $store, '--wait', '5', '--', '-other', '--', 'echo', 'yes'), '--wait 5 --');
+check_same("exit 0: yes\n|", latch_to_end('run', $store, '--wait', '--', '5', '--', 'echo', 'yes'), 'a number as resource');
+check_same("exit 0: yes\n|", latch_to_end('run', $store, '--wait', '2026-report', '--', 'echo', 'yes'), 'no number');
 check_same('exit 75: |', latch_to_end('run', $store, '-q', '--shared', 'job', '--', 'echo', 'no'), 'a reader');
 check_same("exit 0: yes\n|", latch_to_end('run', $store, 'other', '--', 'echo', 'yes'), 'another resource');
 
@@ -52,7 +65,7 @@ foreach ($readers as $reader) {
 // with PHP programs
 $lock = new Lock(new Key('job'), new FlockStore($directory));
 $lock->acquire();
-check_same('exit 75: |', latch_to_end('run', $store, '-q', 'job', '--', 'echo', 'no'), 'what PHP holds');
+check_names_holder(getmypid(), 'job', latch_to_end('run', $store, 'job', '--', 'echo', 'no'), 'what PHP holds');
 $lock->release();
 $last = latch_run_cat($store, 'job');
 check(!$lock->acquire(), 'what latch holds');
