@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 11d5aaca2e36bc3941de4a084aa9aa547d9b4232 */
+ * Stub hash: fa59cf28772ec7c7735ed9dbc534d13730fa98d8 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
