@@ -91,22 +91,6 @@ AC_DEFUN([LATCH_BACKEND], [
   fi
 ])
 
-dnl LATCH_LATER_BACKEND(name, NAME, what, library, pkg-config module)
-dnl One that a later version will have.
-AC_DEFUN([LATCH_LATER_BACKEND], [
-  LATCH_FIND_LIBRARY([$1], [$2], [$3], [$4], [$5])
-  if test "$PHP_LATCH_$2" = no; then
-    latch_summary="$latch_summary
-    $1: switched off"
-  elif test -n "$latch_found_$1"; then
-    latch_summary="$latch_summary
-    $1: not in this version of Latch yet ($4 $latch_found_$1 was found)"
-  else
-    latch_summary="$latch_summary
-    $1: not in this version of Latch yet ($4 was not found)"
-  fi
-])
-
 if test "$PHP_LATCH" != no; then
   latch_summary="
   Latch's stores:
@@ -164,8 +148,6 @@ if test "$PHP_LATCH" != no; then
       src/store/mysql_options.c
       src/store/mysql_statement.c
     ]), [LIBMARIADB], [mysql_init], [libmariadb])
-  LATCH_LATER_BACKEND([memcached], [MEMCACHED], [Memcached], [libmemcached], [libmemcached])
-  LATCH_LATER_BACKEND([mongodb], [MONGODB], [MongoDB], [libmongoc], [libmongoc-1.0])
 
   AC_SEARCH_LIBS([pthread_atfork], [pthread])
   AC_CHECK_FUNCS([ppoll eventfd getrandom pthread_atfork], [], [

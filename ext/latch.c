@@ -179,31 +179,6 @@ static PHP_RSHUTDOWN_FUNCTION(latch)
     return SUCCESS;
 }
 
-/* The stores that a later version will have, and what configure found for them. */
-static void describe_later_stores(void)
-{
-    static const char *const rows[][2] = {
-#ifdef LATCH_FOUND_MEMCACHED
-        {"memcached", LATCH_FOUND_MEMCACHED},
-#else
-        {"memcached", NULL},
-#endif
-#ifdef LATCH_FOUND_MONGODB
-        {"mongodb", LATCH_FOUND_MONGODB},
-#else
-        {"mongodb", NULL},
-#endif
-    };
-    char name[64], text[128];
-
-    for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
-        snprintf(name, sizeof(name), "%s store", rows[at][0]);
-        snprintf(text, sizeof(text), "not in this version (%s)",
-                 rows[at][1] != NULL ? rows[at][1] : "its library was not found at build time");
-        php_info_print_table_row(2, name, text);
-    }
-}
-
 /* Those of servers name the library that they were built with. */
 static const char *describe_store(const char *name)
 {
@@ -251,7 +226,6 @@ static PHP_MINFO_FUNCTION(latch)
 #else
     php_info_print_table_row(2, "redis store, TLS", "no: built without OpenSSL");
 #endif
-    describe_later_stores();
     php_info_print_table_end();
     php_latch_print_statistics();
     DISPLAY_INI_ENTRIES();

@@ -20,6 +20,8 @@ interface LockInterface
      *
      * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
      * @throws Exception\LockAcquiringException  when the lock cannot be acquired
+     * @throws Exception\LockExpiredException    when a lock is lost meanwhile that latch.throw_on_lost is
+     *                                           to tell of
      *
      * @phpstan-impure
      * @tentative-return-type
@@ -83,6 +85,8 @@ interface SharedLockInterface extends LockInterface
      *
      * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
      * @throws Exception\LockAcquiringException  when the lock cannot be acquired
+     * @throws Exception\LockExpiredException    when a lock is lost meanwhile that latch.throw_on_lost is
+     *                                           to tell of
      *
      * @phpstan-impure
      * @tentative-return-type
@@ -97,6 +101,7 @@ interface PersistingStoreInterface
      *
      * @throws Exception\LockAcquiringException
      * @throws Exception\LockConflictedException
+     * @throws Exception\LockExpiredException when the lock's time was over before the call ended
      *
      * @tentative-return-type
      */
@@ -125,6 +130,7 @@ interface PersistingStoreInterface
      * @param float $ttl seconds, > 0
      *
      * @throws Exception\LockConflictedException
+     * @throws Exception\LockExpiredException as for save()
      *
      * @tentative-return-type
      */
@@ -137,6 +143,7 @@ interface BlockingStoreInterface extends PersistingStoreInterface
      * Waits until the lock is free, then stores it.
      *
      * @throws Exception\LockConflictedException
+     * @throws Exception\LockExpiredException as for save()
      *
      * @tentative-return-type
      */
@@ -149,6 +156,7 @@ interface SharedLockStoreInterface extends PersistingStoreInterface
      * Stores the key's lock for reading, unless a writer has it.
      *
      * @throws Exception\LockConflictedException
+     * @throws Exception\LockExpiredException as for save()
      *
      * @tentative-return-type
      */
@@ -161,6 +169,7 @@ interface BlockingSharedLockStoreInterface extends SharedLockStoreInterface
      * Waits until no writer has the lock, then stores it for reading.
      *
      * @throws Exception\LockConflictedException
+     * @throws Exception\LockExpiredException as for save()
      *
      * @tentative-return-type
      */

@@ -59,6 +59,8 @@ final class Lock implements SharedLockInterface
      * @throws Exception\LockConflictedException  when a blocking acquire without timeout conflicts
      * @throws Exception\LockAcquiringException   when the lock cannot be acquired, also when only
      *                                            this very thread could end the wait for it
+     * @throws Exception\LockExpiredException     when a lock is lost meanwhile that latch.throw_on_lost is
+     *                                            to tell of
      */
     public function acquire(bool $blocking = false, ?float $timeout = null): bool {}
 
@@ -73,6 +75,7 @@ final class Lock implements SharedLockInterface
      * @throws Exception\InvalidArgumentException when $timeout is negative, NAN, or without $blocking
      * @throws Exception\LockConflictedException  when a blocking acquire without timeout conflicts
      * @throws Exception\LockAcquiringException   as for acquire()
+     * @throws Exception\LockExpiredException     as for acquire()
      */
     public function acquireRead(bool $blocking = false, ?float $timeout = null): bool {}
 

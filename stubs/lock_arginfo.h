@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f37ed2e5c06721a5064d8ec9eb5bfd97b40bb5bd */
+ * Stub hash: 8aa1df9d347820adf7a1f0a38285a4736476af4c */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

@@ -103,3 +103,31 @@ latch_folder_make() {
     fi
     touch "$folder/.complete"
 }
+
+# latch_walk FOLDER PLACE TREE SCRIPT: runs the script as a newcomer does who has just cloned this tree: in that
+# Debian, as a user with sudo, in a copy of the tree, with nothing of this machine. Whatever is changed is kept in
+# memory and is gone afterwards, but for the packages that were downloaded. Questions are answered by Enter.
+latch_walk() {
+    local folder=$1 place=$2 archives=$LATCH_CACHE/archives/${1##*/} root=$2/root
+    mkdir -p "$place" "$archives"
+    # One apt at a time.
+    exec 9> "$archives.lock"
+    flock 9
+    mount -t tmpfs -o size=6G tmpfs "$place"
+    mkdir "$place"/{new,work,root}
+    mount -t overlay -o "lowerdir=$folder,upperdir=$place/new,workdir=$place/work" overlay "$root"
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+    mount --bind "$archives" "$root/var/cache/apt/archives"
+    cp --remove-destination /etc/resolv.conf "$root/etc/resolv.conf"
+    echo "127.0.0.1 localhost $(hostname)" > "$root/etc/hosts"
+    echo 'Binary::apt::APT::Keep-Downloaded-Packages "true";' > "$root/etc/apt/apt.conf.d/99walk"
+    chroot "$root" useradd --create-home --shell /bin/bash newcomer
+    echo 'newcomer ALL=(ALL) NOPASSWD: ALL' > "$root/etc/sudoers.d/newcomer"
+    cp -r "$3" "$root/home/newcomer/latch"
+    cp "$4" "$root/home/newcomer/script"
+    chroot "$root" chown -R newcomer: /home/newcomer
+    env -i HOME=/home/newcomer USER=newcomer LANG=C.UTF-8 TERM=dumb PATH=/usr/local/bin:/usr/bin:/bin \
+        /usr/sbin/chroot --userspec=newcomer:newcomer "$root" bash -c 'cd ~/latch && bash ~/script' < <(yes '')
+}

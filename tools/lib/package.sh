@@ -1,4 +1,4 @@
-# The package for PECL: its lists of files, its version, and how it is made and tried.
+# The package for PECL, which tools/package makes: its version, and how it is tried.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/common.sh
@@ -6,13 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # shellcheck disable=SC2034 # for those who source this file
 LATCH_PECL_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev" php-pear git)
-
-# latch_package_lists MODE [ROOT]: --update writes the lists of files in package.xml and config.w32,
-# --check fails where they are not in step with the tree.
-latch_package_lists() {
-    latch_files | "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tools/lib/package/lists.php" \
-        "${2:-$LATCH_ROOT}" "$1"
-}
 
 # latch_version: prints PHP_LATCH_VERSION.
 latch_version() {
@@ -49,24 +42,4 @@ END
     shift
     PHP_PEAR_PHP_BIN=$(command -v "php$LATCH_PHP_VERSION") \
         pecl -c "$home/pear.conf" -C "$home/system.conf" "$@"
-}
-
-# latch_package DIRECTORY: makes the package there and prints its path. It is made of the files that
-# git knows, in a copy, as pecl writes beside what it reads.
-latch_package() {
-    local directory work name
-    directory=$(cd "$1" && pwd)
-    name=latch-$(latch_pecl_version).tgz
-    latch_package_lists --check >&2 || return
-    work=$(mktemp -d)
-    latch_copy "$work/tree"
-    if (cd "$work/tree" && latch_pecl "$work/pecl" package package.xml) > "$work/log" 2>&1 \
-        && mv "$work/tree/$name" "$directory/"; then
-        rm -rf "$work"
-        printf '%s\n' "$directory/$name"
-    else
-        cat "$work/log" >&2
-        rm -rf "$work"
-        return 1
-    fi
 }

@@ -22,9 +22,15 @@ check_same(phpversion('latch'), $info['Version'] ?? null, 'Version');
 foreach (['flock', 'in-memory', 'null'] as $store) {
     check_same('yes', $info["$store store"] ?? null, "$store store");
 }
-foreach (['redis', 'postgresql', 'mysql', 'memcached', 'mongodb'] as $store) {
-    check(isset($info["$store store"]), "$store store");
-}
+// What is there, and nothing that a later version may have.
+$stores = preg_replace('/ store$/', '', array_values(preg_grep('/ store$/', array_keys($info))));
+sort($stores);
+check_same(
+    ['combined', 'flock', 'in-memory', 'mysql', 'null', 'postgresql', 'redis', 'semaphore'],
+    $stores,
+    'stores',
+);
+check(!str_contains(implode("\n", $info), 'not in this version'), 'stores of a later version');
 foreach (['redis' => 'hiredis', 'postgresql' => 'libpq', 'mysql' => 'libmariadb'] as $store => $library) {
     $row = $info["$store store"] ?? '';
     check(preg_match("/^yes \\($library [\d.]+\\)$|built without $library$/", $row) === 1, "$store store: $row");

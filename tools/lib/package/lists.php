@@ -120,7 +120,10 @@ function disagreements(array $sources, array $files): array
 
 [, $root, $mode] = $argv;
 $read = fn (string $file): string => file_get_contents("$root/$file") ?: throw new \RuntimeException("no $file");
-$files = array_values(array_filter(explode("\0", stream_get_contents(STDIN) ?: '')));
+$files = array_unique(array_filter(explode("\0", stream_get_contents(STDIN) ?: '')));
+// Git goes on listing a file that was deleted until that is committed.
+$files = array_values(array_filter($files, fn (string $file) => file_exists("$root/$file")));
+sort($files, SORT_STRING);
 $sources = sources($read('config.m4'));
 
 $xml = between($read('package.xml'), "<contents>\n", '</contents>', contents($files));

@@ -78,6 +78,23 @@ works_without_openssl() {
     [[ $output == 'Latch\Store\RedisStore'$'\n'*'this build of Latch does not have'*libssl-dev* ]]
 }
 
+# make builds anew what is made of a Lua script when any of them changes, or one is added.
+scripts_are_watched() {
+    local file new=src/store/redis/added.lua
+    # shellcheck disable=SC2064 # the folder of now
+    trap "rm -f '$LATCH_WORK/build/gcc/$new'" EXIT
+    cd "$LATCH_WORK/build/gcc"
+    make -q src/store/redis_script.lo || { echo 'make builds although nothing has changed' && return 1; }
+    for file in src/store/redis/*.{lua,awk}; do
+        if make -q -W "$PWD/$file" src/store/redis_script.lo; then
+            echo "make builds nothing after a change of $file"
+            return 1
+        fi
+    done
+    touch "$new"
+    ! make -q src/store/redis_script.lo || { echo 'make does not see a new script' && return 1; }
+}
+
 # The engine knows neither PHP nor Zend.
 engine_is_free_of_php() {
     ! grep -rnEi '#[[:space:]]*include[[:space:]]*["<](php|zend|tsrm|sapi|main/|ext/)' \
@@ -109,6 +126,7 @@ stage() {
         check "built by $compiler, only get_module is exported" exports_get_module_alone "$compiler"
         check "built by $compiler, it is loaded without a client library" loads_no_client_library "$compiler"
     done
+    check 'make builds anew when any Lua script changes' scripts_are_watched
     check 'it works without client libraries, and says so' works_without_libraries
     check 'it works without OpenSSL, and says so' works_without_openssl
     check 'src/ includes no header of PHP' engine_is_free_of_php

@@ -1,5 +1,5 @@
 # Stage "package": what is handed to users. PIE's manifest, the package for PECL from its list of files
-# to its uninstallation, the list for Windows, the stubs for IDEs and PHPStan.
+# to its uninstallation, the list for Windows, the stubs for IDEs, PHPStan and Psalm.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/build.sh
@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../package.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
 
 STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PECL_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
-    "php$LATCH_PHP_VERSION-xml" duktape)
+    "php$LATCH_PHP_VERSION-xml" "php$LATCH_PHP_VERSION-redis" duktape busybox)
 
 PHP=php$LATCH_PHP_VERSION
 WORK=$LATCH_WORK/package
@@ -26,16 +26,18 @@ stage() {
     LATCH_MANIFEST_VENDOR=$(latch_composer manifest \
         "$LATCH_ROOT/tools/lib/package/composer/composer.json")
     LATCH_VENDOR=$(latch_composer phpstan "$LATCH_ROOT/tests/phpstan/composer.json")
-    export LATCH_MANIFEST_VENDOR LATCH_VENDOR
+    LATCH_PSALM_VENDOR=$(latch_composer psalm "$LATCH_ROOT/tests/psalm/composer.json")
+    export LATCH_MANIFEST_VENDOR LATCH_VENDOR LATCH_PSALM_VENDOR
 
     check 'composer.json is a manifest for PIE' manifest_is_valid
     check 'stubs/composer.json is valid' stubs_manifest_is_valid
-    check 'the lists of files are in step with the tree' latch_package_lists --check
+    check 'the lists of files are in step with the tree' "$LATCH_ROOT/tools/package" --check
     check 'a file that is missing in a list is found' missing_file_is_found
     check 'config.w32 has the sources of config.m4' windows_has_the_sources
     check 'all versions are the same' versions_agree
-    check 'pecl package-validate has nothing to say' package_xml_is_valid
-    check 'pecl package makes the package' package_is_made
+    check 'tools/package makes the package' package_is_made
+    check 'it needs neither PHP nor Debian, and names what is missing' package_is_made_anywhere
+    check 'pecl takes the package' package_is_valid
     check 'pecl install builds and installs it' package_is_installed
     check 'the installed extension locks' extension_locks
     check 'the installed script locks' script_locks
@@ -46,6 +48,8 @@ stage() {
     check 'what is not used is found' unused_is_found
     check 'the project does what PHPStan was told' project_runs
     check 'PHPStan finds wrong uses' wrong_uses_are_found
+    check 'Psalm passes it with the extension' project_passes_psalm
+    check 'Psalm finds wrong uses' wrong_uses_are_found_by_psalm
     count package "$passed" "$failed" 0
 }
 
@@ -118,9 +122,9 @@ is() {
     fi
 }
 
-package_xml_is_valid() {
+package_is_valid() {
     local output
-    output=$(latch_pecl "$WORK/pecl" package-validate "$LATCH_ROOT/package.xml")
+    output=$(latch_pecl "$WORK/pecl" package-validate "$WORK/latch-$(latch_pecl_version).tgz")
     echo "$output"
     # A release has a date, which is not today's on most days.
     grep -qE '^Validation: 0 error\(s\), [0-9]+ warning' <<< "$output" \
@@ -131,11 +135,41 @@ package_xml_is_valid() {
 package_is_made() {
     local name
     name=latch-$(latch_pecl_version)
-    latch_package "$WORK"
+    is "$("$LATCH_ROOT/tools/package" "$WORK" 2> "$WORK/said")" "$WORK/$name.tgz"
+    is "$(< "$WORK/said")" ''
     tar -xzf "$WORK/$name.tgz" -C "$WORK" "$name"
     is "$(find "$WORK/$name" -type f | wc -l)" "$(grep -c '<file ' "$LATCH_ROOT/package.xml")"
     cd "$WORK/$name"
     find . -type f -print0 | xargs -0 -I FILE cmp FILE "$LATCH_ROOT/FILE"
+}
+
+# With the programs of busybox alone, none of which installs anything or asks for root: the same package, and which of
+# the programs that build it are missing.
+package_is_made_anywhere() {
+    local bin=$WORK/bin made=$WORK/anywhere program
+    mkdir -p "$bin" "$made"
+    for program in $(busybox --list); do
+        ln -sf "$(command -v busybox)" "$bin/$program"
+    done
+    rm -f "$bin"/{dpkg,rpm,su}
+    said() {
+        env -i PATH="$bin" "$bin/sh" "$LATCH_ROOT/tools/package" "$made" 2>&1 > /dev/null
+    }
+    is "$(said)" "tools/package: to build Latch here, this is missing: php phpize cc make autoconf
+    (docs/install.md says what it takes)"
+    is "$(tar -xzOf "$made"/latch-*.tgz | sha256sum)" "$(tar -xzOf "$WORK"/latch-*.tgz | sha256sum)"
+    ln -s "$(command -v true)" "$bin/apt-get"
+    is "$(said)" "tools/package: to build Latch here, this is missing: php phpize cc make autoconf
+    sudo apt install php-cli php-dev gcc libc6-dev make autoconf"
+    ln -s "$(command -v "$PHP")" "$bin/php"
+    is "$(said)" "tools/package: to build Latch here, this is missing: phpize cc make autoconf
+    sudo apt install php$LATCH_PHP_VERSION-dev gcc libc6-dev make autoconf"
+    for program in cc make autoconf; do
+        ln -s "$(command -v "$program")" "$bin/$program"
+    done
+    ln -s "$(command -v "phpize$LATCH_PHP_VERSION")" "$bin/phpize"
+    ln -s "$(command -v "php-config$LATCH_PHP_VERSION")" "$bin/php-config"
+    is "$(said)" ''
 }
 
 package_is_installed() {
@@ -273,4 +307,46 @@ END
     phpstan "$WORK/wrong.neon" --error-format=json > "$WORK/wrong.json" || true
     "$PHP" "$LATCH_ROOT/tests/phpstan/compare.php" "$LATCH_ROOT/tests/phpstan/wrong/wrong.php" \
         < "$WORK/wrong.json"
+}
+
+# psalm FILE_OR_FOLDER...: runs Psalm on parts of the project, as docs/install.md says, in a PHP with Latch and phpredis:
+# without the plugin it crashes there, as it takes phpredis's classes for known, without knowing them.
+psalm() {
+    local path
+    mkdir -p "$WORK/psalm"
+    echo "extension=$LATCH_ROOT/modules/latch.so" > "$WORK/psalm/latch.ini"
+    export PHP_INI_SCAN_DIR=:$WORK/psalm
+    "$PHP" -r 'exit(extension_loaded("latch") && extension_loaded("redis") ? 0 : 1);' \
+        || { echo 'this PHP lacks Latch or phpredis' && return 1; }
+    # Psalm's folder has psr/log, too, which a project has for itself.
+    cat > "$WORK/project/psalm-autoload.php" <<END
+<?php
+require '$LATCH_PSALM_VENDOR/autoload.php';
+require __DIR__ . '/vendor/autoload.php';
+END
+    {
+        echo '<psalm xmlns="https://getpsalm.org/schema/config" errorLevel="2" autoloader="psalm-autoload.php">'
+        echo '<projectFiles>'
+        for path; do
+            if [[ -d $path ]]; then echo "<directory name=\"$path\"/>"; else echo "<file name=\"$path\"/>"; fi
+        done
+        echo '</projectFiles><plugins>'
+        sed -n '/<pluginClass/p' "$LATCH_ROOT/docs/install.md"
+        echo '</plugins></psalm>'
+    } > "$WORK/project/psalm.xml"
+    cd "$WORK/project"
+    "$PHP" "$LATCH_PSALM_VENDOR/bin/psalm" --no-cache --threads=1 --no-progress --output-format=text
+}
+
+project_passes_psalm() {
+    psalm "$WORK/project/src" "$WORK/project/main.php"
+}
+
+# Whatever PHPStan is to complain of in that file, Psalm complains of as well.
+wrong_uses_are_found_by_psalm() {
+    local file=$LATCH_ROOT/tests/phpstan/wrong/wrong.php output line
+    output=$(psalm "$file") && return 1
+    while IFS=: read -r line _; do
+        grep -q "wrong\.php:$line:" <<< "$output" || { printf 'line %d is not found:\n%s\n' "$line" "$output"; return 1; }
+    done < <(grep -n '// error: ' "$file")
 }

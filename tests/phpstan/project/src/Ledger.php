@@ -7,6 +7,7 @@ namespace Shop;
 use Latch\BlockingSharedLockStoreInterface;
 use Latch\BlockingStoreInterface;
 use Latch\Exception\LockConflictedException;
+use Latch\Exception\LockExpiredException;
 use Latch\Key;
 use Latch\PersistingStoreInterface;
 use Latch\SharedLockStoreInterface;
@@ -62,7 +63,12 @@ final class Ledger implements BlockingStoreInterface, BlockingSharedLockStoreInt
 
     public function putOffExpiration(Key $key, float $ttl): void
     {
-        $this->store->putOffExpiration($key, $ttl);
+        try {
+            $this->store->putOffExpiration($key, $ttl);
+        } catch (LockExpiredException $late) {
+            $this->lines[] = "$key ran out meanwhile";
+            throw $late;
+        }
     }
 
     public function delete(Key $key): void

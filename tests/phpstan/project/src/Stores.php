@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Shop;
 
+use Latch\Exception\LockExpiredException;
 use Latch\Key;
 use Latch\LockInterface;
 use Latch\NoLock;
@@ -213,7 +214,11 @@ final class Stores
     /** Whatever locks: Latch's, or a class of one's own. */
     public function any(LockInterface $lock): bool
     {
-        if (!$lock->acquire()) {
+        try {
+            if (!$lock->acquire()) {
+                return false;
+            }
+        } catch (LockExpiredException) {
             return false;
         }
         $lock->refresh(5.0);
