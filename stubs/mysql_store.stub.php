@@ -28,8 +28,8 @@ class MysqlStore implements \Latch\BlockingStoreInterface
      *                                       goes: timeout (seconds to connect within, 5), read_timeout (seconds
      *                                       within which a statement is answered, 5), ssl_ca, ssl_capath,
      *                                       ssl_cert, ssl_key, ssl_cipher, ssl_mode (disabled, required or
-     *                                       verify_identity), ssl_verify_server_cert, unix_socket, charset,
-     *                                       program_name, persistent_id
+     *                                       verify_identity), ssl_verify_server_cert, enable_cleartext_plugin
+     *                                       (0 or 1), unix_socket, charset, program_name, persistent_id
      *
      * @phpstan-param array<string, mixed> $options
      *

@@ -120,7 +120,7 @@ final class Local
     {
         Command::say('loading the extension');
 
-        return $this->programs->part('load', true, self::LOADS);
+        return $this->programs->part('load', true, self::LOADS, $this->folder);
     }
 
     /** @return array<string, array<int, array<string, array<string, list<float>>>>> */

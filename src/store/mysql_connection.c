@@ -13,6 +13,16 @@
  * tell that they have got less. */
 #define STACK_SIZE (256 * 1024)
 
+#define NO_TLS "TLS was asked for, but the server has none"
+
+/* Of authentication, by the names of libmariadb's plugins. */
+#define METHODS                                                                                    \
+    "mysql_native_password,caching_sha2_password,sha256_password,client_ed25519,parsec,"           \
+    "auth_gssapi_client"
+/* "dialog" is never one: it asks at the terminal. */
+#define CLEARTEXT_METHOD "mysql_clear_password"
+#define METHOD_MAX 40 /* bytes of a name that are shown */
+
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
 static latch_status fail_to_connect(mysql_connection *connection, latch_op *op, int sys_errno,
@@ -59,6 +69,18 @@ static void set_tls(MYSQL *handle, const mysql_store_options *options)
     if (options->ssl_cipher != NULL) {
         mysql_optionsv(handle, MYSQL_OPT_SSL_CIPHER, options->ssl_cipher);
     }
+}
+
+/*
+ * The server chooses the method, and libmariadb follows: also by sending the password as it is,
+ * with or without TLS, to whoever answers. So those are left that prove the knowledge of it, and
+ * those that encrypt it. False: this libmariadb cannot be told.
+ */
+static bool restrict_methods(MYSQL *handle, const mysql_store_options *options)
+{
+    return mysql_optionsv(handle, MARIADB_OPT_RESTRICTED_AUTH,
+                          options->cleartext ? METHODS "," CLEARTEXT_METHOD : METHODS)
+           == 0;
 }
 
 static MYSQL *make_handle(const mysql_store_options *options)
@@ -120,6 +142,11 @@ static latch_status begin_to_connect(mysql_connection *connection, latch_op *op)
         latch_mysql_close(connection);
         return latch_fail_memory(op->error);
     }
+    if (!restrict_methods(connection->handle, options)) {
+        return fail_to_connect(connection, op, 0,
+                               "libmariadb is too old: it cannot be told which methods of "
+                               "authentication are allowed");
+    }
     connection->stage = MYSQL_CONNECTING;
     connection->call = MYSQL_CONNECT;
     connection->wish = mysql_real_connect_start(&connection->connected, connection->handle, host,
@@ -180,6 +207,35 @@ static latch_status try_next_address(mysql_connection *connection, latch_op *op,
     return begin_to_connect(connection, op);
 }
 
+/*
+ * "Authentication plugin 'name' couldn't be found in restricted_auth plugin list." Before version
+ * 3.4 the name is garbage where the server has asked for another method than at first.
+ */
+static latch_status refuse_method(mysql_connection *connection, latch_op *op, const char *message)
+{
+    const char *name = strchr(message, '\'');
+    size_t length = name != NULL ? strspn(++name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+    bool is_name = length > 0 && length <= METHOD_MAX && name[length] == '\'';
+    char method[METHOD_MAX + sizeof("the method \"\",")] = "a method", why[256];
+
+    if (is_name) {
+        snprintf(method, sizeof(method), "the method \"%.*s\",", (int) length, name);
+    }
+    snprintf(why, sizeof(why),
+             "the server asks for the password by %s which is not allowed; the option "
+             "\"enable_cleartext_plugin=1\" allows mysql_clear_password, over a socket or with "
+             "ssl_mode=verify_identity",
+             method);
+    return fail_to_connect(connection, op, 0, why);
+}
+
+/* The server has said so in its greeting, though TLS was asked for: see mysql_handshake.c. */
+static bool lacks_tls(const mysql_connection *connection)
+{
+    return connection->options->tls && connection->handle->server_capabilities != 0
+           && (connection->handle->server_capabilities & CLIENT_SSL) == 0;
+}
+
 static latch_status take_refusal(mysql_connection *connection, latch_op *op, int64_t now_ns)
 {
     unsigned code = mysql_errno(connection->handle);
@@ -190,6 +246,12 @@ static latch_status take_refusal(mysql_connection *connection, latch_op *op, int
     if (code == CR_OUT_OF_MEMORY) {
         latch_mysql_close(connection);
         return latch_fail_memory(op->error);
+    }
+    if (code == CR_PLUGIN_NOT_ALLOWED) {
+        return refuse_method(connection, op, message);
+    }
+    if (lacks_tls(connection)) {
+        return fail_to_connect(connection, op, 0, NO_TLS);
     }
     if ((is_unreachable || code == CR_SERVER_LOST) && connection->address != NULL
         && connection->address->ai_next != NULL) {
@@ -236,7 +298,7 @@ static latch_status take_connection(mysql_connection *connection, latch_op *op)
     }
     if (connection->options->tls && mysql_get_ssl_cipher(connection->handle) == NULL) {
         /* Without verification libmariadb is content with less. */
-        return fail_to_connect(connection, op, 0, "TLS was asked for, but the server has none");
+        return fail_to_connect(connection, op, 0, NO_TLS);
     }
     if (connection->options->tls) {
         /* libmariadb believes that it blocks, and reads only what there is if it does not. */

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* For the server's greeting. */
@@ -24,12 +26,68 @@ static void await(MYSQL *handle, int wish)
     }
 }
 
+#define PACKET_HEADER 4
+#define GREETING_SHOWN 512 /* bytes within which its capabilities are */
+
+/*
+ * -1: more of the greeting is needed. Behind its header and the protocol's version, 10, are the
+ * server's version, a NUL, the session's number, 8 bytes of the nonce, a NUL, and 16 capabilities.
+ */
+static int find_tls(const char *greeting, size_t length)
+{
+    const char *version = greeting + PACKET_HEADER + 1, *end;
+
+    if (length > PACKET_HEADER && greeting[PACKET_HEADER] != 10) {
+        return 1; /* an error, say, for which nobody gives a password */
+    }
+    end = length > PACKET_HEADER + 1 ? memchr(version, '\0', length - (size_t) (version - greeting))
+                                     : NULL;
+    if (end == NULL || length - (size_t) (end - greeting) < 1 + 4 + 8 + 1 + 2) {
+        return length < GREETING_SHOWN ? -1 : 0;
+    }
+    return (end[1 + 4 + 8 + 1 + 1] & CLIENT_SSL >> 8) != 0;
+}
+
+/*
+ * Awaits the greeting, and looks whether the server has TLS, before libmariadb does: unless it is
+ * to verify the server, it would go on without TLS, and take the connection for an encrypted one,
+ * on which a password may be sent as it is.
+ */
+static bool has_tls(int fd)
+{
+    struct pollfd descriptor = {.fd = fd, .events = POLLIN};
+    char greeting[GREETING_SHOWN];
+    int answer = -1, needed = 1;
+
+    while (answer < 0) {
+        ssize_t length;
+
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &needed, sizeof(needed));
+        while (poll(&descriptor, 1, -1) < 0 && errno == EINTR) {
+        }
+        length = recv(fd, greeting, sizeof(greeting), MSG_PEEK | MSG_DONTWAIT);
+        if (length < needed) {
+            answer = 0; /* it has ended, and is of no use */
+        } else {
+            answer = find_tls(greeting, (size_t) length);
+            needed = (int) length + 1;
+        }
+    }
+    needed = 1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &needed, sizeof(needed));
+    return answer != 0;
+}
+
 static void *shake_hands(void *argument)
 {
     static const uint64_t one = 1;
     mysql_handshake *handshake = argument;
     int wish = handshake->wish;
 
+    if (handshake->handle->server_capabilities == 0 /* it has not greeted yet */
+        && !has_tls(mysql_get_socket(handshake->handle))) {
+        shutdown(mysql_get_socket(handshake->handle), SHUT_RDWR);
+    }
     do {
         await(handshake->handle, wish);
         wish = mysql_real_connect_cont(&handshake->connected, handshake->handle,

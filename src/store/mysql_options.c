@@ -151,6 +151,14 @@ static latch_status take_mode(const sql_dsn *dsn, const latch_setting *setting, 
     return latch_sql_fail_option(dsn, setting, "is disabled, required or verify_identity");
 }
 
+static latch_status take_cleartext(const sql_dsn *dsn, const latch_setting *setting, void *field)
+{
+    int value = latch_dsn_read_boolean(setting->value);
+
+    *(bool *) field = value > 0;
+    return value >= 0 ? LATCH_DONE : latch_sql_fail_option(dsn, setting, "is 0 or 1");
+}
+
 static latch_status take_verify(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     *(int *) field = latch_dsn_read_boolean(setting->value);
@@ -175,6 +183,7 @@ static const sql_option own_options[] = {
     {"driverOptions[1011]", latch_sql_take_text, FIELD(options.ssl_cipher), false},
     {"driverOptions[1014]", take_verify, FIELD(verify), false},
     {"driverOptions", latch_sql_take_nothing, 0, true},
+    {"enable_cleartext_plugin", take_cleartext, FIELD(options.cleartext), false},
     {"host", take_host, FIELD(options.host), false},
     {"keepReplica", latch_sql_take_nothing, 0, false},
     {"keepSlave", latch_sql_take_nothing, 0, false},
@@ -208,7 +217,8 @@ static const sql_server server = {
     .split = split,
     .options = own_options,
     .option_count = sizeof(own_options) / sizeof(*own_options),
-    .known = "charset, dbname, host, password, persistent_id, port, program_name, read_timeout, "
+    .known = "charset, dbname, enable_cleartext_plugin, host, password, persistent_id, port, "
+             "program_name, read_timeout, "
              "ssl_ca, ssl_capath, ssl_cert, ssl_cipher, ssl_key, ssl_mode, "
              "ssl_verify_server_cert, timeout, unix_socket and user",
 };
@@ -247,6 +257,15 @@ static latch_status find_tls(const sql_dsn *dsn, mysql_reading *reading)
     options->verify = reading->verify >= 0 ? reading->verify > 0
                                            : reading->mode != SSL_REQUIRED || has_ca;
     return LATCH_DONE;
+}
+
+/* The password as it is, to a server that is known: whoever answers at its address is not. */
+static latch_status check_cleartext(const sql_dsn *dsn, const mysql_store_options *options)
+{
+    return !options->cleartext || options->host == NULL || options->verify
+               ? LATCH_DONE
+               : latch_sql_fail(dsn, "the option \"enable_cleartext_plugin\" sends the password as "
+                                     "it is: it needs \"ssl_mode=verify_identity\", or a socket");
 }
 
 static bool make_address(const latch_engine *engine, mysql_store_options *options)
@@ -290,8 +309,9 @@ static bool make_identity(const latch_engine *engine, const mysql_reading *readi
         reading->common.persistent_id,
     };
 
-    snprintf(numbers, sizeof(numbers), "%d %d %d %" PRId64 " %" PRId64, options->port, options->tls,
-             options->verify, options->connect_timeout_ns, options->command_timeout_ns);
+    snprintf(numbers, sizeof(numbers), "%d %d %d %d %" PRId64 " %" PRId64, options->port,
+             options->tls, options->verify, options->cleartext, options->connect_timeout_ns,
+             options->command_timeout_ns);
     options->identity = latch_sql_identity(engine, texts, sizeof(texts) / sizeof(*texts));
     return options->identity != NULL;
 }
@@ -311,6 +331,9 @@ static latch_status read_all(latch_engine *engine, mysql_store_options *options,
     if (status == LATCH_DONE) {
         find_place(&reading.options);
         status = find_tls(options->dsn, &reading);
+    }
+    if (status == LATCH_DONE) {
+        status = check_cleartext(options->dsn, &reading.options);
     }
     if (status != LATCH_DONE) {
         return status;

@@ -19,6 +19,10 @@
  *                     whether the server's certificate has to be right; also as
  *                     driverOptions[1014]. By default it has to with TLS, unless ssl_mode=required
  *                     stands without ssl_ca and ssl_capath
+ *     enable_cleartext_plugin
+ *                     whether the server may have the password as it is, by the method
+ *                     mysql_clear_password (PAM, LDAP): only where its certificate is verified,
+ *                     or over a socket
  *     program_name    for the server's list of attributes; latch is the default
  *     timeout         seconds to connect in, 0.001 to 86400; 0 is the default; connect_timeout is
  *                     the same
@@ -51,6 +55,7 @@ typedef struct mysql_store_options {
     const char *database; /* NULL: none */
     bool tls;             /* no connection without it */
     bool verify;          /* nor with one who is not the host by his certificate */
+    bool cleartext;       /* the server may ask for the password as it is */
     /* NULL: not given, or no TLS */
     const char *ssl_key, *ssl_cert, *ssl_ca, *ssl_capath, *ssl_cipher;
     const char *charset;

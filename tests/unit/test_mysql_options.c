@@ -344,6 +344,33 @@ static void tls_is_asked_for_by_any_of_its_options(void **state)
            "the options \"ssl_mode\" and \"ssl_verify_server_cert\" contradict each other");
 }
 
+static void expect_cleartext(const char *text, bool allowed)
+{
+    mysql_store_options options = parse(text);
+
+    assert_int_equal(options.cleartext, allowed);
+    discard(&options);
+}
+
+static void the_password_as_it_is_goes_to_a_known_server_only(void **state)
+{
+    static const char why[] = "the option \"enable_cleartext_plugin\" sends the password as it is: it "
+                              "needs \"ssl_mode=verify_identity\", or a socket";
+
+    (void) state;
+    expect_cleartext("mysql:host=h", false);
+    expect_cleartext("mysql:host=h;enable_cleartext_plugin=0", false);
+    expect_cleartext("mysql:enable_cleartext_plugin=1", true);
+    expect_cleartext("mysql://localhost?unix_socket=/s&enable_cleartext_plugin=yes", true);
+    expect_cleartext("mysql://h?enable_cleartext_plugin=1&ssl_mode=verify_identity", true);
+    expect_cleartext("mysql://h?enable_cleartext_plugin=1&ssl_ca=/f", true);
+    refuse("mysql://h?enable_cleartext_plugin=1", why);
+    refuse("mysql://h?enable_cleartext_plugin=1&ssl_mode=required", why);
+    refuse("mysql://h?enable_cleartext_plugin=1&ssl_ca=/f&ssl_verify_server_cert=0", why);
+    refuse("mysql://h?enable_cleartext_plugin=1&ssl_ca=/f&ssl_mode=disabled", why);
+    refuse("mysql:enable_cleartext_plugin=please", "\"enable_cleartext_plugin\" is 0 or 1");
+}
+
 /* The numbers of PDO::MYSQL_ATTR_SSL_KEY and so on. */
 static void nor_is_it_left_out_where_doctrines_driver_options_ask_for_it(void **state)
 {
@@ -453,8 +480,8 @@ static void what_has_no_meaning_here_is_accepted(void **state)
 static void an_unknown_option_is_named(void **state)
 {
     static const char known[] =
-        "known are charset, dbname, host, password, persistent_id, port, program_name, "
-        "read_timeout, ssl_ca, ssl_capath, ssl_cert, ssl_cipher, ssl_key, ssl_mode, "
+        "known are charset, dbname, enable_cleartext_plugin, host, password, persistent_id, port, "
+        "program_name, read_timeout, ssl_ca, ssl_capath, ssl_cert, ssl_cipher, ssl_key, ssl_mode, "
         "ssl_verify_server_cert, timeout, unix_socket and user";
 
     (void) state;
@@ -496,6 +523,7 @@ static void dsns_that_mean_the_same_have_one_identity(void **state)
         {"mysql:", "mysql+advisory:host=localhost;port=3307"},
         {"mysql:host=h", "mysql2://H:3306?serverVersion=8&charset=UTF8MB4&persistent_id="},
         {"mysql:host=h", "mysql:host=h;timeout=5;read_timeout=0;program_name=latch"},
+        {"mysql:host=h", "mysql:host=h;enable_cleartext_plugin=0"},
         {"mysql:host=h", "mysql:ssl_mode=disabled;host=h;ssl_ca=/f;ssl_verify_server_cert=0"},
         {"mysql:host=h;port=1;dbname=d;user=u;password=a b", "mysql://u:a%20b@h:1/d"},
         {"mysql:user=a;user=b", "mysql:user=b"},
@@ -532,6 +560,7 @@ static void dsns_that_mean_different_things_have_different_ones(void **state)
         "mysql:user=u;password=- 1:p",
         "mysql:ssl_mode=required",
         "mysql:ssl_mode=verify_identity",
+        "mysql:enable_cleartext_plugin=1",
         "mysql:ssl_ca=a",
         "mysql:ssl_capath=a",
         "mysql:ssl_cert=a",
@@ -565,6 +594,7 @@ int main(void)
         UNIT_TEST(or_a_socket_where_the_host_is_localhost_or_not_given, setup),
         UNIT_TEST(the_path_of_a_socket_fits_into_its_address, setup),
         UNIT_TEST(tls_is_asked_for_by_any_of_its_options, setup),
+        UNIT_TEST(the_password_as_it_is_goes_to_a_known_server_only, setup),
         UNIT_TEST(nor_is_it_left_out_where_doctrines_driver_options_ask_for_it, setup),
         UNIT_TEST(what_asks_for_no_tls_names_no_files_for_it, setup),
         UNIT_TEST(a_charset_has_a_name, setup),
