@@ -133,6 +133,21 @@ static bool is_still_locked(latch_lease *lease)
     return true;
 }
 
+/* Others lock another file of its name by now. */
+static bool was_removed(latch_lease *lease)
+{
+    const flock_file *file = lease->state;
+    uint8_t mode = lease->mode;
+
+    if (file == NULL || file->descriptor.fd < 0
+        || !latch_flock_file_gone((flock_store *) lease->store, file)) {
+        return false;
+    }
+    lose(lease);
+    lease->mode = mode; /* until op.c notes the loss */
+    return true;
+}
+
 static latch_status hold(latch_op *op, flock_file *file)
 {
     latch_lease *lease = op->lease;
@@ -376,8 +391,9 @@ static latch_status flock_begin(latch_op *op)
             return release(op);
         case LATCH_PROBE:
             forget_gone(op->lease);
-            return op->lease->state != NULL && is_still_locked(op->lease) ? LATCH_DONE
-                                                                          : LATCH_CONFLICT;
+            return op->lease->state != NULL && is_still_locked(op->lease) && !was_removed(op->lease)
+                       ? LATCH_DONE
+                       : LATCH_CONFLICT;
         case LATCH_INSPECT:
             return latch_flock_inspect(op);
         case LATCH_LIST:
@@ -387,7 +403,7 @@ static latch_status flock_begin(latch_op *op)
                 forget_gone(op->lease);
                 return LATCH_CONFLICT;
             }
-            break;
+            return was_removed(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
         case LATCH_EVICT: /* never comes here */
             break;
     }

@@ -82,6 +82,10 @@ latch_status latch_flock_file_check(const flock_store *store, flock_file *file, 
 int64_t latch_flock_coarse_ns(const flock_store *store);
 /* Whether its path still leads to the file. */
 bool latch_flock_file_at_path(const flock_store *store, const flock_file *file);
+/* Whether it was removed, or its path leads to another file; no while that cannot be known, as
+ * where a directory cannot be read any more. */
+bool latch_flock_leads_elsewhere(const char *path, dev_t device, ino_t inode);
+bool latch_flock_file_gone(const flock_store *store, const flock_file *file);
 /* Whether anybody at all has it locked, this process included. */
 bool latch_flock_file_locked(const flock_store *store, const flock_file *file);
 /* Whether another process may have it open too, so that it can be unlocked there. */

@@ -320,6 +320,26 @@ bool latch_flock_file_at_path(const flock_store *store, const flock_file *file)
            && status.st_ino == file->inode;
 }
 
+bool latch_flock_leads_elsewhere(const char *path, dev_t device, ino_t inode)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0) {
+        return errno == ENOENT || errno == ENOTDIR;
+    }
+    return status.st_dev != device || status.st_ino != inode;
+}
+
+bool latch_flock_file_gone(const flock_store *store, const flock_file *file)
+{
+    char path[PATH_MAX];
+    latch_error unused;
+
+    return latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), &unused)
+               == LATCH_DONE
+           && latch_flock_leads_elsewhere(path, file->device, file->inode);
+}
+
 /*
  * A file that stayed open may have been left behind with links and all: its directory was renamed,
  * or a link on its path was turned. Looking costs as much as locking, so it is done once a second:
