@@ -67,6 +67,10 @@ final class HandOff
                 'killed_ns' => $this->killedWaiters($store),
             ];
         }
+        if (isset($measured['stores']['flock'])) {
+            // Whoever sleeps before it gives back wakes the others' processors; one that computes takes it again.
+            $measured['stores']['flock']['computing'] = $this->queues->contention('flock', true);
+        }
         if (in_array('redis', $this->stores, true)) {
             $measured['floor_ns'] = $this->floor();
             $measured['long_holds'] = $this->longHolds();

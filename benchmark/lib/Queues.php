@@ -40,14 +40,14 @@ final class Queues
     }
 
     /** @return array<int, array<string, array<string, mixed>>> by number of contenders and subject */
-    public function contention(string $store): array
+    public function contention(string $store, bool $computes = false): array
     {
         $contention = [];
         foreach (self::SATURATED_SECONDS as $processes => $seconds) {
-            Command::say("$store, endless contention of $processes");
+            Command::say("$store, endless contention of $processes" . ($computes ? ' that compute' : ''));
             foreach (Subject::cases() as $subject) {
                 $contention[$processes][$subject->value]
-                    = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds);
+                    = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds, $computes);
             }
         }
 
@@ -55,11 +55,17 @@ final class Queues
     }
 
     /** @return array<string, mixed> */
-    public function saturate(string $store, Subject $subject, int $processes, int $holdUs, int $seconds): array
-    {
+    public function saturate(
+        string $store,
+        Subject $subject,
+        int $processes,
+        int $holdUs,
+        int $seconds,
+        bool $computes = false,
+    ): array {
         [$latch, $symfony] = $subject === Subject::Latch ? [$processes, 0] : [0, $processes];
 
-        return ($this->part)('saturate', $store, $latch, $symfony, $holdUs, $seconds);
+        return ($this->part)('saturate', $store, $latch, $symfony, $holdUs, $seconds, (int) $computes);
     }
 
     /**
