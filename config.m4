@@ -240,6 +240,7 @@ if test "$PHP_LATCH" != no; then
       src/store/flock.c
       src/store/flock_file.c
       src/store/flock_inspect.c
+      src/store/flock_queue.c
       src/store/flock_wait.c
       src/store/flock_watch.c
       src/store/memory.c

@@ -67,6 +67,10 @@ final class HandOff
                 'killed_ns' => $this->killedWaiters($store),
             ];
         }
+        if (isset($measured['stores']['flock'])) {
+            // Whoever sleeps before it gives back wakes the others' processors; one that computes takes it again.
+            $measured['stores']['flock']['computing'] = $this->queues->contention('flock', true);
+        }
         if (in_array('redis', $this->stores, true)) {
             $measured['floor_ns'] = $this->floor();
             $measured['long_holds'] = $this->longHolds();
@@ -137,7 +141,7 @@ final class HandOff
     {
         Command::say('redis, Latch and Symfony together');
         ['latch' => $latch, 'symfony' => $symfony] = self::PEERS;
-        $arguments = [Queues::SATURATED_US, self::PEERS_SECONDS, $latch, $symfony, 0];
+        $arguments = [Queues::SATURATED_US, self::PEERS_SECONDS, 0, $latch, $symfony, 0];
         $measured = $this->part('saturate', 'redis', ...$arguments);
         [$ofLatch, $ofSymfony] = array_chunk($measured['times_held'], $latch);
 

@@ -47,6 +47,9 @@ final class HandOffReport extends Report
         $tables += [
             'Endless contention, holds of 1 ms' => $this->contentionTable(true),
         ];
+        if (isset($this->measured['stores']['flock'])) {
+            $tables['Endless contention, holds of 1 ms that compute'] = $this->contentionTable(false, 'computing');
+        }
         if (isset($this->measured['long_holds'])) {
             $tables += [
                 'Endless contention, holds of 1 s, in Redis' => $this->longHoldTable(),
@@ -59,7 +62,34 @@ final class HandOffReport extends Report
 
     public function targets(): array
     {
-        return isset($this->measured['stores']['redis']) ? $this->redisTargets() : [];
+        $stores = $this->measured['stores'];
+
+        return [
+            ...isset($stores['redis']) ? $this->redisTargets() : [],
+            ...isset($stores['flock']) ? self::flockTargets($stores['flock']) : [],
+        ];
+    }
+
+    /**
+     * @param array<string, array<int, mixed>> $measured
+     *
+     * @return list<Target>
+     */
+    private static function flockTargets(array $measured): array
+    {
+        $targets = [];
+        foreach (['contention' => 'contend', 'computing' => 'contend and compute'] as $key => $what) {
+            foreach ($measured[$key] as $processes => ['latch' => ['times_held' => $timesHeld]]) {
+                $targets[] = Target::atLeast(
+                    "flock, $processes $what: smallest share, of the largest",
+                    60,
+                    '%',
+                    min($timesHeld) / max($timesHeld) * 100,
+                );
+            }
+        }
+
+        return $targets;
     }
 
     public function picture(): Picture

@@ -31,13 +31,16 @@ trait QueueTables
         return $table;
     }
 
-    /** @param bool $counted what servers got for each was measured too */
-    private function contentionTable(bool $counted): Table
+    /**
+     * @param bool   $counted what servers got for each was measured too
+     * @param string $key     of what was measured, where it was
+     */
+    private function contentionTable(bool $counted, string $key = 'contention'): Table
     {
         $head = ['', 'per second', 'of the ideal', 'least', 'most', 'least : most'];
         $table = new Table(...$head, ...$counted ? ['requests each'] : []);
         foreach ($this->measured['stores'] as $store => $part) {
-            foreach ($part['contention'] as $processes => $subjects) {
+            foreach ($part[$key] ?? [] as $processes => $subjects) {
                 foreach ($subjects as $subject => $measured) {
                     $timesHeld = $measured['times_held'];
                     $rate = array_sum($timesHeld) / $measured['seconds'];

@@ -54,18 +54,22 @@ final class Queues
     }
 
     /**
+     * @param bool            $computes  whether holders compute, rather than sleep
      * @param array<int, int> $secondsOf for how long, by how many contend
      *
      * @return array<int, array<string, array<string, mixed>>> by number of contenders and subject
      */
-    public function contention(string $store, array $secondsOf = self::SATURATED_SECONDS): array
-    {
+    public function contention(
+        string $store,
+        bool $computes = false,
+        array $secondsOf = self::SATURATED_SECONDS,
+    ): array {
         $contention = [];
         foreach ($secondsOf as $processes => $seconds) {
-            Command::say("$store, endless contention of $processes");
+            Command::say("$store, endless contention of $processes" . ($computes ? ' that compute' : ''));
             foreach ($this->subjects as $subject) {
                 $contention[$processes][$subject->value]
-                    = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds);
+                    = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds, $computes);
             }
         }
 
@@ -73,14 +77,20 @@ final class Queues
     }
 
     /** @return array<string, mixed> */
-    public function saturate(string $store, Subject $subject, int $processes, int $holdUs, int $seconds): array
-    {
+    public function saturate(
+        string $store,
+        Subject $subject,
+        int $processes,
+        int $holdUs,
+        int $seconds,
+        bool $computes = false,
+    ): array {
         $numbers = array_map(
             static fn (Subject $one): int => $one === $subject ? $processes : 0,
             Subject::cases(),
         );
 
-        return ($this->part)('saturate', $store, $holdUs, $seconds, ...$numbers);
+        return ($this->part)('saturate', $store, $holdUs, $seconds, (int) $computes, ...$numbers);
     }
 
     /**

@@ -60,7 +60,7 @@ final class Summary
             'rounds' => $this->rounds,
             'costs_ns' => $costs,
             'handoff_ns' => $this->queues->handOff('redis', self::HANDOFFS),
-            'contention' => $this->queues->contention('redis', self::SATURATED_SECONDS),
+            'contention' => $this->queues->contention('redis', secondsOf: self::SATURATED_SECONDS),
         ];
     }
 

@@ -1,9 +1,9 @@
 <?php
 
 /*
- * saturate.php STORE WHERE HOLD_US SECONDS LATCH SYMFONY LARAVEL: so many processes of each want one lock again
- * and again, and hold it for so long each time. How often each of them got it meanwhile, Latch's first,
- * and which requests a Redis server had from them.
+ * saturate.php STORE WHERE HOLD_US SECONDS COMPUTES LATCH SYMFONY LARAVEL: so many processes of each want one lock
+ * again and again, and hold it for so long each time, asleep, or computing all the time (1). How often each
+ * of them got it meanwhile, Latch's first, and which requests a Redis server had from them.
  *
  * The counting begins when each of them has got it twice, the second time by waiting: then all have what
  * they keep for further waits. Who is starved is waited for a while only.
@@ -19,12 +19,13 @@ const FIRST_HOLDS_US = 1_000;
 const PATIENCE_NS = 12_000_000_000;
 
 [, $store, $where, $holdUs, $seconds] = $argv;
-$numbers = array_slice($argv, 5);
+$computes = (bool) $argv[5];
+$numbers = array_slice($argv, 6);
 $resource = 'saturate-' . getmypid();
 
 // The parent says how many microseconds a hold takes from now on; 0: it is over.
 $contend = static fn (Subject $subject): Child => Child::start(
-    static function (Child $parent) use ($subject, $store, $where, $resource): void {
+    static function (Child $parent) use ($subject, $store, $where, $resource, $computes): void {
         $lock = $subject->locks($store, $where)->createLock($resource, 30.0);
         $heldAt = [];
         for ($holdUs = FIRST_HOLDS_US; $holdUs > 0;) {
@@ -32,6 +33,9 @@ $contend = static fn (Subject $subject): Child => Child::start(
             $heldAt[] = $begun = hrtime(true);
             if (count($heldAt) === 2) {
                 $parent->say(0);
+            }
+            if ($computes) {
+                Clock::watchUntil($begun + $holdUs * 1_000);
             }
             while ($holdUs > 0 && $parent->speaksBefore($begun + $holdUs * 1_000)) {
                 $holdUs = (int) $parent->hear();

@@ -37,6 +37,17 @@ static bool trusts_links(const char *directory)
     }
 }
 
+/* Of flock_file: what this thread's leases hold, or wait for, in all stores. */
+static latch_link *held_files(void)
+{
+    static _Thread_local latch_link files;
+
+    if (files.next == NULL) {
+        latch_link_init(&files);
+    }
+    return &files;
+}
+
 static latch_status flock_open(latch_store *base, const latch_store_options *options,
                                latch_error *error)
 {
@@ -50,7 +61,6 @@ static latch_status flock_open(latch_store *base, const latch_store_options *opt
     memcpy(store->directory, options->path, length + 1);
     store->unsure_links = !trusts_links(store->directory);
     latch_link_init(&store->idle);
-    latch_link_init(&store->held);
     return latch_table_init(&store->files, base->engine, error);
 }
 
@@ -123,12 +133,27 @@ static bool is_still_locked(latch_lease *lease)
     return true;
 }
 
+/* Others lock another file of its name by now. */
+static bool was_removed(latch_lease *lease)
+{
+    const flock_file *file = lease->state;
+    uint8_t mode = lease->mode;
+
+    if (file == NULL || file->descriptor.fd < 0
+        || !latch_flock_file_gone((flock_store *) lease->store, file)) {
+        return false;
+    }
+    lose(lease);
+    lease->mode = mode; /* until op.c notes the loss */
+    return true;
+}
+
 static latch_status hold(latch_op *op, flock_file *file)
 {
     latch_lease *lease = op->lease;
 
     if (lease->state == NULL) {
-        latch_link_append(&((flock_store *) lease->store)->held, &file->link);
+        latch_link_append(held_files(), &file->link);
         lease->state = file;
         file->fork_count = lease->store->engine->fork_count;
     }
@@ -176,25 +201,58 @@ static latch_status fail_file(latch_op *op, flock_file *file, latch_status statu
     return status;
 }
 
-/*
- * Does this very thread hold the same file through another lease, or wait for it further down its
- * stack (a signal handler runs), so that a wait would never end?
- */
-static bool is_own_deadlock(const latch_op *op, const flock_file *file)
+/* Another lease of this very thread that holds the same file, or waits for it further down its
+ * stack (a signal handler runs); NULL: none. An exclusive one, if there are several. */
+static const flock_file *find_own(const latch_op *op, const flock_file *file)
 {
-    flock_store *store = (flock_store *) op->lease->store;
+    const flock_store *store = (flock_store *) op->lease->store;
+    const flock_file *own = NULL;
 
-    for (latch_link *link = store->held.next; link != &store->held; link = link->next) {
+    for (latch_link *link = held_files()->next; link != held_files(); link = link->next) {
         const flock_file *held = LATCH_CONTAINER(link, flock_file, link);
 
         if (held != file && held->device == file->device && held->inode == file->inode
             && held->descriptor.fd >= 0 && held->generation == store->store.engine->generation
             && !latch_flock_file_shared(store, held)
-            && (held->mode == LATCH_EXCLUSIVE || op->request.kind == LATCH_ACQUIRE)) {
-            return true;
+            && (own == NULL || held->mode == LATCH_EXCLUSIVE)) {
+            own = held;
         }
     }
-    return false;
+    return own;
+}
+
+/* Would a wait never end, since its own thread is in the way? */
+static bool is_own_deadlock(const latch_op *op, const flock_file *file)
+{
+    const flock_file *own = find_own(op, file);
+
+    return own != NULL && (own->mode == LATCH_EXCLUSIVE || op->request.kind == LATCH_ACQUIRE);
+}
+
+/* Not for one more shared lock of a thread that has one: a writer in the queue waits for that. */
+static bool may_queue(const latch_op *op, const flock_file *file)
+{
+    return op->request.kind == LATCH_ACQUIRE || find_own(op, file) == NULL;
+}
+
+/*
+ * Whether to leave the lock to those who wait for it, although it may be free: always when we wait,
+ * too; else unless it is long ago that we did not.
+ */
+static bool gives_way(const latch_op *op, flock_file *file)
+{
+    flock_store *store = (flock_store *) op->lease->store;
+
+    if (op->lease->state == file || !latch_flock_queue_look(store, file)) {
+        return false;
+    }
+    if (latch_flock_file_check(store, file, op->error) != LATCH_DONE || !may_queue(op, file)) {
+        return false; /* whatever is the matter with the file is found out once it is locked */
+    }
+    if (op->request.wait) {
+        return op->poll_ns == 0; /* polls have no number */
+    }
+    return !latch_flock_queue_overtake(store, file);
 }
 
 /* A file that is waited for is in `held`, with the mode that it will have: others must not wait. */
@@ -202,7 +260,7 @@ static void list_waiting(const latch_op *op, flock_file *file)
 {
     file->mode = (uint8_t) wanted_mode(op);
     if (op->lease->state != file) {
-        latch_link_append(&((flock_store *) op->lease->store)->held, &file->link);
+        latch_link_append(held_files(), &file->link);
     }
 }
 
@@ -216,6 +274,7 @@ static void unlist_waiting(const latch_op *op, flock_file *file)
 static latch_status conflict(latch_op *op, flock_file *file)
 {
     latch_status status;
+    bool queues;
 
     if (!op->request.wait) {
         return stay_as_before(op, file, LATCH_CONFLICT);
@@ -232,8 +291,9 @@ static latch_status conflict(latch_op *op, flock_file *file)
                                 "the lock is held by this very thread, through another key");
     }
     op->lease->mode = LATCH_FREE; /* a conversion gives the old lock up while it waits */
+    queues = may_queue(op, file);
     list_waiting(op, file);
-    status = latch_flock_wait_begin(op, file, operation_of((uint8_t) wanted_mode(op)));
+    status = latch_flock_wait_begin(op, file, operation_of((uint8_t) wanted_mode(op)), queues);
     if (status == LATCH_WANT_IO) {
         return status;
     }
@@ -262,7 +322,8 @@ static latch_status acquire(latch_op *op)
         if (status != LATCH_DONE) {
             return status;
         }
-        sys_errno = try_flock(file, operation_of((uint8_t) wanted_mode(op)));
+        sys_errno = gives_way(op, file) ? EWOULDBLOCK
+                                        : try_flock(file, operation_of((uint8_t) wanted_mode(op)));
         if (sys_errno == EWOULDBLOCK) {
             return conflict(op, file);
         }
@@ -314,6 +375,7 @@ static latch_status release(latch_op *op)
     if (try_flock(file, LOCK_UN) != 0 || removed) {
         latch_flock_file_close(store, file);
     } else {
+        file->released_ns = latch_flock_coarse_ns(store);
         latch_flock_file_put(store, file);
     }
     return LATCH_DONE;
@@ -329,8 +391,9 @@ static latch_status flock_begin(latch_op *op)
             return release(op);
         case LATCH_PROBE:
             forget_gone(op->lease);
-            return op->lease->state != NULL && is_still_locked(op->lease) ? LATCH_DONE
-                                                                          : LATCH_CONFLICT;
+            return op->lease->state != NULL && is_still_locked(op->lease) && !was_removed(op->lease)
+                       ? LATCH_DONE
+                       : LATCH_CONFLICT;
         case LATCH_INSPECT:
             return latch_flock_inspect(op);
         case LATCH_LIST:
@@ -340,7 +403,7 @@ static latch_status flock_begin(latch_op *op)
                 forget_gone(op->lease);
                 return LATCH_CONFLICT;
             }
-            break;
+            return was_removed(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
         case LATCH_EVICT: /* never comes here */
             break;
     }
@@ -386,9 +449,8 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
 static latch_status flock_step(latch_op *op, int64_t now_ns)
 {
     flock_file *file = NULL;
-    flock_wait_outcome outcome = latch_flock_wait_check(op, &file);
+    flock_wait_outcome outcome = latch_flock_wait_check(op, now_ns, &file);
 
-    (void) now_ns;
     return after_wait(op, file, outcome);
 }
 

@@ -23,6 +23,9 @@
 
 #define PATH_CHECK_NS LATCH_NS_PER_S
 
+/* Before all that is remembered. */
+#define FAR_PAST_NS (3600 * LATCH_NS_PER_S)
+
 static bool is_plain(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z')
@@ -153,7 +156,7 @@ latch_status latch_flock_explain(latch_error *error, int sys_errno, const char *
     }
 }
 
-static int64_t coarse_ns(const flock_store *store)
+int64_t latch_flock_coarse_ns(const flock_store *store)
 {
     const latch_env *env = &store->store.engine->env;
 
@@ -170,7 +173,9 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
     latch_descriptor_register(store->store.engine, &file->descriptor, fd);
     file->device = 0;
     file->inode = 0;
-    file->path_checked_ns = coarse_ns(store);
+    file->path_checked_ns = latch_flock_coarse_ns(store);
+    file->looked_ns = file->released_ns = file->overtook_ns = file->path_checked_ns - FAR_PAST_NS;
+    file->is_wanted = false;
     file->generation = store->store.engine->generation;
     file->fork_count = store->store.engine->fork_count;
     file->mode = LATCH_FREE;
@@ -315,6 +320,26 @@ bool latch_flock_file_at_path(const flock_store *store, const flock_file *file)
            && status.st_ino == file->inode;
 }
 
+bool latch_flock_leads_elsewhere(const char *path, dev_t device, ino_t inode)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0) {
+        return errno == ENOENT || errno == ENOTDIR;
+    }
+    return status.st_dev != device || status.st_ino != inode;
+}
+
+bool latch_flock_file_gone(const flock_store *store, const flock_file *file)
+{
+    char path[PATH_MAX];
+    latch_error unused;
+
+    return latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), &unused)
+               == LATCH_DONE
+           && latch_flock_leads_elsewhere(path, file->device, file->inode);
+}
+
 /*
  * A file that stayed open may have been left behind with links and all: its directory was renamed,
  * or a link on its path was turned. Looking costs as much as locking, so it is done once a second:
@@ -322,7 +347,7 @@ bool latch_flock_file_at_path(const flock_store *store, const flock_file *file)
  */
 static bool is_still_the_lock(const flock_store *store, flock_file *file)
 {
-    int64_t now_ns = coarse_ns(store);
+    int64_t now_ns = latch_flock_coarse_ns(store);
 
     if (!store->unsure_links && now_ns - file->path_checked_ns < PATH_CHECK_NS) {
         return true;

@@ -1,6 +1,7 @@
 /*
- * Waiting for flock(2), which queues in the kernel but knows no time-out: a helper thread sleeps in
- * the call, on the same open file description, and tells the waiting thread by an eventfd.
+ * Waiting for flock(2), which knows no time-out, and for the queue of those who want to call it
+ * (flock_queue.c): a helper thread sleeps in the system calls, on the same open file description,
+ * and tells the waiting thread by an eventfd.
  *
  * A wait that is given up cancels the helper, so that none is left behind that would take the lock
  * later. The cancel is asynchronous, in the one way in which that is safe: it is enabled around
@@ -11,9 +12,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -22,18 +25,65 @@
 #define PENDING (-1)
 #define NO_MORE_JOBS (-1)
 
+/*
+ * Who waits in the queue looks now and then whether it stands still: its first one may be stopped
+ * (SIGSTOP), and would let all others wait for a lock that nobody has. If it leaves the lock free
+ * for so long it is overtaken.
+ */
+#define PATIENCE_NS LATCH_NS_PER_S
+#define IDLE_NS (100 * LATCH_NS_PER_MS)
+
 struct flock_waiter {
     latch_descriptor wake; /* the eventfd; closed in a forked child, which has not the thread */
     pthread_t thread;
     sem_t jobs;          /* posted once for each */
+    sem_t left;          /* posted once for each wait that was told to end: the queue is left */
     _Atomic int fd;      /* the job: what to lock, or NO_MORE_JOBS */
     int operation;       /* LOCK_EX or LOCK_SH */
     flock_file *file;    /* whose descriptor that is */
+    int64_t number;      /* in the queue of the file, or LATCH_FLOCK_NONE */
+    int64_t ahead;       /* the number that is waited for; the thread's from the begin on */
+    struct flock lock;   /* the same, for the kernel */
+    _Atomic bool queues; /* it waits for others' numbers, not yet for the file */
+    int64_t look_ns;     /* when to look whether the queue stands still */
+    int64_t idler;       /* the number that had left the file free then, or LATCH_FLOCK_NONE */
     _Atomic int outcome; /* PENDING, 0 when granted, else an errno */
     int unused;          /* where pthreads writes what nobody asks for */
 };
 
-/* No local whose address is taken: a cancelled frame would leave AddressSanitizer's marks on it. */
+/* What stands between these two, and nothing else, may be cancelled. */
+static void allow_cancel(flock_waiter *waiter)
+{
+    /* State and type: glibc's handler of a cancel that comes late looks at the type alone. */
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &waiter->unused);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &waiter->unused);
+}
+
+static void forbid_cancel(flock_waiter *waiter)
+{
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &waiter->unused);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &waiter->unused);
+}
+
+/* Sleeps until nobody has a lower number. The kernel may refuse to wait: then without. */
+static void wait_in_queue(flock_waiter *waiter, int fd)
+{
+    int result = 0;
+
+    while (waiter->ahead >= 0 && result == 0) {
+        waiter->lock.l_start = (off_t) waiter->ahead;
+        allow_cancel(waiter);
+        do {
+            result = fcntl(fd, F_OFD_SETLKW, &waiter->lock);
+        } while (result != 0 && errno == EINTR);
+        forbid_cancel(waiter);
+        waiter->ahead = latch_flock_queue_ahead(fd, waiter->number);
+    }
+    waiter->queues = false;
+}
+
+/* No local whose address is taken where it may be cancelled: such a frame would leave
+ * AddressSanitizer's marks on it. */
 static void *wait_in_kernel(void *argument)
 {
     static const uint64_t one = 1;
@@ -50,18 +100,19 @@ static void *wait_in_kernel(void *argument)
         if (fd == NO_MORE_JOBS) {
             return NULL;
         }
-        /* State and type: glibc's handler of a cancel that comes late looks at the type alone. */
-        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &waiter->unused);
-        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &waiter->unused);
+        wait_in_queue(waiter, fd);
+        allow_cancel(waiter);
         do {
             result = flock(fd, operation);
         } while (result != 0 && errno == EINTR);
-        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &waiter->unused);
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &waiter->unused);
+        forbid_cancel(waiter);
 
         waiter->outcome = result == 0 ? 0 : errno;
         while (write(waiter->wake.fd, &one, sizeof(one)) < 0 && errno == EINTR) {
         }
+        /* While the waiting thread wakes; and not by that one: it may be in a handler for long. */
+        latch_flock_queue_leave(fd);
+        sem_post(&waiter->left);
     }
 }
 
@@ -80,6 +131,7 @@ static void free_waiter(latch_engine *engine, flock_waiter *waiter)
 {
     latch_descriptor_close(engine, &waiter->wake);
     sem_destroy(&waiter->jobs);
+    sem_destroy(&waiter->left);
     latch_free(engine, waiter);
 }
 
@@ -98,11 +150,31 @@ static flock_waiter *make_waiter(latch_engine *engine)
     }
     latch_descriptor_register(engine, &waiter->wake, fd);
     sem_init(&waiter->jobs, 0, 0);
+    sem_init(&waiter->left, 0, 0);
     if (!can_cancel() || latch_thread_start(&waiter->thread, wait_in_kernel, waiter) != 0) {
         free_waiter(engine, waiter);
         return NULL;
     }
     return waiter;
+}
+
+/* By a description of its own: what a try takes on the file's, it could not give back unseen. */
+static bool is_left_free(int fd)
+{
+    char path[32];
+    bool is_free;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) {
+        return false;
+    }
+    is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (is_free) {
+        flock(fd, LOCK_UN); /* explicitly: a child that is just forked has the description, too */
+    }
+    close(fd);
+    return is_free;
 }
 
 static bool was_forked(const flock_waiter *waiter)
@@ -133,7 +205,18 @@ void latch_flock_end_parked(flock_store *store)
     free_waiter(store->store.engine, waiter);
 }
 
-latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operation)
+static void want_grant(latch_op *op)
+{
+    const flock_waiter *waiter = op->state;
+
+    op->fd = waiter->wake.fd;
+    op->events = POLLIN;
+    if (waiter->queues) {
+        op->wake_ns = waiter->look_ns;
+    }
+}
+
+latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operation, bool queues)
 {
     flock_store *store = (flock_store *) op->lease->store;
     flock_waiter *waiter;
@@ -149,12 +232,20 @@ latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operatio
     waiter->file = file;
     waiter->fd = file->descriptor.fd;
     waiter->operation = operation;
+    waiter->number = waiter->ahead = LATCH_FLOCK_NONE;
+    if (queues) {
+        waiter->number = latch_flock_queue_join(store, file, &waiter->ahead);
+        file->is_wanted = true;
+    }
+    waiter->lock = (struct flock){.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+    waiter->queues = waiter->ahead >= 0;
+    waiter->idler = LATCH_FLOCK_NONE;
+    waiter->look_ns = latch_engine_now_ns(store->store.engine) + PATIENCE_NS;
     waiter->outcome = PENDING;
     sem_post(&waiter->jobs);
     op->waiting = true;
     op->state = waiter;
-    op->fd = waiter->wake.fd;
-    op->events = POLLIN;
+    want_grant(op);
     return LATCH_WANT_IO;
 }
 
@@ -183,7 +274,26 @@ static flock_wait_outcome conclude_forked(latch_op *op, flock_file **file)
     return FLOCK_WAIT_FORKED;
 }
 
-flock_wait_outcome latch_flock_wait_check(latch_op *op, flock_file **file)
+/* Takes the lock if the first one in the queue has left it free from one look to the next. */
+static bool overtakes_idler(flock_waiter *waiter, int64_t now_ns)
+{
+    int64_t first = LATCH_FLOCK_NONE;
+
+    if (!waiter->queues || now_ns < waiter->look_ns) {
+        return false;
+    }
+    if (is_left_free(waiter->fd)) {
+        first = latch_flock_queue_first(waiter->fd, waiter->number);
+    }
+    waiter->look_ns = now_ns + (first >= 0 ? IDLE_NS : PATIENCE_NS);
+    if (first < 0 || first != waiter->idler) {
+        waiter->idler = first;
+        return false;
+    }
+    return flock(waiter->fd, waiter->operation | LOCK_NB) == 0;
+}
+
+flock_wait_outcome latch_flock_wait_check(latch_op *op, int64_t now_ns, flock_file **file)
 {
     flock_store *store = (flock_store *) op->lease->store;
     flock_waiter *waiter = op->state;
@@ -196,10 +306,15 @@ flock_wait_outcome latch_flock_wait_check(latch_op *op, flock_file **file)
     /* Emptied first: what is written after the look at the outcome wakes us once more. */
     while (read(waiter->wake.fd, &count, sizeof(count)) < 0 && errno == EINTR) {
     }
+    if (waiter->outcome == PENDING && overtakes_idler(waiter, now_ns)) {
+        latch_flock_wait_end(op, file);
+        return FLOCK_WAIT_GRANTED;
+    }
     if (waiter->outcome == PENDING) {
-        op->fd = waiter->wake.fd;
-        op->events = POLLIN;
+        want_grant(op);
         return FLOCK_WAIT_GOES_ON;
+    }
+    while (sem_wait(&waiter->left) != 0) {
     }
     outcome = conclude(op, file);
     latch_flock_end_parked(store);
@@ -221,6 +336,7 @@ flock_wait_outcome latch_flock_wait_end(latch_op *op, flock_file **file)
     } else {
         *file = waiter->file;
         op->state = NULL;
+        latch_flock_queue_leave((*file)->descriptor.fd);
     }
     free_waiter(op->lease->store->engine, waiter);
     return outcome;

@@ -10,10 +10,8 @@
  */
 #include "flock.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct watched_file {
     dev_t device;
@@ -21,16 +19,11 @@ typedef struct watched_file {
     char path[];
 } watched_file;
 
-/* A directory that cannot be read says nothing about what is in it. */
 static bool is_gone(const latch_watch *watch)
 {
     const watched_file *file = watch->state;
-    struct stat status;
 
-    if (lstat(file->path, &status) != 0) {
-        return errno == ENOENT || errno == ENOTDIR;
-    }
-    return status.st_dev != file->device || status.st_ino != file->inode;
+    return latch_flock_leads_elsewhere(file->path, file->device, file->inode);
 }
 
 /* Not on network file systems: a server that does not answer would hold the renewal thread up, and

@@ -12,6 +12,8 @@
 
 /* No reply to a script of ours is nearly as long. */
 #define REPLY_MAX (64 * 1024)
+/* But of what is asked about other locks: a name in it may be as long as Redis lets it be. */
+#define INSPECTION_REPLY_MAX (513 * 1024 * 1024)
 /* How much a reading takes at most, and how often, if there is more in what TLS has taken. */
 #define READ_MAX (16 * 1024)
 #define READINGS_MAX 64
@@ -341,10 +343,11 @@ static bool read_some(redis_connection *connection, latch_error *why)
 static bool deal_out(redis_connection *connection)
 {
     void *reply = NULL;
+    size_t most = connection->inspections > 0 ? INSPECTION_REPLY_MAX : REPLY_MAX;
 
     while (redisGetReplyFromReader(connection->context, &reply) == REDIS_OK) {
         if (reply == NULL) {
-            return connection->context->reader->len <= REPLY_MAX;
+            return connection->context->reader->len <= most;
         }
         connection->is_heard = true;
         if (connection->calls.next == &connection->calls) {

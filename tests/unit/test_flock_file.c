@@ -165,6 +165,49 @@ static void a_socket_is_refused(void **state)
                    "the lock file \"%s\" cannot be opened: No such device or address");
 }
 
+/* ---- Files that are removed while they are held ---------------------------------------------- */
+
+static void a_held_lock_whose_file_is_removed_is_lost(void **state)
+{
+    static const latch_op_kind questions[] = {LATCH_PROBE, LATCH_REFRESH};
+    latch_lease *lease = unit_lease("r");
+
+    (void) state;
+    for (size_t at = 0; at < 4; at++) {
+        unit_process other;
+
+        assert_int_equal(unit_run(lease, at < 2 ? LATCH_ACQUIRE : LATCH_ACQUIRE_SHARED),
+                         LATCH_DONE);
+        assert_int_equal(unit_run(lease, questions[at % 2]), LATCH_DONE);
+        assert_int_equal(unlink(unit_lock_path("r")), 0);
+        other = unit_peer(unit_lock_path("r")); /* makes it anew */
+        assert_true(unit_peer_try(&other, LOCK_EX));
+        assert_true(unit_held(lease)); /* for all that is known without a look */
+        assert_int_equal(unit_run(lease, questions[at % 2]), LATCH_CONFLICT);
+        assert_true(lease->lost);
+        assert_false(unit_held(lease));
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+        unit_release(lease);
+        assert_false(unit_is_free("r", LOCK_SH)); /* the other one's is what it was */
+        unit_kill(&other);
+    }
+}
+
+static void a_held_lock_whose_directory_was_moved_is_lost(void **state)
+{
+    latch_lease *lease = unit_lease("r");
+    char elsewhere[UNIT_PATH + 8];
+
+    (void) state;
+    snprintf(elsewhere, sizeof(elsewhere), "%s.moved", unit.directory);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_int_equal(rename(unit.directory, elsewhere), 0);
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT);
+    assert_true(lease->lost);
+    assert_int_equal(rename(elsewhere, unit.directory), 0);
+    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT); /* once and for all */
+}
+
 static void a_missing_directory_is_an_error_that_names_the_file(void **state)
 {
     (void) state;
@@ -427,6 +470,8 @@ int main(void)
         UNIT_TEST(a_fifo_is_refused_without_hanging, setup_flock),
         UNIT_TEST(a_directory_is_refused, setup_flock),
         UNIT_TEST(a_socket_is_refused, setup_flock),
+        UNIT_TEST(a_held_lock_whose_file_is_removed_is_lost, setup_flock),
+        UNIT_TEST(a_held_lock_whose_directory_was_moved_is_lost, setup_flock),
         UNIT_TEST(a_missing_directory_is_an_error_that_names_the_file, setup_flock),
         UNIT_TEST(a_path_that_is_too_long_is_an_error, setup_flock),
         UNIT_TEST(a_file_that_cannot_be_written_is_locked_all_the_same, setup_flock),

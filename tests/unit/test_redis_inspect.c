@@ -263,6 +263,22 @@ static latch_status evict(latch_lease *lease, const char *identities)
     return unit_run_request(lease, request);
 }
 
+static void a_long_name_is_listed_among_the_others(void **state)
+{
+    static char name[1000 * 1000];
+
+    (void) state;
+    memset(name, 'x', sizeof(name) - 1);
+    take(unit.store, name);
+    take(unit.store, "r");
+    for (int foreign = 0; foreign < 2; foreign++) {
+        UNIT_CHECK(list_all(unit.store, foreign == 1) == LATCH_DONE);
+        assert_int_equal(count_findings(), 2);
+        assert_int_equal(redis_findings->name_length + redis_findings->next->name_length,
+                         sizeof(name));
+    }
+}
+
 static void a_lock_can_be_taken_away(void **state)
 {
     latch_lease *victim = redis_lease("r"), *other = redis_other_lease("r");
@@ -553,6 +569,7 @@ int main(void)
         INSPECT_TEST(locks_are_listed_by_resource_under_the_prefix),
         INSPECT_TEST(locks_of_peers_are_listed_when_they_are_asked_for),
         INSPECT_TEST(many_locks_are_listed_some_at_a_time),
+        INSPECT_TEST(a_long_name_is_listed_among_the_others),
         INSPECT_TEST(a_lock_can_be_taken_away),
         INSPECT_TEST(taking_away_is_carried_out_to_its_end),
         INSPECT_TEST(other_stores_say_that_they_cannot),

@@ -98,7 +98,9 @@ static size_t count_sleepers(ino_t inode)
 
     UNIT_CHECK(locks != NULL);
     while (fgets(line, sizeof(line), locks) != NULL) {
-        if (sscanf(line, "%*d: -> FLOCK %*s %*s %*d %*x:%*x:%lu", &found) == 1 && found == inode) {
+        if ((sscanf(line, "%*d: -> FLOCK %*s %*s %*d %*x:%*x:%lu", &found) == 1
+             || sscanf(line, "%*d: -> OFDLCK %*s %*s %*d %*x:%*x:%lu", &found) == 1)
+            && found == inode) {
             count++;
         }
     }

@@ -139,7 +139,7 @@ void unit_await_threads(size_t count);
 /* Is LOCK_EX or LOCK_SH to be had at once, through a description of its own? Takes nothing. */
 bool unit_is_free(const char *resource, int operation);
 bool unit_is_free_at(const char *path, int operation);
-/* Returns when so many calls of flock() sleep in the kernel for this file. */
+/* Returns when so many threads sleep in the kernel for this file, in flock() or in the queue. */
 void unit_await_sleepers(const char *path, size_t count);
 
 /* ---- Other processes (process.c) ------------------------------------------------------------ */

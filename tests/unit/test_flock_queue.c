@@ -1,0 +1,477 @@
+/*
+ * The queue of those who wait for a lock file: first come, first served, whatever becomes of one of
+ * them. A waiter that is stopped cannot take the lock when it is free, so that it is certain here
+ * who gives way to whom.
+ */
+#include "waiting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WAITERS 5
+#define MANY 200
+/* flock_queue.c: so many acquires may go without a look for a queue, and a try may go before it. */
+#define OVERTAKEN_MAX (32 + 2)
+
+static const char *path(void)
+{
+    return unit_lock_path("r");
+}
+
+static bool queue_is_empty(void)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path(), O_RDWR | O_CLOEXEC);
+
+    UNIT_CHECK(fd >= 0);
+    UNIT_CHECK(fcntl(fd, F_OFD_GETLK, &lock) == 0);
+    close(fd);
+    return lock.l_type == F_UNLCK;
+}
+
+/* ---- Processes that wait --------------------------------------------------------------------- */
+
+/* Takes orders: W, S wait to write, to read, and are answered y; u releases. */
+static void obey(unit_process *self, void *unused)
+{
+    latch_lease *own = unit_lease("r");
+
+    (void) unused;
+    for (char order; (order = unit_hear(self)) != 0;) {
+        if (order == 'u') {
+            UNIT_CHECK(unit_run(own, LATCH_RELEASE) == LATCH_DONE);
+            continue;
+        }
+        UNIT_CHECK(
+            unit_run_waiting(own, order == 'W' ? LATCH_ACQUIRE : LATCH_ACQUIRE_SHARED, LATCH_NEVER)
+            == LATCH_DONE);
+        unit_say(self, 'y');
+    }
+}
+
+/* The process waits; all of them are `sleepers` now. */
+static unit_process make_waiter(char order, size_t sleepers)
+{
+    unit_process waiter = unit_fork(obey, NULL);
+
+    unit_say(&waiter, order);
+    unit_await_sleepers(path(), sleepers);
+    return waiter;
+}
+
+static void stop(const unit_process *waiter)
+{
+    int status;
+
+    UNIT_CHECK(kill(waiter->pid, SIGSTOP) == 0);
+    UNIT_CHECK(waitpid(waiter->pid, &status, WUNTRACED) == waiter->pid && WIFSTOPPED(status));
+}
+
+/* This process waits, too, as the last of so many. */
+static void join_queue(latch_op_kind kind, size_t sleepers)
+{
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(kind, LATCH_NEVER)), LATCH_WANT_IO);
+    unit_await_sleepers(path(), sleepers);
+}
+
+/* Has the lock at last, and gives it back. */
+static void finish(unit_process *waiter)
+{
+    UNIT_CHECK(kill(waiter->pid, SIGCONT) == 0);
+    unit_expect(waiter, 'y');
+    unit_say(waiter, 'u');
+    unit_join(waiter);
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static struct {
+    _Atomic int served;
+    int order[WAITERS];
+} * common;
+
+static void wait_once(unit_process *self, void *number)
+{
+    latch_lease *own = unit_lease("r");
+
+    unit_hear(self);
+    UNIT_CHECK(unit_run_waiting(own, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
+    common->order[common->served++] = *(int *) number;
+    UNIT_CHECK(unit_run(own, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void who_comes_first_is_served_first(void **state)
+{
+    unit_process waiters[WAITERS];
+
+    (void) state;
+    common = mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(common != MAP_FAILED);
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    for (int at = 0; at < WAITERS; at++) {
+        waiters[at] = unit_fork(wait_once, &at);
+        unit_say(&waiters[at], 'g');
+        unit_await_sleepers(path(), (size_t) at + 1);
+    }
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    for (int at = 0; at < WAITERS; at++) {
+        unit_join(&waiters[at]);
+    }
+    for (int at = 0; at < WAITERS; at++) {
+        assert_int_equal(common->order[at], at);
+    }
+    assert_true(queue_is_empty());
+    munmap(common, sizeof(*common));
+}
+
+/* How often this process gets the lock, of MANY times, while a waiter that is stopped waits. */
+static int count_overtaking(bool wait)
+{
+    unit_process waiter;
+    int overtaken = 0;
+
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    waiter = make_waiter('W', 1);
+    stop(&waiter);
+    unit_release(lease);
+    for (int round = 0; round < MANY; round++) {
+        latch_status status = wait
+                                  ? unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER))
+                                  : unit_run(lease, LATCH_ACQUIRE);
+
+        if (status == LATCH_DONE) {
+            overtaken++;
+            unit_release(lease);
+        } else if (wait) {
+            assert_int_equal(status, LATCH_WANT_IO);
+            assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+        } else {
+            assert_int_equal(status, LATCH_CONFLICT);
+        }
+    }
+    finish(&waiter);
+    assert_true(queue_is_empty());
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+    return overtaken;
+}
+
+static void who_comes_back_at_once_gives_way_to_a_waiter(void **state)
+{
+    (void) state;
+    assert_true(count_overtaking(true) <= OVERTAKEN_MAX);
+}
+
+static void attempts_without_a_wait_do_not_starve_a_waiter(void **state)
+{
+    (void) state;
+    assert_true(count_overtaking(false) <= OVERTAKEN_MAX);
+}
+
+static void a_single_attempt_takes_a_lock_that_is_free(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    waiter = make_waiter('W', 1);
+    stop(&waiter);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT); /* not again so soon */
+    unit.ahead_ns += 2 * LATCH_NS_PER_S;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+    finish(&waiter);
+}
+
+static void who_has_waited_gives_way_when_it_comes_back(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    for (int round = 0; round < 20; round++) {
+        begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+        waiter = make_waiter('W', 2);
+        assert_true(unit_peer_try(&peer, LOCK_UN));
+        assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+        unit_release(lease);
+        assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                         LATCH_WANT_IO); /* at the first time */
+        finish(&waiter);
+        assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+        unit_release(lease);
+    }
+}
+
+/* ---- Readers --------------------------------------------------------------------------------- */
+
+static void a_reader_waits_behind_a_writer_that_waits(void **state)
+{
+    unit_process writer;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_SH));
+    writer = make_waiter('W', 1);
+    join_queue(LATCH_ACQUIRE_SHARED, 2);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    unit_expect(&writer, 'y');
+    assert_int_equal(latch_op_step(&op, unit_now_ns()), LATCH_WANT_IO);
+    unit_say(&writer, 'u');
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    unit_join(&writer);
+}
+
+static void readers_behind_a_writer_read_together(void **state)
+{
+    unit_process writer, reader;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    writer = make_waiter('W', 1);
+    reader = make_waiter('S', 2);
+    join_queue(LATCH_ACQUIRE_SHARED, 3);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    finish(&writer);
+    unit_expect(&reader, 'y');
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE); /* both have it */
+    unit_release(lease);
+    unit_say(&reader, 'u');
+    unit_join(&reader);
+}
+
+/* Through another store, too: the writer waits for what the thread has, and would not go on. */
+static void a_reader_in_a_thread_that_reads_waits_for_no_writer(void **state)
+{
+    latch_store *stores[2] = {unit.store, unit_open("flock")};
+    unit_process writer;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    writer = make_waiter('W', 1);
+    for (int at = 0; at < 2; at++) {
+        latch_lease more;
+
+        latch_lease_init(&more, stores[at], "r", 1);
+        assert_int_equal(unit_run_waiting(&more, LATCH_ACQUIRE_SHARED, LATCH_NEVER), LATCH_DONE);
+        unit_release(&more);
+        assert_int_equal(unit_run(&more, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+        unit_release(&more);
+        assert_int_equal(unit_run_waiting(&more, LATCH_ACQUIRE, LATCH_NEVER), LATCH_ERROR_DEADLOCK);
+        latch_lease_drop(&more);
+    }
+    latch_store_close(stores[1]);
+    unit_release(lease);
+    finish(&writer);
+}
+
+/* ---- Waiters that are no more, or cannot go on ----------------------------------------------- */
+
+static void waiters_that_are_killed_keep_nobody_waiting(void **state)
+{
+    unit_process waiters[3];
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    for (size_t at = 0; at < 3; at++) {
+        waiters[at] = make_waiter('W', at + 1);
+    }
+    join_queue(LATCH_ACQUIRE, 4);
+    unit_kill(&waiters[2]);
+    unit_kill(&waiters[0]);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    finish(&waiters[1]);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    assert_true(queue_is_empty());
+}
+
+/* The peer has the lock; two waiters that are stopped are first in the queue. */
+static void begin_wait_behind_stopped(unit_process waiters[2])
+{
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    for (size_t at = 0; at < 2; at++) {
+        waiters[at] = make_waiter('W', at + 1);
+    }
+    join_queue(LATCH_ACQUIRE, 3);
+    for (size_t at = 0; at < 2; at++) {
+        stop(&waiters[at]);
+    }
+}
+
+static void a_lock_that_stopped_waiters_leave_free_goes_to_the_next(void **state)
+{
+    unit_process waiters[2];
+    int64_t now_ns;
+
+    (void) state;
+    begin_wait_behind_stopped(waiters);
+    now_ns = op.wake_ns;
+    assert_int_equal(latch_op_step(&op, now_ns), LATCH_WANT_IO); /* it is held */
+    assert_int_equal(latch_op_step(&op, now_ns = op.wake_ns), LATCH_WANT_IO);
+    assert_int_equal(latch_op_step(&op, now_ns = op.wake_ns), LATCH_WANT_IO);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(latch_op_step(&op, now_ns), LATCH_WANT_IO); /* too soon */
+    assert_int_equal(latch_op_step(&op, now_ns = op.wake_ns),
+                     LATCH_WANT_IO); /* once is not enough */
+    assert_true(unit_is_free("r", LOCK_EX));
+    assert_int_equal(latch_op_step(&op, op.wake_ns), LATCH_DONE);
+    assert_true(unit_held(lease));
+    assert_false(unit_is_free("r", LOCK_SH));
+    unit_await_threads(0);
+    unit_release(lease);
+    finish(&waiters[0]);
+    finish(&waiters[1]);
+    assert_true(queue_is_empty());
+}
+
+/* As flock(2) itself: nobody knows who is stopped. */
+static void a_lock_is_not_taken_from_its_holder(void **state)
+{
+    unit_process waiters[2];
+
+    (void) state;
+    begin_wait_behind_stopped(waiters);
+    for (int look = 0; look < 10; look++) {
+        assert_int_equal(latch_op_step(&op, op.wake_ns), LATCH_WANT_IO);
+    }
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    finish(&waiters[0]);
+    finish(&waiters[1]);
+}
+
+static void a_wait_that_ends_in_vain_leaves_the_queue(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    waiter = make_waiter('W', 1);
+    join_queue(LATCH_ACQUIRE, 2);
+    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, 10), LATCH_CONFLICT);
+    unit_kill(&waiter);
+    assert_true(queue_is_empty());
+}
+
+/* A signal handler runs meanwhile, perhaps for long. */
+static void a_grant_leaves_the_queue_before_it_is_known(void **state)
+{
+    (void) state;
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    assert_false(queue_is_empty());
+    let_the_grant_come();
+    UNIT_AWAIT(queue_is_empty());
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
+/* ---- Files without a queue ------------------------------------------------------------------- */
+
+static int refuse_to_write(const char *file, int flags)
+{
+    (void) file;
+    if ((flags & O_ACCMODE) == O_RDWR) {
+        errno = EACCES;
+        return -1;
+    }
+    return UNIT_GO_ON;
+}
+
+static void who_may_only_read_the_file_waits_behind_the_queue(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    waiter = make_waiter('W', 1);
+    unit_calls.on_open = refuse_to_write;
+    join_queue(LATCH_ACQUIRE, 2);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    unit_expect(&waiter, 'y');
+    assert_int_equal(latch_op_step(&op, unit_now_ns()), LATCH_WANT_IO);
+    unit_say(&waiter, 'u');
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    unit_join(&waiter);
+}
+
+static void a_file_system_where_flock_may_lock_bytes_has_no_queue(void **state)
+{
+    latch_store *store;
+    latch_lease other;
+
+    (void) state;
+    unit_calls.file_system = 0x6969; /* NFS */
+    store = unit_open("flock");
+    latch_lease_init(&other, store, "r", 1);
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    assert_int_equal(unit_begin(&op, &other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    unit_await_sleepers(path(), 1);
+    assert_true(queue_is_empty());
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(&other);
+    latch_lease_drop(&other);
+    latch_store_close(store);
+}
+
+static void lock_all_bytes(unit_process *self, void *unused)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path(), O_RDWR | O_CLOEXEC);
+
+    (void) unused;
+    UNIT_CHECK(fcntl(fd, F_SETLK, &lock) == 0);
+    unit_say(self, 'y');
+    unit_hear(self);
+    close(fd);
+}
+
+static void what_other_programs_lock_is_no_queue(void **state)
+{
+    unit_process other;
+
+    (void) state;
+    other = unit_fork(lock_all_bytes, NULL);
+    unit_expect(&other, 'y');
+    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER), LATCH_DONE);
+    unit_release(lease);
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    unit_join(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WAIT_TEST(who_comes_first_is_served_first),
+        WAIT_TEST(who_comes_back_at_once_gives_way_to_a_waiter),
+        WAIT_TEST(attempts_without_a_wait_do_not_starve_a_waiter),
+        WAIT_TEST(a_single_attempt_takes_a_lock_that_is_free),
+        WAIT_TEST(who_has_waited_gives_way_when_it_comes_back),
+        WAIT_TEST(a_reader_waits_behind_a_writer_that_waits),
+        WAIT_TEST(readers_behind_a_writer_read_together),
+        WAIT_TEST(a_reader_in_a_thread_that_reads_waits_for_no_writer),
+        WAIT_TEST(waiters_that_are_killed_keep_nobody_waiting),
+        WAIT_TEST(a_lock_that_stopped_waiters_leave_free_goes_to_the_next),
+        WAIT_TEST(a_lock_is_not_taken_from_its_holder),
+        WAIT_TEST(a_wait_that_ends_in_vain_leaves_the_queue),
+        WAIT_TEST(a_grant_leaves_the_queue_before_it_is_known),
+        WAIT_TEST(who_may_only_read_the_file_waits_behind_the_queue),
+        WAIT_TEST(a_file_system_where_flock_may_lock_bytes_has_no_queue),
+        WAIT_TEST(what_other_programs_lock_is_no_queue),
+    };
+
+    return cmocka_run_group_tests_name("flock: the queue", tests, NULL, NULL);
+}
