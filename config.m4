@@ -181,6 +181,7 @@ if test "$PHP_LATCH" != no; then
       ext/combined_log.c
       ext/combined_members.c
       ext/combined_store.c
+      ext/deadlock.c
       ext/digest.c
       ext/drop_in.c
       ext/errors.c

@@ -122,9 +122,36 @@ static int64_t next_poll_ns(int64_t deadline_ns)
     return poll_ns < deadline_ns ? poll_ns : deadline_ns;
 }
 
-static php_latch_outcome poll_for(zend_object *store, zend_object *key, const char *save,
-                                  int64_t deadline_ns, bool inherit)
+/*
+ * Of a store of Latch's that PHP code has a part in (a combined store with members in PHP): does
+ * this very thread hold what it polls for? LATCH_DONE: go on.
+ */
+static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, latch_op_kind kind)
 {
+    const php_latch_store *ours = php_latch_store_of(store);
+    php_latch_lease *lease = ours != NULL && ours->backend != NULL
+                                 ? php_latch_lease_find(key, ours->backend, NULL)
+                                 : NULL;
+    latch_status status = LATCH_CONFLICT;
+    latch_error error;
+
+    if (lease != NULL && !lease->lease.busy) {
+        GC_ADDREF(&lease->std);
+        status = php_latch_find_own_deadlock(lease, kind, true);
+        OBJ_RELEASE(&lease->std);
+    }
+    if (status == LATCH_INTERRUPTED) {
+        return (php_latch_outcome){LATCH_INTERRUPTED, NULL};
+    }
+    return status == LATCH_DONE ? php_latch_outcome_of_status(php_latch_fail_deadlock(&error),
+                                                              &error, php_latch_key_name(key))
+                                : (php_latch_outcome){LATCH_DONE, NULL};
+}
+
+static php_latch_outcome poll_for(zend_object *store, zend_object *key, latch_op_kind kind,
+                                  const char *save, int64_t deadline_ns, bool inherit)
+{
+    uint64_t grants = 0;
     bool waits = false;
 
     while (true) {
@@ -135,6 +162,13 @@ static php_latch_outcome poll_for(zend_object *store, zend_object *key, const ch
             return outcome;
         }
         php_latch_forget_outcome(&outcome);
+        if (deadline_ns == LATCH_NEVER && (!waits || grants != LATCH_G(grants))) {
+            grants = LATCH_G(grants);
+            outcome = check_deadlock(store, key, kind);
+            if (outcome.status != LATCH_DONE) {
+                return outcome;
+            }
+        }
         if (!waits) {
             waits = true;
             LATCH_G(statistics).waits++;
@@ -161,7 +195,7 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
     if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
         return call_to_save(store, shared ? "waitandsaveread" : "waitandsave", key, inherit);
     }
-    return poll_for(store, key, save, deadline_ns, inherit);
+    return poll_for(store, key, kind, save, deadline_ns, inherit);
 }
 
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)

@@ -65,6 +65,8 @@ latch_strategy php_latch_combined_strategy(php_latch_combination *combination);
 
 /* ---- combined_leases.c */
 
+/* How many parts a lease in a combined store has. */
+size_t php_latch_lease_count(const php_latch_lease *lease);
 /* Makes the parts of a new lease; false after throwing. */
 bool php_latch_lease_join(php_latch_lease *lease, zend_object *key);
 /* Gives the parts back. */

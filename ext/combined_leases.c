@@ -6,7 +6,7 @@
 
 #include "zend_exceptions.h"
 
-static size_t count_of(const php_latch_lease *lease)
+size_t php_latch_lease_count(const php_latch_lease *lease)
 {
     return lease->backend->combination->count;
 }
@@ -32,11 +32,11 @@ static bool find_parts(php_latch_lease *lease, zend_object *key, latch_member *m
 
 bool php_latch_lease_join(php_latch_lease *lease, zend_object *key)
 {
-    latch_member *members = safe_emalloc(count_of(lease) + 1, sizeof(*members), 0);
+    latch_member *members = safe_emalloc(php_latch_lease_count(lease) + 1, sizeof(*members), 0);
     bool done = false;
     latch_error error;
 
-    lease->parts = ecalloc(count_of(lease) + 1, sizeof(*lease->parts));
+    lease->parts = ecalloc(php_latch_lease_count(lease) + 1, sizeof(*lease->parts));
     if (find_parts(lease, key, members)) {
         done = latch_lease_join(&lease->lease, members, &error) == LATCH_DONE;
         if (!done) {
@@ -57,7 +57,7 @@ void php_latch_lease_disjoin(php_latch_lease *lease)
     php_latch_lease_forget_failures(lease);
     parts = lease->parts;
     lease->parts = NULL;
-    for (size_t at = 0; at < count_of(lease); at++) {
+    for (size_t at = 0; at < php_latch_lease_count(lease); at++) {
         php_latch_lease *part = parts[at].lease;
 
         if (part != NULL && part->lease.state == &parts[at]) {
@@ -72,7 +72,8 @@ void php_latch_lease_disjoin(php_latch_lease *lease)
 
 bool php_latch_lease_has_part(const php_latch_lease *lease, const php_latch_lease *part)
 {
-    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < count_of(lease); at++) {
+    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
+         at++) {
         const php_latch_lease *own = lease->parts[at].lease;
 
         if (own == part || (own != NULL && php_latch_lease_has_part(own, part))) {
@@ -89,7 +90,8 @@ static bool is_called(const php_latch_lease *lease, size_t at)
 
 bool php_latch_lease_holds_in_part(const php_latch_lease *lease)
 {
-    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < count_of(lease); at++) {
+    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
+         at++) {
         const php_latch_lease *part = lease->parts[at].lease;
 
         if (php_latch_lease_holds_in_part(part)
@@ -106,7 +108,8 @@ void php_latch_lease_release_parts(php_latch_lease *lease, bool detach)
     const latch_request release = {.kind = LATCH_RELEASE, .detach = detach};
     latch_error error;
 
-    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < count_of(lease); at++) {
+    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
+         at++) {
         php_latch_lease *part = lease->parts[at].lease;
 
         php_latch_lease_release_parts(part, detach);
@@ -155,7 +158,7 @@ static void forget(zend_object **failure)
 
 void php_latch_lease_forget_failures(php_latch_lease *lease)
 {
-    for (size_t at = 0; lease->parts != NULL && at < count_of(lease); at++) {
+    for (size_t at = 0; lease->parts != NULL && at < php_latch_lease_count(lease); at++) {
         forget(&lease->parts[at].failure);
         forget(&lease->parts[at].release_failure);
     }

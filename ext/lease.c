@@ -120,6 +120,8 @@ static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, 
         lease->store = store;
     }
     lease->next = NULL;
+    lease->generation = lease->fork_count = 0;
+    lease->is_adopted = false;
     if (backend != NULL) {
         lease->parts = NULL;
     } else {
@@ -172,19 +174,50 @@ static void destroy(zend_object *object)
     zend_object_std_dtor(object);
 }
 
+void php_latch_lease_note_acquired(php_latch_lease *lease)
+{
+    LATCH_G(grants)++;
+    lease->generation = latch_engine_generation(php_latch_engine);
+    lease->fork_count = latch_engine_fork_count(php_latch_engine);
+    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
+         at++) {
+        php_latch_lease_note_acquired(lease->parts[at].lease);
+    }
+}
+
+bool php_latch_lease_is_ours_alone(const php_latch_lease *lease)
+{
+    return lease->generation == latch_engine_generation(php_latch_engine)
+           && (!lease->lease.inherit
+               || lease->fork_count == latch_engine_fork_count(php_latch_engine))
+           && !lease->lease.pass_on && !lease->lease.handed_over && !lease->is_adopted;
+}
+
 static bool is_in_connection(const php_latch_lease *lease)
 {
     return php_latch_lease_is_native(lease) && lease->backend->connection != NULL;
 }
 
+php_latch_lease *php_latch_leases_next(uint32_t *handle)
+{
+    while (++*handle < EG(objects_store).top) {
+        zend_object *object = EG(objects_store).object_buckets[*handle];
+
+        if (IS_OBJ_VALID(object) && object->handlers == &handlers) {
+            return php_latch_lease_from(object);
+        }
+    }
+    return NULL;
+}
+
 static void drop_all(bool (*is_to_go)(const php_latch_lease *lease))
 {
-    for (uint32_t handle = 1; handle < EG(objects_store).top; handle++) {
-        zend_object *object = EG(objects_store).object_buckets[handle];
+    php_latch_lease *lease;
+    uint32_t handle = 0;
 
-        if (IS_OBJ_VALID(object) && object->handlers == &handlers
-            && is_to_go(php_latch_lease_from(object))) {
-            latch_lease_drop(&php_latch_lease_from(object)->lease);
+    while ((lease = php_latch_leases_next(&handle)) != NULL) {
+        if (is_to_go(lease)) {
+            latch_lease_drop(&lease->lease);
             php_latch_end_calls(LATCH_DONE);
         }
     }
@@ -209,8 +242,11 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
     return NULL;
 }
 
-/* In stores of one kind a key has one token, as Symfony's: it is known by it wherever it goes. */
-static const char *token_elsewhere(zend_object *key, const char *name)
+/*
+ * In stores of one kind a key has one token, as Symfony's: it is known by it wherever it goes.
+ * *is_adopted: others may know it, too.
+ */
+static const char *token_elsewhere(zend_object *key, const char *name, bool *is_adopted)
 {
     const char *token = NULL;
 
@@ -219,6 +255,7 @@ static const char *token_elsewhere(zend_object *key, const char *name)
         if (php_latch_lease_is_native(other)
             && latch_store_describe(other->lease.store)->state_name == name) {
             token = latch_lease_shared_token(&other->lease);
+            *is_adopted = other->is_adopted || other->lease.handed_over;
         }
     }
     return token;
@@ -234,7 +271,7 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     latch_error error;
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
-        known = name != NULL ? token_elsewhere(key, name) : NULL;
+        known = name != NULL ? token_elsewhere(key, name, &lease->is_adopted) : NULL;
         if (known == NULL
             || latch_lease_adopt_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
             return true;
@@ -248,6 +285,7 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     }
     if (status == LATCH_DONE) {
         php_latch_key_forget_state(key, name); /* from now on the lease has it */
+        lease->is_adopted = true;
         return true;
     }
     if (status == LATCH_ERROR_MEMORY) {

@@ -48,8 +48,8 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 /*
- * Of a lock that was acquired and is found lost: do members of a combined store hold it still, which
- * are too few, for all that is known here? Not those that are written in PHP.
+ * Of a lock that was acquired and is found lost: do members of a combined store hold it still,
+ * which are too few, for all that is known here? Not those that are written in PHP.
  */
 bool php_latch_lock_has_remains(const php_latch_lock *lock);
 /* Gives these back, and logs nothing. */

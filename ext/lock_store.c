@@ -59,6 +59,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
         /* A child that finds its parent's lock gone has lost nothing. */
         php_latch_count_request(&lease->lease, request->kind, status, php_latch_lock_is_ours(lock));
     } else if (takes) {
+        php_latch_lease_note_acquired(lease);
         php_latch_lock_note_acquired(lock);
     }
     if (php_latch_store_tell(lock->store, lock->key, lease, request, status, was_free)) {

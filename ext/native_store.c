@@ -402,6 +402,9 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
     was_free = lease->lease.mode == LATCH_FREE;
     status = php_latch_run(&lease->lease, request, &error);
+    if (status == LATCH_DONE && takes) {
+        php_latch_lease_note_acquired(lease);
+    }
     /* What a PHP-written store does to get its lock, the Lock above counts as one. */
     if (!php_latch_in_store_call()) {
         php_latch_count_request(&lease->lease, request->kind, status, true);

@@ -61,6 +61,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     struct php_latch_lock *failed_lock; /* whose destructor has tried in vain to release it, */
     php_latch_outcome failed_release;   /* and why */
     latch_link store_calls; /* of methods of PHP-written stores, under way: callback_store.c */
+    uint64_t grants;        /* how many leases were acquired */
     char note[LATCH_NOTE_MAX + 1];   /* see holder_note.c; "": to be made */
     unsigned note_generation;        /* of the process that it tells of */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
@@ -265,12 +266,20 @@ struct php_latch_lease {
         struct php_latch_part *parts; /* in a CombinedStore, see combined.h; or NULL */
         size_t users;                 /* Locks that use it with `store` */
     };
+    unsigned generation, fork_count; /* of the process when it was acquired last */
+    bool is_adopted;                 /* its token came with the key: others know it */
     zend_object std;
 };
 
 php_latch_lease *php_latch_lease_from(zend_object *object);
 bool php_latch_lease_is_native(const php_latch_lease *lease);
 bool php_latch_lease_is_combined(const php_latch_lease *lease);
+/* The next lease of the thread; from *handle, 0 at first, which it moves on. NULL: no more. */
+php_latch_lease *php_latch_leases_next(uint32_t *handle);
+/* To be called when it was acquired. */
+void php_latch_lease_note_acquired(php_latch_lease *lease);
+/* Can nobody but this process, of which it is the thread's, end the hold before its TTL? */
+bool php_latch_lease_is_ours_alone(const php_latch_lease *lease);
 /* Drops the leases in sessions of PHP objects. */
 void php_latch_leases_leave_connections(void);
 /* Not a new reference. */
@@ -340,6 +349,18 @@ latch_status php_latch_run(latch_lease *lease, const latch_request *request, lat
 bool php_latch_sleep(int64_t wake_ns);
 
 int64_t php_latch_now_ns(void);
+
+/* ---- deadlock.c: waits for oneself -------------------------------------------------------- */
+
+/*
+ * Does this thread itself hold what a wait for the lease would be for? LATCH_DONE: it does;
+ * LATCH_CONFLICT: it does not. `verifies`: the stores are asked, which must not happen while a
+ * request on the lease is in flight; LATCH_INTERRUPTED is possible then. Else: may it?
+ */
+latch_status php_latch_find_own_deadlock(php_latch_lease *wanted, latch_op_kind kind,
+                                         bool verifies);
+/* LATCH_ERROR_DEADLOCK, which it describes. */
+latch_status php_latch_fail_deadlock(latch_error *error);
 
 /* ---- call.c: PHP code that the engine calls ----------------------------------------------- */
 

@@ -136,21 +136,61 @@ static latch_status give_up(latch_op *op)
     return status;
 }
 
-static latch_status wait_for(latch_op *op, latch_status status)
+/* What was found out about a request that has to wait; also over several attempts. */
+typedef struct wait_course {
+    bool waits;
+    int64_t begun_ns;
+    bool is_checked; /* it is no deadlock, when so many leases had been acquired: */
+    uint64_t grants;
+} wait_course;
+
+/* Only something that this thread has acquired since the last look can make it one. */
+static bool may_be_deadlock(wait_course *course, const latch_op *op)
 {
-    bool waits = false, first = true;
-    int64_t begun_ns = 0;
+    if (!op->waiting || !op->request.wait || op->request.deadline_ns != LATCH_NEVER
+        || (course->is_checked && course->grants == LATCH_G(grants))) {
+        return false;
+    }
+    course->is_checked = true;
+    course->grants = LATCH_G(grants);
+    return php_latch_find_own_deadlock(LATCH_CONTAINER(op->lease, php_latch_lease, lease),
+                                       op->request.kind, false)
+           == LATCH_DONE;
+}
+
+/* LATCH_ERROR_DEADLOCK: it is one. LATCH_WANT_TIMER: it is none, and is to be begun anew. */
+static latch_status clear_doubt(latch_op *op)
+{
+    php_latch_lease *lease = LATCH_CONTAINER(op->lease, php_latch_lease, lease);
+    latch_status status = give_up(op);
+
+    if (status != LATCH_CONFLICT) {
+        return status;
+    }
+    status = php_latch_find_own_deadlock(lease, op->request.kind, true);
+    return status == LATCH_DONE       ? php_latch_fail_deadlock(op->error)
+           : status == LATCH_CONFLICT ? LATCH_WANT_TIMER
+                                      : status;
+}
+
+/* LATCH_WANT_TIMER: the request is to be begun anew. */
+static latch_status wait_for(latch_op *op, latch_status status, wait_course *course)
+{
+    bool first = true;
     interrupt_outcome outcome = GO_ON;
     readiness ready;
 
     while (latch_wants(status)) {
-        if (!waits && op->waiting) {
-            waits = true;
-            begun_ns = php_latch_now_ns();
+        if (may_be_deadlock(course, op)) {
+            return clear_doubt(op);
+        }
+        if (!course->waits && op->waiting) {
+            course->waits = true;
+            course->begun_ns = php_latch_now_ns();
             LATCH_G(statistics).waits++;
         }
         find_readiness(&ready, op, status);
-        if (first && status == LATCH_WANT_IO && !waits) {
+        if (first && status == LATCH_WANT_IO && !course->waits) {
             glance(&ready, op->wake_ns);
         } else {
             sleep_slice(&ready, op->wake_ns, true);
@@ -163,9 +203,6 @@ static latch_status wait_for(latch_op *op, latch_status status)
         } else {
             status = latch_op_step(op, php_latch_now_ns());
         }
-    }
-    if (waits) {
-        count_wait_since(begun_ns);
     }
     LATCH_G(aside).bailed_out |= outcome == BAIL_OUT;
     return status;
@@ -185,13 +222,19 @@ static void take_back(latch_lease *lease)
 
 latch_status php_latch_run(latch_lease *lease, const latch_request *request, latch_error *error)
 {
+    wait_course course = {0};
     latch_op op;
     latch_status status;
 
     php_latch_forget_client_failure();
-    status = latch_op_begin(&op, lease, request, error);
-    if (latch_wants(status)) {
-        status = wait_for(&op, status);
+    do {
+        status = latch_op_begin(&op, lease, request, error);
+        if (latch_wants(status)) {
+            status = wait_for(&op, status, &course);
+        }
+    } while (latch_wants(status));
+    if (course.waits) {
+        count_wait_since(course.begun_ns);
     }
     if (status == LATCH_DONE && php_latch_is_put_aside() && op.mode_before == LATCH_FREE
         && (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED)) {

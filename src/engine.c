@@ -120,6 +120,11 @@ unsigned latch_engine_generation(const latch_engine *engine)
     return engine->generation;
 }
 
+unsigned latch_engine_fork_count(const latch_engine *engine)
+{
+    return engine->fork_count;
+}
+
 void latch_descriptor_register(latch_engine *engine, latch_descriptor *descriptor, int fd)
 {
     descriptor->fd = fd;

@@ -127,6 +127,8 @@ void latch_engine_after_fork_in_child(latch_engine *engine);
 
 /* Counts the forks that led to this process: what was stamped in another process differs. */
 unsigned latch_engine_generation(const latch_engine *engine);
+/* Counts all forks that it has seen, as the parent and as the child. */
+unsigned latch_engine_fork_count(const latch_engine *engine);
 
 /* ---- Stores ------------------------------------------------------------------------------ */
 
