@@ -198,12 +198,14 @@ if test "$PHP_LATCH" != no; then
       src/resolve.c
       src/store/advisory.c
       src/store/advisory_dialect.c
+      src/store/advisory_failure.c
       src/store/advisory_hold.c
       src/store/advisory_runner.c
       src/store/advisory_session.c
       src/store/advisory_watch.c
       src/store/callback.c
       src/store/combined.c
+      src/store/combined_doubt.c
       src/store/combined_lease.c
       src/store/combined_twin.c
       src/store/flock.c

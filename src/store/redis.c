@@ -258,6 +258,7 @@ const latch_store_class latch_redis_store = {
     .begin = redis_begin,
     .step = redis_step,
     .cancel = redis_cancel,
+    .outage = latch_redis_outage,
     .abandon = redis_abandon,
     .held = latch_redis_held,
     .shares_token = latch_redis_shares_token,

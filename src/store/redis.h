@@ -57,9 +57,9 @@ typedef struct redis_store {
     redis_subscription subscription;
     redis_sentinel sentinel; /* for both connections, if the DSN names Sentinels */
     bool is_gathering;
-    bool is_member;      /* of a combined store */
-    int64_t started_ns;  /* a server, at the latest; INT64_MIN: nobody knows */
-    latch_link debts;    /* unpaid: those that are on their way are their calls' */
+    bool is_member;          /* of a combined store */
+    int64_t started_ns;      /* a server, at the latest; INT64_MIN: nobody knows */
+    latch_link debts;        /* unpaid: those that are on their way are their calls' */
     unsigned generation; /* of the process whose debts they are */
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
 } redis_store;
@@ -149,6 +149,8 @@ bool latch_redis_count_loss(latch_op *op);
 /* The end of a request that was lost twice, or not answered in time, by that server. */
 latch_status latch_redis_fail_lost(latch_op *op, const redis_node *node);
 latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node);
+/* For the store's class. */
+void latch_redis_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- redis_undo.c */
 

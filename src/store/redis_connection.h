@@ -92,6 +92,10 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
  */
 latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns);
 
+/* Describes the attempt to connect, which has been under way for so long. */
+latch_status latch_redis_fail_unconnected(const redis_connection *connection, latch_op *op,
+                                          double seconds, int64_t now_ns);
+
 /*
  * To be called by a new request: forgets an attempt to connect that nobody drove to its end, and a
  * connection on which an answer is overdue that nobody awaited. True: the server was silent there.

@@ -178,6 +178,7 @@ static latch_status understand_refused(latch_op *op)
     latch_lease *lease = op->lease;
     const redis_hold *hold = lease->state;
 
+    op->contended = true;
     if ((op->attempts & REDIS_LOST_BEFORE) == 0) {
         lease->deadline_ns = hold->deadline_ns; /* else it may have been granted, and have ended */
     }

@@ -49,6 +49,14 @@ typedef struct latch_store_class {
      */
     latch_status (*cancel)(latch_op *op);
     /*
+     * The deadline of an acquire has come, and the store has not set op->contended: describes in
+     * op->error what the server has failed to do, before cancel() is called. A store with an outage
+     * sets op->contended whenever it learns that another holder has the lock; without that no
+     * conflict counts as one for an acquire that has a deadline. NULL: whoever waits in this store
+     * knows that the lock is held.
+     */
+    void (*outage)(const latch_op *op, int64_t now_ns);
+    /*
      * Forgets what is in flight, at once, whatever comes of it; what is held counts on. But a
      * release is the store's to bring about. NULL: that cannot be, and so nobody may go away before
      * the operation has ended.
