@@ -196,6 +196,7 @@ if test "$PHP_LATCH" != no; then
       src/renewal_turn.c
       src/renewal_twin.c
       src/resolve.c
+      src/settle.c
       src/store/advisory.c
       src/store/advisory_dialect.c
       src/store/advisory_failure.c

@@ -291,6 +291,12 @@ typedef struct latch_store_options {
 latch_store *latch_store_open(latch_engine *engine, const char *name,
                               const latch_store_options *options, latch_error *error);
 void latch_store_close(latch_store *store);
+/*
+ * To be called before several stores are closed: sends their servers what has to be sent, and
+ * awaits the answers, for a second at most in all. Else each store takes a second of its own to be
+ * closed when its server is silent.
+ */
+void latch_stores_settle(latch_store *const *stores, size_t count);
 const latch_store_info *latch_store_describe(const latch_store *store);
 /*
  * Stores of one name and one identity are one and the same, for all but their connections. NULL:

@@ -23,8 +23,6 @@ static void redis_close(latch_store *base)
 
     if (latch_redis_has_object(store)) {
         latch_redis_pay_at_last(store);
-    } else {
-        latch_redis_debts_settle(store);
     }
     latch_redis_close(&store->node.connection);
     latch_redis_cluster_close(store);
@@ -254,6 +252,7 @@ const latch_store_class latch_redis_store = {
     .size = sizeof(redis_store),
     .open = redis_open,
     .close = redis_close,
+    .settle = latch_redis_settle_debts,
     .identity = redis_identity,
     .begin = redis_begin,
     .step = redis_step,
