@@ -149,6 +149,13 @@ void latch_redis_call_leave(redis_call *call,
 /* Copies what a server says into a message: plain text, of what fits. */
 void latch_redis_quote(char *quoted, size_t size, const char *text, size_t length);
 
+/*
+ * The same of the error that a server answers: one line, without the full stop that ends it, and
+ * without the arguments that it may repeat ("unknown command 'AUTH', with args beginning with"). An
+ * answer that has `secret` in it (NULL: there is none) is told by its code alone.
+ */
+void latch_redis_quote_error(char *quoted, size_t size, const char *text, const char *secret);
+
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);
 
