@@ -227,8 +227,10 @@ if test "$PHP_LATCH" != no; then
       src/renewal_turn.c
       src/renewal_twin.c
       src/resolve.c
+      src/settle.c
       src/store/advisory.c
       src/store/advisory_dialect.c
+      src/store/advisory_failure.c
       src/store/advisory_hold.c
       src/store/advisory_runner.c
       src/store/advisory_session.c
@@ -236,6 +238,7 @@ if test "$PHP_LATCH" != no; then
       src/store/callback.c
       src/store/combined.c
       src/store/combined_age.c
+      src/store/combined_doubt.c
       src/store/combined_lease.c
       src/store/combined_twin.c
       src/store/flock.c

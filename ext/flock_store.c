@@ -32,6 +32,63 @@ static bool make_directory(const char *path)
     return is_directory(part);
 }
 
+/* Of DSNs of stores, by the scheme: what stands behind it may be a password. */
+static bool is_dsn(const char *path)
+{
+    static const char *const schemes[] = {
+        "flock:",
+        "flock+remove:",
+        "semaphore:",
+        "redis:",
+        "rediss:",
+        "valkey:",
+        "valkeys:",
+        "mysql+advisory:",
+        "pgsql+advisory:",
+        "postgres+advisory:",
+        "postgresql+advisory:",
+        "mysql:",
+        "pgsql:",
+        "postgres:",
+        "postgresql:",
+        "memcached:",
+        "mongodb:",
+        "mongodb+srv:",
+        "sqlite:",
+        "zookeeper:",
+        "dynamodb:",
+    };
+
+    for (size_t at = 0; at < sizeof(schemes) / sizeof(schemes[0]); at++) {
+        if (strncasecmp(path, schemes[at], strlen(schemes[at])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is given, and its absolute form, "" if it has none. False after throwing. */
+static bool check_is_path(const char *given, const char *absolute)
+{
+    int scheme = (int) strcspn(given, ":");
+
+    if (is_dsn(given) && !is_directory(absolute)) {
+        zend_throw_exception_ex(
+            php_latch_invalid_argument_ce, 0,
+            "The FlockStore directory is a DSN (\"%.*s:...\"); pass the path of "
+            "a directory, or the DSN to StoreFactory::createStore().",
+            scheme, given);
+        return false;
+    }
+    if (strstr(given, "://") != NULL) {
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "The FlockStore directory \"%.*s\" is not a local directory.",
+                                strchr(given, '@') == NULL ? (int) strlen(given) : scheme, given);
+        return false;
+    }
+    return true;
+}
+
 static zend_object *create(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
@@ -66,9 +123,10 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     if (strncasecmp(given, "file://", 7) == 0) {
         given += 7;
     }
-    if (strstr(given, "://") != NULL) {
-        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                                "The FlockStore directory \"%s\" is not a local directory.", given);
+    if (*given == '\0' || expand_filepath_with_mode(given, absolute, NULL, 0, CWD_EXPAND) == NULL) {
+        absolute[0] = '\0';
+    }
+    if (!check_is_path(given, absolute)) {
         RETURN_THROWS();
     }
     if (*given != '\0' && php_check_open_basedir_ex(given, 0) != 0) {
@@ -77,8 +135,13 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
                                 given);
         RETURN_THROWS();
     }
-    if (*given == '\0' || expand_filepath_with_mode(given, absolute, NULL, 0, CWD_EXPAND) == NULL
-        || (!is_directory(absolute) && !make_directory(absolute))) {
+    if (absolute[0] == '\0' || (!is_directory(absolute) && !make_directory(absolute))) {
+        if (access(absolute, F_OK) == 0) {
+            zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                    "The FlockStore directory \"%s\" is no directory, but a file.",
+                                    given);
+            RETURN_THROWS();
+        }
         zend_throw_exception_ex(
             php_latch_invalid_argument_ce, 0,
             "The FlockStore directory \"%s\" does not exists and cannot be created.", given);

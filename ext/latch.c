@@ -139,15 +139,12 @@ static void init_globals(void *memory)
 static void end_globals(void *memory)
 {
     zend_latch_globals *globals = memory;
-    latch_link *backends = &globals->shared_backends;
 
     zend_hash_destroy(&globals->kept);
     if (php_latch_engine != NULL) {
         php_latch_mailbox_end(&globals->mail);
     }
-    while (backends->next != backends) {
-        php_latch_backend_close(LATCH_CONTAINER(backends->next, php_latch_backend, link));
-    }
+    php_latch_backends_close(&globals->shared_backends);
     if (--thread_count == 0 && php_latch_engine != NULL) {
         latch_engine_destroy(php_latch_engine);
         php_latch_engine = NULL;
@@ -168,6 +165,7 @@ static PHP_RINIT_FUNCTION(latch)
     zend_hash_clean(&LATCH_G(kept)); /* should a request have ended in a crash */
     latch_link_init(&LATCH_G(notices));
     LATCH_G(mail).is_there = false;
+    php_latch_backends_close_surplus(); /* those of the last request */
     return SUCCESS;
 }
 

@@ -35,19 +35,22 @@ php_latch_backend *php_latch_backend_open(const char *name, const latch_store_op
     return make(store);
 }
 
-static void close_surplus_backends(void)
+void php_latch_backends_close_surplus(void)
 {
-    latch_link *shared = &LATCH_G(shared_backends);
+    latch_link *shared = &LATCH_G(shared_backends), surplus;
     size_t idle = 0;
 
+    latch_link_init(&surplus);
     for (latch_link *link = shared->previous, *before; link != shared; link = before) {
         php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
 
         before = link->previous;
         if (backend->references == 0 && backend->identity != NULL && ++idle > IDLE_BACKENDS_MAX) {
-            php_latch_backend_close(backend);
+            latch_link_remove(link);
+            latch_link_append(&surplus, link);
         }
     }
+    php_latch_backends_close(&surplus);
 }
 
 /* With a reference more; NULL when there is none. */
@@ -166,14 +169,40 @@ void php_latch_backend_close(php_latch_backend *backend)
     }
 }
 
+void php_latch_backends_close(latch_link *backends)
+{
+    latch_store **stores;
+    size_t count = 0;
+
+    if (backends->next == backends) {
+        return;
+    }
+    for (latch_link *link = backends->next; link != backends; link = link->next) {
+        count++;
+    }
+    stores = calloc(count + 1, sizeof(*stores));
+    count = 0;
+    for (latch_link *link = backends->next; stores != NULL && link != backends; link = link->next) {
+        stores[count++] = LATCH_CONTAINER(link, php_latch_backend, link)->store;
+    }
+    latch_stores_settle(stores, count);
+    free(stores);
+    while (backends->next != backends) {
+        php_latch_backend_close(LATCH_CONTAINER(backends->next, php_latch_backend, link));
+    }
+}
+
 void php_latch_backend_release(php_latch_backend *backend)
 {
     if (--backend->references > 0) {
         return;
     }
     if (backend->identity != NULL) {
-        /* With their idle files and connections, for the next object and request. */
-        close_surplus_backends();
+        /* With their idle files and connections, for the next object and request. At the end of a
+           request none is closed, as it may be that of the process, which closes all together. */
+        if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0) {
+            php_latch_backends_close_surplus();
+        }
     } else if (backend->connection == NULL || !php_latch_is_out_of_memory()) {
         php_latch_backend_close(backend);
         php_latch_end_calls(LATCH_DONE);

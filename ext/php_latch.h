@@ -217,6 +217,10 @@ php_latch_backend *php_latch_backend_share_on(latch_store *store, zend_object *c
 /* Gives back what is still held in sessions of PHP objects, as long as these can be used. */
 void php_latch_backends_leave_connections(void);
 void php_latch_backend_close(php_latch_backend *backend);
+/* Those that nothing uses and that are too many to be kept. */
+void php_latch_backends_close_surplus(void);
+/* All of a list: they take a second at most together when their servers are silent. */
+void php_latch_backends_close(latch_link *backends);
 void php_latch_backend_release(php_latch_backend *backend);
 
 /* create_object for store classes; the back end is still missing. */

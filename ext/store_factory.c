@@ -322,14 +322,157 @@ static void make_of_client(zval *client, zval *store)
     }
 }
 
+/* ---- What nobody serves --------------------------------------------------------------------- */
+
+/* A DSN's beginning: its scheme with ":" or "://", or all of it where there is no colon. */
+#define HEAD_MAX 31
+
+/* Forms of databases and servers that have others here; in front of what is but spelt alike. */
+static const struct {
+    const char *scheme, *ours;
+} namesakes[] = {
+    {"mysql", "mysql+advisory"},
+    {"mysql2", "mysql+advisory"},
+    {"pdo-mysql", "mysql+advisory"},
+    {"mariadb", "mysql+advisory"},
+    {"pgsql", "pgsql+advisory"},
+    {"postgres", "pgsql+advisory"},
+    {"postgresql", "pgsql+advisory"},
+    {"postgresql+advisory", "pgsql+advisory"},
+    {"pdo-pgsql", "pgsql+advisory"},
+    {"file", "flock"},
+    {"predis", "redis"},
+    {"phpredis", "redis"},
+    {"tcp", "redis"},
+    {"unix", "redis"},
+};
+
+/* How many characters have to be changed, added or left out to make the one of the other. */
+static size_t distance_of(const char *one, const char *other)
+{
+    size_t length = strlen(other), row[HEAD_MAX + 1];
+
+    for (size_t at = 0; at <= length; at++) {
+        row[at] = at;
+    }
+    for (size_t from = 0; one[from] != '\0'; from++) {
+        size_t before = row[0];
+
+        row[0] = from + 1;
+        for (size_t at = 0; at < length; at++) {
+            size_t changed = before + (one[from] != other[at]);
+
+            before = row[at + 1];
+            row[at + 1] = MIN(changed, MIN(row[at], before) + 1);
+        }
+    }
+    return row[length];
+}
+
+/* The head as it is written. False where it is no scheme: it may be a password, then. */
+static bool read_head(zend_string *dsn, char head[HEAD_MAX + 4], size_t *length)
+{
+    const char *text = ZSTR_VAL(dsn);
+    size_t end =
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._ ");
+
+    *length = end;
+    if (end == 0 || end > HEAD_MAX || (text[end] != ':' && end < ZSTR_LEN(dsn))) {
+        return false;
+    }
+    end += strncmp(text + end, "://", 3) == 0 ? 3 : text[end] == ':';
+    snprintf(head, HEAD_MAX + 4, "%.*s", (int) end, text);
+    return true;
+}
+
+/* The form of ours that is nearest to a scheme; NULL: none is near. */
+static const dsn_form *find_nearest(const char *scheme, bool has_colon)
+{
+    const dsn_form *nearest = NULL;
+    size_t least = 3;
+
+    for (size_t at = 0; at < COUNT(namesakes); at++) {
+        scheme = strcmp(namesakes[at].scheme, scheme) == 0 ? namesakes[at].ours : scheme;
+    }
+    for (size_t at = 0; at < COUNT(our_forms); at++) {
+        const dsn_form *form = &our_forms[at];
+        size_t length = strcspn(form->text, ":"), distance;
+        char known[HEAD_MAX + 1] = "";
+
+        memcpy(known, form->text, length);
+        distance = distance_of(scheme, known);
+        if (distance < least
+            || (distance == least && nearest != NULL && is_whole(nearest) == has_colon
+                && is_whole(form) != has_colon)) {
+            least = distance;
+            nearest = form;
+        }
+    }
+    return nearest;
+}
+
+static bool is_composers(zend_string *dsn)
+{
+    for (size_t at = 0; at < COUNT(composers_forms); at++) {
+        if (has_form(&composers_forms[at], dsn)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Says what is wrong with its scheme, and nothing else of it, as that may be a password. */
+static void throw_unknown_scheme(zend_string *dsn)
+{
+    static const char known[] = "known are flock, semaphore, in-memory, null, redis:, rediss:, "
+                                "valkey:, valkeys:, pgsql+advisory: and mysql+advisory:";
+    const char *hint = is_composers(dsn) ? " (with latch.symfony = 1 Symfony's store serves it)"
+                                         : "";
+    const dsn_form *nearest = NULL;
+    const char *end = "";
+    char head[HEAD_MAX + 4], scheme[HEAD_MAX + 1];
+    size_t length;
+    bool is_read = read_head(dsn, head, &length);
+
+    if (is_read) {
+        zend_str_tolower_copy(scheme, head, length);
+        nearest = find_nearest(scheme, head[length] == ':');
+    }
+    if (nearest != NULL) { /* databases have DSNs of two forms */
+        size_t form = strcspn(nearest->text, ":");
+
+        if (!is_whole(nearest)) {
+            bool is_either = strstr(nearest->text, "+advisory") != NULL && head[length] == ':';
+
+            end = is_either ? head + length : "://";
+        }
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "No lock store supports the given DSN: the scheme \"%s\" is "
+                                "unknown; did you mean \"%.*s%s\"?%s",
+                                head, (int) form, nearest->text, end, hint);
+    } else if (is_read && strchr(head, '/') != NULL) {
+        zend_throw_exception_ex(
+            php_latch_invalid_argument_ce, 0,
+            "No lock store supports the given DSN: the scheme \"%s\" is unknown; %s%s", head, known,
+            hint);
+    } else {
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "No lock store supports the given DSN: it begins with no scheme; "
+                                "%s%s",
+                                known, hint);
+    }
+}
+
 static void throw_unsupported(zval *connection)
 {
     if (Z_TYPE_P(connection) == IS_OBJECT) {
         zend_throw_exception_ex(php_latch_invalid_argument_ce, 0, "Unsupported Connection: \"%s\".",
                                 ZSTR_VAL(Z_OBJCE_P(connection)->name));
-    } else {
+    } else if (LATCH_G(symfony) || Z_TYPE_P(connection) != IS_STRING) {
         zend_throw_exception(php_latch_invalid_argument_ce, "No lock store supports the given DSN.",
                              0);
+    } else {
+        throw_unknown_scheme(Z_STR_P(connection));
     }
 }
 

@@ -293,6 +293,12 @@ typedef struct latch_store_options {
 latch_store *latch_store_open(latch_engine *engine, const char *name,
                               const latch_store_options *options, latch_error *error);
 void latch_store_close(latch_store *store);
+/*
+ * To be called before several stores are closed: sends their servers what has to be sent, and
+ * awaits the answers, for a second at most in all. Else each store takes a second of its own to be
+ * closed when its server is silent.
+ */
+void latch_stores_settle(latch_store *const *stores, size_t count);
 const latch_store_info *latch_store_describe(const latch_store *store);
 /*
  * Stores of one name and one identity are one and the same, for all but their connections. NULL:
@@ -512,13 +518,16 @@ typedef struct latch_op {
     latch_lease *lease;
     latch_request request;
     latch_error *error;
-    int fd;          /* LATCH_WANT_IO: the descriptor to poll; -1: latch_op_descriptors() */
-    short events;    /* LATCH_WANT_IO: POLLIN, POLLOUT */
-    int64_t wake_ns; /* LATCH_WANT_*: step at this time at the latest, or LATCH_NEVER */
-    int64_t sent_ns; /* when the last command was sent */
-    int64_t poll_ns; /* pause before the next poll, 0 before the first */
-    void *state;     /* the store's own, NULL when nothing is in flight in the store */
-    bool waiting;    /* it has come to wait for what somebody else holds */
+    int fd;                  /* LATCH_WANT_IO: the descriptor to poll; -1: latch_op_descriptors() */
+    short events;            /* LATCH_WANT_IO: POLLIN, POLLOUT */
+    int64_t wake_ns;         /* LATCH_WANT_*: step at this time at the latest, or LATCH_NEVER */
+    int64_t sent_ns;         /* when the last command was sent */
+    int64_t poll_ns;         /* pause before the next poll, 0 before the first */
+    int64_t patience_end_ns; /* of an acquire with a deadline: a first answer is awaited until then
+                                even if the deadline is earlier; 0: there is no deadline */
+    void *state;             /* the store's own, NULL when nothing is in flight in the store */
+    bool waiting;            /* it has come to wait for what somebody else holds */
+    bool contended; /* the store has learnt that another holder has the lock; see store.h, outage */
     uint8_t mode_before;
     uint8_t attempts; /* the store's own */
     bool cancelled;
@@ -543,7 +552,11 @@ size_t latch_op_descriptors(const latch_op *op, struct pollfd descriptors[LATCH_
 latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_request *request,
                             latch_error *error);
 
-/* Moves a waiting op on. A wait whose deadline has come ends in LATCH_CONFLICT. */
+/*
+ * Moves a waiting op on. A wait whose deadline has come ends in LATCH_CONFLICT if another holder is
+ * known to have the lock, else in LATCH_ERROR_STORE: its server has not answered. It has 100 ms for
+ * its first answer, also where the deadline is earlier.
+ */
 latch_status latch_op_step(latch_op *op, int64_t now_ns);
 
 /*

@@ -8,6 +8,9 @@
 /* Polls start quickly, for locks that are held briefly, and settle at Symfony's 100 ms. */
 #define FIRST_POLL_NS (5 * LATCH_NS_PER_MS)
 #define SLOWEST_POLL_NS (100 * LATCH_NS_PER_MS)
+/* A server has that long for its first answer, however short the time is that an acquire may wait:
+ * else a short time would be an outage wherever a connection has to be made first. */
+#define FIRST_ANSWER_NS (100 * LATCH_NS_PER_MS)
 /* So many releases at a time are left behind others unanswered. */
 #define UNHEARD_MAX 32
 
@@ -97,6 +100,27 @@ static latch_status want_poll(latch_op *op, int64_t now_ns)
     return LATCH_WANT_TIMER;
 }
 
+/*
+ * Does an acquire whose time is over know of no other holder? It had a deadline then, and it ends
+ * with the error that the store has described: "not free" is said of what is known only.
+ */
+static bool is_outage(const latch_op *op)
+{
+    return op->patience_end_ns != 0 && !op->contended && op->lease->store->class->outage != NULL;
+}
+
+/* The time of a wait is over: unless the first answer is still awaited, to one try. */
+static bool is_over(latch_op *op, int64_t now_ns)
+{
+    if (now_ns < op->request.deadline_ns) {
+        return false;
+    }
+    op->request.wait = false;
+    op->request.deadline_ns = is_outage(op) && now_ns < op->patience_end_ns ? op->patience_end_ns
+                                                                            : LATCH_NEVER;
+    return op->request.deadline_ns == LATCH_NEVER;
+}
+
 /* Turns what the store answered into what the driver is told. */
 static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
 {
@@ -106,7 +130,7 @@ static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
         status = want_poll(op, now_ns);
     }
     if (!latch_wants(status)) {
-        return end(op, status);
+        return end(op, status == LATCH_CONFLICT && is_outage(op) ? LATCH_ERROR_STORE : status);
     }
     if (op->wake_ns > op->request.deadline_ns) {
         op->wake_ns = op->request.deadline_ns;
@@ -209,6 +233,21 @@ static latch_status end_left(latch_op *op, int64_t now_ns)
     return LATCH_DONE;
 }
 
+bool latch_op_outage(latch_op *op, int64_t now_ns)
+{
+    const latch_store_class *class = op->lease->store->class;
+    const latch_left *left = op->lease->left;
+
+    if (class->outage == NULL || (op->state == NULL && !op->behind)) {
+        return false;
+    }
+    class->outage(op->behind ? &left->op : op, now_ns);
+    if (op->behind) {
+        *op->error = left->error;
+    }
+    return true;
+}
+
 /* ---- From begin to end ----------------------------------------------------------------------- */
 
 /* Can it be asked at all? */
@@ -297,6 +336,9 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
         .fd = -1,
         .wake_ns = LATCH_NEVER,
     };
+    if (request->wait && request->deadline_ns != LATCH_NEVER && acquires(op)) {
+        op->patience_end_ns = latch_add_ns(now_ns, FIRST_ANSWER_NS);
+    }
     if (!request->wait || now_ns >= request->deadline_ns) {
         op->request.wait = false;
         op->request.deadline_ns = LATCH_NEVER;
@@ -305,15 +347,20 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
     return status == LATCH_DONE ? start(op, now_ns) : status;
 }
 
-/* A step of one that waits for what was left on its lease. */
+/* A step of an operation that waits for what was left on its lease. At its deadline it never began,
+ * as the server has not answered what came before. */
 static latch_status queue_behind(latch_op *op, int64_t now_ns)
 {
     latch_status status = start(op, now_ns);
 
-    if (op->behind && now_ns >= op->request.deadline_ns) {
-        return LATCH_CONFLICT; /* and never began */
+    if (!op->behind || !is_over(op, now_ns)) {
+        return status;
     }
-    return status;
+    if (!is_outage(op)) {
+        return LATCH_CONFLICT;
+    }
+    latch_op_outage(op, now_ns);
+    return LATCH_ERROR_STORE;
 }
 
 /*
@@ -352,10 +399,11 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
     if (op->cancelled) {
         return undo(op, status, now_ns);
     }
-    if (latch_wants(status) && now_ns >= op->request.deadline_ns) {
-        /* The wait is over. A grant that came at the last moment counts: it is held. */
-        op->request.wait = false;
-        op->request.deadline_ns = LATCH_NEVER;
+    if (latch_wants(status) && is_over(op, now_ns)) {
+        /* A grant that came at the last moment counts: it is held. */
+        if (is_outage(op)) {
+            latch_op_outage(op, now_ns);
+        }
         status = op->state != NULL ? class->cancel(op) : LATCH_CONFLICT;
     }
     return settle(op, status, now_ns);

@@ -16,6 +16,8 @@
 
 /* By when the server must have ended a wait by itself that has lasted as long as it may. */
 #define GRACE_NS (250 * LATCH_NS_PER_MS)
+/* By when a wait is ended whose time is over, where no lock is lost with the session. */
+#define GIVE_UP_NS LATCH_NS_PER_S
 /* Between two attempts to come back to a server that was there. */
 #define PAUSE_NS (100 * LATCH_NS_PER_MS)
 /* By when a promotion is gone that did not wait. */
@@ -95,49 +97,19 @@ static const char *advisory_identity(const latch_store *base)
     return ((const advisory_store *) base)->identity;
 }
 
-/* ---- Failures ------------------------------------------------------------------------------- */
+/* ---- What a request asks for ---------------------------------------------------------------- */
 
 static advisory_session *session_of(const latch_op *op)
 {
     return latch_advisory_store_of(op->lease)->session;
 }
 
-static latch_status fail_at(latch_op *op, const char *what)
+/* The server has told that the lock is held. */
+static latch_status note_conflict(latch_op *op)
 {
-    const advisory_session *session = session_of(op);
-
-    return latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s %s at %s: %s", what,
-                      session->dialect->server, session->address, session->trouble);
+    op->contended = true;
+    return LATCH_CONFLICT;
 }
-
-static latch_status fail_held(latch_op *op)
-{
-    const advisory_session *session = session_of(op);
-
-    return latch_fail(op->error, LATCH_ERROR_LOST, 0,
-                      "the session with %s at %s that held it is over", session->dialect->server,
-                      session->address);
-}
-
-static latch_status fail_moved(latch_op *op)
-{
-    const advisory_session *session = session_of(op);
-
-    if (session->driver->twin == NULL) {
-        return latch_fail(op->error, LATCH_ERROR_STORE, 0,
-                          "%s is in another session with %s than before (%s): it was made anew, or "
-                          "goes through a pooler that changes sessions between statements, where "
-                          "locks of a session are not safe",
-                          session->address, session->dialect->server, session->trouble);
-    }
-    return latch_fail(op->error, LATCH_ERROR_STORE, 0,
-                      "%s at %s is reached through a pooler that changes sessions between "
-                      "statements (%s), so that locks of a session are not safe; connect directly, "
-                      "or let it pool by sessions",
-                      session->dialect->server, session->address, session->trouble);
-}
-
-/* ---- What a request asks for ---------------------------------------------------------------- */
 
 static bool acquires(const latch_op *op)
 {
@@ -193,13 +165,13 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
         latch_advisory_session_is_alive(hold->store->session);
     }
     if ((op->attempts & HELD_BEFORE) != 0 && !latch_advisory_hold_is_live(hold)) {
-        return fail_held(op);
+        return latch_advisory_fail_held(op);
     }
     if (latch_advisory_hold_conflicts(hold, mode)) {
         return op->request.wait && op->request.deadline_ns == LATCH_NEVER
                    ? latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                                 "the lock is held by this very thread, through another key")
-                   : LATCH_CONFLICT;
+                   : note_conflict(op);
     }
     hold->order.statement = to_acquire(op, hold);
     hold->order.timeout_ms = waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
@@ -262,6 +234,7 @@ static latch_status ask_again(latch_op *op, int64_t at_ns)
 static latch_status take_time_out(latch_op *op, int64_t now_ns)
 {
     op->waiting = op->waiting || (op->attempts & WAITED) != 0;
+    note_conflict(op);
     if (!op->request.wait || now_ns >= op->request.deadline_ns) {
         return LATCH_CONFLICT;
     }
@@ -284,16 +257,20 @@ static latch_status take_loss(latch_op *op, int64_t now_ns)
         return LATCH_CONFLICT;
     }
     if (acquires(op) && (op->attempts & HELD_BEFORE) != 0) {
-        return fail_held(op);
+        return latch_advisory_fail_held(op);
     }
-    if (op->cancelled || ((op->attempts & WAITED) != 0 && !op->request.wait)) {
+    if (op->cancelled) {
         return LATCH_CONFLICT;
+    }
+    if ((op->attempts & WAITED) != 0 && !op->request.wait) { /* nor is there time for another */
+        return op->contended ? LATCH_CONFLICT
+                             : latch_advisory_fail_at(op, "lost the connection to");
     }
     /* The session of a runner only its user can replace. */
     if (op->request.wait && (!again || session_of(op)->driver->twin != NULL)) {
         return ask_again(op, again ? now_ns + PAUSE_NS : now_ns);
     }
-    return again ? fail_at(op, "lost the connection to") : ask_again(op, now_ns);
+    return again ? latch_advisory_fail_at(op, "lost the connection to") : ask_again(op, now_ns);
 }
 
 static latch_status take_verdict(latch_op *op, int64_t now_ns)
@@ -309,9 +286,10 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
             }
             if (hold->order.statement == ADVISORY_PROBE) {
                 op->attempts = 0;
-                return op->mode_before != LATCH_FREE ? fail_held(op) : ask_again(op, now_ns);
+                return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
+                                                     : ask_again(op, now_ns);
             }
-            return waits(hold) ? take_time_out(op, now_ns) : LATCH_CONFLICT;
+            return waits(hold) ? take_time_out(op, now_ns) : note_conflict(op);
         case LATCH_REFRESH:
         case LATCH_PROBE:
             return yes && latch_advisory_hold_is_live(hold) ? LATCH_DONE : LATCH_CONFLICT;
@@ -332,7 +310,7 @@ static latch_status give_way(latch_op *op, int64_t now_ns)
         return ask_again(op, now_ns + RIVAL_NS);
     }
     op->request.wait = false;
-    return LATCH_CONFLICT;
+    return note_conflict(op);
 }
 
 static latch_status conclude(latch_op *op, int64_t now_ns)
@@ -346,7 +324,7 @@ static latch_status conclude(latch_op *op, int64_t now_ns)
         case ADVISORY_TIMED_OUT:
             return take_time_out(op, now_ns);
         case ADVISORY_CANCELLED:
-            return fail_at(op, "the statement was cancelled by");
+            return latch_advisory_fail_at(op, "the statement was cancelled by");
         case ADVISORY_DEADLOCKED:
             if (promotes) {
                 return give_way(op, now_ns);
@@ -356,16 +334,16 @@ static latch_status conclude(latch_op *op, int64_t now_ns)
         case ADVISORY_LOST:
             return take_loss(op, now_ns);
         case ADVISORY_MOVED:
-            return fail_moved(op);
+            return latch_advisory_fail_moved(op);
         case ADVISORY_NO_MEMORY:
             return latch_fail_memory(op->error);
         case ADVISORY_UNKNOWN:
-            return fail_at(op, "nothing is known of a statement that was run by");
+            return latch_advisory_fail_at(op, "nothing is known of a statement that was run by");
         case ADVISORY_UNANSWERED:
         case ADVISORY_REFUSED:
             break;
     }
-    return fail_at(op, "a statement was refused by");
+    return latch_advisory_fail_at(op, "a statement was refused by");
 }
 
 /* There is no session to be had. A wait that had one outlives that for a time. */
@@ -398,6 +376,9 @@ static latch_status await(latch_op *op, latch_status status)
     if (op->wake_ns > hold->cancel_ns) {
         op->wake_ns = hold->cancel_ns;
     }
+    if (op->wake_ns > hold->give_up_ns) {
+        op->wake_ns = hold->give_up_ns;
+    }
     if (hold->store->session->is_sent) {
         hold->trouble_ns = 0;
     }
@@ -422,7 +403,12 @@ static latch_status advance(latch_op *op, int64_t now_ns)
                 return status;
             }
         }
-        if (now_ns >= hold->cancel_ns && hold->is_queued && waits(hold)) {
+        if (now_ns >= hold->give_up_ns && hold->is_queued) {
+            hold->give_up_ns = LATCH_NEVER;
+            if (latch_advisory_hold_is_alone(hold)) {
+                latch_advisory_session_give_up(session);
+            }
+        } else if (now_ns >= hold->cancel_ns && hold->is_queued && waits(hold)) {
             hold->cancel_ns = LATCH_NEVER;
             latch_advisory_session_cancel(session, now_ns);
         }
@@ -472,7 +458,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            return is_lost ? fail_held(op) : ADVISORY_AGAIN;
+            return is_lost ? latch_advisory_fail_held(op) : ADVISORY_AGAIN;
         case LATCH_RELEASE:
             return LATCH_DONE;
         case LATCH_REFRESH:
@@ -527,7 +513,7 @@ static latch_status advisory_begin(latch_op *op)
     }
     hold->outcome = ADVISORY_UNANSWERED;
     hold->ask_ns = hold->trouble_ns = 0;
-    hold->cancel_ns = LATCH_NEVER;
+    hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
     op->state = hold;
     return advance(op, now_ns);
 }
@@ -552,6 +538,7 @@ static latch_status advisory_cancel_op(latch_op *op)
         bool ends_by_itself = !op->cancelled && session->exact_timeouts;
 
         hold->cancel_ns = ends_by_itself ? now_ns + GRACE_NS : now_ns;
+        hold->give_up_ns = op->cancelled ? LATCH_NEVER : now_ns + GIVE_UP_NS;
     }
     return advance(op, now_ns);
 }
@@ -585,8 +572,8 @@ static void advisory_drop(latch_lease *lease)
                  .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS | (more)},           \
         .size = sizeof(advisory_store), .open = store_open, .close = advisory_close,               \
         .identity = advisory_identity, .begin = advisory_begin, .step = advisory_step,             \
-        .cancel = advisory_cancel_op, .held = advisory_held, .drop = advisory_drop,                \
-        .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,                          \
+        .cancel = advisory_cancel_op, .outage = latch_advisory_outage, .held = advisory_held,      \
+        .drop = advisory_drop, .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,   \
     }
 
 const latch_store_class latch_postgresql_store =

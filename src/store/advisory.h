@@ -4,6 +4,7 @@
  * out; and it lets a session in twice, so that this process keeps a registry of its own.
  *
  *     advisory.c          the stores: what a request asks for, and what an answer means
+ *     advisory_failure.c  why a request has failed
  *     advisory_hold.c     the registry: what leases of this process hold in the store's session
  *     advisory_session.c  a session: one statement at a time, its loss, the cancel of a wait
  *     advisory_watch.c    how the end of a session is known to the renewal thread
@@ -176,6 +177,8 @@ void latch_advisory_session_ask(advisory_session *session, advisory_hold *hold, 
 bool latch_advisory_session_take_back(advisory_session *session, advisory_hold *hold);
 /* Has the server end the wait that it was asked for. */
 void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns);
+/* Ends the session, and the wait with it: the server frees what it may grant to it. */
+void latch_advisory_session_give_up(advisory_session *session);
 /*
  * Moves the session on until the hold's order is answered: LATCH_DONE. Else LATCH_WANT_*, or why
  * the session cannot be had, when the order is taken back.
@@ -214,6 +217,7 @@ struct advisory_hold {
     latch_finding **findings; /* for the answer to ADVISORY_HOLDERS */
     int64_t ask_ns;           /* a wait that has to be asked for again: not before this */
     int64_t cancel_ns;        /* when the server is asked to end the wait; LATCH_NEVER: it is not */
+    int64_t give_up_ns;       /* when a session that holds nothing is ended, with the wait */
     int64_t trouble_ns;       /* since when there has been no session to wait in; 0: there is one */
 };
 
@@ -235,8 +239,21 @@ void latch_advisory_hold_end_order(advisory_hold *hold, advisory_outcome outcome
 void latch_advisory_hold_free(advisory_hold *hold);
 /* Does it hold something, as far as is known here? */
 bool latch_advisory_hold_is_live(const advisory_hold *hold);
+/* Does the session hold nothing, and is it asked for nothing but by this hold? */
+bool latch_advisory_hold_is_alone(const advisory_hold *hold);
 /* Does another hold of this session stand against that mode? */
 bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode);
+
+/* ---- Failures (advisory_failure.c) ----------------------------------------------------------- */
+
+/* Says what, at which server, and the session's trouble. */
+latch_status latch_advisory_fail_at(latch_op *op, const char *what);
+/* The session is over that held the lock. */
+latch_status latch_advisory_fail_held(latch_op *op);
+/* Another session has answered. */
+latch_status latch_advisory_fail_moved(latch_op *op);
+/* For the store's class. An attempt to connect anew was described when it failed. */
+void latch_advisory_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- Drivers --------------------------------------------------------------------------------- */
 

@@ -61,7 +61,7 @@ advisory_hold *latch_advisory_hold_get(latch_lease *lease)
     memset(hold, 0, sizeof(*hold));
     hold->store = store;
     hold->lease = lease;
-    hold->cancel_ns = LATCH_NEVER;
+    hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
     write_key(lease, hold->order.key);
     hold->node.key = hold->order.key;
     hold->node.length = strlen(hold->order.key);
@@ -167,4 +167,20 @@ bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode)
         }
     }
     return false;
+}
+
+bool latch_advisory_hold_is_alone(const advisory_hold *hold)
+{
+    const latch_table *registry = &hold->store->registry;
+
+    for (size_t at = 0; at < registry->bucket_count; at++) {
+        for (const latch_node *node = registry->buckets[at]; node != NULL; node = node->next) {
+            const advisory_hold *other = LATCH_CONTAINER(node, const advisory_hold, node);
+
+            if (latch_advisory_hold_is_live(other) || (other != hold && other->is_queued)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }

@@ -248,6 +248,11 @@ void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns)
     }
 }
 
+void latch_advisory_session_give_up(advisory_session *session)
+{
+    lose(session, ADVISORY_LOST, "it does not answer, nor does it end a wait");
+}
+
 static latch_status send_cancel(advisory_session *session, int64_t now_ns)
 {
     advisory_order order = {.statement = ADVISORY_CANCEL};
@@ -305,7 +310,7 @@ static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_
     }
     op->error = error;
     if (latch_failed(status)) {
-        lose(session, ADVISORY_LOST, "its wait could not be cancelled");
+        lose(session, ADVISORY_LOST, "it does not answer, and a wait could not be cancelled");
         return LATCH_DONE;
     }
     if (op->wake_ns > session->cancel_ns) {

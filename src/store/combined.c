@@ -20,12 +20,6 @@
  * its TTL. */
 #define ALL_NS (100 * LATCH_NS_PER_MS)
 #define ALL_PARTS 10
-/* op->attempts */
-enum {
-    IS_LOST = 1, /* a promotion has failed, and so has the way back: nothing is held any more */
-    HURRIES = 2, /* its time is over */
-};
-
 static bool acquires(const latch_op *op)
 {
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
@@ -233,7 +227,7 @@ static void ask(latch_op *op, int64_t now_ns)
     for (int later = 1; later >= 0; later--) {
         EACH_MEMBER(store, hold, member)
         {
-            bool is_vain = hold->verdict == HOPELESS
+            bool is_vain = (hold->verdict == HOPELESS && !latch_combined_is_in_doubt(op, now_ns))
                            || (hold->verdict == MET && op->request.kind == LATCH_PROBE);
 
             if ((member->lease->store->class->step != NULL) == later && !is_vain) {
@@ -309,7 +303,8 @@ static void let_go(latch_op *op, int64_t now_ns)
     EACH_MEMBER(store, hold, member)
     {
         if (hold->verdict == HOPELESS && acquires(op)) {
-            if (member->in_flight && !member->op.cancelled) {
+            if (member->in_flight && !member->op.cancelled
+                && !latch_combined_is_in_doubt(op, now_ns)) {
                 call_off(member, now_ns);
             }
         } else if (member->in_flight) {
@@ -394,27 +389,6 @@ static latch_status fail(latch_op *op, int64_t now_ns)
     return LATCH_CONFLICT;
 }
 
-/* A renewal in the background that failed may be tried again, unless too many say that it is gone.
- */
-static latch_status explain(const latch_op *op)
-{
-    const combined_store *store = combined_store_of(op->lease);
-    const combined_member *silent = NULL;
-    size_t refusals = 0;
-
-    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
-    {
-        if (member->status == LATCH_CONFLICT || member->status == LATCH_ERROR_LOST) {
-            refusals += member->weight;
-        } else if (latch_failed(member->status)) {
-            silent = member;
-        }
-    }
-    return silent == NULL || !combined_can_be_met(store, refusals)
-               ? LATCH_CONFLICT
-               : latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s", silent->error.message);
-}
-
 /* What the answers come to, so far. */
 static latch_status judge(latch_op *op, int64_t now_ns)
 {
@@ -423,12 +397,19 @@ static latch_status judge(latch_op *op, int64_t now_ns)
     latch_status status;
 
     if (!hold->gives_back) {
+        if (hold->verdict == MET) {
+            op->patience_end_ns = 0; /* answers have come: nothing goes beyond the deadline */
+        }
         if (hold->verdict != UNDECIDED) {
             let_go(op, now_ns);
         }
         if (want(op, &status)) {
             if (waits_for_all(op, now_ns) && op->wake_ns > end_of_all(op)) {
                 op->wake_ns = end_of_all(op);
+            }
+            if (hold->verdict == HOPELESS && op->wake_ns > op->sent_ns + LATCH_SILENCE_NS
+                && latch_combined_is_in_doubt(op, now_ns)) {
+                op->wake_ns = op->sent_ns + LATCH_SILENCE_NS;
             }
             return status;
         }
@@ -454,8 +435,9 @@ static latch_status judge(latch_op *op, int64_t now_ns)
             return LATCH_CONFLICT;
         }
         if (op->request.extend) {
-            return explain(op);
+            return latch_combined_explain(op);
         }
+        latch_combined_note_contention(op);
         give_back(op, keeps(op), now_ns);
     }
     return want(op, &status) ? status : fail(op, now_ns);
@@ -509,7 +491,8 @@ static latch_status combined_step(latch_op *op, int64_t now_ns)
         if (!member->in_flight) {
             continue;
         }
-        if (hold->verdict == HOPELESS && acquires(op) && !hold->gives_back) {
+        if (hold->verdict == HOPELESS && acquires(op) && !hold->gives_back
+            && !latch_combined_is_in_doubt(op, now_ns)) {
             call_off(member, now_ns);
             continue;
         }
@@ -555,6 +538,7 @@ const latch_store_class latch_combined_store = {
     .begin = combined_begin,
     .step = combined_step,
     .cancel = combined_cancel,
+    .outage = latch_combined_outage,
     .descriptors = combined_descriptors,
     .deadline = latch_combined_deadline,
     .held = latch_combined_held,

@@ -1,7 +1,7 @@
 /*
- * Inside the combined store: combined.c (requests), combined_lease.c (what a lease in it is made
- * of, and the strategies), combined_age.c (servers that may have forgotten locks), combined_twin.c
- * (for the renewal thread).
+ * Inside the combined store: combined.c (requests), combined_age.c (servers that may have forgotten
+ * locks), combined_doubt.c (who holds what could not be had), combined_lease.c (what a lease in it
+ * is made of, and the strategies), combined_twin.c (for the renewal thread).
  */
 #ifndef LATCH_COMBINED_H
 #define LATCH_COMBINED_H
@@ -70,6 +70,32 @@ static inline bool combined_can_be_met(const combined_store *store, size_t failu
 bool latch_combined_is_young(const latch_op *op, const combined_member *member, int64_t now_ns);
 /* Do the grants of young servers count? */
 bool latch_combined_counts_young(const latch_op *op, int64_t now_ns);
+
+/* op->attempts */
+enum {
+    IS_LOST = 1, /* a promotion has failed, and so has the way back: nothing is held any more */
+    HURRIES = 2, /* its time is over */
+};
+
+/* ---- combined_doubt.c */
+
+/*
+ * An acquire with a deadline has failed, but not for certain because others hold the lock: those
+ * that have not answered yet may say so. As members that answer at all do at once, they have a
+ * moment for that.
+ */
+bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns);
+/* A renewal in the background that failed may be tried again, unless too many say that it is gone.
+ */
+latch_status latch_combined_explain(const latch_op *op);
+/*
+ * Has an acquire failed because others hold the lock, as enough members say? If not, op->error
+ * tells why, should its time be over; of members that have not answered latch_combined_outage()
+ * does.
+ */
+void latch_combined_note_contention(latch_op *op);
+/* For the store's class. */
+void latch_combined_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- combined_twin.c */
 

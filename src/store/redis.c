@@ -23,8 +23,6 @@ static void redis_close(latch_store *base)
 
     if (latch_redis_has_object(store)) {
         latch_redis_pay_at_last(store);
-    } else {
-        latch_redis_debts_settle(store);
     }
     latch_redis_close(&store->node.connection);
     latch_redis_cluster_close(store);
@@ -272,10 +270,12 @@ const latch_store_class latch_redis_store = {
     .size = sizeof(redis_store),
     .open = redis_open,
     .close = redis_close,
+    .settle = latch_redis_settle_debts,
     .identity = redis_identity,
     .begin = redis_begin,
     .step = redis_step,
     .cancel = redis_cancel,
+    .outage = latch_redis_outage,
     .abandon = redis_abandon,
     .held = latch_redis_held,
     .shares_token = latch_redis_shares_token,

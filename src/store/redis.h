@@ -57,10 +57,12 @@ typedef struct redis_store {
     redis_subscription subscription;
     redis_sentinel sentinel; /* for both connections, if the DSN names Sentinels */
     bool is_gathering;
-    bool is_member;      /* of a combined store */
-    int64_t started_ns;  /* a server, at the latest; INT64_MIN: nobody knows */
-    latch_link debts;    /* unpaid: those that are on their way are their calls' */
-    unsigned generation; /* of the process whose debts they are */
+    bool is_member;          /* of a combined store */
+    int64_t started_ns;      /* a server, at the latest; INT64_MIN: nobody knows */
+    latch_link debts;        /* unpaid: those that are on their way are their calls' */
+    unsigned generation;     /* of the process whose debts they are */
+    int64_t last_payment_ns; /* before the store is closed; */
+    size_t vain_payments;    /* and how often there was no server for it, in a cluster */
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
 } redis_store;
 
@@ -149,6 +151,8 @@ bool latch_redis_count_loss(latch_op *op);
 /* The end of a request that was lost twice, or not answered in time, by that server. */
 latch_status latch_redis_fail_lost(latch_op *op, const redis_node *node);
 latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node);
+/* For the store's class. */
+void latch_redis_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- redis_undo.c */
 
@@ -314,11 +318,10 @@ bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding,
 
 void latch_redis_debts_init(redis_store *store);
 /*
- * To be called before the store is closed: pays what is owed and awaits the answers, for a second
- * at most. A server that cannot write its answers gives a client up, with all that it has not read
- * yet.
+ * For the store's class: pays what is owed and awaits the answers. A server that cannot write its
+ * answers gives a client up, with all that it has not read yet.
  */
-void latch_redis_debts_settle(redis_store *store);
+latch_status latch_redis_settle_debts(latch_store *base, latch_op *op, int64_t now_ns);
 /* To be called when the connection has ended. */
 void latch_redis_debts_end(redis_store *store);
 /*

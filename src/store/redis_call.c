@@ -295,6 +295,20 @@ void latch_redis_quote(char *quoted, size_t size, const char *text, size_t lengt
     quoted[count] = '\0';
 }
 
+void latch_redis_quote_error(char *quoted, size_t size, const char *text, const char *secret)
+{
+    const char *arguments = strstr(text, ", with args");
+    size_t length = arguments != NULL ? (size_t) (arguments - text) : strcspn(text, "\r\n");
+
+    while (length > 0 && text[length - 1] == '.') {
+        length--;
+    }
+    if (secret != NULL && *secret != '\0' && memmem(text, length, secret, strlen(secret)) != NULL) {
+        length = strcspn(text, " ");
+    }
+    latch_redis_quote(quoted, size, text, length);
+}
+
 /* Why the connection cannot be used any more, for an error message. */
 static bool give_up(redis_connection *connection, const char *trouble)
 {

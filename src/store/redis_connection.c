@@ -155,11 +155,11 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
                : timeout_ns;
 }
 
-static latch_status time_out(redis_connection *connection, latch_op *op, int64_t now_ns)
+latch_status latch_redis_fail_unconnected(const redis_connection *connection, latch_op *op,
+                                          double seconds, int64_t now_ns)
 {
     bool is_silent = connection->stage >= REDIS_CONNECTING
                      && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
-    double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
     bool is_encrypting = connection->stage == REDIS_ENCRYPTING;
 
     if (connection->sentinel != NULL) {
@@ -169,14 +169,21 @@ static latch_status time_out(redis_connection *connection, latch_op *op, int64_t
             latch_redis_sentinel_note_trouble(connection->sentinel,
                                               is_encrypting ? NO_HANDSHAKE : "it does not answer");
         }
-        latch_redis_close(connection);
         return latch_redis_sentinel_fail(connection->sentinel, op, seconds);
     }
-    latch_redis_close(connection);
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                       "cannot connect to Redis at %s within %g s%s",
                       latch_redis_address(connection), seconds,
                       is_encrypting ? ": " NO_HANDSHAKE : "");
+}
+
+static latch_status time_out(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
+    latch_status status = latch_redis_fail_unconnected(connection, op, seconds, now_ns);
+
+    latch_redis_close(connection);
+    return status;
 }
 
 static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)

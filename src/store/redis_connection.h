@@ -92,6 +92,10 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
  */
 latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns);
 
+/* Describes the attempt to connect, which has been under way for so long. */
+latch_status latch_redis_fail_unconnected(const redis_connection *connection, latch_op *op,
+                                          double seconds, int64_t now_ns);
+
 /*
  * To be called by a new request: forgets an attempt to connect that nobody drove to its end, and a
  * connection on which an answer is overdue that nobody awaited. True: the server was silent there.
@@ -144,6 +148,13 @@ void latch_redis_call_leave(redis_call *call,
 
 /* Copies what a server says into a message: plain text, of what fits. */
 void latch_redis_quote(char *quoted, size_t size, const char *text, size_t length);
+
+/*
+ * The same of the error that a server answers: one line, without the full stop that ends it, and
+ * without the arguments that it may repeat ("unknown command 'AUTH', with args beginning with"). An
+ * answer that has `secret` in it (NULL: there is none) is told by its code alone.
+ */
+void latch_redis_quote_error(char *quoted, size_t size, const char *text, const char *secret);
 
 /* Closes the socket; unanswered calls are lost. */
 void latch_redis_close(redis_connection *connection);

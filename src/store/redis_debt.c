@@ -15,9 +15,7 @@
 /* Payments on their way at a time, of 5 kB each, when the server has not answered for so long. */
 #define PAYMENTS_MAX 64
 #define SILENCE_NS (100 * LATCH_NS_PER_MS)
-/* How long the end of a program waits for the answers to releases that nobody has awaited; and how
-   often those are sent that the server could not carry out. */
-#define LAST_ANSWERS_NS LATCH_NS_PER_S
+/* How often, at the end of a program, those are sent that the server could not carry out. */
 #define LAST_PAUSE_NS (5 * LATCH_NS_PER_MS)
 
 typedef struct redis_debt {
@@ -190,54 +188,27 @@ void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_n
     }
 }
 
-static void sleep_until(const latch_engine *engine, const latch_op *op, latch_status status)
-{
-    int64_t left_ns = op->wake_ns - latch_engine_now_ns(engine);
-    struct pollfd polled = {.fd = status == LATCH_WANT_IO ? op->fd : -1, .events = op->events};
-    struct timespec left;
-
-    left_ns = left_ns > 0 ? left_ns : 0;
-    left.tv_sec = (time_t) (left_ns / LATCH_NS_PER_S);
-    left.tv_nsec = (long) (left_ns % LATCH_NS_PER_S);
-    ppoll(&polled, 1, &left, NULL);
-}
-
 static bool has_debts(const redis_store *store)
 {
     return store->store.unheard > 0 || !latch_redis_is_debtless(store);
 }
 
 /* By the only server's connection. */
-static void settle_with_server(redis_store *store, int64_t now_ns, int64_t end_ns)
+static latch_status settle_with_server(redis_store *store, latch_op *op, int64_t now_ns)
 {
-    const latch_engine *engine = store->store.engine;
     redis_connection *connection = &store->node.connection;
-    int64_t next_ns = now_ns;
-    latch_error error;
-    latch_op op = {.error = &error, .sent_ns = now_ns};
+    latch_status status = latch_redis_connect(connection, op, now_ns);
 
-    while (has_debts(store) && now_ns < end_ns) {
-        latch_status status;
-
-        op.wake_ns = LATCH_NEVER;
-        status = latch_redis_connect(connection, &op, now_ns);
-        if (latch_failed(status)) {
-            return;
-        }
-        if (status == LATCH_DONE && now_ns >= next_ns) {
-            latch_redis_pay(store, NULL, now_ns);
-            next_ns = now_ns + LAST_PAUSE_NS;
-        }
-        if (status == LATCH_DONE) {
-            status = latch_redis_want(connection, latch_redis_is_debtless(store) ? end_ns : next_ns,
-                                      &op);
-        }
-        op.wake_ns = op.wake_ns < end_ns ? op.wake_ns : end_ns;
-        if (has_debts(store)) {
-            sleep_until(engine, &op, status);
-        }
-        now_ns = latch_engine_now_ns(engine);
+    if (status != LATCH_DONE || !has_debts(store)) {
+        return status;
     }
+    if (now_ns >= store->last_payment_ns + LAST_PAUSE_NS) {
+        latch_redis_pay(store, NULL, now_ns);
+        store->last_payment_ns = now_ns;
+    }
+    return latch_redis_want(connection,
+                            latch_redis_is_debtless(store) ? LATCH_NEVER : now_ns + LAST_PAUSE_NS,
+                            op);
 }
 
 /* Reads what has come from all servers; false when none of them is connected, nor will be. */
@@ -257,33 +228,26 @@ static bool hear_all(redis_store *store)
 
 /* With as many as have to be told, looking again and again what they say. When all that was tried
  * has failed, so often as there are servers, it is over. */
-static void settle_with_cluster(redis_store *store, int64_t now_ns, int64_t end_ns)
+static latch_status settle_with_cluster(redis_store *store, latch_op *op, int64_t now_ns)
 {
-    latch_op op = {.fd = -1};
-    size_t failures = 0;
-
-    while (has_debts(store) && now_ns < end_ns && failures <= store->cluster->count) {
-        latch_redis_pay(store, NULL, now_ns);
-        failures = hear_all(store) ? 0 : failures + 1;
-        if (has_debts(store)) {
-            op.wake_ns = now_ns + LAST_PAUSE_NS;
-            sleep_until(store->store.engine, &op, LATCH_WANT_TIMER);
-        }
-        now_ns = latch_engine_now_ns(store->store.engine);
-    }
+    latch_redis_pay(store, NULL, now_ns);
+    store->vain_payments = hear_all(store) ? 0 : store->vain_payments + 1;
+    op->wake_ns = now_ns + LAST_PAUSE_NS;
+    return has_debts(store) && store->vain_payments <= store->cluster->count ? LATCH_WANT_TIMER
+                                                                             : LATCH_DONE;
 }
 
-void latch_redis_debts_settle(redis_store *store)
+latch_status latch_redis_settle_debts(latch_store *base, latch_op *op, int64_t now_ns)
 {
-    const latch_engine *engine = store->store.engine;
-    int64_t now_ns = latch_engine_now_ns(engine), end_ns = now_ns + LAST_ANSWERS_NS;
+    redis_store *store = (redis_store *) base;
 
-    if (store->generation != engine->generation) {
-        return;
+    if (!has_debts(store) || latch_redis_has_object(store)
+        || store->generation != base->engine->generation) {
+        return LATCH_DONE;
     }
     if (store->cluster != NULL) {
-        settle_with_cluster(store, now_ns, end_ns);
-    } else if (now_ns >= store->store.silence.avoided_until_ns) {
-        settle_with_server(store, now_ns, end_ns);
+        return settle_with_cluster(store, op, now_ns);
     }
+    return now_ns < base->silence.avoided_until_ns ? LATCH_DONE
+                                                   : settle_with_server(store, op, now_ns);
 }

@@ -64,17 +64,13 @@ latch_status latch_redis_greet(redis_connection *connection, latch_op *op, int64
     return LATCH_DONE;
 }
 
-/*
- * A refused login is told in our own words. What the server says may have the arguments in it, as
- * "unknown command 'AUTH', with args beginning with" has.
- */
 static latch_status refuse(redis_connection *connection, latch_op *op, const char *what,
                            const char *answer)
 {
-    char word[24], why[96];
+    char quoted[192], why[256];
 
-    latch_redis_quote(word, sizeof(word), answer, strcspn(answer, " "));
-    snprintf(why, sizeof(why), "the server refused %s (%s)", what, word);
+    latch_redis_quote_error(quoted, sizeof(quoted), answer, connection->options->password);
+    snprintf(why, sizeof(why), "the server refused %s (%s)", what, quoted);
     return latch_redis_fail_to_connect(connection, op, 0, why);
 }
 

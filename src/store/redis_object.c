@@ -142,9 +142,9 @@ static redisReply *run(redis_connection *connection, const latch_redis_script *s
     latch_status status = object->runner.run(object->runner.context, script, &made->answer, &error);
 
     if (status == LATCH_DONE) {
-        if (made->answer.kind == LATCH_REDIS_ERROR) { /* its code: the rest may repeat the token */
-            snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
-                     (int) strcspn(made->answer.text, " "), made->answer.text);
+        if (made->answer.kind == LATCH_REDIS_ERROR) {
+            latch_redis_quote_error(connection->trouble, sizeof(connection->trouble),
+                                    made->answer.text, script->arguments[script->key_count]);
         }
         return make_reply(made);
     }

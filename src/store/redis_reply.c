@@ -59,23 +59,12 @@ static const char *skip_place(const char *text)
     return text;
 }
 
-/*
- * Tells what the server says, but not the arguments that it may repeat ("unknown command 'EVALSHA',
- * with args beginning with"): the token is among them.
- */
 latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const char *answer)
 {
-    const char *text = skip_place(answer), *arguments = strstr(text, ", with args");
-    size_t length = arguments != NULL ? (size_t) (arguments - text) : strcspn(text, "\r\n");
+    const char *text = skip_place(answer);
     char quoted[256];
 
-    while (length > 0 && text[length - 1] == '.') {
-        length--; /* a sentence that goes into one */
-    }
-    if (op->lease->token != NULL && strstr(text, op->lease->token) != NULL && arguments == NULL) {
-        length = strcspn(text, " "); /* its code alone */
-    }
-    latch_redis_quote(quoted, sizeof(quoted), text, length);
+    latch_redis_quote_error(quoted, sizeof(quoted), text, op->lease->token);
     latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s",
                latch_redis_address(&node->connection), quoted);
     /* The key is no lock: nothing was done, or is to be made good. */
@@ -178,6 +167,7 @@ static latch_status understand_refused(latch_op *op)
     latch_lease *lease = op->lease;
     const redis_hold *hold = lease->state;
 
+    op->contended = true;
     if ((op->attempts & REDIS_LOST_BEFORE) == 0) {
         lease->deadline_ns = hold->deadline_ns; /* else it may have been granted, and have ended */
     }

@@ -151,6 +151,26 @@ latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node)
                                 / (double) LATCH_NS_PER_S);
 }
 
+void latch_redis_outage(const latch_op *op, int64_t now_ns)
+{
+    const redis_store *store = latch_redis_store_of(op);
+    const redis_node *node = latch_redis_is_inquiry(op) ? &store->node : latch_redis_node_of(op);
+    double seconds = (double) ((now_ns - op->sent_ns) / LATCH_NS_PER_MS) / 1000;
+    latch_op unconnected = {.error = op->error};
+
+    if (node == NULL) {
+        latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                   "no server of the Redis cluster at %s has answered within %g s",
+                   store->options.address, seconds);
+    } else if (node->connection.stage == REDIS_READY) {
+        latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                   "Redis at %s did not answer within %g s", latch_redis_address(&node->connection),
+                   seconds);
+    } else {
+        latch_redis_fail_unconnected(&node->connection, &unconnected, seconds, now_ns);
+    }
+}
+
 /* Takes the reply of an answered call. REDIS_AGAIN: it was not the last one. */
 static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_ns)
 {

@@ -67,6 +67,7 @@ latch_store *latch_store_open(latch_engine *engine, const char *name,
 void latch_store_close(latch_store *store)
 {
     latch_renewal_leave_store(store);
+    latch_stores_settle(&store, 1);
     if (store->class->close != NULL) {
         store->class->close(store);
     }

@@ -29,6 +29,12 @@ typedef struct latch_store_class {
     latch_status (*open)(latch_store *store, const latch_store_options *options,
                          latch_error *error);
     void (*close)(latch_store *store); /* may be NULL */
+    /*
+     * Before close(): moves on what the store owes its server, releases that nobody has awaited.
+     * LATCH_WANT_*: `op` says when to call it again (its error is of no interest); anything else:
+     * nothing is owed any more, or nothing can be done about it. NULL: nothing ever is owed.
+     */
+    latch_status (*settle)(latch_store *store, latch_op *op, int64_t now_ns);
     /* latch_store_identity(); may be NULL */
     const char *(*identity)(const latch_store *store);
 
@@ -48,6 +54,14 @@ typedef struct latch_store_class {
      * grant had come already (the lease is held then), LATCH_WANT_* when it takes more steps.
      */
     latch_status (*cancel)(latch_op *op);
+    /*
+     * The deadline of an acquire has come, and the store has not set op->contended: describes in
+     * op->error what the server has failed to do, before cancel() is called. A store with an outage
+     * sets op->contended whenever it learns that another holder has the lock; without that no
+     * conflict counts as one for an acquire that has a deadline. NULL: whoever waits in this store
+     * knows that the lock is held.
+     */
+    void (*outage)(const latch_op *op, int64_t now_ns);
     /*
      * Forgets what is in flight, at once, whatever comes of it; what is held counts on. But a
      * release is the store's to bring about. NULL: that cannot be, and so nobody may go away before
@@ -106,6 +120,7 @@ struct latch_store {
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
     latch_silence silence;
+    bool is_settled;         /* it is about to be closed, and has had its time to settle */
     size_t unheard;          /* releases on their way whose answers nobody awaits */
     struct latch_twin *twin; /* by which the renewal thread renews; NULL: by none yet */
 };

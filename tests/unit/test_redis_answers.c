@@ -151,6 +151,35 @@ static void what_a_server_says_is_told_without_the_token(void **state)
     }
 }
 
+/* What it says tells what is wrong; but it may say what it was asked. */
+static void why_a_login_is_refused_is_told_without_the_password(void **state)
+{
+    static const struct {
+        const char *answer, *told;
+    } cases[] = {
+        {"-ERR Client sent AUTH, but no password is set\r\n",
+         "the server refused the user or the password (ERR Client sent AUTH, but no password is "
+         "set)"},
+        {"-ERR unknown command `AUTH`, with args beginning with: `letmein`, \r\n",
+         "the server refused the user or the password (ERR unknown command `AUTH`)"},
+        {"-WRONGPASS letmein is wrong.\r\n",
+         "the server refused the user or the password (WRONGPASS)"},
+    };
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
+        latch_lease *lease = redis_lease_in(redis_wire_open("?auth=letmein"), "r");
+        latch_op op;
+        latch_status status = unit_begin(&op, lease, redis_request(LATCH_ACQUIRE));
+
+        redis_wire_accept();
+        redis_wire_answer(cases[at].answer);
+        UNIT_CHECK(redis_failed(unit_finish(&op, status), cases[at].told));
+        assert_null(strstr(unit.error.message, "letmein"));
+        redis_store_forget();
+    }
+}
+
 /* Nothing was done that a release could undo. */
 static void what_is_no_lock_is_not_released(void **state)
 {
@@ -368,6 +397,7 @@ int main(void)
         REDIS_TEST(answers_that_no_script_gives_are_nonsense),
         REDIS_TEST(an_answer_before_the_question_ends_the_connection),
         REDIS_TEST(what_a_server_says_is_told_without_the_token),
+        REDIS_TEST(why_a_login_is_refused_is_told_without_the_password),
         REDIS_TEST(what_is_no_lock_is_not_released),
         REDIS_TEST(a_script_that_is_never_known_is_an_error),
         REDIS_TEST(half_an_answer_is_none),

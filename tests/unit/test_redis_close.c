@@ -12,26 +12,37 @@ static latch_store *store;
 static latch_lease leases[LOCKS];
 static char names[LOCKS][24];
 
-static int setup(void **state)
+/* Which the test closes. */
+static latch_store *open_store(void)
 {
     char dsn[64];
     latch_store_options options = {.dsn = dsn};
 
+    options.dsn_length =
+        (size_t) snprintf(dsn, sizeof(dsn), "redis://127.0.0.1:%d", unit_redis.port);
+    return latch_store_open(unit.engine, "redis", &options, &unit.error);
+}
+
+static int setup(void **state)
+{
     if (redis_store_setup(state) != 0) {
         return -1;
     }
-    options.dsn_length =
-        (size_t) snprintf(dsn, sizeof(dsn), "redis://127.0.0.1:%d", unit_redis.port);
-    store = latch_store_open(unit.engine, "redis", &options, &unit.error);
+    store = open_store();
     return store != NULL ? 0 : -1;
+}
+
+static void acquire_in(latch_store *opened, size_t at)
+{
+    snprintf(names[at], sizeof(names[at]), "r%zu", at);
+    latch_lease_init(&leases[at], opened, names[at], strlen(names[at]));
+    assert_int_equal(redis_run(&leases[at], LATCH_ACQUIRE), LATCH_DONE);
 }
 
 static void acquire(size_t count)
 {
     for (size_t at = 0; at < count; at++) {
-        snprintf(names[at], sizeof(names[at]), "r%zu", at);
-        latch_lease_init(&leases[at], store, names[at], strlen(names[at]));
-        assert_int_equal(redis_run(&leases[at], LATCH_ACQUIRE), LATCH_DONE);
+        acquire_in(store, at);
     }
 }
 
@@ -130,6 +141,33 @@ static void a_server_that_is_busy_is_told_until_it_has_time(void **state)
     unit_redis_ask("CONFIG SET lua-time-limit 5000");
 }
 
+/* More stores than anybody would wait for one after the other. */
+static void stores_of_a_silent_server_are_closed_in_the_time_of_one(void **state)
+{
+    enum { STORES = 30 };
+    latch_store *stores[STORES];
+    int64_t begun_ns;
+
+    (void) state;
+    for (size_t at = 0; at < STORES; at++) {
+        stores[at] = open_store();
+        acquire_in(stores[at], at);
+    }
+    redis_hold_server();
+    leave(0, STORES);
+    begun_ns = unit_now_ns();
+    latch_stores_settle(stores, STORES);
+    for (size_t at = 0; at < STORES; at++) {
+        latch_store_close(stores[at]);
+    }
+    assert_true(unit_now_ns() - begun_ns < UNIT_PATIENCE_NS);
+    redis_let_server_go();
+    for (size_t at = 0; at < STORES; at++) {
+        redis_await_free(names[at]);
+    }
+    latch_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +181,8 @@ int main(void)
                                         setup, redis_store_teardown),
         cmocka_unit_test_setup_teardown(a_server_that_is_busy_is_told_until_it_has_time, setup,
                                         redis_store_teardown),
+        cmocka_unit_test_setup_teardown(stores_of_a_silent_server_are_closed_in_the_time_of_one,
+                                        setup, redis_store_teardown),
     };
 
     return cmocka_run_group_tests_name("redis close", tests, unit_redis_group_setup,

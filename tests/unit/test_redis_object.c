@@ -282,6 +282,24 @@ static void a_release_for_nobody_that_cannot_be_sent_is_sent_with_the_next_reque
     UNIT_CHECK(redis_is_free("r") && !redis_is_free("s"));
 }
 
+static void a_release_for_nobody_that_is_refused_is_told_in_the_servers_words(void **state)
+{
+    static const char *const answers[] = {"NOPERM no right to EVAL.", "ERR what is letmein?"};
+    static const char *const told[] = {"was not told: NOPERM no right to EVAL",
+                                       "was not told: ERR"};
+
+    (void) state;
+    for (size_t at = 0; at < 2; at++) {
+        latch_lease *one = redis_lease_in(store, "x");
+
+        UNIT_CHECK(latch_lease_adopt_token(one, "letmein", 7, &unit.error) == LATCH_DONE);
+        UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
+        trouble.forged = answers[at];
+        UNIT_CHECK(redis_failed(unit_run_request(one, redis_detached_release()), told[at]));
+        UNIT_CHECK(strcmp(strstr(unit.error.message, "was not"), told[at]) == 0);
+    }
+}
+
 static void a_release_for_nobody_that_fails_is_told_and_made_good_at_the_stores_end(void **state)
 {
     (void) state;
@@ -466,6 +484,7 @@ int main(void)
         OBJECT_TEST(a_wait_ends_with_its_time_and_leaves_nothing_behind),
         OBJECT_TEST(what_cannot_be_sent_changes_nothing),
         OBJECT_TEST(a_release_for_nobody_that_cannot_be_sent_is_sent_with_the_next_request),
+        OBJECT_TEST(a_release_for_nobody_that_is_refused_is_told_in_the_servers_words),
         OBJECT_TEST(a_release_for_nobody_that_fails_is_told_and_made_good_at_the_stores_end),
         OBJECT_TEST(a_script_whose_answer_is_lost_at_once_is_run_once_more),
         OBJECT_TEST(what_was_waited_for_is_not_run_again_and_given_back),

@@ -76,7 +76,7 @@ Latch\Store\FlockStore
 Latch\Store\FlockStore
 Latch\Store\FlockStore
 Latch\Store\FlockStore
-Latch\Exception\InvalidArgumentException: The FlockStore directory "DIRECTORY/file" does not exists and cannot be created.
+Latch\Exception\InvalidArgumentException: The FlockStore directory "DIRECTORY/file" is no directory, but a file.
 Latch\Exception\InvalidArgumentException: The FlockStore directory "DIRECTORY/file/below" does not exists and cannot be created.
 Latch\Exception\InvalidArgumentException: The FlockStore directory "" does not exists and cannot be created.
 ValueError: Latch\Store\FlockStore::__construct(): Argument #1 ($lockPath) must not contain any null bytes

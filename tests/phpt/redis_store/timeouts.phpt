@@ -25,7 +25,7 @@ foreach ([false, true] as $held) {
         'acquire' => ['throws', 0.6, fn () => $lock->acquire()],
         'acquireRead' => ['throws', 0.6, fn () => $lock->acquireRead()],
         'acquire and wait' => ['throws', 0.6, fn () => $lock->acquire(true)],
-        'acquire and wait less' => [false, 0.05, fn () => $lock->acquire(true, 0.05)],
+        'acquire and wait less' => ['throws', 0.05, fn () => $lock->acquire(true, 0.05)],
         'refresh' => ['throws', 0.6, fn () => $lock->refresh(100)],
         'isAcquired' => ['throws', 0.6, fn () => $lock->isAcquired()],
         'release' => ['throws', 0.6, fn () => $lock->release()],
@@ -65,7 +65,7 @@ check($last === false, 'the queue is full');
 foreach ([
     'connect' => ['throws', 0.6, fn ($lock) => $lock->acquire()],
     'connect and wait' => ['throws', 0.6, fn ($lock) => $lock->acquire(true)],
-    'connect and wait less' => [false, 0.05, fn ($lock) => $lock->acquire(true, 0.05)],
+    'connect and wait less' => ['throws', 0.05, fn ($lock) => $lock->acquire(true, 0.05)],
 ] as $case => [$expected, $least, $call]) {
     // Each has a connection of its own: who comes after one that waited in vain is told at once (away.phpt).
     $store = new RedisStore("redis://$address?timeout=0.6&persistent_id=" . urlencode($case));

@@ -12,7 +12,8 @@ class ShopFactory extends StoreFactory
 }
 
 $directory = temporary_directory();
-$none = 'Latch\Exception\InvalidArgumentException: No lock store supports the given DSN.';
+$none = 'Latch\Exception\InvalidArgumentException: No lock store supports the given DSN: ';
+$known = '; known are flock, semaphore, in-memory, null, redis:, rediss:, valkey:, valkeys:, pgsql+advisory: and mysql+advisory:';
 foreach ([
     'flock' => 'FlockStore',
     "flock://$directory" => 'FlockStore',
@@ -50,14 +51,33 @@ check($lock->acquire(), 'a project of semaphores');
 check(!(new Lock(new Key('r'), new Latch\Store\SemaphoreStore('a shop')))->acquire(), 'decoded');
 check((new Lock(new Key('r'), StoreFactory::createStore('semaphore://b')))->acquire(), 'another project');
 
-/* Nobody's, or Composer's, whose stores do not fit here. */
+/* Nobody's, or Composer's, whose stores do not fit here: the scheme is named, and the nearest of ours. */
 foreach ([
-    '', 'nonsense', 'FLOCK', 'flock:', 'flocks', "flock\0", 'flock ', ' flock', 'semaphores', 'in-memory:', 'null:', 'redis',
-    'http://localhost', 'memcached://localhost', 'mongodb://localhost', 'zookeeper://localhost', 'dynamodb://localhost',
-    'sqlite::memory:', 'mysql:host=localhost', 'mysql://localhost', 'pgsql:host=localhost', 'postgresql://localhost',
-    'postgresql+advisory:host=localhost',
-] as $dsn) {
-    check_same($none, outcome(fn () => StoreFactory::createStore($dsn)), $dsn);
+    '' => null, 'nonsense' => null, "flock\0" => null, '42' => null, 'PASSWORD@host' => null, 'user:PASSWORD@host' => null,
+    'sqlite::memory:' => null,
+    'FLOCK' => 'flock', 'flock:' => 'flock://', 'flock:/tmp' => 'flock://', 'flocks' => 'flock', 'flock ' => 'flock', ' flock' => 'flock',
+    'file:///tmp' => 'flock://', 'semaphores' => 'semaphore', 'in-memory:' => 'in-memory', 'memory' => null, 'null:' => 'null',
+    'redis' => 'redis://', 'rediss' => 'rediss://', 'Redis://localhost' => 'redis://', 'redsi://localhost' => 'redis://',
+    'tcp://localhost' => 'redis://', 'valky://localhost' => 'valkey://',
+    'mysql:host=localhost' => 'mysql+advisory:', 'mysql://localhost' => 'mysql+advisory://', 'mariadb://h' => 'mysql+advisory://',
+    'pgsql:host=localhost' => 'pgsql+advisory:', 'postgresql://localhost' => 'pgsql+advisory://',
+    'postgresql+advisory:host=localhost' => 'pgsql+advisory:', 'pgsql+advisoy://h' => 'pgsql+advisory://',
+    'http://localhost' => '', 'memcached://localhost' => '', 'mongodb://localhost' => '', 'zookeeper://localhost' => '',
+    'dynamodb://localhost' => '',
+] as $dsn => $nearest) {
+    $dsn = (string) $dsn;
+    preg_match('~^[^:]*(://|:|$)~', $dsn, $scheme);
+    $said = preg_replace("/ \(with latch.symfony = 1 Symfony's store serves it\)$/", '', outcome(fn () => StoreFactory::createStore($dsn)), -1, $hints);
+    check_same($none . match ($nearest) {
+        null => "it begins with no scheme$known",
+        '' => "the scheme \"$scheme[0]\" is unknown$known",
+        default => "the scheme \"$scheme[0]\" is unknown; did you mean \"$nearest\"?",
+    }, $said, $dsn);
+    check_same(
+        preg_match('/^(mysql|pgsql|postgresql|sqlite|memcached|mongodb|zookeeper|dynamodb):/', $dsn),
+        $hints,
+        "whether Symfony has a store for $dsn"
+    );
 }
 foreach ([new stdClass(), new ArrayObject(), fn () => 1, new class () { }] as $object) {
     check_same(
@@ -75,13 +95,14 @@ foreach (['flock://', 'flock+remove://', 'redis://', 'rediss:/run/redis.sock', '
 foreach ([null, [], STDIN] as $value) {
     echo outcome(fn () => StoreFactory::createStore($value)), "\n";
 }
-check_same($none, outcome(fn () => StoreFactory::createStore(42)), 'a number is a text');
+check_same("{$none}it begins with no scheme$known", outcome(fn () => StoreFactory::createStore(42)), 'a number is a text');
 echo outcome(fn () => StoreFactory::createStore()), "\n";
 
 /* No password in a message or a backtrace. */
 ini_set('zend.exception_ignore_args', '0');
 foreach (['redis://:SECRET@localhost?nonsense=1', 'rediss://:SECRET@/run/redis.sock', 'nonsense://SECRET', 'pgsql+advisory:SECRET',
-    'mysql+advisory://:SECRET@localhost?nonsense=1', 'mysql://:SECRET@localhost'] as $dsn) {
+    'mysql+advisory://:SECRET@localhost?nonsense=1', 'mysql://:SECRET@localhost', 'SECRET', 'SECRET@localhost', 'shop:SECRET@localhost',
+    'redsi:SECRET', 'redis-SECRET'] as $dsn) {
     try {
         StoreFactory::createStore($dsn);
         echo "BROKEN: $dsn\n";

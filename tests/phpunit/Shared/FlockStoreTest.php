@@ -278,13 +278,15 @@ final class FlockStoreTest extends TestCase
         $file = $this->directory() . '/file';
         touch($file);
 
-        foreach ([$file, "$file/below", ''] as $directory) {
+        foreach (["$file/below", ''] as $directory) {
             $this->assertThrows(
                 InvalidArgumentException::class,
                 "The FlockStore directory \"$directory\" does not exists and cannot be created.",
                 static fn () => new FlockStore($directory),
             );
         }
+        // Symfony's says the same of a file, Latch that it is one.
+        $this->assertThrows(InvalidArgumentException::class, null, static fn () => new FlockStore($file));
     }
 
     public function testADirectoryThatCannotBeWrittenIsRefused(): void

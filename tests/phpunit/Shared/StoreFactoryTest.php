@@ -109,11 +109,11 @@ final class StoreFactoryTest extends TestCase
     #[TestWith(['user:password@localhost'])]
     public function testADsnThatNobodyServes(string $dsn): void
     {
-        $this->assertThrows(
-            InvalidArgumentException::class,
-            'No lock store supports the given DSN.',
-            static fn () => StoreFactory::createStore($dsn),
-        );
+        $e = $this->assertThrows(InvalidArgumentException::class, null, static fn () => StoreFactory::createStore($dsn));
+
+        // Under its own names Latch goes on, and tells what is wrong.
+        self::assertStringStartsWith('No lock store supports the given DSN', $e->getMessage());
+        self::assertStringNotContainsString('password', $e->getMessage());
     }
 
     public function testAnObjectThatNobodyServes(): void

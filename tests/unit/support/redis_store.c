@@ -267,6 +267,9 @@ latch_status redis_time_out(latch_op *op)
     int64_t now_ns = unit_now_ns();
 
     op->request.deadline_ns = now_ns;
+    if (op->patience_end_ns > now_ns) {
+        op->patience_end_ns = now_ns;
+    }
     return latch_op_step(op, now_ns);
 }
 
