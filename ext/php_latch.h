@@ -148,6 +148,8 @@ zend_class_entry *php_latch_load_class(const char *name);
 
 /* A new key. */
 void php_latch_key_make(zval *return_value, zend_string *resource);
+/* Throws and returns false for an empty resource, the first argument of the active function. */
+bool php_latch_check_resource(const zend_string *resource);
 /* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
 zend_string *php_latch_key_resource(zend_object *key);
 /* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
