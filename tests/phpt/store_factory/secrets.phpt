@@ -48,7 +48,7 @@ $makers = [
     fn () => StoreFactory::createStore($GLOBALS['dsn'], []),
 ];
 $made = $refused = 0;
-foreach ([...dsns_with_secret(), ...dsns_by_mistake(), ...dsns_mutated(1500, $seed)] as $number => $dsn) {
+foreach ([...dsns_with_secret(), ...dsns_by_mistake(), ...dsns_mutated(getenv('LATCH_VALGRIND') ? 50 : 1500, $seed)] as $number => $dsn) {
     foreach ($makers as $maker => $make) {
         try {
             $said = dumped($make());
@@ -60,7 +60,7 @@ foreach ([...dsns_with_secret(), ...dsns_by_mistake(), ...dsns_mutated(1500, $se
         check(!has_secret($said), "LATCH_TEST_SEED=$seed: DSN $number, maker $maker: " . addcslashes($dsn, "\0..\37\177..\377") . ": $said");
     }
 }
-check($made > 500 && $refused > 5000, "$made stores, $refused refused");
+check($made > 100 && $refused > 3000, "$made stores, $refused refused");
 
 /* The servers are not there. */
 foreach (dsns_with_secret() as $number => $dsn) {
