@@ -211,6 +211,18 @@ void php_latch_key_make(zval *return_value, zend_string *resource)
     ZVAL_STR_COPY(php_latch_key_slot(Z_OBJ_P(return_value), KEY_RESOURCE), resource);
 }
 
+/* An empty resource is a variable that nobody has set, most likely, and then a lock that many
+ * programs share by mistake. Symfony's component takes it, and so does the drop-in mode. */
+bool php_latch_check_resource(const zend_string *resource)
+{
+    if (ZSTR_LEN(resource) > 0 || LATCH_G(symfony)) {
+        return true;
+    }
+    php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "resource",
+                             "must not be empty: give the lock a name");
+    return false;
+}
+
 PHP_METHOD(Latch_Key, __construct)
 {
     zend_string *resource;
@@ -222,6 +234,9 @@ PHP_METHOD(Latch_Key, __construct)
     slot = php_latch_key_slot(Z_OBJ_P(ZEND_THIS), KEY_RESOURCE);
     if (Z_TYPE_P(slot) != IS_UNDEF) {
         zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(php_latch_key_ce->name));
+        RETURN_THROWS();
+    }
+    if (!php_latch_check_resource(resource)) {
         RETURN_THROWS();
     }
     ZVAL_STR_COPY(slot, resource);

@@ -110,6 +110,9 @@ PHP_METHOD(Latch_LockFactory, createLock)
         Z_PARAM_BOOL(auto_release)
     ZEND_PARSE_PARAMETERS_END();
 
+    if (!php_latch_check_resource(resource)) {
+        RETURN_THROWS();
+    }
     php_latch_key_make(&key, resource);
     if (factory->ce == php_latch_lock_factory_ce) {
         make_lock(return_value, factory, Z_OBJ(key), ttl, ttl_is_null, auto_release);

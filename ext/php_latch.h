@@ -154,6 +154,8 @@ void php_latch_drop_in_shutdown(void);
 
 /* A new key. */
 void php_latch_key_make(zval *return_value, zend_string *resource);
+/* Throws and returns false for an empty resource, the first argument of the active function. */
+bool php_latch_check_resource(const zend_string *resource);
 /* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
 zend_string *php_latch_key_resource(zend_object *key);
 /*

@@ -167,6 +167,11 @@ bool latch_dsn_may_show(const char *name, const char *value)
            && value[strspn(value, "=")] != '\0';
 }
 
+bool latch_dsn_is_path(const char *value)
+{
+    return strstr(value, "-----BEGIN") == NULL;
+}
+
 /* ---- Host and port */
 
 bool latch_dsn_is_address(const char *host, size_t length)

@@ -59,6 +59,10 @@ bool latch_dsn_is_address(const char *host, size_t length);
  */
 bool latch_dsn_may_show(const char *name, const char *value);
 
+/* False for the text of a key or a certificate (PEM) in the place of a file's name, which errors
+ * show. */
+bool latch_dsn_is_path(const char *value);
+
 /* ---- Values of options. Not by strtod() and the like, which depend on the locale. */
 
 /* Digits alone, `max` at most; -1: something else, or too many. */

@@ -18,6 +18,11 @@ final class Key implements \Stringable
     /** What the extension holds for this key: a Lease, or null. */
     private ?Lease $lease = null;
 
+    /**
+     * @param string $resource what to lock: any bytes, not empty
+     *
+     * @throws Exception\InvalidArgumentException when $resource is empty; not under Symfony's names
+     */
     public function __construct(string $resource) {}
 
     /** The resource. */

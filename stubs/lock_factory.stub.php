@@ -16,13 +16,14 @@ class LockFactory
     public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
 
     /**
-     * @param string     $resource    what to lock: any bytes
+     * @param string     $resource    what to lock: any bytes, not empty
      * @param float|null $ttl         seconds after which the lock expires; null or 0 = never
      * @param bool       $autoRelease release the lock when the object, or the script, ends
      *
      * @return Lock
      *
-     * @throws Exception\InvalidTtlException when $ttl is negative or not finite
+     * @throws Exception\InvalidArgumentException when $resource is empty; not under Symfony's names
+     * @throws Exception\InvalidTtlException      when $ttl is negative or not finite
      */
     public function createLock(string $resource, ?float $ttl = 300.0, bool $autoRelease = true): SharedLockInterface {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 9f7e4e9edf9a72135cc5d81cbba8e51f8711bca7 */
+ * Stub hash: de4cf4108ff9a9c5b6cad8b8e02f212efc67ff09 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_LockFactory___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_INFO(0, store, Latch\\PersistingStoreInterface, 0)

@@ -121,6 +121,14 @@ static latch_status take_socket(const sql_dsn *dsn, const latch_setting *setting
     return latch_sql_take_text(dsn, setting, field);
 }
 
+static latch_status take_path(const sql_dsn *dsn, const latch_setting *setting, void *field)
+{
+    return latch_dsn_is_path(setting->value)
+               ? latch_sql_take_text(dsn, setting, field)
+               : latch_sql_fail_option(dsn, setting,
+                                       "is the path of a file, not what is in the file");
+}
+
 static latch_status take_charset(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     const char *name = setting->value;
@@ -176,10 +184,10 @@ static const sql_option own_options[] = {
     {"driver", latch_sql_take_nothing, 0, false},
     {"driverClass", latch_sql_take_nothing, 0, false},
     /* PDO's numbers for TLS: who asks for it so is not to be left without. */
-    {"driverOptions[1007]", latch_sql_take_text, FIELD(options.ssl_key), false},
-    {"driverOptions[1008]", latch_sql_take_text, FIELD(options.ssl_cert), false},
-    {"driverOptions[1009]", latch_sql_take_text, FIELD(options.ssl_ca), false},
-    {"driverOptions[1010]", latch_sql_take_text, FIELD(options.ssl_capath), false},
+    {"driverOptions[1007]", take_path, FIELD(options.ssl_key), false},
+    {"driverOptions[1008]", take_path, FIELD(options.ssl_cert), false},
+    {"driverOptions[1009]", take_path, FIELD(options.ssl_ca), false},
+    {"driverOptions[1010]", take_path, FIELD(options.ssl_capath), false},
     {"driverOptions[1011]", latch_sql_take_text, FIELD(options.ssl_cipher), false},
     {"driverOptions[1014]", take_verify, FIELD(verify), false},
     {"driverOptions", latch_sql_take_nothing, 0, true},
@@ -195,11 +203,11 @@ static const sql_option own_options[] = {
     {"program_name", latch_sql_take_text, FIELD(options.program_name), false},
     {"read_timeout", latch_sql_take_seconds, FIELD(common.command_timeout_ns), false},
     {"serverVersion", latch_sql_take_nothing, 0, false},
-    {"ssl_ca", latch_sql_take_text, FIELD(options.ssl_ca), false},
-    {"ssl_capath", latch_sql_take_text, FIELD(options.ssl_capath), false},
-    {"ssl_cert", latch_sql_take_text, FIELD(options.ssl_cert), false},
+    {"ssl_ca", take_path, FIELD(options.ssl_ca), false},
+    {"ssl_capath", take_path, FIELD(options.ssl_capath), false},
+    {"ssl_cert", take_path, FIELD(options.ssl_cert), false},
     {"ssl_cipher", latch_sql_take_text, FIELD(options.ssl_cipher), false},
-    {"ssl_key", latch_sql_take_text, FIELD(options.ssl_key), false},
+    {"ssl_key", take_path, FIELD(options.ssl_key), false},
     {"ssl_mode", take_mode, FIELD(mode), false},
     {"ssl_verify_server_cert", take_verify, FIELD(verify), false},
     {"timeout", latch_sql_take_seconds, FIELD(common.connect_timeout_ns), false},

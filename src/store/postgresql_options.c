@@ -248,6 +248,21 @@ static latch_status check_servers(const sql_dsn *dsn, postgresql_reading *readin
     return check_ports(dsn, text_of(reading, "port"), *host_count);
 }
 
+static latch_status check_files(const sql_dsn *dsn, postgresql_reading *reading)
+{
+    static const char *const names[] = {"sslcert", "sslkey", "sslrootcert"};
+
+    for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
+        const char *file = text_of(reading, names[at]);
+
+        if (file != NULL && !latch_dsn_is_path(file)) {
+            return latch_sql_fail(
+                dsn, "the option \"%s\" is the path of a file, not what is in the file", names[at]);
+        }
+    }
+    return LATCH_DONE;
+}
+
 /* The next item of a list, which is moved on; NULL for an empty one, and at its end. */
 static const char *next_item(char **list)
 {
@@ -410,6 +425,9 @@ static latch_status read_all(latch_engine *engine, postgresql_reading *reading,
 
     if (status == LATCH_DONE) {
         status = check_servers(options->dsn, reading, &options->host_count);
+    }
+    if (status == LATCH_DONE) {
+        status = check_files(options->dsn, reading);
     }
     if (status != LATCH_DONE) {
         return status;

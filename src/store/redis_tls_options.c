@@ -92,6 +92,13 @@ static latch_status take_text(redis_reading *reading, size_t offset)
     return LATCH_DONE;
 }
 
+static latch_status take_path(redis_reading *reading, size_t offset)
+{
+    return latch_dsn_is_path(reading->option->value)
+               ? take_text(reading, offset)
+               : fail(reading, "is the path of a file, not what is in the file");
+}
+
 static latch_status take_name(redis_reading *reading, size_t offset)
 {
     if (strlen(reading->option->value) > REDIS_TLS_NAME_MAX) {
@@ -116,15 +123,15 @@ static const struct {
     size_t offset; /* in the settings */
 } known[] = {
     {"allow_self_signed", take_boolean, FIELD(allow_self_signed)},
-    {"cafile", take_text, TEXT(REDIS_TLS_CAFILE)},
-    {"capath", take_text, TEXT(REDIS_TLS_CAPATH)},
+    {"cafile", take_path, TEXT(REDIS_TLS_CAFILE)},
+    {"capath", take_path, TEXT(REDIS_TLS_CAPATH)},
     {"capture_peer_cert", take_nothing, 0},
     {"capture_peer_cert_chain", take_nothing, 0},
     {"ciphers", take_text, TEXT(REDIS_TLS_CIPHERS)},
     {"crypto_method", take_method, 0},
     {"disable_compression", take_nothing, 0},
-    {"local_cert", take_text, TEXT(REDIS_TLS_LOCAL_CERT)},
-    {"local_pk", take_text, TEXT(REDIS_TLS_LOCAL_PK)},
+    {"local_cert", take_path, TEXT(REDIS_TLS_LOCAL_CERT)},
+    {"local_pk", take_path, TEXT(REDIS_TLS_LOCAL_PK)},
     {"passphrase", take_text, TEXT(REDIS_TLS_PASSPHRASE)},
     {"peer_name", take_name, TEXT(REDIS_TLS_PEER_NAME)},
     {"security_level", take_level, FIELD(security_level)},

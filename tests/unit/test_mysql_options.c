@@ -269,6 +269,8 @@ static void the_server_is_a_host(void **state)
     refuse("mysql:host=/run/s", "a socket has the option \"unix_socket\"");
     refuse("mysql:host=[a", "the option \"host\" is one name or address");
     refuse("mysql:host=a b", "the option \"host\" is one name or address");
+    refuse("mysql:ssl_key=-----BEGIN PRIVATE KEY-----",
+           "the option \"ssl_key\" is the path of a file");
     refuse("mysql:host=user:pass", "the option \"host\" is one name or address");
     refuse("mysql:host=a@b", "the option \"host\" is one name or address");
     refuse("mysql:host=a\x7f", "the option \"host\" is one name or address");

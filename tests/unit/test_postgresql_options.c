@@ -382,6 +382,7 @@ static void what_libpq_could_not_take_apart_is_refused(void **state)
     refuse("pgsql:host=a;hostaddr=::1,", "\"hostaddr\" has as many addresses as");
     refuse("pgsql:host=a\x01", "the option \"host\" has a control character in it");
     refuse("postgresql://?host=/a%0ab", "the option \"host\" has a control character in it");
+    refuse("pgsql:sslkey='-----BEGIN KEY-----'", "the option \"sslkey\" is the path of a file");
     refuse("pgsql:host=user:pass", "the option \"host\" is a name, an address or the folder");
     refuse("pgsql:host=user:pass@h", "the option \"host\" is a name, an address or the folder");
     refuse("pgsql:host=a,user:pass,b", "the option \"host\" is a name, an address or the folder");

@@ -165,6 +165,8 @@ static void what_is_wrong_is_said(void **state)
     refuse(LATCH_ERROR_ARGUMENT, "rediss://h?ssl[verify_depth]=101", "from 0 to 100");
     refuse(LATCH_ERROR_ARGUMENT, "rediss://h?ssl[security_level]=6", "from 0 to 5");
     refuse(LATCH_ERROR_ARGUMENT, "rediss://h?ssl[local_pk]=k", "which \"ssl[local_cert]\" names");
+    refuse(LATCH_ERROR_ARGUMENT, "rediss://h?ssl[local_pk]=-----BEGIN+PRIVATE+KEY-----",
+           "the option \"ssl[local_pk]\" is the path of a file, not what is in the file");
     refuse(LATCH_ERROR_UNSUPPORTED, "rediss://h?ssl[peer_fingerprint]=x", known);
     assert_non_null(strstr(unit.error.message, ", verify_peer, verify_peer_name")); /* all */
     refuse(LATCH_ERROR_UNSUPPORTED, "rediss://h?ssl=1", known);

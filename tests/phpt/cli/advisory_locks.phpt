@@ -25,6 +25,8 @@ foreach ([Ground::postgresql(), Ground::mysql()] as $ground) {
             latch_to_end('status', $store, 'job'),
             "$case: held"
         );
+        $said = latch_to_end('run', $store, 'job', '--', 'echo', 'no');
+        check(preg_match('/^exit 75: \|latch: "job" is locked by session \d+\n$/D', $said) === 1, "$case: who excludes: $said");
         $waiting = latch('run', $store, '--wait', 'job', '--', 'echo', 'next');
         $server->awaitWaiting(1);
         check_same('', $waiting->out(), "$case: not yet");

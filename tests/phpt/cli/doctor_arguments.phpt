@@ -41,8 +41,9 @@ $report = new DoctorReport('nobody knows them', array_map(fn (string $dsn) => "-
 $report->has_no_others(...array_fill(0, count($places), 'fault'))->lacks('SECRET', 'RET');
 $faults = array_values(array_filter($report->findings, fn (array $finding) => $finding['level'] === 'fault'));
 check_same(array_values($places), array_column($faults, 'subject'), 'what is shown of them');
+check(str_ends_with($faults[1]['text'], '; did you mean "redis"?'), 'the nearest scheme');
 foreach ($faults as $fault) {
-    check($fault['text'] === 'no store has such a DSN' && str_contains($fault['remedy'], 'redis://HOST:PORT'), "$fault[subject]: what to do");
+    check(preg_match('/^no store has such a DSN(; did you mean "redis"\?)?$/D', $fault['text']) === 1 && str_contains($fault['remedy'], 'redis://HOST:PORT'), "$fault[subject]: what to do");
 }
 foreach ([
     'redis://user:SECRET' => ['redis:…', 'the port is a number'],

@@ -109,15 +109,19 @@ foreach (['-1', '256', '1.5', '', 'x', '1e2', '99999999999999999999', "7\n"] as 
     }
 }
 foreach ([
-    'secret' => '', 'secret:6379' => '', 'SECRET@host' => '', '' => '', 'FLOCK' => ' "FLOCK"', 'flock:' => ' "flock"',
-    'flock:/tmp' => ' "flock"', 'flock://' => ' "flock://"', 'flock+remove://' => ' "flock+remove://"', 'null' => ' "null"',
-    'in-memory' => ' "in-memory"', 'semaphores' => ' "semaphores"', 'memcached://:secret@host' => ' "memcached://…"',
-    'etcd://:secret@host' => ' "etcd://…"', 'mysql:host=h;password=secret' => ' "mysql"',
-] as $dsn => $named) {
+    'secret' => ['', ''], 'secret:6379' => ['', ''], 'SECRET@host' => ['', ''], '' => ['', ''], 'FLOCK' => [' "FLOCK"', 'flock'],
+    'flock:' => [' "flock"', 'flock'], 'flock:/tmp' => [' "flock"', 'flock'], 'flock://' => [' "flock://"', 'flock'],
+    'flock+remove://' => [' "flock+remove://"', 'flock+remove'], 'null' => [' "null"', ''], 'in-memory' => [' "in-memory"', ''],
+    'semaphores' => [' "semaphores"', 'semaphore'], 'memcached://:secret@host' => [' "memcached://…"', ''],
+    'etcd://:secret@host' => [' "etcd://…"', ''], 'mysql:host=h;password=secret' => [' "mysql"', 'mysql+advisory:…'],
+    'redis' => [' "redis"', 'redis://…'], 'redus://:secret@host' => [' "redus://…"', 'redis://…'],
+    'postgresql://u:secret@h' => [' "postgresql://…"', 'postgresql+advisory:…'],
+] as $dsn => [$named, $meant]) {
     foreach ([['run', 'job', '--', 'true'], ['status', 'job'], ['list']] as $arguments) {
         $cases["the store$named is none of flock, flock:///DIRECTORY, flock+remove, flock+remove:///DIRECTORY, "
             . 'semaphore, semaphore://PROJECT, pgsql+advisory:…, postgresql+advisory://…, mysql+advisory:…, '
-            . "mysql+advisory://…, redis://…, valkey://…; give one by --store or LATCH_STORE #$dsn $arguments[0]"]
+            . "mysql+advisory://…, redis://…, valkey://…; give one by --store or LATCH_STORE"
+            . ($meant === '' ? "\n" : "; did you mean \"$meant\"?\n") . " #$dsn $arguments[0]"]
             = [$arguments[0], "--store=$dsn", ...array_slice($arguments, 1)];
     }
 }

@@ -52,7 +52,7 @@ check_same(['resource' => 'r', 'expiringTime' => null, 'state' => []],
 /* Any bytes. */
 $bytes = "a\0b\xff\n\"'";
 check_same($bytes, (string) unserialize(serialize(new Key($bytes))), 'bytes');
-check_same('', (string) unserialize(serialize(new Key(''))), 'an empty resource');
+check_same('', (string) unserialize(preg_replace('/s:1:"r"/', 's:0:""', serialize(new Key('r')))), 'an empty resource');
 echo "done\n";
 --EXPECT--
 done

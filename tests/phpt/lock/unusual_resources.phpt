@@ -1,5 +1,5 @@
 --TEST--
-Any bytes are a resource: none, NUL bytes, a megabyte
+Any bytes are a resource but none: NUL bytes, a megabyte
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt.inc';
@@ -9,7 +9,7 @@ use Latch\{Key, Lock, LockFactory};
 use Latch\Store\{FlockStore, InMemoryStore};
 
 $directory = temporary_directory();
-$resources = ['', ' ', '0', "\0", "a\0b", "a\0c", str_repeat('x', 1 << 20), str_repeat('x', (1 << 20) - 1),
+$resources = [' ', '0', "\0", "a\0b", "a\0c", str_repeat('x', 1 << 20), str_repeat('x', (1 << 20) - 1),
     str_repeat("\xff", 1000), '../../etc/passwd', '/', '.', '..', "a\nb", 'ä', 'Ä', 'a', 'A', '%s%n', '{resource}',
     str_repeat('/', 300), 'a-b', 'a--b', 'a b'];
 foreach (['flock' => new FlockStore($directory), 'memory' => new InMemoryStore(), 'PHP' => new RecordingStore($directory)] as $name => $store) {
@@ -32,6 +32,13 @@ foreach (['flock' => new FlockStore($directory), 'memory' => new InMemoryStore()
     }
 }
 check(count(glob("$directory/sf.*")) === count($resources), 'the lock files lie in the directory, all of them');
+$why = 'Argument #1 ($resource) must not be empty: give the lock a name';
+check_same("Latch\Exception\InvalidArgumentException: Latch\Key::__construct(): $why", outcome(fn () => new Key('')), 'no resource');
+check_same(
+    "Latch\Exception\InvalidArgumentException: Latch\LockFactory::createLock(): $why",
+    outcome(fn () => (new LockFactory(new InMemoryStore()))->createLock('')),
+    'no resource'
+);
 echo "done\n";
 --EXPECT--
 done

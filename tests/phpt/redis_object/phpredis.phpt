@@ -40,7 +40,7 @@ foreach ($cases as $case => [$options, $prefix]) {
 
 /* Names with anything in them. */
 $redis = phpredis($server);
-foreach (["a\0b", 'ä{}', '', str_repeat('long', 1000)] as $resource) {
+foreach (["a\0b", 'ä{}', str_repeat('long', 1000)] as $resource) {
     $lock = object_lock($redis, $resource);
     check($lock->acquire(), 'an odd name');
     check_same(1, $server->command('EXISTS', $resource), 'is the name of its key');

@@ -39,7 +39,7 @@ $names = array_values($names);
 
 /* Names and prefixes of all kinds. */
 foreach (['', 'app:', '{app}:', 'a}b'] as $prefix) {
-    foreach ([...$names, 'foo}bar', 'foo{}bar', '{user}:1', 'a{b', "a\0b", ''] as $resource) {
+    foreach ([...$names, 'foo}bar', 'foo{}bar', '{user}:1', 'a{b', "a\0b"] as $resource) {
         $case = "\"$prefix\" and \"$resource\"";
         $rest = '&prefix=' . rawurlencode($prefix);
         // On one connection: a destructor's release is not awaited, and may be overtaken on another.

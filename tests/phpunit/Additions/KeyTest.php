@@ -7,6 +7,7 @@ namespace Latch\Tests\Additions;
 use Latch\Exception\ExceptionInterface;
 use Latch\Exception\InvalidArgumentException;
 use Latch\Key;
+use Latch\LockFactory;
 use Latch\Store\InMemoryStore;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
@@ -17,6 +18,19 @@ use PHPUnit\Framework\Attributes\DataProvider;
  */
 final class KeyTest extends TestCase
 {
+    public function testAnEmptyResourceIsRefusedUnderLatchsNames(): void
+    {
+        $factory = new LockFactory(new InMemoryStore());
+        foreach (['Key::__construct()' => static fn () => new Key(''), 'LockFactory::createLock()' => static fn () => $factory->createLock('')] as $name => $call) {
+            if (Subject::mode() === 'symfony') {
+                self::assertIsObject($call());
+            } else {
+                $e = $this->assertThrows(InvalidArgumentException::class, null, $call);
+                self::assertSame("Latch\\$name: Argument #1 (\$resource) must not be empty: give the lock a name", $e->getMessage());
+            }
+        }
+    }
+
     /**
      * @return iterable<string, array{array<mixed>, string}> a payload and the entry to be named
      */

@@ -15,6 +15,7 @@ use Latch\Lock;
 use Latch\SharedLockStoreInterface;
 use Latch\Store\FlockStore;
 use Latch\Tests\Support\Peer;
+use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -161,7 +162,7 @@ final class FlockStoreTest extends TestCase
     public static function resources(): iterable
     {
         yield 'ordinary' => ['invoice-42.pdf_2'];
-        yield 'empty' => [''];
+        yield from array_map(static fn (string $resource) => [$resource], Subject::emptyResource());
         yield 'zero' => ['0'];
         yield 'upper case' => ['InVoIcE'];
         yield 'blanks and marks' => ['<?php echo "% hello word ! %" ?>'];

@@ -9,6 +9,7 @@ use Latch\Exception\LockConflictedException;
 use Latch\Key;
 use Latch\SharedLockStoreInterface;
 use Latch\Store\InMemoryStore;
+use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 
 final class InMemoryStoreTest extends TestCase
@@ -135,7 +136,7 @@ final class InMemoryStoreTest extends TestCase
     {
         $store = new InMemoryStore();
         $keys = [];
-        foreach (['', '0', '00', "0\0", ' 0', "\0", str_repeat('x', 1 << 20), 'r', 'R'] as $resource) {
+        foreach (['0', '00', ...array_values(Subject::emptyResource()), "0\0", ' 0', "\0", str_repeat('x', 1 << 20), 'r', 'R'] as $resource) {
             $store->save($keys[] = new Key($resource));
         }
         foreach ($keys as $key) {

@@ -19,7 +19,7 @@ final class KeyTest extends TestCase
     public static function resources(): iterable
     {
         yield 'ordinary' => ['invoice-42'];
-        yield 'empty' => [''];
+        yield from array_map(static fn (string $resource) => [$resource], Subject::emptyResource());
         yield 'zero' => ['0'];
         yield 'binary' => ["\0\xff\n"];
         yield 'a megabyte' => [str_repeat('x', 1 << 20)];

@@ -9,6 +9,7 @@ use Latch\Lock;
 use Latch\Store\FlockStore;
 use Latch\Tests\Support\Booking;
 use Latch\Tests\Support\Peer;
+use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use Latch\Tests\Support\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -36,7 +37,7 @@ final class PeersTest extends TestCase
     {
         $resources = [
             'ordinary' => 'r',
-            'empty' => '',
+            ...Subject::emptyResource(),
             'odd' => "../a b\0c/\u{fc}",
             'long' => str_repeat('long ', 40),
         ];

@@ -10,6 +10,7 @@ use Latch\Tests\PostgreSqlServer;
 use Latch\Tests\Support\Booking;
 use Latch\Tests\Support\Peer;
 use Latch\Tests\Support\PostgreSql;
+use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -58,7 +59,7 @@ final class PostgreSqlPeersTest extends TestCase
     #[DataProvider('peers')]
     public function testTheyExcludeEachOther(\Closure $start, string $client, string $ours): void
     {
-        foreach (['r', '', "../a {b}\0c/\u{fc}", str_repeat('long ', 40)] as $resource) {
+        foreach (['r', ...array_values(Subject::emptyResource()), "../a {b}\0c/\u{fc}", str_repeat('long ', 40)] as $resource) {
             $peer = $this->peer($start, $client, $resource);
             $lock = new Lock(new Key($resource), PostgreSql::store($this->server->port, $ours));
 

@@ -12,6 +12,7 @@ use Latch\Tests\Support\Booking;
 use Latch\Tests\Support\Peer;
 use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Redis\Servers;
+use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -51,7 +52,7 @@ class RedisPeersTest extends TestCase
     {
         $resources = [
             'ordinary' => 'r',
-            'empty' => '',
+            ...Subject::emptyResource(),
             'odd' => "../a {b}\0c/\u{fc}",
             'long' => str_repeat('long ', 40),
         ];

@@ -140,7 +140,7 @@ final class RedisStoreTest extends TestCase
     public static function resources(): iterable
     {
         yield 'ordinary' => ['invoice-42.pdf_2'];
-        yield 'empty' => [''];
+        yield from array_map(static fn (string $resource) => [$resource], Subject::emptyResource());
         yield 'zero' => ['0'];
         yield 'blanks and braces' => ['a {b} "c" d}'];
         yield 'a conversion' => ['%s%b%n%d'];

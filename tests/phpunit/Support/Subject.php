@@ -52,6 +52,16 @@ final class Subject
     ];
 
     /**
+     * The empty resource, which is refused under Latch's own names.
+     *
+     * @return array{}|array{empty: ''}
+     */
+    public static function emptyResource(): array
+    {
+        return self::mode() === 'latch' ? [] : ['empty' => ''];
+    }
+
+    /**
      * oracle: pure PHP; latch: the extension under its own names; symfony: under Symfony's names.
      */
     public static function mode(): string
