@@ -26,36 +26,48 @@ stage() {
 # walks SUITE: on one Debian.
 walks() {
     local passed=0 failed=0
-    check "README.md on a fresh $1, and back" walk "$1" readme
-    check "docs/install.md on a fresh $1, and back" walk "$1" page
+    check "README.md and docs/install.md on a fresh $1, and back" walk "$1"
     count "install, Debian's $1" "$passed" "$failed" 0
 }
 
-# walk SUITE WALK: has a newcomer follow what walk_WALK prints.
+# walk SUITE: has a newcomer follow the pages. What is wrong stands at the end of what that has said.
 walk() {
-    local folder script=$WORK/$1-$2.sh
-    { echo 'set -eux' && "walk_$2"; } > "$script"
+    local folder script=$WORK/$1.sh log=$LATCH_WORK/log/install-$1.log
+    {
+        echo "PS4='+ \${SECONDS}s: '; set -eux"
+        from_source
+        with_pecl
+        without_pecl
+    } > "$script"
     folder=$(latch_folder "$1" sudo)
-    latch_isolated latch_walk "$folder" "$WORK/$1-$2" "$WORK/tree" "$script"
+    if ! latch_isolated latch_walk "$folder" "$WORK/$1" "$WORK/tree" "$script" &> "$log"; then
+        echo "the end of $log:"
+        tail -n 40 "$log"
+        return 1
+    fi
 }
 
-walk_readme() {
+from_source() {
     commands "$README" Install
     its_checks
     commands "$PAGE" 'After an installation from source'
     nothing_is_left
 }
 
-# From the package: by PECL, enabled as elsewhere and as on Debian; then without PECL.
-walk_page() {
+# Enabled as elsewhere, and as on Debian.
+with_pecl() {
     commands "$PAGE" PECL
     commands "$PAGE" 'Other systems with a folder for .ini files'
     echo 'php --ri latch'
+    # shellcheck disable=SC2016 # for the newcomer's shell
     echo 'sudo rm "$(php --ini | grep -o "/[^,]*latch.ini")"'
     commands "$PAGE" 'Debian and Ubuntu'
     its_checks
     commands "$PAGE" 'After an installation by PECL'
     nothing_is_left
+}
+
+without_pecl() {
     commands "$PAGE" 'Without PECL'
     commands "$PAGE" 'From source'
     its_checks
@@ -90,16 +102,17 @@ END
 # No file by its name, but for C++'s <latch> and Debian's note of what an administrator has disabled.
 nothing_is_left() {
     cat <<'END'
+hash -r
 test "$(php -m | grep -ci latch)" = 0
 test "$(sudo find /etc /opt /usr /var \( -path /usr/include/c++ -o -name disabled_by_admin \) -prune \
     -o -iname '*latch*' -print)" = ''
 END
 }
 
-# Other stages, or other tools, prove what is under these headings.
+# Stage "package" proves what the page says of analysers; PIE is not in Debian.
 page_is_walked() {
-    local walked
-    walked=$(walk_page && walk_readme)
+    local walked heading command
+    walked=$(from_source && with_pecl && without_pecl)
     while IFS=$'\t' read -r heading command; do
         case $heading in
             PIE | "For IDEs, PHPStan and Psalm") continue ;;

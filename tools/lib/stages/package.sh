@@ -43,6 +43,7 @@ stage() {
     check 'the installed script locks' script_locks
     check 'scripts, documents, stubs and tests are installed' files_are_installed
     check 'pecl uninstall leaves nothing' package_is_uninstalled
+    check 'make enable writes where php --ini says, and nothing anew' make_enables
     check "a user's project gets the stubs by Composer" project_has_stubs
     check 'PHPStan passes it without the extension, and it uses the whole API' project_passes
     check 'what is not used is found' unused_is_found
@@ -227,6 +228,23 @@ package_is_uninstalled() {
     # Of what pecl keeps for itself, and of what this test gave it, nothing is Latch's.
     left=$(cd "$WORK/pecl" && find . -type f ! -path './pear/php/*' ! -path './tools/*' ! -name '*.conf')
     is "$left" ''
+}
+
+# Where there is no phpenmod; stage "install" has Debian's.
+make_enables() {
+    local ini=$WORK/scanned output
+    enable() {
+        make -s -f "$LATCH_ROOT/Makefile.frag" -f <(echo install:) enable PHP_EXECUTABLE="env PHP_INI_SCAN_DIR=$1 $PHP"
+    }
+    mkdir "$ini"
+    is "$(enable "$ini")" "Enabled by:                      $ini/latch.ini"
+    is "$(< "$ini/latch.ini")" 'extension=latch'
+    echo 'latch.symfony=1' >> "$ini/latch.ini"
+    is "$(enable "$ini:/elsewhere")" "Enabled already, by:             $ini/latch.ini"
+    is "$(< "$ini/latch.ini")" $'extension=latch\nlatch.symfony=1'
+    output=$(enable '' 2>&1) && return 1
+    grep -qF 'Put the line extension=latch into the php.ini' <<< "$output"
+    grep -q '^Configuration File (php.ini) Path: /' <<< "$output"
 }
 
 # As docs/install.md says, from a folder with the stubs.
