@@ -148,6 +148,15 @@ static bool was_removed(latch_lease *lease)
     return true;
 }
 
+/* The next one in the queue may go on: it waits for the number, and then for the lock. */
+static void give_number_back(flock_file *file)
+{
+    if (file->has_number) {
+        latch_flock_queue_leave(file->descriptor.fd);
+        file->has_number = false;
+    }
+}
+
 static latch_status hold(latch_op *op, flock_file *file)
 {
     latch_lease *lease = op->lease;
@@ -158,6 +167,9 @@ static latch_status hold(latch_op *op, flock_file *file)
         file->fork_count = lease->store->engine->fork_count;
     }
     file->mode = (uint8_t) wanted_mode(op);
+    if (file->mode == LATCH_SHARED) {
+        give_number_back(file);
+    }
     if (lease->inherit || lease->pass_on) {
         file->descriptor.inherit = true; /* once and for all: a child may have it by now */
     }
@@ -355,7 +367,7 @@ static latch_status release(latch_op *op)
     flock_store *store = (flock_store *) lease->store;
     flock_file *file;
     char path[PATH_MAX];
-    bool removed;
+    bool removed, is_unlocked;
 
     forget_gone(lease);
     file = lease->state;
@@ -372,7 +384,9 @@ static latch_status release(latch_op *op)
     latch_link_remove(&file->link);
     lease->state = NULL;
     /* Explicitly: a child that was forked behind our back may have the description open too. */
-    if (try_flock(file, LOCK_UN) != 0 || removed) {
+    is_unlocked = try_flock(file, LOCK_UN) == 0;
+    give_number_back(file);
+    if (!is_unlocked || removed) {
         latch_flock_file_close(store, file);
     } else {
         file->released_ns = latch_flock_coarse_ns(store);

@@ -48,6 +48,7 @@ typedef struct flock_file {
     unsigned fork_count; /* of the engine, when a lease got it */
     uint8_t mode;        /* while held, or waited for: of latch_mode */
     bool is_wanted;      /* others waited for it when it was last looked, or we did */
+    bool has_number;     /* in the queue, although it is locked: others wait for that */
     bool is_listed;
     bool is_idle;
     char resource[];

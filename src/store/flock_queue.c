@@ -2,7 +2,9 @@
  * The queue of those who wait for a lock file. The kernel's own is not fair: a release only wakes
  * the first waiter, and whoever asks before that one runs, most often the process that has just
  * released, takes the lock again. So each waiter on Latch takes a number first, the one behind the
- * highest that is taken, and calls flock(2) when nobody has a lower one (flock_wait.c).
+ * highest that is taken, and calls flock(2) when nobody has a lower one (flock_wait.c). A writer
+ * gives its number back with the lock, so that the next one wakes once; a reader as soon as it has
+ * the lock.
  *
  * A number is a byte of the lock file that is locked for writing with an open file description lock
  * (F_OFD_SETLK). It exists in the kernel alone: the file stays empty, flock(2) does not see it, and

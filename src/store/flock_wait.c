@@ -37,7 +37,6 @@ struct flock_waiter {
     latch_descriptor wake; /* the eventfd; closed in a forked child, which has not the thread */
     pthread_t thread;
     sem_t jobs;          /* posted once for each */
-    sem_t left;          /* posted once for each wait that was told to end: the queue is left */
     _Atomic int fd;      /* the job: what to lock, or NO_MORE_JOBS */
     int operation;       /* LOCK_EX or LOCK_SH */
     flock_file *file;    /* whose descriptor that is */
@@ -107,12 +106,13 @@ static void *wait_in_kernel(void *argument)
         } while (result != 0 && errno == EINTR);
         forbid_cancel(waiter);
 
-        waiter->outcome = result == 0 ? 0 : errno;
+        result = result == 0 ? 0 : errno;
+        if (operation == LOCK_SH || result != 0) {
+            latch_flock_queue_leave(fd); /* by this thread: the other one may be in a handler */
+        }
+        waiter->outcome = result;
         while (write(waiter->wake.fd, &one, sizeof(one)) < 0 && errno == EINTR) {
         }
-        /* While the waiting thread wakes; and not by that one: it may be in a handler for long. */
-        latch_flock_queue_leave(fd);
-        sem_post(&waiter->left);
     }
 }
 
@@ -131,7 +131,6 @@ static void free_waiter(latch_engine *engine, flock_waiter *waiter)
 {
     latch_descriptor_close(engine, &waiter->wake);
     sem_destroy(&waiter->jobs);
-    sem_destroy(&waiter->left);
     latch_free(engine, waiter);
 }
 
@@ -150,7 +149,6 @@ static flock_waiter *make_waiter(latch_engine *engine)
     }
     latch_descriptor_register(engine, &waiter->wake, fd);
     sem_init(&waiter->jobs, 0, 0);
-    sem_init(&waiter->left, 0, 0);
     if (!can_cancel() || latch_thread_start(&waiter->thread, wait_in_kernel, waiter) != 0) {
         free_waiter(engine, waiter);
         return NULL;
@@ -257,6 +255,7 @@ static flock_wait_outcome conclude(latch_op *op, flock_file **file)
     *file = waiter->file;
     op->state = NULL;
     if (waiter->outcome == 0) {
+        waiter->file->has_number = waiter->number >= 0 && waiter->operation == LOCK_EX;
         return FLOCK_WAIT_GRANTED;
     }
     latch_fail(op->error, LATCH_ERROR_SYSTEM, waiter->outcome, "flock() failed: %s",
@@ -313,8 +312,6 @@ flock_wait_outcome latch_flock_wait_check(latch_op *op, int64_t now_ns, flock_fi
     if (waiter->outcome == PENDING) {
         want_grant(op);
         return FLOCK_WAIT_GOES_ON;
-    }
-    while (sem_wait(&waiter->left) != 0) {
     }
     outcome = conclude(op, file);
     latch_flock_end_parked(store);

@@ -362,15 +362,34 @@ static void a_wait_that_ends_in_vain_leaves_the_queue(void **state)
 }
 
 /* A signal handler runs meanwhile, perhaps for long. */
-static void a_grant_leaves_the_queue_before_it_is_known(void **state)
+static void a_reader_leaves_the_queue_before_it_knows_of_its_grant(void **state)
 {
     (void) state;
-    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    begin_wait_for_peer(LATCH_ACQUIRE_SHARED, LATCH_NEVER);
     assert_false(queue_is_empty());
     let_the_grant_come();
-    UNIT_AWAIT(queue_is_empty());
+    assert_true(queue_is_empty());
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
+}
+
+static void a_writer_leaves_the_queue_when_it_gives_the_lock_back_or_reads_only(void **state)
+{
+    (void) state;
+    for (int round = 0; round < 2; round++) {
+        unit_process reader;
+
+        begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+        reader = make_waiter('S', 2);
+        assert_true(unit_peer_try(&peer, LOCK_UN));
+        assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+        assert_false(queue_is_empty());
+        assert_int_equal(unit_run(lease, round == 0 ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED),
+                         LATCH_DONE);
+        finish(&reader);
+        assert_true(queue_is_empty());
+        unit_release(lease);
+    }
 }
 
 /* ---- Files without a queue ------------------------------------------------------------------- */
@@ -467,7 +486,8 @@ int main(void)
         WAIT_TEST(a_lock_that_stopped_waiters_leave_free_goes_to_the_next),
         WAIT_TEST(a_lock_is_not_taken_from_its_holder),
         WAIT_TEST(a_wait_that_ends_in_vain_leaves_the_queue),
-        WAIT_TEST(a_grant_leaves_the_queue_before_it_is_known),
+        WAIT_TEST(a_reader_leaves_the_queue_before_it_knows_of_its_grant),
+        WAIT_TEST(a_writer_leaves_the_queue_when_it_gives_the_lock_back_or_reads_only),
         WAIT_TEST(who_may_only_read_the_file_waits_behind_the_queue),
         WAIT_TEST(a_file_system_where_flock_may_lock_bytes_has_no_queue),
         WAIT_TEST(what_other_programs_lock_is_no_queue),
