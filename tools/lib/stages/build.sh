@@ -41,6 +41,31 @@ loads_no_client_library() {
     done
 }
 
+# A client library that is not where the system has its own is opened by its path.
+opens_a_library_elsewhere() {
+    local prefix=$LATCH_WORK/elsewhere so file
+    file=$(basename "$(realpath "$(gcc -print-file-name=libhiredis.so)")")
+    rm -rf "$prefix"
+    mkdir -p "$prefix/lib/pkgconfig"
+    cp "$(gcc -print-file-name="$file")" "$prefix/lib"
+    ln -s "$file" "$prefix/lib/libhiredis.so"
+    cat > "$prefix/lib/pkgconfig/hiredis.pc" <<PC
+Name: hiredis
+Description: hiredis
+Version: 0.0.1
+Cflags: $(pkg-config --cflags hiredis)
+Libs: -L$prefix/lib -lhiredis
+PC
+    so=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig latch_build_copy elsewhere "phpize$LATCH_PHP_VERSION" \
+        "php-config$LATCH_PHP_VERSION" --with-latch-openssl=no --with-latch-pgsql=no --with-latch-mysql=no CFLAGS=-O0)
+    # shellcheck disable=SC2016 # PHP's variables
+    "php$LATCH_PHP_VERSION" -n -d extension="$so" -r '
+        new Latch\Store\RedisStore("redis://localhost");
+        preg_match("~\S+/libhiredis\S+$~m", file_get_contents("/proc/self/maps"), $match);
+        echo "$match[0]\n";
+        exit(str_starts_with($match[0], "$argv[1]/lib/") ? 0 : 1);' "$prefix"
+}
+
 # What needs no server works without the client libraries; who asks for a server is told what to do.
 works_without_libraries() {
     local so output
@@ -127,6 +152,7 @@ stage() {
         check "built by $compiler, it is loaded without a client library" loads_no_client_library "$compiler"
     done
     check 'make builds anew when any Lua script changes' scripts_are_watched
+    check 'a client library elsewhere is opened by its path' opens_a_library_elsewhere
     check 'it works without client libraries, and says so' works_without_libraries
     check 'it works without OpenSSL, and says so' works_without_openssl
     check 'src/ includes no header of PHP' engine_is_free_of_php
