@@ -1,11 +1,8 @@
 --TEST--
 A wait for others is no deadlock, though this thread has a lock of that name: elsewhere, lost, handed over, shared out
---EXTENSIONS--
-igbinary
-redis
 --FILE--
 <?php
-require __DIR__ . '/../../utils/phpt_redis_object.inc';
+require __DIR__ . '/../../utils/phpt_redis.inc';
 
 use Latch\{Key, Lock};
 use Latch\Store\{CombinedStore, InMemoryStore, RedisStore};
@@ -48,7 +45,6 @@ $other = new RedisServer();
 $elsewhere = [
     'another server' => new RedisStore($other->dsn()),
     'another database' => new RedisStore($server->dsn('/3')),
-    'another prefix' => new RedisStore(phpredis($server, ['OPT_PREFIX' => 'app:'])),
     'memory' => new InMemoryStore(),
 ];
 foreach ($elsewhere as $case => $their_store) {
