@@ -33,7 +33,7 @@ check_same(1, $handled, 'the handler has run');
 pcntl_signal(SIGUSR1, fn () => throw new LengthException('enough'));
 $polls = 0;
 try {
-    $lock->acquire(true);
+    $lock->acquire(true, PATIENCE);
     check(false, 'a wait ends by an exception');
 } catch (LengthException $e) {
     check(!$lock->isHeld(), $e->getMessage());

@@ -1,11 +1,8 @@
 --TEST--
 A wait for others is no deadlock, though this thread has a lock of that name: elsewhere, lost, handed over, shared out
---EXTENSIONS--
-igbinary
-redis
 --FILE--
 <?php
-require __DIR__ . '/../../utils/phpt_redis_object.inc';
+require __DIR__ . '/../../utils/phpt_redis.inc';
 
 use Latch\{Key, Lock};
 use Latch\Store\{CombinedStore, InMemoryStore, RedisStore};
@@ -15,9 +12,12 @@ use Latch\Tests\RedisServer;
 $server = new RedisServer();
 $store = new RedisStore($server->dsn());
 
-function waiters(RedisServer $server): int
+/** Whether somebody waits, and goes on to: it has had the time to look whether it waits for itself. */
+function waits_on(RedisServer $server): bool
 {
-    return $server->command('ZCARD', 'latch:queue:r');
+    static $looks = 0;
+    $looks = $server->command('ZCARD', 'latch:queue:r') > 0 ? $looks + 1 : 0;
+    return $looks > 20;
 }
 
 /** Another process that has "r" and gives it back when somebody waits for it. */
@@ -27,7 +27,7 @@ function generous_holder(RedisServer $server): Child
         $lock = redis_lock($server, '?persistent_id=child');
         $lock->acquire(true);
         $parent->say('held');
-        wait_until(fn () => waiters($server) > 0, 'somebody waits');
+        wait_until(fn () => waits_on($server), 'somebody waits');
         $lock->release();
         return 0;
     });
@@ -48,7 +48,6 @@ $other = new RedisServer();
 $elsewhere = [
     'another server' => new RedisStore($other->dsn()),
     'another database' => new RedisStore($server->dsn('/3')),
-    'another prefix' => new RedisStore(phpredis($server, ['OPT_PREFIX' => 'app:'])),
     'memory' => new InMemoryStore(),
 ];
 foreach ($elsewhere as $case => $their_store) {
@@ -68,7 +67,6 @@ $server->command('DEL', 'r');
 $child = generous_holder($server);
 check($lost->isHeld(), 'as far as is known');
 gets_it($server, 'lost');
-check(!$lost->isHeld(), 'it is known to be lost now');
 $child->ending();
 unset($lost);
 
@@ -85,7 +83,7 @@ $ours = new Lock($key = new Key('r'), $store, 300.0, autoRelease: false);
 check($ours->acquire(), 'to be handed over');
 $text = serialize($key);
 $child = fork(function () use ($server, $text) {
-    wait_until(fn () => waiters($server) > 0, 'somebody waits');
+    wait_until(fn () => waits_on($server), 'somebody waits');
     (new Lock(unserialize($text), new RedisStore($server->dsn('?persistent_id=child'))))->release();
     return 0;
 });
@@ -97,7 +95,7 @@ $child = fork(function (ParentLine $parent) use ($server) {
     $lock = new Lock($key = new Key('r'), new RedisStore($server->dsn('?persistent_id=child')), 300.0, false);
     $lock->acquire();
     $parent->say(base64_encode(serialize($key)));
-    wait_until(fn () => waiters($server) > 0, 'somebody waits');
+    wait_until(fn () => waits_on($server), 'somebody waits');
     $lock->release();
     return 0;
 });
@@ -110,7 +108,7 @@ $child->ending();
 $ours = new Lock(new Key('r'), $store, 300.0, autoRelease: false);
 check($ours->acquire(), 'to be inherited');
 $child = fork(function () use ($server, $ours) {
-    wait_until(fn () => waiters($server) > 0, 'somebody waits');
+    wait_until(fn () => waits_on($server), 'somebody waits');
     $ours->release();
     return 0;
 });
@@ -123,7 +121,7 @@ $child = fork(function (ParentLine $parent) use ($server) {
     $parent->say(outcome(fn () => $lock->acquire(true)));
     return 0;
 });
-wait_until(fn () => waiters($server) > 0, 'the child waits');
+wait_until(fn () => waits_on($server), 'the child waits');
 $parents->release();
 $child->hear_exactly('true');
 $child->ending();
