@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f37ed2e5c06721a5064d8ec9eb5bfd97b40bb5bd */
+ * Stub hash: 28e6adfaab33f1a503177d0e32c7824351cf21a9 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
