@@ -198,6 +198,7 @@ if test "$PHP_LATCH" != no; then
       ext/lock_factory.c
       ext/lock_life.c
       ext/lock_store.c
+      ext/lock_synchronized.c
       ext/log.c
       ext/losses.c
       ext/memory_stores.c

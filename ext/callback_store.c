@@ -174,7 +174,7 @@ static php_latch_outcome poll_for(zend_object *store, zend_object *key, latch_op
             LATCH_G(statistics).waits++;
         }
         if (!php_latch_sleep(next_poll_ns(deadline_ns))) {
-            return (php_latch_outcome){LATCH_INTERRUPTED, NULL};
+            return (php_latch_outcome){.status = LATCH_INTERRUPTED};
         }
     }
 }

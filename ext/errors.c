@@ -42,7 +42,7 @@ void php_latch_join_thrown(zend_object *first, zend_object *second)
 
 php_latch_outcome php_latch_outcome_of_call(void)
 {
-    php_latch_outcome outcome = {LATCH_DONE, NULL};
+    php_latch_outcome outcome = {.status = LATCH_DONE};
     zend_object *exception = EG(exception);
 
     if (exception == NULL) {
@@ -64,7 +64,7 @@ php_latch_outcome php_latch_outcome_of_call(void)
 php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_error *error,
                                               zend_string *resource)
 {
-    php_latch_outcome outcome = {status, NULL};
+    php_latch_outcome outcome = {.status = status};
     zend_class_entry *ce = php_latch_storage_ce;
     const char *before = "Failed to store the \"", *hint = "";
     char after[sizeof(error->message) + 128];
@@ -94,7 +94,34 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
     snprintf(after, sizeof(after), "\" lock: %s%s.", error->message, hint);
     outcome.exception =
         php_latch_new_exception(ce, php_latch_take_client_failure(), before, resource, after);
+    outcome.reason_at = strlen(before) + ZSTR_LEN(resource);
     return outcome;
+}
+
+const char *php_latch_reason(const php_latch_outcome *outcome, const char *otherwise)
+{
+    const zval *message;
+    zval unused;
+
+    if (outcome->exception == NULL || outcome->reason_at == 0) {
+        return otherwise;
+    }
+    message = zend_read_property_ex(zend_ce_exception, outcome->exception,
+                                    ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
+    /* A logger that has seen it may have changed it. */
+    return Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > outcome->reason_at
+               ? Z_STRVAL_P(message) + outcome->reason_at
+               : otherwise;
+}
+
+zend_object *php_latch_new_conflict(latch_op_kind kind, zend_string *resource)
+{
+    const char *after = "\" lock is held by somebody else.";
+
+    if (kind == LATCH_REFRESH) {
+        after = "\" lock cannot be renewed: it is not held, or not any more; acquire it anew.";
+    }
+    return php_latch_new_exception(php_latch_conflicted_ce, NULL, "The \"", resource, after);
 }
 
 void php_latch_throw_outcome(php_latch_outcome *outcome)
@@ -104,10 +131,7 @@ void php_latch_throw_outcome(php_latch_outcome *outcome)
     if (outcome->status == LATCH_DONE || outcome->status == LATCH_INTERRUPTED) {
         return;
     }
-    if (outcome->exception == NULL) {
-        outcome->exception =
-            php_latch_new_exception(php_latch_conflicted_ce, NULL, "", ZSTR_EMPTY_ALLOC(), "");
-    }
+    ZEND_ASSERT(outcome->exception != NULL);
     ZVAL_OBJ(&exception, outcome->exception);
     outcome->exception = NULL;
     zend_throw_exception_object(&exception);

@@ -26,6 +26,16 @@ zend_class_entry *php_latch_releasing_ce;
 zend_class_entry *php_latch_storage_ce;
 zend_class_entry *php_latch_unserializable_key_ce;
 
+PHP_METHOD(Latch_Exception_LockExpiredException, getResult)
+{
+    zval *result, unused;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    result = zend_read_property(php_latch_expired_ce, Z_OBJ_P(ZEND_THIS), ZEND_STRL("result"), 1,
+                                &unused);
+    RETURN_COPY_DEREF(result);
+}
+
 void php_latch_register_interfaces(void)
 {
     zend_class_entry *base = register_class_Latch_Exception_ExceptionInterface(zend_ce_throwable);

@@ -81,6 +81,28 @@ static php_latch_lease *find_whole(zend_object *key, const php_latch_lease *part
     return lease;
 }
 
+static bool is_past(const latch_lease *lease)
+{
+    return lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER
+           && php_latch_now_ns() >= lease->deadline_ns;
+}
+
+latch_mode php_latch_lease_before(php_latch_lease *lease)
+{
+    if (!lease->lease.kept && is_past(&lease->lease)) {
+        lease->lease.losses++;
+    }
+    return lease->lease.mode;
+}
+
+void php_latch_lease_after(php_latch_lease *lease, latch_mode before, latch_op_kind kind)
+{
+    if (!lease->lease.kept && kind != LATCH_RELEASE && before != LATCH_FREE
+        && lease->lease.mode == LATCH_FREE) {
+        lease->lease.losses++;
+    }
+}
+
 void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
 {
     zval *slot = php_latch_key_lease_slot(key);

@@ -6,7 +6,7 @@
  * request with the final TTL; a store written in PHP by its methods (callback_store.c).
  *
  * The fields of a Lock and its end stand in lock_life.c, its dealings with the store in
- * lock_store.c.
+ * lock_store.c, synchronized() in lock_synchronized.c.
  */
 #include "php_latch.h"
 
@@ -20,6 +20,8 @@
 #include "stubs/lock_arginfo.h"
 
 zend_class_entry *php_latch_lock_ce;
+
+#define FAILED_TO_ACQUIRE "Failed to acquire the \""
 
 #define THIS_LOCK php_latch_lock_from(Z_OBJ_P(ZEND_THIS))
 
@@ -38,7 +40,7 @@ static void log_simply(const php_latch_lock *lock, const char *level, const char
 
 /* Logs the outcome's exception and throws a LockAcquiringException in its place. */
 static void throw_wrapped(const php_latch_lock *lock, php_latch_outcome *outcome,
-                          const char *log_message, const char *before, const char *after)
+                          const char *log_message, const char *before)
 {
     zval exception;
 
@@ -50,9 +52,23 @@ static void throw_wrapped(const php_latch_lock *lock, php_latch_outcome *outcome
     }
     if (outcome->status != LATCH_ERROR_DEADLOCK) { /* that one says what to do */
         outcome->exception = php_latch_new_exception(php_latch_acquiring_ce, outcome->exception,
-                                                     before, resource_of(lock), after);
+                                                     before, resource_of(lock),
+                                                     php_latch_reason(outcome, "\" lock."));
     }
     php_latch_throw_outcome(outcome);
+}
+
+/* Consumes the outcome's exception, or makes one: stores of the engine have none for a conflict. */
+static void throw_conflict(const php_latch_lock *lock, php_latch_outcome *outcome,
+                           latch_op_kind kind)
+{
+    if (EG(exception) == NULL) {
+        if (outcome->exception == NULL) {
+            outcome->exception = php_latch_new_conflict(kind, resource_of(lock));
+        }
+        php_latch_throw_outcome(outcome);
+    }
+    php_latch_forget_outcome(outcome);
 }
 
 static void log_expiration(const php_latch_lock *lock, double ttl)
@@ -79,6 +95,9 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
     outcome->status = LATCH_ERROR_LOST;
     outcome->exception =
         php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);
+    if (lock->native) { /* of others the messages are Symfony's */
+        outcome->reason_at = strlen(before) + ZSTR_LEN(resource_of(lock));
+    }
 }
 
 static void refresh(php_latch_lock *lock, double ttl)
@@ -102,13 +121,10 @@ static void refresh(php_latch_lock *lock, double ttl)
         log_simply(lock, "notice",
                    "Failed to define an expiration for the \"{resource}\" lock, "
                    "someone else acquired the lock.");
-        if (EG(exception) == NULL) {
-            php_latch_throw_outcome(&outcome);
-        }
-        php_latch_forget_outcome(&outcome);
+        throw_conflict(lock, &outcome, LATCH_REFRESH);
     } else if (latch_failed(outcome.status)) {
         throw_wrapped(lock, &outcome, "Failed to define an expiration for the \"{resource}\" lock.",
-                      "Failed to define an expiration for the \"", "\" lock.");
+                      "Failed to define an expiration for the \"");
     }
 }
 
@@ -131,14 +147,16 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
         outcome = php_latch_outcome_of_call();
     }
     if (outcome.status == LATCH_DONE && php_latch_key_is_expired(lock->key)) {
-        release_expired(lock, "Failed to store the \"", "\" lock.", &outcome);
+        release_expired(lock, "Failed to store the \"",
+                        lock->native ? "\" lock: its time was over before it was taken."
+                                     : "\" lock.",
+                        &outcome);
     }
     return outcome;
 }
 
-/* LATCH_DONE when the lock is acquired; else it is not, and an exception may be pending. */
-static latch_status acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
-                            int64_t deadline_ns)
+latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                    int64_t deadline_ns)
 {
     php_latch_outcome outcome;
 
@@ -147,13 +165,17 @@ static latch_status acquire(php_latch_lock *lock, latch_op_kind kind, bool block
         && !instanceof_function(lock->store->ce, php_latch_shared_store_ce)) {
         log_simply(lock, "debug", "Store does not support ReadLocks, fallback to WriteLock.");
         if (EG(exception) == NULL) {
-            latch_status status = acquire(lock, LATCH_ACQUIRE, blocking, deadline_ns);
+            latch_status status =
+                php_latch_lock_acquire(lock, LATCH_ACQUIRE, blocking, deadline_ns);
 
             if (EG(exception) == NULL || status == LATCH_INTERRUPTED) {
                 return status;
             }
         }
         outcome = php_latch_outcome_of_call(); /* wrapped once more, as by Symfony's */
+        if (lock->native) {
+            outcome.reason_at = strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock));
+        }
     } else {
         outcome = php_latch_lock_save(lock, kind, blocking, deadline_ns);
         if (outcome.status == LATCH_DONE) {
@@ -166,13 +188,13 @@ static latch_status acquire(php_latch_lock *lock, latch_op_kind kind, bool block
         log_simply(lock, "info",
                    "Failed to acquire the \"{resource}\" lock. Someone else already "
                    "acquired the lock.");
-        if (EG(exception) == NULL && blocking && deadline_ns == LATCH_NEVER) {
-            php_latch_throw_outcome(&outcome);
+        if (blocking && deadline_ns == LATCH_NEVER) {
+            throw_conflict(lock, &outcome, LATCH_ACQUIRE);
         }
         php_latch_forget_outcome(&outcome);
     } else if (latch_failed(outcome.status)) {
         throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" lock.",
-                      "Failed to acquire the \"", "\" lock.");
+                      FAILED_TO_ACQUIRE);
     }
     return outcome.status;
 }
@@ -214,7 +236,7 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
                || !instanceof_function(outcome.exception->ce, php_latch_releasing_ce)) {
         outcome.exception = php_latch_new_exception(php_latch_releasing_ce, outcome.exception,
                                                     "Failed to release the \"", resource_of(lock),
-                                                    "\" lock.");
+                                                    php_latch_reason(&outcome, "\" lock."));
     }
 
     if (outcome.status == LATCH_DONE) {
@@ -328,9 +350,8 @@ bool php_latch_lock_check_constructed(const php_latch_lock *lock)
     return php_latch_key_resource(lock->key) != NULL;
 }
 
-/* The end of a wait; LATCH_NEVER without timeout. False after throwing. */
-static bool deadline_of(uint32_t number, bool blocking, double timeout, bool timeout_is_null,
-                        int64_t *deadline_ns)
+bool php_latch_lock_deadline(uint32_t number, bool blocking, double timeout, bool timeout_is_null,
+                             int64_t *deadline_ns)
 {
     *deadline_ns = LATCH_NEVER;
     if (timeout_is_null) {
@@ -365,10 +386,10 @@ static void acquire_method(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
         Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
     ZEND_PARSE_PARAMETERS_END();
     if (!php_latch_lock_check_constructed(lock)
-        || !deadline_of(2, blocking, timeout, timeout_is_null, &deadline_ns)) {
+        || !php_latch_lock_deadline(2, blocking, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
-    RETURN_BOOL(acquire(lock, kind, blocking, deadline_ns) == LATCH_DONE);
+    RETURN_BOOL(php_latch_lock_acquire(lock, kind, blocking, deadline_ns) == LATCH_DONE);
 }
 
 PHP_METHOD(Latch_Lock, acquire)
@@ -379,86 +400,6 @@ PHP_METHOD(Latch_Lock, acquire)
 PHP_METHOD(Latch_Lock, acquireRead)
 {
     acquire_method(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED);
-}
-
-static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
-{
-    if (mode_before == LATCH_SHARED) {
-        acquire(lock, LATCH_ACQUIRE_SHARED, false, LATCH_NEVER);
-    } else {
-        php_latch_lock_release(lock);
-    }
-}
-
-/*
- * Makes the lock what it was before the callback, with what that threw put aside, as before a
- * destructor. What is thrown here comes on top, as from a finally block; but an exit() goes on.
- */
-static void give_back(php_latch_lock *lock, latch_mode mode_before)
-{
-    zend_object *thrown = EG(exception);
-    const zend_op *opline = EG(opline_before_exception);
-
-    if (php_latch_is_out_of_memory()) {
-        php_latch_lock_free(lock);
-        return;
-    }
-    if (thrown == NULL) {
-        release_or_demote(lock, mode_before);
-        return;
-    }
-    EG(exception) = NULL;
-    release_or_demote(lock, mode_before);
-    if (EG(exception) != NULL && php_latch_is_exit(thrown) && !php_latch_is_exit(EG(exception))) {
-        php_latch_warn_of_exception();
-    }
-    EG(opline_before_exception) = opline;
-    if (EG(exception) != NULL) {
-        php_latch_join_thrown(EG(exception), thrown);
-    } else {
-        EG(exception) = thrown;
-    }
-}
-
-PHP_METHOD(Latch_Lock, synchronized)
-{
-    php_latch_lock *lock = THIS_LOCK;
-    zend_fcall_info call;
-    zend_fcall_info_cache cache;
-    bool timeout_is_null = true;
-    latch_mode mode_before;
-    double timeout = 0;
-    int64_t deadline_ns;
-    latch_status status;
-
-    ZEND_PARSE_PARAMETERS_START(1, 2)
-        Z_PARAM_FUNC(call, cache)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
-    ZEND_PARSE_PARAMETERS_END();
-    if (!php_latch_lock_check_constructed(lock)
-        || !deadline_of(2, true, timeout, timeout_is_null, &deadline_ns)) {
-        RETURN_THROWS();
-    }
-    mode_before = php_latch_lock_mode(lock);
-    status = acquire(lock, LATCH_ACQUIRE, true, deadline_ns);
-    if (status != LATCH_DONE) {
-        if (EG(exception) == NULL && status == LATCH_CONFLICT) {
-            zend_throw_exception_ex(php_latch_conflicted_ce, 0,
-                                    "The \"%s\" lock was not free within %g seconds.",
-                                    ZSTR_VAL(resource_of(lock)), timeout);
-        }
-        RETURN_THROWS();
-    }
-    call.retval = return_value;
-    zend_call_function(&call, &cache);
-    if (Z_ISREF_P(return_value)) {
-        zend_unwrap_reference(return_value);
-    }
-    /* A child that was forked in the callback leaves the lock to its parent. */
-    if (mode_before != LATCH_EXCLUSIVE && php_latch_lock_is_ours(lock)) {
-        give_back(lock, mode_before);
-    }
 }
 
 PHP_METHOD(Latch_Lock, refresh)

@@ -1,5 +1,7 @@
-/* Inside Latch\Lock: lock.c (its methods), lock_store.c (the store's part), lock_life.c (its end),
- * keep_alive.c and losses.c (its renewal). */
+/*
+ * Inside Latch\Lock: lock.c (its methods), lock_synchronized.c (one of them), lock_store.c (the
+ * store's part), lock_life.c (its end), keep_alive.c and losses.c (its renewal).
+ */
 #ifndef PHP_LATCH_LOCK_H
 #define PHP_LATCH_LOCK_H
 
@@ -32,6 +34,13 @@ static inline php_latch_lock *php_latch_lock_from(zend_object *object)
 
 /* False after throwing: a Lock that ReflectionClass made without its constructor. */
 bool php_latch_lock_check_constructed(const php_latch_lock *lock);
+/* The end of a wait; LATCH_NEVER without timeout. False after throwing: argument `number` is bad.
+ */
+bool php_latch_lock_deadline(uint32_t number, bool blocking, double timeout, bool timeout_is_null,
+                             int64_t *deadline_ns);
+/* LATCH_DONE when the lock is acquired; else it is not, and an exception may be pending. */
+latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                    int64_t deadline_ns);
 /* Leaves an exception when the release failed. */
 void php_latch_lock_release(php_latch_lock *lock);
 /* The same, when the store has been asked already. */
@@ -60,6 +69,17 @@ int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
 latch_mode php_latch_lock_mode(const php_latch_lock *lock);
 /* What is known here, without asking the store. */
 bool php_latch_lock_is_held(const php_latch_lock *lock);
+/* A hold from an acquire on, to know whether it was lost meanwhile. */
+typedef struct php_latch_hold {
+    php_latch_lease *lease; /* a reference; NULL: nothing is known of the lock */
+    uint16_t losses;        /* of the lease, at the beginning */
+    bool is_certain;        /* it was held then for all that is known; not so in a NullStore */
+} php_latch_hold;
+
+void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold);
+/* Asks the store where it has to. What was released by hand was not lost. */
+bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold);
+void php_latch_lock_end_hold(php_latch_hold *hold);
 /* 0 when there is none. */
 uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock);
 

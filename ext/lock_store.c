@@ -36,7 +36,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     latch_error error;
     latch_status status;
     bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
-    bool was_free;
+    latch_mode before;
 
     if (lease == NULL) {
         return php_latch_outcome_of_call();
@@ -50,8 +50,9 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
         }
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-    was_free = lease->lease.mode == LATCH_FREE;
+    before = php_latch_lease_before(lease);
     status = php_latch_run(&lease->lease, request, &error);
+    php_latch_lease_after(lease, before, request->kind);
     if (request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
         note_expiry(lock, &lease->lease); /* also of what was held before, and still is */
     }
@@ -62,7 +63,8 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
         php_latch_lease_note_acquired(lease);
         php_latch_lock_note_acquired(lock);
     }
-    if (php_latch_store_tell(lock->store, lock->key, lease, request, status, was_free)) {
+    if (php_latch_store_tell(lock->store, lock->key, lease, request, status,
+                             before == LATCH_FREE)) {
         outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
     } else {
         outcome = php_latch_outcome_of_call();
@@ -150,16 +152,19 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         int64_t sent_ns = php_latch_now_ns();
         /* Before the call: an allocation after it could bail out with the lock taken. */
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
+        latch_mode before;
 
         if (lease == NULL) {
             return php_latch_outcome_of_call();
         }
         php_latch_lock_use_lease(lock, lease);
         GC_ADDREF(&lease->std);
+        before = php_latch_lease_before(lease);
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
                                              !lock->auto_release);
         note_call(lock, lease, outcome.status,
                   kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
+        php_latch_lease_after(lease, before, kind);
         if (outcome.status != LATCH_DONE) {
             count_call(kind, &outcome, false);
         }
@@ -183,18 +188,20 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
     } else {
         int64_t sent_ns = php_latch_now_ns();
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
+        latch_mode before;
         bool was_held;
-        uint8_t mode;
 
         if (lease == NULL) {
             return php_latch_outcome_of_call();
         }
         php_latch_lock_use_lease(lock, lease);
         was_held = believes_in(lock, lease);
-        mode = lease->lease.mode != LATCH_FREE ? lease->lease.mode : LATCH_EXCLUSIVE;
         GC_ADDREF(&lease->std);
+        before = php_latch_lease_before(lease);
         outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
-        note_call(lock, lease, outcome.status, mode, sent_ns, ttl);
+        note_call(lock, lease, outcome.status, before != LATCH_FREE ? before : LATCH_EXCLUSIVE,
+                  sent_ns, ttl);
+        php_latch_lease_after(lease, before, LATCH_REFRESH);
         if (outcome.status != LATCH_DONE) {
             count_call(LATCH_REFRESH, &outcome, was_held);
         }
@@ -217,6 +224,7 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach)
     /* Not held from the moment at which the command may arrive, whatever comes of it. */
     lease = lease_of(lock);
     if (lease != NULL) {
+        php_latch_lease_before(lease);
         lease->lease.mode = LATCH_FREE;
     }
     return php_latch_callback_delete(lock->store, lock->key);
@@ -237,7 +245,12 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
         }
         lease = lease_of(lock);
         if (!*exists && lease != NULL) {
+            latch_mode before = php_latch_lease_before(lease);
+
             lease->lease.mode = LATCH_FREE;
+            if (outcome.status == LATCH_DONE) {
+                php_latch_lease_after(lease, before, LATCH_PROBE);
+            }
         }
         return outcome;
     }
@@ -308,4 +321,58 @@ uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock)
         return 0;
     }
     return lease->lease.fencing_token;
+}
+
+/* ---- Was it lost? */
+
+void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold)
+{
+    hold->lease = lease_of(lock);
+    if (hold->lease != NULL) {
+        GC_ADDREF(&hold->lease->std);
+        hold->losses = hold->lease->lease.losses;
+        hold->is_certain = php_latch_lock_is_held(lock);
+    }
+}
+
+/* Held for less than certain, and not past its time: shared with a child; or the session is gone.
+ */
+static bool is_gone(php_latch_lock *lock)
+{
+    bool exists = false;
+    php_latch_outcome outcome = php_latch_lock_exists(lock, &exists);
+    bool is_known = outcome.status == LATCH_DONE;
+
+    php_latch_forget_outcome(&outcome);
+    return is_known && !exists;
+}
+
+bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold)
+{
+    const php_latch_lease *lease = hold->lease;
+
+    if (lease == NULL || php_latch_is_out_of_memory()) {
+        return false;
+    }
+    if (lock->native) {
+        php_latch_lock_find_loss(lock);
+    }
+    if (lease->lease.losses != hold->losses) {
+        return true;
+    }
+    if (lease_of(lock) != lease || lease->lease.mode == LATCH_FREE) {
+        return false;
+    }
+    if (php_latch_now_ns() >= lease->lease.deadline_ns) {
+        LATCH_G(statistics).lost++;
+        return true;
+    }
+    return hold->is_certain && !php_latch_lock_is_held(lock) && is_gone(lock);
+}
+
+void php_latch_lock_end_hold(php_latch_hold *hold)
+{
+    if (hold->lease != NULL) {
+        OBJ_RELEASE(&hold->lease->std);
+    }
 }

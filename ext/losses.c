@@ -77,6 +77,7 @@ static void note(php_latch_kept *kept, zend_string *reason)
     bool is_logged = false;
 
     kept->is_lost = true;
+    kept->lease->lease.losses++;
     LATCH_G(statistics).lost++;
     for (latch_link *link = keepings->next; link != keepings; link = link->next) {
         php_latch_keeping *keeping = LATCH_CONTAINER(link, php_latch_keeping, link);

@@ -389,6 +389,10 @@ static void throw_status(latch_op_kind kind, latch_status status, const latch_er
         return;
     }
     outcome = php_latch_outcome_of_status(status, error, php_latch_lease_resource(lease));
+    if (status == LATCH_CONFLICT) { /* without words, as those of Symfony's stores */
+        outcome.exception =
+            php_latch_new_exception(php_latch_conflicted_ce, NULL, "", ZSTR_EMPTY_ALLOC(), "");
+    }
     php_latch_throw_outcome(&outcome);
 }
 
@@ -416,7 +420,8 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
 {
     php_latch_lease *lease = lease_of_call(store, key);
     bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
-    bool was_free, done = false;
+    bool done = false;
+    latch_mode before;
     latch_error error;
     latch_status status;
 
@@ -429,8 +434,9 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
         lease->lease.inherit = php_latch_store_call_inherits();
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-    was_free = lease->lease.mode == LATCH_FREE;
+    before = php_latch_lease_before(lease);
     status = php_latch_run(&lease->lease, request, &error);
+    php_latch_lease_after(lease, before, request->kind);
     if (status == LATCH_DONE && takes) {
         php_latch_lease_note_acquired(lease);
     }
@@ -438,7 +444,7 @@ static bool run(zend_object *store, zend_object *key, const latch_request *reque
     if (!php_latch_in_store_call()) {
         php_latch_count_request(&lease->lease, request->kind, status, true);
     }
-    if (php_latch_store_tell(store, key, lease, request, status, was_free)) {
+    if (php_latch_store_tell(store, key, lease, request, status, before == LATCH_FREE)) {
         throw_status(request->kind, status, &error, key, lease);
         done = status == LATCH_DONE;
     }

@@ -31,6 +31,7 @@ typedef struct php_latch_outcome {
     /* DONE; CONFLICT; an error: `exception` says which; INTERRUPTED: just return to PHP. */
     latch_status status;
     zend_object *exception; /* owned; may be NULL for a conflict */
+    size_t reason_at;       /* where its message says why, behind the resource; 0: it does not */
 } php_latch_outcome;
 
 /* What PHP code wanted that the engine has called, until the engine has returned, see call.c. */
@@ -295,6 +296,13 @@ php_latch_lease *php_latch_lease_first(zend_object *key);
 php_latch_lease *php_latch_lease_next(const php_latch_lease *lease);
 /* Has the key been used with one store at most, be that a combined one? */
 bool php_latch_lease_is_alone(zend_object *key);
+/*
+ * To be called before a request, to learn what it holds, and after it: they count in lease.losses
+ * when what was held is not any more without having been released. What is kept counts when its
+ * loss is told (losses.c).
+ */
+latch_mode php_latch_lease_before(php_latch_lease *lease);
+void php_latch_lease_after(php_latch_lease *lease, latch_mode before, latch_op_kind kind);
 /* Takes a lease away from its key. */
 void php_latch_lease_forget(zend_object *key, php_latch_lease *lease);
 /*
@@ -409,6 +417,13 @@ php_latch_outcome php_latch_outcome_of_call(void);
 /* Makes the exception for what the engine answered. */
 php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_error *error,
                                               zend_string *resource);
+/*
+ * What the message of the outcome's exception says behind the resource, quotation mark included:
+ * only of Latch's own words, as another's may have a password. `otherwise` when that is nothing.
+ */
+const char *php_latch_reason(const php_latch_outcome *outcome, const char *otherwise);
+/* The exception for a request of this kind that ended in a conflict. */
+zend_object *php_latch_new_conflict(latch_op_kind kind, zend_string *resource);
 /* Throws the outcome's exception, which it consumes, unless it is DONE. */
 void php_latch_throw_outcome(php_latch_outcome *outcome);
 void php_latch_forget_outcome(php_latch_outcome *outcome);

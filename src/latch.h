@@ -341,6 +341,7 @@ struct latch_lease {
     bool kept : 1;    /* by latch_lease_keep() */
     /* The caller's note, for latch_keep.is_shared_out: somebody else knows the token. */
     bool handed_over : 1;
+    uint16_t losses; /* the caller's own note: how often it was lost, modulo 65,536 */
 };
 
 /* Of a resource that is longer the first 4 GiB count. */

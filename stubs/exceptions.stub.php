@@ -32,6 +32,13 @@ class LockConflictedException extends \RuntimeException implements ExceptionInte
 /** The lock ran out, or was lost, before the call could end. */
 class LockExpiredException extends \RuntimeException implements ExceptionInterface
 {
+    private mixed $result = null;
+
+    /**
+     * What the callback of Lock::synchronized() returned, whose lock was lost before it did; null of what
+     * others throw.
+     */
+    public function getResult(): mixed {}
 }
 
 /** The lock could not be released. */

@@ -1,7 +1,11 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c25571311997b6d04e766d45429c47c3d3eb25ea */
+ * Stub hash: c39cc3aef6ef99c545b28336d5c803eb8e034f82 */
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Exception_LockExpiredException_getResult, 0, 0, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
 
 
+ZEND_METHOD(Latch_Exception_LockExpiredException, getResult);
 
 
 static const zend_function_entry class_Latch_Exception_ExceptionInterface_methods[] = {
@@ -30,6 +34,7 @@ static const zend_function_entry class_Latch_Exception_LockConflictedException_m
 
 
 static const zend_function_entry class_Latch_Exception_LockExpiredException_methods[] = {
+	ZEND_ME(Latch_Exception_LockExpiredException, getResult, arginfo_class_Latch_Exception_LockExpiredException_getResult, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -110,6 +115,12 @@ static zend_class_entry *register_class_Latch_Exception_LockExpiredException(zen
 	INIT_NS_CLASS_ENTRY(ce, "Latch\\Exception", "LockExpiredException", class_Latch_Exception_LockExpiredException_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_RuntimeException);
 	zend_class_implements(class_entry, 1, class_entry_Latch_Exception_ExceptionInterface);
+
+	zval property_result_default_value;
+	ZVAL_NULL(&property_result_default_value);
+	zend_string *property_result_name = zend_string_init("result", sizeof("result") - 1, 1);
+	zend_declare_typed_property(class_entry, property_result_name, &property_result_default_value, ZEND_ACC_PRIVATE, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ANY));
+	zend_string_release(property_result_name);
 
 	return class_entry;
 }

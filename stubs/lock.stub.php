@@ -94,7 +94,10 @@ final class Lock implements SharedLockInterface
      *
      * @throws Exception\LockConflictedException when the lock was not free before the timeout
      * @throws Exception\LockAcquiringException  as for acquire()
-     * @throws Exception\LockReleasingException  when the lock cannot be released
+     * @throws Exception\LockExpiredException    when the lock was lost before $callback returned: its
+     *                                           getResult() has what that returned
+     * @throws Exception\LockReleasingException  when the lock cannot be released; after a loss,
+     *                                           getPrevious() is the LockExpiredException
      */
     public function synchronized(callable $callback, ?float $timeout = null): mixed {}
 
@@ -186,8 +189,8 @@ final class Lock implements SharedLockInterface
      * - releasedAtShutdown: locks that the script had not released when it ended, in whatever way, and
      *   that were released for it
      * - lost: locks that this process held, by all that it knew, and that it found expired or gone:
-     *   when it acquired (also promoted) or refreshed them, in isAcquired(), or as soon as that happened,
-     *   with keepAlive() or onLost()
+     *   when it acquired (also promoted) or refreshed them, in isAcquired(), at the end of
+     *   synchronized(), or as soon as that happened, with keepAlive() or onLost()
      *
      * @phpstan-impure
      *

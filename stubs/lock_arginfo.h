@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8aa1df9d347820adf7a1f0a38285a4736476af4c */
+ * Stub hash: be60796149b8d07c8cc54f82eb5a27864e2587ff */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

@@ -84,6 +84,6 @@ Latch\Exception\InvalidArgumentException: The FlockStore directory "/proc/no/suc
 Latch\Exception\InvalidArgumentException: The FlockStore directory "DIRECTORY/dangling" does not exists and cannot be created.
 Latch\Exception\InvalidArgumentException: The FlockStore directory "DIRECTORY/unwritable" is not writable.
 Latch\Exception\InvalidArgumentException: The FlockStore directory "DIRECTORY/unwritable/below" does not exists and cannot be created.
-Latch\Exception\LockAcquiringException: Failed to acquire the "a" lock.
+Latch\Exception\LockAcquiringException: Failed to acquire the "a" lock: the lock file "DIRECTORY/short/sf.a.ypeBEso.lock" cannot be opened: No such file or directory.
 Latch\Exception\LockStorageException: Failed to store the "a" lock: the lock file "DIRECTORY/short/sf.a.ypeBEso.lock" cannot be opened: No such file or directory.
 done

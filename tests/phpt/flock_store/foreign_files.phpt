@@ -34,8 +34,10 @@ $child = fork(function (ParentLine $parent) use ($directory) {
 });
 $child->hear_exactly('writable: true');
 $child->hear_exactly('read-only: true');
-$child->hear_exactly('unreadable: Latch\Exception\LockAcquiringException: Failed to acquire the "unreadable" lock.');
-$child->hear_exactly('FIFO: Latch\Exception\LockAcquiringException: Failed to acquire the "FIFO" lock.');
+foreach (['unreadable' => 'cannot be opened: Permission denied', 'FIFO' => 'is not a regular file; remove it'] as $name => $why) {
+    $child->hear_exactly("$name: Latch\Exception\LockAcquiringException: Failed to acquire the \"$name\" lock: "
+        . 'the lock file "' . lock_file($directory, $name) . "\" $why.");
+}
 check(!is_free($directory, 'writable') && !is_free($directory, 'read-only'), 'held');
 $child->say('go');
 $child->ending();

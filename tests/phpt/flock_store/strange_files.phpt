@@ -39,8 +39,8 @@ foreach ($things as $thing => $make) {
             } catch (Latch\Exception\LockAcquiringException $e) {
                 $previous = $e->getPrevious();
                 if ($round === 0 && $name === 'acquire') {
-                    echo $thing, ': ', $e->getMessage(), "\n  ", get_class($previous), ': ',
-                        str_replace($directory, 'DIRECTORY', $previous->getMessage()), "\n";
+                    echo str_replace($directory, 'DIRECTORY', "$thing: {$e->getMessage()}\n  "
+                        . get_class($previous) . ": {$previous->getMessage()}\n");
                 }
             }
             check(!$lock->isAcquired() && !$lock->isHeld(), "$thing, $name: nothing is taken");
@@ -63,18 +63,18 @@ check_same('precious', file_get_contents("$outside/precious"), 'the file behind 
 check_same(["$outside/precious"], glob("$outside/*"), 'nothing was made behind the dangling link');
 echo "done\n";
 --EXPECT--
-symbolic link: Failed to acquire the "symbolic link" lock.
+symbolic link: Failed to acquire the "symbolic link" lock: the lock file "DIRECTORY/sf.symbolic-link.WgqeGV0.lock" is a symbolic link; remove it.
   Latch\Exception\LockStorageException: Failed to store the "symbolic link" lock: the lock file "DIRECTORY/sf.symbolic-link.WgqeGV0.lock" is a symbolic link; remove it.
-dangling link: Failed to acquire the "dangling link" lock.
+dangling link: Failed to acquire the "dangling link" lock: the lock file "DIRECTORY/sf.dangling-link.uVOM2CB.lock" is a symbolic link; remove it.
   Latch\Exception\LockStorageException: Failed to store the "dangling link" lock: the lock file "DIRECTORY/sf.dangling-link.uVOM2CB.lock" is a symbolic link; remove it.
-link to itself: Failed to acquire the "link to itself" lock.
+link to itself: Failed to acquire the "link to itself" lock: the lock file "DIRECTORY/sf.link-to-itself.Lf72bhS.lock" is a symbolic link; remove it.
   Latch\Exception\LockStorageException: Failed to store the "link to itself" lock: the lock file "DIRECTORY/sf.link-to-itself.Lf72bhS.lock" is a symbolic link; remove it.
-directory: Failed to acquire the "directory" lock.
+directory: Failed to acquire the "directory" lock: the lock file "DIRECTORY/sf.directory.MzF4eI6.lock" is not a regular file; remove it.
   Latch\Exception\LockStorageException: Failed to store the "directory" lock: the lock file "DIRECTORY/sf.directory.MzF4eI6.lock" is not a regular file; remove it.
-FIFO: Failed to acquire the "FIFO" lock.
+FIFO: Failed to acquire the "FIFO" lock: the lock file "DIRECTORY/sf.FIFO.ds7F__Y.lock" is not a regular file; remove it.
   Latch\Exception\LockStorageException: Failed to store the "FIFO" lock: the lock file "DIRECTORY/sf.FIFO.ds7F__Y.lock" is not a regular file; remove it.
-socket: Failed to acquire the "socket" lock.
+socket: Failed to acquire the "socket" lock: the lock file "DIRECTORY/sf.socket.R91Wwse.lock" cannot be opened: No such device or address.
   Latch\Exception\LockStorageException: Failed to store the "socket" lock: the lock file "DIRECTORY/sf.socket.R91Wwse.lock" cannot be opened: No such device or address.
-link to a device: Failed to acquire the "link to a device" lock.
+link to a device: Failed to acquire the "link to a device" lock: the lock file "DIRECTORY/sf.link-to-a-device.+DraKAx.lock" is a symbolic link; remove it.
   Latch\Exception\LockStorageException: Failed to store the "link to a device" lock: the lock file "DIRECTORY/sf.link-to-a-device.+DraKAx.lock" is a symbolic link; remove it.
 done

@@ -78,6 +78,6 @@ check($next->acquire() && $next->getFencingToken() > $token, 'released there, an
 unset($next);
 echo "done\n";
 --EXPECT--
-LockAcquiringException: Failed to acquire the "r" lock. <- InvalidArgumentException: Failed to store the "r" lock: in a cluster a prefix of keys cannot have a "{" without a whole hash tag, such as "{shop}": leave it out, or complete it.
-LockAcquiringException: Failed to acquire the "r" lock. <- InvalidArgumentException: Failed to store the "r" lock: the client is in a transaction or a pipeline, where commands are only collected; call its exec() or discard() first.
+LockAcquiringException: Failed to acquire the "r" lock: in a cluster a prefix of keys cannot have a "{" without a whole hash tag, such as "{shop}": leave it out, or complete it. <- InvalidArgumentException: Failed to store the "r" lock: in a cluster a prefix of keys cannot have a "{" without a whole hash tag, such as "{shop}": leave it out, or complete it.
+LockAcquiringException: Failed to acquire the "r" lock: the client is in a transaction or a pipeline, where commands are only collected; call its exec() or discard() first. <- InvalidArgumentException: Failed to store the "r" lock: the client is in a transaction or a pipeline, where commands are only collected; call its exec() or discard() first.
 done

@@ -114,9 +114,9 @@ $client->after = fn () => exit;
 $lock->acquire();
 echo "BROKEN: exit() does not end the script\n";
 --EXPECT--
-LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: its message. <- LengthException: its message
+LockAcquiringException: Failed to acquire the "r" lock: lost the connection to Redis at the given connection: its message. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: its message. <- LengthException: its message
 Error: its message
-LockAcquiringException: Failed to acquire the "inner" lock. <- LockStorageException: Failed to store the "inner" lock: the client is in the middle of a call, or PHP code cannot be called any more.
-LockReleasingException: Failed to release the "inner" lock. <- LockStorageException: Failed to store the "inner" lock: the client is in the middle of a call, or PHP code cannot be called any more.
+LockAcquiringException: Failed to acquire the "inner" lock: the client is in the middle of a call, or PHP code cannot be called any more. <- LockStorageException: Failed to store the "inner" lock: the client is in the middle of a call, or PHP code cannot be called any more.
+LockReleasingException: Failed to release the "inner" lock: the client is in the middle of a call, or PHP code cannot be called any more. <- LockStorageException: Failed to store the "inner" lock: the client is in the middle of a call, or PHP code cannot be called any more.
 FiberError: Cannot switch fibers in current execution context
 done

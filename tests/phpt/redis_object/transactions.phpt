@@ -80,5 +80,5 @@ check_same(['latch:fencing', 'set'], (function () use ($server) {
 })(), 'nothing is left');
 echo "done\n";
 --EXPECT--
-LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: it is in a transaction, and has queued the command.
+LockAcquiringException: Failed to acquire the "r" lock: lost the connection to Redis at the given connection: it is in a transaction, and has queued the command. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: it is in a transaction, and has queued the command.
 done

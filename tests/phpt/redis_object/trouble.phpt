@@ -122,15 +122,15 @@ check(!$lock->isAcquired(), 'forgotten');
 check_same('conflict', attempt(fn () => $lock->refresh(), 'refresh'), 'not renewed');
 echo "done\n";
 --EXPECTF--
-refresh: LockAcquiringException: Failed to define an expiration for the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
-release: LockReleasingException: Failed to release the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
-a wait: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
-a client that nobody has connected: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: %s <- RedisException: %s
-a time-out: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
-an overdue answer: LockAcquiringException: Failed to acquire the "slow" lock. <- LockStorageException: Failed to store the "slow" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
-not a lock: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: WRONGTYPE %s
+refresh: LockAcquiringException: Failed to define an expiration for the "r" lock: lost the connection to Redis at the given connection: %s <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+release: LockReleasingException: Failed to release the "r" lock: lost the connection to Redis at the given connection: %s <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+a wait: LockAcquiringException: Failed to acquire the "r" lock: lost the connection to Redis at the given connection: %s <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+a client that nobody has connected: LockAcquiringException: Failed to acquire the "r" lock: %s <- LockStorageException: Failed to store the "r" lock: %s <- RedisException: %s
+a time-out: LockAcquiringException: Failed to acquire the "r" lock: lost the connection to Redis at the given connection: %s <- LockStorageException: Failed to store the "r" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+an overdue answer: LockAcquiringException: Failed to acquire the "slow" lock: lost the connection to Redis at the given connection: %s <- LockStorageException: Failed to store the "slow" lock: lost the connection to Redis at the given connection: %s <- RedisException: %s
+not a lock: LockAcquiringException: Failed to acquire the "r" lock: Redis at the given connection answered: WRONGTYPE %s <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: WRONGTYPE %s
 an old lock: false
-not allowed: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: NOPERM %s <- RedisException: %s
-out of memory: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: OOM %s
-a replica: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: READONLY %s
+not allowed: LockAcquiringException: Failed to acquire the "r" lock: Redis at the given connection answered: NOPERM %s <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: NOPERM %s <- RedisException: %s
+out of memory: LockAcquiringException: Failed to acquire the "r" lock: Redis at the given connection answered: OOM %s <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: OOM %s
+a replica: LockAcquiringException: Failed to acquire the "r" lock: Redis at the given connection answered: READONLY %s <- LockStorageException: Failed to store the "r" lock: Redis at the given connection answered: READONLY %s
 done

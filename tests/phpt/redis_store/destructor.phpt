@@ -53,6 +53,6 @@ for ($number = 0; $number < 20; $number++) {
 check(count($server->clients()) <= 9, 'surplus connections are closed');
 echo "done\n";
 ?>
---EXPECT--
-Latch\Exception\LockReleasingException: Failed to release the "r" lock.
+--EXPECTF--
+Latch\Exception\LockReleasingException: Failed to release the "r" lock: cannot connect to Redis at 127.0.0.1:%d%s.
 done

@@ -23,7 +23,7 @@ $server->stop();
 echo "end\n";
 ?>
 --EXPECTF--
-LockReleasingException: Failed to release the "r" lock. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: Connection refused.
+LockReleasingException: Failed to release the "r" lock: cannot connect to Redis at ADDRESS: Connection refused. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: Connection refused.
 end
 
-Warning: Latch: Failed to release the "r" lock. in %s on line %d
+Warning: Latch: Failed to release the "r" lock: cannot connect to Redis at 127.0.0.1:%d: Connection refused. in %s on line %d

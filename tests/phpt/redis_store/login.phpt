@@ -57,14 +57,14 @@ foreach ([['-evalsha', '-eval'], ['-zadd'], ['-zscore'], ['-zrem'], ['-type'], [
 }
 echo "done\n";
 --EXPECT--
-none: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: Redis at ADDRESS answered: NOAUTH Authentication required.
-wrong: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS invalid username-password pair or user is disabled).
+none: LockAcquiringException: Failed to acquire the "r" lock: Redis at ADDRESS answered: NOAUTH Authentication required. <- LockStorageException: Failed to store the "r" lock: Redis at ADDRESS answered: NOAUTH Authentication required.
+wrong: LockAcquiringException: Failed to acquire the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS invalid username-password pair or user is disabled). <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS invalid username-password pair or user is disabled).
 right: true
 alone: true
 default user: true
 option: true
 options: true
-no such database: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the database (ERR DB index is out of range).
+no such database: LockAcquiringException: Failed to acquire the "r" lock: cannot connect to Redis at ADDRESS: the server refused the database (ERR DB index is out of range). <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the database (ERR DB index is out of range).
 another user: true
-no such user: LockAcquiringException: Failed to acquire the "r" lock. <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS invalid username-password pair or user is disabled).
+no such user: LockAcquiringException: Failed to acquire the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS invalid username-password pair or user is disabled). <- LockStorageException: Failed to store the "r" lock: cannot connect to Redis at ADDRESS: the server refused the user or the password (WRONGPASS invalid username-password pair or user is disabled).
 done

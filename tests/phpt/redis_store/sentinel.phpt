@@ -83,4 +83,4 @@ try {
 }
 ?>
 --EXPECT--
-LockAcquiringException: Failed to acquire the "new" lock. <- LockStorageException: Failed to store the "new" lock: no Sentinel of 127.0.0.1:PORT, 127.0.0.1:PORT, 127.0.0.1:PORT tells where the master "my-master" is; the last one: cannot connect to Redis at 127.0.0.1:PORT: Connection refused.
+LockAcquiringException: Failed to acquire the "new" lock: no Sentinel of 127.0.0.1:PORT, 127.0.0.1:PORT, 127.0.0.1:PORT tells where the master "my-master" is; the last one: cannot connect to Redis at 127.0.0.1:PORT: Connection refused. <- LockStorageException: Failed to store the "new" lock: no Sentinel of 127.0.0.1:PORT, 127.0.0.1:PORT, 127.0.0.1:PORT tells where the master "my-master" is; the last one: cannot connect to Redis at 127.0.0.1:PORT: Connection refused.

@@ -333,9 +333,9 @@ final class FlockStoreTest extends TestCase
             self::assertFalse($store->exists($key));
         }
         $lock = new Lock(new Key('r'), $store);
-        $e = $this->assertThrows(
+        $e = $this->assertThrowsWithReason(
             LockAcquiringException::class,
-            'Failed to acquire the "r" lock.',
+            'Failed to acquire the "r" lock',
             static fn () => $lock->acquire(true),
         );
         self::assertInstanceOf(LockStorageException::class, $e->getPrevious());

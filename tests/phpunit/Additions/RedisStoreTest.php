@@ -204,12 +204,12 @@ final class RedisStoreTest extends TestCase
         $other = new Lock(new Key('r'), $store, 100.0);
         foreach (
             [
-                [LockAcquiringException::class, 'Failed to acquire the "r" lock.', fn () => $other->acquire()],
-                [LockAcquiringException::class, 'Failed to acquire the "r" lock.', fn () => $other->acquire(true)],
-                [LockReleasingException::class, 'Failed to release the "r" lock.', fn () => $lock->release()],
+                [LockAcquiringException::class, 'Failed to acquire the "r" lock', fn () => $other->acquire()],
+                [LockAcquiringException::class, 'Failed to acquire the "r" lock', fn () => $other->acquire(true)],
+                [LockReleasingException::class, 'Failed to release the "r" lock', fn () => $lock->release()],
             ] as [$class, $message, $step]
         ) {
-            $previous = $this->assertThrows($class, $message, $step)->getPrevious();
+            $previous = $this->assertThrowsWithReason($class, $message, $step)->getPrevious();
             self::assertInstanceOf(LockStorageException::class, $previous);
         }
 

@@ -317,9 +317,9 @@ final class FlockStoreTest extends TestCase
         rmdir($directory);
         $lock = new Lock($key = new Key('r'), $store);
 
-        $e = $this->assertThrows(
+        $e = $this->assertThrowsWithReason(
             LockAcquiringException::class,
-            'Failed to acquire the "r" lock.',
+            'Failed to acquire the "r" lock',
             static fn () => $lock->acquire(),
         );
         self::assertInstanceOf(LockStorageException::class, $e->getPrevious());

@@ -254,7 +254,8 @@ final class RedisStoreTest extends TestCase
         self::assertFalse($lock->acquire());
         self::assertFalse($lock->acquireRead());
         self::assertFalse($lock->isAcquired());
-        $this->assertThrows(LockConflictedException::class, '', static fn () => $lock->refresh(10.0));
+        $e = $this->assertThrows(LockConflictedException::class, null, static fn () => $lock->refresh(10.0));
+        self::assertSame('', Subject::symfonysWords($e));
         $lock->release();
         self::assertSame('theirs', $this->server->command('GET', 'r'));
         self::assertEqualsWithDelta(100_000, $this->server->command('PTTL', 'r'), 10_000);
@@ -273,24 +274,24 @@ final class RedisStoreTest extends TestCase
 
         foreach (['acquire', 'acquireRead'] as $method) {
             $this->assertIsTheStores(
-                $this->assertThrows(
+                $this->assertThrowsWithReason(
                     LockAcquiringException::class,
-                    'Failed to acquire the "r" lock.',
+                    'Failed to acquire the "r" lock',
                     static fn () => $lock->$method(),
                 ),
             );
         }
         $this->assertIsTheStores(
-            $this->assertThrows(
+            $this->assertThrowsWithReason(
                 LockAcquiringException::class,
-                'Failed to define an expiration for the "r" lock.',
+                'Failed to define an expiration for the "r" lock',
                 static fn () => $lock->refresh(10.0),
             ),
         );
         $this->assertIsTheStores(
-            $this->assertThrows(
+            $this->assertThrowsWithReason(
                 LockReleasingException::class,
-                'Failed to release the "r" lock.',
+                'Failed to release the "r" lock',
                 static fn () => $lock->release(),
             ),
         );

@@ -62,6 +62,21 @@ final class Subject
     }
 
     /**
+     * The message as Symfony has it: without the reason that Latch appends, and without words where Symfony has none.
+     */
+    public static function symfonysWords(\Throwable $e): string
+    {
+        return (string) preg_replace(
+            [
+                '/^(Failed to (?:acquire|release|define an expiration for) the ".*" lock): .+\.$/s',
+                '/^The ".*" lock cannot be renewed: it is not held, or not any more; acquire it anew\.$/s',
+            ],
+            ['$1.', ''],
+            $e->getMessage(),
+        );
+    }
+
+    /**
      * oracle: pure PHP; latch: the extension under its own names; symfony: under Symfony's names.
      */
     public static function mode(): string

@@ -74,6 +74,25 @@ abstract class TestCase extends BaseTestCase
     }
 
     /**
+     * As assertThrows() with a message of Symfony's, given without its full stop: behind that Latch says why.
+     *
+     * @param class-string<\Throwable> $class
+     * @param non-empty-string         $message
+     */
+    protected function assertThrowsWithReason(string $class, string $message, \Closure $code): \Throwable
+    {
+        $e = $this->assertThrows($class, null, $code);
+        if (Subject::mode() === 'oracle') {
+            self::assertSame("$message.", $e->getMessage());
+        } else {
+            self::assertMatchesRegularExpression('/^' . preg_quote($message, '/') . ': .{9,}\.$/', $e->getMessage());
+            self::assertStringEndsWith(substr($e->getMessage(), \strlen($message)), $e->getPrevious()->getMessage());
+        }
+
+        return $e;
+    }
+
+    /**
      * The PHP errors (warnings, deprecations …) that the code raises.
      *
      * @return list<string>

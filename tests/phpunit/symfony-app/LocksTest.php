@@ -198,7 +198,8 @@ final class LocksTest extends AppTestCase
             foreach ([$first, $second] as $latch) {
                 $editor = $this->app->console($latch, "app:edit 7 --store=$store");
                 $said = array_map(trim(...), $editor->finish());
-                self::assertContains('Failed to acquire the "article-7" lock.', $said);
+                // Behind Symfony's words Latch says why.
+                self::assertNotEmpty(preg_grep('/^Failed to acquire the "article-7" lock[.:]/', $said));
                 self::assertSame('exit code 1', end($said));
                 self::assertStringStartsWith('notice: Failed to acquire the "article-7" lock.', $editor->log()[0]);
             }

@@ -101,7 +101,7 @@ final class Transcript
             return '(' . implode(', ', $parts) . ')';
         }
         if ($value instanceof \Throwable) {
-            $shown = sprintf('%s "%s" %d', $value::class, $value->getMessage(), $value->getCode());
+            $shown = sprintf('%s "%s" %d', $value::class, Subject::symfonysWords($value), $value->getCode());
 
             return Subject::plain($shown)
                 . ($value->getPrevious() ? ' after ' . $this->show($value->getPrevious()) : '');
