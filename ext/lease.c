@@ -142,8 +142,7 @@ static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, 
         lease->store = store;
     }
     lease->next = NULL;
-    lease->generation = lease->fork_count = 0;
-    lease->is_adopted = false;
+    lease->lease.forked = lease->lease.adopted = false;
     if (backend != NULL) {
         lease->parts = NULL;
     } else {
@@ -196,11 +195,33 @@ static void destroy(zend_object *object)
     zend_object_std_dtor(object);
 }
 
+/*
+ * Marks leases that were acquired before a fork: all of them are the parent's in a child, and what
+ * a child may release is no longer the parent's alone. Called when it counts, so that a lease, of
+ * which a program may have 100,000, keeps a bit and no number.
+ */
+static void note_forks(void)
+{
+    unsigned generation = latch_engine_generation(php_latch_engine);
+    unsigned fork_count = latch_engine_fork_count(php_latch_engine);
+    uint32_t handle = 0;
+    php_latch_lease *lease;
+
+    if (fork_count == LATCH_G(lease_fork_count)) {
+        return;
+    }
+    while ((lease = php_latch_leases_next(&handle)) != NULL) {
+        lease->lease.forked |= generation != LATCH_G(lease_generation) || lease->lease.inherit;
+    }
+    LATCH_G(lease_generation) = generation;
+    LATCH_G(lease_fork_count) = fork_count;
+}
+
 void php_latch_lease_note_acquired(php_latch_lease *lease)
 {
+    note_forks();
     LATCH_G(grants)++;
-    lease->generation = latch_engine_generation(php_latch_engine);
-    lease->fork_count = latch_engine_fork_count(php_latch_engine);
+    lease->lease.forked = false;
     for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
          at++) {
         php_latch_lease_note_acquired(lease->parts[at].lease);
@@ -209,10 +230,9 @@ void php_latch_lease_note_acquired(php_latch_lease *lease)
 
 bool php_latch_lease_is_ours_alone(const php_latch_lease *lease)
 {
-    return lease->generation == latch_engine_generation(php_latch_engine)
-           && (!lease->lease.inherit
-               || lease->fork_count == latch_engine_fork_count(php_latch_engine))
-           && !lease->lease.pass_on && !lease->lease.handed_over && !lease->is_adopted;
+    note_forks();
+    return !lease->lease.forked && !lease->lease.pass_on && !lease->lease.handed_over
+           && !lease->lease.adopted;
 }
 
 static bool is_in_connection(const php_latch_lease *lease)
@@ -277,7 +297,7 @@ static const char *token_elsewhere(zend_object *key, const char *name, bool *is_
         if (php_latch_lease_is_native(other)
             && latch_store_describe(other->lease.store)->state_name == name) {
             token = latch_lease_shared_token(&other->lease);
-            *is_adopted = other->is_adopted || other->lease.handed_over;
+            *is_adopted = other->lease.adopted || other->lease.handed_over;
         }
     }
     return token;
@@ -289,11 +309,13 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     const char *name = latch_store_describe(lease->lease.store)->state_name;
     zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
     latch_status status = LATCH_ERROR_ARGUMENT;
+    bool is_adopted = false;
     const char *known;
     latch_error error;
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
-        known = name != NULL ? token_elsewhere(key, name, &lease->is_adopted) : NULL;
+        known = name != NULL ? token_elsewhere(key, name, &is_adopted) : NULL;
+        lease->lease.adopted |= is_adopted;
         if (known == NULL
             || latch_lease_adopt_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
             return true;
@@ -307,7 +329,7 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     }
     if (status == LATCH_DONE) {
         php_latch_key_forget_state(key, name); /* from now on the lease has it */
-        lease->is_adopted = true;
+        lease->lease.adopted = true;
         return true;
     }
     if (status == LATCH_ERROR_MEMORY) {

@@ -72,7 +72,7 @@ bool php_latch_lock_is_held(const php_latch_lock *lock);
 /* A hold from an acquire on, to know whether it was lost meanwhile. */
 typedef struct php_latch_hold {
     php_latch_lease *lease; /* a reference; NULL: nothing is known of the lock */
-    uint16_t losses;        /* of the lease, at the beginning */
+    uint8_t losses;         /* of the lease, at the beginning */
     bool is_certain;        /* it was held then for all that is known; not so in a NullStore */
 } php_latch_hold;
 

@@ -63,8 +63,9 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     php_latch_outcome failed_release;   /* and why */
     latch_link store_calls; /* of methods of PHP-written stores, under way: callback_store.c */
     uint64_t grants;        /* how many leases were acquired */
-    char note[LATCH_NOTE_MAX + 1];   /* see holder_note.c; "": to be made */
-    unsigned note_generation;        /* of the process that it tells of */
+    unsigned lease_generation, lease_fork_count; /* up to which forks leases know of: lease.c */
+    char note[LATCH_NOTE_MAX + 1];               /* see holder_note.c; "": to be made */
+    unsigned note_generation;                    /* of the process that it tells of */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
     php_latch_aside aside;
     HashTable kept;              /* of php_latch_kept, by their leases' handles: keep_alive.h */
@@ -273,8 +274,6 @@ struct php_latch_lease {
         struct php_latch_part *parts; /* in a CombinedStore, see combined.h; or NULL */
         size_t users;                 /* Locks that use it with `store` */
     };
-    unsigned generation, fork_count; /* of the process when it was acquired last */
-    bool is_adopted;                 /* its token came with the key: others know it */
     zend_object std;
 };
 

@@ -339,9 +339,11 @@ struct latch_lease {
     bool pass_on : 1; /* flock: and in the programs that are started meanwhile */
     bool remove : 1;  /* flock: remove the lock file when an exclusive lock is released */
     bool kept : 1;    /* by latch_lease_keep() */
-    /* The caller's note, for latch_keep.is_shared_out: somebody else knows the token. */
-    bool handed_over : 1;
-    uint16_t losses; /* the caller's own note: how often it was lost, modulo 65,536 */
+    /* The caller's notes; the engine reads the first one, for latch_keep.is_shared_out. */
+    bool handed_over : 1; /* somebody else knows the token */
+    bool adopted : 1;     /* the token was somebody else's first */
+    bool forked : 1;      /* another process has, or had, a part in the hold */
+    uint8_t losses;       /* how often it was lost, modulo 256 */
 };
 
 /* Of a resource that is longer the first 4 GiB count. */

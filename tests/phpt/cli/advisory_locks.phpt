@@ -19,7 +19,7 @@ foreach ([Ground::postgresql(), Ground::mysql()] as $ground) {
         check_same("exit 0: free\n|", latch_to_end('status', $store, 'job'), "$case: never locked");
         $program = latch_run_cat($store, 'job');
         check_same('exit 75: |', latch_to_end('run', $store, '-q', 'job', '--', 'echo', 'no'), "$case: excluded");
-        check_same('exit 75: |', latch_to_end('run', $store, '-q', '--wait=0.1', 'job', '--', 'echo', 'no'), "$case: for a while");
+        check_same('exit 75: |', latch_to_end('run', $store, '-q', '--wait=3', 'job', '--', 'echo', 'no'), "$case: for a while");
         check_same(
             "exit 75: held, exclusive, by session {$ground->store()->inspect(new Latch\Key('job'))['holders'][0]['session']}\n|",
             latch_to_end('status', $store, 'job'),
