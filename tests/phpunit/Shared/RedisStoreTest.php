@@ -219,7 +219,10 @@ final class RedisStoreTest extends TestCase
         $first = new Lock(new Key('r'), $store, 1.0);
         $second = new Lock(new Key('r'), $store, 100.0);
         self::assertTrue($first->acquire());
-        self::assertTrue($second->acquire(true));
+        /* Not by a wait, which Latch refuses: it would be for what this very thread holds. */
+        for ($end = hrtime(true) + 40_000_000_000; !$second->acquire(); usleep(10_000)) {
+            self::assertLessThan($end, hrtime(true));
+        }
 
         self::assertTrue($first->isExpired());
         self::assertFalse($first->isAcquired());
