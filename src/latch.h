@@ -557,8 +557,8 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
 
 /*
  * Moves a waiting op on. A wait whose deadline has come ends in LATCH_CONFLICT if another holder is
- * known to have the lock, else in LATCH_ERROR_STORE: its server has not answered. It has 100 ms for
- * its first answer, also where the deadline is earlier.
+ * known to have the lock, else in LATCH_ERROR_STORE: its server has not answered. Its
+ * first answer is awaited for half a second, also where the deadline is earlier.
  */
 latch_status latch_op_step(latch_op *op, int64_t now_ns);
 

@@ -10,7 +10,7 @@
 #define SLOWEST_POLL_NS (100 * LATCH_NS_PER_MS)
 /* A server has that long for its first answer, however short the time is that an acquire may wait:
  * else a short time would be an outage wherever a connection has to be made first. */
-#define FIRST_ANSWER_NS (100 * LATCH_NS_PER_MS)
+#define FIRST_ANSWER_NS (500 * LATCH_NS_PER_MS)
 /* So many releases at a time are left behind others unanswered. */
 #define UNHEARD_MAX 32
 

@@ -20,7 +20,7 @@ static void a_server_that_is_silent_on_a_connection_is_an_error(void **state)
     (void) state;
     redis_expect_working(lease);
     redis_hold_server();
-    UNIT_CHECK(redis_failed(wait_for(lease), " did not answer within 0."));
+    UNIT_CHECK(redis_failed(wait_for(lease), " did not answer within "));
     UNIT_CHECK(!unit_held(lease) && !lease->busy);
     redis_let_server_go();
     redis_await_free("r");
@@ -51,7 +51,7 @@ static void a_server_that_does_not_queue_is_an_error(void **state)
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
     unit_release(lease);
     redis_hold_server();
-    UNIT_CHECK(redis_failed(wait_for(lease), " did not answer within 0."));
+    UNIT_CHECK(redis_failed(wait_for(lease), " did not answer within "));
     redis_let_server_go();
     redis_await_free("r");
     redis_expect_nothing_left();
