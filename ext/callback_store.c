@@ -141,11 +141,11 @@ static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, la
         OBJ_RELEASE(&lease->std);
     }
     if (status == LATCH_INTERRUPTED) {
-        return (php_latch_outcome){LATCH_INTERRUPTED, NULL};
+        return (php_latch_outcome){.status = LATCH_INTERRUPTED};
     }
     return status == LATCH_DONE ? php_latch_outcome_of_status(php_latch_fail_deadlock(&error),
                                                               &error, php_latch_key_name(key))
-                                : (php_latch_outcome){LATCH_DONE, NULL};
+                                : (php_latch_outcome){.status = LATCH_DONE};
 }
 
 static php_latch_outcome poll_for(zend_object *store, zend_object *key, latch_op_kind kind,
