@@ -73,8 +73,8 @@ without_pecl() {
     its_checks
 }
 
-# commands FILE HEADING: the commands of the section with that heading: what is fenced without a language. To have
-# none is an error.
+# commands FILE HEADING: the commands of the section with that heading: what is fenced as "sh". To have none is
+# an error.
 commands() {
     local text
     text=$(sections "$1" | awk -v heading="$2" -F '\t' '$1 == heading { print $2 }')
@@ -85,7 +85,7 @@ commands() {
 # sections FILE: each command of the page, behind the heading that it is under.
 sections() {
     awk '/^ *```/ { fenced = !fenced; language = $0; sub(/^ *```/, "", language); next }
-        fenced && language == "" { print heading "\t" $0 }
+        fenced && language == "sh" { print heading "\t" $0 }
         !fenced && /^#/ { heading = $0; sub(/^#+ /, "", heading) }' "$1"
 }
 

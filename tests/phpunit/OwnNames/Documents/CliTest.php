@@ -129,6 +129,18 @@ final class CliTest extends DocumentTestCase
         $this->shellSaid($lines[0], 75);
     }
 
+    public function testARefusalNamesTheHolder(): void
+    {
+        $this->inRedis();
+        file_put_contents("{$this->directory()}/import.php", self::JOB);
+        foreach (['flock', $this->store] as $at => $store) {
+            $this->store = $store;
+            $this->hold('latch run import -- php import.php');
+            $told = explode("\n", $this->text('latch-run-2.text'))[$at] . "\n";
+            self::assertSaid(self::plain($told), self::plain($this->shellSaid('latch run import -- true', 75)));
+        }
+    }
+
     public function testALostLockIsTold(): void
     {
         $server = $this->inRedis();
@@ -136,7 +148,7 @@ final class CliTest extends DocumentTestCase
         $this->await("running\n", $run[1][1]);
         $server->stop();
 
-        self::assertSaid($this->text('latch-run-2.text'), $this->finish($run, 76));
+        self::assertSaid($this->text('latch-run-3.text'), $this->finish($run, 76));
     }
 
     public function testCronsCommandsRun(): void

@@ -55,6 +55,16 @@ final class ReadmeTest extends DocumentTestCase
         self::assertStringContainsString("/../$test\"", (string) file_get_contents(self::ROOT . '/.ci/run'));
     }
 
+    /** The stage "install" runs the commands of that section on fresh systems. */
+    public function testTheInstallationIsWalked(): void
+    {
+        self::assertContains('php --ri latch', $this->lines('install-1.sh'));
+        self::assertStringContainsString(
+            'commands "$README" Install',
+            (string) file_get_contents(self::ROOT . '/tools/lib/stages/install.sh'),
+        );
+    }
+
     public function testAnInvoiceIsSentUnderTheLock(): void
     {
         self::assertSame('invoice 42, invoice 42, 1 book', $this->said(<<<'PHP'

@@ -38,16 +38,15 @@ final class TestingTest extends DocumentTestCase
 
     public function testTheShellOfAnotherPhpIsMadeOfWhatThereIs(): void
     {
-        [$line] = $this->lines('one-test-one-php-2.sh');
-        self::assertSame(1, preg_match("/^bash -c '(\. tools\S+) && (\w+) (\w+) \S+ (\S+) bash'$/", $line, $match));
+        [$version, $shell] = $this->lines('one-test-one-php-2.sh');
+        $pattern = '/^bash -c \'(\. tools\S+) && (\w+) (\w+) "\$\((\S+)\)" (\S+) bash\'$/';
+        self::assertSame(1, preg_match($pattern, $shell, $match));
+        [, $source, $isolated, $enter, $folder, $library] = $match;
 
+        $functions = "$isolated $enter $folder";
         $this->shellSaid(sprintf(
-            "cd %s && test -f tools/lib/%s && bash -c '%s && declare -F %s %s'",
+            "cd %s && test -f tools/lib/$library && $version && bash -c '$source && declare -F $functions'",
             escapeshellarg(self::ROOT),
-            $match[4],
-            $match[1],
-            $match[2],
-            $match[3],
         ));
     }
 
