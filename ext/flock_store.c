@@ -2,6 +2,7 @@
 #include "php_latch.h"
 
 #include "main/php_open_temporary_file.h"
+#include "zend_attributes.h"
 #include "zend_exceptions.h"
 
 #include <sys/stat.h>

@@ -84,13 +84,36 @@ static void make_with_dsn(const dsn_form *form, zend_string *dsn, zval *store)
     make(form->class, 1, &argument, store);
 }
 
-static void make_with_rest(const dsn_form *form, zend_string *dsn, zval *store)
+/*
+ * Of flock: the directory, or NULL after throwing. "flock://user:password@host" would make a
+ * directory that tells the password. Symfony's store does, under whose names that is left so.
+ */
+static zend_string *directory_of(const dsn_form *form, zend_string *dsn)
 {
+    zend_string *rest = rest_of(form, dsn);
+
+    if (!LATCH_G(symfony) && strchr("/.", ZSTR_VAL(rest)[0]) == NULL
+        && strpbrk(ZSTR_VAL(rest), ":@") != NULL) {
+        zend_string_release(rest);
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "What stands behind \"%s\" is no directory: a path with \":\" or "
+                                "\"@\" in it has to begin with \"/\" or \"./\".",
+                                form->text);
+        return NULL;
+    }
+    return rest;
+}
+
+static void make_in_directory(const dsn_form *form, zend_string *dsn, zval *store)
+{
+    zend_string *directory = directory_of(form, dsn);
     zval argument;
 
-    ZVAL_STR(&argument, rest_of(form, dsn));
-    make(form->class, 1, &argument, store);
-    zval_ptr_dtor(&argument);
+    if (directory != NULL) {
+        ZVAL_STR(&argument, directory);
+        make(form->class, 1, &argument, store);
+        zval_ptr_dtor(&argument);
+    }
 }
 
 static void make_with_decoded_rest(const dsn_form *form, zend_string *dsn, zval *store)
@@ -109,10 +132,14 @@ static void make_removing(const dsn_form *form, zend_string *dsn, zval *store)
 {
     zval arguments[2];
 
-    if (is_whole(form)) {
-        ZVAL_NULL(&arguments[0]);
-    } else {
-        ZVAL_STR(&arguments[0], rest_of(form, dsn));
+    ZVAL_NULL(&arguments[0]);
+    if (!is_whole(form)) {
+        zend_string *directory = directory_of(form, dsn);
+
+        if (directory == NULL) {
+            return;
+        }
+        ZVAL_STR(&arguments[0], directory);
     }
     ZVAL_TRUE(&arguments[1]);
     make(form->class, 2, arguments, store);
@@ -225,7 +252,7 @@ static void make_zookeeper(const dsn_form *form, zend_string *dsn, zval *store)
 
 static const dsn_form our_forms[] = {
     {"flock", LATCH_STORE "FlockStore", make_without},
-    {"flock://", LATCH_STORE "FlockStore", make_with_rest},
+    {"flock://", LATCH_STORE "FlockStore", make_in_directory},
     {"flock+remove", LATCH_STORE "FlockStore", make_removing},
     {"flock+remove://", LATCH_STORE "FlockStore", make_removing},
     {"semaphore", LATCH_STORE "SemaphoreStore", make_without},

@@ -21,7 +21,7 @@ class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStor
      *
      * @throws \Latch\Exception\InvalidArgumentException when the directory is missing or unwritable
      */
-    public function __construct(?string $lockPath = null, bool $removeOnRelease = false, bool $inheritable = false) {}
+    public function __construct(#[\SensitiveParameter] ?string $lockPath = null, bool $removeOnRelease = false, bool $inheritable = false) {}
 
     /**
      * @implementation-alias Latch\Store\NativeStore::save

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 747d65ef5ff072a32a32521a8e74ad87a29161de */
+ * Stub hash: a44506e5c84af10869c6b0fb844638ae9d6c6024 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_FlockStore___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lockPath, IS_STRING, 1, "null")
@@ -70,6 +70,9 @@ static zend_class_entry *register_class_Latch_Store_FlockStore(zend_class_entry 
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
 	zend_class_implements(class_entry, 2, class_entry_Latch_BlockingStoreInterface, class_entry_Latch_SharedLockStoreInterface);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	return class_entry;
 }

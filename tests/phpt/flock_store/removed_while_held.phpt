@@ -41,12 +41,12 @@ echo outcome(fn () => $store->putOffExpiration($key, 300)), "\n";
 ?>
 --EXPECT--
 acquire, isAcquired: false
-acquire, refresh: Latch\Exception\LockConflictedException: 
+acquire, refresh: Latch\Exception\LockConflictedException: The "r" lock cannot be renewed: it is not held, or not any more; acquire it anew.
 acquireRead, isAcquired: false
-acquireRead, refresh: Latch\Exception\LockConflictedException: 
+acquireRead, refresh: Latch\Exception\LockConflictedException: The "r" lock cannot be renewed: it is not held, or not any more; acquire it anew.
 acquire, isAcquired: false
-acquire, refresh: Latch\Exception\LockConflictedException: 
+acquire, refresh: Latch\Exception\LockConflictedException: The "r" lock cannot be renewed: it is not held, or not any more; acquire it anew.
 acquireRead, isAcquired: false
-acquireRead, refresh: Latch\Exception\LockConflictedException: 
+acquireRead, refresh: Latch\Exception\LockConflictedException: The "r" lock cannot be renewed: it is not held, or not any more; acquire it anew.
 bool(false)
 NULL

@@ -51,6 +51,21 @@ check($lock->acquire(), 'a project of semaphores');
 check(!(new Lock(new Key('r'), new Latch\Store\SemaphoreStore('a shop')))->acquire(), 'decoded');
 check((new Lock(new Key('r'), StoreFactory::createStore('semaphore://b')))->acquire(), 'another project');
 
+/* What is another scheme's, and may have a password, makes no directory. */
+chdir($directory);
+foreach (['flock://user:PASSWORD@host/x', 'flock+remove://user:PASSWORD@host/x', 'flock://PASSWORD@host'] as $dsn) {
+    $scheme = strstr($dsn, '//', true) . '//';
+    check_same(
+        "Latch\Exception\InvalidArgumentException: What stands behind \"$scheme\" is no directory: "
+            . 'a path with ":" or "@" in it has to begin with "/" or "./".',
+        outcome(fn () => StoreFactory::createStore($dsn)),
+        $dsn
+    );
+}
+check_same([], glob("$directory/*PASSWORD*"), 'no directory is made');
+check(StoreFactory::createStore('flock://./a:b@c') instanceof Latch\Store\FlockStore, 'a relative path');
+rmdir("$directory/a:b@c");
+
 /* Nobody's, or Composer's, whose stores do not fit here: the scheme is named, and the nearest of ours. */
 foreach ([
     '' => null, 'nonsense' => null, "flock\0" => null, '42' => null, 'PASSWORD@host' => null, 'user:PASSWORD@host' => null,
