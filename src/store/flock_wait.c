@@ -107,7 +107,7 @@ static void *wait_in_kernel(void *argument)
         forbid_cancel(waiter);
 
         result = result == 0 ? 0 : errno;
-        if (operation == LOCK_SH || result != 0) {
+        if (operation == LOCK_SH || result != 0 || waiter->number < 0) {
             latch_flock_queue_leave(fd); /* by this thread: the other one may be in a handler */
         }
         waiter->outcome = result;

@@ -422,6 +422,24 @@ static void who_may_only_read_the_file_waits_behind_the_queue(void **state)
     unit_join(&waiter);
 }
 
+/* What it waited for would keep the number from others for as long as its file stays open. */
+static void who_has_waited_without_a_number_leaves_the_queue(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    waiter = make_waiter('W', 1);
+    unit_calls.on_open = refuse_to_write;
+    join_queue(LATCH_ACQUIRE, 2);
+    unit_calls.on_open = NULL;
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    finish(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    assert_true(queue_is_empty());
+    unit_release(lease);
+}
+
 static void a_file_system_where_flock_may_lock_bytes_has_no_queue(void **state)
 {
     latch_store *store;
@@ -489,6 +507,7 @@ int main(void)
         WAIT_TEST(a_reader_leaves_the_queue_before_it_knows_of_its_grant),
         WAIT_TEST(a_writer_leaves_the_queue_when_it_gives_the_lock_back_or_reads_only),
         WAIT_TEST(who_may_only_read_the_file_waits_behind_the_queue),
+        WAIT_TEST(who_has_waited_without_a_number_leaves_the_queue),
         WAIT_TEST(a_file_system_where_flock_may_lock_bytes_has_no_queue),
         WAIT_TEST(what_other_programs_lock_is_no_queue),
     };
