@@ -331,6 +331,22 @@ static void a_lock_that_stopped_waiters_leave_free_goes_to_the_next(void **state
     assert_true(queue_is_empty());
 }
 
+static int have_no_proc(const char *file, int flags)
+{
+    (void) flags;
+    if (strncmp(file, "/proc/", 6) == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return UNIT_GO_ON;
+}
+
+static void it_does_so_in_a_chroot_without_proc(void **state)
+{
+    unit_calls.on_open = have_no_proc;
+    a_lock_that_stopped_waiters_leave_free_goes_to_the_next(state);
+}
+
 /* As flock(2) itself: nobody knows who is stopped. */
 static void a_lock_is_not_taken_from_its_holder(void **state)
 {
@@ -502,6 +518,7 @@ int main(void)
         WAIT_TEST(a_reader_in_a_thread_that_reads_waits_for_no_writer),
         WAIT_TEST(waiters_that_are_killed_keep_nobody_waiting),
         WAIT_TEST(a_lock_that_stopped_waiters_leave_free_goes_to_the_next),
+        WAIT_TEST(it_does_so_in_a_chroot_without_proc),
         WAIT_TEST(a_lock_is_not_taken_from_its_holder),
         WAIT_TEST(a_wait_that_ends_in_vain_leaves_the_queue),
         WAIT_TEST(a_reader_leaves_the_queue_before_it_knows_of_its_grant),
