@@ -100,6 +100,7 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
 
 const char *php_latch_reason(const php_latch_outcome *outcome, const char *otherwise)
 {
+    static const char begin[] = "\" lock";
     const zval *message;
     zval unused;
 
@@ -108,8 +109,9 @@ const char *php_latch_reason(const php_latch_outcome *outcome, const char *other
     }
     message = zend_read_property_ex(zend_ce_exception, outcome->exception,
                                     ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
-    /* A logger that has seen it may have changed it. */
+    /* A logger may have changed it, or have thrown the exception itself. */
     return Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > outcome->reason_at
+                   && strncmp(Z_STRVAL_P(message) + outcome->reason_at, begin, strlen(begin)) == 0
                ? Z_STRVAL_P(message) + outcome->reason_at
                : otherwise;
 }

@@ -167,8 +167,8 @@ static latch_status hold(latch_op *op, flock_file *file)
         file->fork_count = lease->store->engine->fork_count;
     }
     file->mode = (uint8_t) wanted_mode(op);
-    if (file->mode == LATCH_SHARED) {
-        give_number_back(file);
+    if (file->mode == LATCH_SHARED || lease->pass_on) {
+        give_number_back(file); /* readers share the lock; a program would not give it back */
     }
     if (lease->inherit || lease->pass_on) {
         file->descriptor.inherit = true; /* once and for all: a child may have it by now */

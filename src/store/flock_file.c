@@ -389,7 +389,8 @@ bool latch_flock_file_locked(const flock_store *store, const flock_file *file)
     }
     locked = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
     if (fd >= 0) {
-        close(fd); /* which unlocks it */
+        flock(fd, LOCK_UN); /* explicitly: a child that is just forked has the description, too */
+        close(fd);
     }
     return locked;
 }

@@ -16,7 +16,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <semaphore.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -107,7 +106,7 @@ static void *wait_in_kernel(void *argument)
         forbid_cancel(waiter);
 
         result = result == 0 ? 0 : errno;
-        if (operation == LOCK_SH || result != 0) {
+        if (operation == LOCK_SH || result != 0 || waiter->number < 0) {
             latch_flock_queue_leave(fd); /* by this thread: the other one may be in a handler */
         }
         waiter->outcome = result;
@@ -154,25 +153,6 @@ static flock_waiter *make_waiter(latch_engine *engine)
         return NULL;
     }
     return waiter;
-}
-
-/* By a description of its own: what a try takes on the file's, it could not give back unseen. */
-static bool is_left_free(int fd)
-{
-    char path[32];
-    bool is_free;
-
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) {
-        return false;
-    }
-    is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
-    if (is_free) {
-        flock(fd, LOCK_UN); /* explicitly: a child that is just forked has the description, too */
-    }
-    close(fd);
-    return is_free;
 }
 
 static bool was_forked(const flock_waiter *waiter)
@@ -274,14 +254,14 @@ static flock_wait_outcome conclude_forked(latch_op *op, flock_file **file)
 }
 
 /* Takes the lock if the first one in the queue has left it free from one look to the next. */
-static bool overtakes_idler(flock_waiter *waiter, int64_t now_ns)
+static bool overtakes_idler(const flock_store *store, flock_waiter *waiter, int64_t now_ns)
 {
     int64_t first = LATCH_FLOCK_NONE;
 
     if (!waiter->queues || now_ns < waiter->look_ns) {
         return false;
     }
-    if (is_left_free(waiter->fd)) {
+    if (!latch_flock_file_locked(store, waiter->file)) {
         first = latch_flock_queue_first(waiter->fd, waiter->number);
     }
     waiter->look_ns = now_ns + (first >= 0 ? IDLE_NS : PATIENCE_NS);
@@ -305,7 +285,7 @@ flock_wait_outcome latch_flock_wait_check(latch_op *op, int64_t now_ns, flock_fi
     /* Emptied first: what is written after the look at the outcome wakes us once more. */
     while (read(waiter->wake.fd, &count, sizeof(count)) < 0 && errno == EINTR) {
     }
-    if (waiter->outcome == PENDING && overtakes_idler(waiter, now_ns)) {
+    if (waiter->outcome == PENDING && overtakes_idler(store, waiter, now_ns)) {
         latch_flock_wait_end(op, file);
         return FLOCK_WAIT_GRANTED;
     }

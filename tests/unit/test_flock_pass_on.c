@@ -124,6 +124,30 @@ static void a_release_frees_it_though_a_child_has_it(void **state)
     unit_join(&child);
 }
 
+/* A program knows nothing of the queue: it may unlock the file, and live on. */
+static void a_number_in_the_queue_is_not_passed_on(void **state)
+{
+    unit_process peer = unit_peer(unit_lock_path("r"));
+    latch_lease *lease = unit_lease("r");
+    struct flock number = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    latch_op op;
+    int fd;
+
+    (void) state;
+    lease->pass_on = true;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    fd = open(unit_lock_path("r"), O_RDWR | O_CLOEXEC);
+    assert_int_equal(fcntl(fd, F_OFD_GETLK, &number), 0);
+    close(fd);
+    assert_int_equal(number.l_type, F_UNLCK);
+    unit_release(lease);
+    unit_join(&peer);
+}
+
 /* A process that was started with its standard streams closed would print into it. */
 static void a_lock_file_is_never_a_standard_stream(void **state)
 {
@@ -159,6 +183,7 @@ int main(void)
         UNIT_TEST(a_refused_or_waiting_file_is_not_passed_on, setup_flock),
         UNIT_TEST(a_forked_child_keeps_it_too, setup_flock),
         UNIT_TEST(a_release_frees_it_though_a_child_has_it, setup_flock),
+        UNIT_TEST(a_number_in_the_queue_is_not_passed_on, setup_flock),
         UNIT_TEST(a_lock_file_is_never_a_standard_stream, setup_flock),
     };
 

@@ -331,6 +331,22 @@ static void a_lock_that_stopped_waiters_leave_free_goes_to_the_next(void **state
     assert_true(queue_is_empty());
 }
 
+static int have_no_proc(const char *file, int flags)
+{
+    (void) flags;
+    if (strncmp(file, "/proc/", 6) == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return UNIT_GO_ON;
+}
+
+static void it_does_so_in_a_chroot_without_proc(void **state)
+{
+    unit_calls.on_open = have_no_proc;
+    a_lock_that_stopped_waiters_leave_free_goes_to_the_next(state);
+}
+
 /* As flock(2) itself: nobody knows who is stopped. */
 static void a_lock_is_not_taken_from_its_holder(void **state)
 {
@@ -422,6 +438,24 @@ static void who_may_only_read_the_file_waits_behind_the_queue(void **state)
     unit_join(&waiter);
 }
 
+/* What it waited for would keep the number from others for as long as its file stays open. */
+static void who_has_waited_without_a_number_leaves_the_queue(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    waiter = make_waiter('W', 1);
+    unit_calls.on_open = refuse_to_write;
+    join_queue(LATCH_ACQUIRE, 2);
+    unit_calls.on_open = NULL;
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    finish(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    assert_true(queue_is_empty());
+    unit_release(lease);
+}
+
 static void a_file_system_where_flock_may_lock_bytes_has_no_queue(void **state)
 {
     latch_store *store;
@@ -484,11 +518,13 @@ int main(void)
         WAIT_TEST(a_reader_in_a_thread_that_reads_waits_for_no_writer),
         WAIT_TEST(waiters_that_are_killed_keep_nobody_waiting),
         WAIT_TEST(a_lock_that_stopped_waiters_leave_free_goes_to_the_next),
+        WAIT_TEST(it_does_so_in_a_chroot_without_proc),
         WAIT_TEST(a_lock_is_not_taken_from_its_holder),
         WAIT_TEST(a_wait_that_ends_in_vain_leaves_the_queue),
         WAIT_TEST(a_reader_leaves_the_queue_before_it_knows_of_its_grant),
         WAIT_TEST(a_writer_leaves_the_queue_when_it_gives_the_lock_back_or_reads_only),
         WAIT_TEST(who_may_only_read_the_file_waits_behind_the_queue),
+        WAIT_TEST(who_has_waited_without_a_number_leaves_the_queue),
         WAIT_TEST(a_file_system_where_flock_may_lock_bytes_has_no_queue),
         WAIT_TEST(what_other_programs_lock_is_no_queue),
     };

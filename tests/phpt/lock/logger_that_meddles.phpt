@@ -8,7 +8,7 @@ require __DIR__ . '/../../utils/phpt_logger.inc';
 
 use Latch\{Key, Lock};
 use Latch\Exception\ExceptionInterface;
-use Latch\Store\{FlockStore, InMemoryStore};
+use Latch\Store\{FlockStore, InMemoryStore, SemaphoreStore};
 
 class SelfReplacing extends Logger
 {
@@ -93,6 +93,17 @@ foreach ($stores as $name => $store) {
     $lock->acquire();
     $lock->release();
     check((new Lock(new Key('c'), $store))->acquire(), "$name: free after all that");
+}
+
+/* What a logger throws is no reason of Latch's: nothing of its message comes into another one. */
+$lock = new Lock(new Key('d' . getmypid()), new SemaphoreStore());
+$lock->setLogger($logger = new Logger());
+$logger->on_line = fn (string $level) => $level === 'debug' && throw new Exception('cannot log to tcp://user:secret@host');
+try {
+    $lock->acquireRead();
+    check(false, 'the logger has thrown');
+} catch (Latch\Exception\LockAcquiringException $e) {
+    check_same('Failed to acquire the "d' . getmypid() . '" lock.', $e->getMessage(), 'the message');
 }
 echo "done\n";
 --EXPECT--
