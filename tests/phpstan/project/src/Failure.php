@@ -28,7 +28,10 @@ final class Failure extends \RuntimeException
             return 'this time to live cannot be';
         } catch (InvalidArgumentException $argument) {
             return $argument->getMessage();
-        } catch (LockExpiredException | LockStorageException $lost) {
+        } catch (LockExpiredException $lost) {
+            // Of synchronized(): the work was done, but perhaps not alone.
+            return ($lost->getResult() === null ? 'lost: ' : 'done, but lost: ') . $lost->getMessage();
+        } catch (LockStorageException $lost) {
             return 'lost: ' . $lost->getMessage();
         } catch (UnserializableKeyException) {
             return 'this lock stays in its process';
