@@ -142,7 +142,6 @@ static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, 
         lease->store = store;
     }
     lease->next = NULL;
-    lease->lease.forked = lease->lease.adopted = false;
     if (backend != NULL) {
         lease->parts = NULL;
     } else {

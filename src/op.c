@@ -129,8 +129,14 @@ static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
         op->state = NULL;
         status = want_poll(op, now_ns);
     }
+    if (status == LATCH_CONFLICT && is_outage(op)) {
+        status = op->error->status == LATCH_DONE
+                     ? latch_fail(op->error, LATCH_ERROR_STORE, 0,
+                                  "it has not been told in time whether the lock is free")
+                     : LATCH_ERROR_STORE;
+    }
     if (!latch_wants(status)) {
-        return end(op, status == LATCH_CONFLICT && is_outage(op) ? LATCH_ERROR_STORE : status);
+        return end(op, status);
     }
     if (op->wake_ns > op->request.deadline_ns) {
         op->wake_ns = op->request.deadline_ns;
@@ -338,6 +344,7 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
     };
     if (request->wait && request->deadline_ns != LATCH_NEVER && acquires(op)) {
         op->patience_end_ns = latch_add_ns(now_ns, FIRST_ANSWER_NS);
+        error->status = LATCH_DONE; /* settle() looks whether the store has described an outage */
     }
     if (!request->wait || now_ns >= request->deadline_ns) {
         op->request.wait = false;

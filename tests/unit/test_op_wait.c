@@ -32,6 +32,35 @@ static void polls_back_off_from_5_to_100_ms(void **state)
     assert_int_equal(latch_op_step(&op, op.wake_ns), LATCH_DONE);
 }
 
+static void says_nothing(const latch_op *op, int64_t now_ns)
+{
+    (void) op;
+    (void) now_ns;
+}
+
+/* The caller's error has not been written to by then. */
+static void a_refusal_that_nobody_explains_has_a_message_all_the_same(void **state)
+{
+    latch_lease *lease = unit_lease("r");
+    latch_status status;
+    latch_op op;
+
+    (void) state;
+    scripted_describe_outages(says_nothing);
+    memset(&unit.error, 0x7f, sizeof(unit.error));
+    SCRIPT(BEGIN(LATCH_ACQUIRE, LATCH_CONFLICT));
+    status = unit_begin(&op, lease, waits_8_ms());
+    while (latch_wants(status)) {
+        unit.now_ns = op.wake_ns;
+        SCRIPT(BEGIN(LATCH_ACQUIRE, LATCH_CONFLICT));
+        status = latch_op_step(&op, unit.now_ns);
+    }
+    assert_int_equal(status, LATCH_ERROR_STORE);
+    assert_string_equal(unit.error.message,
+                        "it has not been told in time whether the lock is free");
+    assert_false(lease->busy);
+}
+
 static int64_t first_pause_ns(const void *random)
 {
     latch_lease *lease = unit_lease("r");
@@ -242,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRIPTED_TEST(polls_back_off_from_5_to_100_ms),
+        SCRIPTED_TEST(a_refusal_that_nobody_explains_has_a_message_all_the_same),
         SCRIPTED_TEST(polls_are_spread_by_ten_percent_both_ways),
         SCRIPTED_TEST(polls_go_on_without_a_random_source),
         SCRIPTED_TEST(only_acquires_are_polled),

@@ -78,6 +78,11 @@ void scripted_claim(unsigned capabilities)
     scripted_class.info.capabilities = capabilities;
 }
 
+void scripted_describe_outages(void (*outage)(const latch_op *op, int64_t now_ns))
+{
+    scripted_class.outage = outage;
+}
+
 int unit_setup_scripted(void **state)
 {
     if (unit_setup(state) != 0) {
@@ -85,6 +90,7 @@ int unit_setup_scripted(void **state)
     }
     memset(&script, 0, sizeof(script));
     scripted_claim(LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING);
+    scripted_describe_outages(NULL);
     unit.store = latch_store_make(unit.engine, &scripted_class, &unit.error);
     return 0;
 }

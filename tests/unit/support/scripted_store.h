@@ -43,6 +43,9 @@ void scripted_play(const scripted_line *lines, size_t count);
 size_t scripted_calls(void);
 /* The capabilities of enum latch_capability that the store claims from now on. */
 void scripted_claim(unsigned capabilities);
+/* From now on the store describes outages so; NULL, as in the beginning: it knows of each conflict.
+ */
+void scripted_describe_outages(void (*outage)(const latch_op *op, int64_t now_ns));
 
 #define SCRIPTED_TEST(test)                                                                        \
     cmocka_unit_test_setup_teardown(test, unit_setup_scripted, unit_teardown_scripted)
