@@ -94,7 +94,7 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
     snprintf(after, sizeof(after), "\" lock: %s%s.", error->message, hint);
     outcome.exception =
         php_latch_new_exception(ce, php_latch_take_client_failure(), before, resource, after);
-    outcome.reason_at = strlen(before) + ZSTR_LEN(resource);
+    outcome.reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource));
     return outcome;
 }
 

@@ -96,7 +96,7 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
     outcome->exception =
         php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);
     if (lock->native) { /* of others the messages are Symfony's */
-        outcome->reason_at = strlen(before) + ZSTR_LEN(resource_of(lock));
+        outcome->reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource_of(lock)));
     }
 }
 
@@ -174,7 +174,8 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
         }
         outcome = php_latch_outcome_of_call(); /* wrapped once more, as by Symfony's */
         if (lock->native) {
-            outcome.reason_at = strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock));
+            outcome.reason_at =
+                (uint32_t) (strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock)));
         }
     } else {
         outcome = php_latch_lock_save(lock, kind, blocking, deadline_ns);

@@ -26,12 +26,16 @@ typedef struct php_latch_statistics {
     uint64_t lost;
 } php_latch_statistics;
 
-/* How a call to a store ended, as Symfony's Lock tells the cases apart. */
+/*
+ * How a call to a store ended, as Symfony's Lock tells the cases apart. Two words: such a structure
+ * is returned in registers.
+ */
 typedef struct php_latch_outcome {
     /* DONE; CONFLICT; an error: `exception` says which; INTERRUPTED: just return to PHP. */
     latch_status status;
+    /* Where its message says why, behind a resource of up to 4 GiB; 0: it does not. */
+    uint32_t reason_at;
     zend_object *exception; /* owned; may be NULL for a conflict */
-    size_t reason_at;       /* where its message says why, behind the resource; 0: it does not */
 } php_latch_outcome;
 
 /* What PHP code wanted that the engine has called, until the engine has returned, see call.c. */
