@@ -51,16 +51,16 @@ final class SymfonyTest extends DocumentTestCase
     {
         $server = new RedisServer();
         $settings = $this->settings('locks-that-are-kept-alive-1.ini');
-        $settings['latch.max_hold'] = '3';
+        $settings['latch.max_hold'] = '4';
         $settings = array_map(static fn (string $name, string $value): string => "$name=$value", array_keys($settings), $settings);
 
         self::assertSame("kept\nlost\n", $this->said(str_replace('DSN', $server->dsn(), <<<'PHP'
             use Symfony\Component\Lock\{LockFactory, Store\StoreFactory};
-            $lock = (new LockFactory(StoreFactory::createStore('DSN')))->createLock('r', 1);
+            $lock = (new LockFactory(StoreFactory::createStore('DSN')))->createLock('r', 2);
             $lock->acquire();
-            sleep(2);
-            echo $lock->isAcquired() ? "kept\n" : "expired\n";
             sleep(3);
+            echo $lock->isAcquired() ? "kept\n" : "expired\n";
+            sleep(4);
             echo $lock->isAcquired() ? "kept\n" : "lost\n";
             PHP), 'latch.symfony=1', ...$settings));
     }
