@@ -249,9 +249,9 @@ static void expect_no_trouble_of_the_old_one(bool is_told)
         status = latch_op_step(&op, unit_now_ns());
     }
     /* On a slow machine the Sentinel is asked anew before what it told is read. */
-    UNIT_CHECK(store->sentinel.trouble[0] == '\0'
-               || (is_told
-                   && strcmp(store->sentinel.trouble, "another one has become the master") == 0));
+    UNIT_CHECK(
+        store->sentinel.trouble[0] == '\0'
+        || (is_told && strcmp(store->sentinel.trouble, "another one has become the master") == 0));
     redis_expect_done(unit_finish(&op, status));
     assert_string_equal(store->sentinel.trouble, "");
     redis_process_let_go(&trio.servers[0]);
