@@ -14,5 +14,6 @@ check() {
     else
         ((failed += 1))
         printf '%s: %s: failed\n%s\n' "$STAGE" "$name" "$output"
+        name_failures "$STAGE" <<< "$name"
     fi
 }

@@ -10,6 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 # them. They run in a copy, as the runner leaves files beside each test.
 run_phpt() {
     local directory=$LATCH_WORK/$STAGE log=$LATCH_WORK/log/$STAGE.log
+    local failures_of_runner='FAILED|BORKED|WARNED|LEAKED|XLEAKED'
     local status=0 passed failed skipped
     rm -rf "$directory"
     latch_copy "$directory" tests/phpt tests/utils bin completion docs/redis.md src/store/redis
@@ -18,13 +19,15 @@ run_phpt() {
 
     passed=$(results_of "$directory" PASSED)
     skipped=$(results_of "$directory" 'SKIPPED|XFAILED')
-    failed=$(results_of "$directory" 'FAILED|BORKED|WARNED|LEAKED|XLEAKED')
+    failed=$(results_of "$directory" "$failures_of_runner")
     # A runner that did not come to its end counts as a failure.
     ((status == 0 || failed > 0)) || failed=1
     ((passed + failed + skipped > 0)) || failed=1
     if ((failed > 0)); then
         sed -n '/^========DIFF/,/^\(FAIL\|WARN\|LEAK\|BORK\)/p' "$log" | tail -n 500
         tail -n 30 "$log"
+        { sed -nE "s,^($failures_of_runner)\t$directory/,,p" "$directory/results" | grep . || echo 'the runner, see above'; } \
+            | name_failures "$STAGE"
     fi
     grep '^SKIP' "$log" | sed 's/^/  /' || true
     count "$STAGE, PHP $(cat "$directory/version")" "$passed" "$failed" "$skipped"

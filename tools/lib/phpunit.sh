@@ -38,6 +38,7 @@ run_phpunit() {
     ((passed + failed > 0)) || failed=1
     if ((failed > 0)); then
         tail -n 300 "$log"
+        { grep -E '^[0-9]+\) ' "$log" || echo 'PHPUnit, see above'; } | name_failures "phpunit, $name"
     fi
     count "phpunit, $name" "$passed" "$failed" "$skipped"
 }

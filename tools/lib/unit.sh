@@ -25,6 +25,8 @@ count_log() {
     if ((failed > 0)); then
         grep -vE '^ +(AWK|CC|LD) |^\[ (RUN|      OK| PASSED)|^\[=====|^make: (Enter|Leav)' "$log" \
             | tail -n 150
+        # What crashed or hung has its last line of make alone.
+        sed -nE 's/^\[  FAILED  \] ([a-z_]\w*)$/\1/p; /^make.* Error [0-9]+/p' "$log" | name_failures "$label"
     fi
     count "$label" "$passed" "$failed" "$skipped"
 }

@@ -48,6 +48,9 @@ run_history() {
     timeout 500 "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --store="$store" "$@" \
         > "$log" 2>&1 < /dev/null || status=$?
     passed=$((status == 0))
-    ((passed)) || tail -n 300 "$log"
+    if ((!passed)); then
+        tail -n 300 "$log"
+        name_failures fault <<< "history on $store$suffix"
+    fi
     count "fault, history on $store$suffix" "$passed" "$((1 - passed))" 0
 }

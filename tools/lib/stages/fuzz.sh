@@ -39,6 +39,7 @@ stage() {
         else
             ((failed += 1))
             printf 'fuzz: %s: failed\n' "$target"
+            name_failures fuzz <<< "$target"
             cat "$LATCH_WORK/log/$target.said"
         fi
     done
