@@ -248,14 +248,15 @@ static bool may_queue(const latch_op *op, const flock_file *file)
 }
 
 /*
- * Whether to leave the lock to those who wait for it, although it may be free: always when we wait,
- * too; else unless it is long ago that we did not.
+ * Whether to leave the lock to those who wait for it, although it may be free: unless it is this
+ * process's turn, always when we wait, too; else unless it is long ago that we did not.
  */
 static bool gives_way(const latch_op *op, flock_file *file)
 {
     flock_store *store = (flock_store *) op->lease->store;
 
-    if (op->lease->state == file || !latch_flock_queue_look(store, file)) {
+    if (op->lease->state == file || !latch_flock_queue_look(store, file)
+        || latch_flock_queue_go_on(store, file)) {
         return false;
     }
     if (latch_flock_file_check(store, file, op->error) != LATCH_DONE || !may_queue(op, file)) {
@@ -288,6 +289,7 @@ static latch_status conflict(latch_op *op, flock_file *file)
     latch_status status;
     bool queues;
 
+    file->turn_left = 0; /* somebody else has it */
     if (!op->request.wait) {
         return stay_as_before(op, file, LATCH_CONFLICT);
     }
@@ -438,6 +440,7 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
         case FLOCK_WAIT_GRANTED:
             status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
             if (status == LATCH_DONE) {
+                latch_flock_queue_begin_turn((flock_store *) op->lease->store, file);
                 return hold(op, file);
             }
             if (latch_failed(status)) {

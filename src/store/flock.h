@@ -44,9 +44,11 @@ typedef struct flock_file {
     int64_t path_checked_ns; /* when it was known to be what its path leads to */
     int64_t looked_ns;       /* when the queue was looked for; by the coarse clock, like those: */
     int64_t released_ns, overtook_ns;
+    int64_t turn_ns;     /* when its turn began, see latch_flock_queue_go_on() */
     unsigned generation; /* of the process that opened it */
     unsigned fork_count; /* of the engine, when a lease got it */
     uint8_t mode;        /* while held, or waited for: of latch_mode */
+    uint8_t turn_left;   /* so many acquires at most before others that wait, in that turn */
     bool is_wanted;      /* others waited for it when it was last looked, or we did */
     bool has_number;     /* in the queue, although it is locked: others wait for that */
     bool is_listed;
@@ -105,6 +107,10 @@ int64_t latch_flock_queue_ahead(int fd, int64_t number);
 int64_t latch_flock_queue_first(int fd, int64_t number);
 /* Whether somebody waits for the file; says no without a look where that is most probable. */
 bool latch_flock_queue_look(flock_store *store, flock_file *file);
+/* A turn begins: the lock was waited for and is granted. */
+void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file);
+/* Whether the process may take the lock once more before others that wait, as it is its turn. */
+bool latch_flock_queue_go_on(const flock_store *store, flock_file *file);
 /* Whether an attempt without a wait may go before those who wait. */
 bool latch_flock_queue_overtake(const flock_store *store, flock_file *file);
 

@@ -14,8 +14,10 @@
 
 #define WAITERS 5
 #define MANY 200
-/* flock_queue.c: so many acquires may go without a look for a queue, and a try may go before it. */
-#define OVERTAKEN_MAX (32 + 2)
+/* flock_queue.c: a turn; so many acquires may go without a look, and a try may go before it. */
+#define TURN_NS (5 * LATCH_NS_PER_MS)
+#define TURN_ACQUIRES 32
+#define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)
 
 static const char *path(void)
 {
@@ -190,23 +192,75 @@ static void a_single_attempt_takes_a_lock_that_is_free(void **state)
     finish(&waiter);
 }
 
-static void who_has_waited_gives_way_when_it_comes_back(void **state)
+/* This process waits and is granted the lock, a waiter that is stopped behind it; both end then. */
+static void have_a_turn(void (*use_it)(void))
 {
     unit_process waiter;
 
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    waiter = make_waiter('W', 2);
+    stop(&waiter);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    use_it();
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    finish(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
+static void let_it_pass(void)
+{
+    unit.ahead_ns += TURN_NS;
+}
+
+static void who_has_waited_gives_way_after_its_turn(void **state)
+{
     (void) state;
     for (int round = 0; round < 20; round++) {
-        begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
-        waiter = make_waiter('W', 2);
-        assert_true(unit_peer_try(&peer, LOCK_UN));
-        assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-        unit_release(lease);
-        assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
-                         LATCH_WANT_IO); /* at the first time */
-        finish(&waiter);
-        assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+        have_a_turn(let_it_pass);
+    }
+}
+
+static void take_it_so_often(void)
+{
+    unit.ahead_ns -= LATCH_NS_PER_S; /* however slow this machine is */
+    for (int taken = 0; taken < TURN_ACQUIRES; taken++) {
+        assert_int_equal(taken % 2 == 0 ? unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER)
+                                        : unit_run(lease, LATCH_ACQUIRE),
+                         LATCH_DONE);
         unit_release(lease);
     }
+}
+
+static void a_turn_is_so_many_acquires_in_so_short_a_time(void **state)
+{
+    (void) state;
+    have_a_turn(take_it_so_often);
+}
+
+static void a_turn_ends_when_another_process_has_the_lock(void **state)
+{
+    unit_process holder, waiter;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit.ahead_ns -= LATCH_NS_PER_S; /* the turn would go on */
+    holder = make_waiter('W', 1);
+    unit_release(lease);
+    unit_expect(&holder, 'y');
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+    waiter = make_waiter('W', 1);
+    stop(&waiter);
+    unit_say(&holder, 'u');
+    unit_join(&holder);
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    finish(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
 }
 
 /* ---- Readers --------------------------------------------------------------------------------- */
@@ -512,7 +566,9 @@ int main(void)
         WAIT_TEST(who_comes_back_at_once_gives_way_to_a_waiter),
         WAIT_TEST(attempts_without_a_wait_do_not_starve_a_waiter),
         WAIT_TEST(a_single_attempt_takes_a_lock_that_is_free),
-        WAIT_TEST(who_has_waited_gives_way_when_it_comes_back),
+        WAIT_TEST(who_has_waited_gives_way_after_its_turn),
+        WAIT_TEST(a_turn_is_so_many_acquires_in_so_short_a_time),
+        WAIT_TEST(a_turn_ends_when_another_process_has_the_lock),
         WAIT_TEST(a_reader_waits_behind_a_writer_that_waits),
         WAIT_TEST(readers_behind_a_writer_read_together),
         WAIT_TEST(a_reader_in_a_thread_that_reads_waits_for_no_writer),

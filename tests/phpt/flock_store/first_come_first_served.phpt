@@ -7,8 +7,9 @@ require __DIR__ . '/../../utils/phpt_wait.inc';
 use Latch\{Key, Lock};
 use Latch\Store\FlockStore;
 
-const MANY = 60;
-const OVERTAKEN_MAX = 34; // who has met nobody for a while looks for others once in 32 times
+const MANY = 100;
+const TURN = 32; // so often a process may take the lock again at once, in 5 ms
+const OVERTAKEN_MAX = 32 + TURN + 2; // who has met nobody for a while looks for others once in 32 times
 
 $directory = temporary_directory();
 $wait = fn (string $name) => function (ParentLine $parent) use ($directory, $name) {
@@ -26,6 +27,7 @@ foreach (['a', 'b', 'c', 'd', 'e'] as $name) {
     $waiters[] = $waiter = fork($wait($name));
     wait_until_it_waits($waiter->pid);
 }
+usleep(6_000); // its turn is over
 $lock->release();
 $lock->acquire(true); // behind them all
 check_same('abcde', file_get_contents("$directory/order"), 'the order');
