@@ -1,7 +1,7 @@
 <?php
 
 /*
- * The lists of files in package.xml and config.w32, made of the tree's files and of config.m4.
+ * The lists of files in package.xml, made of the tree's files, and whether config.m4 compiles all of them.
  *
  * php lists.php ROOT (--update | --check), with the tree's files, NUL-separated, as standard input.
  * --update writes the lists; --check says what they lack, and ends with status 1 when they do.
@@ -15,7 +15,7 @@ namespace Latch\Tools\Package;
 function role(string $file): ?string
 {
     return match (true) {
-        (bool) preg_match('~^(config\.(m4|w32)|Makefile\.frag|(ext|src)/.+|stubs/[^/]+_arginfo\.h)$~', $file) => 'src',
+        (bool) preg_match('~^(config\.m4|Makefile\.frag|(ext|src)/.+|stubs/[^/]+_arginfo\.h)$~', $file) => 'src',
         // Who uses what this one declares has it from psr/log.
         $file === 'stubs/psr_log.stub.php' => null,
         (bool) preg_match('~^(LICENSE|[A-Z]+\.md|(docs|stubs)/.+)$~', $file) => 'doc',
@@ -72,21 +72,6 @@ function installed(array $files): string
     return $xml . '  ';
 }
 
-/** @param list<string> $sources */
-function windowsSources(array $sources): string
-{
-    $folders = [];
-    foreach ($sources as $source) {
-        $folders[str_replace('/', '\\\\', dirname($source))][] = '            "' . basename($source) . '"';
-    }
-    $parts = [];
-    foreach ($folders as $folder => $names) {
-        $parts[] = "        \"$folder\": [\n" . implode(",\n", $names) . "\n        ]";
-    }
-
-    return "    var latch_sources = {\n" . implode(",\n", $parts) . "\n    };\n    ";
-}
-
 /** Replaces what is between two marks that occur once. */
 function between(string $text, string $begin, string $end, string $replacement): string
 {
@@ -129,12 +114,6 @@ $sources = sources($read('config.m4'));
 $xml = between($read('package.xml'), "<contents>\n", '</contents>', contents($files));
 $current = [
     'package.xml' => between($xml, "  <filelist>\n", '</filelist>', installed($files)),
-    'config.w32' => between(
-        $read('config.w32'),
-        "// begin of the sources\n",
-        '// end of the sources',
-        windowsSources($sources),
-    ),
 ];
 
 $complaints = disagreements($sources, $files);

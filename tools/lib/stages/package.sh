@@ -1,5 +1,5 @@
 # Stage "package": what is handed to users. PIE's manifest, the package for PECL from its list of files
-# to its uninstallation, the list for Windows, the stubs for IDEs, PHPStan and Psalm.
+# to its uninstallation, the stubs for IDEs, PHPStan and Psalm.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/build.sh
@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../package.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
 
 STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PECL_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}"
-    "php$LATCH_PHP_VERSION-xml" "php$LATCH_PHP_VERSION-redis" duktape busybox)
+    "php$LATCH_PHP_VERSION-xml" "php$LATCH_PHP_VERSION-redis" busybox)
 
 PHP=php$LATCH_PHP_VERSION
 WORK=$LATCH_WORK/package
@@ -33,7 +33,6 @@ stage() {
     check 'stubs/composer.json is valid' stubs_manifest_is_valid
     check 'the lists of files are in step with the tree' "$LATCH_ROOT/tools/package" --check
     check 'a file that is missing in a list is found' missing_file_is_found
-    check 'config.w32 has the sources of config.m4' windows_has_the_sources
     check 'all versions are the same' versions_agree
     check 'tools/package makes the package' package_is_made
     check 'it needs neither PHP nor Debian, and names what is missing' package_is_made_anywhere
@@ -79,13 +78,6 @@ missing_file_is_found() {
         'name="src/forgotten.h"' 'name="tests/phpt/module/forgotten.phpt"'; do
         grep -qF "$file" <<< "$output" || { echo "not found: $file" && return 1; }
     done
-}
-
-windows_has_the_sources() {
-    duk "$LATCH_ROOT/tools/lib/package/config.w32.js" "$LATCH_ROOT/config.w32" > "$WORK/w32"
-    grep -q '^ERROR Latch needs Linux' "$WORK/w32"
-    diff <(sed -nE 's/^ +((ext|src)\/.*\.c)$/\1/p' "$LATCH_ROOT/config.m4" | sort) \
-        <(sed -n 's/^SOURCE latch //p' "$WORK/w32" | sort)
 }
 
 # In the C source, the built extension, package.xml and the changelog.
