@@ -1,11 +1,11 @@
 # The Lua scripts of the Redis store, as C, in the folder in which the compiler is called: no other build
 # shall find it.
-LATCH_LUA = $(srcdir)/src/store/redis
+LATCH_LUA = $(srcdir)/src/store/redis/script/lua
 
 $(builddir)/redis_scripts.h: $(LATCH_LUA)/embed.awk $(wildcard $(LATCH_LUA)/*.lua)
 	@$(AWK) -f $^ > $@.new && mv $@.new $@
 
-src/store/redis_script.lo: $(builddir)/redis_scripts.h
+src/store/redis/script/script.lo: $(builddir)/redis_scripts.h
 
 # "sudo make install enable" has this PHP load Latch: extension=latch is written where "php --ini" says that
 # further settings are read from. Debian has a folder of its own for such files, from which phpenmod enables them

@@ -9,9 +9,9 @@
 #include "config.h"
 #endif
 
-#include "compat.h"
+#include "ext/php/compat.h"
 #include "src/latch.h"
-#include "src/link.h"
+#include "src/base/list.h"
 
 #define PHP_LATCH_VERSION "0.1.0-dev"
 
@@ -68,7 +68,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     latch_link store_calls; /* of methods of PHP-written stores, under way: callback_store.c */
     uint64_t grants;        /* how many leases were acquired */
     unsigned lease_generation, lease_fork_count; /* up to which forks leases know of: lease.c */
-    char note[LATCH_NOTE_MAX + 1];               /* see holder_note.c; "": to be made */
+    char note[LATCH_NOTE_MAX + 1];               /* see ext/module/holder_info.c; "": to be made */
     unsigned note_generation;                    /* of the process that it tells of */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
     php_latch_aside aside;
@@ -185,7 +185,8 @@ double php_latch_key_remaining_lifetime(zend_object *key);
 bool php_latch_key_is_expired(zend_object *key);
 void php_latch_key_mark_unserializable(zend_object *key);
 
-/* ---- native_store.c: stores of the engine, as PHP objects -------------------------------- */
+/* ---- ext/store/engine_store.c: stores of the engine, as PHP objects
+ * -------------------------------- */
 
 typedef struct php_latch_lease php_latch_lease;
 
@@ -247,7 +248,8 @@ void php_latch_store_configure(const php_latch_store *store, zend_object *key,
 bool php_latch_store_is_native(zend_object *object);
 void php_latch_native_store_startup(void);
 
-/* ---- combined_store.c, combined_log.c: stores of stores -------------------------------------- */
+/* ---- combined_store.c, ext/store/combined/log.c: stores of stores
+ * -------------------------------------- */
 
 /* A CombinedStore's logger, not a new reference; NULL when there is none. */
 zend_object *php_latch_combined_store_logger(zend_object *store);
@@ -302,7 +304,7 @@ bool php_latch_lease_is_alone(zend_object *key);
 /*
  * To be called before a request, to learn what it holds, and after it: they count in lease.losses
  * when what was held is not any more without having been released. What is kept counts when its
- * loss is told (losses.c).
+ * loss is told (ext/key/lost_locks.c).
  */
 latch_mode php_latch_lease_before(php_latch_lease *lease);
 void php_latch_lease_after(php_latch_lease *lease, latch_mode before, latch_op_kind kind);
@@ -318,7 +320,8 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
 php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backend,
                                      zend_object *store);
 
-/* ---- keep_alive.c, losses.c: locks that are renewed, and told of when they are lost -------- */
+/* ---- keep_alive.c, ext/key/lost_locks.c: locks that are renewed, and told of when they are lost
+ * -------- */
 
 ZEND_INI_MH(php_latch_update_max_hold);
 /* Brings the key's time up to date with what is kept of it, without I/O. */
@@ -349,13 +352,14 @@ void php_latch_throw_redis_dsn(const latch_error *error, const char *argument);
 
 ZEND_INI_MH(php_latch_update_semaphore_digest);
 
-/* ---- holder_note.c */
+/* ---- ext/module/holder_info.c */
 
 /* For latch_env. */
 const char *php_latch_note(void *context);
 ZEND_INI_MH(php_latch_update_holder_name);
 
-/* ---- wait.c: the only place that sleeps -------------------------------------------------- */
+/* ---- ext/php/poll_loop.c: the only place that sleeps
+ * -------------------------------------------------- */
 
 /*
  * Carries a request out and waits for it. LATCH_INTERRUPTED: a signal handler or the like threw, or
@@ -397,7 +401,8 @@ bool php_latch_is_put_aside(void);
  */
 latch_status php_latch_end_calls(latch_status status);
 
-/* ---- client.c: objects by which the engine reaches a server ------------------------------- */
+/* ---- ext/php/client_object.c: objects by which the engine reaches a server
+ * ------------------------------- */
 
 /* The exception of the last call of one that failed, the caller's then; or NULL. */
 zend_object *php_latch_take_client_failure(void);

@@ -1,6 +1,6 @@
 /*
  * What the C programs send to Redis is as long as what Latch sends: tokens, keys, and the scripts,
- * which benchmark/run makes from src/store/redis.
+ * which benchmark/run makes from src/store/redis/script/lua.
  */
 #ifndef LATCH_BENCHMARK_REDIS_KEYS_H
 #define LATCH_BENCHMARK_REDIS_KEYS_H

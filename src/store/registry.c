@@ -1,5 +1,5 @@
 /* The stores of this build, one line each. */
-#include "../renewal.h"
+#include "src/renewal/renewal.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
  * - however its options are percent-encoded, it asks for the same connection;
  * - one that is refused is told why, in plain text without the password.
  */
-#include "dsn.h"
-#include "store/redis_options.h"
-#include "store/redis_tls.h"
+#include "src/base/dsn.h"
+#include "src/store/redis/options/options.h"
+#include "src/store/redis/wire/tls.h"
 #include "support/expect.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
  * follows is said by the server, in pieces with NUL bytes between them; then it hangs up, as it
  * does on whoever comes again.
  */
-#include "latch.h"
+#include "src/latch.h"
 #include "support/expect.h"
 
 #include <errno.h>

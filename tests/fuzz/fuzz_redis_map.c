@@ -10,14 +10,14 @@
  * An input is redirections, each of which ends at a newline, and behind an empty one a map as the
  * server writes it.
  */
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 #include "support/expect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DSN "redis://seed:7000?host[[::1]:7001]&redis_cluster=1"
-/* As in redis_call.c. */
+/* As in redis/wire/pipeline.c. */
 #define ELEMENTS_MAX 16384
 
 static redisReplyObjectFunctions functions;

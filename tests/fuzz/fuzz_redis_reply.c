@@ -14,7 +14,7 @@
  * An input is a script of single letters; what they mean is in play(). There are two holders:
  * capital letters are the second one's requests. After each letter all that can go on does.
  */
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 #include "support/expect.h"
 #include "support/reply_rules.h"
 

@@ -6,10 +6,10 @@
  * - libpq reads the same in PDO's form for PostgreSQL;
  * - one that is refused is told why, in plain text without the password.
  */
-#include "dsn.h"
-#include "store/mysql_options.h"
-#include "store/postgresql_options.h"
-#include "store/sql_dsn.h"
+#include "src/base/dsn.h"
+#include "src/store/sql/mysql/options.h"
+#include "src/store/sql/postgresql/options.h"
+#include "src/store/sql/dsn.h"
 #include "support/expect.h"
 
 #include <libpq-fe.h>

@@ -1,5 +1,5 @@
 /* DSNs: read as Symfony reads them; what is wrong with one is said without a word of it. */
-#include "dsn.h"
+#include "src/base/dsn.h"
 #include "unit.h"
 
 #include <stdlib.h>

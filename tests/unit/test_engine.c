@@ -1,5 +1,5 @@
 /* The engine: its environment, its errors, and what a fork does to its descriptors. */
-#include "internal.h"
+#include "src/engine/internal.h"
 #include "unit.h"
 
 #include <errno.h>

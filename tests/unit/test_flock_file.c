@@ -1,5 +1,5 @@
 /* Lock files: names, modes, what stands in their place, descriptors that run out. */
-#include "store/flock.h"
+#include "src/store/flock/flock.h"
 #include "unit.h"
 
 #include <errno.h>

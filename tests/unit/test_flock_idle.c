@@ -1,5 +1,5 @@
 /* Lock files between two locks: which stay open, and what happens when somebody removes them. */
-#include "store/flock.h"
+#include "src/store/flock/flock.h"
 #include "unit.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* Who holds a lock file: what the kernel says, the try that has the last word, the list of all. */
-#include "store/flock.h"
+#include "src/store/flock/flock.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Locks that are passed on to started programs: what is open across exec, and when. */
-#include "store/flock.h"
+#include "src/store/flock/flock.h"
 #include "unit.h"
 
 #include <fcntl.h>

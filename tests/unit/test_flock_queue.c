@@ -14,7 +14,7 @@
 
 #define WAITERS 5
 #define MANY 200
-/* flock_queue.c: a turn; so many acquires may go without a look, and a try may go before it. */
+/* flock/queue.c: a turn; so many acquires may go without a look, and a try may go before it. */
 #define TURN_NS (5 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
 #define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)

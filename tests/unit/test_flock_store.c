@@ -1,5 +1,5 @@
 /* The flock store without waiting: who may hold what beside whom. */
-#include "store/flock.h"
+#include "src/store/flock/flock.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* Client libraries that are opened at run time: what is told when one cannot be, and that a later call tries anew. */
 #include "unit.h"
 
-#include "library.h"
-#include "store/mysql_library.h"
-#include "store/postgresql_library.h"
-#include "store/redis_library.h"
-#include "store/redis_tls_library.h"
+#include "src/base/library.h"
+#include "src/store/sql/mysql/library.h"
+#include "src/store/sql/postgresql/library.h"
+#include "src/store/redis/wire/library.h"
+#include "src/store/redis/wire/tls_library.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

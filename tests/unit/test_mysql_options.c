@@ -1,6 +1,6 @@
 /* What a DSN for MySQL or MariaDB asks for, and what makes two of them ask for the same connection.
  */
-#include "dsn.h"
+#include "src/base/dsn.h"
 #include "dsn_options.h"
 
 static mysql_store_options parse(const char *text)

@@ -1,5 +1,5 @@
 /* What a DSN for PostgreSQL asks for, and what makes two of them ask for the same connection. */
-#include "dsn.h"
+#include "src/base/dsn.h"
 #include "dsn_options.h"
 
 #include <libpq-fe.h>

@@ -3,7 +3,7 @@
  * runner runs the store's statements as a PDO object would.
  */
 #include "postgresql_store.h"
-#include "store/store.h"
+#include "src/engine/store.h"
 
 static PGconn *connection;
 static const char *forged; /* is answered in place of the server, so many times */

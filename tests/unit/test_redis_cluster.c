@@ -1,7 +1,7 @@
 /* Locks in a cluster: each on the server that has its slot, whoever was asked first. */
 #include "redis_cluster.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #include <string.h>
 #include <unistd.h>

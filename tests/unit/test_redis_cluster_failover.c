@@ -2,7 +2,7 @@
  * waited for and given back. */
 #include "redis_cluster.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #include <string.h>
 

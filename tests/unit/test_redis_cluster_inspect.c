@@ -2,7 +2,7 @@
 #include "redis_cluster.h"
 #include "redis_inquiry.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* A slot is moved from one server to another, while its lock is held, waited for and given back. */
 #include "redis_cluster.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "keeping.h"
 #include "redis_cluster.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Another server becomes the master, while locks are held, waited for and given back. */
 #include "redis_sentinel.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 /* Long enough for every failover, on a machine with much to do. */
 #define PATIENT "&timeout=20&read_timeout=20"

@@ -5,7 +5,7 @@
  */
 #include "redis_store.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 /* ---- The subscription */
 

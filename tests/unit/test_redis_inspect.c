@@ -3,7 +3,7 @@
  * server's answers, of what others have written there, and of a server that says something else.
  */
 #include "redis_inquiry.h"
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #include <stdlib.h>
 

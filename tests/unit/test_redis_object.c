@@ -3,8 +3,8 @@
  * runs the store's scripts as a \Redis object would.
  */
 #include "redis_store.h"
-#include "store/redis.h"
-#include "store/redis_slot.h"
+#include "src/store/redis/lock/redis.h"
+#include "src/store/redis/script/slot.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
  */
 #include "redis_store.h"
 
-#include "internal.h"
+#include "src/engine/internal.h"
 
 #define SHORT_MS 200
 

@@ -5,7 +5,7 @@
 #include "redis_sides.h"
 #include "redis_store.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 /* What is kept for peers may stay behind the last one who waits, but not for ever. */
 static void forget_peers(void)

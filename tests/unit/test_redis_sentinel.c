@@ -1,7 +1,7 @@
 /* A master under Sentinels: who is asked for it, and what is said when nobody can tell. */
 #include "redis_sentinel.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 /* Long enough for every failover, on a machine with much to do. */
 #define PATIENT "&timeout=20&read_timeout=20"

@@ -2,7 +2,7 @@
  */
 #include "redis_sentinel.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 /* Long enough for every failover, on a machine with much to do. */
 #define PATIENT "&timeout=20&read_timeout=20"

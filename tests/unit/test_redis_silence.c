@@ -1,7 +1,7 @@
 /* A server that lets everybody wait in vain costs not each of them its time-out. */
 #include "redis_store.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #define FIRST_PAUSE_NS LATCH_NS_PER_S
 #define LONGEST_PAUSE_NS (16 * LATCH_NS_PER_S)

@@ -1,6 +1,6 @@
 /* What a DSN for Redis asks for when it asks for TLS, in the words of PHP's SSL contexts. */
-#include "store/redis_options.h"
-#include "store/redis_tls.h"
+#include "src/store/redis/options/options.h"
+#include "src/store/redis/wire/tls.h"
 #include "unit.h"
 
 static latch_status parse(const char *text, redis_options *options)

@@ -4,7 +4,7 @@
  */
 #include "redis_store.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 /* ---- How long a hold is certain */
 

@@ -1,5 +1,5 @@
 /* Stores by name: which there are, how they are opened, what they say of themselves. */
-#include "store/store.h"
+#include "src/engine/store.h"
 #include "unit.h"
 
 static void the_stores_of_this_build_are_listed_in_order(void **state)

@@ -4,8 +4,8 @@
  */
 #include "keeping.h"
 
-#include "store/redis_options.h"
-#include "store/redis_tls.h"
+#include "src/store/redis/options/options.h"
+#include "src/store/redis/wire/tls.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Names to addresses: in a thread, which may be given up, forked, or outlive all that began it. */
-#include "resolve.h"
+#include "src/base/resolve.h"
 #include "unit.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* The hash table: finds what it was given, whatever collides, grows or fails. */
-#include "table.h"
+#include "src/base/hash.h"
 #include "unit.h"
 
 #include <stdlib.h>

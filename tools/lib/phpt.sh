@@ -13,7 +13,7 @@ run_phpt() {
     local failures_of_runner='FAILED|BORKED|WARNED|LEAKED|XLEAKED'
     local status=0 passed failed skipped
     rm -rf "$directory"
-    latch_copy "$directory" tests/phpt tests/utils bin completion docs/redis.md src/store/redis
+    latch_copy "$directory" tests/phpt tests/utils bin completion docs/redis.md src/store/redis/script/lua
     latch_beside_php phpt.sh run_tests "$directory" "${LATCH_PHPT:-tests/phpt}" "$@" \
         > "$log" 2>&1 < /dev/null || status=$?
 

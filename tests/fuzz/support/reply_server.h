@@ -6,7 +6,7 @@
 #ifndef LATCH_FUZZ_REPLY_SERVER_H
 #define LATCH_FUZZ_REPLY_SERVER_H
 
-#include "latch.h"
+#include "src/latch.h"
 
 #include <sys/un.h>
 

@@ -1,4 +1,4 @@
-/* A driver of operations, as ext/wait.c is one: polls, steps, and gives up after a while. */
+/* A driver of operations, as ext/php/poll_loop.c is one: polls, steps, and gives up after a while. */
 #include "unit.h"
 
 #include <errno.h>

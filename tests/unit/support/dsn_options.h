@@ -5,9 +5,9 @@
 #ifndef UNIT_DSN_OPTIONS_H
 #define UNIT_DSN_OPTIONS_H
 
-#include "store/mysql_options.h"
-#include "store/postgresql_options.h"
-#include "store/redis_options.h"
+#include "src/store/sql/mysql/options.h"
+#include "src/store/sql/postgresql/options.h"
+#include "src/store/redis/options/options.h"
 #include "unit.h"
 
 typedef union dsn_options {

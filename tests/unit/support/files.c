@@ -1,5 +1,5 @@
 /* Directories, lock files, and what /proc says about this process. */
-#include "store/flock.h"
+#include "src/store/flock/flock.h"
 #include "unit.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #include "puppet_store.h"
 #include "redis_store.h"
 
-#include "renewal.h"
+#include "src/renewal/renewal.h"
 
 /* The test's mailbox; opened by unit_renewal_setup(), as are two stores of redis_store.h. */
 extern latch_mailbox *unit_mailbox;

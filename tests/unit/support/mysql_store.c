@@ -1,7 +1,7 @@
 /* MySQL stores on the test program's server: see mysql_store.h. */
 #include "mysql_store.h"
 
-#include "store/advisory.h"
+#include "src/store/sql/advisory/advisory.h"
 
 #include <stdlib.h>
 

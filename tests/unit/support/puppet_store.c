@@ -1,7 +1,7 @@
 /* Puppets: see puppet_store.h. */
 #include "puppet_store.h"
 
-#include "renewal.h"
+#include "src/renewal/renewal.h"
 
 puppet_store puppets[PUPPETS], *puppet_twins[PUPPETS];
 

@@ -6,7 +6,7 @@
 #ifndef PUPPET_STORE_H
 #define PUPPET_STORE_H
 
-#include "store/store.h"
+#include "src/engine/store.h"
 #include "unit.h"
 
 #define PUPPETS 5

@@ -1,7 +1,7 @@
 /* Redis stores and the wire to their server: see redis_store.h. */
 #include "redis_store.h"
 
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 #include <errno.h>
 #include <poll.h>

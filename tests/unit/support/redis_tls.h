@@ -6,7 +6,7 @@
 #define UNIT_REDIS_TLS_H
 
 #include "redis_store.h"
-#include "store/redis.h"
+#include "src/store/redis/lock/redis.h"
 
 typedef struct unit_redis_tls {
     int port;

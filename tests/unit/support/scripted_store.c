@@ -1,7 +1,7 @@
 /* The scripted store; one script at a time, so its state stands in one static place. */
 #include "scripted_store.h"
 
-#include "store/store.h"
+#include "src/engine/store.h"
 
 static struct {
     const scripted_line *next;

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "latch.h"
+#include "src/latch.h"
 
 #include <stdio.h>
 #include <string.h>

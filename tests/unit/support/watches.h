@@ -2,7 +2,7 @@
 #ifndef WATCHES_H
 #define WATCHES_H
 
-#include "store/store.h"
+#include "src/engine/store.h"
 #include "unit.h"
 
 /* False: there is nothing to be watched, and no watch. */

@@ -33,7 +33,7 @@ loads_no_client_library() {
     called=$(nm -D --undefined-only "$so" \
         | grep -E ' (redis|freeReply|hi_|PQ|mysql_|mariadb_|SSL_|TLS_|BIO_|ERR_|X509_|OPENSSL_|CRYPTO_)') || true
     if [[ -n $needed$called ]]; then
-        printf 'needs:\n%s\ncalls directly (see src/library.h):\n%s\n' "$needed" "$called"
+        printf 'needs:\n%s\ncalls directly (see src/base/library.h):\n%s\n' "$needed" "$called"
         return 1
     fi
     # But it knows them all.
@@ -106,19 +106,19 @@ works_without_openssl() {
 
 # make builds anew what is made of a Lua script when any of them changes, or one is added.
 scripts_are_watched() {
-    local file new=src/store/redis/added.lua
+    local file new=src/store/redis/script/lua/added.lua
     # shellcheck disable=SC2064 # the folder of now
     trap "rm -f '$LATCH_WORK/build/gcc/$new'" EXIT
     cd "$LATCH_WORK/build/gcc"
-    make -q src/store/redis_script.lo || { echo 'make builds although nothing has changed' && return 1; }
-    for file in src/store/redis/*.{lua,awk}; do
-        if make -q -W "$PWD/$file" src/store/redis_script.lo; then
+    make -q src/store/redis/script/script.lo || { echo 'make builds although nothing has changed' && return 1; }
+    for file in src/store/redis/script/lua/*.{lua,awk}; do
+        if make -q -W "$PWD/$file" src/store/redis/script/script.lo; then
             echo "make builds nothing after a change of $file"
             return 1
         fi
     done
     touch "$new"
-    ! make -q src/store/redis_script.lo || { echo 'make does not see a new script' && return 1; }
+    ! make -q src/store/redis/script/script.lo || { echo 'make does not see a new script' && return 1; }
 }
 
 # The engine knows neither PHP nor Zend.

@@ -1,0 +1,181 @@
+/*
+ * Deadlocks of a thread with itself: a wait without deadline for what the same thread holds through
+ * another key, which it could release only after the wait.
+ *
+ * All that a thread holds hangs off its own PHP objects (php_latch_lease), so nothing is recorded
+ * while locks are taken: they are looked through when a wait was refused, which costs a wait alone.
+ * A suspect lease is then verified by its server: is the lock held, and is it the one that is
+ * waited for? Two connections lead to one place if a lock with a name of its own, taken through the
+ * one, cannot be taken through the other: so neither DSNs nor client objects need be compared.
+ *
+ * A hold that somebody else may end is no deadlock: a child that shares it since a fork, a program
+ * that has inherited its file, a process that the key was handed to.
+ */
+#include "ext/store/combined/combined.h"
+
+/* The lock of a check is released at once; should the process die, the server's TTL ends it. */
+#define CHECK_TTL_MS 5000
+#define CHECK_NAME "latch-deadlock-check-"
+
+static bool is_called(const php_latch_lease *lease)
+{
+    return strcmp(latch_store_describe(lease->lease.store)->name, "callback") == 0;
+}
+
+/* Of two back ends: only what is reached by a server can be the same place. */
+static bool may_be_one_place(const php_latch_lease *lease, const php_latch_lease *other)
+{
+    const latch_store_info *info = latch_store_describe(lease->lease.store);
+    const latch_store_info *others = latch_store_describe(other->lease.store);
+
+    return lease->backend == other->backend
+           || ((info->capabilities & (LATCH_EXPIRING | LATCH_SESSIONS)) != 0
+               && strcmp(info->name, others->name) == 0);
+}
+
+/* Leases with one token are one holder to a server. */
+static bool is_one_holder(const latch_lease *lease, const latch_lease *other)
+{
+    return lease->token != NULL && other->token != NULL && strcmp(lease->token, other->token) == 0;
+}
+
+static bool is_in_the_way(latch_lease *held, const latch_lease *wanted, latch_op_kind kind)
+{
+    unsigned capabilities = latch_store_describe(wanted->store)->capabilities;
+    bool shared = kind == LATCH_ACQUIRE_SHARED && (capabilities & LATCH_SHARED_LOCKS) != 0;
+
+    return held->mode != LATCH_FREE && (!shared || held->mode == LATCH_EXCLUSIVE)
+           && held->resource_length == wanted->resource_length
+           && memcmp(held->resource, wanted->resource, held->resource_length) == 0
+           && !is_one_holder(held, wanted) && latch_lease_held(held, php_latch_now_ns());
+}
+
+static bool is_suspect(php_latch_lease *held, const php_latch_lease *wanted, latch_op_kind kind)
+{
+    return held != wanted && php_latch_lease_is_native(held) && !php_latch_lease_is_combined(held)
+           && may_be_one_place(held, wanted) && is_in_the_way(&held->lease, &wanted->lease, kind)
+           && php_latch_lease_is_ours_alone(held);
+}
+
+/* ---- What servers say ------------------------------------------------------------------------ */
+
+static latch_status ask(latch_lease *lease, latch_op_kind kind)
+{
+    const latch_request request = {.kind = kind, .ttl_ms = CHECK_TTL_MS};
+    latch_error error;
+    latch_status status = php_latch_run(lease, &request, &error);
+
+    php_latch_forget_client_failure();
+    return status;
+}
+
+/* A name that nobody else uses; false when that cannot be had. */
+static bool make_name(latch_store *store, char name[sizeof(CHECK_NAME) + LATCH_TOKEN_MAX])
+{
+    latch_lease lease;
+    latch_error error;
+    bool made;
+
+    latch_lease_init(&lease, store, "", 0);
+    made = latch_lease_make_token(&lease, &error) == LATCH_DONE;
+    if (made) {
+        snprintf(name, sizeof(CHECK_NAME) + LATCH_TOKEN_MAX, CHECK_NAME "%s", lease.token);
+    }
+    latch_lease_drop(&lease);
+    return made;
+}
+
+/* LATCH_DONE: what is locked in one of the stores is locked in the other. */
+static latch_status compare_places(latch_store *store, latch_store *other)
+{
+    char name[sizeof(CHECK_NAME) + LATCH_TOKEN_MAX];
+    latch_lease first, second;
+    latch_status status;
+
+    if (!make_name(store, name)) {
+        return LATCH_CONFLICT;
+    }
+    latch_lease_init(&first, store, name, strlen(name));
+    latch_lease_init(&second, other, name, strlen(name));
+    status = ask(&first, LATCH_ACQUIRE);
+    if (status == LATCH_DONE) {
+        status = ask(&second, LATCH_ACQUIRE);
+        if (status == LATCH_DONE) {
+            ask(&second, LATCH_RELEASE);
+        }
+        ask(&first, LATCH_RELEASE);
+        status = status == LATCH_CONFLICT      ? LATCH_DONE
+                 : status == LATCH_INTERRUPTED ? status
+                                               : LATCH_CONFLICT;
+    }
+    latch_lease_drop(&second);
+    latch_lease_drop(&first);
+    return status;
+}
+
+/* LATCH_DONE: the lock is held still, and is the one that is waited for. */
+static latch_status verify(php_latch_lease *held, const php_latch_lease *wanted)
+{
+    latch_status status = is_called(held) ? LATCH_DONE : ask(&held->lease, LATCH_PROBE);
+
+    if (status == LATCH_DONE && held->backend != wanted->backend) {
+        status = compare_places(held->lease.store, wanted->lease.store);
+    }
+    /* What could not be asked is no certainty: the wait goes on. */
+    return status == LATCH_DONE || status == LATCH_INTERRUPTED ? status : LATCH_CONFLICT;
+}
+
+/* ---- The look -------------------------------------------------------------------------------- */
+
+static latch_status look_in_store(php_latch_lease *wanted, latch_op_kind kind, bool verifies)
+{
+    latch_status status = LATCH_CONFLICT;
+    php_latch_lease *held;
+
+    for (uint32_t handle = 0; status == LATCH_CONFLICT;) {
+        held = php_latch_leases_next(&handle);
+        if (held == NULL) {
+            break;
+        }
+        if (is_suspect(held, wanted, kind)) {
+            GC_ADDREF(&held->std); /* PHP code may run meanwhile */
+            status = verifies ? verify(held, wanted) : LATCH_DONE;
+            OBJ_RELEASE(&held->std);
+        }
+    }
+    return status;
+}
+
+latch_status php_latch_find_own_deadlock(php_latch_lease *wanted, latch_op_kind kind, bool verifies)
+{
+    const php_latch_combination *combination;
+    size_t blocked = 0;
+    bool is_hopeless;
+
+    if (!php_latch_lease_is_combined(wanted)) {
+        return look_in_store(wanted, kind, verifies);
+    }
+    combination = wanted->backend->combination;
+    for (size_t at = 0; at < combination->count; at++) {
+        latch_status status = php_latch_find_own_deadlock(wanted->parts[at].lease, kind, verifies);
+
+        if (status == LATCH_INTERRUPTED) {
+            return status;
+        }
+        blocked += status == LATCH_DONE;
+    }
+    /* A strategy of the user's is not asked but when a request is under way. */
+    is_hopeless = combination->own != NULL
+                      ? !combination->own->can_be_met(NULL, blocked, combination->count)
+                      : blocked == combination->count;
+    return blocked > 0 && is_hopeless ? LATCH_DONE : LATCH_CONFLICT;
+}
+
+latch_status php_latch_fail_deadlock(latch_error *error)
+{
+    *error = (latch_error){
+        .status = LATCH_ERROR_DEADLOCK,
+        .message = "the lock is held by this very thread, through another key",
+    };
+    return error->status;
+}

@@ -1,0 +1,484 @@
+/*
+ * The life of a Lock, and its end: a lock that is to be released automatically is released on every
+ * ending that PHP survives.
+ *
+ * - The destructor runs at the end of a scope, at the end of a script, after an uncaught exception
+ *   and after exit().
+ * - After a fatal error (memory limit, time limit) PHP destroys objects without destructors, some
+ *   before RSHUTDOWN, some after. So dirty locks are in a list that RSHUTDOWN works off, and an
+ *   object that is freed earlier releases its native lock itself. A store written in PHP cannot be
+ *   called while memory is being freed: such a lock is left to RSHUTDOWN as an orphan.
+ * - In a forked child nothing happens automatically: the lock is the parent's.
+ * - A Lock and its clones share the hold: the last of them that has it releases it.
+ */
+#include "ext/lock/lock.h"
+
+#include "zend_exceptions.h"
+
+static zend_object_handlers handlers;
+
+/* A lock of a PHP-written store whose object is gone; key and store are references. */
+typedef struct orphan_lock {
+    latch_link link;
+    zend_object *key, *store;
+    unsigned generation; /* as the Lock's */
+} orphan_lock;
+
+/* An original and its clones, in this process. */
+typedef struct lock_clones {
+    uint32_t locks;
+    uint32_t users;      /* those that have acquired the lock and are to release it, */
+    unsigned generation; /* in that process */
+} lock_clones;
+
+static zend_object *create(zend_class_entry *ce)
+{
+    php_latch_lock *lock = zend_object_alloc(sizeof(*lock), ce);
+
+    memset(lock, 0, offsetof(php_latch_lock, std));
+    zend_object_std_init(&lock->std, ce);
+    object_properties_init(&lock->std, ce);
+    lock->std.handlers = &handlers;
+    return &lock->std;
+}
+
+void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger)
+{
+    GC_ADDREF(key);
+    GC_ADDREF(store);
+    if (logger != NULL) {
+        GC_ADDREF(logger);
+    }
+    lock->key = key;
+    lock->store = store;
+    lock->logger = logger;
+    lock->ttl = ttl;
+    lock->auto_release = auto_release;
+    lock->native = php_latch_store_is_native(store);
+    lock->generation = latch_engine_generation(php_latch_engine);
+}
+
+void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger)
+{
+    ZVAL_OBJ(return_value, create(php_latch_lock_ce));
+    php_latch_lock_init(php_latch_lock_from(Z_OBJ_P(return_value)), key, store, ttl, auto_release,
+                        logger);
+}
+
+void php_latch_lock_use_lease(php_latch_lock *lock, php_latch_lease *lease)
+{
+    php_latch_lease *before = lock->lease;
+
+    if (before == lease) {
+        return;
+    }
+    lock->lease = lease;
+    if (lease != NULL) {
+        GC_ADDREF(&lease->std);
+        lease->users++;
+    }
+    if (before != NULL) {
+        if (--before->users == 0) {
+            before->store = NULL; /* which may be gone soon */
+            before->lease.mode = LATCH_FREE;
+        }
+        OBJ_RELEASE(&before->std);
+    }
+}
+
+static bool is_to_be_released(const php_latch_lock *lock)
+{
+    return lock->auto_release && lock->dirty && php_latch_lock_is_ours(lock);
+}
+
+static bool is_user(const php_latch_lock *lock)
+{
+    return lock->clones != NULL && is_to_be_released(lock);
+}
+
+/* To be called after what makes a Lock a user, or ends that. */
+static void count_user(const php_latch_lock *lock, bool was_user)
+{
+    lock_clones *clones = lock->clones;
+
+    if (clones == NULL) {
+        return;
+    }
+    if (clones->generation != latch_engine_generation(php_latch_engine)) {
+        clones->generation = latch_engine_generation(php_latch_engine);
+        clones->users = 0; /* the others are the parent's */
+    }
+    clones->users += is_user(lock) ? 1 : 0;
+    clones->users -= was_user ? 1 : 0;
+}
+
+/* Of Locks that are to be released: is it the last one that has the hold? */
+static bool is_last_user(const php_latch_lock *lock)
+{
+    return lock->clones == NULL || lock->clones->users <= 1;
+}
+
+static void join_clones(php_latch_lock *to, php_latch_lock *from)
+{
+    if (from->clones == NULL) {
+        from->clones = ecalloc(1, sizeof(*from->clones));
+        from->clones->locks = 1;
+        count_user(from, false);
+    }
+    to->clones = from->clones;
+    to->clones->locks++;
+}
+
+static void leave_clones(php_latch_lock *lock)
+{
+    if (lock->clones != NULL && --lock->clones->locks == 0) {
+        efree(lock->clones);
+    }
+    lock->clones = NULL;
+}
+
+void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty)
+{
+    bool was_user = is_user(lock);
+
+    if (lock->auto_release && dirty != lock->dirty) {
+        if (dirty) {
+            LATCH_G(dirty_locks)++;
+        } else {
+            LATCH_G(dirty_locks)--;
+        }
+    }
+    lock->dirty = dirty;
+    count_user(lock, was_user);
+}
+
+void php_latch_lock_claim(php_latch_lock *lock)
+{
+    bool was_user = is_user(lock);
+
+    lock->generation = latch_engine_generation(php_latch_engine);
+    count_user(lock, was_user);
+}
+
+bool php_latch_lock_is_ours(const php_latch_lock *lock)
+{
+    return lock->generation == latch_engine_generation(php_latch_engine);
+}
+
+/* The script has ended, and left the lock to us. */
+static void count_release_at_shutdown(void)
+{
+    if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
+        LATCH_G(statistics).released_at_shutdown++;
+    }
+}
+
+void php_latch_lock_end(php_latch_lock *lock)
+{
+    bool released = false;
+
+    if (!is_to_be_released(lock)) {
+        return;
+    }
+    if (!is_last_user(lock)) {
+        php_latch_lock_set_dirty(lock, false);
+        return;
+    }
+    if (LATCH_G(failed_lock) == lock) {
+        LATCH_G(failed_lock) = NULL;
+        php_latch_lock_after_release(lock, LATCH_G(failed_release));
+    } else if (lock->native && php_latch_lock_is_held(lock)) {
+        php_latch_lock_after_release(lock, php_latch_lock_delete(lock, true));
+        released = !lock->dirty;
+    } else if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
+        php_latch_lock_release(lock);
+        released = !lock->dirty;
+    } else if (EG(exception) == NULL && lock->dirty) {
+        php_latch_lock_release_remains(lock);
+    }
+    if (released) {
+        count_release_at_shutdown();
+    }
+    if (EG(exception) == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0
+        || php_latch_is_exit(EG(exception))) {
+        return;
+    }
+    /* A throw during shutdown would keep all other destructors from running. */
+    php_latch_lock_set_dirty(lock, false);
+    php_latch_warn_of_exception();
+}
+
+/* Without log line or exception: nobody is there any more to hear them. */
+static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
+{
+    latch_request request = {.kind = LATCH_RELEASE};
+    php_latch_lease *lease =
+        php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL);
+
+    if (lease == NULL) {
+        return LATCH_DONE;
+    }
+    /* A lease in another store may have the same token, and acquire by it before this arrives. */
+    request.detach = php_latch_lease_is_alone(lock->key);
+    return php_latch_run(&lease->lease, &request, error);
+}
+
+/*
+ * In RSHUTDOWN no PHP code runs any more, so that an exception would count as uncaught and bail
+ * out. A frame of our own keeps it pending, for a warning.
+ */
+static void call_delete(zend_object *store, zend_object *key)
+{
+    zend_execute_data frame = {.func = (zend_function *) &zend_pass_function};
+
+    EG(current_execute_data) = &frame;
+    zend_try
+    {
+        php_latch_outcome outcome = php_latch_callback_delete(store, key);
+
+        if (outcome.status == LATCH_DONE) {
+            count_release_at_shutdown();
+        }
+        php_latch_throw_outcome(&outcome);
+        if (EG(exception) != NULL) {
+            php_latch_warn_of_exception();
+        }
+    }
+    zend_end_try();
+    EG(current_execute_data) = NULL;
+}
+
+void php_latch_lock_free(php_latch_lock *lock)
+{
+    latch_error error;
+
+    if (lock->native && release_quietly(lock, &error) == LATCH_DONE) {
+        php_latch_lock_set_dirty(lock, false);
+    }
+}
+
+/*
+ * If it fails, __destruct() tells of that, and does not try once more: a store that does not answer
+ * takes its time.
+ */
+static void release_in_destructor(php_latch_lock *lock)
+{
+    latch_error error;
+    latch_status status;
+
+    php_latch_lock_find_loss(lock);
+    status = release_quietly(lock, &error);
+    if (status == LATCH_DONE) {
+        php_latch_lock_set_dirty(lock, false);
+    } else if (latch_failed(status)) {
+        LATCH_G(failed_release) =
+            php_latch_outcome_of_status(status, &error, php_latch_key_name(lock->key));
+        LATCH_G(failed_lock) = lock;
+    }
+}
+
+/*
+ * As __destruct(), but without calling it in the common case: nothing that could run PHP code, or
+ * throw, is needed to release a native lock that nobody logs.
+ */
+static void destruct(zend_object *object)
+{
+    php_latch_lock *lock = php_latch_lock_from(object);
+
+    if (!is_to_be_released(lock)) {
+        return;
+    }
+    if (!is_last_user(lock)) {
+        php_latch_lock_set_dirty(lock, false);
+        return;
+    }
+    if (lock->logger == NULL && lock->native && !php_latch_store_logs(lock->store)) {
+        release_in_destructor(lock);
+    }
+    if (!lock->dirty) {
+        count_release_at_shutdown();
+    } else {
+        zend_objects_destroy_object(object);
+        if (LATCH_G(failed_lock) == lock) { /* it was not there to tell of that */
+            LATCH_G(failed_lock) = NULL;
+            php_latch_forget_outcome(&LATCH_G(failed_release));
+        }
+        php_latch_lock_set_dirty(lock, false); /* also when it threw: it has had its turn */
+    }
+}
+
+static void leave_orphan(const php_latch_lock *lock)
+{
+    orphan_lock *orphan = malloc(sizeof(*orphan));
+
+    if (orphan == NULL) {
+        return; /* the store's TTL remains */
+    }
+    orphan->generation = lock->generation;
+    orphan->key = lock->key;
+    orphan->store = lock->store;
+    GC_ADDREF(orphan->key);
+    GC_ADDREF(orphan->store);
+    latch_link_append(&LATCH_G(orphans), &orphan->link);
+}
+
+static void release_or_leave(php_latch_lock *lock)
+{
+    latch_error error;
+    bool release = is_to_be_released(lock) && is_last_user(lock)
+                   && ((OBJ_FLAGS(lock->key) | OBJ_FLAGS(lock->store)) & IS_OBJ_FREE_CALLED) == 0;
+
+    php_latch_lock_set_dirty(lock, false);
+    if (release && lock->native && release_quietly(lock, &error) == LATCH_DONE) {
+        count_release_at_shutdown();
+    } else if (release && !lock->native && !LATCH_G(all_released)) {
+        leave_orphan(lock);
+    }
+}
+
+/*
+ * Looks for the dirty locks among all of PHP's objects. A list of them would cost each lock 16
+ * bytes and each acquire its neighbours' cache lines; and when a request ends well, none is left.
+ */
+static bool release_locks(void)
+{
+    bool found = false;
+
+    for (uint32_t handle = 1; LATCH_G(dirty_locks) > 0 && handle < EG(objects_store).top;
+         handle++) {
+        zend_object *object = EG(objects_store).object_buckets[handle];
+
+        if (IS_OBJ_VALID(object) && object->handlers == &handlers) {
+            php_latch_lock *lock = php_latch_lock_from(object);
+
+            if (lock->dirty && lock->auto_release) {
+                release_or_leave(lock);
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+static bool release_orphans(void)
+{
+    latch_link *orphans = &LATCH_G(orphans);
+    bool found = false;
+
+    while (orphans->next != orphans) {
+        orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
+
+        latch_link_remove(&orphan->link);
+        if (orphan->generation == latch_engine_generation(php_latch_engine)) {
+            call_delete(orphan->store, orphan->key);
+        }
+        OBJ_RELEASE(orphan->key);
+        OBJ_RELEASE(orphan->store);
+        free(orphan);
+        found = true;
+    }
+    return found;
+}
+
+/* The PHP code that is called here may take and drop other locks: until nothing is left. */
+void php_latch_release_all(void)
+{
+    bool found = true;
+
+    while (found) {
+        found = release_locks();
+        found |= release_orphans();
+    }
+    php_latch_backends_leave_connections();
+    php_latch_forget_client_failure();
+    LATCH_G(all_released) = true;
+}
+
+static void destroy(zend_object *object)
+{
+    php_latch_lock *lock = php_latch_lock_from(object);
+
+    if (lock->key != NULL) {
+        release_or_leave(lock);
+        leave_clones(lock);
+        if (lock->native) {
+            php_latch_lock_end_keeping(lock);
+        } else {
+            php_latch_lock_use_lease(lock, NULL);
+        }
+        OBJ_RELEASE(lock->key);
+        OBJ_RELEASE(lock->store);
+        if (lock->logger != NULL) {
+            OBJ_RELEASE(lock->logger);
+        }
+    }
+    zend_object_std_dtor(object);
+}
+
+/* As Symfony's Lock, a clone shares the key, and with it the lock. */
+static zend_object *clone_lock(zend_object *object)
+{
+    php_latch_lock *from = php_latch_lock_from(object);
+    php_latch_lock *to = php_latch_lock_from(create(object->ce));
+
+    if (from->key != NULL) {
+        php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
+                            from->logger);
+        to->generation = from->generation;
+        join_clones(to, from);
+        if (from->native) {
+            php_latch_lock_clone_keeping(to, from);
+        } else {
+            php_latch_lock_use_lease(to, from->lease);
+        }
+        php_latch_lock_set_dirty(to, from->dirty);
+    }
+    return &to->std;
+}
+
+static HashTable *get_gc(zend_object *object, zval **table, int *count)
+{
+    php_latch_lock *lock = php_latch_lock_from(object);
+    zend_get_gc_buffer *buffer;
+
+    /*
+     * After a fatal error no destructor runs, and the collector frees the objects of a cycle in any
+     * order. A lock that is still to be released needs its key and store alive: keep them out of
+     * it.
+     */
+    if (lock->dirty && lock->auto_release && (OBJ_FLAGS(object) & IS_OBJ_DESTRUCTOR_CALLED) != 0) {
+        *table = NULL;
+        *count = 0;
+        return NULL;
+    }
+    buffer = zend_get_gc_buffer_create();
+    if (lock->key != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, lock->key);
+        zend_get_gc_buffer_add_obj(buffer, lock->store);
+    }
+    if (lock->native && php_latch_lock_callbacks(lock) != NULL) {
+        zend_get_gc_buffer_add_zval(buffer, php_latch_lock_callbacks(lock));
+    } else if (!lock->native && lock->lease != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, &lock->lease->std);
+    }
+    if (lock->logger != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, lock->logger);
+    }
+    zend_get_gc_buffer_use(buffer, table, count);
+    /* Not zend_std_get_properties(), which would make a table for each lock that the collector
+       comes by. */
+    return object->properties;
+}
+
+void php_latch_lock_life_startup(zend_class_entry *ce)
+{
+    ce->create_object = create;
+    handlers = *zend_get_std_object_handlers();
+    handlers.offset = offsetof(php_latch_lock, std);
+    handlers.dtor_obj = destruct;
+    handlers.free_obj = destroy;
+    handlers.clone_obj = clone_lock;
+    handlers.get_gc = get_gc;
+}

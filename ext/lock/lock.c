@@ -1,0 +1,525 @@
+/*
+ * Latch\Lock: one holder's lock on one resource.
+ *
+ * The flow of each method is that of Symfony's Lock (7.4, Lock.php): the same log lines, exceptions
+ * and calls. What differs is who carries a step out: a native store is driven by the engine, in one
+ * request with the final TTL; a store written in PHP by its methods (callback_store.c).
+ *
+ * The fields of a Lock and its end stand in lifecycle.c, its dealings with the store in
+ * lock_store.c, synchronized() in synchronized.c.
+ */
+#include "ext/php_latch.h"
+
+#include "ext/lock/lock.h"
+
+#include "ext/spl/spl_exceptions.h"
+#include "zend_exceptions.h"
+
+#include <math.h>
+
+#include "stubs/lock_arginfo.h"
+
+zend_class_entry *php_latch_lock_ce;
+
+#define FAILED_TO_ACQUIRE "Failed to acquire the \""
+
+#define THIS_LOCK php_latch_lock_from(Z_OBJ_P(ZEND_THIS))
+
+/* For messages: a logger, or the store, may have run since the key was checked. */
+static zend_string *resource_of(const php_latch_lock *lock)
+{
+    return php_latch_key_name(lock->key);
+}
+
+static void log_simply(const php_latch_lock *lock, const char *level, const char *message)
+{
+    if (lock->logger != NULL) {
+        php_latch_log(lock->logger, level, message, lock->key, NULL, NULL);
+    }
+}
+
+/* Logs the outcome's exception and throws a LockAcquiringException in its place. */
+static void throw_wrapped(const php_latch_lock *lock, php_latch_outcome *outcome,
+                          const char *log_message, const char *before)
+{
+    zval exception;
+
+    ZVAL_OBJ(&exception, outcome->exception);
+    php_latch_log(lock->logger, "notice", log_message, lock->key, "exception", &exception);
+    if (EG(exception) != NULL) { /* the logger's */
+        php_latch_forget_outcome(outcome);
+        return;
+    }
+    if (outcome->status != LATCH_ERROR_DEADLOCK) { /* that one says what to do */
+        outcome->exception = php_latch_new_exception(php_latch_acquiring_ce, outcome->exception,
+                                                     before, resource_of(lock),
+                                                     php_latch_reason(outcome, "\" lock."));
+    }
+    php_latch_throw_outcome(outcome);
+}
+
+/* Consumes the outcome's exception, or makes one: stores of the engine have none for a conflict. */
+static void throw_conflict(const php_latch_lock *lock, php_latch_outcome *outcome,
+                           latch_op_kind kind)
+{
+    if (EG(exception) == NULL) {
+        if (outcome->exception == NULL) {
+            outcome->exception = php_latch_new_conflict(kind, resource_of(lock));
+        }
+        php_latch_throw_outcome(outcome);
+    }
+    php_latch_forget_outcome(outcome);
+}
+
+static void log_expiration(const php_latch_lock *lock, double ttl)
+{
+    zval value;
+
+    ZVAL_DOUBLE(&value, ttl);
+    php_latch_log(lock->logger, "debug",
+                  "Expiration defined for \"{resource}\" lock for \"{ttl}\" seconds.", lock->key,
+                  "ttl", &value);
+}
+
+/* Releases a lock that ran out while it was being taken; what goes wrong then is not the story. */
+static void release_expired(php_latch_lock *lock, const char *before, const char *after,
+                            php_latch_outcome *outcome)
+{
+    php_latch_lock_release(lock);
+    *outcome = php_latch_outcome_of_call();
+    if (outcome->status == LATCH_INTERRUPTED) {
+        return;
+    }
+    php_latch_forget_outcome(outcome);
+    LATCH_G(statistics).lost++;
+    outcome->status = LATCH_ERROR_LOST;
+    outcome->exception =
+        php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);
+    if (lock->native) { /* of others the messages are Symfony's */
+        outcome->reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource_of(lock)));
+    }
+}
+
+static void refresh(php_latch_lock *lock, double ttl)
+{
+    php_latch_outcome outcome;
+
+    php_latch_key_reset_lifetime(lock->key);
+    outcome = php_latch_lock_put_off(lock, ttl);
+    if (outcome.status == LATCH_DONE) {
+        php_latch_lock_set_dirty(lock, true);
+        if (php_latch_key_is_expired(lock->key)) {
+            release_expired(lock, "Failed to put off the expiration of the \"",
+                            "\" lock within the specified time.", &outcome);
+        } else {
+            log_expiration(lock, ttl);
+            outcome = php_latch_outcome_of_call();
+        }
+    }
+    if (outcome.status == LATCH_CONFLICT) {
+        php_latch_lock_set_dirty(lock, false);
+        log_simply(lock, "notice",
+                   "Failed to define an expiration for the \"{resource}\" lock, "
+                   "someone else acquired the lock.");
+        throw_conflict(lock, &outcome, LATCH_REFRESH);
+    } else if (latch_failed(outcome.status)) {
+        throw_wrapped(lock, &outcome, "Failed to define an expiration for the \"{resource}\" lock.",
+                      "Failed to define an expiration for the \"");
+    }
+}
+
+/* The lock is taken: log it, give it its TTL, and see that it has not run out meanwhile. */
+static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
+{
+    php_latch_outcome outcome;
+
+    log_simply(lock, "debug",
+               kind == LATCH_ACQUIRE
+                   ? "Successfully acquired the \"{resource}\" lock."
+                   : "Successfully acquired the \"{resource}\" lock for reading.");
+    outcome = php_latch_outcome_of_call();
+    if (outcome.status == LATCH_DONE && lock->ttl > 0) {
+        if (lock->native) {
+            log_expiration(lock, lock->ttl); /* the acquire brought the TTL along */
+        } else {
+            refresh(lock, lock->ttl);
+        }
+        outcome = php_latch_outcome_of_call();
+    }
+    if (outcome.status == LATCH_DONE && php_latch_key_is_expired(lock->key)) {
+        release_expired(lock, "Failed to store the \"",
+                        lock->native ? "\" lock: its time was over before it was taken."
+                                     : "\" lock.",
+                        &outcome);
+    }
+    return outcome;
+}
+
+latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                    int64_t deadline_ns)
+{
+    php_latch_outcome outcome;
+
+    php_latch_key_reset_lifetime(lock->key);
+    if (kind == LATCH_ACQUIRE_SHARED
+        && !instanceof_function(lock->store->ce, php_latch_shared_store_ce)) {
+        log_simply(lock, "debug", "Store does not support ReadLocks, fallback to WriteLock.");
+        if (EG(exception) == NULL) {
+            latch_status status =
+                php_latch_lock_acquire(lock, LATCH_ACQUIRE, blocking, deadline_ns);
+
+            if (EG(exception) == NULL || status == LATCH_INTERRUPTED) {
+                return status;
+            }
+        }
+        outcome = php_latch_outcome_of_call(); /* wrapped once more, as by Symfony's */
+        if (lock->native) {
+            outcome.reason_at =
+                (uint32_t) (strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock)));
+        }
+    } else {
+        outcome = php_latch_lock_save(lock, kind, blocking, deadline_ns);
+        if (outcome.status == LATCH_DONE) {
+            php_latch_lock_set_dirty(lock, true);
+            outcome = after_acquire(lock, kind);
+        }
+    }
+
+    if (outcome.status == LATCH_CONFLICT) {
+        log_simply(lock, "info",
+                   "Failed to acquire the \"{resource}\" lock. Someone else already "
+                   "acquired the lock.");
+        if (blocking && deadline_ns == LATCH_NEVER) {
+            throw_conflict(lock, &outcome, LATCH_ACQUIRE);
+        }
+        php_latch_forget_outcome(&outcome);
+    } else if (latch_failed(outcome.status)) {
+        throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" lock.",
+                      FAILED_TO_ACQUIRE);
+    }
+    return outcome.status;
+}
+
+void php_latch_lock_release(php_latch_lock *lock)
+{
+    php_latch_lock_after_release(lock, php_latch_lock_delete(lock, false));
+}
+
+void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome)
+{
+    bool exists = false;
+
+    if (outcome.status == LATCH_INTERRUPTED) {
+        return;
+    }
+    if (outcome.status == LATCH_DONE) {
+        php_latch_lock_set_dirty(lock, false);
+        if (!lock->native) {
+            outcome = php_latch_lock_exists(lock, &exists);
+            if (outcome.status == LATCH_INTERRUPTED) {
+                return;
+            }
+            if (outcome.status != LATCH_DONE
+                && !(outcome.exception != NULL
+                     && instanceof_function(outcome.exception->ce, php_latch_releasing_ce))) {
+                php_latch_throw_outcome(&outcome); /* as it is, and unlogged, as Symfony's */
+                return;
+            }
+        }
+        if (exists) {
+            outcome.status = LATCH_ERROR_SYSTEM;
+            outcome.exception = php_latch_new_exception(php_latch_releasing_ce, NULL,
+                                                        "Failed to release the \"",
+                                                        resource_of(lock),
+                                                        "\" lock, the resource is still locked.");
+        }
+    } else if (outcome.exception == NULL
+               || !instanceof_function(outcome.exception->ce, php_latch_releasing_ce)) {
+        outcome.exception = php_latch_new_exception(php_latch_releasing_ce, outcome.exception,
+                                                    "Failed to release the \"", resource_of(lock),
+                                                    php_latch_reason(&outcome, "\" lock."));
+    }
+
+    if (outcome.status == LATCH_DONE) {
+        if (php_latch_lock_take_loss(lock)) {
+            log_simply(lock, "notice",
+                       "Released the \"{resource}\" lock, which had been lost before.");
+        } else {
+            log_simply(lock, "debug", "Successfully released the \"{resource}\" lock.");
+        }
+        outcome = php_latch_outcome_of_call();
+        if (outcome.status != LATCH_DONE) {
+            php_latch_throw_outcome(&outcome);
+        }
+        return;
+    }
+    log_simply(lock, "notice", "Failed to release the \"{resource}\" lock.");
+    if (EG(exception) == NULL) {
+        php_latch_throw_outcome(&outcome);
+    }
+    php_latch_forget_outcome(&outcome);
+}
+
+bool php_latch_lock_is_acquired(php_latch_lock *lock)
+{
+    bool exists = false;
+    php_latch_outcome outcome = php_latch_lock_exists(lock, &exists);
+
+    if (outcome.status == LATCH_DONE) {
+        /* What too few members of a quorum hold is no lock, and yet to be given back at the end. */
+        php_latch_lock_set_dirty(lock, exists || (lock->dirty && php_latch_lock_has_remains(lock)));
+    }
+    php_latch_throw_outcome(&outcome);
+    return exists;
+}
+
+PHP_METHOD(Latch_Lock, __construct)
+{
+    php_latch_lock *lock = THIS_LOCK;
+    zend_object *key, *store;
+    double ttl = 0;
+    bool ttl_is_null = true, auto_release = true;
+
+    ZEND_PARSE_PARAMETERS_START(2, 4)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+        Z_PARAM_OBJ_OF_CLASS(store, php_latch_persisting_store_ce)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
+        Z_PARAM_BOOL(auto_release)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!ttl_is_null && !php_latch_check_ttl(3, ttl)) {
+        RETURN_THROWS();
+    }
+    if (lock->key != NULL) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(php_latch_lock_ce->name));
+        RETURN_THROWS();
+    }
+    php_latch_lock_init(lock, key, store, ttl_is_null ? 0 : ttl, auto_release, NULL);
+}
+
+PHP_METHOD(Latch_Lock, __serialize)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot serialize %s",
+                            ZSTR_VAL(php_latch_lock_ce->name));
+}
+
+PHP_METHOD(Latch_Lock, __unserialize)
+{
+    HashTable *data;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ARRAY_HT(data)
+    ZEND_PARSE_PARAMETERS_END();
+    (void) data;
+    zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot unserialize %s",
+                            ZSTR_VAL(php_latch_lock_ce->name));
+}
+
+PHP_METHOD(Latch_Lock, __destruct)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    php_latch_lock_end(THIS_LOCK);
+}
+
+PHP_METHOD(Latch_Lock, setLogger)
+{
+    php_latch_lock *lock = THIS_LOCK;
+    zend_object *logger, *old;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ(logger)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_latch_check_logger(logger)) {
+        RETURN_THROWS();
+    }
+    old = lock->logger;
+    GC_ADDREF(logger);
+    lock->logger = logger;
+    if (old != NULL) {
+        OBJ_RELEASE(old);
+    }
+}
+
+bool php_latch_lock_check_constructed(const php_latch_lock *lock)
+{
+    if (lock->key == NULL) {
+        zend_throw_error(NULL, "%s::__construct() was not called",
+                         ZSTR_VAL(php_latch_lock_ce->name));
+        return false;
+    }
+    return php_latch_key_resource(lock->key) != NULL;
+}
+
+bool php_latch_lock_deadline(uint32_t number, bool blocking, double timeout, bool timeout_is_null,
+                             int64_t *deadline_ns)
+{
+    *deadline_ns = LATCH_NEVER;
+    if (timeout_is_null) {
+        return true;
+    }
+    if (!blocking) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, number, "timeout",
+                                 "must be null unless $blocking is true");
+        return false;
+    }
+    if (isnan(timeout) || timeout < 0) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, number, "timeout",
+                                 "must be a number of seconds, 0 or more");
+        return false;
+    }
+    if (timeout < 1e9) { /* 32 years: for ever */
+        *deadline_ns = php_latch_now_ns() + (int64_t) (timeout * 1e9);
+    }
+    return true;
+}
+
+static void acquire_method(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
+{
+    php_latch_lock *lock = THIS_LOCK;
+    bool blocking = false, timeout_is_null = true;
+    double timeout = 0;
+    int64_t deadline_ns;
+
+    ZEND_PARSE_PARAMETERS_START(0, 2)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_BOOL(blocking)
+        Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_latch_lock_check_constructed(lock)
+        || !php_latch_lock_deadline(2, blocking, timeout, timeout_is_null, &deadline_ns)) {
+        RETURN_THROWS();
+    }
+    RETURN_BOOL(php_latch_lock_acquire(lock, kind, blocking, deadline_ns) == LATCH_DONE);
+}
+
+PHP_METHOD(Latch_Lock, acquire)
+{
+    acquire_method(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE);
+}
+
+PHP_METHOD(Latch_Lock, acquireRead)
+{
+    acquire_method(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED);
+}
+
+PHP_METHOD(Latch_Lock, refresh)
+{
+    php_latch_lock *lock = THIS_LOCK;
+    double ttl = 0;
+    bool ttl_is_null = true;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_latch_lock_check_constructed(lock) || (!ttl_is_null && !php_latch_check_ttl(1, ttl))) {
+        RETURN_THROWS();
+    }
+    if (ttl_is_null) {
+        ttl = lock->ttl;
+    }
+    if (ttl == 0) {
+        zend_throw_exception(php_latch_invalid_argument_ce,
+                             "You have to define an expiration duration.", 0);
+        RETURN_THROWS();
+    }
+    refresh(lock, ttl);
+}
+
+PHP_METHOD(Latch_Lock, isAcquired)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
+        RETURN_THROWS();
+    }
+    RETURN_BOOL(php_latch_lock_is_acquired(THIS_LOCK));
+}
+
+PHP_METHOD(Latch_Lock, isHeld)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
+        RETURN_THROWS();
+    }
+    RETURN_BOOL(php_latch_lock_is_held(THIS_LOCK));
+}
+
+PHP_METHOD(Latch_Lock, getFencingToken)
+{
+    uint64_t token;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
+        RETURN_THROWS();
+    }
+    token = php_latch_lock_fencing_token(THIS_LOCK);
+    if (token == 0) {
+        RETURN_NULL();
+    }
+    RETURN_LONG((zend_long) token);
+}
+
+PHP_METHOD(Latch_Lock, release)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
+        RETURN_THROWS();
+    }
+    php_latch_lock_release(THIS_LOCK);
+}
+
+PHP_METHOD(Latch_Lock, isExpired)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
+        RETURN_THROWS();
+    }
+    RETURN_BOOL(php_latch_key_is_expired(THIS_LOCK->key));
+}
+
+PHP_METHOD(Latch_Lock, getRemainingLifetime)
+{
+    double remaining;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(THIS_LOCK)) {
+        RETURN_THROWS();
+    }
+    remaining = php_latch_key_remaining_lifetime(THIS_LOCK->key);
+    if (isnan(remaining)) {
+        RETURN_NULL();
+    }
+    RETURN_DOUBLE(remaining);
+}
+
+PHP_METHOD(Latch_Lock, __debugInfo)
+{
+    php_latch_lock *lock = THIS_LOCK;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    array_init(return_value);
+    if (lock->key == NULL) {
+        return;
+    }
+    /* An exception in here would be a fatal error. */
+    php_latch_key_add_resource(return_value, lock->key);
+    add_assoc_string(return_value, "store", ZSTR_VAL(lock->store->ce->name));
+    if (lock->ttl > 0) {
+        add_assoc_double(return_value, "ttl", lock->ttl);
+    } else {
+        add_assoc_null(return_value, "ttl");
+    }
+    add_assoc_bool(return_value, "autoRelease", lock->auto_release);
+    add_assoc_bool(return_value, "held", php_latch_lock_is_held(lock));
+}
+
+void php_latch_register_lock(void)
+{
+    php_latch_lock_ce = register_class_Latch_Lock(php_latch_shared_lock_interface_ce);
+    php_latch_drop_guards(php_latch_lock_ce);
+    php_latch_lock_life_startup(php_latch_lock_ce);
+    if (php_latch_logger_aware_ce != NULL) {
+        zend_class_implements(php_latch_lock_ce, 1, php_latch_logger_aware_ce);
+    }
+}

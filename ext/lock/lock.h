@@ -1,0 +1,118 @@
+/*
+ * Inside Latch\Lock: lock.c (its methods), synchronized.c (one of them), lock_store.c (the
+ * store's part), lifecycle.c (its end), keep_alive.c and ext/key/lost_locks.c (its renewal).
+ */
+#ifndef PHP_LATCH_LOCK_H
+#define PHP_LATCH_LOCK_H
+
+#include "ext/php_latch.h"
+
+typedef struct php_latch_keeping php_latch_keeping; /* keep_alive.h */
+
+typedef struct php_latch_lock {
+    zend_object *key, *store; /* NULL until constructed */
+    zend_object *logger;      /* may be NULL */
+    union {
+        php_latch_lease *lease;     /* of a store written in PHP, once there is one: a reference */
+        php_latch_keeping *keeping; /* of a store of the engine; NULL: it wants no renewal */
+    };
+    struct lock_clones *clones; /* shared with its original and clones; NULL: it has none */
+    double ttl;                 /* seconds; 0 = none */
+    unsigned generation;        /* of the process that made or acquired it */
+    bool native;                /* the engine drives the store */
+    bool auto_release;
+    bool dirty; /* acquired, as far as this object knows (Symfony's word) */
+    zend_object std;
+} php_latch_lock;
+
+static inline php_latch_lock *php_latch_lock_from(zend_object *object)
+{
+    return LATCH_CONTAINER(object, php_latch_lock, std);
+}
+
+/* ---- lock.c */
+
+/* False after throwing: a Lock that ReflectionClass made without its constructor. */
+bool php_latch_lock_check_constructed(const php_latch_lock *lock);
+/* The end of a wait; LATCH_NEVER without timeout. False after throwing: argument `number` is bad.
+ */
+bool php_latch_lock_deadline(uint32_t number, bool blocking, double timeout, bool timeout_is_null,
+                             int64_t *deadline_ns);
+/* LATCH_DONE when the lock is acquired; else it is not, and an exception may be pending. */
+latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                    int64_t deadline_ns);
+/* Leaves an exception when the release failed. */
+void php_latch_lock_release(php_latch_lock *lock);
+/* The same, when the store has been asked already. */
+void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome);
+/* Asks the store; false also after throwing. */
+bool php_latch_lock_is_acquired(php_latch_lock *lock);
+
+/* ---- lock_store.c */
+
+php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                      int64_t deadline_ns);
+php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
+/* `detach`: without awaiting the answer, where the store can do that safely. */
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
+php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
+/*
+ * Of a lock that was acquired and is found lost: do members of a combined store hold it still,
+ * which are too few, for all that is known here? Not those that are written in PHP.
+ */
+bool php_latch_lock_has_remains(const php_latch_lock *lock);
+/* Gives these back, and logs nothing. */
+void php_latch_lock_release_remains(php_latch_lock *lock);
+/* Of its requests; 0 = none. */
+int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
+/* What this process last heard of the lock, be it ours alone or not. */
+latch_mode php_latch_lock_mode(const php_latch_lock *lock);
+/* What is known here, without asking the store. */
+bool php_latch_lock_is_held(const php_latch_lock *lock);
+/* A hold from an acquire on, to know whether it was lost meanwhile. */
+typedef struct php_latch_hold {
+    php_latch_lease *lease; /* a reference; NULL: nothing is known of the lock */
+    uint8_t losses;         /* of the lease, at the beginning */
+    bool is_certain;        /* it was held then for all that is known; not so in a NullStore */
+} php_latch_hold;
+
+void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold);
+/* Asks the store where it has to. What was released by hand was not lost. */
+bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold);
+void php_latch_lock_end_hold(php_latch_hold *hold);
+/* 0 when there is none. */
+uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock);
+
+/* ---- keep_alive.c: of Locks in stores of the engine */
+
+/* To be called before the lease is acquired: from then on it is kept as the Lock wants it. */
+latch_status php_latch_lock_keep(php_latch_lock *lock, php_latch_lease *lease, latch_error *error);
+void php_latch_lock_end_keeping(php_latch_lock *lock);
+/* The clone wants the same. */
+void php_latch_lock_clone_keeping(php_latch_lock *to, const php_latch_lock *from);
+/* Those of onLost(), for the cycle collector; or NULL. */
+zval *php_latch_lock_callbacks(const php_latch_lock *lock);
+void php_latch_lock_note_acquired(const php_latch_lock *lock);
+/* Looks whether it is lost already: once it is released, nobody will hear of that any more. */
+void php_latch_lock_find_loss(const php_latch_lock *lock);
+/* Was it lost, and not acquired or released since? */
+bool php_latch_lock_take_loss(const php_latch_lock *lock);
+
+/* ---- lifecycle.c */
+
+void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger);
+void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty);
+/* Keeps the lease in a store written in PHP for as long as a Lock uses it. */
+void php_latch_lock_use_lease(php_latch_lock *lock, php_latch_lease *lease);
+/* This process acquired it: from now on it is this process's to release. */
+void php_latch_lock_claim(php_latch_lock *lock);
+/* False in a child of the process that acquired it. */
+bool php_latch_lock_is_ours(const php_latch_lock *lock);
+/* The destructor. */
+void php_latch_lock_end(php_latch_lock *lock);
+/* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
+void php_latch_lock_free(php_latch_lock *lock);
+void php_latch_lock_life_startup(zend_class_entry *ce);
+
+#endif

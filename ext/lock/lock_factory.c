@@ -1,0 +1,161 @@
+/*
+ * Latch\LockFactory: makes locks of one store. A plain object with Symfony's properties, because
+ * applications extend it and read $this->logger.
+ */
+#include "ext/php_latch.h"
+
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+
+#include "stubs/lock_factory_arginfo.h"
+
+zend_class_entry *php_latch_lock_factory_ce;
+
+enum { FACTORY_STORE, FACTORY_LOGGER };
+
+/* array_walk() turns properties into references, and ArrayObject writes what it likes into them. */
+static zval *slot_of(zend_object *factory, int index)
+{
+    zval *slot = OBJ_PROP_NUM(factory, index);
+
+    ZVAL_DEREF(slot);
+    return slot;
+}
+
+static void replace(zend_object *factory, int index, zend_object *value)
+{
+    zval *slot = slot_of(factory, index);
+    zval old;
+
+    ZVAL_COPY_VALUE(&old, slot);
+    ZVAL_OBJ_COPY(slot, value);
+    zval_ptr_dtor(&old);
+}
+
+PHP_METHOD(Latch_LockFactory, __construct)
+{
+    zend_object *store;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(store, php_latch_persisting_store_ce)
+    ZEND_PARSE_PARAMETERS_END();
+    replace(Z_OBJ_P(ZEND_THIS), FACTORY_STORE, store);
+}
+
+PHP_METHOD(Latch_LockFactory, setLogger)
+{
+    zend_object *logger;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ(logger)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_latch_check_logger(logger)) {
+        RETURN_THROWS();
+    }
+    replace(Z_OBJ_P(ZEND_THIS), FACTORY_LOGGER, logger);
+}
+
+static void throw_overwritten(const char *property, zend_string *type, const zval *value)
+{
+    zend_type_error("%s::$%s must be of type %s, %s found: something has overwritten it",
+                    ZSTR_VAL(php_latch_lock_factory_ce->name), property,
+                    type != NULL ? ZSTR_VAL(type) : "?Psr\\Log\\LoggerInterface",
+                    zend_zval_type_name(value));
+}
+
+/* The lock, or an exception. */
+static void make_lock(zval *return_value, zend_object *factory, zend_object *key, double ttl,
+                      bool ttl_is_null, bool auto_release)
+{
+    const zval *store = slot_of(factory, FACTORY_STORE);
+    const zval *logger = slot_of(factory, FACTORY_LOGGER);
+
+    if (Z_TYPE_P(store) == IS_UNDEF) {
+        zend_throw_error(NULL,
+                         "Typed property %s::$store must not be accessed before "
+                         "initialization",
+                         ZSTR_VAL(php_latch_lock_factory_ce->name));
+        return;
+    }
+    if (Z_TYPE_P(store) != IS_OBJECT
+        || !instanceof_function(Z_OBJCE_P(store), php_latch_persisting_store_ce)) {
+        throw_overwritten("store", php_latch_persisting_store_ce->name, store);
+        return;
+    }
+    if (Z_TYPE_P(logger) > IS_NULL
+        && !(Z_TYPE_P(logger) == IS_OBJECT && php_latch_is_logger(Z_OBJ_P(logger)))) {
+        throw_overwritten("logger", NULL, logger);
+        return;
+    }
+    if (!ttl_is_null && !php_latch_check_ttl(2, ttl)) {
+        return;
+    }
+    php_latch_lock_make(return_value, key, Z_OBJ_P(store), ttl_is_null ? 0 : ttl, auto_release,
+                        Z_TYPE_P(logger) == IS_OBJECT ? Z_OBJ_P(logger) : NULL);
+}
+
+PHP_METHOD(Latch_LockFactory, createLock)
+{
+    zend_object *factory = Z_OBJ_P(ZEND_THIS);
+    zend_string *resource;
+    double ttl = 300.0;
+    bool ttl_is_null = false, auto_release = true;
+    zend_function *from_key;
+    zval key, arguments[3];
+
+    ZEND_PARSE_PARAMETERS_START(1, 3)
+        Z_PARAM_STR(resource)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
+        Z_PARAM_BOOL(auto_release)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!php_latch_check_resource(resource)) {
+        RETURN_THROWS();
+    }
+    php_latch_key_make(&key, resource);
+    if (factory->ce == php_latch_lock_factory_ce) {
+        make_lock(return_value, factory, Z_OBJ(key), ttl, ttl_is_null, auto_release);
+        /* OBJ_RELEASE() would tell the cycle collector, which every 10,000th such note sets off.
+           But the key is new, and the Lock's alone. */
+        if (GC_DELREF(Z_OBJ(key)) == 0) {
+            zend_objects_store_del(Z_OBJ(key));
+        }
+    } else {
+        /* A subclass that overrides createLockFromKey() expects to be asked, as by Symfony's. */
+        from_key =
+            zend_hash_str_find_ptr(&factory->ce->function_table, ZEND_STRL("createlockfromkey"));
+        ZVAL_COPY_VALUE(&arguments[0], &key);
+        if (ttl_is_null) {
+            ZVAL_NULL(&arguments[1]);
+        } else {
+            ZVAL_DOUBLE(&arguments[1], ttl);
+        }
+        ZVAL_BOOL(&arguments[2], auto_release);
+        zend_call_known_instance_method(from_key, factory, return_value, 3, arguments);
+        zval_ptr_dtor(&key);
+    }
+}
+
+PHP_METHOD(Latch_LockFactory, createLockFromKey)
+{
+    zend_object *key;
+    double ttl = 300.0;
+    bool ttl_is_null = false, auto_release = true;
+
+    ZEND_PARSE_PARAMETERS_START(1, 3)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
+        Z_PARAM_BOOL(auto_release)
+    ZEND_PARSE_PARAMETERS_END();
+    make_lock(return_value, Z_OBJ_P(ZEND_THIS), key, ttl, ttl_is_null, auto_release);
+}
+
+void php_latch_register_lock_factory(void)
+{
+    php_latch_lock_factory_ce = register_class_Latch_LockFactory();
+    if (php_latch_logger_aware_ce != NULL) {
+        zend_class_implements(php_latch_lock_factory_ce, 1, php_latch_logger_aware_ce);
+    }
+}

@@ -1,0 +1,378 @@
+/* What a Lock asks of its store: by the engine if the store is ours, else by its PHP methods. */
+#include "ext/store/combined/combined.h"
+#include "ext/lock/lock.h"
+
+#include <math.h>
+
+/* A hundred years: what is longer is for ever, and fits into nanoseconds. */
+#define SECONDS_MAX 3.2e9
+
+static php_latch_lease *lease_of(const php_latch_lock *lock)
+{
+    return lock->native
+               ? php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL)
+               : php_latch_lease_find(lock->key, NULL, lock->store);
+}
+
+/* ---- Stores of the engine */
+
+/* The key's expiry is on the wall clock, for other processes; the lease's is on ours. */
+static void note_expiry(php_latch_lock *lock, latch_lease *lease)
+{
+    if (lease->kept) {
+        latch_lease_follow(lease, php_latch_now_ns());
+    }
+    if (lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER) {
+        php_latch_key_set_lifetime(lock->key,
+                                   (double) (lease->deadline_ns - php_latch_now_ns()) / 1e9);
+    }
+}
+
+static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
+{
+    php_latch_backend *backend = php_latch_store_backend(lock->store);
+    php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
+    php_latch_outcome outcome;
+    latch_error error;
+    latch_status status;
+    bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
+    latch_mode before;
+
+    if (lease == NULL) {
+        return php_latch_outcome_of_call();
+    }
+    php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
+    if (takes) {
+        lease->lease.inherit = !lock->auto_release;
+        status = php_latch_lock_keep(lock, lease, &error);
+        if (latch_failed(status)) {
+            return php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+        }
+    }
+    GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
+    before = php_latch_lease_before(lease);
+    status = php_latch_run(&lease->lease, request, &error);
+    php_latch_lease_after(lease, before, request->kind);
+    if (request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
+        note_expiry(lock, &lease->lease); /* also of what was held before, and still is */
+    }
+    if (status != LATCH_DONE) {
+        /* A child that finds its parent's lock gone has lost nothing. */
+        php_latch_count_request(&lease->lease, request->kind, status, php_latch_lock_is_ours(lock));
+    } else if (takes) {
+        php_latch_lease_note_acquired(lease);
+        php_latch_lock_note_acquired(lock);
+    }
+    if (php_latch_store_tell(lock->store, lock->key, lease, request, status,
+                             before == LATCH_FREE)) {
+        outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+    } else {
+        outcome = php_latch_outcome_of_call();
+    }
+    OBJ_RELEASE(&lease->std);
+    return outcome;
+}
+
+static unsigned capabilities_of(const php_latch_lock *lock)
+{
+    return latch_store_describe(php_latch_store_of(lock->store)->backend->store)->capabilities;
+}
+
+/* ---- Stores written in PHP */
+
+/*
+ * Notes on the lease what a call achieved, for isHeld(). Stores call reduceLifetime() before they
+ * send their command, so the key's expiry counts from then, as it must. It stands on the wall
+ * clock, which may be set: a TTL that we named ourselves bounds it, counted from before the call.
+ */
+static void note_call(const php_latch_lock *lock, php_latch_lease *lease, latch_status status,
+                      uint8_t mode, int64_t sent_ns, double ttl)
+{
+    double remaining = php_latch_key_remaining_lifetime(lock->key);
+    int64_t deadline_ns = LATCH_NEVER;
+
+    if (status == LATCH_CONFLICT) {
+        lease->lease.mode = LATCH_FREE;
+    }
+    if (status != LATCH_DONE) {
+        return;
+    }
+    if (fabs(remaining) < SECONDS_MAX) { /* false for NAN: no expiry */
+        deadline_ns = php_latch_now_ns() + (int64_t) (remaining * 1e9);
+        if (ttl > 0 && ttl < SECONDS_MAX && deadline_ns > sent_ns + (int64_t) (ttl * 1e9)) {
+            deadline_ns = sent_ns + (int64_t) (ttl * 1e9);
+        }
+    }
+    lease->lease.mode = mode;
+    lease->lease.deadline_ns = deadline_ns;
+}
+
+/* Whether this process holds the lock, for all that it knows. */
+static bool believes_in(const php_latch_lock *lock, const php_latch_lease *lease)
+{
+    return lease != NULL && lease->lease.mode != LATCH_FREE && php_latch_lock_is_ours(lock);
+}
+
+/* Counts how a call ended that did not do what it should. */
+static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, bool was_held)
+{
+    bool expired = outcome->exception != NULL
+                   && instanceof_function(outcome->exception->ce, php_latch_expired_ce);
+
+    php_latch_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
+}
+
+/* ---- Either */
+
+int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock)
+{
+    const php_latch_store *store = php_latch_store_of(lock->store);
+
+    return lock->ttl == 0 && store != NULL ? store->initial_ttl_ms : php_latch_ttl_ms(lock->ttl);
+}
+
+php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                      int64_t deadline_ns)
+{
+    php_latch_outcome outcome;
+
+    if (lock->native) {
+        const latch_request request = {
+            .kind = kind,
+            .wait = blocking,
+            .deadline_ns = deadline_ns,
+            .ttl_ms = php_latch_lock_ttl_ms(lock),
+        };
+
+        outcome = run(lock, &request);
+        if (outcome.status == LATCH_DONE && (capabilities_of(lock) & LATCH_SERIALIZABLE) == 0) {
+            php_latch_key_mark_unserializable(lock->key);
+        }
+    } else {
+        int64_t sent_ns = php_latch_now_ns();
+        /* Before the call: an allocation after it could bail out with the lock taken. */
+        php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
+        latch_mode before;
+
+        if (lease == NULL) {
+            return php_latch_outcome_of_call();
+        }
+        php_latch_lock_use_lease(lock, lease);
+        GC_ADDREF(&lease->std);
+        before = php_latch_lease_before(lease);
+        outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
+                                             !lock->auto_release);
+        note_call(lock, lease, outcome.status,
+                  kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
+        php_latch_lease_after(lease, before, kind);
+        if (outcome.status != LATCH_DONE) {
+            count_call(kind, &outcome, false);
+        }
+        OBJ_RELEASE(&lease->std);
+    }
+    if (outcome.status == LATCH_DONE) {
+        LATCH_G(statistics).acquired++;
+        php_latch_lock_claim(lock);
+    }
+    return outcome;
+}
+
+php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
+{
+    php_latch_outcome outcome;
+
+    if (lock->native) {
+        const latch_request request = {.kind = LATCH_REFRESH, .ttl_ms = php_latch_ttl_ms(ttl)};
+
+        outcome = run(lock, &request);
+    } else {
+        int64_t sent_ns = php_latch_now_ns();
+        php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
+        latch_mode before;
+        bool was_held;
+
+        if (lease == NULL) {
+            return php_latch_outcome_of_call();
+        }
+        php_latch_lock_use_lease(lock, lease);
+        was_held = believes_in(lock, lease);
+        GC_ADDREF(&lease->std);
+        before = php_latch_lease_before(lease);
+        outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
+        note_call(lock, lease, outcome.status, before != LATCH_FREE ? before : LATCH_EXCLUSIVE,
+                  sent_ns, ttl);
+        php_latch_lease_after(lease, before, LATCH_REFRESH);
+        if (outcome.status != LATCH_DONE) {
+            count_call(LATCH_REFRESH, &outcome, was_held);
+        }
+        OBJ_RELEASE(&lease->std);
+    }
+    return outcome;
+}
+
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach)
+{
+    latch_request request = {.kind = LATCH_RELEASE};
+    php_latch_lease *lease;
+
+    if (lock->native) {
+        php_latch_lock_find_loss(lock);
+        /* A lease in another store may have the same token, and acquire by it before it arrives. */
+        request.detach = detach && php_latch_lease_is_alone(lock->key);
+        return run(lock, &request);
+    }
+    /* Not held from the moment at which the command may arrive, whatever comes of it. */
+    lease = lease_of(lock);
+    if (lease != NULL) {
+        php_latch_lease_before(lease);
+        lease->lease.mode = LATCH_FREE;
+    }
+    return php_latch_callback_delete(lock->store, lock->key);
+}
+
+php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
+{
+    const latch_request request = {.kind = LATCH_PROBE};
+    php_latch_outcome outcome;
+
+    if (!lock->native) {
+        php_latch_lease *lease = lease_of(lock);
+        bool was_held = believes_in(lock, lease);
+
+        outcome = php_latch_callback_exists(lock->store, lock->key, exists);
+        if (outcome.status == LATCH_DONE && !*exists) {
+            php_latch_count(LATCH_PROBE, LATCH_CONFLICT, was_held);
+        }
+        lease = lease_of(lock);
+        if (!*exists && lease != NULL) {
+            latch_mode before = php_latch_lease_before(lease);
+
+            lease->lease.mode = LATCH_FREE;
+            if (outcome.status == LATCH_DONE) {
+                php_latch_lease_after(lease, before, LATCH_PROBE);
+            }
+        }
+        return outcome;
+    }
+    outcome = run(lock, &request);
+    *exists = outcome.status == LATCH_DONE;
+    if (outcome.status == LATCH_CONFLICT) {
+        outcome.status = LATCH_DONE;
+    }
+    return outcome;
+}
+
+/* The key's lease in a combined store; NULL: the store is none, or was not used with that key. */
+static php_latch_lease *combined_lease_of(const php_latch_lock *lock)
+{
+    const php_latch_store *store = php_latch_store_of(lock->store);
+    php_latch_lease *lease = store != NULL && store->backend != NULL
+                                 ? php_latch_lease_find(lock->key, store->backend, NULL)
+                                 : NULL;
+
+    return lease != NULL && php_latch_lease_is_combined(lease) ? lease : NULL;
+}
+
+bool php_latch_lock_has_remains(const php_latch_lock *lock)
+{
+    const php_latch_lease *lease = combined_lease_of(lock);
+
+    return lease != NULL && php_latch_lease_holds_in_part(lease);
+}
+
+void php_latch_lock_release_remains(php_latch_lock *lock)
+{
+    php_latch_lease *lease = combined_lease_of(lock);
+
+    if (lock->native) {
+        php_latch_lock_free(lock);
+        php_latch_forget_client_failure();
+    } else if (lease != NULL) {
+        GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
+        php_latch_lease_release_parts(lease, php_latch_lease_is_alone(lock->key));
+        OBJ_RELEASE(&lease->std);
+    }
+    php_latch_lock_set_dirty(lock, false);
+}
+
+latch_mode php_latch_lock_mode(const php_latch_lock *lock)
+{
+    const php_latch_lease *lease = lease_of(lock);
+
+    return lease != NULL && lock->dirty ? lease->lease.mode : LATCH_FREE;
+}
+
+bool php_latch_lock_is_held(const php_latch_lock *lock)
+{
+    php_latch_lease *lease = lease_of(lock);
+
+    /* A lock that a parent process releases when it ends is not this child's. */
+    if (lease == NULL || (!lock->native && lock->auto_release && !php_latch_lock_is_ours(lock))) {
+        return false;
+    }
+    return latch_lease_held(&lease->lease, php_latch_now_ns());
+}
+
+uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock)
+{
+    const php_latch_lease *lease = lease_of(lock);
+
+    if (lease == NULL || (lock->auto_release && !php_latch_lock_is_ours(lock))) {
+        return 0;
+    }
+    return lease->lease.fencing_token;
+}
+
+/* ---- Was it lost? */
+
+void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold)
+{
+    hold->lease = lease_of(lock);
+    if (hold->lease != NULL) {
+        GC_ADDREF(&hold->lease->std);
+        hold->losses = hold->lease->lease.losses;
+        hold->is_certain = php_latch_lock_is_held(lock);
+    }
+}
+
+/* Held for less than certain, and not past its time: shared with a child; or the session is gone.
+ */
+static bool is_gone(php_latch_lock *lock)
+{
+    bool exists = false;
+    php_latch_outcome outcome = php_latch_lock_exists(lock, &exists);
+    bool is_known = outcome.status == LATCH_DONE;
+
+    php_latch_forget_outcome(&outcome);
+    return is_known && !exists;
+}
+
+bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold)
+{
+    const php_latch_lease *lease = hold->lease;
+
+    if (lease == NULL || php_latch_is_out_of_memory()) {
+        return false;
+    }
+    if (lock->native) {
+        php_latch_lock_find_loss(lock);
+    }
+    if (lease->lease.losses != hold->losses) {
+        return true;
+    }
+    if (lease_of(lock) != lease || lease->lease.mode == LATCH_FREE) {
+        return false;
+    }
+    if (php_latch_now_ns() >= lease->lease.deadline_ns) {
+        LATCH_G(statistics).lost++;
+        return true;
+    }
+    return hold->is_certain && !php_latch_lock_is_held(lock) && is_gone(lock);
+}
+
+void php_latch_lock_end_hold(php_latch_hold *hold)
+{
+    if (hold->lease != NULL) {
+        OBJ_RELEASE(&hold->lease->std);
+    }
+}

@@ -1,0 +1,121 @@
+/*
+ * Lock::synchronized(): acquires, calls, and makes the lock what it was before, as try and finally
+ * would; and tells when the lock did not last as long as the callback.
+ */
+#include "ext/lock/lock.h"
+
+#include "zend_exceptions.h"
+
+static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
+{
+    if (mode_before == LATCH_SHARED) {
+        php_latch_lock_acquire(lock, LATCH_ACQUIRE_SHARED, false, LATCH_NEVER);
+    } else {
+        php_latch_lock_release(lock);
+    }
+}
+
+/*
+ * Makes the lock what it was before the callback, with what was thrown put aside, as before a
+ * destructor. What is thrown here comes on top, as from a finally block; but an exit() goes on.
+ */
+static void give_back(php_latch_lock *lock, latch_mode mode_before)
+{
+    zend_object *thrown = EG(exception);
+    const zend_op *opline = EG(opline_before_exception);
+
+    if (php_latch_is_out_of_memory()) {
+        php_latch_lock_free(lock);
+        return;
+    }
+    if (thrown == NULL) {
+        release_or_demote(lock, mode_before);
+        return;
+    }
+    EG(exception) = NULL;
+    release_or_demote(lock, mode_before);
+    if (EG(exception) != NULL && php_latch_is_exit(thrown) && !php_latch_is_exit(EG(exception))) {
+        php_latch_warn_of_exception();
+    }
+    EG(opline_before_exception) = opline;
+    if (EG(exception) != NULL) {
+        php_latch_join_thrown(EG(exception), thrown);
+    } else {
+        EG(exception) = thrown;
+    }
+}
+
+/* The exception takes the result along, which is of use to those who know what became of it. */
+static void throw_loss(const php_latch_lock *lock, zval *result)
+{
+    zend_object *exception = php_latch_new_exception(
+        php_latch_expired_ce, NULL, "The \"", php_latch_key_name(lock->key),
+        "\" lock was lost before the callback of synchronized() returned, so that somebody else "
+        "may have held it meanwhile; getResult() has what the callback returned.");
+    zval thrown;
+
+    zend_update_property(php_latch_expired_ce, exception, ZEND_STRL("result"), result);
+    zval_ptr_dtor(result);
+    ZVAL_NULL(result);
+    ZVAL_OBJ(&thrown, exception);
+    zend_throw_exception_object(&thrown);
+}
+
+static void call(php_latch_lock *lock, zend_fcall_info *callback, zend_fcall_info_cache *cache,
+                 latch_mode mode_before)
+{
+    zval *result = callback->retval;
+    php_latch_hold hold;
+
+    php_latch_lock_begin_hold(lock, &hold);
+    zend_call_function(callback, cache);
+    if (Z_ISREF_P(result)) {
+        zend_unwrap_reference(result);
+    }
+    /* A child that was forked in the callback leaves the lock to its parent. */
+    if (php_latch_lock_is_ours(lock)) {
+        bool was_lost = EG(exception) == NULL && php_latch_lock_lost_hold(lock, &hold);
+
+        if (was_lost) {
+            throw_loss(lock, result);
+        }
+        if (mode_before != LATCH_EXCLUSIVE) {
+            give_back(lock, was_lost ? LATCH_FREE : mode_before);
+        }
+    }
+    php_latch_lock_end_hold(&hold);
+}
+
+PHP_METHOD(Latch_Lock, synchronized)
+{
+    php_latch_lock *lock = php_latch_lock_from(Z_OBJ_P(ZEND_THIS));
+    zend_fcall_info callback;
+    zend_fcall_info_cache cache;
+    bool timeout_is_null = true;
+    latch_mode mode_before;
+    double timeout = 0;
+    int64_t deadline_ns;
+    latch_status status;
+
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_FUNC(callback, cache)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_latch_lock_check_constructed(lock)
+        || !php_latch_lock_deadline(2, true, timeout, timeout_is_null, &deadline_ns)) {
+        RETURN_THROWS();
+    }
+    mode_before = php_latch_lock_mode(lock);
+    status = php_latch_lock_acquire(lock, LATCH_ACQUIRE, true, deadline_ns);
+    if (status != LATCH_DONE) {
+        if (EG(exception) == NULL && status == LATCH_CONFLICT) {
+            zend_throw_exception_ex(php_latch_conflicted_ce, 0,
+                                    "The \"%s\" lock was not free within %g seconds.",
+                                    ZSTR_VAL(php_latch_key_name(lock->key)), timeout);
+        }
+        RETURN_THROWS();
+    }
+    callback.retval = return_value;
+    call(lock, &callback, &cache, mode_before);
+}

@@ -1,0 +1,254 @@
+/* The module: its settings, its life and that of its requests, and its page in phpinfo(). */
+#include "ext/php_latch.h"
+
+#include "ext/standard/info.h"
+#include "php_ini.h"
+
+#include <pthread.h>
+
+ZEND_DECLARE_MODULE_GLOBALS(latch)
+
+latch_engine *php_latch_engine;
+
+/* How many threads have module globals: the last one's end is the engine's. */
+static _Atomic unsigned thread_count;
+
+PHP_INI_BEGIN()
+STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony, zend_latch_globals,
+                    latch_globals)
+PHP_INI_ENTRY("latch.semaphore_digest", "xxh128", PHP_INI_ALL, php_latch_update_semaphore_digest)
+STD_PHP_INI_BOOLEAN("latch.keep_alive", "0", PHP_INI_ALL, OnUpdateBool, keep_alive,
+                    zend_latch_globals, latch_globals)
+PHP_INI_ENTRY("latch.max_hold", "0", PHP_INI_ALL, php_latch_update_max_hold)
+STD_PHP_INI_BOOLEAN("latch.throw_on_lost", "0", PHP_INI_ALL, OnUpdateBool, throw_on_lost,
+                    zend_latch_globals, latch_globals)
+STD_PHP_INI_BOOLEAN("latch.holder_note", "1", PHP_INI_ALL, OnUpdateBool, holder_note,
+                    zend_latch_globals, latch_globals)
+PHP_INI_ENTRY("latch.holder_name", "", PHP_INI_ALL, php_latch_update_holder_name)
+PHP_INI_END()
+
+static void before_fork(void)
+{
+    if (php_latch_engine != NULL) {
+        latch_engine_before_fork(php_latch_engine);
+    }
+}
+
+static void after_fork_in_parent(void)
+{
+    if (php_latch_engine != NULL) {
+        latch_engine_after_fork_in_parent(php_latch_engine);
+    }
+}
+
+static void after_fork_in_child(void)
+{
+    if (php_latch_engine != NULL) {
+        latch_engine_after_fork_in_child(php_latch_engine);
+    }
+#ifdef ZTS
+    if (tsrm_get_ls_cache() == NULL) {
+        return; /* a thread that is not PHP's has forked: it has no globals */
+    }
+#endif
+    LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
+    php_latch_losses_forget();
+}
+
+/*
+ * libc forgets the handlers when it unloads this library. If that stays because a thread may be in
+ * it (src/base/resolve.c), the next start in the same process finds the handlers, and itself, as
+ * they were.
+ */
+static bool watch_forks(void)
+{
+    static bool watched;
+
+    watched = watched
+              || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+    return watched;
+}
+
+static PHP_MINIT_FUNCTION(latch)
+{
+    latch_env env = latch_env_system();
+    latch_error error;
+
+    REGISTER_INI_ENTRIES();
+    if (!php_latch_digests_startup()) {
+        zend_error(E_CORE_ERROR, "Latch cannot start: PHP's hash extension lacks an algorithm");
+        return FAILURE;
+    }
+    env.digest = php_latch_digest;
+    env.note = php_latch_note;
+    php_latch_engine = latch_engine_create(&env, &error);
+    if (php_latch_engine == NULL) {
+        zend_error(E_CORE_ERROR, "Latch cannot start: %s", error.message);
+        return FAILURE;
+    }
+    if (!watch_forks()) {
+        zend_error(E_CORE_ERROR, "Latch cannot start: pthread_atfork() failed");
+        return FAILURE;
+    }
+    php_latch_losses_startup();
+    php_latch_native_store_startup();
+    php_latch_register_interfaces();
+    php_latch_register_lease();
+    php_latch_register_key();
+    php_latch_register_lock();
+    php_latch_register_no_lock();
+    php_latch_register_lock_factory();
+    php_latch_register_strategies();
+    php_latch_register_combined_store();
+    php_latch_register_flock_store();
+    php_latch_register_memory_stores();
+    php_latch_register_redis_store();
+    php_latch_register_semaphore_store();
+    php_latch_register_sql_stores();
+    php_latch_register_store_factory();
+    php_latch_finish_names();
+    php_latch_drop_in_startup();
+    php_latch_register_signals(module_number);
+    return SUCCESS;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(latch)
+{
+    php_latch_drop_in_shutdown();
+    php_latch_losses_shutdown();
+    UNREGISTER_INI_ENTRIES();
+    return SUCCESS;
+}
+
+static void init_globals(void *memory)
+{
+    zend_latch_globals *globals = memory;
+
+#if defined(COMPILE_DL_LATCH) && defined(ZTS)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    thread_count++;
+    memset(globals, 0, sizeof(*globals));
+    latch_link_init(&globals->shared_backends);
+    latch_link_init(&globals->orphans);
+    latch_link_init(&globals->notices);
+    latch_link_init(&globals->store_calls);
+    zend_hash_init(&globals->kept, 8, NULL, NULL, 1);
+}
+
+static void end_globals(void *memory)
+{
+    zend_latch_globals *globals = memory;
+
+    zend_hash_destroy(&globals->kept);
+    if (php_latch_engine != NULL) {
+        php_latch_mailbox_end(&globals->mail);
+    }
+    php_latch_backends_close(&globals->shared_backends);
+    if (--thread_count == 0 && php_latch_engine != NULL) {
+        latch_engine_destroy(php_latch_engine);
+        php_latch_engine = NULL;
+    }
+}
+
+static PHP_RINIT_FUNCTION(latch)
+{
+#if defined(COMPILE_DL_LATCH) && defined(ZTS)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    LATCH_G(shutting_down) = LATCH_G(all_released) = false;
+    LATCH_G(note)[0] = '\0'; /* another request may run another script */
+    latch_link_init(&LATCH_G(store_calls));
+    LATCH_G(failed_lock) = NULL;
+    LATCH_G(client_failure) = NULL;
+    LATCH_G(aside) = (php_latch_aside){NULL, false};
+    zend_hash_clean(&LATCH_G(kept)); /* should a request have ended in a crash */
+    latch_link_init(&LATCH_G(notices));
+    LATCH_G(mail).is_there = false;
+    php_latch_backends_close_surplus(); /* those of the last request */
+    return SUCCESS;
+}
+
+static PHP_RSHUTDOWN_FUNCTION(latch)
+{
+    LATCH_G(shutting_down) = true;
+    php_latch_release_all();
+    php_latch_let_all_go();
+    return SUCCESS;
+}
+
+/* Those of servers name the library that they were built with. */
+static const char *describe_store(const char *name)
+{
+    if (strcmp(name, "mysql") == 0) {
+#ifdef LATCH_WITH_MYSQL
+        return "yes (" LATCH_FOUND_MYSQL ")";
+#else
+        return "by PDO and Doctrine DBAL only: built without libmariadb";
+#endif
+    }
+    if (strcmp(name, "postgresql") == 0) {
+#ifdef LATCH_WITH_PGSQL
+        return "yes (" LATCH_FOUND_PGSQL ")";
+#else
+        return "by PDO and Doctrine DBAL only: built without libpq";
+#endif
+    }
+#ifdef LATCH_WITH_REDIS
+    if (strcmp(name, "redis") == 0) {
+        return "yes (" LATCH_FOUND_REDIS ")";
+    }
+#endif
+    return "yes";
+}
+
+static PHP_MINFO_FUNCTION(latch)
+{
+    const latch_store_info *info;
+    char name[64];
+
+    php_info_print_table_start();
+    php_info_print_table_row(2, "Latch", "enabled");
+    php_info_print_table_row(2, "Version", PHP_LATCH_VERSION);
+    php_info_print_table_row(2, "Classes",
+                             LATCH_G(symfony) ? "Symfony\\Component\\Lock, with aliases in Latch"
+                                              : "Latch");
+    for (size_t at = 0; (info = latch_store_at(at)) != NULL; at++) {
+        snprintf(name, sizeof(name), "%s store", info->name);
+        php_info_print_table_row(2, name, describe_store(info->name));
+    }
+#ifndef LATCH_WITH_REDIS
+    php_info_print_table_row(2, "redis store", "no: built without hiredis");
+#elif defined(LATCH_WITH_OPENSSL)
+    php_info_print_table_row(2, "redis store, TLS", "yes (" LATCH_FOUND_OPENSSL ")");
+#else
+    php_info_print_table_row(2, "redis store, TLS", "no: built without OpenSSL");
+#endif
+    php_info_print_table_end();
+    php_latch_print_statistics();
+    DISPLAY_INI_ENTRIES();
+}
+
+zend_module_entry latch_module_entry = {
+    STANDARD_MODULE_HEADER,
+    "latch",
+    NULL,
+    PHP_MINIT(latch),
+    PHP_MSHUTDOWN(latch),
+    PHP_RINIT(latch),
+    PHP_RSHUTDOWN(latch),
+    PHP_MINFO(latch),
+    PHP_LATCH_VERSION,
+    PHP_MODULE_GLOBALS(latch),
+    init_globals,
+    end_globals,
+    NULL,
+    STANDARD_MODULE_PROPERTIES_EX,
+};
+
+#ifdef COMPILE_DL_LATCH
+#ifdef ZTS
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+ZEND_GET_MODULE(latch)
+#endif

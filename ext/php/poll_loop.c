@@ -1,0 +1,244 @@
+/*
+ * The poll loop: the only place that sleeps.
+ *
+ * Signals are blocked between the look at the interrupt flag and the sleep, so that none is missed
+ * (ppoll(2)); a slice bounds the wait for what arrives on another thread. PHP's interrupts (pcntl
+ * handlers, the time limit) run between two slices, and whatever they throw ends the wait.
+ */
+#include "ext/php_latch.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#define SLICE_NS LATCH_NS_PER_S
+/* How long a server may think until signals count. */
+#define GLANCE_NS (5 * LATCH_NS_PER_MS)
+
+/* What PHP's interrupts did to a wait. */
+typedef enum { GO_ON, STOP, BAIL_OUT } interrupt_outcome;
+
+int64_t php_latch_now_ns(void)
+{
+    return latch_engine_now_ns(php_latch_engine);
+}
+
+/* Runs what PHP wants to run between two instructions: signal handlers, the end by a time limit. */
+static interrupt_outcome run_interrupts(void)
+{
+    volatile interrupt_outcome outcome = GO_ON;
+    const php_latch_aside aside = LATCH_G(aside); /* not that of the operations of handlers */
+
+    if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
+        return GO_ON;
+    }
+    if (php_latch_is_out_of_memory()) {
+        return STOP; /* the VM's to report, as soon as we have returned */
+    }
+    zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
+    LATCH_G(aside) = (php_latch_aside){NULL, false};
+    zend_try
+    {
+        if (zend_atomic_bool_load_ex(&EG(timed_out))) {
+            zend_timeout();
+        } else if (zend_interrupt_function != NULL) {
+            zend_interrupt_function(EG(current_execute_data));
+        }
+        outcome = EG(exception) == NULL ? GO_ON : STOP;
+    }
+    zend_catch
+    {
+        outcome = BAIL_OUT;
+    }
+    zend_end_try();
+    LATCH_G(aside) = aside;
+    return outcome;
+}
+
+/* What an operation, if there is one, waits for beside the time. */
+typedef struct readiness {
+    struct pollfd descriptors[LATCH_DESCRIPTORS_MAX];
+    nfds_t count;
+} readiness;
+
+static void find_readiness(readiness *ready, const latch_op *op, latch_status status)
+{
+    ready->count = status == LATCH_WANT_IO ? latch_op_descriptors(op, ready->descriptors) : 0;
+}
+
+/*
+ * Sleeps until a descriptor is ready, a signal comes, or it is `wake_ns`; one slice at most. Not at
+ * all if PHP has something to run, unless that has to wait.
+ */
+static void sleep_slice(readiness *ready, int64_t wake_ns, bool interruptible)
+{
+    int64_t left_ns = wake_ns - php_latch_now_ns();
+    struct timespec left;
+    sigset_t all, before;
+
+    left_ns = left_ns < 0 ? 0 : left_ns > SLICE_NS ? SLICE_NS : left_ns;
+    left.tv_sec = (time_t) (left_ns / LATCH_NS_PER_S);
+    left.tv_nsec = (long) (left_ns % LATCH_NS_PER_S);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!interruptible || !zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
+        ppoll(ready->descriptors, ready->count, &left, &before);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/*
+ * The same for an answer that comes in no time, with two system calls less: signals are not
+ * blocked. One that comes just before the sleep is seen after it, GLANCE_NS later at most.
+ */
+static void glance(readiness *ready, int64_t wake_ns)
+{
+    int64_t left_ns = wake_ns - php_latch_now_ns();
+    struct timespec left = {0};
+
+    left.tv_nsec = (long) (left_ns < 0 ? 0 : left_ns > GLANCE_NS ? GLANCE_NS : left_ns);
+    ppoll(ready->descriptors, ready->count, &left, NULL);
+}
+
+static void count_wait_since(int64_t begun_ns)
+{
+    LATCH_G(statistics).wait_ns += (uint64_t) (php_latch_now_ns() - begun_ns);
+}
+
+bool php_latch_sleep(int64_t wake_ns)
+{
+    int64_t begun_ns = php_latch_now_ns();
+    interrupt_outcome outcome = GO_ON;
+    readiness nothing;
+
+    nothing.count = 0;
+    while (outcome == GO_ON && php_latch_now_ns() < wake_ns) {
+        sleep_slice(&nothing, wake_ns, true);
+        outcome = run_interrupts();
+    }
+    count_wait_since(begun_ns);
+    if (outcome == BAIL_OUT) {
+        zend_bailout();
+    }
+    return outcome == GO_ON;
+}
+
+/* Ends the operation with nothing taken. Not interruptible, but stores bound it. */
+static latch_status give_up(latch_op *op)
+{
+    latch_status status = latch_op_cancel(op, php_latch_now_ns());
+    readiness ready;
+
+    while (latch_wants(status)) {
+        find_readiness(&ready, op, status);
+        sleep_slice(&ready, op->wake_ns, false);
+        status = latch_op_cancel(op, php_latch_now_ns());
+    }
+    return status;
+}
+
+/* What was found out about a request that has to wait; also over several attempts. */
+typedef struct wait_course {
+    bool waits;
+    int64_t begun_ns;
+    bool is_checked; /* it is no deadlock, when so many leases had been acquired: */
+    uint64_t grants;
+} wait_course;
+
+/* Only something that this thread has acquired since the last look can make it one. */
+static bool may_be_deadlock(wait_course *course, const latch_op *op)
+{
+    if (!op->waiting || !op->request.wait || op->request.deadline_ns != LATCH_NEVER
+        || (course->is_checked && course->grants == LATCH_G(grants))) {
+        return false;
+    }
+    course->is_checked = true;
+    course->grants = LATCH_G(grants);
+    return php_latch_find_own_deadlock(LATCH_CONTAINER(op->lease, php_latch_lease, lease),
+                                       op->request.kind, false)
+           == LATCH_DONE;
+}
+
+/* LATCH_ERROR_DEADLOCK: it is one. LATCH_WANT_TIMER: it is none, and is to be begun anew. */
+static latch_status clear_doubt(latch_op *op)
+{
+    php_latch_lease *lease = LATCH_CONTAINER(op->lease, php_latch_lease, lease);
+    latch_status status = give_up(op);
+
+    if (status != LATCH_CONFLICT) {
+        return status;
+    }
+    status = php_latch_find_own_deadlock(lease, op->request.kind, true);
+    return status == LATCH_DONE       ? php_latch_fail_deadlock(op->error)
+           : status == LATCH_CONFLICT ? LATCH_WANT_TIMER
+                                      : status;
+}
+
+/* LATCH_WANT_TIMER: the request is to be begun anew. */
+static latch_status wait_for(latch_op *op, latch_status status, wait_course *course)
+{
+    bool first = true;
+    interrupt_outcome outcome = GO_ON;
+    readiness ready;
+
+    while (latch_wants(status)) {
+        if (may_be_deadlock(course, op)) {
+            return clear_doubt(op);
+        }
+        if (!course->waits && op->waiting) {
+            course->waits = true;
+            course->begun_ns = php_latch_now_ns();
+            LATCH_G(statistics).waits++;
+        }
+        find_readiness(&ready, op, status);
+        if (first && status == LATCH_WANT_IO && !course->waits) {
+            glance(&ready, op->wake_ns);
+        } else {
+            sleep_slice(&ready, op->wake_ns, true);
+        }
+        first = false;
+        outcome = run_interrupts();
+        if (outcome != GO_ON) {
+            give_up(op);
+            status = LATCH_INTERRUPTED;
+        } else {
+            status = latch_op_step(op, php_latch_now_ns());
+        }
+    }
+    LATCH_G(aside).bailed_out |= outcome == BAIL_OUT;
+    return status;
+}
+
+/* Gives back what was taken although its caller will not hear of it. */
+static void take_back(latch_lease *lease)
+{
+    const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
+    latch_error error;
+    latch_op op;
+
+    if (latch_wants(latch_op_begin(&op, lease, &release, &error))) {
+        give_up(&op); /* a release is carried out to its end */
+    }
+}
+
+latch_status php_latch_run(latch_lease *lease, const latch_request *request, latch_error *error)
+{
+    wait_course course = {0};
+    latch_op op;
+    latch_status status;
+
+    php_latch_forget_client_failure();
+    do {
+        status = latch_op_begin(&op, lease, request, error);
+        if (latch_wants(status)) {
+            status = wait_for(&op, status, &course);
+        }
+    } while (latch_wants(status));
+    if (course.waits) {
+        count_wait_since(course.begun_ns);
+    }
+    if (status == LATCH_DONE && php_latch_is_put_aside() && op.mode_before == LATCH_FREE
+        && (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED)) {
+        take_back(lease);
+    }
+    return php_latch_end_calls(status);
+}

@@ -1,0 +1,231 @@
+/*
+ * Stores written in PHP: called by their methods, in the order and number in which Symfony's Lock
+ * calls them (Symfony Lock 7.4, Lock.php). That includes PHP subclasses of our own stores that
+ * override a method.
+ */
+#include "ext/php_latch.h"
+
+#include "zend_exceptions.h"
+#include "zend_fibers.h"
+#include "zend_interfaces.h"
+
+/* Symfony's Lock polls every 100 ms, +-10 %. */
+#define POLL_NS (100 * LATCH_NS_PER_MS)
+#define JITTER_NS (10 * LATCH_NS_PER_MS)
+
+/*
+ * A method under way. Not on the stack: a fiber that a fatal error leaves suspended loses its own
+ * without being unwound, while this one can still be found.
+ */
+typedef struct store_call {
+    latch_link link;   /* in LATCH_G(store_calls), the latest last */
+    zend_fiber *fiber; /* that called; NULL: none */
+    bool inherit;
+} store_call;
+
+/* The fiber that has resumed this one and waits for it; NULL: none has. */
+static zend_fiber *resumer_of(const zend_fiber *fiber)
+{
+    return fiber->caller != NULL && fiber->caller->kind == zend_ce_fiber
+               ? zend_fiber_from_context(fiber->caller)
+               : NULL;
+}
+
+/*
+ * The innermost call that the running code is part of; NULL when it is of none. A method may
+ * suspend its fiber: then others run, which have nothing to do with it.
+ */
+static const store_call *current_call(void)
+{
+    const latch_link *calls = &LATCH_G(store_calls);
+    zend_fiber *fiber = EG(active_fiber);
+
+    while (calls->next != calls) {
+        for (const latch_link *link = calls->previous; link != calls; link = link->previous) {
+            const store_call *call = LATCH_CONTAINER(link, store_call, link);
+
+            if (call->fiber == fiber) {
+                return call;
+            }
+        }
+        if (fiber == NULL) {
+            break;
+        }
+        fiber = resumer_of(fiber);
+    }
+    return NULL;
+}
+
+bool php_latch_in_store_call(void)
+{
+    return current_call() != NULL;
+}
+
+bool php_latch_store_call_inherits(void)
+{
+    const store_call *call = current_call();
+
+    return call == NULL || call->inherit;
+}
+
+static void invoke_with(zend_object *store, const char *name, bool inherit, zval *return_value,
+                        uint32_t argument_count, zval *arguments)
+{
+    zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table, name, strlen(name));
+    store_call *call = emalloc(sizeof(*call));
+    volatile bool bailed_out = false;
+
+    ZEND_ASSERT(method != NULL); /* its interface has it */
+    call->fiber = EG(active_fiber);
+    call->inherit = inherit;
+    latch_link_append(&LATCH_G(store_calls), &call->link);
+    zend_try
+    {
+        zend_call_known_instance_method(method, store, return_value, argument_count, arguments);
+    }
+    zend_catch
+    {
+        bailed_out = true;
+    }
+    zend_end_try();
+    latch_link_remove(&call->link);
+    efree(call);
+    if (bailed_out) {
+        zend_bailout();
+    }
+}
+
+static php_latch_outcome call_to_save(zend_object *store, const char *name, zend_object *key,
+                                      bool inherit)
+{
+    zval argument;
+
+    ZVAL_OBJ(&argument, key);
+    invoke_with(store, name, inherit, NULL, 1, &argument);
+    return php_latch_outcome_of_call();
+}
+
+static void invoke(zend_object *store, const char *name, zend_object *key, zval *return_value)
+{
+    zval argument;
+
+    ZVAL_OBJ(&argument, key);
+    invoke_with(store, name, php_latch_store_call_inherits(), return_value, 1, &argument);
+}
+
+/* The contenders' clocks differ by far more than a millisecond: jitter enough. */
+static int64_t next_poll_ns(int64_t deadline_ns)
+{
+    int64_t now_ns = php_latch_now_ns();
+    int64_t poll_ns = now_ns + POLL_NS - JITTER_NS + now_ns % (2 * JITTER_NS);
+
+    return poll_ns < deadline_ns ? poll_ns : deadline_ns;
+}
+
+/*
+ * Of a store of Latch's that PHP code has a part in (a combined store with members in PHP): does
+ * this very thread hold what it polls for? LATCH_DONE: go on.
+ */
+static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, latch_op_kind kind)
+{
+    const php_latch_store *ours = php_latch_store_of(store);
+    php_latch_lease *lease = ours != NULL && ours->backend != NULL
+                                 ? php_latch_lease_find(key, ours->backend, NULL)
+                                 : NULL;
+    latch_status status = LATCH_CONFLICT;
+    latch_error error;
+
+    if (lease != NULL && !lease->lease.busy) {
+        GC_ADDREF(&lease->std);
+        status = php_latch_find_own_deadlock(lease, kind, true);
+        OBJ_RELEASE(&lease->std);
+    }
+    if (status == LATCH_INTERRUPTED) {
+        return (php_latch_outcome){.status = LATCH_INTERRUPTED};
+    }
+    return status == LATCH_DONE ? php_latch_outcome_of_status(php_latch_fail_deadlock(&error),
+                                                              &error, php_latch_key_name(key))
+                                : (php_latch_outcome){.status = LATCH_DONE};
+}
+
+static php_latch_outcome poll_for(zend_object *store, zend_object *key, latch_op_kind kind,
+                                  const char *save, int64_t deadline_ns, bool inherit)
+{
+    uint64_t grants = 0;
+    bool waits = false;
+
+    while (true) {
+        bool last = php_latch_now_ns() >= deadline_ns;
+        php_latch_outcome outcome = call_to_save(store, save, key, inherit);
+
+        if (outcome.status != LATCH_CONFLICT || last) {
+            return outcome;
+        }
+        php_latch_forget_outcome(&outcome);
+        if (deadline_ns == LATCH_NEVER && (!waits || grants != LATCH_G(grants))) {
+            grants = LATCH_G(grants);
+            outcome = check_deadlock(store, key, kind);
+            if (outcome.status != LATCH_DONE) {
+                return outcome;
+            }
+        }
+        if (!waits) {
+            waits = true;
+            LATCH_G(statistics).waits++;
+        }
+        if (!php_latch_sleep(next_poll_ns(deadline_ns))) {
+            return (php_latch_outcome){.status = LATCH_INTERRUPTED};
+        }
+    }
+}
+
+php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
+                                             latch_op_kind kind, bool blocking, int64_t deadline_ns,
+                                             bool inherit)
+{
+    bool shared = kind == LATCH_ACQUIRE_SHARED;
+    const char *save = shared ? "saveread" : "save";
+    zend_class_entry *waits = shared ? php_latch_blocking_shared_store_ce
+                                     : php_latch_blocking_store_ce;
+
+    if (!blocking) {
+        return call_to_save(store, save, key, inherit);
+    }
+    /* waitAndSave() knows no timeout: with one, poll. */
+    if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
+        return call_to_save(store, shared ? "waitandsaveread" : "waitandsave", key, inherit);
+    }
+    return poll_for(store, key, kind, save, deadline_ns, inherit);
+}
+
+php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)
+{
+    zval arguments[2];
+
+    ZVAL_OBJ(&arguments[0], key);
+    ZVAL_DOUBLE(&arguments[1], ttl);
+    invoke_with(store, "putoffexpiration", php_latch_store_call_inherits(), NULL, 2, arguments);
+    return php_latch_outcome_of_call();
+}
+
+php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key)
+{
+    invoke(store, "delete", key, NULL);
+    return php_latch_outcome_of_call();
+}
+
+php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists)
+{
+    php_latch_outcome outcome;
+    zval answer;
+
+    ZVAL_UNDEF(&answer);
+    invoke(store, "exists", key, &answer);
+    /* Before the outcome is asked for: both can throw, the first in an error handler (PHP 8.5 warns
+     * of NAN), the second in a destructor. */
+    *exists = zend_is_true(&answer);
+    zval_ptr_dtor(&answer);
+    outcome = php_latch_outcome_of_call();
+    *exists = *exists && outcome.status == LATCH_DONE;
+    return outcome;
+}

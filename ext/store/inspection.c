@@ -1,0 +1,267 @@
+/*
+ * The store methods that tell who holds, inspect() and listHeld(), the same for all our stores; and
+ * RedisStore::forceRelease().
+ */
+#include "ext/php_latch.h"
+
+#include "zend_exceptions.h"
+#include "zend_smart_str.h"
+
+/* Where the store knows its holders by their sessions with the server, not by processes. */
+static bool knows_sessions(const latch_store *store)
+{
+    return (latch_store_describe(store)->capabilities & LATCH_SESSIONS) != 0;
+}
+
+/* Do its holders leave notes of who they are? */
+static bool has_notes(const latch_store *store)
+{
+    return (latch_store_describe(store)->capabilities & LATCH_NOTES) != 0;
+}
+
+static void add_text(zval *array, const char *name, const char *text)
+{
+    if (text != NULL) {
+        add_assoc_string(array, name, text);
+    } else {
+        add_assoc_null(array, name);
+    }
+}
+
+static void add_number(zval *array, const char *name, int64_t number, bool is_known)
+{
+    if (is_known) {
+        add_assoc_long(array, name, (zend_long) number);
+    } else {
+        add_assoc_null(array, name);
+    }
+}
+
+static void add_seconds(zval *array, const char *name, double seconds, bool is_known)
+{
+    if (is_known) {
+        add_assoc_double(array, name, seconds);
+    } else {
+        add_assoc_null(array, name);
+    }
+}
+
+static void describe_holder(zval *entry, const latch_holder *holder)
+{
+    array_init_size(entry, 7);
+    add_number(entry, "pid", holder->number, holder->host != NULL);
+    add_text(entry, "host", holder->host);
+    add_text(entry, "script", holder->script);
+    add_seconds(entry, "since", (double) holder->since_us / 1e6, holder->since_us != 0);
+    add_seconds(entry, "remaining", (double) holder->left_ms / 1e3, holder->left_ms != LATCH_NEVER);
+    add_number(entry, "fencingToken", (int64_t) holder->fencing_token, holder->fencing_token != 0);
+    add_assoc_string(entry, "id", holder->identity);
+}
+
+static void make_holders(zval *list, const latch_store *store, const latch_finding *finding)
+{
+    const char *name = knows_sessions(store) ? "session" : "pid";
+
+    array_init(list);
+    for (const latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
+        zval entry;
+
+        if (has_notes(store)) {
+            describe_holder(&entry, holder);
+        } else {
+            array_init_size(&entry, 1);
+            add_assoc_long(&entry, name, (zend_long) holder->number);
+        }
+        add_next_index_zval(list, &entry);
+    }
+}
+
+static void make_finding(zval *entry, const latch_store *store, const latch_finding *finding)
+{
+    static const char *const modes[] = {
+        [LATCH_SHARED] = "shared",
+        [LATCH_EXCLUSIVE] = "exclusive",
+    };
+    zval holders;
+
+    array_init_size(entry, 5);
+    add_assoc_stringl(entry, "name", finding->name, finding->name_length);
+    if (finding->mode == LATCH_FREE) {
+        add_assoc_null(entry, "mode");
+    } else {
+        add_assoc_string(entry, "mode", modes[finding->mode]);
+    }
+    make_holders(&holders, store, finding);
+    add_assoc_zval(entry, "holders", &holders);
+    if (has_notes(store)) {
+        add_assoc_long(entry, "holderCount", (zend_long) finding->holder_count);
+        add_assoc_long(entry, "waiters", (zend_long) finding->waiter_count);
+    }
+}
+
+static void make_list(zval *list, const latch_store *store, const latch_finding *findings)
+{
+    array_init(list);
+    for (const latch_finding *finding = findings; finding != NULL; finding = finding->next) {
+        zval entry;
+
+        make_finding(&entry, store, finding);
+        add_next_index_zval(list, &entry);
+    }
+}
+
+static void fail(latch_op_kind kind, zend_string *resource, const latch_error *error)
+{
+    char after[sizeof(error->message) + 16];
+    zval exception;
+
+    if (kind == LATCH_LIST) {
+        zend_throw_exception_ex(php_latch_storage_ce, 0, "Failed to list the locks: %s.",
+                                error->message);
+        return;
+    }
+    snprintf(after, sizeof(after), "\" lock: %s.", error->message);
+    ZVAL_OBJ(&exception,
+             php_latch_new_exception(php_latch_storage_ce, php_latch_take_client_failure(),
+                                     kind == LATCH_EVICT ? "Failed to take away the \""
+                                                         : "Failed to inspect the \"",
+                                     resource, after));
+    zend_throw_exception_object(&exception);
+}
+
+/* Asks the store; `make` turns what it answers into the method's result. */
+static void inspect(zend_object *store, zend_string *resource, latch_op_kind kind, bool foreign,
+                    void (*make)(zval *result, const latch_store *store,
+                                 const latch_finding *findings),
+                    zval *result)
+{
+    latch_finding *findings = NULL;
+    const latch_request request = {.kind = kind, .findings = &findings, .foreign = foreign};
+    php_latch_backend *backend = php_latch_store_backend(store);
+    volatile bool bailed_out = false;
+    latch_status status;
+    latch_lease lease;
+    latch_error error;
+
+    if (backend == NULL) {
+        return;
+    }
+    latch_lease_init(&lease, backend->store, ZSTR_VAL(resource), ZSTR_LEN(resource));
+    status = php_latch_run(&lease, &request, &error);
+    latch_lease_drop(&lease);
+    zend_try
+    {
+        if (status == LATCH_DONE) {
+            make(result, backend->store, findings);
+        }
+    }
+    zend_catch
+    {
+        bailed_out = true;
+    }
+    zend_end_try();
+    latch_findings_free(php_latch_engine, findings);
+    if (bailed_out) {
+        zend_bailout();
+    }
+    if (latch_failed(status)) {
+        fail(kind, resource, &error);
+    }
+}
+
+PHP_METHOD(Latch_Store_NativeStore, inspect)
+{
+    zend_object *key;
+    zend_string *resource;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+    ZEND_PARSE_PARAMETERS_END();
+    resource = php_latch_key_resource(key);
+    if (resource != NULL) {
+        inspect(Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false, make_finding, return_value);
+    }
+}
+
+PHP_METHOD(Latch_Store_NativeStore, listHeld)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    inspect(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, false, make_list, return_value);
+}
+
+PHP_METHOD(Latch_Store_RedisStore, listHeld)
+{
+    bool foreign = false;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_BOOL(foreign)
+    ZEND_PARSE_PARAMETERS_END();
+    inspect(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list, return_value);
+}
+
+/* The identities, with blanks between them; NULL after throwing. */
+static zend_string *join_identities(HashTable *holders)
+{
+    smart_str joined = {0};
+    zval *holder;
+
+    ZEND_HASH_FOREACH_VAL(holders, holder)
+    {
+        ZVAL_DEREF(holder);
+        if (Z_TYPE_P(holder) != IS_STRING || Z_STRLEN_P(holder) != LATCH_IDENTITY_LENGTH
+            || strspn(Z_STRVAL_P(holder), "0123456789abcdef") != LATCH_IDENTITY_LENGTH) {
+            smart_str_free(&joined);
+            php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "holders",
+                                     "must be a list of ids as inspect() tells them");
+            return NULL;
+        }
+        smart_str_appends(&joined, " ");
+        smart_str_append(&joined, Z_STR_P(holder));
+    }
+    ZEND_HASH_FOREACH_END();
+    smart_str_0(&joined);
+    return joined.s != NULL ? joined.s : ZSTR_EMPTY_ALLOC();
+}
+
+static void evict(zend_object *store, zend_string *resource, zend_string *identities,
+                  zval *return_value)
+{
+    uint64_t count = 0;
+    const latch_request request = {.kind = LATCH_EVICT,
+                                   .evicted = ZSTR_VAL(identities),
+                                   .evicted_count = &count};
+    php_latch_backend *backend = php_latch_store_backend(store);
+    latch_status status;
+    latch_lease lease;
+    latch_error error;
+
+    if (backend == NULL) {
+        return;
+    }
+    latch_lease_init(&lease, backend->store, ZSTR_VAL(resource), ZSTR_LEN(resource));
+    status = php_latch_run(&lease, &request, &error);
+    latch_lease_drop(&lease);
+    if (latch_failed(status)) {
+        fail(LATCH_EVICT, resource, &error);
+    }
+    RETVAL_LONG((zend_long) count);
+}
+
+PHP_METHOD(Latch_Store_RedisStore, forceRelease)
+{
+    zend_string *resource, *identities;
+    zend_object *key;
+    HashTable *holders;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+        Z_PARAM_ARRAY_HT(holders)
+    ZEND_PARSE_PARAMETERS_END();
+    resource = php_latch_key_resource(key);
+    identities = resource != NULL ? join_identities(holders) : NULL;
+    if (identities != NULL) {
+        evict(Z_OBJ_P(ZEND_THIS), resource, identities, return_value);
+        zend_string_release(identities);
+    }
+}

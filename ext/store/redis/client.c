@@ -1,0 +1,515 @@
+/*
+ * Scripts of the Redis store that a client object of PHP's runs: phpredis (\Redis, \RedisArray,
+ * \RedisCluster), Relay, which has the same methods, or Predis.
+ *
+ * Their settings are their user's. A prefix goes before the names of keys, as they do that by
+ * themselves; serialisers and compression concern neither a script's arguments nor its answer.
+ */
+#include "ext/store/redis/call.h"
+
+#include "zend_exceptions.h"
+
+static const redis_kind kinds[] = {
+    {.class = "redis"},
+    {.class = "relay\\relay"},
+    {.class = "redisarray", .is_array = true},
+    {.class = "rediscluster", .is_cluster = true},
+    {.class = "relay\\cluster", .is_cluster = true},
+    {.class = "predis\\clientinterface", .is_predis = true},
+};
+
+/* Predis's connections that are several: to a cluster; to servers among which Predis chooses. Its
+ * first version has other names for them. */
+static const char *const predis_clusters[] = {
+    "predis\\connection\\cluster\\clusterinterface",
+    "predis\\connection\\aggregate\\clusterinterface",
+};
+static const char *const predis_shards[] = {
+    "predis\\connection\\cluster\\prediscluster",
+    "predis\\connection\\aggregate\\prediscluster",
+};
+
+/* ---- Where scripts are run ------------------------------------------------------------------ */
+
+/* Which of the array's objects has the key. NULL: none, or something was thrown. */
+static zend_object *find_in_array(zend_object *array, zend_string *key)
+{
+    zval argument, host, node;
+
+    ZVAL_STR(&argument, key);
+    php_latch_redis_ask(array, "_target", &argument, IS_STRING, &host);
+    if (Z_ISUNDEF(host)) {
+        return NULL;
+    }
+    php_latch_redis_ask(array, "_instance", &host, IS_OBJECT, &node);
+    zval_ptr_dtor(&host);
+    return Z_ISUNDEF(node) ? NULL : Z_OBJ(node);
+}
+
+/* A new reference, or NULL. */
+static zend_object *find_node(const redis_session *session, zend_string *key)
+{
+    if (session->kind->is_array) {
+        return find_in_array(session->client.object, key);
+    }
+    GC_ADDREF(session->client.object);
+    return session->client.object;
+}
+
+/* In a transaction, or a pipeline, phpredis only collects what it is to send. */
+static bool collects(zend_object *node)
+{
+    zval mode;
+
+    php_latch_redis_ask(node, "getmode", NULL, IS_LONG, &mode);
+    return Z_TYPE(mode) == IS_LONG && Z_LVAL(mode) != 0;
+}
+
+/* Finds call->node, and whether it can be asked. */
+static void choose_node(redis_call *call, zend_string *key)
+{
+    const redis_kind *kind = call->session->kind;
+
+    call->node = find_node(call->session, key);
+    if (call->node == NULL) {
+        call->trouble = "the array has no server for it";
+    } else if (!kind->is_predis && collects(call->node)) {
+        call->trouble = "the client is in a transaction or a pipeline, where commands are only "
+                        "collected; call its exec() or discard() first";
+    }
+}
+
+static void release_node(void *context)
+{
+    redis_call *call = context;
+    zend_object *node = call->node;
+
+    call->node = NULL;
+    if (node != NULL) {
+        OBJ_RELEASE(node);
+    }
+}
+
+/* ---- Running scripts ------------------------------------------------------------------------ */
+
+static void add_text(zval *list, const char *text, size_t length)
+{
+    zval value;
+
+    ZVAL_STRINGL(&value, text, length);
+    zend_hash_next_index_insert_new(Z_ARRVAL_P(list), &value);
+}
+
+/* Its text, or its digest. */
+static void name_script(const redis_call *call, zval *name)
+{
+    const latch_redis_script *script = call->script;
+
+    if (call->as_text) {
+        ZVAL_STRINGL(name, script->text, script->text_length);
+    } else {
+        ZVAL_STRINGL(name, script->digest, script->digest_length);
+    }
+}
+
+static void add_arguments(zval *list, const latch_redis_script *script)
+{
+    for (size_t at = 0; at < script->count; at++) {
+        add_text(list, script->arguments[at], script->lengths[at]);
+    }
+}
+
+/* $redis->evalSha($digest, [...$keys, ...$arguments], $keyCount) */
+static void run_by_phpredis(redis_call *call)
+{
+    zval arguments[3], value;
+
+    php_latch_call_method(call->node, "clearlasterror", &value, 0, NULL);
+    zval_ptr_dtor(&value);
+    name_script(call, &arguments[0]);
+    array_init(&arguments[1]);
+    add_arguments(&arguments[1], call->script);
+    ZVAL_LONG(&arguments[2], (zend_long) call->script->key_count);
+    php_latch_call_method(call->node, call->as_text ? "eval" : "evalsha", &value, 3, arguments);
+    zval_ptr_dtor(&arguments[0]);
+    zval_ptr_dtor(&arguments[1]);
+    if (EG(exception) == NULL
+        && !(Z_TYPE(value) == IS_FALSE && php_latch_redis_take_last_error(call))) {
+        php_latch_redis_take_answer(call, &value);
+    }
+    zval_ptr_dtor(&value);
+}
+
+/* Consumes the arguments. The command is undefined if it is no object, or something was thrown. */
+static void create_command(zend_object *client, const char *name, zval *list, zval *command)
+{
+    zval arguments[2];
+
+    ZVAL_STRING(&arguments[0], name);
+    ZVAL_COPY_VALUE(&arguments[1], list);
+    php_latch_call_method(client, "createcommand", command, 2, arguments);
+    zval_ptr_dtor(&arguments[0]);
+    zval_ptr_dtor(&arguments[1]);
+    if (Z_TYPE_P(command) != IS_OBJECT) {
+        zval_ptr_dtor(command);
+        ZVAL_UNDEF(command);
+    }
+}
+
+/* An argument of the command as it is sent: keys with their prefix. */
+static void get_argument(zval *command, zend_long position, zval *argument)
+{
+    zval number;
+
+    ZVAL_LONG(&number, position);
+    php_latch_redis_ask(Z_OBJ_P(command), "getargument", &number, IS_STRING, argument);
+}
+
+/* $client->createCommand('EVALSHA', [$digest, $keyCount, ...$keys, ...$arguments]) */
+static void make_command(const redis_call *call, zval *command)
+{
+    zval list, value;
+
+    array_init(&list);
+    name_script(call, &value);
+    zend_hash_next_index_insert_new(Z_ARRVAL(list), &value);
+    ZVAL_LONG(&value, (zend_long) call->script->key_count);
+    zend_hash_next_index_insert_new(Z_ARRVAL(list), &value);
+    add_arguments(&list, call->script);
+    create_command(call->node, call->as_text ? "EVAL" : "EVALSHA", &list, command);
+}
+
+/* The command is for the server that has the lock, and not for one that has all keys. */
+static void run_on_shard(const redis_call *call, zval *command, zval *value)
+{
+    enum { FIRST_KEY = 2 };
+    zval key, shard;
+
+    ZVAL_UNDEF(value);
+    get_argument(command, FIRST_KEY, &key);
+    if (Z_ISUNDEF(key)) {
+        return;
+    }
+    php_latch_redis_ask(call->session->shards, "getconnectionbykey", &key, IS_OBJECT, &shard);
+    zval_ptr_dtor(&key);
+    if (!Z_ISUNDEF(shard)) {
+        php_latch_call_method(Z_OBJ(shard), "executecommand", value, 1, command);
+        zval_ptr_dtor(&shard);
+    }
+}
+
+static void run_by_predis(redis_call *call)
+{
+    zval command, value;
+
+    make_command(call, &command);
+    if (Z_ISUNDEF(command)) {
+        return;
+    }
+    if (call->session->shards != NULL) {
+        run_on_shard(call, &command, &value);
+    } else {
+        php_latch_call_method(call->node, "executecommand", &value, 1, &command);
+    }
+    zval_ptr_dtor(&command);
+    if (EG(exception) == NULL) {
+        php_latch_redis_take_answer(call, &value);
+    }
+    zval_ptr_dtor(&value);
+}
+
+static void run_script(void *context)
+{
+    redis_call *call = context;
+    zend_string *key = zend_string_init(call->script->arguments[0], call->script->lengths[0], 0);
+
+    choose_node(call, key);
+    zend_string_release(key);
+    if (call->trouble != NULL || EG(exception) != NULL) {
+        return;
+    }
+    if (call->session->kind->is_predis) {
+        run_by_predis(call);
+    } else {
+        run_by_phpredis(call);
+    }
+}
+
+typedef struct exception_reading {
+    redis_call *call;
+    zend_object *exception;
+    char *message;
+    size_t size;
+    bool is_answer; /* the server's */
+} exception_reading;
+
+/* phpredis throws some errors of servers, Predis all; the others are of their own. */
+static void read_exception(void *context)
+{
+    exception_reading *reading = context;
+    zval unused, *message;
+
+    message = zend_read_property_ex(zend_ce_exception, reading->exception,
+                                    ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
+    php_latch_copy_text(reading->message, reading->size, message);
+    if (php_latch_is_predis_error(reading->exception)) {
+        reading->is_answer = true;
+        php_latch_redis_take_error(reading->call->answer, message);
+    } else if (reading->call->node != NULL && !reading->call->session->kind->is_predis) {
+        reading->is_answer = php_latch_redis_take_last_error(reading->call)
+                             && reading->call->failure[0] == '\0';
+    }
+}
+
+/* Keeps what was thrown, for one or the other. */
+static latch_status take_thrown(redis_call *call, zend_object *thrown, latch_error *error)
+{
+    exception_reading reading = {call, thrown, error->message, sizeof(error->message), false};
+
+    if (!instanceof_function(thrown->ce, zend_ce_exception)) {
+        php_latch_put_aside(thrown);
+        return LATCH_INTERRUPTED;
+    }
+    php_latch_client_call_quietly(&call->session->client, read_exception, &reading);
+    php_latch_keep_client_failure(thrown);
+    return reading.is_answer && call->answer != NULL ? LATCH_DONE : LATCH_ERROR_LOST;
+}
+
+/*
+ * phpredis keeps a connection on which an answer is overdue: it would be taken for that to the next
+ * command, and a lock for held that is not. It connects anew by itself.
+ */
+static void hang_up(void *context)
+{
+    const redis_call *call = context;
+    zval result;
+
+    if (call->node != NULL && !call->session->kind->is_predis) {
+        php_latch_call_method(call->node, "close", &result, 0, NULL);
+        zval_ptr_dtor(&result);
+    }
+}
+
+/* ---- The runner ----------------------------------------------------------------------------- */
+
+static latch_status attempt(redis_call *call, latch_error *error)
+{
+    php_latch_client *client = &call->session->client;
+    zend_object *thrown = php_latch_client_call(client, run_script, call);
+    latch_status status = LATCH_DONE;
+
+    snprintf(error->message, sizeof(error->message), "the script has ended");
+    if (LATCH_G(aside).bailed_out) {
+        return LATCH_INTERRUPTED; /* and all memory of it goes */
+    }
+    if (thrown != NULL) {
+        status = take_thrown(call, thrown, error);
+    } else if (call->failure[0] != '\0') {
+        snprintf(error->message, sizeof(error->message), "%s", call->failure);
+        status = LATCH_ERROR_LOST;
+    } else if (call->trouble != NULL || call->is_queued) {
+        snprintf(error->message, sizeof(error->message), "%s",
+                 call->trouble != NULL ? call->trouble
+                                       : "it is in a transaction, and has queued the command");
+        status = LATCH_INTERRUPTED;
+    }
+    if (status != LATCH_DONE && call->trouble == NULL && !call->is_queued) {
+        php_latch_client_call_quietly(client, hang_up, call);
+    }
+    php_latch_client_call_quietly(client, release_node, call);
+    return status;
+}
+
+static latch_status run(void *context, const latch_redis_script *script, latch_redis_answer *answer,
+                        latch_error *error)
+{
+    redis_call call = {.session = context, .script = script, .answer = answer};
+    latch_status status;
+
+    if (!php_latch_client_can_call(&call.session->client)) {
+        return LATCH_INTERRUPTED;
+    }
+    status = attempt(&call, error);
+    if (status == LATCH_DONE && answer->kind == LATCH_REDIS_ERROR
+        && strncmp(answer->text, "NOSCRIPT", 8) == 0) {
+        call =
+            (redis_call){.session = context, .script = script, .answer = answer, .as_text = true};
+        status = attempt(&call, error);
+    }
+    return status;
+}
+
+/* ---- Whether they can be run ---------------------------------------------------------------- */
+
+/* What the client puts before each key, a new text; or undefined. */
+static void ask_for_prefix(const redis_call *call, zval *prefix)
+{
+    zval list, command, empty;
+
+    if (!call->session->kind->is_predis) {
+        ZVAL_EMPTY_STRING(&empty);
+        php_latch_redis_ask(call->node, "_prefix", &empty, IS_STRING, prefix);
+        return;
+    }
+    ZVAL_UNDEF(prefix);
+    array_init(&list);
+    add_text(&list, "", 0);
+    create_command(call->node, "EXISTS", &list, &command);
+    if (!Z_ISUNDEF(command)) {
+        get_argument(&command, 0, prefix);
+        zval_ptr_dtor(&command);
+    }
+}
+
+static void forget_prefix(redis_session *session)
+{
+    if (session->prefix != NULL) {
+        zend_string_release(session->prefix);
+        session->prefix = NULL;
+    }
+}
+
+static void look_at_client(void *context)
+{
+    redis_call *call = context;
+    redis_session *session = call->session;
+    zval prefix;
+
+    if (call->resource != NULL || !session->kind->is_array) {
+        choose_node(call, call->resource);
+    }
+    if (call->trouble != NULL || EG(exception) != NULL || !session->is_cluster) {
+        return;
+    }
+    forget_prefix(session);
+    ask_for_prefix(call, &prefix);
+    if (Z_ISUNDEF(prefix)) {
+        call->trouble = "the client does not tell its prefix";
+        return;
+    }
+    session->prefix = zend_string_init(Z_STRVAL(prefix), Z_STRLEN(prefix), 1);
+    zval_ptr_dtor(&prefix);
+}
+
+static latch_status look(redis_call *call, latch_error *error)
+{
+    php_latch_client *client = &call->session->client;
+    zend_object *thrown = php_latch_client_call(client, look_at_client, call);
+
+    if (LATCH_G(aside).bailed_out) {
+        error->status = LATCH_ERROR_STORE;
+    } else if (thrown != NULL) {
+        take_thrown(call, thrown, error);
+        error->status = LATCH_ERROR_STORE;
+    } else if (call->trouble != NULL) {
+        snprintf(error->message, sizeof(error->message), "%s", call->trouble);
+        error->status = LATCH_ERROR_ARGUMENT;
+    } else {
+        error->status = LATCH_DONE;
+    }
+    if (!LATCH_G(aside).bailed_out) {
+        php_latch_client_call_quietly(client, release_node, call);
+    }
+    return error->status;
+}
+
+static latch_status prepare(void *context, const char *resource, size_t length, const char **prefix,
+                            size_t *prefix_length, latch_error *error)
+{
+    redis_session *session = context;
+    redis_call call = {.session = session};
+    latch_redis_answer unused;
+
+    *error = (latch_error){.status = LATCH_ERROR_STORE,
+                           .message = "the client is in the middle of a call, or PHP code cannot "
+                                      "be called any more"};
+    if (!php_latch_client_can_call(&session->client)) {
+        return error->status;
+    }
+    call.answer = &unused;
+    call.resource = resource != NULL ? zend_string_init(resource, length, 0) : NULL;
+    look(&call, error);
+    if (call.resource != NULL) {
+        zend_string_release(call.resource);
+    }
+    *prefix = session->prefix != NULL ? ZSTR_VAL(session->prefix) : "";
+    *prefix_length = session->prefix != NULL ? ZSTR_LEN(session->prefix) : 0;
+    return error->status;
+}
+
+static void close_session(void *context)
+{
+    redis_session *session = context;
+
+    forget_prefix(session);
+    if (session->shards != NULL) {
+        OBJ_RELEASE(session->shards);
+    }
+    OBJ_RELEASE(session->client.object);
+    free(session);
+}
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static const redis_kind *kind_of(zend_object *object)
+{
+    for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
+        if (php_latch_is_a(object, kinds[at].class)) {
+            return &kinds[at];
+        }
+    }
+    return NULL;
+}
+
+bool php_latch_is_redis_client(zend_object *object)
+{
+    return kind_of(object) != NULL;
+}
+
+static bool is_one_of(zend_object *object, const char *const names[2])
+{
+    return php_latch_is_a(object, names[0]) || php_latch_is_a(object, names[1]);
+}
+
+/* Predis's objects are of one class, whatever they are connected to. */
+static void look_at_predis(redis_session *session)
+{
+    zval connection;
+
+    php_latch_redis_ask(session->client.object, "getconnection", NULL, IS_OBJECT, &connection);
+    if (Z_ISUNDEF(connection)) {
+        return;
+    }
+    if (is_one_of(Z_OBJ(connection), predis_shards)) {
+        session->shards = Z_OBJ(connection);
+        GC_ADDREF(session->shards);
+    } else {
+        session->is_cluster = is_one_of(Z_OBJ(connection), predis_clusters);
+    }
+    zval_ptr_dtor(&connection);
+}
+
+bool php_latch_redis_runner(zend_object *object, latch_redis_runner *runner)
+{
+    redis_session *session = pecalloc(1, sizeof(*session), 1);
+
+    GC_ADDREF(object);
+    session->client.object = object;
+    session->kind = kind_of(object);
+    session->is_cluster = session->kind->is_cluster;
+    if (session->kind->is_predis) {
+        look_at_predis(session);
+    }
+    if (EG(exception) != NULL) {
+        close_session(session);
+        return false;
+    }
+    *runner = (latch_redis_runner){
+        .context = session,
+        .is_cluster = session->is_cluster,
+        .prepare = prepare,
+        .run = run,
+        .close = close_session,
+    };
+    return true;
+}

@@ -1,0 +1,73 @@
+/* Latch\Store\SemaphoreStore; the store methods stand in engine_store.c. */
+#include "ext/php_latch.h"
+
+#include "zend_exceptions.h"
+
+#include "stubs/semaphore_store_arginfo.h"
+
+static zend_object *create(zend_class_entry *ce)
+{
+    return &php_latch_store_create(ce)->std;
+}
+
+/* Of the others no release of Symfony's makes a semaphore's key. */
+static bool is_digest(const char *name, latch_digest *digest)
+{
+    return php_latch_digest_by_name(name, digest)
+           && (*digest == LATCH_MD5 || *digest == LATCH_XXH64 || *digest == LATCH_XXH128);
+}
+
+ZEND_INI_MH(php_latch_update_semaphore_digest)
+{
+    latch_digest digest;
+
+    if (new_value == NULL || !is_digest(ZSTR_VAL(new_value), &digest)) {
+        zend_error(E_WARNING, "latch.semaphore_digest must be \"xxh128\", \"xxh64\" or \"md5\"");
+        return FAILURE;
+    }
+    LATCH_G(semaphore_digest) = digest;
+    return SUCCESS;
+}
+
+/* Drop-in mode: FrameworkBundle takes this store as its default wherever it is supported. It shall
+ * go on using the store that pure PHP processes beside it use. */
+PHP_METHOD(Latch_Store_SemaphoreStore, isSupported)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    RETURN_BOOL(!LATCH_G(symfony) || zend_hash_str_exists(&module_registry, ZEND_STRL("sysvsem")));
+}
+
+PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
+{
+    php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
+    latch_store_options options = {.digest = LATCH_G(semaphore_digest)};
+    zend_string *project = ZSTR_EMPTY_ALLOC(), *digest = NULL, *identity;
+    char prefix[2] = "";
+
+    ZEND_PARSE_PARAMETERS_START(0, 2)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR(project)
+        Z_PARAM_STR_OR_NULL(digest)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (store->backend != NULL) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
+        RETURN_THROWS();
+    }
+    if (digest != NULL && !is_digest(ZSTR_VAL(digest), &options.digest)) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "digest",
+                                 "must be \"xxh128\", \"xxh64\", \"md5\" or null");
+        RETURN_THROWS();
+    }
+    options.project = ZSTR_VAL(project);
+    options.project_length = ZSTR_LEN(project);
+    prefix[0] = (char) ('0' + options.digest);
+    identity = zend_string_concat2(prefix, 1, ZSTR_VAL(project), ZSTR_LEN(project));
+    store->backend = php_latch_backend_get("semaphore", identity, &options);
+    zend_string_release(identity);
+}
+
+void php_latch_register_semaphore_store(void)
+{
+    register_class_Latch_Store_SemaphoreStore(php_latch_blocking_store_ce)->create_object = create;
+}

@@ -1,0 +1,459 @@
+/*
+ * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors. The
+ * store methods stand in ext/store/engine_store.c; what is said of connections is what Symfony's
+ * classes say.
+ */
+#include "ext/store/sql/sql.h"
+
+#include "zend_attributes.h"
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+
+#include "stubs/mysql_store_arginfo.h"
+#include "stubs/postgresql_store_arginfo.h"
+
+/* A kind of server. */
+typedef struct sql_server {
+    const char *store;          /* of the engine */
+    const char *driver;         /* PDO's name of it */
+    const char *platform;       /* the class of Doctrine DBAL's platforms for it */
+    const char *const *schemes; /* of DSNs, NULL-terminated */
+    const char *library;        /* that this build lacks; NULL when it has it */
+} sql_server;
+
+static const char *const postgresql_schemes[] = {"pgsql", "postgres", "postgresql", "pdo-pgsql",
+                                                 NULL};
+static const char *const mysql_schemes[] = {"mysql",   "mysql2",    "mysqli",
+                                            "mariadb", "pdo-mysql", NULL};
+
+static const sql_server postgresql = {
+    .store = "postgresql",
+    .driver = "pgsql",
+    .platform = "doctrine\\dbal\\platforms\\postgresqlplatform",
+    .schemes = postgresql_schemes,
+#ifndef LATCH_WITH_PGSQL
+    .library = "libpq",
+#endif
+};
+
+static const sql_server mysql = {
+    .store = "mysql",
+    .driver = "mysql",
+    .platform = "doctrine\\dbal\\platforms\\abstractmysqlplatform",
+    .schemes = mysql_schemes,
+#ifndef LATCH_WITH_MYSQL
+    .library = "libmariadb",
+#endif
+};
+
+/* A class of stores. */
+typedef struct sql_store_class {
+    zend_class_entry *ce;
+    const sql_server *server;
+    php_latch_sql_client client;
+} sql_store_class;
+
+static sql_store_class postgresql_store = {.server = &postgresql, .client = PHP_LATCH_PDO};
+static sql_store_class dbal_postgresql_store = {.server = &postgresql, .client = PHP_LATCH_DBAL};
+static sql_store_class mysql_store = {.server = &mysql, .client = PHP_LATCH_PDO};
+static sql_store_class dbal_mysql_store = {.server = &mysql, .client = PHP_LATCH_DBAL};
+
+/* What a class takes in place of a DSN: by name, as nobody need have it loaded. */
+typedef struct sql_client_class {
+    const char *name, *lower_name;
+    const char *argument; /* the constructor's */
+} sql_client_class;
+
+static const sql_client_class client_classes[] = {
+    [PHP_LATCH_PDO] = {"PDO", "pdo", "connOrDsn"},
+    [PHP_LATCH_DBAL] = {"Doctrine\\DBAL\\Connection", "doctrine\\dbal\\connection", "connOrUrl"},
+};
+
+static zend_object *create(zend_class_entry *ce)
+{
+    return &php_latch_store_create(ce)->std;
+}
+
+/* ---- Connections of PHP code ---------------------------------------------------------------- */
+
+static void throw_unsupported(const sql_store_class *class, const char *what, const char *name,
+                              size_t length)
+{
+    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                            "The adapter \"%s\" does not support the \"%.*s\" %s.",
+                            ZSTR_VAL(class->ce->name), (int) length, name, what);
+}
+
+static void get_attribute(zend_object *pdo, zend_long attribute, zval *value)
+{
+    zval argument;
+
+    ZVAL_LONG(&argument, attribute);
+    php_latch_call_method(pdo, "getattribute", value, 1, &argument);
+}
+
+/* False after throwing. */
+static bool check_pdo(const sql_store_class *class, zend_object *pdo)
+{
+    bool is_usable = false;
+    zval value;
+
+    get_attribute(pdo, PHP_LATCH_PDO_ATTR_ERRMODE, &value);
+    if (EG(exception) != NULL) {
+        return false;
+    }
+    if (zval_get_long(&value) != PHP_LATCH_PDO_ERRMODE_EXCEPTION) {
+        zval_ptr_dtor(&value);
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "\"%s::__construct\" requires PDO error mode attribute be set to "
+                                "throw Exceptions (i.e. $pdo->setAttribute(PDO::ATTR_ERRMODE, "
+                                "PDO::ERRMODE_EXCEPTION)).",
+                                ZSTR_VAL(class->ce->name));
+        return false;
+    }
+    zval_ptr_dtor(&value);
+    get_attribute(pdo, PHP_LATCH_PDO_ATTR_DRIVER_NAME, &value);
+    if (Z_TYPE(value) == IS_STRING) {
+        is_usable = zend_string_equals_cstr(Z_STR(value), class->server->driver,
+                                            strlen(class->server->driver));
+        if (!is_usable) {
+            throw_unsupported(class, "driver", Z_STRVAL(value), Z_STRLEN(value));
+        }
+    }
+    zval_ptr_dtor(&value);
+    return is_usable;
+}
+
+static bool check_dbal(const sql_store_class *class, zend_object *connection)
+{
+    zend_class_entry *platform = php_latch_find_class(class->server->platform);
+    bool is_usable = false;
+    zval value;
+
+    php_latch_call_method(connection, "getdatabaseplatform", &value, 0, NULL);
+    platform = php_latch_find_class(class->server->platform); /* which that may have loaded */
+    if (Z_TYPE(value) == IS_OBJECT) {
+        is_usable = platform != NULL && instanceof_function(Z_OBJCE(value), platform);
+        if (!is_usable) {
+            throw_unsupported(class, "platform", ZSTR_VAL(Z_OBJCE(value)->name),
+                              ZSTR_LEN(Z_OBJCE(value)->name));
+        }
+    }
+    zval_ptr_dtor(&value);
+    return is_usable;
+}
+
+static void open_on_connection(const sql_store_class *class, php_latch_store *store,
+                               zend_object *connection)
+{
+    latch_store_options options = {.dsn = NULL};
+    latch_sql_runner runner;
+    latch_store *opened;
+    latch_error error;
+
+    if (class->client == PHP_LATCH_PDO ? !check_pdo(class, connection)
+                                       : !check_dbal(class, connection)) {
+        return;
+    }
+    store->backend = php_latch_backend_on(class->server->store, connection);
+    if (store->backend != NULL) {
+        return;
+    }
+    runner = php_latch_sql_runner(connection, class->client);
+    options.runner = &runner;
+    opened = latch_store_open(php_latch_engine, class->server->store, &options, &error);
+    if (opened == NULL) {
+        runner.close(runner.context);
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        return;
+    }
+    store->backend = php_latch_backend_share_on(opened, connection);
+}
+
+/* ---- DSNs ----------------------------------------------------------------------------------- */
+
+/* What comes beside a DSN, as texts. */
+typedef struct sql_settings {
+    latch_setting *list;
+    zend_string **texts; /* two for each of them */
+    size_t count;
+} sql_settings;
+
+static void free_settings(sql_settings *settings)
+{
+    for (size_t at = 0; at < 2 * settings->count; at++) {
+        zend_string_release(settings->texts[at]);
+    }
+    efree(settings->texts);
+    efree(settings->list);
+}
+
+static void throw_option(const char *name, const char *problem)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "has an option \"%s\" that %s", name, problem);
+    php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "options", text);
+}
+
+/* Takes the name over; false after throwing. */
+static bool add_setting(sql_settings *settings, zend_string *name, zval *value)
+{
+    zend_string *text = Z_TYPE_P(value) == IS_FALSE ? ZSTR_CHAR('0') : zval_get_string(value);
+    size_t at = settings->count++;
+
+    settings->texts[2 * at] = name;
+    settings->texts[2 * at + 1] = text;
+    settings->list[at] = (latch_setting){.name = ZSTR_VAL(name), .value = ZSTR_VAL(text)};
+    if (strlen(ZSTR_VAL(name)) != ZSTR_LEN(name) || strlen(ZSTR_VAL(text)) != ZSTR_LEN(text)) {
+        throw_option(ZSTR_VAL(name), "has a NUL byte");
+        return false;
+    }
+    return true;
+}
+
+/* PDO's attributes. One of TLS goes by its number, as in a URL of Doctrine's. */
+static bool add_attributes(sql_settings *settings, HashTable *attributes)
+{
+    zend_ulong number;
+    zend_string *name;
+    zval *value;
+
+    ZEND_HASH_FOREACH_KEY_VAL(attributes, number, name, value)
+    {
+        ZVAL_DEREF(value);
+        if (name != NULL || Z_TYPE_P(value) < IS_FALSE || Z_TYPE_P(value) > IS_STRING) {
+            continue;
+        }
+        name = number == PHP_LATCH_PDO_ATTR_TIMEOUT
+                   ? zend_string_init("timeout", strlen("timeout"), 0)
+                   : strpprintf(0, "driverOptions[" ZEND_ULONG_FMT "]", number);
+        if (!add_setting(settings, name, value)) {
+            return false;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    return true;
+}
+
+static const char *setting_of_option(zend_string *option)
+{
+    if (zend_string_equals_literal(option, "db_username")) {
+        return "user";
+    }
+    if (zend_string_equals_literal(option, "db_password")) {
+        return "password";
+    }
+    /* Symfony's other stores have options that go on so. */
+    return strncmp(ZSTR_VAL(option), "db_", 3) == 0 ? NULL : ZSTR_VAL(option);
+}
+
+static bool add_option(sql_settings *settings, zend_string *option, zval *value)
+{
+    const char *name = setting_of_option(option);
+
+    if (name == NULL || Z_TYPE_P(value) == IS_NULL
+        || (name != ZSTR_VAL(option) && Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) == 0)) {
+        return true; /* PDO takes an empty name as none */
+    }
+    if (Z_TYPE_P(value) > IS_STRING) {
+        throw_option(ZSTR_VAL(option), "is not a text, a number or a boolean");
+        return false;
+    }
+    return add_setting(settings,
+                       name == ZSTR_VAL(option) ? zend_string_copy(option)
+                                                : zend_string_init(name, strlen(name), 0),
+                       value);
+}
+
+static HashTable *attributes_of(HashTable *options)
+{
+    zval *attributes = zend_hash_str_find_deref(options, ZEND_STRL("db_connection_options"));
+
+    return attributes != NULL && Z_TYPE_P(attributes) == IS_ARRAY ? Z_ARR_P(attributes) : NULL;
+}
+
+/* False after throwing; the settings are to be freed anyway. */
+static bool collect_settings(sql_settings *settings, HashTable *options)
+{
+    HashTable *attributes = attributes_of(options);
+    size_t count = zend_hash_num_elements(options)
+                   + (attributes != NULL ? zend_hash_num_elements(attributes) : 0);
+    zend_string *option;
+    zval *value;
+
+    settings->list = safe_emalloc(count, sizeof(*settings->list), 0);
+    settings->texts = safe_emalloc(count, 2 * sizeof(*settings->texts), 0);
+    settings->count = 0;
+    if (attributes != NULL && !add_attributes(settings, attributes)) {
+        return false;
+    }
+    ZEND_HASH_FOREACH_STR_KEY_VAL(options, option, value)
+    {
+        ZVAL_DEREF(value);
+        if (option != NULL && !add_option(settings, option, value)) {
+            return false;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    return true;
+}
+
+/* Names another kind of server by its scheme: as Symfony's does it, before anything else. */
+static bool check_scheme(const sql_store_class *class, const char *dsn)
+{
+    size_t length = strspn(dsn, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+    if (length == 0 || (dsn[length] != ':' && dsn[length] != '+')) {
+        return true; /* the engine says what is wrong with it */
+    }
+    for (const char *const *scheme = class->server->schemes; *scheme != NULL; scheme++) {
+        if (strlen(*scheme) == length && strncmp(*scheme, dsn, length) == 0) {
+            return true;
+        }
+    }
+    throw_unsupported(class, "driver", dsn, length);
+    return false;
+}
+
+static bool check_dsn(const sql_store_class *class, const char *dsn)
+{
+    if (class->client == PHP_LATCH_DBAL && strstr(dsn, "://") == NULL) {
+        zend_throw_exception(php_latch_invalid_argument_ce, "DSN is invalid for Doctrine DBAL.", 0);
+        return false;
+    }
+    if (!check_scheme(class, dsn)) {
+        return false;
+    }
+    if (class->server->library != NULL) {
+        zend_throw_exception_ex(
+            php_latch_invalid_argument_ce, 0,
+            "This build of Latch takes a %s object here, but no DSN: build it again "
+            "where %s and pkg-config are installed",
+            client_classes[class->client].name, class->server->library);
+        return false;
+    }
+    return true;
+}
+
+static void throw_dsn(const sql_store_class *class, const latch_error *error)
+{
+    char problem[sizeof(error->message) + 32];
+
+    if (error->status == LATCH_ERROR_ARGUMENT) {
+        snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 1,
+                                 client_classes[class->client].argument, problem);
+    } else {
+        zend_throw_exception(php_latch_storage_ce, error->message, 0);
+    }
+}
+
+static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_string *dsn,
+                     HashTable *options)
+{
+    latch_store_options store_options = {.dsn = ZSTR_VAL(dsn), .dsn_length = ZSTR_LEN(dsn)};
+    sql_settings settings;
+    latch_store *opened;
+    latch_error error;
+
+    if (!check_dsn(class, ZSTR_VAL(dsn))) {
+        return;
+    }
+    if (collect_settings(&settings, options)) {
+        store_options.settings = settings.list;
+        store_options.setting_count = settings.count;
+        opened = latch_store_open(php_latch_engine, class->server->store, &store_options, &error);
+        if (opened != NULL) {
+            store->backend = php_latch_backend_share(opened);
+        } else {
+            throw_dsn(class, &error);
+        }
+    }
+    free_settings(&settings);
+}
+
+/* ---- Constructors --------------------------------------------------------------------------- */
+
+static void construct(const sql_store_class *class, zend_object *this_store, zval *argument,
+                      HashTable *options)
+{
+    const sql_client_class *client = &client_classes[class->client];
+    zend_class_entry *client_ce = php_latch_find_class(client->lower_name);
+    php_latch_store *store = php_latch_store_of(this_store);
+    zend_string *dsn;
+
+    if (store->backend != NULL) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
+        return;
+    }
+    if (Z_TYPE_P(argument) == IS_OBJECT && client_ce != NULL
+        && instanceof_function(Z_OBJCE_P(argument), client_ce)) {
+        open_on_connection(class, store, Z_OBJ_P(argument));
+    } else if (Z_TYPE_P(argument) != IS_NULL && zend_parse_arg_str(argument, &dsn, false, 1)) {
+        open_dsn(class, store, dsn, options);
+    } else if (EG(exception) == NULL) {
+        zend_argument_type_error(1, "must be of type %s|string, %s given", client->name,
+                                 zend_zval_type_name(argument));
+    }
+}
+
+static void construct_with_options(INTERNAL_FUNCTION_PARAMETERS, const sql_store_class *class)
+{
+    HashTable *options = (HashTable *) &zend_empty_array;
+    zval *connection;
+
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_ZVAL(connection)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_ARRAY_HT(options)
+    ZEND_PARSE_PARAMETERS_END();
+    (void) return_value;
+    construct(class, Z_OBJ_P(ZEND_THIS), connection, options);
+}
+
+static void construct_without(INTERNAL_FUNCTION_PARAMETERS, const sql_store_class *class)
+{
+    zval *connection;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ZVAL(connection)
+    ZEND_PARSE_PARAMETERS_END();
+    (void) return_value;
+    construct(class, Z_OBJ_P(ZEND_THIS), connection, (HashTable *) &zend_empty_array);
+}
+
+PHP_METHOD(Latch_Store_PostgreSqlStore, __construct)
+{
+    construct_with_options(INTERNAL_FUNCTION_PARAM_PASSTHRU, &postgresql_store);
+}
+
+PHP_METHOD(Latch_Store_DoctrineDbalPostgreSqlStore, __construct)
+{
+    construct_without(INTERNAL_FUNCTION_PARAM_PASSTHRU, &dbal_postgresql_store);
+}
+
+PHP_METHOD(Latch_Store_MysqlStore, __construct)
+{
+    construct_with_options(INTERNAL_FUNCTION_PARAM_PASSTHRU, &mysql_store);
+}
+
+PHP_METHOD(Latch_Store_DoctrineDbalMysqlStore, __construct)
+{
+    construct_without(INTERNAL_FUNCTION_PARAM_PASSTHRU, &dbal_mysql_store);
+}
+
+void php_latch_register_sql_stores(void)
+{
+    postgresql_store.ce =
+        register_class_Latch_Store_PostgreSqlStore(php_latch_blocking_shared_store_ce,
+                                                   php_latch_blocking_store_ce);
+    dbal_postgresql_store.ce =
+        register_class_Latch_Store_DoctrineDbalPostgreSqlStore(php_latch_blocking_shared_store_ce,
+                                                               php_latch_blocking_store_ce);
+    mysql_store.ce = register_class_Latch_Store_MysqlStore(php_latch_blocking_store_ce);
+    dbal_mysql_store.ce =
+        register_class_Latch_Store_DoctrineDbalMysqlStore(php_latch_blocking_store_ce);
+    postgresql_store.ce->create_object = dbal_postgresql_store.ce->create_object = create;
+    mysql_store.ce->create_object = dbal_mysql_store.ce->create_object = create;
+}

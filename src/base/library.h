@@ -1,0 +1,58 @@
+/*
+ * Client libraries, opened when the first store that needs one is made. As parts of the program
+ * they would be loaded at each start of PHP, with all that they need themselves: 2 to 5 ms of
+ * processor time, also where nobody asks for a server.
+ *
+ * A header <store>_library.h stands in place of the library's own. It lists the functions that are
+ * called, and redirects each to a pointer of the same type, so that the code which calls them stays
+ * as it is. (Functions that the library's macros call belong to the list, too.)
+ */
+#ifndef LATCH_LIBRARY_H
+#define LATCH_LIBRARY_H
+
+#include "src/engine/internal.h"
+
+typedef struct latch_library {
+    const char *name;           /* as its users know it: "libpq" */
+    const char *file;           /* what was found at build time: a soname, or a path */
+    const char *alpine_package; /* Alpine's; Debian's follows from the soname */
+    const char *const *symbols; /* the names of `count` functions */
+    void *pointers;             /* a structure of `count` pointers to them */
+    size_t count;
+    _Atomic bool is_open;
+} latch_library;
+
+/*
+ * Opens the library unless it is open, for the rest of the process; its functions may be called
+ * when it has answered LATCH_DONE. LATCH_ERROR_SYSTEM: it cannot be opened, and what to install;
+ * the next call tries anew. Any thread may call it.
+ */
+latch_status latch_library_open(latch_library *library, latch_error *error);
+
+/* Around a fork(): no other thread is in the middle of opening a library then. */
+void latch_library_before_fork(void);
+void latch_library_after_fork(void);
+
+/* Declares `name` with a member for each function, and `name`_library; in a header, before the
+ * redirections. */
+#define LATCH_LIBRARY_DECLARE(name, functions)                                                     \
+    extern struct name##_functions {                                                               \
+        functions(LATCH_LIBRARY_MEMBER)                                                            \
+    } name;                                                                                        \
+    extern latch_library name##_library;
+#define LATCH_LIBRARY_MEMBER(function) __typeof__(&function) function;
+
+/* Defines both; what follows initialises the rest of `name`_library. */
+#define LATCH_LIBRARY_DEFINE(functions_name, functions, ...)                                       \
+    struct functions_name##_functions functions_name;                                              \
+    static const char *const symbols[] = {functions(LATCH_LIBRARY_SYMBOL)};                        \
+    _Static_assert(sizeof(functions_name) == sizeof(symbols), "a pointer for each symbol");        \
+    latch_library functions_name##_library = {                                                     \
+        .symbols = symbols,                                                                        \
+        .pointers = &functions_name,                                                               \
+        .count = sizeof(symbols) / sizeof(*symbols),                                               \
+        __VA_ARGS__,                                                                               \
+    };
+#define LATCH_LIBRARY_SYMBOL(function) #function,
+
+#endif

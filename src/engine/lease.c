@@ -1,0 +1,115 @@
+/* Leases: one holder's hold on one resource, its token and its certain end. */
+#include "src/renewal/renewal.h"
+
+#include <string.h>
+
+void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length)
+{
+    memset(lease, 0, sizeof(*lease));
+    lease->store = store;
+    lease->resource = resource;
+    lease->resource_length = length < UINT32_MAX ? (uint32_t) length : UINT32_MAX;
+    lease->deadline_ns = LATCH_NEVER;
+}
+
+latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length,
+                                     latch_error *error)
+{
+    latch_engine *engine = lease->store->engine;
+    char *copy;
+
+    if (length == 0 || length > LATCH_TOKEN_MAX || memchr(token, '\0', length) != NULL) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a token is a text of 1 to %d bytes",
+                          LATCH_TOKEN_MAX);
+    }
+    copy = latch_allocate(engine, length + 1);
+    if (copy == NULL) {
+        return latch_fail_memory(error);
+    }
+    memcpy(copy, token, length);
+    copy[length] = '\0';
+    latch_free(engine, lease->token);
+    lease->token = copy;
+    return LATCH_DONE;
+}
+
+latch_status latch_token_make(const latch_engine *engine, char token[LATCH_TOKEN_MAX + 1],
+                              latch_error *error)
+{
+    uint8_t bytes[32];
+
+    if (!engine->env.random(engine->env.context, bytes, sizeof(bytes))) {
+        return latch_fail(error, LATCH_ERROR_SYSTEM, 0, "the random source gave no bytes");
+    }
+    latch_base64(bytes, sizeof(bytes), token);
+    return LATCH_DONE;
+}
+
+latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
+{
+    char token[LATCH_TOKEN_MAX + 1];
+    latch_status status;
+
+    if (lease->token != NULL) {
+        return LATCH_DONE;
+    }
+    status = latch_token_make(lease->store->engine, token, error);
+    return status == LATCH_DONE ? latch_lease_adopt_token(lease, token, LATCH_TOKEN_LENGTH, error)
+                                : status;
+}
+
+const char *latch_lease_shared_token(const latch_lease *lease)
+{
+    const latch_store_class *class = lease->store->class;
+
+    return class->shares_token == NULL || class->shares_token(lease) ? lease->token : NULL;
+}
+
+bool latch_lease_held(latch_lease *lease, int64_t now_ns)
+{
+    latch_lease_follow(lease, now_ns);
+    if (now_ns >= lease->deadline_ns) {
+        return false;
+    }
+    return lease->store != NULL && lease->store->class->held != NULL
+               ? lease->store->class->held(lease)
+               : lease->mode != LATCH_FREE;
+}
+
+bool latch_lease_was_lost(const latch_lease *lease)
+{
+    return lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER;
+}
+
+void latch_lease_drop(latch_lease *lease)
+{
+    latch_lease_let_go(lease);
+    latch_left_drop(lease);
+    if (lease->store != NULL && lease->store->class->drop != NULL) {
+        lease->store->class->drop(lease);
+    }
+    if (lease->token != NULL) {
+        latch_free(lease->store->engine, lease->token);
+        lease->token = NULL;
+    }
+    lease->mode = LATCH_FREE;
+    lease->state = NULL;
+}
+
+void latch_base64(const uint8_t *bytes, size_t size, char *text)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t at = 0; at < size; at += 3) {
+        size_t left = size - at;
+        uint32_t group = (uint32_t) bytes[at] << 16 | (uint32_t) (left > 1 ? bytes[at + 1] : 0) << 8
+                         | (left > 2 ? bytes[at + 2] : 0);
+
+        *text++ = alphabet[group >> 18];
+        *text++ = alphabet[group >> 12 & 63];
+        *text++ = left > 1 ? alphabet[group >> 6 & 63] : '=';
+        *text++ = left > 2 ? alphabet[group & 63] : '=';
+    }
+    *text = '\0';
+}

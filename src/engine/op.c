@@ -1,0 +1,457 @@
+/*
+ * Operations: one request in flight. A store carries a request out; what is the same for all stores
+ * stands here: the argument checks, the deadline of a wait, the polls of stores that cannot wait by
+ * themselves, the way back when a wait is given up, and what an outcome means for the lease.
+ */
+#include "src/renewal/renewal.h"
+
+/* Polls start quickly, for locks that are held briefly, and settle at Symfony's 100 ms. */
+#define FIRST_POLL_NS (5 * LATCH_NS_PER_MS)
+#define SLOWEST_POLL_NS (100 * LATCH_NS_PER_MS)
+/* A server has that long for its first answer, however short the time is that an acquire may wait:
+ * else a short time would be an outage wherever a connection has to be made first. */
+#define FIRST_ANSWER_NS (500 * LATCH_NS_PER_MS)
+/* So many releases at a time are left behind others unanswered. */
+#define UNHEARD_MAX 32
+
+static bool acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
+int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms)
+{
+    return ttl_ms == 0 || (store->info->capabilities & LATCH_EXPIRING) == 0
+               ? LATCH_NEVER
+               : latch_add_ns(sent_ns, latch_ms_to_ns(ttl_ms));
+}
+
+/* Until when an acquire or a renewal that was carried out holds for certain. */
+static int64_t deadline_of(const latch_op *op)
+{
+    const latch_store *store = op->lease->store;
+
+    return store->class->deadline != NULL
+               ? store->class->deadline(op)
+               : latch_store_deadline(store, op->sent_ns, op->request.ttl_ms);
+}
+
+/* Notes on the lease what the outcome of its operation means. */
+static void note(latch_op *op, latch_status status)
+{
+    latch_lease *lease = op->lease;
+
+    lease->busy = false;
+    op->state = NULL;
+    if (status == LATCH_ERROR_LOST
+        || (status == LATCH_CONFLICT && !acquires(op) && !op->cancelled)) {
+        /* Once its deadline has passed a lease counts as not held, and yet it was. */
+        lease->lost = lease->mode != LATCH_FREE
+                      && (op->mode_before != LATCH_FREE || lease->deadline_ns != LATCH_NEVER);
+        lease->mode = LATCH_FREE;
+    }
+    if (status == LATCH_CONFLICT && lease->mode == LATCH_FREE) {
+        lease->fencing_token = 0;
+    }
+    if (status != LATCH_DONE) {
+        return;
+    }
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            lease->mode = op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
+            if (lease->mode == LATCH_SHARED) {
+                lease->fencing_token = 0;
+            }
+            /* fall through */
+        case LATCH_REFRESH:
+            lease->deadline_ns = deadline_of(op);
+            break;
+        case LATCH_RELEASE:
+            lease->mode = LATCH_FREE;
+            lease->fencing_token = 0;
+            break;
+        case LATCH_PROBE:
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+        case LATCH_EVICT:
+            break;
+    }
+}
+
+static latch_status end(latch_op *op, latch_status status)
+{
+    note(op, status);
+    if (op->lease->kept) {
+        latch_renewal_after(op, status);
+    }
+    return status;
+}
+
+/* When to ask a store again that cannot wait by itself: 5 ms, doubled up to 100 ms, +-10 %. */
+static latch_status want_poll(latch_op *op, int64_t now_ns)
+{
+    op->poll_ns = op->poll_ns == 0 ? FIRST_POLL_NS : op->poll_ns * 2;
+    if (op->poll_ns > SLOWEST_POLL_NS) {
+        op->poll_ns = SLOWEST_POLL_NS;
+    }
+    op->waiting = true;
+    op->wake_ns = latch_add_ns(now_ns, latch_jittered_ns(op->lease->store->engine, op->poll_ns));
+    return LATCH_WANT_TIMER;
+}
+
+/*
+ * Does an acquire whose time is over know of no other holder? It had a deadline then, and it ends
+ * with the error that the store has described: "not free" is said of what is known only.
+ */
+static bool is_outage(const latch_op *op)
+{
+    return op->patience_end_ns != 0 && !op->contended && op->lease->store->class->outage != NULL;
+}
+
+/* The time of a wait is over: unless the first answer is still awaited, to one try. */
+static bool is_over(latch_op *op, int64_t now_ns)
+{
+    if (now_ns < op->request.deadline_ns) {
+        return false;
+    }
+    op->request.wait = false;
+    op->request.deadline_ns = is_outage(op) && now_ns < op->patience_end_ns ? op->patience_end_ns
+                                                                            : LATCH_NEVER;
+    return op->request.deadline_ns == LATCH_NEVER;
+}
+
+/* Turns what the store answered into what the driver is told. */
+static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
+{
+    if (status == LATCH_CONFLICT && acquires(op) && op->request.wait
+        && now_ns < op->request.deadline_ns) {
+        op->state = NULL;
+        status = want_poll(op, now_ns);
+    }
+    if (status == LATCH_CONFLICT && is_outage(op)) {
+        status = op->error->status == LATCH_DONE
+                     ? latch_fail(op->error, LATCH_ERROR_STORE, 0,
+                                  "it has not been told in time whether the lock is free")
+                     : LATCH_ERROR_STORE;
+    }
+    if (!latch_wants(status)) {
+        return end(op, status);
+    }
+    if (op->wake_ns > op->request.deadline_ns) {
+        op->wake_ns = op->request.deadline_ns;
+    }
+    return status;
+}
+
+static latch_status attempt(latch_op *op, int64_t now_ns)
+{
+    op->sent_ns = now_ns;
+    op->wake_ns = LATCH_NEVER;
+    if (op->lease->kept) {
+        latch_renewal_before(op, now_ns);
+    }
+    return op->lease->store->class->begin(op);
+}
+
+/* ---- What was left in flight ----------------------------------------------------------------- */
+
+bool latch_op_leave(const latch_op *op)
+{
+    latch_engine *engine = op->lease->store->engine;
+    latch_left *left = NULL;
+
+    if (op->behind) {
+        return true; /* it never began; and a release waits behind nothing */
+    }
+    if (op->lease->store->class->abandon != NULL && op->state != NULL) {
+        left = latch_allocate(engine, sizeof(*left));
+    }
+    if (left == NULL) {
+        return false;
+    }
+    left->op = *op;
+    left->op.error = &left->error;
+    left->generation = engine->generation;
+    op->lease->left = left;
+    return true;
+}
+
+/* Not one that a fork has copied. */
+static bool is_our_own(const latch_left *left)
+{
+    return left->generation == left->op.lease->store->engine->generation;
+}
+
+void latch_left_drop(latch_lease *lease)
+{
+    latch_left *left = lease->left;
+
+    if (left == NULL) {
+        return;
+    }
+    lease->left = NULL;
+    if (lease->busy) {
+        /* A release is its process's to bring about: nobody else may do that by its token. */
+        left->op.request.detach |= !is_our_own(left);
+        left->op.lease->store->class->abandon(&left->op);
+        lease->busy = false;
+    }
+    latch_free(lease->store->engine, left);
+}
+
+bool latch_left_pass(latch_lease *lease)
+{
+    const latch_left *left = lease->left;
+    bool is_release = left != NULL && left->op.request.kind == LATCH_RELEASE && is_our_own(left);
+
+    if (is_release || (left != NULL && !is_our_own(left))) {
+        latch_left_drop(lease);
+    }
+    return !is_release || lease->store->unheard < UNHEARD_MAX;
+}
+
+/*
+ * Moves what was left towards its end. DONE: there is none any more. A release waits for nobody: if
+ * the answer has not come it forgets whatever it was, as it comes behind that on the same
+ * connection.
+ */
+static latch_status end_left(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    latch_left *left = lease->left;
+    latch_status status = LATCH_DONE;
+
+    if (is_our_own(left)) {
+        status = latch_op_step(&left->op, now_ns);
+    }
+    if (status == LATCH_ERROR_STORE && now_ns - left->op.sent_ns >= LATCH_SILENCE_NS) {
+        latch_note_silence(&lease->store->silence, left->op.sent_ns, now_ns);
+    }
+    if (latch_wants(status) && op->request.kind != LATCH_RELEASE) {
+        op->fd = left->op.fd;
+        op->events = left->op.events;
+        op->wake_ns = left->op.wake_ns < op->request.deadline_ns ? left->op.wake_ns
+                                                                 : op->request.deadline_ns;
+        return status;
+    }
+    latch_left_drop(lease);
+    return LATCH_DONE;
+}
+
+bool latch_op_outage(latch_op *op, int64_t now_ns)
+{
+    const latch_store_class *class = op->lease->store->class;
+    const latch_left *left = op->lease->left;
+
+    if (class->outage == NULL || (op->state == NULL && !op->behind)) {
+        return false;
+    }
+    class->outage(op->behind ? &left->op : op, now_ns);
+    if (op->behind) {
+        *op->error = left->error;
+    }
+    return true;
+}
+
+/* ---- From begin to end ----------------------------------------------------------------------- */
+
+/* Can it be asked at all? */
+static latch_status check(const latch_op *op)
+{
+    const latch_store_info *info = op->lease->store->info;
+
+    if (op->request.ttl_ms < 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "the TTL must not be negative");
+    }
+    if (op->request.kind == LATCH_LIST && (info->capabilities & LATCH_LISTING) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "the %s store cannot list its locks",
+                          info->name);
+    }
+    if (op->request.kind == LATCH_EVICT && (info->capabilities & LATCH_NOTES) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "a lock in the %s store cannot be taken away: it ends with who holds it",
+                          info->name);
+    }
+    return LATCH_DONE;
+}
+
+/* A release goes on that was left: nothing has come behind it. */
+static latch_status take_over(latch_op *op, int64_t now_ns)
+{
+    latch_left *left = op->lease->left;
+    latch_error *error = op->error;
+
+    op->lease->left = NULL;
+    *op = left->op;
+    op->error = error;
+    latch_free(op->lease->store->engine, left);
+    return latch_op_step(op, now_ns);
+}
+
+/* Sends the request, unless it has to wait for what was left on its lease. */
+static latch_status start(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    bool is_release = op->request.kind == LATCH_RELEASE;
+
+    if (lease->left != NULL && is_release && lease->left->op.request.kind == LATCH_RELEASE
+        && is_our_own(lease->left)) {
+        return take_over(op, now_ns);
+    }
+    if (lease->left != NULL) {
+        latch_status status = end_left(op, now_ns);
+
+        op->behind = latch_wants(status);
+        if (op->behind) {
+            if (op->wake_ns > op->request.deadline_ns) {
+                op->wake_ns = op->request.deadline_ns;
+            }
+            return status;
+        }
+    }
+    op->behind = false;
+    /* What is lost may be released as well: no look at a socket is needed. */
+    op->mode_before = is_release || latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE;
+    lease->lost = false;
+    if (lease->busy && op->request.kind == LATCH_PROBE) {
+        /* Being acquired: not held yet. Being renewed, or released: held still. */
+        return op->mode_before != LATCH_FREE ? LATCH_DONE : LATCH_CONFLICT;
+    }
+    if (lease->busy) {
+        return latch_fail(op->error, LATCH_ERROR_BUSY, 0,
+                          "another operation on this lock has not ended yet");
+    }
+    lease->busy = true;
+    return settle(op, attempt(op, now_ns), now_ns);
+}
+
+latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_request *request,
+                            latch_error *error)
+{
+    /* Reading the clock costs as much as a lock in memory: only where time matters. */
+    bool timed = request->wait || lease->kept || lease->deadline_ns != LATCH_NEVER
+                 || (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
+    int64_t now_ns = timed ? latch_engine_now_ns(lease->store->engine) : 0;
+    latch_status status;
+
+    *op = (latch_op){
+        .lease = lease,
+        .request = *request,
+        .error = error,
+        .fd = -1,
+        .wake_ns = LATCH_NEVER,
+    };
+    if (request->wait && request->deadline_ns != LATCH_NEVER && acquires(op)) {
+        op->patience_end_ns = latch_add_ns(now_ns, FIRST_ANSWER_NS);
+        error->status = LATCH_DONE; /* settle() looks whether the store has described an outage */
+    }
+    if (!request->wait || now_ns >= request->deadline_ns) {
+        op->request.wait = false;
+        op->request.deadline_ns = LATCH_NEVER;
+    }
+    status = check(op);
+    return status == LATCH_DONE ? start(op, now_ns) : status;
+}
+
+/* A step of an operation that waits for what was left on its lease. At its deadline it never began,
+ * as the server has not answered what came before. */
+static latch_status queue_behind(latch_op *op, int64_t now_ns)
+{
+    latch_status status = start(op, now_ns);
+
+    if (!op->behind || !is_over(op, now_ns)) {
+        return status;
+    }
+    if (!is_outage(op)) {
+        return LATCH_CONFLICT;
+    }
+    latch_op_outage(op, now_ns);
+    return LATCH_ERROR_STORE;
+}
+
+/*
+ * The second half of a cancel: a grant that came too late is given back. A lease that was exclusive
+ * before has been demoted at most, which nobody needs to undo.
+ */
+static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
+{
+    if (status == LATCH_DONE && acquires(op) && op->mode_before != LATCH_EXCLUSIVE
+        && !op->undoing) {
+        end(op, LATCH_DONE);
+        op->lease->busy = true;
+        op->undoing = true;
+        op->request.kind = op->mode_before == LATCH_FREE ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED;
+        op->request.detach = op->request.kind == LATCH_RELEASE;
+        status = attempt(op, now_ns);
+    }
+    if (latch_wants(status)) {
+        return status;
+    }
+    status = end(op, status);
+    return status == LATCH_DONE && op->undoing ? LATCH_CONFLICT : status;
+}
+
+latch_status latch_op_step(latch_op *op, int64_t now_ns)
+{
+    const latch_store_class *class = op->lease->store->class;
+    latch_status status;
+
+    if (op->behind) {
+        return queue_behind(op, now_ns);
+    }
+    op->wake_ns = LATCH_NEVER;
+    latch_lease_follow(op->lease, now_ns);
+    status = op->state != NULL ? class->step(op, now_ns) : attempt(op, now_ns);
+    if (op->cancelled) {
+        return undo(op, status, now_ns);
+    }
+    if (latch_wants(status) && is_over(op, now_ns)) {
+        /* A grant that came at the last moment counts: it is held. */
+        if (is_outage(op)) {
+            latch_op_outage(op, now_ns);
+        }
+        status = op->state != NULL ? class->cancel(op) : LATCH_CONFLICT;
+    }
+    return settle(op, status, now_ns);
+}
+
+/* Of a renewal, a release, a probe or an eviction its caller has to know what came of it. */
+static bool may_be_given_up(const latch_op *op)
+{
+    return op->request.kind != LATCH_REFRESH && op->request.kind != LATCH_RELEASE
+           && op->request.kind != LATCH_PROBE && op->request.kind != LATCH_EVICT;
+}
+
+latch_status latch_op_cancel(latch_op *op, int64_t now_ns)
+{
+    if (op->cancelled || !may_be_given_up(op)) {
+        return latch_op_step(op, now_ns);
+    }
+    op->cancelled = true;
+    op->request.wait = false;
+    op->request.deadline_ns = LATCH_NEVER;
+    if (op->behind) {
+        return LATCH_CONFLICT;
+    }
+    if (op->state == NULL) {
+        return end(op, LATCH_CONFLICT); /* between two attempts: nothing is in flight */
+    }
+    return undo(op, op->lease->store->class->cancel(op), now_ns);
+}
+
+size_t latch_op_list_descriptors(const latch_op *op, struct pollfd *descriptors, size_t max)
+{
+    const latch_store_class *class = op->lease->store->class;
+
+    if (op->fd >= 0 && max > 0) {
+        descriptors[0] = (struct pollfd){.fd = op->fd, .events = op->events};
+        return 1;
+    }
+    return op->fd < 0 && class->descriptors != NULL ? class->descriptors(op, descriptors, max) : 0;
+}
+
+size_t latch_op_descriptors(const latch_op *op, struct pollfd descriptors[LATCH_DESCRIPTORS_MAX])
+{
+    return latch_op_list_descriptors(op, descriptors, LATCH_DESCRIPTORS_MAX);
+}

@@ -1,0 +1,570 @@
+/* What is kept: until when it is held for certain, and whether it is lost. See renewal.h. */
+#include "src/renewal/renewal.h"
+#include "src/store/combined/combined.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Renewed when a third of the TTL has passed: two more tries fit into the rest. */
+#define PARTS 3
+#define LEAST_GAIN_PARTS 10
+
+/* ---- What is kept -----------------------------------------------------------------------------
+ */
+
+latch_mailbox *latch_mailbox_open(latch_engine *engine, void (*notify)(void *context),
+                                  void *context)
+{
+    latch_mailbox *mailbox = latch_allocate(engine, sizeof(*mailbox));
+    latch_status status = LATCH_DONE;
+    latch_error error;
+
+    if (mailbox == NULL) {
+        return NULL;
+    }
+    pthread_mutex_lock(&engine->renewer_mutex);
+    if (engine->renewer == NULL) {
+        status = latch_renewer_make(engine, &error);
+    }
+    pthread_mutex_unlock(&engine->renewer_mutex);
+    if (status != LATCH_DONE) {
+        latch_free(engine, mailbox);
+        return NULL;
+    }
+    *mailbox = (latch_mailbox){.engine = engine, .notify = notify, .context = context};
+    latch_link_init(&mailbox->losses);
+    pthread_mutex_lock(&engine->renewer->mutex);
+    latch_link_append(&engine->renewer->mailboxes, &mailbox->link);
+    pthread_mutex_unlock(&engine->renewer->mutex);
+    return mailbox;
+}
+
+void latch_mailbox_close(latch_mailbox *mailbox)
+{
+    latch_renewer *renewer;
+
+    if (mailbox == NULL) {
+        return;
+    }
+    renewer = mailbox->engine->renewer;
+    pthread_mutex_lock(&renewer->mutex);
+    latch_link_remove(&mailbox->link);
+    pthread_mutex_unlock(&renewer->mutex);
+    latch_free(mailbox->engine, mailbox);
+}
+
+static latch_renewal *find(latch_renewer *renewer, const latch_lease *lease)
+{
+    latch_node *node = latch_table_find(&renewer->table, (const char *) &lease, sizeof(lease));
+
+    return node != NULL ? LATCH_CONTAINER(node, latch_renewal, node) : NULL;
+}
+
+/* The lease's, with the mutex held then; NULL, without, where a fork has left none. */
+static latch_renewal *find_and_lock(latch_lease *lease)
+{
+    latch_renewer *renewer = lease->store->engine->renewer;
+    latch_renewal *renewal;
+
+    pthread_mutex_lock(&renewer->mutex);
+    renewal = find(renewer, lease);
+    if (renewal == NULL) {
+        lease->kept = false;
+        pthread_mutex_unlock(&renewer->mutex);
+    }
+    return renewal;
+}
+
+static void unlock(const latch_lease *lease)
+{
+    pthread_mutex_unlock(&lease->store->engine->renewer->mutex);
+}
+
+/* ---- How a hold goes on, and ends -------------------------------------------------------------
+ */
+
+static void end_watch(latch_renewal *renewal)
+{
+    latch_engine *engine = renewal->renewer->engine;
+
+    if (renewal->is_watched) {
+        if (renewal->watch.end != NULL) {
+            renewal->watch.end(engine, renewal->watch.state);
+        } else {
+            latch_free(engine, renewal->watch.state);
+        }
+        renewal->is_watched = false;
+    }
+}
+
+static void begin_watch(latch_renewal *renewal)
+{
+    const latch_lease *lease = renewal->lease;
+    const latch_store_class *class = lease->store->class;
+
+    end_watch(renewal);
+    if (lease->deadline_ns == LATCH_NEVER && class->watch != NULL) {
+        memset(&renewal->watch, 0, sizeof(renewal->watch));
+        renewal->is_watched = class->watch(lease, &renewal->watch);
+    }
+}
+
+static void post(latch_renewal *renewal)
+{
+    latch_link_append(&renewal->mailbox->losses, &renewal->mail);
+    renewal->mailbox->notify(renewal->mailbox->context);
+}
+
+/* Nobody has to hear of an old loss. */
+static void unpost(latch_renewal *renewal)
+{
+    latch_link_remove(&renewal->mail);
+    latch_link_init(&renewal->mail);
+}
+
+static void rest(latch_renewal *renewal)
+{
+    end_watch(renewal);
+    unpost(renewal);
+    renewal->state = LATCH_RENEWAL_IDLE;
+    renewal->epoch++;
+}
+
+void latch_renewal_lose(latch_renewal *renewal, int64_t now_ns, const char *reason)
+{
+    bool is_known =
+        renewal->keep.is_shared_out
+        || (renewal->inherit && renewal->fork_count != renewal->renewer->engine->fork_count);
+
+    rest(renewal);
+    renewal->state = LATCH_RENEWAL_LOST;
+    if (now_ns < renewal->deadline_ns) {
+        renewal->deadline_ns = now_ns;
+    }
+    if (is_known) {
+        return; /* whoever has it, too, may have released it */
+    }
+    snprintf(renewal->reason, sizeof(renewal->reason), "%s", reason);
+    post(renewal);
+}
+
+void latch_renewal_lose_if_over(latch_renewal *renewal, int64_t now_ns)
+{
+    char reason[sizeof(renewal->reason)];
+
+    if (renewal->state != LATCH_RENEWAL_HELD || now_ns < renewal->deadline_ns) {
+        return;
+    }
+    if (renewal->failures > 0) {
+        snprintf(reason, sizeof(reason), "it could not be renewed in time: %.200s",
+                 renewal->reason);
+    } else if (renewal->is_in_flight) {
+        snprintf(reason, sizeof(reason),
+                 "it could not be renewed in time: its store has not answered");
+    } else {
+        snprintf(reason, sizeof(reason), "its time is over");
+    }
+    latch_renewal_lose(renewal, now_ns, reason);
+}
+
+void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns)
+{
+    /* Near the end of the longest hold it is not worth while: each time it would gain less. */
+    int64_t gain_ns = latch_ms_to_ns(renewal->ttl_ms) / LEAST_GAIN_PARTS;
+
+    renewal->due_ns = LATCH_NEVER;
+    if (renewal->twin != NULL && renewal->keep.renew && renewal->deadline_ns != LATCH_NEVER
+        && renewal->deadline_ns < renewal->end_ns - gain_ns) {
+        renewal->due_ns = now_ns + (renewal->deadline_ns - now_ns) / PARTS;
+    }
+}
+
+int64_t latch_renewal_wake_ns(const latch_renewal *renewal)
+{
+    if (renewal->state != LATCH_RENEWAL_HELD) {
+        return LATCH_NEVER;
+    }
+    return !renewal->is_in_flight && renewal->due_ns < renewal->deadline_ns ? renewal->due_ns
+                                                                            : renewal->deadline_ns;
+}
+
+/* The thread is to look after it in time. */
+static void arm(latch_renewal *renewal)
+{
+    latch_renewer *renewer = renewal->renewer;
+
+    latch_renewal_plan(renewal, latch_engine_now_ns(renewer->engine));
+    if (renewal->is_watched && renewal->watch.is_gone != NULL
+        && renewer->next_watch_ns == LATCH_NEVER) {
+        renewer->next_watch_ns = 0; /* now */
+    }
+    if (latch_renewal_wake_ns(renewal) < renewer->wake_ns
+        || renewer->next_watch_ns < renewer->wake_ns
+        || (renewal->is_watched && renewal->watch.descriptor != NULL)) {
+        latch_renewer_wake(renewer);
+    }
+}
+
+static void copy_tokens(latch_renewal *renewal)
+{
+    latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
+    size_t count = latch_lease_leaves(renewal->lease, leaves, LATCH_DESCRIPTORS_MAX);
+
+    for (size_t at = 0; at < count && at < renewal->leaf_count; at++) {
+        const char *token = leaves[at]->token != NULL ? leaves[at]->token : "";
+
+        memcpy(renewal->tokens[at], token, strlen(token) + 1);
+    }
+}
+
+static void set_end(latch_renewal *renewal)
+{
+    renewal->end_ns =
+        renewal->keep.max_hold_ms > 0
+            ? latch_add_ns(renewal->begun_ns, latch_ms_to_ns(renewal->keep.max_hold_ms))
+            : LATCH_NEVER;
+}
+
+/* It was acquired, or is found held. */
+static void hold(latch_renewal *renewal, int64_t ttl_ms)
+{
+    latch_lease *lease = renewal->lease;
+    latch_engine *engine = lease->store->engine;
+
+    if (renewal->state == LATCH_RENEWAL_HELD) {
+        renewal->epoch++; /* what a renewal finds that is on its way was before that */
+        if (lease->deadline_ns > renewal->deadline_ns) {
+            renewal->deadline_ns = lease->deadline_ns;
+        }
+    } else {
+        rest(renewal);
+        renewal->state = LATCH_RENEWAL_HELD;
+        renewal->deadline_ns = lease->deadline_ns;
+        renewal->failures = 0;
+        renewal->begun_ns = latch_engine_now_ns(engine);
+        set_end(renewal);
+    }
+    begin_watch(renewal); /* it may be held anew, by another file or set */
+    lease->deadline_ns = renewal->deadline_ns;
+    renewal->ttl_ms = ttl_ms;
+    renewal->fork_count = engine->fork_count;
+    renewal->inherit = lease->inherit;
+    copy_tokens(renewal);
+    arm(renewal);
+}
+
+/* ---- What the lease's user does ---------------------------------------------------------------
+ */
+
+void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
+{
+    latch_lease *lease = renewal->lease;
+    const latch_store_class *class = lease->store->class;
+
+    latch_renewal_lose_if_over(renewal, now_ns);
+    if (renewal->state == LATCH_RENEWAL_IDLE || lease->deadline_ns == renewal->deadline_ns) {
+        return;
+    }
+    lease->deadline_ns = renewal->deadline_ns;
+    if (renewal->state == LATCH_RENEWAL_HELD && class->follow != NULL) {
+        class->follow(lease, renewal->deadline_ns);
+    }
+}
+
+void latch_lease_follow(latch_lease *lease, int64_t now_ns)
+{
+    latch_renewal *renewal = lease->kept ? find_and_lock(lease) : NULL;
+
+    if (renewal != NULL) {
+        latch_renewal_follow(renewal, now_ns);
+        unlock(lease);
+    }
+}
+
+/*
+ * A command that may make the hold shorter is about to be sent: from now on it is certain for no
+ * longer than that, whatever is heard of it.
+ */
+static void shorten(latch_renewal *renewal, int64_t ttl_ms, int64_t now_ns)
+{
+    latch_lease *lease = renewal->lease;
+    int64_t deadline_ns = latch_store_deadline(lease->store, now_ns, ttl_ms);
+
+    if (lease->store->class == &latch_combined_store) {
+        deadline_ns = latch_combined_less_drift(now_ns, deadline_ns);
+    }
+    if (ttl_ms >= renewal->ttl_ms && deadline_ns >= renewal->deadline_ns) {
+        return;
+    }
+    if (ttl_ms < renewal->ttl_ms) {
+        renewal->ttl_ms = ttl_ms;
+    }
+    if (deadline_ns < renewal->deadline_ns) {
+        renewal->deadline_ns = lease->deadline_ns = deadline_ns;
+    }
+    arm(renewal);
+}
+
+void latch_renewal_before(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    latch_renewal *renewal = find_and_lock(lease);
+    bool names_ttl = op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED
+                     || op->request.kind == LATCH_REFRESH;
+
+    if (renewal == NULL) {
+        return;
+    }
+    latch_renewal_follow(renewal, now_ns); /* the store goes by what the lease notes */
+    if (op->request.kind == LATCH_RELEASE) {
+        rest(renewal);
+    } else if (names_ttl && renewal->state == LATCH_RENEWAL_HELD && op->request.ttl_ms > 0) {
+        shorten(renewal, op->request.ttl_ms, now_ns);
+    }
+    unlock(lease);
+}
+
+/* Is it held, with certainty, from now on, if that went well? */
+static bool confirms(const latch_renewal *renewal, latch_op_kind kind)
+{
+    switch (kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+        case LATCH_REFRESH:
+            return true;
+        case LATCH_PROBE:
+            return renewal->state == LATCH_RENEWAL_IDLE; /* else it says nothing of the end */
+        default:
+            return false;
+    }
+}
+
+void latch_renewal_after(const latch_op *op, latch_status status)
+{
+    latch_lease *lease = op->lease;
+    latch_renewal *renewal = find_and_lock(lease);
+
+    if (renewal == NULL) {
+        return;
+    }
+    if (status == LATCH_DONE && lease->mode != LATCH_FREE && confirms(renewal, op->request.kind)) {
+        /* What was answered after its end has never been held: nobody has to hear of its loss. */
+        if (renewal->state == LATCH_RENEWAL_HELD
+            || latch_engine_now_ns(lease->store->engine) < lease->deadline_ns) {
+            hold(renewal,
+                 op->request.kind == LATCH_PROBE ? renewal->keep.ttl_ms : op->request.ttl_ms);
+        }
+    } else if (renewal->state == LATCH_RENEWAL_HELD && lease->mode == LATCH_FREE) {
+        latch_renewal_lose(renewal, latch_engine_now_ns(lease->store->engine),
+                           "somebody else holds it, or nobody does any more");
+    }
+    unlock(lease);
+}
+
+/* ---- What is to be kept -----------------------------------------------------------------------
+ */
+
+/* Can a thread do that for the store? */
+static latch_status check_store(const latch_store *store, const latch_keep *keep,
+                                latch_error *error)
+{
+    const latch_store_class *class = store->class;
+    const char *refusal = class->refusal != NULL ? class->refusal(store) : NULL;
+
+    if (refusal == NULL && keep->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
+        && class->twin == NULL) {
+        refusal = "its locks are renewed by the thread that took them";
+    }
+    return refusal == NULL
+               ? LATCH_DONE
+               : latch_fail(error, LATCH_ERROR_UNSUPPORTED, 0, "the %s store cannot do that: %s",
+                            store->info->name, refusal);
+}
+
+static bool can_be_lost(const latch_store *store)
+{
+    return (store->info->capabilities & LATCH_EXPIRING) != 0 || store->class->watch != NULL;
+}
+
+void latch_renewal_free(latch_renewal *renewal)
+{
+    end_watch(renewal);
+    if (renewal->twin_lease != NULL) {
+        latch_twin_lease_free(renewal->twin_lease);
+    }
+    if (renewal->twin != NULL) {
+        renewal->twin->users--;
+    }
+    latch_free(renewal->renewer->engine, renewal);
+}
+
+/* With the mutex held, as the rest here. */
+static latch_renewal *make(latch_lease *lease, latch_error *error)
+{
+    latch_engine *engine = lease->store->engine;
+    latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
+    size_t count = latch_lease_leaves(lease, leaves, LATCH_DESCRIPTORS_MAX);
+    size_t size = sizeof(latch_renewal) + count * sizeof(((latch_renewal *) NULL)->tokens[0]);
+    latch_renewal *renewal = latch_allocate(engine, size);
+
+    if (renewal == NULL) {
+        latch_fail_memory(error);
+        return NULL;
+    }
+    memset(renewal, 0, size);
+    renewal->renewer = engine->renewer;
+    renewal->lease = lease;
+    renewal->leaf_count = count;
+    renewal->node.key = (const char *) &renewal->lease;
+    renewal->node.length = sizeof(renewal->lease);
+    renewal->deadline_ns = renewal->end_ns = renewal->due_ns = LATCH_NEVER;
+    latch_link_init(&renewal->mail);
+    return renewal;
+}
+
+static latch_status give_twin(latch_renewal *renewal, latch_error *error)
+{
+    latch_twin *twin = latch_twin_get(renewal->renewer, renewal->lease->store, error);
+
+    if (twin == NULL) {
+        return error->status;
+    }
+    renewal->twin_lease = latch_twin_lease_make(twin, renewal->lease);
+    if (renewal->twin_lease == NULL) {
+        twin->users--;
+        return latch_fail_memory(error);
+    }
+    renewal->twin = twin;
+    return LATCH_DONE;
+}
+
+static latch_status add(latch_renewal *renewal, latch_error *error)
+{
+    latch_renewer *renewer = renewal->renewer;
+
+    if (latch_renewer_start(renewer, error) != LATCH_DONE) {
+        return error->status;
+    }
+    if (!latch_table_add(&renewer->table, &renewal->node)) {
+        return latch_fail_memory(error);
+    }
+    latch_link_append(&renewer->renewals, &renewal->link);
+    return LATCH_DONE;
+}
+
+/* What is kept is as it is to be now. */
+static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_keep *keep)
+{
+    latch_lease *lease = renewal->lease;
+    latch_engine *engine = renewal->renewer->engine;
+    bool is_posted = renewal->mail.next != &renewal->mail;
+
+    renewal->mailbox = mailbox;
+    renewal->keep = *keep;
+    if (is_posted) {
+        unpost(renewal); /* from where it was, which may be closed */
+        post(renewal);
+    }
+    if (lease->mode != LATCH_FREE && renewal->state == LATCH_RENEWAL_IDLE
+        && latch_engine_now_ns(engine) < lease->deadline_ns) {
+        hold(renewal, keep->ttl_ms);
+    } else if (renewal->state == LATCH_RENEWAL_HELD) {
+        set_end(renewal);
+        arm(renewal);
+    }
+}
+
+latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const latch_keep *keep,
+                              latch_error *error)
+{
+    latch_renewer *renewer = mailbox->engine->renewer;
+    bool renews = keep->renew && (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
+    latch_status status = check_store(lease->store, keep, error);
+    latch_renewal *renewal;
+    bool is_new;
+
+    if (status != LATCH_DONE || !can_be_lost(lease->store)) {
+        return status;
+    }
+    if (!latch_lease_has_parts(lease)) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                          "the lease has no parts: latch_lease_join()");
+    }
+    pthread_mutex_lock(&renewer->mutex);
+    renewal = find(renewer, lease);
+    is_new = renewal == NULL;
+    if (is_new) {
+        renewal = make(lease, error);
+        status = renewal != NULL ? LATCH_DONE : error->status;
+    }
+    if (status == LATCH_DONE && renews && renewal->twin == NULL) {
+        status = give_twin(renewal, error);
+    }
+    if (status == LATCH_DONE && is_new) {
+        status = add(renewal, error);
+    }
+    if (status == LATCH_DONE) {
+        lease->kept = true;
+        set(renewal, mailbox, keep);
+    } else if (is_new && renewal != NULL) {
+        latch_renewal_free(renewal);
+    }
+    pthread_mutex_unlock(&renewer->mutex);
+    return status;
+}
+
+void latch_lease_let_go(latch_lease *lease)
+{
+    latch_renewal *renewal = lease->kept ? find_and_lock(lease) : NULL;
+    latch_renewer *renewer;
+
+    if (renewal == NULL) {
+        return;
+    }
+    renewer = renewal->renewer;
+    latch_renewal_follow(renewal, latch_engine_now_ns(renewer->engine));
+    lease->kept = false;
+    rest(renewal);
+    latch_table_remove(&renewer->table, &renewal->node);
+    latch_link_remove(&renewal->link);
+    renewal->is_removed = true;
+    if (!renewal->was_in_flight) {
+        latch_renewal_free(renewal);
+    } else if (!renewal->is_in_flight) {
+        latch_link_append(&renewer->removed, &renewal->link);
+        latch_renewer_wake(renewer);
+    } /* else the thread frees it when it is through */
+    pthread_mutex_unlock(&renewer->mutex);
+}
+
+bool latch_mailbox_read(latch_mailbox *mailbox, latch_loss *loss)
+{
+    latch_renewer *renewer = mailbox->engine->renewer;
+    latch_renewal *renewal = NULL;
+
+    pthread_mutex_lock(&renewer->mutex);
+    if (mailbox->losses.next != &mailbox->losses) {
+        renewal = LATCH_CONTAINER(mailbox->losses.next, latch_renewal, mail);
+        unpost(renewal);
+        loss->lease = renewal->lease;
+        memcpy(loss->reason, renewal->reason, sizeof(loss->reason));
+        latch_renewal_follow(renewal, INT64_MIN);
+    }
+    pthread_mutex_unlock(&renewer->mutex);
+    return renewal != NULL;
+}
+
+void latch_renewal_leave_store(latch_store *store)
+{
+    latch_renewer *renewer = store->engine->renewer;
+
+    if (store->twin == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&renewer->mutex);
+    if (store->twin->generation == store->engine->generation && --store->twin->users == 0) {
+        latch_renewer_wake(renewer);
+    }
+    pthread_mutex_unlock(&renewer->mutex);
+    store->twin = NULL;
+}

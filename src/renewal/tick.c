@@ -1,0 +1,403 @@
+/*
+ * A turn of the renewal thread: it moves on what is on its way, and sends what is due, to each
+ * server together.
+ */
+#include "src/renewal/renewal.h"
+#include "src/store/combined/combined.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What is due soon goes along: within such a part of its TTL. */
+#define SOON_PARTS 6
+/* An answer is awaited for a third of the TTL, so that there is time for another try; but no server
+   is taken for dead that is merely far away, or had to hold its breath. */
+#define PATIENCE_PARTS 3
+#define LEAST_PATIENCE_MS 250
+/* Pauses between tries, of all that have failed at a server: doubled from the first to the longest,
+   +-10 %; and no longer than such a part of the time that a hold has left, so that a trouble that
+   is over in time is found to be. */
+#define FIRST_PAUSE_NS (20 * LATCH_NS_PER_MS)
+#define LONGEST_PAUSE_NS LATCH_NS_PER_S
+#define PAUSE_PARTS 4
+/* Files and the like are looked at once in that time. */
+#define WATCH_PAUSE_NS LATCH_NS_PER_S
+
+/* ---- Outcomes ---------------------------------------------------------------------------------
+ */
+
+static int64_t pause_ns(const latch_renewer *renewer, unsigned failures)
+{
+    int64_t pause = FIRST_PAUSE_NS;
+
+    for (unsigned at = 1; at < failures && pause < LONGEST_PAUSE_NS; at++) {
+        pause *= 2;
+    }
+    if (pause > LONGEST_PAUSE_NS) {
+        pause = LONGEST_PAUSE_NS;
+    }
+    return latch_jittered_ns(renewer->engine, pause);
+}
+
+/* One that fails while others pause pauses with them; and not for longer than it can afford. */
+static int64_t retry_ns(const latch_renewal *renewal, int64_t now_ns)
+{
+    latch_twin *twin = renewal->twin;
+    int64_t longest_ns = (renewal->deadline_ns - now_ns) / PAUSE_PARTS;
+
+    if (twin->retry_ns <= now_ns) {
+        bool is_new = now_ns - twin->retry_ns > LONGEST_PAUSE_NS;
+
+        twin->failures = is_new ? 1 : twin->failures + 1;
+        twin->retry_ns = now_ns + pause_ns(renewal->renewer, twin->failures);
+    }
+    if (longest_ns < FIRST_PAUSE_NS) {
+        longest_ns = FIRST_PAUSE_NS;
+    }
+    return twin->retry_ns < now_ns + longest_ns ? twin->retry_ns : now_ns + longest_ns;
+}
+
+/* It was renewed, for the shortest of what it was asked for meanwhile. */
+static void succeed(latch_renewal *renewal, int64_t now_ns)
+{
+    int64_t deadline_ns = renewal->twin_lease->deadline_ns;
+
+    if (renewal->ttl_ms < renewal->sent_ttl_ms) {
+        deadline_ns -= latch_ms_to_ns(renewal->sent_ttl_ms - renewal->ttl_ms);
+    }
+    if (deadline_ns > renewal->deadline_ns) {
+        renewal->deadline_ns = deadline_ns;
+    }
+    renewal->failures = renewal->twin->failures = 0;
+    latch_renewal_plan(renewal, now_ns);
+}
+
+/* With the mutex held. */
+static void settle(latch_renewal *renewal, int64_t now_ns)
+{
+    renewal->is_in_flight = false;
+    if (renewal->is_removed) {
+        latch_renewal_free(renewal);
+        return;
+    }
+    if (renewal->state != LATCH_RENEWAL_HELD || renewal->epoch != renewal->sent_epoch) {
+        return; /* it was for a hold that is over */
+    }
+    switch (renewal->status) {
+        case LATCH_DONE:
+            succeed(renewal, now_ns);
+            break;
+        case LATCH_CONFLICT:
+        case LATCH_ERROR_LOST:
+            latch_renewal_lose(renewal, now_ns, "somebody else holds it, or nobody does any more");
+            break;
+        default:
+            renewal->failures++;
+            snprintf(renewal->reason, sizeof(renewal->reason), "%.250s", renewal->error.message);
+            latch_renewal_plan(renewal, now_ns);
+            if (renewal->due_ns != LATCH_NEVER) {
+                renewal->due_ns = retry_ns(renewal, now_ns);
+            }
+            break;
+    }
+}
+
+static void gather(const latch_twin *twin, bool on)
+{
+    if (twin->store->class->gather != NULL) {
+        twin->store->class->gather(twin->store, on);
+    }
+}
+
+/* One pass over what is on its way to one server; whether any has failed. */
+static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
+{
+    bool has_failed = false;
+    int64_t sent_ns;
+    int waiting_fd = -1, fd;
+
+    for (latch_link *link = twin->flight.next; link != &twin->flight;) {
+        latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, flight);
+
+        link = link->next;
+        if (renewal->op.fd >= 0 && renewal->op.fd == waiting_fd && now_ns < renewal->op.wake_ns) {
+            continue;
+        }
+        fd = renewal->op.fd;
+        sent_ns = renewal->op.sent_ns;
+        renewal->status = latch_op_step(&renewal->op, now_ns);
+        if (latch_wants(renewal->status)) {
+            /* Answers come in order: behind one that has none there is none on that connection. */
+            bool is_as_before = renewal->status == LATCH_WANT_IO && renewal->op.fd == fd
+                                && renewal->op.sent_ns == sent_ns;
+
+            waiting_fd = is_as_before ? fd : -1;
+            if (renewal->op.sent_ns != sent_ns) {
+                /* Others may have found the connection made before it did, and gone first. */
+                latch_link_remove(&renewal->flight);
+                latch_link_append(&twin->flight, &renewal->flight);
+            }
+        } else {
+            latch_link_remove(&renewal->flight);
+            latch_link_append(ended, &renewal->flight);
+            has_failed |= latch_failed(renewal->status);
+        }
+    }
+    return has_failed;
+}
+
+/* Moves on what is on its way to one server. */
+static void step_all(latch_twin *twin, latch_link *ended, int64_t now_ns)
+{
+    gather(twin, true); /* on a connection that is made but now all are sent */
+    while (step_each(twin, ended, now_ns)) {
+        /* It may have closed the connection, after those before it were stepped. */
+    }
+    gather(twin, false);
+}
+
+/* With the mutex held. */
+static void settle_all(latch_link *ended, int64_t now_ns)
+{
+    while (ended->next != ended) {
+        latch_renewal *renewal = LATCH_CONTAINER(ended->next, latch_renewal, flight);
+
+        latch_link_remove(&renewal->flight);
+        settle(renewal, now_ns);
+    }
+}
+
+/* ---- What is due ------------------------------------------------------------------------------
+ */
+
+static int64_t ttl_of(const latch_renewal *renewal, int64_t now_ns)
+{
+    int64_t left_ms = renewal->end_ns == LATCH_NEVER ? INT64_MAX
+                                                     : (renewal->end_ns - now_ns) / LATCH_NS_PER_MS;
+
+    return left_ms < renewal->ttl_ms ? left_ms : renewal->ttl_ms;
+}
+
+static bool is_due(const latch_renewal *renewal, int64_t now_ns)
+{
+    int64_t soon_ns = renewal->failures > 0 ? FIRST_PAUSE_NS / 2
+                                            : latch_ms_to_ns(renewal->ttl_ms) / SOON_PARTS;
+
+    return renewal->state == LATCH_RENEWAL_HELD && !renewal->is_in_flight
+           && renewal->due_ns != LATCH_NEVER && renewal->due_ns - soon_ns <= now_ns;
+}
+
+/* Has its time come, whether others go along or not? */
+static bool is_overdue(const latch_renewal *renewal, int64_t now_ns)
+{
+    return is_due(renewal, now_ns) && renewal->due_ns <= now_ns;
+}
+
+/* The twin is to hold by the lease's tokens. False when memory ran out. */
+static bool give_tokens(latch_renewal *renewal)
+{
+    latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
+    size_t count = latch_lease_leaves(renewal->twin_lease, leaves, LATCH_DESCRIPTORS_MAX);
+    latch_error error;
+
+    for (size_t at = 0; at < count; at++) {
+        const char *token = renewal->tokens[at];
+
+        if (leaves[at]->token != NULL && strcmp(leaves[at]->token, token) == 0) {
+            continue;
+        }
+        latch_lease_drop(leaves[at]);
+        leaves[at]->deadline_ns = LATCH_NEVER;
+        if (token[0] != '\0'
+            && latch_lease_adopt_token(leaves[at], token, strlen(token), &error) != LATCH_DONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* With the mutex held. */
+static void take_in_hand(latch_renewal *renewal, int64_t now_ns)
+{
+    renewal->is_in_flight = renewal->was_in_flight = true;
+    renewal->sent_epoch = renewal->epoch;
+    renewal->sent_ttl_ms = ttl_of(renewal, now_ns);
+    renewal->status = LATCH_WANT_TIMER;
+    if (!give_tokens(renewal)) {
+        renewal->status = latch_fail_memory(&renewal->error);
+    }
+    latch_link_append(&renewal->twin->due, &renewal->flight);
+}
+
+static void activate(latch_renewer *renewer, latch_twin *twin)
+{
+    twin->is_due = true;
+    if (!twin->is_active) {
+        twin->is_active = true;
+        latch_link_append(&renewer->active, &twin->active);
+    }
+}
+
+/* Takes in hand what is due, and what goes along with it. With the mutex held. */
+static void gather_due(latch_renewer *renewer, int64_t now_ns)
+{
+    for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
+        latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, link);
+
+        latch_renewal_lose_if_over(renewal, now_ns);
+        if (is_overdue(renewal, now_ns)) {
+            activate(renewer, renewal->twin);
+        }
+    }
+    for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
+        latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, link);
+
+        if (is_due(renewal, now_ns) && renewal->twin->is_due) {
+            take_in_hand(renewal, now_ns);
+        }
+    }
+}
+
+static void begin(latch_renewal *renewal)
+{
+    int64_t patience_ms = latch_ms_to_ns(renewal->sent_ttl_ms) / LATCH_NS_PER_MS / PATIENCE_PARTS;
+    const latch_request request = {
+        .kind = LATCH_REFRESH,
+        .ttl_ms = renewal->sent_ttl_ms,
+        .extend = true,
+        .patience_ms = patience_ms > LEAST_PATIENCE_MS ? patience_ms : LEAST_PATIENCE_MS,
+    };
+
+    if (!latch_failed(renewal->status)) {
+        renewal->status =
+            latch_op_begin(&renewal->op, renewal->twin_lease, &request, &renewal->error);
+    }
+}
+
+/* Sends what was taken in hand, together where that can be. */
+static void begin_all(latch_twin *twin, latch_link *ended)
+{
+    gather(twin, true);
+    while (twin->due.next != &twin->due) {
+        latch_renewal *renewal = LATCH_CONTAINER(twin->due.next, latch_renewal, flight);
+
+        latch_link_remove(&renewal->flight);
+        begin(renewal);
+        latch_link_append(latch_wants(renewal->status) ? &twin->flight : ended, &renewal->flight);
+    }
+    gather(twin, false);
+    twin->is_due = false;
+}
+
+/* ---- What is watched --------------------------------------------------------------------------
+ */
+
+static bool has_ended(const latch_watch *watch)
+{
+    struct pollfd polled = {.fd = watch->descriptor->fd, .events = POLLRDHUP};
+
+    return poll(&polled, 1, 0) > 0;
+}
+
+/* With the mutex held. */
+static void look_after_watched(latch_renewer *renewer, int64_t now_ns)
+{
+    renewer->next_watch_ns = LATCH_NEVER;
+    for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
+        latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, link);
+        latch_watch *watch = &renewal->watch;
+
+        if (!renewal->is_watched) {
+            continue;
+        }
+        if (watch->is_gone != NULL ? watch->is_gone(watch) : has_ended(watch)) {
+            latch_renewal_lose(renewal, now_ns, "what held it in its store has ended");
+            continue;
+        }
+        if (watch->is_gone != NULL) {
+            renewer->next_watch_ns = now_ns + WATCH_PAUSE_NS;
+        }
+    }
+}
+
+/* ---- Turns ------------------------------------------------------------------------------------
+ */
+
+void latch_renewals_free_removed(latch_renewer *renewer)
+{
+    while (renewer->removed.next != &renewer->removed) {
+        latch_link *link = renewer->removed.next;
+
+        latch_link_remove(link);
+        latch_renewal_free(LATCH_CONTAINER(link, latch_renewal, link));
+    }
+}
+
+void latch_renewals_abandon(latch_renewer *renewer)
+{
+    while (renewer->active.next != &renewer->active) {
+        latch_twin *twin = LATCH_CONTAINER(renewer->active.next, latch_twin, active);
+
+        latch_link_remove(&twin->active);
+        twin->is_active = false;
+        while (twin->flight.next != &twin->flight) {
+            latch_renewal *renewal = LATCH_CONTAINER(twin->flight.next, latch_renewal, flight);
+
+            latch_link_remove(&renewal->flight);
+            if (twin->store->class == &latch_combined_store) {
+                latch_combined_abandon(&renewal->op);
+            } else {
+                twin->store->class->abandon(&renewal->op);
+            }
+            latch_renewal_free(renewal);
+        }
+    }
+}
+
+/* With the mutex held: when to look around again, whatever is on its way. */
+static int64_t next_turn_ns(const latch_renewer *renewer)
+{
+    int64_t wake_ns = renewer->next_watch_ns;
+
+    for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
+        int64_t its_ns = latch_renewal_wake_ns(LATCH_CONTAINER(link, latch_renewal, link));
+
+        wake_ns = its_ns < wake_ns ? its_ns : wake_ns;
+    }
+    return wake_ns;
+}
+
+void latch_renewer_turn(latch_renewer *renewer, bool has_watch_ended)
+{
+    int64_t now_ns = latch_engine_now_ns(renewer->engine);
+    latch_link ended;
+
+    latch_link_init(&ended);
+    for (latch_link *link = renewer->active.next; link != &renewer->active;) {
+        latch_twin *twin = LATCH_CONTAINER(link, latch_twin, active);
+
+        link = link->next;
+        step_all(twin, &ended, now_ns);
+        if (twin->flight.next == &twin->flight) {
+            latch_link_remove(&twin->active);
+            twin->is_active = false;
+        }
+    }
+    pthread_mutex_lock(&renewer->mutex);
+    settle_all(&ended, now_ns);
+    latch_renewals_free_removed(renewer);
+    latch_twins_close_unused(renewer);
+    if (has_watch_ended || now_ns >= renewer->next_watch_ns) {
+        look_after_watched(renewer, now_ns);
+    }
+    gather_due(renewer, now_ns);
+    pthread_mutex_unlock(&renewer->mutex);
+
+    for (latch_link *link = renewer->active.next; link != &renewer->active; link = link->next) {
+        begin_all(LATCH_CONTAINER(link, latch_twin, active), &ended);
+    }
+    pthread_mutex_lock(&renewer->mutex);
+    settle_all(&ended, now_ns);
+    renewer->wake_ns = next_turn_ns(renewer);
+    pthread_mutex_unlock(&renewer->mutex);
+}

@@ -1,0 +1,84 @@
+/*
+ * Combined stores for the renewal thread: a twin of one is made of twins of its members. It drives
+ * those that ask nothing of PHP's own thread, and have nothing but locks that expire.
+ */
+#include "src/store/combined/combined.h"
+
+const char *latch_combined_refusal(const latch_store *base)
+{
+    const combined_store *store = (const combined_store *) base;
+    const char *refusal = NULL;
+
+    if (!store->strategy.is_pure) {
+        return "only PHP's own thread can ask its strategy";
+    }
+    for (size_t at = 0; at < store->count && refusal == NULL; at++) {
+        const latch_store *member = store->members[at];
+
+        if (member->class->refusal != NULL) {
+            refusal = member->class->refusal(member);
+        }
+        if (refusal == NULL && member->class->twin == NULL) {
+            refusal = "not all of the stores in it have locks that expire and can be renewed by a "
+                      "thread";
+        }
+    }
+    return refusal;
+}
+
+void latch_combined_gather(latch_store *base, bool on)
+{
+    const combined_store *store = (const combined_store *) base;
+
+    for (size_t at = 0; at < store->count; at++) {
+        if (store->members[at]->class->gather != NULL) {
+            store->members[at]->class->gather(store->members[at], on);
+        }
+    }
+}
+
+latch_store *latch_combined_twin(const latch_store *base, latch_error *error)
+{
+    const combined_store *store = (const combined_store *) base;
+    latch_store *members[LATCH_DESCRIPTORS_MAX];
+    const latch_store_options options = {.strategy = &store->strategy,
+                                         .members = members,
+                                         .member_count = store->count};
+    latch_store *twin = NULL;
+    size_t count = 0;
+
+    while (count < store->count) {
+        members[count] = store->members[count]->class->twin(store->members[count], error);
+        if (members[count] == NULL) {
+            break;
+        }
+        count++;
+    }
+    if (count == store->count) {
+        twin = latch_store_open(base->engine, base->class->info.name, &options, error);
+    }
+    if (twin != NULL) {
+        ((combined_store *) twin)->owns_members = true;
+        return twin;
+    }
+    while (count > 0) {
+        latch_store_close(members[--count]);
+    }
+    return NULL;
+}
+
+void latch_combined_abandon(latch_op *op)
+{
+    EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
+    {
+        if (!member->in_flight || member->op.behind) {
+            continue;
+        }
+        if (member->lease->store->class == &latch_combined_store) {
+            latch_combined_abandon(&member->op);
+        } else {
+            member->lease->store->class->abandon(&member->op);
+        }
+        member->in_flight = false;
+    }
+}

@@ -1,0 +1,550 @@
+/*
+ * A store of stores: a lock is held when it is held in as many of its members as a strategy asks
+ * for, mostly more than half. What Symfony's CombinedStore is; the members are asked side by side,
+ * each by an operation of its own on a lease of its own.
+ *
+ * - As soon as the outcome is certain nobody waits for the members that have not answered yet: a
+ *   release, too, has succeeded when as many have given back as the next holder needs. What they
+ *   were asked is left to their leases (latch_op_leave()), or awaited where that cannot be.
+ * - A lock that is not got, or cannot be renewed, is given back wherever it was got.
+ * - It is held until the first of those ends that count, less a term for clocks that run apart: 1 %
+ * of the TTL and 2 ms, as Redlock has it
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
+ * - A server that was started but lately may have forgotten whom it had granted the lock: until it
+ * is older than the TTL its grant may not count (server_age.c).
+ * - A member that made others wait in vain is left out for a while, if the others are enough.
+ */
+#include "src/store/combined/combined.h"
+
+/* For so long a lock that is kept waits for members that it could do without, or for such a part of
+ * its TTL. */
+#define ALL_NS (100 * LATCH_NS_PER_MS)
+#define ALL_PARTS 10
+static bool acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
+static bool promotes(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE && op->mode_before == LATCH_SHARED;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* Stores that are asked for one of its locks. */
+static size_t count_leaves(const latch_store *store)
+{
+    return store->class == &latch_combined_store ? ((const combined_store *) store)->leaves : 1;
+}
+
+/* Whatever all members can, and what one does is to be reckoned with. */
+static unsigned capabilities_of(const combined_store *store)
+{
+    unsigned any = 0, all = LATCH_SERIALIZABLE;
+
+    for (size_t at = 0; at < store->count; at++) {
+        any |= store->members[at]->info->capabilities;
+        all &= store->members[at]->info->capabilities;
+    }
+    return (any & LATCH_EXPIRING) | all | LATCH_SHARED_LOCKS;
+}
+
+static latch_status combined_open(latch_store *base, const latch_store_options *options,
+                                  latch_error *error)
+{
+    combined_store *store = (combined_store *) base;
+
+    if (options == NULL || options->strategy == NULL) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a combined store needs a strategy");
+    }
+    store->count = options->member_count;
+    for (size_t at = 0; at < store->count; at++) {
+        store->leaves += count_leaves(options->members[at]);
+    }
+    if (store->leaves > LATCH_DESCRIPTORS_MAX) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                          "a combined store can have %d members at most, and theirs",
+                          LATCH_DESCRIPTORS_MAX);
+    }
+    store->members = latch_allocate(base->engine, (store->count + 1) * sizeof(latch_store *));
+    if (store->members == NULL) {
+        return latch_fail_memory(error);
+    }
+    for (size_t at = 0; at < store->count; at++) {
+        store->members[at] = options->members[at];
+    }
+    for (size_t at = 0; at < store->count; at++) {
+        if (store->members[at]->class->started != NULL) {
+            store->members[at]->class->started(store->members[at]);
+        }
+    }
+    store->strategy = *options->strategy;
+    store->info = base->class->info;
+    store->info.capabilities = capabilities_of(store);
+    base->info = &store->info;
+    return LATCH_DONE;
+}
+
+static void combined_close(latch_store *base)
+{
+    combined_store *store = (combined_store *) base;
+
+    for (size_t at = 0; store->owns_members && at < store->count; at++) {
+        latch_store_close(store->members[at]);
+    }
+    latch_free(base->engine, store->members);
+}
+
+/* ---- A request ------------------------------------------------------------------------------- */
+
+/* Successes that count. */
+static size_t count_successes(const latch_op *op, int64_t now_ns)
+{
+    const combined_hold *hold = op->lease->state;
+
+    return hold->successes + (latch_combined_counts_young(op, now_ns) ? hold->young : 0);
+}
+
+/* Where its vote counts. */
+static size_t *count_for(const latch_op *op, const combined_member *member, int64_t now_ns)
+{
+    combined_hold *hold = op->lease->state;
+
+    if (member->status != LATCH_DONE) {
+        return &hold->failures;
+    }
+    return acquires(op) && op->mode_before == LATCH_FREE
+                   && combined_store_of(op->lease)->strategy.is_pure
+                   && latch_combined_is_young(op, member, now_ns)
+               ? &hold->young
+               : &hold->successes;
+}
+
+/* The member has answered, or what it says is not waited for. */
+static void note_answer(latch_op *op, combined_member *member, latch_status status, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+    latch_store *asked = member->lease->store;
+
+    member->status = status;
+    member->in_flight = false;
+    if (status == LATCH_ERROR_STORE && now_ns - member->asked_ns >= LATCH_SILENCE_NS) {
+        latch_note_silence(&asked->silence, member->asked_ns, now_ns);
+    } else if (status != LATCH_ERROR_STORE && !member->left_out && !member->op.request.detach) {
+        asked->silence.pause_ns = 0;
+    }
+    for (size_t vote = 0; vote < member->weight && hold->verdict == UNDECIDED; vote++) {
+        *count_for(op, member, now_ns) += 1;
+        if ((store->strategy.is_pure || op->request.kind == LATCH_PROBE)
+            && combined_is_met(store, count_successes(op, now_ns))) {
+            hold->verdict = MET;
+        } else if (op->request.kind != LATCH_RELEASE
+                   && !combined_can_be_met(store, hold->failures)) {
+            hold->verdict = HOPELESS;
+        }
+    }
+}
+
+/* It is asked no more questions for a while. */
+static bool is_avoided(const combined_member *member, int64_t now_ns)
+{
+    return member->is_mute || now_ns < member->lease->store->silence.avoided_until_ns;
+}
+
+/* Can the others do without those who were silent? A strategy of the user's is not asked that. */
+static bool can_avoid(const latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    size_t avoided = 0;
+
+    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    {
+        avoided += is_avoided(member, now_ns) ? member->weight : 0;
+    }
+    return store->strategy.is_pure && combined_can_be_met(store, avoided);
+}
+
+static latch_status begin_at(combined_member *member, const latch_request *request, int64_t now_ns)
+{
+    latch_status status = latch_op_begin(&member->op, member->lease, request, &member->error);
+
+    member->asked_ns = now_ns;
+    member->in_flight = latch_wants(status);
+    member->wish = status;
+    return status;
+}
+
+static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_t now_ns)
+{
+    latch_request request = {
+        .kind = op->request.kind,
+        .ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : member->ttl_ms,
+        .extend = op->request.extend,
+        .patience_ms = op->request.patience_ms,
+        .detach = op->request.detach || avoid,
+    };
+    latch_status status;
+
+    if (request.kind == LATCH_ACQUIRE_SHARED
+        && (member->lease->store->info->capabilities & LATCH_SHARED_LOCKS) == 0) {
+        request.kind = LATCH_ACQUIRE; /* as Symfony's CombinedStore */
+    }
+    if (request.kind == LATCH_RELEASE && member->left_out) {
+        note_answer(op, member, LATCH_DONE, now_ns);
+        return;
+    }
+    if (acquires(op)) {
+        member->left_out = avoid && (member->left_out || op->mode_before == LATCH_FREE);
+    }
+    if (avoid && request.kind != LATCH_RELEASE) {
+        member->asked_ns = now_ns;
+        note_answer(op, member,
+                    latch_fail(&member->error, LATCH_ERROR_STORE, 0,
+                               "not asked, as it has not answered in time before"),
+                    now_ns);
+        return;
+    }
+    member->lease->inherit = op->lease->inherit;
+    status = begin_at(member, &request, now_ns);
+    member->status = status;
+    if (member->in_flight && request.detach && latch_op_leave(&member->op)) {
+        status = LATCH_DONE; /* it is the store's to send as soon as it can be */
+    }
+    if (!latch_wants(status)) {
+        note_answer(op, member, status, latch_engine_now_ns(op->lease->store->engine));
+    }
+}
+
+/* Those who answer later are asked first: meanwhile the others do. */
+static void ask(latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+    bool avoids = op->request.kind == LATCH_RELEASE || can_avoid(op, now_ns);
+
+    for (int later = 1; later >= 0; later--) {
+        EACH_MEMBER(store, hold, member)
+        {
+            bool is_vain = (hold->verdict == HOPELESS && !latch_combined_is_in_doubt(op, now_ns))
+                           || (hold->verdict == MET && op->request.kind == LATCH_PROBE);
+
+            if ((member->lease->store->class->step != NULL) == later && !is_vain) {
+                ask_member(op, member, avoids && is_avoided(member, now_ns), now_ns);
+            }
+        }
+    }
+}
+
+/* What to wait for; false when nothing is in flight. */
+static bool want(latch_op *op, latch_status *status)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    bool wants = false;
+
+    *status = LATCH_WANT_TIMER;
+    op->fd = -1;
+    op->wake_ns = LATCH_NEVER;
+    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    {
+        if (!member->in_flight) {
+            continue;
+        }
+        wants = true;
+        if (member->wish == LATCH_WANT_IO) {
+            *status = LATCH_WANT_IO;
+        }
+        if (member->op.wake_ns < op->wake_ns) {
+            op->wake_ns = member->op.wake_ns;
+        }
+    }
+    return wants;
+}
+
+/* Ends what is in flight, with nothing taken. */
+static void call_off(combined_member *member, int64_t now_ns)
+{
+    member->wish = latch_op_cancel(&member->op, now_ns);
+    member->in_flight = latch_wants(member->wish);
+    member->status = member->wish == LATCH_CONFLICT ? LATCH_INTERRUPTED : member->wish;
+}
+
+static int64_t end_of_all(const latch_op *op)
+{
+    int64_t part_ns = op->request.ttl_ms > ALL_PARTS * ALL_NS / LATCH_NS_PER_MS
+                          ? ALL_NS
+                          : op->request.ttl_ms * LATCH_NS_PER_MS / ALL_PARTS;
+
+    return op->sent_ns + part_ns;
+}
+
+/*
+ * A lock that is to be kept is held for long, and renewals do not acquire it where it is missing:
+ * so it is worth a moment that all members have it.
+ */
+static bool waits_for_all(const latch_op *op, int64_t now_ns)
+{
+    const combined_hold *hold = op->lease->state;
+
+    return hold->verdict == MET && op->lease->kept && acquires(op) && (op->attempts & HURRIES) == 0
+           && now_ns < end_of_all(op);
+}
+
+/* The outcome is certain: nobody waits for what else they say, where that can be. */
+static void let_go(latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+
+    if (waits_for_all(op, now_ns)) {
+        return;
+    }
+    EACH_MEMBER(store, hold, member)
+    {
+        if (hold->verdict == HOPELESS && acquires(op)) {
+            if (member->in_flight && !member->op.cancelled
+                && !latch_combined_is_in_doubt(op, now_ns)) {
+                call_off(member, now_ns);
+            }
+        } else if (member->in_flight) {
+            member->in_flight = !latch_op_leave(&member->op);
+        }
+    }
+}
+
+static bool was_promoted(const combined_member *member)
+{
+    return member->status == LATCH_DONE && member->lease->mode == LATCH_EXCLUSIVE
+           && (member->lease->store->info->capabilities & LATCH_SHARED_LOCKS) != 0;
+}
+
+/* Of what the engine does not know nobody can say: Symfony's gives back everywhere. */
+static bool may_hold(const combined_member *member)
+{
+    const latch_lease *lease = member->lease;
+
+    return lease->mode != LATCH_FREE || lease->left != NULL
+           || lease->store->class == &latch_callback_store;
+}
+
+/* Is a request that fails to leave what was held before? */
+static bool keeps(const latch_op *op)
+{
+    return promotes(op) || (op->cancelled && acquires(op) && op->mode_before != LATCH_FREE);
+}
+
+/* Gives back what was taken; or makes it again what it was, after a promotion. */
+static void give_back(latch_op *op, bool keep, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+
+    hold->gives_back = true;
+    EACH_MEMBER(store, hold, member)
+    {
+        latch_request request = {
+            .kind = keep ? LATCH_ACQUIRE_SHARED : LATCH_RELEASE,
+            .ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : member->ttl_ms,
+            .detach = !keep,
+        };
+
+        if (keep ? !(promotes(op) && was_promoted(member)) : !may_hold(member)) {
+            continue;
+        }
+        begin_at(member, &request, now_ns);
+        if (member->in_flight && request.detach && latch_op_leave(&member->op)) {
+            member->in_flight = false;
+        }
+    }
+}
+
+/* What was taken is given back. */
+static latch_status fail(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    combined_store *store = combined_store_of(lease);
+    latch_status status;
+
+    if (keeps(op) && (op->attempts & IS_LOST) == 0) {
+        if (combined_is_met(store, latch_combined_count_held(store, lease->state, now_ns))) {
+            latch_combined_keep(op, now_ns);
+            return LATCH_CONFLICT; /* a reader it still is */
+        }
+        op->attempts |= IS_LOST;
+        give_back(op, false, now_ns);
+        if (want(op, &status)) {
+            return status;
+        }
+    }
+    if ((op->attempts & IS_LOST) != 0) {
+        return latch_fail(op->error, LATCH_ERROR_LOST, 0,
+                          "too few of the combined stores hold it still, after an acquire that "
+                          "failed");
+    }
+    if (acquires(op) && lease->mode != LATCH_FREE) {
+        lease->lost = true;
+        lease->mode = LATCH_FREE;
+    }
+    return LATCH_CONFLICT;
+}
+
+/* What the answers come to, so far. */
+static latch_status judge(latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+    latch_status status;
+
+    if (!hold->gives_back) {
+        if (hold->verdict == MET) {
+            op->patience_end_ns = 0; /* answers have come: nothing goes beyond the deadline */
+        }
+        if (hold->verdict != UNDECIDED) {
+            let_go(op, now_ns);
+        }
+        if (want(op, &status)) {
+            if (waits_for_all(op, now_ns) && op->wake_ns > end_of_all(op)) {
+                op->wake_ns = end_of_all(op);
+            }
+            if (hold->verdict == HOPELESS && op->wake_ns > op->sent_ns + LATCH_SILENCE_NS
+                && latch_combined_is_in_doubt(op, now_ns)) {
+                op->wake_ns = op->sent_ns + LATCH_SILENCE_NS;
+            }
+            return status;
+        }
+        if (op->request.kind == LATCH_RELEASE) {
+            return LATCH_DONE; /* as Symfony's: what could not be reached expires */
+        }
+        if (op->cancelled) {
+            hold->verdict = HOPELESS;
+        } else if (op->request.kind != LATCH_PROBE
+                   && (hold->verdict == UNDECIDED || !store->strategy.is_pure)) {
+            hold->verdict = combined_is_met(store, count_successes(op, now_ns)) ? MET : HOPELESS;
+        }
+        if (hold->verdict == MET) {
+            if (op->request.kind != LATCH_PROBE) {
+                hold->granted = hold->successes;
+            }
+            if (!acquires(op)) {
+                latch_combined_note_hold(op);
+            }
+            return LATCH_DONE;
+        }
+        if (op->request.kind == LATCH_PROBE) {
+            return LATCH_CONFLICT;
+        }
+        if (op->request.extend) {
+            return latch_combined_explain(op);
+        }
+        latch_combined_note_contention(op);
+        give_back(op, keeps(op), now_ns);
+    }
+    return want(op, &status) ? status : fail(op, now_ns);
+}
+
+static latch_status combined_begin(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+    combined_store *store = combined_store_of(lease);
+    combined_hold *hold = lease->state;
+    int64_t now_ns = latch_engine_now_ns(lease->store->engine);
+    latch_status status = LATCH_DONE;
+
+    if (op->request.kind == LATCH_INSPECT) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "a combined store cannot tell who holds a lock");
+    }
+    if (hold == NULL) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "the lease has no parts: latch_lease_join()");
+    }
+    if (acquires(op) && !latch_lease_held(lease, now_ns)) {
+        op->mode_before = LATCH_FREE; /* it was, perhaps, when a wait began that has been long */
+    }
+    hold->successes = hold->failures = hold->young = 0;
+    hold->verdict = UNDECIDED;
+    hold->gives_back = false;
+    EACH_MEMBER(store, hold, member)
+    {
+        member->status = LATCH_INTERRUPTED;
+        member->is_mute = acquires(op) && !latch_left_pass(member->lease);
+    }
+    if (acquires(op)) {
+        status = latch_combined_share_tokens(op);
+    }
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    op->state = hold;
+    ask(op, now_ns);
+    return judge(op, now_ns);
+}
+
+static latch_status combined_step(latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+
+    EACH_MEMBER(store, hold, member)
+    {
+        if (!member->in_flight) {
+            continue;
+        }
+        if (hold->verdict == HOPELESS && acquires(op) && !hold->gives_back
+            && !latch_combined_is_in_doubt(op, now_ns)) {
+            call_off(member, now_ns);
+            continue;
+        }
+        member->wish = latch_op_step(&member->op, now_ns);
+        member->in_flight = latch_wants(member->wish);
+        if (!member->in_flight && !hold->gives_back) {
+            note_answer(op, member, member->wish, now_ns);
+        }
+    }
+    return judge(op, now_ns);
+}
+
+static latch_status combined_cancel(latch_op *op)
+{
+    combined_hold *hold = op->lease->state;
+
+    op->attempts |= HURRIES;
+    if (hold->verdict != MET || op->cancelled) {
+        hold->verdict = HOPELESS;
+    }
+    return judge(op, latch_engine_now_ns(op->lease->store->engine));
+}
+
+static size_t combined_descriptors(const latch_op *op, struct pollfd *descriptors, size_t max)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    size_t count = 0;
+
+    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    {
+        if (member->in_flight && member->wish == LATCH_WANT_IO) {
+            count += latch_op_list_descriptors(&member->op, descriptors + count, max - count);
+        }
+    }
+    return count;
+}
+
+const latch_store_class latch_combined_store = {
+    .info = {.name = "combined"},
+    .size = sizeof(combined_store),
+    .open = combined_open,
+    .close = combined_close,
+    .begin = combined_begin,
+    .step = combined_step,
+    .cancel = combined_cancel,
+    .outage = latch_combined_outage,
+    .descriptors = combined_descriptors,
+    .deadline = latch_combined_deadline,
+    .held = latch_combined_held,
+    .drop = latch_combined_drop,
+    .twin = latch_combined_twin,
+    .gather = latch_combined_gather,
+    .follow = latch_combined_follow,
+    .refusal = latch_combined_refusal,
+};

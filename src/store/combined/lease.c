@@ -1,0 +1,306 @@
+/*
+ * What a lease in a combined store is made of: a lease in each member, which its user has, how long
+ * it is held, and the token that its parts share. And how many have to agree.
+ */
+#include "src/store/combined/combined.h"
+
+#include <string.h>
+
+#define DRIFT_PART 100
+#define DRIFT_NS (2 * LATCH_NS_PER_MS)
+
+/* ---- Strategies ------------------------------------------------------------------------------ */
+
+static bool is_majority(void *context, size_t successes, size_t members)
+{
+    (void) context;
+    return 2 * successes > members;
+}
+
+static bool leaves_majority(void *context, size_t failures, size_t members)
+{
+    (void) context;
+    return 2 * failures < members;
+}
+
+static bool is_all(void *context, size_t successes, size_t members)
+{
+    (void) context;
+    return successes == members;
+}
+
+static bool leaves_all(void *context, size_t failures, size_t members)
+{
+    (void) context;
+    (void) members;
+    return failures == 0;
+}
+
+const latch_strategy latch_consensus = {NULL, is_majority, leaves_majority, true};
+const latch_strategy latch_unanimity = {NULL, is_all, leaves_all, true};
+
+/* ---- Leases ---------------------------------------------------------------------------------- */
+
+latch_status latch_lease_join(latch_lease *lease, const latch_member *members, latch_error *error)
+{
+    combined_store *store = combined_store_of(lease);
+    size_t size = sizeof(combined_hold) + store->count * sizeof(combined_member);
+    combined_hold *hold = latch_allocate(store->store.engine, size);
+
+    if (hold == NULL) {
+        return latch_fail_memory(error);
+    }
+    memset(hold, 0, size);
+    for (size_t at = 0; at < store->count; at++) {
+        size_t first = 0;
+
+        while (members[first].lease != members[at].lease) {
+            first++;
+        }
+        hold->members[first].weight++;
+        hold->members[at].lease = members[at].lease;
+        hold->members[at].ttl_ms = members[at].ttl_ms;
+        hold->members[at].status = LATCH_INTERRUPTED;
+    }
+    lease->state = hold;
+    return LATCH_DONE;
+}
+
+bool latch_lease_is_joined(const latch_lease *lease)
+{
+    return lease->state != NULL;
+}
+
+latch_vote latch_lease_vote(const latch_lease *lease, size_t index)
+{
+    const combined_hold *hold = lease->state;
+    const combined_member *member = &hold->members[index];
+
+    for (size_t at = 0; member->weight == 0; at++) {
+        if (hold->members[at].lease == member->lease) {
+            member = &hold->members[at];
+        }
+    }
+    return (latch_vote){member->status, latch_failed(member->status) ? &member->error : NULL};
+}
+
+size_t latch_combined_count_held(const combined_store *store, combined_hold *hold, int64_t now_ns)
+{
+    size_t count = 0;
+
+    EACH_MEMBER(store, hold, member)
+    {
+        if (latch_lease_held(member->lease, now_ns)) {
+            count += member->weight;
+        }
+    }
+    return count;
+}
+
+/* Do as many hold it then as it takes? */
+static bool is_held_at(const combined_store *store, combined_hold *hold, int64_t time_ns)
+{
+    size_t count = latch_combined_count_held(store, hold, time_ns);
+
+    return store->strategy.is_pure ? combined_is_met(store, count) : count >= hold->granted;
+}
+
+/* The members' own deadlines count, too: their leases can be renewed without it, for less time. */
+bool latch_combined_held(const latch_lease *lease)
+{
+    return lease->mode != LATCH_FREE && lease->state != NULL
+           && is_held_at(combined_store_of(lease), lease->state,
+                         latch_engine_now_ns(lease->store->engine));
+}
+
+void latch_combined_drop(latch_lease *lease)
+{
+    latch_free(lease->store->engine, lease->state);
+}
+
+/* Which of them were renewed is not known: each of the rest was held when it was heard of last. */
+void latch_combined_follow(latch_lease *lease, int64_t deadline_ns)
+{
+    EACH_MEMBER(combined_store_of(lease), (combined_hold *) lease->state, member)
+    {
+        latch_lease *part = member->lease;
+
+        if (part->mode != LATCH_FREE && part->deadline_ns < deadline_ns) {
+            part->deadline_ns = deadline_ns;
+            if (part->store->class->follow != NULL) {
+                part->store->class->follow(part, deadline_ns);
+            }
+        }
+    }
+}
+
+/*
+ * Until when the member holds it. Who was asked and is not waited for counts as if it had granted
+ * it: how long the lock lasts does not depend on who answers first.
+ */
+static int64_t member_deadline(const combined_member *member)
+{
+    if (latch_wants(member->status) && member->op.request.kind != LATCH_PROBE) {
+        return latch_store_deadline(member->lease->store, member->asked_ns,
+                                    member->op.request.ttl_ms);
+    }
+    return member->status == LATCH_DONE ? member->lease->deadline_ns : LATCH_NEVER;
+}
+
+int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns)
+{
+    return deadline_ns == LATCH_NEVER
+               ? LATCH_NEVER
+               : deadline_ns - (deadline_ns - asked_ns) / DRIFT_PART - DRIFT_NS;
+}
+
+static int64_t less_drift(const combined_member *member, int64_t deadline_ns)
+{
+    return latch_combined_less_drift(member->asked_ns, deadline_ns);
+}
+
+int64_t latch_combined_deadline(const latch_op *op)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+    int64_t first_ns = LATCH_NEVER;
+
+    EACH_MEMBER(store, hold, member)
+    {
+        int64_t deadline_ns = less_drift(member, member_deadline(member));
+
+        first_ns = deadline_ns < first_ns ? deadline_ns : first_ns;
+    }
+    return first_ns;
+}
+
+void latch_combined_keep(const latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    latch_lease *lease = op->lease;
+    combined_hold *hold = lease->state;
+    int64_t last_ns = now_ns;
+
+    EACH_MEMBER(store, hold, member)
+    {
+        int64_t deadline_ns = member->lease->deadline_ns;
+        int64_t certain_ns = less_drift(member, deadline_ns);
+
+        if (latch_lease_held(member->lease, INT64_MIN) && certain_ns > last_ns
+            && is_held_at(store, hold, deadline_ns - 1)) {
+            last_ns = certain_ns;
+        }
+    }
+    lease->deadline_ns = last_ns < lease->deadline_ns ? last_ns : lease->deadline_ns;
+    if (op->request.kind == LATCH_ACQUIRE_SHARED) {
+        lease->mode = LATCH_SHARED; /* some of them may have been told already */
+    }
+}
+
+void latch_combined_note_hold(const latch_op *op)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    latch_lease *lease = op->lease;
+    combined_hold *hold = lease->state;
+
+    if (lease->mode != LATCH_FREE) {
+        return;
+    }
+    EACH_MEMBER(store, hold, member)
+    {
+        uint8_t mode = member->status == LATCH_DONE ? member->lease->mode : LATCH_FREE;
+
+        if (mode != LATCH_FREE && (lease->mode == LATCH_FREE || mode < lease->mode)) {
+            lease->mode = mode;
+        }
+    }
+    lease->deadline_ns = latch_combined_deadline(op);
+}
+
+/* ---- Tokens: one for all members that keep it in the same place -------------------------------
+ */
+
+static bool is_relative(const latch_lease *lease, const latch_lease *other)
+{
+    return lease->store->class->take_token != NULL
+           && lease->store->info->state_name == other->store->info->state_name;
+}
+
+/*
+ * The token that the relatives of a lease are to have, if one of them has it already. NULL: they
+ * have none that all could have, as somebody may be known by one of them.
+ */
+static const char *find_common_token(const combined_store *store, combined_hold *hold,
+                                     const latch_lease *relative, bool is_held)
+{
+    const char *common = NULL;
+
+    EACH_MEMBER(store, hold, member)
+    {
+        const latch_lease *lease = member->lease;
+        const char *token;
+
+        if (!is_relative(lease, relative) || lease->token == NULL) {
+            continue;
+        }
+        token = latch_lease_shared_token(lease);
+        if (common == NULL) {
+            common = token;
+        }
+        if (!is_held && (token == NULL || strcmp(common, token) != 0)) {
+            return NULL;
+        }
+    }
+    return common;
+}
+
+static latch_status give_token(const combined_store *store, combined_hold *hold,
+                               const latch_lease *relative, const char *token, latch_error *error)
+{
+    EACH_MEMBER(store, hold, member)
+    {
+        latch_lease *lease = member->lease;
+        latch_status status = LATCH_DONE;
+
+        if (is_relative(lease, relative) && !lease->busy && !latch_lease_held(lease, INT64_MIN)
+            && (lease->token == NULL || strcmp(lease->token, token) != 0)) {
+            status = lease->store->class->take_token(lease, token, error);
+        }
+        if (status != LATCH_DONE) {
+            return status;
+        }
+    }
+    return LATCH_DONE;
+}
+
+latch_status latch_combined_share_tokens(latch_op *op)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    combined_hold *hold = op->lease->state;
+    char token[LATCH_TOKEN_MAX + 1];
+    latch_status status = LATCH_DONE;
+
+    EACH_MEMBER(store, hold, member)
+    {
+        const latch_lease *lease = member->lease;
+        const char *common;
+        bool is_first = lease->store->class->take_token != NULL;
+
+        for (combined_member *before = hold->members; before < member; before++) {
+            is_first = is_first && !is_relative(before->lease, lease);
+        }
+        if (!is_first || status != LATCH_DONE) {
+            continue;
+        }
+        common = find_common_token(store, hold, lease, op->mode_before != LATCH_FREE);
+        if (common != NULL) {
+            memcpy(token, common, strlen(common) + 1);
+        } else {
+            status = latch_token_make(store->store.engine, token, op->error);
+        }
+        if (status == LATCH_DONE) {
+            status = give_token(store, hold, lease, token, op->error);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,87 @@
+/*
+ * What is known of a lock that a combined store did not get: whether enough members say that others
+ * hold it, or too many have not answered.
+ */
+#include "src/store/combined/combined.h"
+
+/* Members that say that others hold the lock, or that a hold is gone. */
+static size_t count_refusals(const latch_op *op)
+{
+    size_t refusals = 0;
+
+    EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
+    {
+        if (member->status == LATCH_CONFLICT || member->status == LATCH_ERROR_LOST) {
+            refusals += member->weight;
+        }
+    }
+    return refusals;
+}
+
+bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    size_t unanswered = 0;
+
+    if (op->patience_end_ns == 0 || op->contended || op->cancelled || !store->strategy.is_pure
+        || (op->attempts & HURRIES) != 0 || now_ns - op->sent_ns >= LATCH_SILENCE_NS) {
+        return false;
+    }
+    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    {
+        if (member->in_flight || member->status == LATCH_INTERRUPTED) {
+            unanswered += member->weight;
+        }
+    }
+    return combined_can_be_met(store, count_refusals(op))
+           && !combined_can_be_met(store, count_refusals(op) + unanswered);
+}
+
+latch_status latch_combined_explain(const latch_op *op)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    const combined_member *silent = NULL;
+
+    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    {
+        if (latch_failed(member->status) && member->status != LATCH_ERROR_LOST) {
+            silent = member;
+        }
+    }
+    return silent == NULL || !combined_can_be_met(store, count_refusals(op))
+               ? LATCH_CONFLICT
+               : latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s", silent->error.message);
+}
+
+void latch_combined_note_contention(latch_op *op)
+{
+    if (op->cancelled || op->patience_end_ns == 0) {
+        return;
+    }
+    if ((op->attempts & HURRIES) != 0) {
+        op->contended |= !combined_can_be_met(combined_store_of(op->lease), count_refusals(op));
+    } else {
+        op->contended |= latch_combined_explain(op) == LATCH_CONFLICT;
+    }
+}
+
+void latch_combined_outage(const latch_op *op, int64_t now_ns)
+{
+    const combined_store *store = combined_store_of(op->lease);
+    const combined_hold *hold = op->lease->state;
+    const combined_member *silent = NULL;
+
+    if (hold->gives_back || (op->poll_ns != 0 && now_ns - op->sent_ns < LATCH_SILENCE_NS)) {
+        return; /* latch_combined_note_contention() has told, of this attempt or of the one before
+                 */
+    }
+    EACH_MEMBER(store, (combined_hold *) hold, member)
+    {
+        if (member->in_flight ? latch_op_outage(&member->op, now_ns)
+                              : latch_failed(member->status)) {
+            silent = member;
+        }
+    }
+    latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s",
+               silent != NULL ? silent->error.message : "too few of its stores have answered");
+}

@@ -1,0 +1,370 @@
+/*
+ * Who holds a lock file? The kernel says it in two places, and neither disturbs anybody:
+ * /proc/locks, which everybody may read, knows the process that took a lock, while it lives; and
+ * /proc/<pid>/fdinfo knows for each process of ours, or for root, the locks of its descriptors:
+ * also of one that was handed on by a process that is dead, or that lives in a container. Where
+ * neither shows a holder, a momentary try to lock the file has the last word.
+ */
+#include "src/store/flock/flock.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* What tells a file from all others; a key in a table, so without gaps. */
+typedef struct file_identity {
+    uint64_t device, inode;
+} file_identity;
+
+typedef struct watched_file {
+    struct watched_file *next;
+    latch_node node; /* in `files` */
+    file_identity identity;
+    latch_finding *finding;
+} watched_file;
+
+typedef struct inspection {
+    const latch_engine *engine;
+    watched_file *watched;
+    latch_table files; /* the same, by identity */
+    latch_finding *findings;
+    bool out_of_memory;
+} inspection;
+
+static latch_status begin_inspection(inspection *all, latch_op *op)
+{
+    latch_engine *engine = op->lease->store->engine;
+
+    *all = (inspection){.engine = engine};
+    return latch_table_init(&all->files, engine, op->error);
+}
+
+static watched_file *find_watched(const inspection *all, dev_t device, ino_t inode)
+{
+    const file_identity identity = {.device = device, .inode = inode};
+    latch_node *node = latch_table_find(&all->files, (const char *) &identity, sizeof(identity));
+
+    return node != NULL ? LATCH_CONTAINER(node, watched_file, node) : NULL;
+}
+
+static void watch(inspection *all, const char *path, const struct stat *status)
+{
+    watched_file *file;
+
+    if (find_watched(all, status->st_dev, status->st_ino) != NULL) {
+        return; /* by another link */
+    }
+    file = latch_allocate(all->engine, sizeof(*file));
+    if (file == NULL) {
+        all->out_of_memory = true;
+        return;
+    }
+    *file = (watched_file){.next = all->watched,
+                           .identity = {.device = status->st_dev, .inode = status->st_ino}};
+    file->node.key = (const char *) &file->identity;
+    file->node.length = sizeof(file->identity);
+    all->watched = file;
+    file->finding = latch_findings_add(all->engine, &all->findings, path, LATCH_FREE);
+    if (file->finding == NULL || !latch_table_add(&all->files, &file->node)) {
+        all->out_of_memory = true;
+    }
+}
+
+/*
+ * Reads a line such as "1: FLOCK  ADVISORY  WRITE 359 00:13:11691 0 EOF"; LATCH_FREE when it tells
+ * of no flock, or of one that is waited for ("1: -> FLOCK …").
+ */
+static latch_mode parse_lock(const char *line, int *pid, dev_t *device, ino_t *inode)
+{
+    unsigned major_number, minor_number;
+    unsigned long long number;
+    char kind[16];
+
+    if (sscanf(line, "%*[0-9]: FLOCK %*s %15s %d %x:%x:%llu", kind, pid, &major_number,
+               &minor_number, &number)
+        != 5) {
+        return LATCH_FREE;
+    }
+    *device = makedev(major_number, minor_number);
+    *inode = (ino_t) number;
+    return strcmp(kind, "WRITE") == 0 ? LATCH_EXCLUSIVE : LATCH_SHARED;
+}
+
+static void note_holder(inspection *all, watched_file *file, latch_mode mode, int pid)
+{
+    file->finding->mode = mode;
+    if (pid > 0 && !latch_finding_add_holder(all->engine, file->finding, pid)) {
+        all->out_of_memory = true;
+    }
+}
+
+/*
+ * The process that took a lock is named only where its descriptors are not ours to read: else they
+ * tell (read_descriptors()), and it may be dead, with its number given to another one.
+ */
+static bool is_closed_to_us(int pid)
+{
+    char path[32], unused[1];
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+    return readlink(path, unused, sizeof(unused)) < 0 && errno == EACCES;
+}
+
+/* A file system whose files have another device here (btrfs) is found by read_descriptors() alone.
+ */
+static void read_table_of_locks(inspection *all)
+{
+    FILE *table = fopen("/proc/locks", "re");
+    char line[256];
+
+    while (table != NULL && fgets(line, sizeof(line), table) != NULL) {
+        dev_t device;
+        ino_t inode;
+        int pid;
+        latch_mode mode = parse_lock(line, &pid, &device, &inode);
+        watched_file *file = mode != LATCH_FREE ? find_watched(all, device, inode) : NULL;
+
+        if (file != NULL) {
+            note_holder(all, file, mode, is_closed_to_us(pid) ? pid : 0);
+        }
+    }
+    if (table != NULL) {
+        fclose(table);
+    }
+}
+
+/* The flock of one descriptor, which the kernel shows as "lock:\t1: FLOCK …". */
+static void read_descriptor(inspection *all, int pid, const char *fd, watched_file *file)
+{
+    char path[64], line[256];
+    FILE *info;
+
+    snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.20s", pid, fd);
+    info = fopen(path, "re");
+    while (info != NULL && fgets(line, sizeof(line), info) != NULL) {
+        dev_t device;
+        ino_t inode;
+        int taker;
+        latch_mode mode = LATCH_FREE;
+
+        if (strncmp(line, "lock:\t", 6) == 0) {
+            mode = parse_lock(line + 6, &taker, &device, &inode);
+        }
+        if (mode != LATCH_FREE) {
+            note_holder(all, file, mode, pid);
+        }
+    }
+    if (info != NULL) {
+        fclose(info);
+    }
+}
+
+/*
+ * Whether a descriptor may be of a lock file, by its name: a look at the file itself could hang, if
+ * it is on a server that is away.
+ */
+static bool may_be_lock_file(int directory, const char *fd)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlinkat(directory, fd, path, sizeof(path) - 1);
+    const char *name;
+
+    if (length <= 0) {
+        return false;
+    }
+    path[length] = '\0';
+    name = strrchr(path, '/');
+    return name != NULL && latch_flock_is_file_name(name + 1);
+}
+
+static void read_descriptors(inspection *all, int pid)
+{
+    char path[32];
+    DIR *directory;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+    directory = opendir(path);
+    if (directory == NULL) {
+        return; /* gone, or another user's */
+    }
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        struct stat status;
+        watched_file *file = NULL;
+
+        if (may_be_lock_file(dirfd(directory), entry->d_name)
+            && fstatat(dirfd(directory), entry->d_name, &status, 0) == 0) {
+            file = find_watched(all, status.st_dev, status.st_ino);
+        }
+        if (file != NULL) {
+            read_descriptor(all, pid, entry->d_name, file);
+        }
+    }
+    closedir(directory);
+}
+
+static void read_all_descriptors(inspection *all)
+{
+    DIR *processes = opendir("/proc");
+
+    for (struct dirent *entry; processes != NULL && (entry = readdir(processes)) != NULL;) {
+        if (isdigit((unsigned char) entry->d_name[0])) {
+            read_descriptors(all, atoi(entry->d_name));
+        }
+    }
+    if (processes != NULL) {
+        closedir(processes);
+    }
+}
+
+static bool refuses(int fd, int operation)
+{
+    int result;
+
+    do {
+        result = flock(fd, operation | LOCK_NB);
+    } while (result != 0 && errno == EINTR);
+    return result != 0 && errno == EWOULDBLOCK;
+}
+
+/* For some microseconds others find the file locked. */
+static latch_mode try_to_lock(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    latch_mode mode = LATCH_FREE;
+
+    if (fd < 0) {
+        return LATCH_FREE;
+    }
+    if (refuses(fd, LOCK_SH)) {
+        mode = LATCH_EXCLUSIVE;
+    } else if (refuses(fd, LOCK_EX)) {
+        mode = LATCH_SHARED;
+    }
+    close(fd);
+    return mode;
+}
+
+static void look(inspection *all)
+{
+    if (all->files.count == 0) {
+        return;
+    }
+    read_table_of_locks(all);
+    read_all_descriptors(all);
+    for (latch_finding *finding = all->findings; finding != NULL; finding = finding->next) {
+        if (finding->mode == LATCH_FREE) {
+            finding->mode = try_to_lock(finding->name);
+        }
+    }
+}
+
+static latch_status end_inspection(inspection *all, latch_op *op, latch_status status)
+{
+    latch_table_end(&all->files);
+    while (all->watched != NULL) {
+        watched_file *file = all->watched;
+
+        all->watched = file->next;
+        latch_free(all->engine, file);
+    }
+    if (status == LATCH_DONE && all->out_of_memory) {
+        status = latch_fail_memory(op->error);
+    }
+    if (status == LATCH_DONE) {
+        *op->request.findings = all->findings;
+    } else {
+        latch_findings_free(all->engine, all->findings);
+    }
+    return status;
+}
+
+latch_status latch_flock_inspect(latch_op *op)
+{
+    const flock_store *store = (flock_store *) op->lease->store;
+    latch_status result;
+    struct stat status;
+    char path[PATH_MAX];
+    inspection all;
+
+    result = latch_flock_path(store, op->lease->resource, op->lease->resource_length, path,
+                              sizeof(path), op->error);
+    if (result != LATCH_DONE || (result = begin_inspection(&all, op)) != LATCH_DONE) {
+        return result;
+    }
+    if (lstat(path, &status) == 0) {
+        if (S_ISREG(status.st_mode)) {
+            watch(&all, path, &status);
+        } else {
+            result = latch_flock_explain(op->error, S_ISLNK(status.st_mode) ? ELOOP : EISDIR, path);
+        }
+    } else if (errno != ENOENT) {
+        result = latch_flock_explain(op->error, errno, path);
+    } else if (latch_findings_add(all.engine, &all.findings, path, LATCH_FREE) == NULL) {
+        all.out_of_memory = true;
+    }
+    look(&all);
+    return end_inspection(&all, op, result);
+}
+
+static latch_finding *take_held(const latch_engine *engine, latch_finding *findings)
+{
+    latch_finding *held = NULL;
+
+    while (findings != NULL) {
+        latch_finding *finding = findings;
+
+        findings = finding->next;
+        finding->next = NULL;
+        if (finding->mode != LATCH_FREE) {
+            finding->next = held;
+            held = finding;
+        } else {
+            latch_findings_free(engine, finding);
+        }
+    }
+    return held;
+}
+
+latch_status latch_flock_list(latch_op *op)
+{
+    const flock_store *store = (flock_store *) op->lease->store;
+    latch_status result;
+    DIR *directory;
+    inspection all;
+
+    result = begin_inspection(&all, op);
+    if (result != LATCH_DONE) {
+        return result;
+    }
+    directory = opendir(store->directory);
+    if (directory == NULL) {
+        return end_inspection(&all, op,
+                              latch_fail(op->error, LATCH_ERROR_SYSTEM, errno,
+                                         "the lock directory \"%s\" cannot be read: %s",
+                                         store->directory, strerror(errno)));
+    }
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL && !all.out_of_memory;) {
+        char path[PATH_MAX + NAME_MAX + 2];
+        struct stat status;
+
+        if (latch_flock_is_file_name(entry->d_name)
+            && fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0
+            && S_ISREG(status.st_mode)) {
+            snprintf(path, sizeof(path), "%s/%s", store->directory, entry->d_name);
+            watch(&all, path, &status);
+        }
+    }
+    closedir(directory);
+    look(&all);
+    all.findings = take_held(all.engine, all.findings);
+    return end_inspection(&all, op, result);
+}

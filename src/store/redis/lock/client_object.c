@@ -1,0 +1,191 @@
+/* Scripts that are run by a client of the engine's user: see client_object.h. */
+#include "src/store/redis/lock/client_object.h"
+
+#include "src/store/redis/lock/redis.h"
+#include "src/store/redis/script/slot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A call whose answer came with it: hiredis's form of that is within. */
+typedef struct answered_call {
+    redis_call call;
+    redisReply reply, numbers[2];
+    redisReply *elements[2];
+    latch_redis_answer answer;
+} answered_call;
+
+static char *copy(const latch_engine *engine, const char *text)
+{
+    char *copied = latch_allocate(engine, strlen(text) + 1);
+
+    return copied != NULL ? strcpy(copied, text) : NULL;
+}
+
+latch_status latch_redis_object_options(latch_engine *engine, redis_options *options,
+                                        latch_error *error)
+{
+    *options = (redis_options){
+        .address = copy(engine, "the given connection"),
+        .prefix = copy(engine, ""), /* the client's own goes before all keys */
+        .connect_timeout_ns = REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
+        .command_timeout_ns = REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
+        .peers = REDIS_PEERS_NO, /* nobody waits here whom they could be told of */
+    };
+    if (options->address == NULL || options->prefix == NULL) {
+        latch_redis_options_free(engine, options);
+        return latch_fail_memory(error);
+    }
+    return LATCH_DONE;
+}
+
+latch_status latch_redis_object_prepare(redis_connection *connection, const latch_lease *lease,
+                                        latch_error *error)
+{
+    redis_object *object = connection->object;
+    latch_status status = object->runner.prepare(object->runner.context,
+                                                 lease != NULL ? lease->resource : NULL,
+                                                 lease != NULL ? lease->resource_length : 0,
+                                                 &object->prefix, &object->prefix_length, error);
+
+    if (status == LATCH_DONE && object->runner.is_cluster
+        && latch_redis_prefix_kind(object->prefix, object->prefix_length) == REDIS_PREFIX_UNFIT) {
+        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "%s", REDIS_PREFIX_ADVICE);
+    }
+    if (status == LATCH_DONE) { /* else it is as it was: the client may be in use, above us */
+        connection->stage = REDIS_READY;
+    }
+    return status;
+}
+
+const char latch_redis_state_name[] = "Symfony\\Component\\Lock\\Store\\RedisStore";
+
+void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner)
+{
+    static const latch_store_info info = {
+        .name = REDIS_STORE_NAME,
+        .state_name = latch_redis_state_name,
+        .capabilities = REDIS_OBJECT_CAPABILITIES,
+    };
+
+    store->object.runner = *runner;
+    store->node.connection.object = &store->object;
+    store->store.info = &info;
+    latch_redis_have_no_messages(&store->subscription);
+}
+
+void latch_redis_pay_at_last(redis_store *store)
+{
+    latch_error error;
+
+    if (!latch_redis_is_debtless(store)
+        && latch_redis_object_prepare(&store->node.connection, NULL, &error) == LATCH_DONE) {
+        latch_redis_pay(store, NULL, latch_engine_now_ns(store->store.engine));
+    }
+}
+
+const char *latch_redis_refusal(const latch_store *base)
+{
+    return !latch_redis_has_object((const redis_store *) base)
+               ? NULL
+               : "its server is reached by a given connection, which only the thread that has the "
+                 "connection can use; give the store a DSN";
+}
+
+/* ---- Scripts and their answers -------------------------------------------------------------- */
+
+static redisReply *make_reply(answered_call *made)
+{
+    const latch_redis_answer *answer = &made->answer;
+    redisReply *reply = &made->reply;
+
+    reply->str = made->answer.text;
+    reply->len = strlen(answer->text);
+    for (size_t at = 0; at < 2; at++) {
+        made->numbers[at].type = REDIS_REPLY_INTEGER;
+        made->numbers[at].integer = answer->integers[at];
+        made->elements[at] = &made->numbers[at];
+    }
+    reply->integer = answer->integers[0];
+    switch (answer->kind) {
+        case LATCH_REDIS_NIL:
+            reply->type = REDIS_REPLY_NIL;
+            break;
+        case LATCH_REDIS_INTEGER:
+            reply->type = REDIS_REPLY_INTEGER;
+            break;
+        case LATCH_REDIS_PAIR:
+            reply->type = REDIS_REPLY_ARRAY;
+            reply->elements = 2;
+            reply->element = made->elements;
+            break;
+        case LATCH_REDIS_TEXT:
+            reply->type = REDIS_REPLY_STRING;
+            break;
+        case LATCH_REDIS_ERROR:
+            reply->type = REDIS_REPLY_ERROR;
+            break;
+        case LATCH_REDIS_STRANGE:
+            reply->type = REDIS_REPLY_STATUS; /* which no script of ours gives */
+            break;
+    }
+    return reply;
+}
+
+/* The reply; NULL: it is lost, and the connection is not READY any more. */
+static redisReply *run(redis_connection *connection, const latch_redis_script *script,
+                       answered_call *made)
+{
+    redis_object *object = connection->object;
+    int64_t begun_ns = latch_engine_now_ns(connection->engine);
+    latch_error error = {.message = ""};
+    latch_status status = object->runner.run(object->runner.context, script, &made->answer, &error);
+
+    if (status == LATCH_DONE) {
+        if (made->answer.kind == LATCH_REDIS_ERROR) {
+            latch_redis_quote_error(connection->trouble, sizeof(connection->trouble),
+                                    made->answer.text, script->arguments[script->key_count]);
+        }
+        return make_reply(made);
+    }
+    object->was_slow = status == LATCH_INTERRUPTED
+                       || latch_engine_now_ns(connection->engine) - begun_ns >= LATCH_SILENCE_NS;
+    snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
+             (int) sizeof(connection->trouble) - 1, error.message);
+    connection->stage = REDIS_CLOSED;
+    return NULL;
+}
+
+redis_call *latch_redis_object_run(redis_connection *connection, const latch_redis_script *script,
+                                   int64_t now_ns)
+{
+    answered_call *made = latch_allocate(connection->engine, sizeof(*made));
+
+    if (made == NULL) {
+        return NULL;
+    }
+    memset(made, 0, sizeof(*made));
+    made->call.state = REDIS_UNANSWERED;
+    made->call.deadline_ns = now_ns + connection->options->command_timeout_ns;
+    if (connection->stage == REDIS_READY) {
+        made->call.reply = run(connection, script, made);
+    }
+    latch_link_append(&connection->calls, &made->call.link); /* now it is no news to others */
+    return &made->call;
+}
+
+bool latch_redis_object_receive(redis_connection *connection)
+{
+    while (connection->calls.next != &connection->calls) {
+        redis_call *call = LATCH_CONTAINER(connection->calls.next, redis_call, link);
+
+        latch_redis_settle(connection, call, call->reply != NULL ? REDIS_ANSWERED : REDIS_LOST,
+                           call->reply);
+    }
+    return connection->stage == REDIS_READY;
+}
+
+bool latch_redis_object_repeats(const redis_connection *connection)
+{
+    return connection->object == NULL || !connection->object->was_slow;
+}

@@ -1,0 +1,560 @@
+/*
+ * Who holds a lock, or which locks are held, and an end to that: requests about other holders,
+ * which the server's scripts answer (redis/inspect.lua, evict.lua). A list is made of pages of
+ * names, as SCAN finds them, and of one question for each name, some at a time. All of that is
+ * asked on the store's connection among its other requests, and may be asked twice if that is lost.
+ */
+#include "src/base/hash.h"
+#include "src/store/redis/lock/redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many locks are asked about in one round trip. */
+#define BATCH 32
+/* So many keys are looked at for a page of names. */
+#define PAGE "512"
+#define RECORD_KEY REDIS_OWN_KEYS "holder:"
+/* The same in a cluster, with a tag of four letters. */
+#define TAGGED_KEY REDIS_OWN_KEYS "{????}:holder:"
+/* How often a list is begun anew, as locks were moved from one server of a cluster to another. */
+#define RESTARTS_MAX 5
+#define RESTART_PAUSE_NS (50 * LATCH_NS_PER_MS)
+
+/* A lock that is in the list: SCAN may name it again. */
+typedef struct listed_name {
+    latch_node node; /* its key is the finding's */
+} listed_name;
+
+/* op->state */
+typedef struct inquiry {
+    redis_store *store;
+    redis_route route;          /* who is asked; a list asks all servers, one after the other */
+    redis_node *asked;          /* whose answers are awaited; or NULL */
+    bool is_mapped;             /* in a cluster, for a list: who they are is known */
+    uint8_t restarts;           /* as locks were moved from one to another meanwhile */
+    bool as_text;               /* the server has forgotten the script */
+    bool is_untyped;            /* SCAN has no TYPE before Redis 6 */
+    char cursor[24];            /* SCAN's */
+    redisReply *page;           /* what it has answered; NULL: it is to be asked */
+    size_t at;                  /* the first name in it that was not asked about yet */
+    redis_call *calls[BATCH];   /* of SCAN, or about one lock each, from `at` on */
+    size_t sent_count, at_call; /* the first one that is not answered yet */
+    latch_table listed;
+    latch_finding *findings;
+} inquiry;
+
+bool latch_redis_is_inquiry(const latch_op *op)
+{
+    return op->request.kind == LATCH_INSPECT || op->request.kind == LATCH_LIST
+           || op->request.kind == LATCH_EVICT;
+}
+
+static bool lists(const latch_op *op)
+{
+    return op->request.kind == LATCH_LIST;
+}
+
+/* What the names of records begin with, behind the prefix; as a pattern. */
+static const char *record_key(const inquiry *all)
+{
+    const redis_options *options = &all->store->options;
+
+    return options->is_cluster
+                   && latch_redis_prefix_kind(options->prefix, options->prefix_length)
+                          == REDIS_PREFIX_OPEN
+               ? TAGGED_KEY
+               : RECORD_KEY;
+}
+
+/* What is before a resource in the names that are listed. */
+static size_t length_before(const inquiry *all, const latch_op *op)
+{
+    return all->store->options.prefix_length + (op->request.foreign ? 0 : strlen(record_key(all)));
+}
+
+/* ---- Answers ----------------------------------------------------------------------------------
+ */
+
+static bool is_count(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_INTEGER && reply->integer >= 0;
+}
+
+/* {its identity, the ms until it ends, or -1, what is recorded of it, or nil} */
+static bool is_holder(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 3
+           && reply->element[0]->type == REDIS_REPLY_STRING
+           && reply->element[0]->len == LATCH_IDENTITY_LENGTH
+           && strspn(reply->element[0]->str, "0123456789abcdef") == LATCH_IDENTITY_LENGTH
+           && reply->element[1]->type == REDIS_REPLY_INTEGER
+           && (reply->element[2]->type == REDIS_REPLY_STRING
+               || reply->element[2]->type == REDIS_REPLY_NIL);
+}
+
+/* {2 for a writer, 1 for readers, how many hold, how many wait, {holder, ...}} */
+static bool is_finding(const redisReply *reply)
+{
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 4 || !is_count(reply->element[0])
+        || reply->element[0]->integer < 1 || reply->element[0]->integer > 2
+        || !is_count(reply->element[1]) || !is_count(reply->element[2])
+        || reply->element[3]->type != REDIS_REPLY_ARRAY) {
+        return false;
+    }
+    for (size_t at = 0; at < reply->element[3]->elements; at++) {
+        if (!is_holder(reply->element[3]->element[at])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_holder(const latch_engine *engine, latch_finding *finding, const redisReply *reply)
+{
+    const redisReply *recorded = reply->element[2];
+    bool is_ours = recorded->type == REDIS_REPLY_STRING;
+
+    if (!latch_redis_read_record(engine, finding, is_ours ? recorded->str : "",
+                                 is_ours ? recorded->len : 0)) {
+        return false;
+    }
+    memcpy(finding->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
+    if (reply->element[1]->integer >= 0) {
+        finding->holders->left_ms = reply->element[1]->integer;
+    }
+    return true;
+}
+
+/* Notes it, unless it was listed before; false when memory ran out. */
+static bool note_listed(inquiry *all, latch_op *op, const latch_finding *finding)
+{
+    listed_name *name;
+
+    if (!lists(op)) {
+        return true;
+    }
+    name = latch_allocate(all->store->store.engine, sizeof(*name));
+    if (name == NULL) {
+        return false;
+    }
+    name->node.key = finding->name;
+    name->node.length = finding->name_length;
+    if (!latch_table_add(&all->listed, &name->node)) {
+        latch_free(all->store->store.engine, name);
+        return false;
+    }
+    return true;
+}
+
+/* The resource that a call is about. */
+static const char *name_of(const inquiry *all, const latch_op *op, size_t call, size_t *length)
+{
+    const redisReply *key;
+    size_t before = length_before(all, op);
+
+    if (!lists(op)) {
+        *length = op->lease->resource_length;
+        return op->lease->resource;
+    }
+    key = all->page->element[1]->element[all->at + call];
+    *length = key->len - before;
+    return key->str + before;
+}
+
+static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *reply)
+{
+    const latch_engine *engine = all->store->store.engine;
+    bool is_free = reply->type == REDIS_REPLY_NIL;
+    latch_finding *finding;
+    const char *name;
+    size_t length;
+
+    if (!is_free && !is_finding(reply)) {
+        return latch_redis_fail_confused(op, all->route.node);
+    }
+    name = name_of(all, op, all->at_call, &length);
+    if (lists(op) && (is_free || latch_table_find(&all->listed, name, length) != NULL)) {
+        return LATCH_DONE;
+    }
+    finding = latch_findings_add_named(engine, &all->findings, name, length, LATCH_FREE);
+    if (finding == NULL || !note_listed(all, op, finding)) {
+        return latch_fail_memory(op->error);
+    }
+    if (is_free) {
+        return LATCH_DONE;
+    }
+    finding->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
+    finding->holder_count = (uint64_t) reply->element[1]->integer;
+    finding->waiter_count = (uint64_t) reply->element[2]->integer;
+    for (size_t at = reply->element[3]->elements; at > 0; at--) {
+        if (!add_holder(engine, finding, reply->element[3]->element[at - 1])) {
+            return latch_fail_memory(op->error);
+        }
+    }
+    return LATCH_DONE;
+}
+
+/* {cursor, {key, ...}}, with keys that have what we have asked for. */
+static bool is_page(const inquiry *all, const latch_op *op, const redisReply *reply)
+{
+    size_t least = length_before(all, op);
+
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
+        || reply->element[0]->type != REDIS_REPLY_STRING
+        || reply->element[0]->len >= sizeof(all->cursor)
+        || reply->element[1]->type != REDIS_REPLY_ARRAY) {
+        return false;
+    }
+    for (size_t at = 0; at < reply->element[1]->elements; at++) {
+        const redisReply *key = reply->element[1]->element[at];
+
+        if (key->type != REDIS_REPLY_STRING || key->len < least) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static latch_status take_page(inquiry *all, latch_op *op, redis_call *call)
+{
+    if (!is_page(all, op, call->reply)) {
+        return latch_redis_fail_confused(op, all->route.node);
+    }
+    memcpy(all->cursor, call->reply->element[0]->str, call->reply->element[0]->len + 1);
+    all->page = call->reply;
+    call->reply = NULL;
+    return LATCH_DONE;
+}
+
+/* From its beginning, a bit later: what was found so far is known by its name. */
+static void begin_list_anew(inquiry *all, int64_t now_ns)
+{
+    all->restarts++;
+    all->is_mapped = false;
+    strcpy(all->cursor, "0");
+    if (all->page != NULL) {
+        freeReplyObject(all->page);
+        all->page = NULL;
+    }
+    all->route = (redis_route){.node = all->route.node,
+                               .since_ns = now_ns,
+                               .retry_ns = now_ns + all->restarts * RESTART_PAUSE_NS};
+}
+
+static latch_status take_error(inquiry *all, latch_op *op, const char *text, int64_t now_ns)
+{
+    if (!lists(op) && latch_redis_redirect(&all->route, op, text, now_ns)) {
+        return REDIS_AGAIN;
+    }
+    if (lists(op) && latch_redis_learn(all->route.node, text) && all->restarts < RESTARTS_MAX) {
+        begin_list_anew(all, now_ns);
+        return REDIS_AGAIN;
+    }
+    if (strncmp(text, "NOSCRIPT", 8) == 0 && !all->as_text) {
+        all->as_text = true;
+        return REDIS_AGAIN;
+    }
+    if (lists(op) && all->page == NULL && strstr(text, "syntax error") != NULL
+        && !all->is_untyped) {
+        all->is_untyped = true;
+        return REDIS_AGAIN;
+    }
+    return latch_redis_fail_with_reply(op, all->route.node, text);
+}
+
+/* The servers that have locks come one after the other. False: that was the last one. */
+static bool go_to_next_server(inquiry *all)
+{
+    redis_node *node = all->is_mapped ? all->route.node : NULL;
+
+    if (all->store->cluster == NULL) {
+        return false;
+    }
+    do {
+        node = latch_redis_next_node(all->store, node);
+    } while (node != NULL && !latch_redis_owns(node));
+    if (node != NULL) {
+        all->route.node = node;
+    }
+    return node != NULL;
+}
+
+/* Is the next to be asked for which servers a cluster has? */
+static bool needs_map(const inquiry *all, const latch_op *op)
+{
+    return lists(op) && all->store->cluster != NULL && !all->is_mapped;
+}
+
+static latch_status take_map(inquiry *all, latch_op *op, const redisReply *reply)
+{
+    if (!latch_redis_take_slots(all->route.node, reply) || !go_to_next_server(all)) {
+        return latch_redis_fail_confused(op, all->route.node);
+    }
+    all->is_mapped = true;
+    return LATCH_DONE;
+}
+
+/* Takes the answer of a call. REDIS_AGAIN: it is to be sent in another way. */
+static latch_status take_answer(inquiry *all, latch_op *op, redis_call *call, int64_t now_ns)
+{
+    if (call->reply->type == REDIS_REPLY_ERROR) {
+        return take_error(all, op, call->reply->str, now_ns);
+    }
+    if (needs_map(all, op)) {
+        return take_map(all, op, call->reply);
+    }
+    if (lists(op) && all->page == NULL) {
+        return take_page(all, op, call);
+    }
+    if (op->request.kind != LATCH_EVICT) {
+        return take_finding(all, op, call->reply);
+    }
+    if (!is_count(call->reply)) {
+        return latch_redis_fail_confused(op, all->route.node);
+    }
+    *op->request.evicted_count = (uint64_t) call->reply->integer;
+    return LATCH_DONE;
+}
+
+/* ---- Questions --------------------------------------------------------------------------------
+ */
+
+/* "PREFIXlatch:holder:*", where the prefix stands for itself. NULL: memory ran out. */
+static char *make_pattern(const inquiry *all, const latch_op *op)
+{
+    const redis_options *options = &all->store->options;
+    char *pattern = latch_allocate(all->store->store.engine,
+                                   2 * options->prefix_length + sizeof(TAGGED_KEY "*"));
+    char *at = pattern;
+
+    if (pattern == NULL) {
+        return NULL;
+    }
+    for (size_t byte = 0; byte < options->prefix_length; byte++) {
+        if (memchr("*?[]^\\", options->prefix[byte], 6) != NULL) {
+            *at++ = '\\';
+        }
+        *at++ = options->prefix[byte];
+    }
+    strcpy(stpcpy(at, op->request.foreign ? "" : record_key(all)), "*");
+    return pattern;
+}
+
+static redis_call *send_scan(inquiry *all, const latch_op *op, int64_t now_ns)
+{
+    redis_command command = {.count = 0};
+    char *pattern = make_pattern(all, op);
+    redis_call *call = NULL;
+
+    if (pattern == NULL) {
+        return NULL;
+    }
+    latch_redis_add_text(&command, "SCAN");
+    latch_redis_add_text(&command, all->cursor);
+    latch_redis_add_text(&command, "MATCH");
+    latch_redis_add(&command, pattern, strlen(pattern));
+    latch_redis_add_text(&command, "COUNT");
+    latch_redis_add_text(&command, PAGE);
+    if (!all->is_untyped) {
+        latch_redis_add_text(&command, "TYPE");
+        latch_redis_add_text(&command, op->request.foreign ? "zset" : "hash");
+    }
+    call = latch_redis_send(&all->route.node->connection, &command, now_ns);
+    latch_free(all->store->store.engine, pattern);
+    return call;
+}
+
+static redis_call *send_question(inquiry *all, const latch_op *op, size_t number, int64_t now_ns)
+{
+    bool evicts = op->request.kind == LATCH_EVICT;
+    redis_target target = {.token = evicts ? op->request.evicted : lists(op) ? "list" : ""};
+    const redis_order order = {
+        .id = evicts ? REDIS_EVICT : REDIS_INSPECT,
+        .as_text = all->as_text || number == 0, /* the others know it by that */
+    };
+
+    target.resource = name_of(all, op, number, &target.length);
+    return latch_redis_send_script(all->route.node, &order, &target, now_ns);
+}
+
+/* How many calls are to be sent next. */
+static size_t count_next(const inquiry *all, const latch_op *op)
+{
+    size_t left;
+
+    if (!lists(op) || all->page == NULL) { /* as always when a map is needed */
+        return 1;
+    }
+    left = all->page->element[1]->elements - all->at;
+    return left < BATCH ? left : BATCH;
+}
+
+/* Whom the next calls are for. */
+static latch_status connect_next(inquiry *all, latch_op *op, int64_t now_ns)
+{
+    bool is_found = lists(op) && all->is_mapped;
+
+    return is_found ? latch_redis_connect(&all->route.node->connection, op, now_ns)
+                    : latch_redis_reach(all->store, &all->route, op->lease->resource,
+                                        op->lease->resource_length, op, now_ns);
+}
+
+static redis_call *send_call(inquiry *all, const latch_op *op, int64_t now_ns)
+{
+    if (needs_map(all, op)) {
+        return latch_redis_send_slots(all->route.node, now_ns);
+    }
+    return lists(op) && all->page == NULL ? send_scan(all, op, now_ns)
+                                          : send_question(all, op, all->sent_count, now_ns);
+}
+
+static latch_status send_next(inquiry *all, latch_op *op, int64_t now_ns)
+{
+    latch_status status = connect_next(all, op, now_ns);
+    size_t count;
+
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    latch_redis_pay(all->store, NULL, now_ns);
+    all->asked = all->route.node;
+    all->asked->connection.inspections++;
+    count = count_next(all, op);
+    for (; all->sent_count < count; all->sent_count++) {
+        redis_call *call = send_call(all, op, now_ns);
+
+        if (call == NULL) {
+            return latch_fail_memory(op->error);
+        }
+        all->calls[all->sent_count] = call;
+    }
+    op->sent_ns = now_ns;
+    return LATCH_DONE;
+}
+
+/* ---- From begin to end ------------------------------------------------------------------------
+ */
+
+/* Those that were answered are done with; the others, if they are to be, are sent anew. */
+static void end_calls(inquiry *all)
+{
+    for (size_t at = all->at_call; at < all->sent_count; at++) {
+        latch_redis_call_free(&all->asked->connection, all->calls[at]);
+    }
+    if (all->asked != NULL) {
+        all->asked->connection.inspections--;
+        all->asked = NULL;
+    }
+    all->at += all->at_call;
+    all->sent_count = all->at_call = 0;
+}
+
+/* Takes the answers that have come. REDIS_AGAIN: there is more to ask. */
+static latch_status read_answers(inquiry *all, latch_op *op, int64_t now_ns)
+{
+    bool was_scan = lists(op) && all->page == NULL;
+    latch_status status = LATCH_DONE;
+
+    if (all->at_call < all->sent_count && all->calls[all->at_call]->state == REDIS_UNANSWERED) {
+        latch_redis_receive(&all->asked->connection);
+    }
+    while (status == LATCH_DONE && all->at_call < all->sent_count) {
+        redis_call *call = all->calls[all->at_call];
+
+        if (call->state == REDIS_UNANSWERED && now_ns < call->deadline_ns) {
+            return latch_redis_want(&all->asked->connection, call->deadline_ns, op);
+        }
+        if (call->state == REDIS_ANSWERED) {
+            latch_redis_note_answer(all->asked, now_ns);
+            status = take_answer(all, op, call, now_ns);
+        } else if (call->state == REDIS_UNANSWERED) {
+            status = latch_redis_fail_overdue(op, all->asked);
+        } else {
+            latch_redis_note_trouble(all->asked);
+            status = latch_redis_count_loss(op) ? REDIS_AGAIN
+                                                : latch_redis_fail_lost(op, all->asked);
+        }
+        if (status == LATCH_DONE) {
+            latch_redis_call_free(&all->asked->connection, call);
+            all->at_call++;
+        }
+    }
+    end_calls(all);
+    if (was_scan && status == LATCH_DONE) {
+        all->at = 0; /* of the page that has come */
+    }
+    if (!lists(op) || status != LATCH_DONE || all->page == NULL) {
+        return lists(op) && status == LATCH_DONE ? REDIS_AGAIN : status;
+    }
+    if (all->at == all->page->element[1]->elements) {
+        freeReplyObject(all->page);
+        all->page = NULL;
+        return strcmp(all->cursor, "0") == 0 && !go_to_next_server(all) ? LATCH_DONE : REDIS_AGAIN;
+    }
+    return REDIS_AGAIN;
+}
+
+static latch_status begin(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    inquiry *all = latch_allocate(store->store.engine, sizeof(*all));
+
+    if (all == NULL) {
+        return latch_fail_memory(op->error);
+    }
+    *all = (inquiry){.store = store, .cursor = "0"};
+    if (latch_table_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
+        latch_free(store->store.engine, all);
+        return op->error->status;
+    }
+    op->state = all;
+    return LATCH_DONE;
+}
+
+void latch_redis_inquiry_end(latch_op *op)
+{
+    inquiry *all = op->state;
+    latch_engine *engine = all->store->store.engine;
+
+    end_calls(all);
+    for (latch_node *node = latch_table_take_all(&all->listed), *next; node != NULL; node = next) {
+        next = node->next;
+        latch_free(engine, LATCH_CONTAINER(node, listed_name, node));
+    }
+    latch_table_end(&all->listed);
+    latch_findings_free(engine, all->findings);
+    if (all->page != NULL) {
+        freeReplyObject(all->page);
+    }
+    latch_free(engine, all);
+    op->state = NULL;
+}
+
+latch_status latch_redis_inquire(latch_op *op, int64_t now_ns)
+{
+    latch_status status = op->state == NULL ? begin(op) : LATCH_DONE;
+    inquiry *all = op->state;
+
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    do {
+        status = all->sent_count == 0 ? send_next(all, op, now_ns) : LATCH_DONE;
+        if (status == LATCH_DONE) {
+            status = read_answers(all, op, now_ns);
+        }
+    } while (status == REDIS_AGAIN);
+    if (latch_wants(status)) {
+        return status;
+    }
+    if (latch_failed(status)) {
+        latch_redis_note_silence(op, all->route.node, now_ns);
+    }
+    if (status == LATCH_DONE && op->request.kind != LATCH_EVICT) {
+        *op->request.findings = all->findings;
+        all->findings = NULL;
+    }
+    latch_redis_inquiry_end(op);
+    return status;
+}

@@ -1,0 +1,86 @@
+/*
+ * What a combined store has to know of a member's server: when it was started, as a server that
+ * keeps nothing on disk has forgotten its locks then; and whether it has the script of releases, as
+ * nobody may be there to see that it has not: a release is left when enough others have answered.
+ * It is asked on each connection once, in front of the first request, and nobody awaits the answers
+ * by themselves. Where it may not be asked neither is known.
+ */
+#include "src/store/redis/lock/redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD "uptime_in_seconds:"
+
+static void note_age(void *context, const redisReply *reply)
+{
+    redis_store *store = context;
+    int64_t started_ns;
+    const char *field = reply != NULL && reply->str != NULL ? strstr(reply->str, FIELD) : NULL;
+    int64_t seconds;
+
+    if (field == NULL) {
+        return;
+    }
+    seconds = strtoll(field + sizeof(FIELD) - 1, NULL, 10);
+    if (seconds >= 0 && seconds < INT64_MAX / LATCH_NS_PER_S) {
+        /* Not before that: the server counts whole seconds. */
+        started_ns = latch_engine_now_ns(store->store.engine) - seconds * LATCH_NS_PER_S;
+        /* In a cluster the youngest server counts. */
+        store->started_ns = started_ns > store->started_ns ? started_ns : store->started_ns;
+    }
+}
+
+static void note_script(void *context, const redisReply *reply)
+{
+    redis_connection *connection = context;
+
+    connection->has_release = reply != NULL && reply->type == REDIS_REPLY_ARRAY
+                              && reply->elements == 1 && reply->element[0]->integer == 1;
+}
+
+/* False when memory ran out. */
+static bool ask(redis_node *node, const redis_command *command,
+                void (*note)(void *context, const redisReply *reply), void *context, int64_t now_ns)
+{
+    redis_call *call = latch_redis_send(&node->connection, command, now_ns);
+
+    if (call != NULL) {
+        latch_redis_call_leave(call, note, context);
+    }
+    return call != NULL;
+}
+
+void latch_redis_ask_member(redis_node *node, int64_t now_ns)
+{
+    redis_store *store = node->store;
+    redis_command age = {.count = 0}, script = {.count = 0};
+
+    if (!store->is_member || node->connection.is_asked) {
+        return;
+    }
+    latch_redis_add_text(&age, "INFO");
+    latch_redis_add_text(&age, "server");
+    latch_redis_add_text(&script, "SCRIPT");
+    latch_redis_add_text(&script, "EXISTS");
+    latch_redis_add_text(&script, latch_redis_digest(store, REDIS_RELEASE));
+    node->connection.is_asked = ask(node, &age, note_age, store, now_ns)
+                                && ask(node, &script, note_script, &node->connection, now_ns);
+}
+
+bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id)
+{
+    return id == REDIS_RELEASE && node->store->is_member && !node->connection.has_release;
+}
+
+int64_t latch_redis_started(latch_store *base)
+{
+    redis_store *store = (redis_store *) base;
+
+    if (!store->is_member) {
+        store->is_member = true;
+        store->started_ns = INT64_MIN;
+    }
+    /* By a client of its user's nothing but locks is asked. */
+    return latch_redis_has_object(store) ? LATCH_NEVER : store->started_ns;
+}

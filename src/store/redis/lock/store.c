@@ -1,0 +1,288 @@
+/*
+ * Locks in Redis or Valkey, in the layout of Symfony's RedisStore, with which they exclude each
+ * other: one script for each request (redis/ *.lua), one round trip. Who has to wait stands in a
+ * queue and is told when the lock is its (wait.c).
+ *
+ * A request may be sent twice: when its reply was lost with the connection nobody knows whether it
+ * was carried out, and all of them ask for a state by the holder's token, not for a change. If that
+ * does not help either, a lock that may have been granted is given back as soon as can be
+ * (pending_release.c).
+ *
+ * A token belongs to one process. A forked child that inherits a lease is another holder, but for
+ * leases with `inherit`, which are meant to be handed on while they are held.
+ */
+#include "src/store/redis/lock/redis.h"
+
+#include <string.h>
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static void redis_close(latch_store *base)
+{
+    redis_store *store = (redis_store *) base;
+
+    if (latch_redis_has_object(store)) {
+        latch_redis_pay_at_last(store);
+    }
+    latch_redis_close(&store->node.connection);
+    latch_redis_cluster_close(store);
+    latch_redis_subscription_end(&store->subscription);
+    latch_redis_sentinel_end(&store->sentinel);
+    latch_redis_debts_end(store);
+    latch_redis_options_free(base->engine, &store->options);
+    if (store->object.runner.close != NULL) {
+        store->object.runner.close(store->object.runner.context);
+    }
+}
+
+/* The rest of it, when its options are known. */
+static latch_status prepare(latch_store *base, latch_error *error)
+{
+    redis_store *store = (redis_store *) base;
+
+    store->node.store = store;
+    latch_redis_connection_init(&store->node.connection, base->engine, &store->options);
+    latch_redis_debts_init(store);
+    latch_redis_sentinel_init(&store->sentinel, base->engine, &store->options);
+    if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options)
+        || (store->options.is_cluster && !latch_redis_cluster_open(store))) {
+        redis_close(base);
+        return latch_fail_memory(error);
+    }
+    latch_redis_sentinel_lead(&store->sentinel, &store->node.connection);
+    latch_redis_sentinel_lead(&store->sentinel, &store->subscription.connection);
+    return LATCH_DONE;
+}
+
+static latch_status open_by_dsn(redis_store *store, const latch_store_options *options,
+                                latch_error *error)
+{
+    latch_engine *engine = store->store.engine;
+    latch_status status = latch_redis_options_parse(engine, options->dsn, options->dsn_length,
+                                                    &store->options, error);
+
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    status = latch_library_open(&latch_hiredis_library, error);
+    if (status == LATCH_DONE && store->options.tls != NULL) {
+        status = latch_redis_tls_open_library(error);
+    }
+    if (status != LATCH_DONE) {
+        latch_redis_options_free(engine, &store->options);
+    }
+    return status;
+}
+
+static latch_status redis_open(latch_store *base, const latch_store_options *options,
+                               latch_error *error)
+{
+    redis_store *store = (redis_store *) base;
+    latch_status status = options->redis_runner != NULL
+                              ? latch_redis_object_options(base->engine, &store->options, error)
+                              : open_by_dsn(store, options, error);
+
+    if (status == LATCH_DONE) {
+        status = prepare(base, error);
+    }
+    if (status == LATCH_DONE && options->redis_runner != NULL) {
+        latch_redis_use_object(store, options->redis_runner);
+    }
+    return status;
+}
+
+static latch_store *redis_twin(const latch_store *base, latch_error *error)
+{
+    const redis_store *store = (const redis_store *) base;
+    latch_store *twin = latch_store_make(base->engine, base->class, error);
+    latch_status status = LATCH_DONE;
+
+    if (twin == NULL) {
+        return NULL;
+    }
+    if (!latch_redis_options_copy(base->engine, &store->options,
+                                  &((redis_store *) twin)->options)) {
+        status = latch_fail_memory(error);
+    }
+    if (status == LATCH_DONE) {
+        status = prepare(twin, error);
+    }
+    if (status != LATCH_DONE) {
+        latch_free(base->engine, twin);
+        return NULL;
+    }
+    return twin;
+}
+
+static void redis_gather(latch_store *base, bool on)
+{
+    redis_store *store = (redis_store *) base;
+
+    store->is_gathering = on;
+    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
+         node = latch_redis_next_node(store, node)) {
+        latch_redis_gather(&node->connection, on);
+    }
+}
+
+static const char *redis_identity(const latch_store *base)
+{
+    return ((const redis_store *) base)->options.identity;
+}
+
+static latch_status redis_step(latch_op *op, int64_t now_ns)
+{
+    if (latch_redis_is_inquiry(op)) {
+        return latch_redis_inquire(op, now_ns);
+    }
+    return op->request.detach ? latch_redis_detach(op, now_ns) : latch_redis_advance(op, now_ns);
+}
+
+/* Connections that nobody has looked after, and those of which a server has let somebody wait in
+ * vain who has gone away. */
+static void forget_stale(redis_store *store, int64_t now_ns)
+{
+    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
+         node = latch_redis_next_node(store, node)) {
+        if (latch_redis_forget_stale(&node->connection, now_ns)) {
+            latch_note_silence(latch_redis_silence_of(node), now_ns, now_ns);
+        }
+    }
+    latch_redis_forget_subscribing(&store->subscription);
+}
+
+static latch_status redis_begin(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    redis_hold *hold = op->lease->state;
+    bool is_avoided = store->cluster == NULL && latch_redis_is_avoided(op, &store->node);
+
+    if (op->lease->resource_length >= sizeof(REDIS_OWN_KEYS) - 1
+        && memcmp(op->lease->resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
+    }
+    if (latch_redis_is_inquiry(op) && latch_redis_has_object(store)) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "the redis store cannot tell who holds a lock by a given connection; "
+                          "give it a DSN");
+    }
+    if (op->request.ttl_ms == 0
+        && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a lock in Redis needs a TTL");
+    }
+    if (op->request.ttl_ms > REDIS_TTL_MAX_MS) {
+        op->request.ttl_ms = REDIS_TTL_MAX_MS;
+    }
+    op->attempts = 0;
+    op->state = latch_redis_is_inquiry(op) ? NULL : latch_redis_unsent(store);
+    if (hold != NULL) {
+        latch_redis_start_over(&hold->route);
+    }
+    latch_redis_sort_out_inheritance(op);
+    forget_stale(store, op->sent_ns);
+    if (op->request.kind == LATCH_RELEASE) {
+        latch_status status = latch_redis_claim_token(op);
+
+        if (status != LATCH_DONE) {
+            return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
+        }
+    }
+    if (is_avoided) {
+        return op->request.kind == LATCH_RELEASE && !latch_redis_owe_release(op, op->sent_ns)
+                   ? latch_fail_memory(op->error)
+                   : latch_redis_fail_avoided(op, &store->node);
+    }
+    return redis_step(op, op->sent_ns);
+}
+
+/*
+ * Nobody has to wait for a server that does not answer: what a request may have done is undone by a
+ * command right behind it, and neither is awaited.
+ */
+static latch_status redis_cancel(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    int64_t now_ns = latch_engine_now_ns(store->store.engine);
+
+    if (latch_redis_is_inquiry(op)) {
+        latch_redis_inquiry_end(op);
+        return LATCH_CONFLICT;
+    }
+    if (latch_redis_is_sent(op)) {
+        redis_call *call = op->state;
+
+        if (call->state == REDIS_ANSWERED
+            || (call->state == REDIS_UNANSWERED && latch_redis_promotes(op, now_ns)
+                && !latch_redis_is_queued(op->lease) && !latch_redis_send_demotion(op, now_ns))) {
+            return latch_redis_want(&latch_redis_node_of(op)->connection, now_ns, op);
+        }
+        latch_redis_call_free(&latch_redis_node_of(op)->connection, call);
+    }
+    latch_redis_make_good(op, now_ns);
+    latch_redis_wait_end(op->lease);
+    return LATCH_CONFLICT;
+}
+
+/* It is not where the script was unknown, or the connection lost. */
+static bool is_carried_out(const redis_call *call)
+{
+    return call->state == REDIS_ANSWERED && call->reply->type != REDIS_REPLY_ERROR;
+}
+
+/* A release that is not awaited is a debt, from its beginning or from now on. */
+static void redis_abandon(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+    redis_call *call = latch_redis_is_sent(op) ? op->state : NULL;
+    int64_t now_ns = latch_engine_now_ns(store->store.engine);
+    redis_target target;
+
+    if (latch_redis_is_inquiry(op)) {
+        latch_redis_inquiry_end(op);
+        return;
+    }
+    target = latch_redis_target_of(op->lease);
+    if (op->request.kind == LATCH_RELEASE && !op->request.detach) {
+        if (call != NULL && call->state == REDIS_UNANSWERED) {
+            if (latch_redis_owe_answer(latch_redis_node_of(op), call, &target,
+                                       latch_redis_debt_end(op->lease, now_ns))) {
+                call = NULL;
+            }
+        } else if (call == NULL || !is_carried_out(call)) {
+            latch_redis_owe_release(op, now_ns);
+        }
+    }
+    if (call != NULL) {
+        latch_redis_call_free(&latch_redis_node_of(op)->connection, call);
+    }
+    latch_redis_wait_end(op->lease);
+}
+
+const latch_store_class latch_redis_store = {
+    .info =
+        {
+            .name = REDIS_STORE_NAME,
+            .state_name = latch_redis_state_name,
+            .capabilities = REDIS_OBJECT_CAPABILITIES | LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING
+                            | LATCH_NOTES,
+        },
+    .size = sizeof(redis_store),
+    .open = redis_open,
+    .close = redis_close,
+    .settle = latch_redis_settle_debts,
+    .identity = redis_identity,
+    .begin = redis_begin,
+    .step = redis_step,
+    .cancel = redis_cancel,
+    .outage = latch_redis_outage,
+    .abandon = redis_abandon,
+    .held = latch_redis_held,
+    .shares_token = latch_redis_shares_token,
+    .take_token = latch_redis_take_token,
+    .started = latch_redis_started,
+    .drop = latch_redis_drop,
+    .twin = redis_twin,
+    .gather = redis_gather,
+    .refusal = latch_redis_refusal,
+};

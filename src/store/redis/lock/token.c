@@ -1,0 +1,136 @@
+/* Whose hold it is: tokens, and what forks make of them. */
+#include "src/store/redis/lock/redis.h"
+
+#include <string.h>
+
+/* The member that says that the holder is a writer, so that it can be no holder's token. */
+#define WRITER "__write__"
+
+bool latch_redis_is_foreign(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return hold != NULL && hold->generation != lease->store->engine->generation
+           && !(lease->inherit && lease->mode != LATCH_FREE);
+}
+
+static void forget_token(latch_lease *lease)
+{
+    latch_free(lease->store->engine, lease->token);
+    lease->token = NULL;
+}
+
+static latch_status make_hold(latch_lease *lease, latch_error *error)
+{
+    latch_engine *engine = lease->store->engine;
+    redis_hold *hold = latch_allocate(engine, sizeof(*hold));
+
+    if (hold == NULL) {
+        return latch_fail_memory(error);
+    }
+    hold->generation = engine->generation;
+    hold->fork_count = engine->fork_count;
+    hold->adopted = lease->token != NULL;
+    hold->spent = false;
+    hold->deadline_ns = LATCH_NEVER;
+    hold->wait = (redis_wait){.ticket = 0};
+    hold->route = (redis_route){.node = NULL};
+    lease->state = hold;
+    return LATCH_DONE;
+}
+
+latch_status latch_redis_take_token(latch_lease *lease, const char *token, latch_error *error)
+{
+    latch_status status = lease->state == NULL ? make_hold(lease, error) : LATCH_DONE;
+    redis_hold *hold = lease->state;
+
+    if (status == LATCH_DONE) {
+        status = latch_lease_adopt_token(lease, token, strlen(token), error);
+    }
+    if (status == LATCH_DONE) {
+        lease->mode = LATCH_FREE;
+        hold->generation = lease->store->engine->generation;
+        hold->fork_count = lease->store->engine->fork_count;
+        hold->adopted = hold->spent = false;
+    }
+    return status;
+}
+
+latch_status latch_redis_claim_token(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+    redis_hold *hold;
+    latch_status status = LATCH_DONE;
+
+    if (latch_redis_is_foreign(lease)) {
+        if (!latch_redis_acquires(op)) {
+            lease->mode = LATCH_FREE;
+            return LATCH_CONFLICT;
+        }
+        latch_redis_wait_end(lease);
+        op->attempts = 0;
+        forget_token(lease);
+        lease->mode = op->mode_before = LATCH_FREE;
+    }
+    hold = lease->state;
+    if (lease->token != NULL
+        && (strcmp(lease->token, WRITER) == 0
+            || (hold != NULL && hold->spent && latch_redis_acquires(op)))) {
+        forget_token(lease);
+    }
+    if (lease->token == NULL && !latch_redis_acquires(op)) {
+        return LATCH_CONFLICT;
+    }
+    if (hold != NULL && hold->spent && op->request.kind != LATCH_RELEASE
+        && !latch_redis_acquires(op)) {
+        return LATCH_CONFLICT; /* it is being given back, though it may be there yet */
+    }
+    if (lease->state == NULL) {
+        status = make_hold(lease, op->error);
+    }
+    if (status != LATCH_DONE || lease->token != NULL) {
+        return status;
+    }
+    hold = lease->state;
+    hold->generation = lease->store->engine->generation;
+    hold->adopted = hold->spent = false;
+    return latch_lease_make_token(lease, op->error);
+}
+
+void latch_redis_sort_out_inheritance(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+    const redis_hold *hold = lease->state;
+
+    if (hold == NULL || lease->mode == LATCH_FREE || !lease->inherit
+        || hold->fork_count == lease->store->engine->fork_count) {
+        return;
+    }
+    if (op->sent_ns < lease->deadline_ns) {
+        op->mode_before = lease->mode;
+    } else if (latch_redis_acquires(op)) {
+        lease->mode = LATCH_FREE;
+        forget_token(lease);
+    }
+}
+
+bool latch_redis_held(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return lease->mode != LATCH_FREE && hold != NULL && !latch_redis_is_foreign(lease)
+           && (!lease->inherit || hold->fork_count == lease->store->engine->fork_count);
+}
+
+bool latch_redis_shares_token(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return hold == NULL || (!hold->spent && !latch_redis_is_foreign(lease));
+}
+
+void latch_redis_drop(latch_lease *lease)
+{
+    latch_redis_wait_end(lease);
+    latch_free(lease->store->engine, lease->state);
+}

@@ -1,0 +1,60 @@
+/* What the files that read a DSN for Redis share. */
+#ifndef LATCH_REDIS_READING_H
+#define LATCH_REDIS_READING_H
+
+#include "src/store/redis/options/options.h"
+#include "src/store/redis/wire/tls.h"
+#include "src/base/dsn.h"
+
+#define REDIS_DSN_ERROR "invalid Redis DSN: "
+
+#define REDIS_PLACES_MAX 32 /* for each of them redis/topology/sentinel.c has a bit */
+
+/* What is being read. The texts are the DSN's. */
+typedef struct redis_reading {
+    const latch_dsn *dsn;
+    redis_options *options; /* its numbers; its texts come at last */
+    latch_error *error;
+    const latch_dsn_option *option; /* the one that is being taken, and its name */
+    const char *name;
+
+    struct {
+        const char *host, *path; /* one of them */
+        size_t length;
+        int port; /* 0: not given */
+    } places[REDIS_PLACES_MAX];
+    size_t place_count;
+    const char *auth;         /* the password that the option "auth" gives */
+    const char *auth_list[2]; /* user and password of "auth[]" */
+    int auth_count;
+    const char *prefix, *persistent_id, *sentinel;
+    bool is_tls, has_tls_options;
+    redis_tls_settings tls;
+    int64_t path_database, option_database; /* -1: not given */
+} redis_reading;
+
+/* Takes reading->option, or says what is wrong with it. */
+latch_status latch_redis_take_option(redis_reading *reading);
+
+/* ---- tls.c */
+
+/* Takes reading->option, "ssl[...]". */
+latch_status latch_redis_take_tls_option(redis_reading *reading);
+/* When all are taken: do they go with the rest? */
+latch_status latch_redis_check_tls(const redis_reading *reading);
+/* All of them but the texts, as a text, to tell connections from each other. */
+void latch_redis_describe_tls(const redis_reading *reading, char *text, size_t size);
+
+/* ---- table.c */
+
+/* Notes where a server is: at a host, or behind the socket of a path. */
+latch_status latch_redis_take_host(redis_reading *reading, const char *host, size_t length,
+                                   int port);
+latch_status latch_redis_take_socket(redis_reading *reading, const char *path, size_t length);
+
+/* The number of a database; -1 when it is none. */
+int64_t latch_redis_read_database(const char *text, size_t length);
+latch_status latch_redis_fail_database(const redis_reading *reading);
+latch_status latch_redis_fail_auth(const redis_reading *reading);
+
+#endif

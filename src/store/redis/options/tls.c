@@ -1,0 +1,251 @@
+/*
+ * The options of a DSN about TLS, "ssl[name]=value": those of PHP's SSL contexts, which Symfony's
+ * connections hand on to phpredis, Relay and Predis.
+ */
+#include "src/store/redis/options/parser.h"
+#include "src/store/redis/wire/tls.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const text_names[REDIS_TLS_TEXT_COUNT] = {
+    [REDIS_TLS_CAFILE] = "ssl[cafile]",         [REDIS_TLS_CAPATH] = "ssl[capath]",
+    [REDIS_TLS_LOCAL_CERT] = "ssl[local_cert]", [REDIS_TLS_LOCAL_PK] = "ssl[local_pk]",
+    [REDIS_TLS_PASSPHRASE] = "ssl[passphrase]", [REDIS_TLS_PEER_NAME] = "ssl[peer_name]",
+    [REDIS_TLS_CIPHERS] = "ssl[ciphers]",
+};
+
+const char *latch_redis_tls_name(redis_tls_text text)
+{
+    return text_names[text];
+}
+
+/* ---- Options: each function takes reading->option */
+
+static latch_status fail(const redis_reading *reading, const char *what)
+{
+    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                      REDIS_DSN_ERROR "the option \"%s\" %s", reading->option->name, what);
+}
+
+static latch_status take_boolean(redis_reading *reading, size_t offset)
+{
+    int value = latch_dsn_read_boolean(reading->option->value);
+
+    if (value < 0) {
+        return fail(reading, "is 0 or 1");
+    }
+    *(bool *) ((char *) &reading->tls + offset) = value == 1;
+    return LATCH_DONE;
+}
+
+static latch_status take_number(redis_reading *reading, size_t offset, int max, const char *rule)
+{
+    const char *value = reading->option->value;
+    int64_t number = latch_dsn_read_number(value, strlen(value), max);
+
+    if (number < 0) {
+        return fail(reading, rule);
+    }
+    *(int *) ((char *) &reading->tls + offset) = (int) number;
+    return LATCH_DONE;
+}
+
+static latch_status take_depth(redis_reading *reading, size_t offset)
+{
+    return take_number(reading, offset, 100, "is a number of certificates from 0 to 100");
+}
+
+static latch_status take_level(redis_reading *reading, size_t offset)
+{
+    return take_number(reading, offset, 5, "is a number from 0 to 5");
+}
+
+/*
+ * PHP's STREAM_CRYPTO_METHOD_*_CLIENT, some of them joined by "|": each version has a bit, 1.0 the
+ * fourth. OpenSSL knows the oldest and the newest version; what lies between is meant, too.
+ */
+static latch_status take_method(redis_reading *reading, size_t offset)
+{
+    const char *value = reading->option->value;
+    int64_t bits = latch_dsn_read_number(value, strlen(value), INT_MAX);
+    int versions = bits < 0 ? 0 : (int) (bits >> 3) & 0xf;
+
+    (void) offset;
+    if (versions == 0) {
+        return fail(
+            reading,
+            "is the number of one of PHP's constants STREAM_CRYPTO_METHOD_TLSv*_CLIENT, such as "
+            "33 for TLS 1.2, 65 for TLS 1.3, or 97 for both");
+    }
+    reading->tls.oldest = __builtin_ctz((unsigned) versions);
+    reading->tls.newest = 31 - __builtin_clz((unsigned) versions);
+    return LATCH_DONE;
+}
+
+static latch_status take_text(redis_reading *reading, size_t offset)
+{
+    const char *value = reading->option->value;
+
+    *(const char **) ((char *) &reading->tls + offset) = *value != '\0' ? value : NULL;
+    return LATCH_DONE;
+}
+
+static latch_status take_path(redis_reading *reading, size_t offset)
+{
+    return latch_dsn_is_path(reading->option->value)
+               ? take_text(reading, offset)
+               : fail(reading, "is the path of a file, not what is in the file");
+}
+
+static latch_status take_name(redis_reading *reading, size_t offset)
+{
+    if (strlen(reading->option->value) > REDIS_TLS_NAME_MAX) {
+        return fail(reading, "is a host's name, or an address in digits");
+    }
+    return take_text(reading, offset);
+}
+
+static latch_status take_nothing(redis_reading *reading, size_t offset)
+{
+    (void) reading;
+    (void) offset;
+    return LATCH_DONE;
+}
+
+#define FIELD(field) offsetof(redis_tls_settings, field)
+#define TEXT(text) (FIELD(texts) + (text) * sizeof(const char *))
+
+static const struct {
+    const char *name;
+    latch_status (*take)(redis_reading *reading, size_t offset);
+    size_t offset; /* in the settings */
+} known[] = {
+    {"allow_self_signed", take_boolean, FIELD(allow_self_signed)},
+    {"cafile", take_path, TEXT(REDIS_TLS_CAFILE)},
+    {"capath", take_path, TEXT(REDIS_TLS_CAPATH)},
+    {"capture_peer_cert", take_nothing, 0},
+    {"capture_peer_cert_chain", take_nothing, 0},
+    {"ciphers", take_text, TEXT(REDIS_TLS_CIPHERS)},
+    {"crypto_method", take_method, 0},
+    {"disable_compression", take_nothing, 0},
+    {"local_cert", take_path, TEXT(REDIS_TLS_LOCAL_CERT)},
+    {"local_pk", take_path, TEXT(REDIS_TLS_LOCAL_PK)},
+    {"passphrase", take_text, TEXT(REDIS_TLS_PASSPHRASE)},
+    {"peer_name", take_name, TEXT(REDIS_TLS_PEER_NAME)},
+    {"security_level", take_level, FIELD(security_level)},
+    {"SNI_enabled", take_boolean, FIELD(send_name)},
+    {"verify_depth", take_depth, FIELD(verify_depth)},
+    {"verify_peer", take_boolean, FIELD(verify_peer)},
+    {"verify_peer_name", take_boolean, FIELD(verify_peer_name)},
+};
+
+#define KNOWN_COUNT (sizeof(known) / sizeof(*known))
+
+/* The name itself may be a part of a password, or of a passphrase, with a raw "&" in it. */
+static latch_status fail_unknown(const redis_reading *reading)
+{
+    char names[384];
+    size_t length = 0;
+
+    for (size_t at = 0; at < KNOWN_COUNT; at++) {
+        length += (size_t) snprintf(names + length, sizeof(names) - length, "%s%s",
+                                    at > 0 ? ", " : "", known[at].name);
+    }
+    return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
+                      REDIS_DSN_ERROR "the option \"ssl\" is written \"ssl[name]=value\", and the "
+                                      "names that Latch knows are %s",
+                      names);
+}
+
+latch_status latch_redis_take_tls_option(redis_reading *reading)
+{
+    const char *name = reading->option->name + strlen("ssl");
+    size_t length = strlen(name);
+
+    for (size_t at = 0; at < KNOWN_COUNT; at++) {
+        if (length == strlen(known[at].name) + 2 && name[0] == '[' && name[length - 1] == ']'
+            && memcmp(name + 1, known[at].name, length - 2) == 0) {
+            reading->has_tls_options = true;
+            return known[at].take(reading, known[at].offset);
+        }
+    }
+    return fail_unknown(reading);
+}
+
+/*
+ * What asks for TLS in a way that other clients take in silence, without any encryption, is theirs:
+ * options beside "redis:", and sockets of this machine.
+ */
+latch_status latch_redis_check_tls(const redis_reading *reading)
+{
+    const char *const *texts = reading->tls.texts;
+
+    if (!reading->is_tls) {
+        return reading->has_tls_options
+                   ? latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
+                                REDIS_DSN_ERROR "the option \"ssl\" asks for TLS, which is to be "
+                                                "had by \"rediss:\" or \"valkeys:\"")
+                   : LATCH_DONE;
+    }
+    for (size_t at = 0; at < reading->place_count; at++) {
+        if (reading->places[at].path != NULL) {
+            return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0,
+                              REDIS_DSN_ERROR "TLS is not spoken on a Unix socket, which is to be "
+                                              "had by \"redis:\" or \"valkey:\"");
+        }
+    }
+    if (texts[REDIS_TLS_LOCAL_PK] != NULL && texts[REDIS_TLS_LOCAL_CERT] == NULL) {
+        return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0,
+                          REDIS_DSN_ERROR "the option \"ssl[local_pk]\" is the key of a "
+                                          "certificate, which \"ssl[local_cert]\" names");
+    }
+    return LATCH_DONE;
+}
+
+void latch_redis_describe_tls(const redis_reading *reading, char *text, size_t size)
+{
+    const redis_tls_settings *tls = &reading->tls;
+
+    snprintf(text, size, "%d %d %d %d %d %d %d %d %d", reading->is_tls, tls->verify_peer,
+             tls->verify_peer_name, tls->allow_self_signed, tls->send_name, tls->verify_depth,
+             tls->security_level, tls->oldest, tls->newest);
+}
+
+/* ---- What comes of them */
+
+redis_tls *latch_redis_tls_make(const latch_engine *engine, const redis_tls_settings *settings)
+{
+    size_t size = sizeof(redis_tls);
+    redis_tls *tls;
+    char *end;
+
+    for (size_t at = 0; at < REDIS_TLS_TEXT_COUNT; at++) {
+        size += settings->texts[at] != NULL ? strlen(settings->texts[at]) + 1 : 0;
+    }
+    tls = latch_allocate(engine, size);
+    if (tls == NULL) {
+        return NULL;
+    }
+    memset(tls, 0, sizeof(*tls));
+    tls->settings = *settings;
+    tls->size = size;
+    end = (char *) (tls + 1);
+    for (size_t at = 0; at < REDIS_TLS_TEXT_COUNT; at++) {
+        if (settings->texts[at] != NULL) {
+            tls->settings.texts[at] = end;
+            end = stpcpy(end, settings->texts[at]) + 1;
+        }
+    }
+    return tls;
+}
+
+void latch_redis_tls_free(const latch_engine *engine, redis_tls *tls)
+{
+    if (tls != NULL) {
+        latch_redis_tls_drop(tls);
+        explicit_bzero(tls, tls->size);
+        latch_free(engine, tls);
+    }
+}

@@ -1,0 +1,350 @@
+/* Which server of a cluster has a lock: see cluster.h. */
+#include "src/store/redis/lock/redis.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Until the map is asked for once more. */
+#define MAP_PAUSE_NS LATCH_NS_PER_S
+/* Redis itself allows a thousand nodes; there are more as servers come and go. */
+#define NODES_MAX 4096
+
+static unsigned slot_of(const redis_store *store, const char *resource, size_t length)
+{
+    return latch_redis_slot(store->options.prefix, store->options.prefix_length, resource, length);
+}
+
+/* ---- Nodes ---------------------------------------------------------------------------------- */
+
+redis_node *latch_redis_next_node(redis_store *store, const redis_node *node)
+{
+    const redis_cluster *cluster = store->cluster;
+    size_t next = node == NULL ? 0 : node->member.number;
+
+    if (cluster == NULL) {
+        return node == NULL ? &store->node : NULL;
+    }
+    return next < cluster->count ? cluster->nodes[next] : NULL;
+}
+
+static void free_node(redis_node *node)
+{
+    latch_engine *engine = node->store->store.engine;
+
+    latch_redis_close(&node->connection);
+    latch_free(engine, node->member.place.address);
+    latch_free(engine, node->member.place.host);
+    latch_free(engine, node->member.announced);
+    latch_free(engine, node);
+}
+
+static char *copy(const latch_engine *engine, const char *text)
+{
+    char *copied = latch_allocate(engine, strlen(text) + 1);
+
+    return copied != NULL ? strcpy(copied, text) : NULL;
+}
+
+/* Room for one more. */
+static bool make_room(const latch_engine *engine, redis_cluster *cluster)
+{
+    size_t size = cluster->size == 0 ? 8 : 2 * cluster->size;
+    redis_node **nodes;
+
+    if (cluster->count < cluster->size) {
+        return true;
+    }
+    nodes = cluster->size < NODES_MAX ? latch_allocate(engine, size * sizeof(*nodes)) : NULL;
+    if (nodes == NULL) {
+        return false;
+    }
+    if (cluster->count > 0) {
+        memcpy(nodes, cluster->nodes, cluster->count * sizeof(*nodes));
+    }
+    latch_free(engine, cluster->nodes);
+    cluster->nodes = nodes;
+    cluster->size = size;
+    return true;
+}
+
+/* NULL when memory ran out, or there are too many. */
+static redis_node *add_node(redis_store *store, const char *host, int port, const char *address)
+{
+    latch_engine *engine = store->store.engine;
+    redis_cluster *cluster = store->cluster;
+    redis_node *node = make_room(engine, cluster) ? latch_allocate(engine, sizeof(*node)) : NULL;
+
+    if (node == NULL) {
+        return NULL;
+    }
+    memset(node, 0, sizeof(*node));
+    node->store = store;
+    latch_redis_connection_init(&node->connection, engine, &store->options);
+    node->connection.place = &node->member.place;
+    node->connection.is_gathering = store->is_gathering;
+    node->member.place =
+        (redis_place){.address = copy(engine, address), .host = copy(engine, host), .port = port};
+    if (node->member.place.address == NULL || node->member.place.host == NULL) {
+        free_node(node);
+        return NULL;
+    }
+    cluster->nodes[cluster->count++] = node;
+    node->member.number = (uint16_t) cluster->count;
+    return node;
+}
+
+/* Whom others call so, or who is reached so; a new one if it is unheard of. NULL: it cannot be. */
+redis_node *latch_redis_node_at(redis_store *store, const char *host, int port)
+{
+    const redis_cluster *cluster = store->cluster;
+    char address[300];
+
+    if (*host == '\0' || strlen(host) > 255 || port < 1 || port > 65535) {
+        return NULL;
+    }
+    latch_redis_write_address(address, sizeof(address), host, port);
+    for (size_t at = 0; at < cluster->count; at++) {
+        const redis_membership *member = &cluster->nodes[at]->member;
+
+        if (strcmp(member->place.address, address) == 0
+            || (member->announced != NULL && strcmp(member->announced, address) == 0)) {
+            return cluster->nodes[at];
+        }
+    }
+    return add_node(store, host, port, address);
+}
+
+/* Who has said on its connection that this is its name: it may be reached by another address than
+ * others know it by, as the DSN's hosts. */
+static redis_node *node_called(const redis_cluster *cluster, const char *id)
+{
+    for (size_t at = 0; at < cluster->count; at++) {
+        redis_node *node = cluster->nodes[at];
+
+        if (node->connection.stage == REDIS_READY && strcmp(node->member.id, id) == 0
+            && node->member.id_established == node->connection.established) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+bool latch_redis_cluster_open(redis_store *store)
+{
+    latch_engine *engine = store->store.engine;
+    uint16_t random = 0;
+
+    store->cluster = latch_allocate(engine, sizeof(*store->cluster));
+    if (store->cluster == NULL) {
+        return false;
+    }
+    memset(store->cluster, 0, sizeof(*store->cluster));
+    store->cluster->is_stale = true;
+    store->cluster->asked_ns = INT64_MIN;
+    for (size_t at = 0; at < store->options.place_count; at++) {
+        const redis_place *place = &store->options.places[at];
+
+        if (latch_redis_node_at(store, place->host, place->port) == NULL) {
+            return false;
+        }
+    }
+    /* Not everybody shall begin with the same one. */
+    engine->env.random(engine->env.context, &random, sizeof(random));
+    store->cluster->turn = random % store->cluster->count;
+    return true;
+}
+
+void latch_redis_cluster_close(redis_store *store)
+{
+    redis_cluster *cluster = store->cluster;
+
+    if (cluster == NULL) {
+        return;
+    }
+    for (size_t at = 0; at < cluster->count; at++) {
+        free_node(cluster->nodes[at]);
+    }
+    latch_free(store->store.engine, cluster->nodes);
+    latch_free(store->store.engine, cluster);
+    store->cluster = NULL;
+}
+
+/* ---- The map -------------------------------------------------------------------------------- */
+
+redis_node *latch_redis_owner(redis_store *store, const char *resource, size_t length)
+{
+    const redis_cluster *cluster = store->cluster;
+    uint16_t number;
+
+    if (cluster == NULL) {
+        return &store->node;
+    }
+    number = cluster->owners[slot_of(store, resource, length)];
+    return number > 0 ? cluster->nodes[number - 1] : NULL;
+}
+
+bool latch_redis_owns(const redis_node *node)
+{
+    const redis_cluster *cluster = node->store->cluster;
+
+    for (size_t slot = 0; slot < REDIS_SLOTS; slot++) {
+        if (cluster->owners[slot] == node->member.number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void latch_redis_note_owner(redis_route *route, const char *resource, size_t length)
+{
+    redis_node *node = route->node;
+
+    if (node->store->cluster != NULL && !route->asks) {
+        node->store->cluster->owners[slot_of(node->store, resource, length)] = node->member.number;
+    }
+    latch_redis_start_over(route);
+}
+
+void latch_redis_start_over(redis_route *route)
+{
+    *route = (redis_route){.node = route->node};
+}
+
+/* For latch_redis_call_leave(): how it is called. */
+static void note_id(void *context, const redisReply *reply)
+{
+    redis_node *node = context;
+
+    if (reply != NULL && reply->type == REDIS_REPLY_STRING && reply->len < REDIS_NODE_ID_SIZE) {
+        memcpy(node->member.id, reply->str, reply->len + 1);
+        node->member.id_established = node->connection.established;
+    }
+}
+
+/* Others call it so from now on; and nobody else, who may have been called so before. */
+static void note_announced(redis_node *node, const char *host, int port)
+{
+    latch_engine *engine = node->store->store.engine;
+    redis_cluster *cluster = node->store->cluster;
+    char address[300];
+
+    latch_redis_write_address(address, sizeof(address), host, port);
+    if (node->member.announced != NULL && strcmp(node->member.announced, address) == 0) {
+        return;
+    }
+    for (size_t at = 0; at < cluster->count; at++) {
+        redis_membership *member = &cluster->nodes[at]->member;
+
+        if (cluster->nodes[at] == node
+            || (member->announced != NULL && strcmp(member->announced, address) == 0)) {
+            latch_free(engine, member->announced);
+            member->announced = NULL;
+        }
+    }
+    node->member.announced = copy(engine, address);
+}
+
+/* A master, {host, port, id, ...}; as others call it. NULL: it makes no sense, or cannot be. */
+static redis_node *master_of(redis_node *answerer, const redisReply *reply)
+{
+    bool is_listed = reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2
+                     && reply->element[1]->type == REDIS_REPLY_INTEGER;
+    const redisReply *host = is_listed ? reply->element[0] : NULL;
+    const redisReply *id = is_listed && reply->elements > 2 ? reply->element[2] : NULL;
+    redis_node *node = NULL;
+    bool is_named;
+
+    if (!is_listed) {
+        return NULL;
+    }
+    if (id != NULL && id->type == REDIS_REPLY_STRING && id->len > 0) {
+        node = node_called(answerer->store->cluster, id->str);
+    }
+    /* Nothing, or "?": it does not know how it is called, and is where it was asked. */
+    is_named = host->type == REDIS_REPLY_STRING && host->len > 0 && strcmp(host->str, "?") != 0;
+    if (node != NULL && is_named) {
+        note_announced(node, host->str, (int) reply->element[1]->integer);
+    }
+    return node != NULL ? node
+                        : latch_redis_node_at(answerer->store,
+                                              is_named ? host->str : answerer->member.place.host,
+                                              (int) reply->element[1]->integer);
+}
+
+bool latch_redis_take_slots(redis_node *node, const redisReply *reply)
+{
+    redis_cluster *cluster = node->store->cluster;
+
+    if (reply->type != REDIS_REPLY_ARRAY) {
+        return false;
+    }
+    for (size_t at = 0; at < reply->elements; at++) {
+        const redisReply *range = reply->element[at];
+        const redis_node *master;
+
+        if (range->type != REDIS_REPLY_ARRAY || range->elements < 3
+            || range->element[0]->type != REDIS_REPLY_INTEGER
+            || range->element[1]->type != REDIS_REPLY_INTEGER || range->element[0]->integer < 0
+            || range->element[1]->integer >= REDIS_SLOTS) {
+            return false;
+        }
+        master = master_of(node, range->element[2]);
+        for (long long slot = range->element[0]->integer;
+             master != NULL && slot <= range->element[1]->integer; slot++) {
+            cluster->owners[slot] = master->member.number;
+        }
+    }
+    return true;
+}
+
+/* For latch_redis_call_leave(). Who may not ask for the map goes by what is answered. */
+static void note_slots(void *context, const redisReply *reply)
+{
+    redis_node *node = context;
+
+    node->connection.inspections--;
+    if (reply == NULL) {
+        node->store->cluster->is_stale = true;
+        node->store->cluster->asked_ns = INT64_MIN;
+    } else {
+        latch_redis_take_slots(node, reply);
+    }
+}
+
+redis_call *latch_redis_send_slots(redis_node *node, int64_t now_ns)
+{
+    redis_command who = {.count = 0}, which = {.count = 0};
+    redis_call *call;
+
+    latch_redis_add_text(&who, "CLUSTER");
+    latch_redis_add_text(&who, "MYID");
+    latch_redis_add_text(&which, "CLUSTER");
+    latch_redis_add_text(&which, "SLOTS");
+    call = latch_redis_send(&node->connection, &who, now_ns);
+    if (call == NULL) {
+        return NULL;
+    }
+    latch_redis_call_leave(call, note_id, node);
+    call = latch_redis_send(&node->connection, &which, now_ns);
+    if (call != NULL) {
+        node->store->cluster->is_stale = false;
+        node->store->cluster->asked_ns = now_ns;
+    }
+    return call;
+}
+
+void latch_redis_ask_for_slots(redis_node *node, int64_t now_ns)
+{
+    redis_cluster *cluster = node->store->cluster;
+    redis_call *call;
+
+    if (!cluster->is_stale
+        || (cluster->asked_ns != INT64_MIN && now_ns < cluster->asked_ns + MAP_PAUSE_NS)) {
+        return;
+    }
+    call = latch_redis_send_slots(node, now_ns);
+    if (call != NULL) {
+        node->connection.inspections++;
+        latch_redis_call_leave(call, note_slots, node);
+    }
+}

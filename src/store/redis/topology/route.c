@@ -1,0 +1,298 @@
+/*
+ * The way of a request to the server of a cluster that has its lock: who is asked, what
+ * redirections say, and for how long that goes on. See cluster.h.
+ */
+#include "src/store/redis/lock/redis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Until a server is asked again for a slot that is being moved, or that has no server for now; and
+ * the longer the longer that goes on, but no longer than that. */
+#define PAUSE_NS (20 * LATCH_NS_PER_MS)
+#define LONGEST_PAUSE_NS (250 * LATCH_NS_PER_MS)
+/* So often in a row one server names another, before there is a pause: they do not agree yet. */
+#define REDIRECTIONS_MAX 5
+
+void latch_redis_note_trouble(redis_node *node)
+{
+    if (node->store->cluster != NULL) {
+        node->member.is_away = true;
+        node->store->cluster->is_stale = true;
+    }
+}
+
+/* One that is not away, and not `but`: connected, if there is such a one. */
+static redis_node *anybody(redis_cluster *cluster, const redis_node *but)
+{
+    redis_node *found = NULL;
+
+    for (size_t count = 0; count < cluster->count; count++) {
+        redis_node *node = cluster->nodes[(cluster->turn + count) % cluster->count];
+
+        if (node != but && !node->member.is_away
+            && (found == NULL
+                || (node->connection.stage == REDIS_READY
+                    && found->connection.stage != REDIS_READY))) {
+            found = node;
+        }
+    }
+    return found;
+}
+
+/* They are to be tried once more. */
+static void forgive_all(redis_cluster *cluster)
+{
+    for (size_t at = 0; at < cluster->count; at++) {
+        cluster->nodes[at]->member.is_away = false;
+    }
+}
+
+redis_node *latch_redis_choose(redis_store *store, const char *resource, size_t length)
+{
+    redis_cluster *cluster = store->cluster;
+    redis_node *owner = latch_redis_owner(store, resource, length), *other;
+
+    if (cluster == NULL || (owner != NULL && !owner->member.is_away)) {
+        return owner;
+    }
+    other = anybody(cluster, owner);
+    if (other != NULL) {
+        return other;
+    }
+    forgive_all(cluster);
+    return owner != NULL ? owner : cluster->nodes[cluster->turn++ % cluster->count];
+}
+
+/* For how long the server is looked for. */
+static int64_t end_ns(const redis_store *store, const redis_route *route, const latch_op *op)
+{
+    int64_t limit_ns = store->options.connect_timeout_ns;
+    int64_t patience_ns = op->request.patience_ms * LATCH_NS_PER_MS;
+
+    return route->since_ns + (patience_ns > 0 && patience_ns < limit_ns ? patience_ns : limit_ns);
+}
+
+/* Until when the node is tried: of the time that is left it gets a half, if there are others. */
+static int64_t leave_ns(const redis_route *route, const latch_op *op, int64_t now_ns)
+{
+    const redis_store *store = route->node->store;
+    int64_t end = end_ns(store, route, op);
+
+    return route->is_told || anybody(store->cluster, route->node) == NULL
+               ? end
+               : now_ns + (end - now_ns) / 2;
+}
+
+static void turn_back(redis_route *route)
+{
+    route->node = NULL;
+    route->is_told = route->asks = false;
+    route->leave_ns = 0;
+}
+
+/* To be asked again, whoever it will be, as there is time left. */
+static bool may_pause(redis_route *route, const latch_op *op, int64_t now_ns)
+{
+    redis_store *store = route->node->store;
+    int64_t pause_ns = PAUSE_NS + (now_ns - route->since_ns) / 8;
+    int64_t retry_ns;
+
+    pause_ns = pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
+    retry_ns = now_ns + latch_jittered_ns(store->store.engine, pause_ns);
+    if (retry_ns >= end_ns(store, route, op)) {
+        return false;
+    }
+    route->retry_ns = retry_ns;
+    return true;
+}
+
+/* Is there another one to be asked? Those that were away before may be there again: of them each
+ * request tries all, once. */
+static bool has_others(redis_route *route)
+{
+    redis_cluster *cluster = route->node->store->cluster;
+
+    if (anybody(cluster, route->node) == NULL && !route->has_forgiven) {
+        forgive_all(cluster);
+        route->node->member.is_away = true;
+        route->has_forgiven = true;
+    }
+    return anybody(cluster, route->node) != NULL;
+}
+
+/*
+ * The node could not be reached. Another one is asked; or there is a pause, if this one was named
+ * by one that is there, and will name its successor. False: the request has failed, as it says.
+ */
+static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
+{
+    redis_node *node = route->node;
+    bool has_answered = node->connection.is_heard; /* and refused us: so would others */
+
+    latch_redis_close(&node->connection);
+    latch_redis_note_trouble(node);
+    if (has_answered || now_ns >= end_ns(node->store, route, op) || !has_others(route)
+        || (route->is_told && !may_pause(route, op, now_ns))) {
+        return false;
+    }
+    turn_back(route);
+    route->redirections = route->redirections > 0; /* they agree: it is away */
+    return true;
+}
+
+/* LATCH_INTERRUPTED: another one is to be asked. */
+static latch_status approach(redis_route *route, latch_op *op, int64_t now_ns)
+{
+    redis_node *node = route->node;
+    latch_status status;
+
+    if (latch_redis_is_avoided(op, node)) {
+        return route->is_told || !leave_node(route, op, now_ns) ? latch_redis_fail_avoided(op, node)
+                                                                : REDIS_AGAIN;
+    }
+    status = latch_redis_connect(&node->connection, op, now_ns);
+    if (status == LATCH_DONE) {
+        node->member.is_away = false;
+        latch_redis_ask_for_slots(node, now_ns);
+        return LATCH_DONE;
+    }
+    if (latch_wants(status) && route->leave_ns == 0) {
+        route->leave_ns = leave_ns(route, op, now_ns);
+    }
+    if (latch_wants(status) && now_ns < route->leave_ns) {
+        op->wake_ns = op->wake_ns < route->leave_ns ? op->wake_ns : route->leave_ns;
+        return status;
+    }
+    if (latch_wants(status)) {
+        bool is_silent = now_ns - node->connection.begun_ns >= LATCH_SILENCE_NS;
+
+        status = latch_redis_fail_to_connect(&node->connection, op, is_silent ? ETIMEDOUT : 0,
+                                             "it does not answer");
+    }
+    return leave_node(route, op, now_ns) ? REDIS_AGAIN : status;
+}
+
+latch_status latch_redis_reach(redis_store *store, redis_route *route, const char *resource,
+                               size_t length, latch_op *op, int64_t now_ns)
+{
+    latch_status status;
+
+    if (store->cluster == NULL) {
+        route->node = &store->node;
+        return latch_redis_connect(&store->node.connection, op, now_ns);
+    }
+    if (route->since_ns == 0) {
+        *route = (redis_route){.since_ns = now_ns};
+    }
+    do {
+        if (now_ns < route->retry_ns) {
+            op->wake_ns = route->retry_ns;
+            return LATCH_WANT_TIMER;
+        }
+        if (route->node == NULL) {
+            route->node = latch_redis_choose(store, resource, length);
+        }
+        status = approach(route, op, now_ns);
+    } while (status == REDIS_AGAIN);
+    if (latch_failed(status)) {
+        latch_redis_start_over(route); /* who waits tries it once more, with all of its time */
+    }
+    return status;
+}
+
+/* ---- Redirections --------------------------------------------------------------------------- */
+
+static bool begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* "MOVED SLOT HOST:PORT", "ASK SLOT HOST:PORT"; without a host it is that of `node`. */
+static redis_node *read_redirection(redis_node *node, const char *text, unsigned *slot)
+{
+    const char *address = strchr(text, ' ');
+    char host[256], *end;
+    const char *colon;
+    long number = address != NULL ? strtol(address, &end, 10) : -1;
+    size_t length;
+
+    if (number < 0 || number >= REDIS_SLOTS || *end != ' ') {
+        return NULL;
+    }
+    address = end + 1;
+    colon = strrchr(address, ':');
+    length = colon != NULL ? (size_t) (colon - address) : sizeof(host);
+    if (length >= sizeof(host)) {
+        return NULL;
+    }
+    memcpy(host, address, length);
+    host[length] = '\0';
+    *slot = (unsigned) number;
+    return latch_redis_node_at(node->store,
+                               length == 0 || strcmp(host, "?") == 0 ? node->member.place.host
+                                                                     : host,
+                               atoi(colon + 1));
+}
+
+static redis_node *learn_moved(redis_node *node, const char *text)
+{
+    redis_cluster *cluster = node->store->cluster;
+    unsigned slot;
+    redis_node *owner = read_redirection(node, text, &slot);
+
+    if (owner != NULL) {
+        cluster->is_stale = cluster->is_stale || cluster->owners[slot] != owner->member.number;
+        cluster->owners[slot] = owner->member.number;
+        owner->member.is_away = false; /* it is to be tried, be it by what is owed to it alone */
+    }
+    return owner;
+}
+
+static bool is_for_now(const char *text)
+{
+    return begins_with(text, "TRYAGAIN") || begins_with(text, "CLUSTERDOWN");
+}
+
+bool latch_redis_learn(redis_node *node, const char *text)
+{
+    if (node->store->cluster == NULL) {
+        return false;
+    }
+    if (begins_with(text, "MOVED ")) {
+        learn_moved(node, text);
+        return true;
+    }
+    return begins_with(text, "ASK ") || is_for_now(text);
+}
+
+bool latch_redis_redirect(redis_route *route, const latch_op *op, const char *text, int64_t now_ns)
+{
+    bool is_moved = begins_with(text, "MOVED "), asks = begins_with(text, "ASK ");
+    redis_node *next = NULL;
+    unsigned slot;
+
+    if (route->node->store->cluster == NULL || !(is_moved || asks || is_for_now(text))) {
+        return false;
+    }
+    if (route->redirections++ == 0) {
+        route->since_ns = now_ns; /* the answer may have been awaited for long */
+    }
+    if (is_moved) {
+        next = learn_moved(route->node, text);
+    } else if (asks) {
+        next = read_redirection(route->node, text, &slot);
+    }
+    if ((next == NULL || route->redirections > REDIRECTIONS_MAX) && !may_pause(route, op, now_ns)) {
+        return false;
+    }
+    if (route->redirections > REDIRECTIONS_MAX) {
+        route->redirections -= 2; /* the two may name each other once before the next pause */
+    }
+    turn_back(route);
+    route->node = next;
+    route->is_told = next != NULL;
+    route->asks = asks && next != NULL;
+    return true;
+}

@@ -1,0 +1,511 @@
+/* What Sentinels are asked, and what they tell: see sentinel.h. */
+#include "src/store/redis/topology/sentinel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a Sentinel says that has heard of another master, and the one that has made it. */
+#define SWITCHED "+switch-master"
+#define PROMOTED "+promoted-slave"
+
+/* How often it is asked again all the same: a Sentinel that hangs tells nothing, nor does one that
+ * may not be listened to. */
+#define ASK_AGAIN_NS (5 * LATCH_NS_PER_S)
+/* For how long one that does not answer is awaited when another one has answered already. */
+#define OPINION_NS (LATCH_NS_PER_S / 2)
+/* When to ask again if none of those who answer knows as much as is known, or nobody answers any
+ * more. */
+#define RETRY_NS (50 * LATCH_NS_PER_MS)
+
+static void take_message(void *context, const redisReply *message);
+
+void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
+                               const redis_options *options)
+{
+    memset(sentinel, 0, sizeof(*sentinel));
+    sentinel->name = options->sentinel;
+    sentinel->options = *options;
+    sentinel->options.sentinel = NULL;
+    sentinel->options.user = options->sentinel_user;
+    sentinel->options.password = options->sentinel_password;
+    sentinel->options.database = 0;
+    latch_redis_connection_init(&sentinel->connection, engine, &sentinel->options);
+    sentinel->connection.inspections = 1; /* SENTINEL MASTER answers with many fields */
+    sentinel->connection.push = take_message;
+    sentinel->connection.push_context = sentinel;
+    sentinel->master = (redis_place){.address = sentinel->address, .host = sentinel->host};
+}
+
+void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *connection)
+{
+    if (sentinel->name != NULL) {
+        connection->sentinel = sentinel;
+        connection->place = NULL;
+    }
+}
+
+static void forget_call(redis_sentinel *sentinel, redis_call **call)
+{
+    if (*call != NULL) {
+        latch_redis_call_free(&sentinel->connection, *call);
+        *call = NULL;
+    }
+}
+
+static void forget_question(redis_sentinel *sentinel)
+{
+    forget_call(sentinel, &sentinel->epoch_question);
+    forget_call(sentinel, &sentinel->question);
+}
+
+static void hang_up(redis_sentinel *sentinel)
+{
+    latch_redis_close(&sentinel->connection);
+    forget_question(sentinel);
+}
+
+void latch_redis_sentinel_end(redis_sentinel *sentinel)
+{
+    hang_up(sentinel);
+}
+
+/* ---- Which of them -------------------------------------------------------------------------- */
+
+static uint32_t bit(size_t which)
+{
+    return UINT32_C(1) << which;
+}
+
+static size_t count_of(uint32_t bits)
+{
+    return (size_t) __builtin_popcount(bits);
+}
+
+/* A failover takes more than half of them: those who are cut off from it are fewer. */
+static bool is_majority(const redis_sentinel *sentinel)
+{
+    return count_of(sentinel->answered) > sentinel->options.place_count / 2;
+}
+
+/* To the next one that is not among these; false: there is none. */
+static bool go_on(redis_sentinel *sentinel, uint32_t but)
+{
+    for (size_t step = 1; step <= sentinel->options.place_count; step++) {
+        size_t which = (sentinel->current + step) % sentinel->options.place_count;
+
+        if ((but & bit(which)) == 0) {
+            sentinel->current = which;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who else is to be asked in this round; false: nobody, it is over. */
+static bool choose_next(redis_sentinel *sentinel)
+{
+    if (!is_majority(sentinel)
+        && (go_on(sentinel, sentinel->asked | sentinel->mute)
+            || go_on(sentinel, sentinel->asked))) {
+        return true;
+    }
+    if (sentinel->answered == 0 || sentinel->current == sentinel->newest_from
+        || sentinel->has_returned) {
+        return false;
+    }
+    sentinel->current = sentinel->newest_from;
+    sentinel->has_returned = true;
+    return true;
+}
+
+static void forget_round(redis_sentinel *sentinel)
+{
+    sentinel->asked = sentinel->answered = 0;
+    sentinel->has_returned = false;
+}
+
+/* ---- What is known -------------------------------------------------------------------------- */
+
+static bool is_master(const redis_sentinel *sentinel, const char *host, int port)
+{
+    return sentinel->master.port == port && strcmp(sentinel->host, host) == 0;
+}
+
+static void note_master(redis_sentinel *sentinel, const char *host, int port)
+{
+    if (!is_master(sentinel, host, port)) {
+        snprintf(sentinel->host, sizeof(sentinel->host), "%s", host);
+        sentinel->master.port = port;
+        latch_redis_write_address(sentinel->address, sizeof(sentinel->address), sentinel->host,
+                                  port);
+        sentinel->trouble[0] = '\0'; /* it was another server's */
+        sentinel->term++;
+    }
+}
+
+void latch_redis_sentinel_doubt(redis_sentinel *sentinel)
+{
+    sentinel->is_known = false;
+}
+
+/* Why the one that they name cannot be used. */
+static void note_reason(redis_sentinel *sentinel, const char *why)
+{
+    snprintf(sentinel->trouble, sizeof(sentinel->trouble), "%s", why);
+}
+
+void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why)
+{
+    note_reason(sentinel, why);
+    sentinel->is_known = false;
+    if (!sentinel->is_asking) {
+        go_on(sentinel, sentinel->mute); /* the next one may know better */
+    }
+}
+
+latch_status latch_redis_sentinel_fail(const redis_sentinel *sentinel, latch_op *op, double seconds)
+{
+    if (sentinel->is_outdated) {
+        return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                          "no connection to the master \"%s\" within %g s: those of the Sentinels "
+                          "at %s who answer are too few, and know of fewer failovers than others "
+                          "have told",
+                          sentinel->name, seconds, sentinel->options.address);
+    }
+    if (sentinel->trouble[0] == '\0') {
+        return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                          "the Sentinels at %s did not tell within %g s where the master \"%s\" is",
+                          sentinel->options.address, seconds, sentinel->name);
+    }
+    return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                      "no connection to the master \"%s\" within %g s; the server that Sentinels "
+                      "name last, %s: %s",
+                      sentinel->name, seconds, sentinel->address, sentinel->trouble);
+}
+
+/* ---- What is told --------------------------------------------------------------------------- */
+
+/*
+ * "NAME OLD-HOST OLD-PORT HOST PORT" of a switch, or "slave ID HOST PORT @ NAME OLD-HOST OLD-PORT"
+ * of a promotion: who connects then is named the new one, by this Sentinel at least.
+ */
+static void take_message(void *context, const redisReply *message)
+{
+    redis_sentinel *sentinel = context;
+    const redisReply *channel, *text;
+    char name[256], host[256];
+    int port, count;
+
+    if (message->type != REDIS_REPLY_ARRAY || message->elements != 3) {
+        return;
+    }
+    channel = message->element[1];
+    text = message->element[2];
+    if (channel->type != REDIS_REPLY_STRING || text->type != REDIS_REPLY_STRING) {
+        return; /* that it is subscribed, to the second channel */
+    }
+    count = strcmp(channel->str, SWITCHED) == 0
+                ? sscanf(text->str, "%255s %*s %*s %255s %d", name, host, &port)
+                : sscanf(text->str, "%*s %*s %255s %d @ %255s", host, &port, name);
+    if (count == 3 && strcmp(name, sentinel->name) == 0
+        && (sentinel->question != NULL || !is_master(sentinel, host, port))) {
+        if (!is_master(sentinel, host, port)) {
+            note_reason(sentinel, "another one has become the master");
+        }
+        sentinel->is_known = false;
+        sentinel->is_told = true;
+        sentinel->term++;
+    }
+}
+
+/* ---- The question --------------------------------------------------------------------------- */
+
+/* Each of those that are left has its part of the time, and so has the way to the master. */
+static void begin_question(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
+{
+    int64_t parts = (int64_t) (sentinel->options.place_count - count_of(sentinel->asked)) + 1;
+    int64_t part_ns = (deadline_ns - now_ns) / parts;
+
+    if (sentinel->answered != 0 && part_ns > OPINION_NS) {
+        part_ns = OPINION_NS;
+    }
+    hang_up(sentinel);
+    sentinel->connection.place = &sentinel->options.places[sentinel->current];
+    sentinel->options.connect_timeout_ns = part_ns > LATCH_NS_PER_MS ? part_ns : LATCH_NS_PER_MS;
+    sentinel->is_asking = true;
+    sentinel->is_told = false;
+}
+
+static redis_call *send_about(redis_sentinel *sentinel, const char *what, int64_t now_ns)
+{
+    redis_command command = {.count = 0};
+
+    latch_redis_add_text(&command, "SENTINEL");
+    latch_redis_add_text(&command, what);
+    latch_redis_add_text(&command, sentinel->name);
+    return latch_redis_send(&sentinel->connection, &command, now_ns);
+}
+
+/*
+ * All in one packet: what happens behind the answers is told. A connection that is subscribed can
+ * ask no more. The epoch comes from another command, as that one names the old master until a
+ * failover is over; and first, so that no old name goes with a new epoch.
+ */
+static latch_status send_question(redis_sentinel *sentinel, latch_op *op, int64_t now_ns)
+{
+    redis_command subscription = {.count = 0};
+    redis_call *call;
+
+    latch_redis_add_text(&subscription, "SUBSCRIBE");
+    latch_redis_add_text(&subscription, SWITCHED);
+    latch_redis_add_text(&subscription, PROMOTED);
+    latch_redis_gather(&sentinel->connection, true);
+    sentinel->epoch_question = send_about(sentinel, "master", now_ns);
+    sentinel->question = send_about(sentinel, "get-master-addr-by-name", now_ns);
+    call = latch_redis_send(&sentinel->connection, &subscription, now_ns);
+    if (call != NULL) {
+        latch_redis_call_free(&sentinel->connection, call); /* refused, it changes nothing */
+    }
+    latch_redis_gather(&sentinel->connection, false);
+    return sentinel->epoch_question != NULL && sentinel->question != NULL && call != NULL
+               ? LATCH_DONE
+               : latch_fail_memory(op->error);
+}
+
+static latch_status fail(const redis_sentinel *sentinel, latch_op *op, const char *what)
+{
+    return latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s %s",
+                      latch_redis_address(&sentinel->connection), what);
+}
+
+/* A Sentinel need not permit us the command. */
+static uint64_t read_epoch(const redisReply *fields)
+{
+    for (size_t at = 0; fields->type == REDIS_REPLY_ARRAY && at + 1 < fields->elements; at += 2) {
+        const redisReply *field = fields->element[at], *value = fields->element[at + 1];
+
+        if (field->type == REDIS_REPLY_STRING && value->type == REDIS_REPLY_STRING
+            && strcmp(field->str, "config-epoch") == 0) {
+            return strtoull(value->str, NULL, 10);
+        }
+    }
+    return 0;
+}
+
+/*
+ * What is newer than what is known counts at once, also while others are asked. Of two who know as
+ * much the last one is listened to, which is connected already.
+ */
+static void note_answer(redis_sentinel *sentinel, const char *host, int port, uint64_t epoch)
+{
+    if (epoch > sentinel->epoch) {
+        note_master(sentinel, host, port);
+        sentinel->epoch = epoch;
+    }
+    if (sentinel->answered == 0 || epoch >= sentinel->newest.epoch) {
+        snprintf(sentinel->newest.host, sizeof(sentinel->newest.host), "%s", host);
+        sentinel->newest.port = port;
+        sentinel->newest.epoch = epoch;
+        sentinel->newest_from = sentinel->current;
+    }
+    sentinel->answered |= bit(sentinel->current);
+}
+
+static latch_status understand(redis_sentinel *sentinel, latch_op *op, const redisReply *reply)
+{
+    const redisReply *host, *port;
+    char said[128], what[160];
+    long number;
+
+    if (reply->type == REDIS_REPLY_NIL) {
+        return fail(sentinel, op, "knows no master of that name");
+    }
+    if (reply->type == REDIS_REPLY_ERROR) {
+        latch_redis_quote(said, sizeof(said), reply->str, strcspn(reply->str, ",\r\n"));
+        snprintf(what, sizeof(what), "answered: %s", said);
+        return fail(sentinel, op, what);
+    }
+    host = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? reply->element[0] : NULL;
+    port = host != NULL ? reply->element[1] : NULL;
+    if (host == NULL || host->type != REDIS_REPLY_STRING || port->type != REDIS_REPLY_STRING) {
+        return fail(sentinel, op, "gave an answer that makes no sense");
+    }
+    number = strtol(port->str, NULL, 10);
+    if (host->len == 0 || host->len >= sizeof(sentinel->host) || number <= 0 || number > 65535) {
+        return fail(sentinel, op, "gave an answer that makes no sense");
+    }
+    note_answer(sentinel, host->str, (int) number, read_epoch(sentinel->epoch_question->reply));
+    return LATCH_DONE;
+}
+
+static latch_status await_answer(redis_sentinel *sentinel, latch_op *op)
+{
+    latch_redis_receive(&sentinel->connection);
+    switch (sentinel->question->state) {
+        case REDIS_ANSWERED:
+            return understand(sentinel, op, sentinel->question->reply);
+        case REDIS_LOST:
+            return fail(sentinel, op, "closed the connection");
+        case REDIS_UNANSWERED:
+            break;
+    }
+    return latch_redis_want(&sentinel->connection, sentinel->connection.deadline_ns, op);
+}
+
+/* Asks the current one. LATCH_DONE: it has answered. */
+static latch_status ask(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns, int64_t now_ns)
+{
+    const redis_connection *connection = &sentinel->connection;
+    latch_status status = LATCH_DONE;
+    bool is_late;
+
+    if (!sentinel->is_asking) {
+        begin_question(sentinel, deadline_ns, now_ns);
+    }
+    is_late = connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns;
+    if (sentinel->question == NULL) {
+        /* It may have answered long ago, with nobody there to see it. */
+        status = latch_redis_connect(&sentinel->connection, op,
+                                     is_late ? connection->deadline_ns - 1 : now_ns);
+        if (status == LATCH_DONE) {
+            status = send_question(sentinel, op, now_ns);
+        }
+    }
+    if (status == LATCH_DONE) {
+        status = await_answer(sentinel, op);
+    }
+    if (latch_wants(status) && is_late) {
+        status = fail(sentinel, op, "did not answer in time");
+    }
+    if (latch_wants(status)) {
+        return status;
+    }
+    sentinel->is_asking = false;
+    forget_question(sentinel);
+    if (status != LATCH_DONE) {
+        hang_up(sentinel);
+    }
+    return status;
+}
+
+/* The same, until it has announced no other master behind its answer. */
+static latch_status ask_in_peace(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                 int64_t now_ns)
+{
+    latch_status status;
+
+    do {
+        status = ask(sentinel, op, deadline_ns, now_ns);
+    } while (status == LATCH_DONE && sentinel->is_told);
+    return status;
+}
+
+/* None of them could tell; op->error is the last one's. */
+static latch_status fail_all(const redis_sentinel *sentinel, latch_op *op)
+{
+    latch_error last = *op->error;
+
+    return latch_fail(op->error, LATCH_ERROR_STORE, last.sys_errno,
+                      "no Sentinel of %s tells where the master \"%s\" is; the last one: %.200s",
+                      sentinel->options.address, sentinel->name, last.message);
+}
+
+/*
+ * Who is the master, by all that was answered. Few of them may be cut off from the others, and do
+ * not make us forget what these have told. But a majority does, also by what is no longer true: the
+ * epochs begin anew with Sentinels that were set up anew.
+ */
+static void conclude(redis_sentinel *sentinel, int64_t now_ns)
+{
+    const redis_naming *newest = &sentinel->newest;
+    bool is_older = newest->epoch < sentinel->epoch && !is_majority(sentinel);
+
+    sentinel->is_outdated = is_older && !is_master(sentinel, newest->host, newest->port);
+    if (sentinel->is_outdated) {
+        sentinel->retry_ns = now_ns + RETRY_NS;
+        return;
+    }
+    note_master(sentinel, newest->host, newest->port);
+    sentinel->epoch = is_older ? sentinel->epoch : newest->epoch;
+    sentinel->is_known = true;
+}
+
+/* Asks as many of them as it takes. LATCH_DONE: what they say was taken note of. */
+static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                             int64_t now_ns)
+{
+    latch_status status;
+
+    do {
+        status = ask_in_peace(sentinel, op, deadline_ns, now_ns);
+        if (latch_wants(status)) {
+            return status;
+        }
+        sentinel->ask_ns = now_ns + ASK_AGAIN_NS;
+        sentinel->asked |= bit(sentinel->current);
+        sentinel->mute = status == LATCH_DONE ? sentinel->mute & ~bit(sentinel->current)
+                                              : sentinel->mute | bit(sentinel->current);
+    } while (status != LATCH_ERROR_MEMORY && choose_next(sentinel));
+    if (sentinel->answered != 0 && status != LATCH_ERROR_MEMORY) {
+        conclude(sentinel, now_ns);
+        status = LATCH_DONE;
+    } else if (status != LATCH_ERROR_MEMORY) {
+        go_on(sentinel, 0);
+        status = fail_all(sentinel, op);
+    }
+    forget_round(sentinel);
+    return status;
+}
+
+void latch_redis_sentinel_begin(redis_sentinel *sentinel)
+{
+    forget_round(sentinel);
+    sentinel->is_outdated = false;
+    sentinel->trouble[0] = '\0';
+    sentinel->retry_ns = 0;
+}
+
+/* Somebody has answered before: that is a better reason than who does not in the little time left.
+ */
+static bool has_reason(const redis_sentinel *sentinel)
+{
+    return sentinel->is_outdated || sentinel->trouble[0] != '\0';
+}
+
+latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                       int64_t now_ns)
+{
+    latch_status status = LATCH_DONE;
+
+    while (status == LATCH_DONE && !sentinel->is_known) {
+        if (now_ns < sentinel->retry_ns) {
+            op->wake_ns = sentinel->retry_ns < deadline_ns ? sentinel->retry_ns : deadline_ns;
+            return LATCH_WANT_TIMER;
+        }
+        status = ask_them(sentinel, op, deadline_ns, now_ns);
+        if (status == LATCH_ERROR_STORE && has_reason(sentinel)) {
+            sentinel->retry_ns = now_ns + RETRY_NS; /* until the time is over */
+            status = LATCH_DONE;
+        }
+    }
+    return status;
+}
+
+unsigned latch_redis_sentinel_look(redis_sentinel *sentinel)
+{
+    int64_t now_ns = latch_engine_now_ns(sentinel->connection.engine);
+    latch_error ignored;
+    latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
+
+    if (!sentinel->is_asking && sentinel->connection.stage == REDIS_READY
+        && !latch_redis_receive(&sentinel->connection)) {
+        sentinel->ask_ns = now_ns; /* another one */
+    }
+    if (sentinel->is_asking || now_ns >= sentinel->ask_ns) {
+        ask_them(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
+                 now_ns);
+    }
+    return sentinel->term;
+}

@@ -1,0 +1,80 @@
+/*
+ * Where the master is of which Sentinels take care, for a store whose DSN names these. They are
+ * asked one after the other, until more than half of them have answered, or nobody else is to be
+ * had; the newest answer counts. Each failover gives the configuration a higher number, its epoch:
+ * so a Sentinel that is cut off from the others is not believed, as it names the old master.
+ *
+ * One that has given that answer stays connected, to tell when another server becomes the master.
+ * So a server is left that is the master no more but does not know that yet, as one that was
+ * stopped or cut off does not.
+ */
+#ifndef LATCH_REDIS_SENTINEL_H
+#define LATCH_REDIS_SENTINEL_H
+
+#include "src/store/redis/wire/connection.h"
+
+/* What a Sentinel has answered. */
+typedef struct redis_naming {
+    uint64_t epoch; /* 0 also if it does not tell */
+    int port;
+    char host[256];
+} redis_naming;
+
+typedef struct redis_sentinel {
+    redis_connection connection; /* to one of them: first asks, then listens */
+    redis_options options;       /* of that connection; the texts are the store's */
+    const char *name;            /* what they call the master */
+    size_t current;              /* which of them: who is listened to is asked first */
+    /* A bit for each. */
+    uint32_t mute;            /* who could not tell, and is asked after the others */
+    uint32_t asked, answered; /* in this round of questions */
+    redis_naming newest;      /* of this round's answers */
+    size_t newest_from;       /* whose it is */
+    bool has_returned;        /* to that one, to listen to it */
+    bool is_asking;           /* that connection is there for the question, not to listen */
+    bool is_told;             /* another master was announced since it was begun */
+    redis_call *epoch_question, *question; /* on their way, or NULL */
+    int64_t ask_ns;                        /* when to ask again, though nothing is amiss */
+    int64_t retry_ns; /* when to ask again, as those who have answered were too few */
+    bool is_outdated; /* which was so last */
+    bool is_known;    /* `master` is to be believed */
+    redis_place master;
+    uint64_t epoch;    /* of the configuration that names it */
+    unsigned term;     /* of the master: another number for each that follows another */
+    char trouble[160]; /* why the one that they name cannot be used, or "" */
+    char host[256], address[256 + sizeof("[]:65535")];
+} redis_sentinel;
+
+/* `options` outlive it; those that name no master need none of it. Nothing is connected yet. */
+void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
+                               const redis_options *options);
+void latch_redis_sentinel_end(redis_sentinel *sentinel);
+
+/* Has the connection go to the master, if the options name one. */
+void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *connection);
+
+/* Somebody begins to connect. */
+void latch_redis_sentinel_begin(redis_sentinel *sentinel);
+/*
+ * Finds the master, by `deadline_ns` and with some of that time left. LATCH_DONE: it is
+ * sentinel->master. LATCH_WANT_*: again, when `op` says. Errors are in op->error; but once it is
+ * known why there is no master they are asked until the time is over, which the caller sees.
+ */
+latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                       int64_t now_ns);
+
+/*
+ * Reads what has been told, without waiting; asks again now and then, in the background. The term
+ * of the master, as far as is known.
+ */
+unsigned latch_redis_sentinel_look(redis_sentinel *sentinel);
+
+/* Who wants to connect next has to ask, as the connection to it has ended. */
+void latch_redis_sentinel_doubt(redis_sentinel *sentinel);
+/* It cannot be used, and why: another may be named soon. */
+void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why);
+/* There was no master to be had for so long. */
+latch_status latch_redis_sentinel_fail(const redis_sentinel *sentinel, latch_op *op,
+                                       double seconds);
+
+#endif

@@ -1,0 +1,539 @@
+/*
+ * The connection to a Redis server, until it is ready. The socket is ours: hiredis's own ways to
+ * connect resolve names with blocking, or take only the first address of a name.
+ */
+#include "src/store/redis/lock/client_object.h"
+
+#include "src/store/redis/topology/sentinel.h"
+#include "src/engine/store.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A Unix socket whose queue is full says so at once; the server empties it in no time. */
+#define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
+/* A Redis that expects no TLS takes what it is sent for the beginning of a command. */
+#define NO_HANDSHAKE "the TLS handshake did not end, as with a server that speaks no TLS there"
+/* Until Sentinels are asked again that have named a server that is no master, or is away. */
+#define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
+#define LOOK_NS (100 * LATCH_NS_PER_MS)
+
+void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
+                                 const redis_options *options)
+{
+    memset(connection, 0, sizeof(*connection));
+    connection->engine = engine;
+    connection->options = options;
+    connection->place = options->places;
+    latch_link_init(&connection->calls);
+}
+
+/* ---- Closing -------------------------------------------------------------------------------- */
+
+/* Without a word to the server, which for a forked child is the parent's. */
+static void close_socket(redis_connection *connection)
+{
+    if (connection->context != NULL) {
+        redisFreeKeepFd(connection->context);
+        connection->context = NULL;
+    }
+    if (connection->tls != NULL) {
+        latch_redis_tls_end(connection->engine, connection->tls);
+        connection->tls = NULL;
+    }
+    if (connection->has_socket) {
+        latch_descriptor_close(connection->engine, &connection->descriptor);
+        connection->has_socket = false;
+    }
+    latch_free(connection->engine, connection->unsent);
+    connection->unsent = NULL;
+    connection->unsent_length = 0;
+}
+
+void latch_redis_close(redis_connection *connection)
+{
+    close_socket(connection);
+    if (connection->resolution != NULL) {
+        latch_resolve_end(connection->resolution);
+        connection->resolution = NULL;
+    }
+    if (connection->sentinel != NULL && connection->stage > REDIS_ASKING
+        && connection->term == connection->sentinel->term) {
+        latch_redis_sentinel_doubt(connection->sentinel);
+    }
+    connection->stage = REDIS_CLOSED;
+    connection->is_asked = false;
+    connection->has_release = false;
+    latch_redis_lose_calls(connection);
+    latch_redis_forget_greeting(connection);
+}
+
+/* In a forked child the engine has closed the descriptor. */
+void latch_redis_close_if_forked(redis_connection *connection)
+{
+    if (connection->has_socket && connection->descriptor.fd < 0) {
+        latch_redis_close(connection);
+    }
+}
+
+int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns)
+{
+    const redis_call *first = LATCH_CONTAINER(connection->calls.next, redis_call, link);
+
+    if (connection->stage != REDIS_READY || connection->calls.next == &connection->calls) {
+        return 0;
+    }
+    return now_ns - (first->deadline_ns - connection->options->command_timeout_ns);
+}
+
+static bool is_overdue(const redis_connection *connection, int64_t now_ns)
+{
+    return latch_redis_silence_ns(connection, now_ns) >= connection->options->command_timeout_ns;
+}
+
+bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
+{
+    /* Its answer may have come long ago, with nobody there to read it. */
+    if (is_overdue(connection, now_ns) && latch_redis_receive(connection)
+        && is_overdue(connection, now_ns)) {
+        latch_redis_close(connection);
+        return true;
+    }
+    if (connection->stage != REDIS_READY && connection->stage != REDIS_CLOSED
+        && now_ns >= connection->deadline_ns) {
+        latch_redis_close(connection);
+    }
+    return false;
+}
+
+/* ---- Which server --------------------------------------------------------------------------- */
+
+const char *latch_redis_address(const redis_connection *connection)
+{
+    return connection->place != NULL ? connection->place->address : connection->options->address;
+}
+
+/* ---- Connecting ----------------------------------------------------------------------------- */
+
+latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
+                                         const char *why)
+{
+    latch_redis_close(connection);
+    return latch_fail(op->error, LATCH_ERROR_STORE, sys_errno, "cannot connect to Redis at %s: %s",
+                      latch_redis_address(connection), why);
+}
+
+latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op, int sys_errno,
+                                      const char *why, int64_t now_ns)
+{
+    if (connection->sentinel == NULL) {
+        return latch_redis_fail_to_connect(connection, op, sys_errno, why);
+    }
+    if (connection->term == connection->sentinel->term) { /* another one is not known by now */
+        latch_redis_sentinel_note_trouble(connection->sentinel, why);
+    }
+    latch_redis_close(connection);
+    connection->stage = REDIS_ASKING;
+    connection->retry_ns = now_ns + ASK_PAUSE_NS;
+    return LATCH_DONE;
+}
+
+/* For how long a connection is awaited. */
+static int64_t patience_ns(const redis_connection *connection, const latch_op *op)
+{
+    int64_t timeout_ns = connection->options->connect_timeout_ns;
+    int64_t patience_ms = op->request.patience_ms;
+
+    return patience_ms > 0 && patience_ms < timeout_ns / LATCH_NS_PER_MS
+               ? patience_ms * LATCH_NS_PER_MS
+               : timeout_ns;
+}
+
+latch_status latch_redis_fail_unconnected(const redis_connection *connection, latch_op *op,
+                                          double seconds, int64_t now_ns)
+{
+    bool is_silent = connection->stage >= REDIS_CONNECTING
+                     && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
+    bool is_encrypting = connection->stage == REDIS_ENCRYPTING;
+
+    if (connection->sentinel != NULL) {
+        /* Who had no time to answer: what was its trouble before says more. */
+        if (connection->stage > REDIS_ASKING
+            && (is_silent || connection->sentinel->trouble[0] == '\0')) {
+            latch_redis_sentinel_note_trouble(connection->sentinel,
+                                              is_encrypting ? NO_HANDSHAKE : "it does not answer");
+        }
+        return latch_redis_sentinel_fail(connection->sentinel, op, seconds);
+    }
+    return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
+                      "cannot connect to Redis at %s within %g s%s",
+                      latch_redis_address(connection), seconds,
+                      is_encrypting ? ": " NO_HANDSHAKE : "");
+}
+
+static latch_status time_out(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
+    latch_status status = latch_redis_fail_unconnected(connection, op, seconds, now_ns);
+
+    latch_redis_close(connection);
+    return status;
+}
+
+static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
+{
+    op->fd = fd;
+    op->events = events;
+    op->wake_ns = wake_ns;
+    return LATCH_WANT_IO;
+}
+
+/* Until something can be sent that is to be sent, or something has come. */
+static short events_of(const redis_connection *connection)
+{
+    bool has_unsent = connection->unsent_length > 0;
+
+    if (connection->tls != NULL) {
+        return latch_redis_tls_events(connection->tls, has_unsent);
+    }
+    return has_unsent ? POLLIN | POLLOUT : POLLIN;
+}
+
+/* Who waits for the master looks now and then whether it is that still. */
+static void wake_to_look(const redis_connection *connection, latch_op *op)
+{
+    int64_t look_ns;
+
+    if (connection->sentinel != NULL) {
+        look_ns = latch_engine_now_ns(connection->engine) + LOOK_NS;
+        op->wake_ns = look_ns < op->wake_ns ? look_ns : op->wake_ns;
+    }
+}
+
+latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
+{
+    bool has_more = connection->tls != NULL && connection->tls->has_more;
+
+    want(op, connection->descriptor.fd, events_of(connection), has_more ? 0 : wake_ns);
+    wake_to_look(connection, op);
+    return LATCH_WANT_IO;
+}
+
+/* Those that are left share what time is left: one that does not answer must not take it all. */
+static void choose_address(redis_connection *connection, const struct addrinfo *address,
+                           int64_t now_ns)
+{
+    int64_t left = 0;
+
+    connection->address = address;
+    for (const struct addrinfo *one = address; one != NULL; one = one->ai_next) {
+        left++;
+    }
+    if (left > 0) {
+        connection->address_deadline_ns = now_ns + (connection->deadline_ns - now_ns) / left;
+    }
+}
+
+/*
+ * Of those who wait for the connection the least patient one decides. But a name is looked up for
+ * as long as the store has time.
+ */
+static void be_no_more_patient(redis_connection *connection, const latch_op *op)
+{
+    int64_t since_ns = op->sent_ns > connection->connecting_ns ? op->sent_ns
+                                                               : connection->connecting_ns;
+    int64_t end_ns = since_ns + patience_ns(connection, op);
+
+    if (end_ns < connection->deadline_ns) {
+        connection->deadline_ns = end_ns;
+    }
+}
+
+static void begin_connecting(redis_connection *connection, const latch_op *op,
+                             const struct addrinfo *addresses, int64_t now_ns)
+{
+    connection->connecting_ns = now_ns;
+    be_no_more_patient(connection, op);
+    choose_address(connection, addresses, now_ns);
+    connection->retry_ns = now_ns;
+    connection->stage = REDIS_CONNECTING;
+}
+
+/* The name of the server's host, or the path of its socket. */
+static latch_status begin_resolving(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    const redis_place *place = connection->place;
+
+    if (place->host != NULL) {
+        connection->resolution =
+            latch_resolve_begin(connection->engine, place->host, place->port, op->error);
+        if (connection->resolution == NULL) {
+            latch_redis_close(connection);
+            return op->error->status;
+        }
+        connection->stage = REDIS_RESOLVING;
+        return LATCH_DONE;
+    }
+    connection->unix_name.sun_family = AF_UNIX;
+    snprintf(connection->unix_name.sun_path, sizeof(connection->unix_name.sun_path), "%s",
+             place->path);
+    connection->unix_address = (struct addrinfo){
+        .ai_family = AF_UNIX,
+        .ai_addr = (struct sockaddr *) &connection->unix_name,
+        .ai_addrlen = sizeof(connection->unix_name),
+    };
+    begin_connecting(connection, op, &connection->unix_address, now_ns);
+    return LATCH_DONE;
+}
+
+static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    connection->begun_ns = now_ns;
+    connection->is_heard = false;
+    connection->deadline_ns = now_ns + connection->options->connect_timeout_ns;
+    if (connection->sentinel == NULL) {
+        return begin_resolving(connection, op, now_ns);
+    }
+    latch_redis_sentinel_begin(connection->sentinel);
+    connection->connecting_ns = connection->retry_ns = now_ns;
+    connection->stage = REDIS_ASKING;
+    be_no_more_patient(connection, op);
+    return LATCH_DONE;
+}
+
+static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    redis_sentinel *sentinel = connection->sentinel;
+    latch_status status;
+
+    if (now_ns < connection->retry_ns) {
+        op->wake_ns = connection->retry_ns < connection->deadline_ns ? connection->retry_ns
+                                                                     : connection->deadline_ns;
+        return LATCH_WANT_TIMER;
+    }
+    status = latch_redis_sentinel_find(sentinel, op, connection->deadline_ns, now_ns);
+    if (latch_failed(status)) {
+        latch_redis_close(connection);
+    }
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    connection->place = &sentinel->master;
+    connection->term = sentinel->term;
+    return begin_resolving(connection, op, now_ns);
+}
+
+static latch_status resolve(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    const struct addrinfo *addresses;
+    latch_status status = latch_resolve_check(connection->resolution, &addresses, op->error);
+
+    if (status == LATCH_WANT_IO) {
+        return want(op, latch_resolve_fd(connection->resolution), POLLIN, connection->deadline_ns);
+    }
+    if (status != LATCH_DONE) {
+        latch_redis_close(connection);
+        return status;
+    }
+    begin_connecting(connection, op, addresses, now_ns);
+    return LATCH_DONE;
+}
+
+static void set_socket_options(const redis_connection *connection, int fd)
+{
+    static const int on = 1;
+    int seconds = connection->options->keepalive_s;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (seconds > 0) {
+        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+        setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
+        setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof(seconds));
+    }
+}
+
+/* EINPROGRESS when the socket is being connected now, or why it cannot be. */
+static int open_socket(redis_connection *connection)
+{
+    const struct addrinfo *address = connection->address;
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), why;
+
+    if (fd < 0) {
+        return errno;
+    }
+    if (address->ai_family != AF_UNIX) {
+        set_socket_options(connection, fd);
+    }
+    if (connect(fd, address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS) {
+        why = errno;
+        close(fd);
+        return why;
+    }
+    latch_descriptor_register(connection->engine, &connection->descriptor, fd);
+    connection->has_socket = true;
+    return EINPROGRESS;
+}
+
+/* 0 when the open socket is connected, EINPROGRESS, or why that failed. */
+static int check_socket(const redis_connection *connection, int64_t now_ns)
+{
+    struct pollfd descriptor = {.fd = connection->descriptor.fd, .events = POLLOUT};
+    socklen_t size = sizeof(int);
+    int why = 0;
+
+    if (poll(&descriptor, 1, 0) <= 0) {
+        return now_ns < connection->address_deadline_ns ? EINPROGRESS : ETIMEDOUT;
+    }
+    return getsockopt(descriptor.fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
+}
+
+/* The next address, as this one has failed; or the same, if it was but busy. */
+static latch_status try_again(redis_connection *connection, latch_op *op, int sys_errno,
+                              const char *why, int64_t now_ns)
+{
+    const struct addrinfo *address = connection->address;
+
+    close_socket(connection);
+    connection->stage = REDIS_CONNECTING;
+    connection->retry_ns = now_ns;
+    if (sys_errno == EAGAIN && address->ai_family == AF_UNIX) {
+        connection->retry_ns += BUSY_PAUSE_NS;
+    } else if (address->ai_next != NULL) {
+        choose_address(connection, address->ai_next, now_ns);
+    } else {
+        return latch_redis_leave_server(connection, op, sys_errno, why, now_ns);
+    }
+    return LATCH_DONE;
+}
+
+static latch_status shake_hands(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    latch_error error;
+    latch_status status = LATCH_DONE;
+
+    if (connection->tls == NULL) {
+        status = latch_redis_tls_begin(connection->options->tls, connection->engine,
+                                       &connection->descriptor, connection->place->host,
+                                       &connection->tls, &error);
+    }
+    if (status == LATCH_DONE) {
+        status = latch_redis_tls_shake_hands(connection->tls, &error);
+    }
+    if (status == LATCH_DONE) {
+        return latch_redis_greet(connection, op, now_ns);
+    }
+    if (status == LATCH_WANT_IO && now_ns < connection->address_deadline_ns) {
+        return want(op, connection->descriptor.fd, latch_redis_tls_events(connection->tls, false),
+                    connection->address_deadline_ns);
+    }
+    if (status == LATCH_ERROR_MEMORY) {
+        latch_redis_close(connection);
+        return latch_fail_memory(op->error);
+    }
+    return status == LATCH_WANT_IO ? try_again(connection, op, ETIMEDOUT, NO_HANDSHAKE, now_ns)
+                                   : try_again(connection, op, 0, error.message, now_ns);
+}
+
+/* Opens the socket to the address, or looks how that went; the next address when it failed. */
+static latch_status connect_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    int why;
+
+    if (connection->has_socket) {
+        why = check_socket(connection, now_ns);
+    } else if (now_ns < connection->retry_ns) {
+        op->wake_ns = connection->retry_ns;
+        return LATCH_WANT_TIMER;
+    } else {
+        why = open_socket(connection);
+    }
+    if (why == 0 && connection->options->tls != NULL) {
+        connection->stage = REDIS_ENCRYPTING;
+        return LATCH_DONE;
+    }
+    if (why == 0) {
+        return latch_redis_greet(connection, op, now_ns);
+    }
+    if (why == EINPROGRESS) {
+        return want(op, connection->descriptor.fd, POLLOUT, connection->address_deadline_ns);
+    }
+    return try_again(connection, op, why, strerror(why), now_ns);
+}
+
+static latch_status make_ready(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    latch_status status = LATCH_DONE;
+
+    if (connection->stage != REDIS_CLOSED && connection->stage != REDIS_RESOLVING) {
+        be_no_more_patient(connection, op);
+    }
+    if (connection->stage > REDIS_ASKING && connection->sentinel != NULL
+        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
+        latch_redis_leave_server(connection, op, 0, "another one has become the master", now_ns);
+        connection->retry_ns = now_ns;
+    }
+    while (status == LATCH_DONE && connection->stage != REDIS_READY) {
+        if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
+            return time_out(connection, op, now_ns);
+        }
+        switch (connection->stage) {
+            case REDIS_CLOSED:
+                status = start(connection, op, now_ns);
+                break;
+            case REDIS_ASKING:
+                status = ask(connection, op, now_ns);
+                break;
+            case REDIS_RESOLVING:
+                status = resolve(connection, op, now_ns);
+                break;
+            case REDIS_CONNECTING:
+                status = connect_socket(connection, op, now_ns);
+                break;
+            case REDIS_ENCRYPTING:
+                status = shake_hands(connection, op, now_ns);
+                break;
+            case REDIS_GREETING:
+                status = latch_redis_await_greeting(connection, op, now_ns);
+                break;
+            case REDIS_READY:
+                break;
+        }
+    }
+    if (latch_wants(status)) {
+        wake_to_look(connection, op);
+    }
+    return status;
+}
+
+latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    latch_status status = LATCH_DONE;
+
+    if (connection->object != NULL) {
+        return latch_redis_object_prepare(connection, op->lease, op->error);
+    }
+    latch_redis_close_if_forked(connection);
+    if (connection->stage == REDIS_READY
+        && !(connection->is_gathering && connection->unsent_length > 0)) {
+        /* Before anything is sent: what is there already is no answer to it. */
+        latch_redis_receive(connection);
+    }
+    if (connection->stage == REDIS_READY) {
+        return LATCH_DONE;
+    }
+    if (connection->is_gathering && latch_failed(connection->failure.status)) {
+        *op->error = connection->failure;
+        return op->error->status;
+    }
+    status = make_ready(connection, op, now_ns);
+    if (latch_failed(status)) {
+        connection->failure = *op->error;
+    }
+    return status;
+}

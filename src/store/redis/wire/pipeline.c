@@ -1,0 +1,414 @@
+/*
+ * Commands that were sent to a Redis server, and their replies: the first unanswered command has
+ * the next reply. hiredis reads them.
+ */
+#include "src/store/redis/lock/client_object.h"
+
+#include "src/store/redis/topology/sentinel.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* No reply to a script of ours is nearly as long. */
+#define REPLY_MAX (64 * 1024)
+/* But of what is asked about other locks: a name in it may be as long as Redis lets it be. */
+#define INSPECTION_REPLY_MAX (513 * 1024 * 1024)
+/* How much a reading takes at most, and how often, if there is more in what TLS has taken. */
+#define READ_MAX (16 * 1024)
+#define READINGS_MAX 64
+#define REPLY_ELEMENTS_MAX 8
+/* 500 holders (inspect.lua), or a page of names, of which Redis may send more than asked for; or
+   the map of a cluster (CLUSTER SLOTS), at worst a range for each slot. */
+#define INSPECTION_ELEMENTS_MAX 16384
+#define REPLICAS_MAX 256 /* ROLE has an element for each of them */
+
+#if HIREDIS_MAJOR == 0
+typedef int element_count;
+#else
+typedef size_t element_count;
+#endif
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+static void free_call(redis_connection *connection, redis_call *call)
+{
+    if (call->reply != NULL && call->owns_reply) {
+        freeReplyObject(call->reply);
+    }
+    latch_free(connection->engine, call);
+}
+
+void latch_redis_settle(redis_connection *connection, redis_call *call, int state,
+                        redisReply *reply)
+{
+    latch_link_remove(&call->link);
+    call->state = state;
+    call->reply = reply;
+    if (call->abandoned) {
+        if (call->settle != NULL) {
+            call->settle(call->context, reply);
+        }
+        free_call(connection, call);
+    }
+}
+
+void latch_redis_lose_calls(redis_connection *connection)
+{
+    while (connection->calls.next != &connection->calls) {
+        latch_redis_settle(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                           REDIS_LOST, NULL);
+    }
+}
+
+void latch_redis_call_leave(redis_call *call,
+                            void (*settle)(void *context, const redisReply *reply), void *context)
+{
+    call->abandoned = true;
+    call->settle = settle;
+    call->context = context;
+}
+
+void latch_redis_call_free(redis_connection *connection, redis_call *call)
+{
+    if (call->state == REDIS_UNANSWERED) {
+        latch_redis_call_leave(call, NULL, NULL);
+    } else {
+        free_call(connection, call);
+    }
+}
+
+/* ---- Commands ------------------------------------------------------------------------------- */
+
+/* Of a line that holds a size_t. */
+#define LINE_MAX_LENGTH sizeof("$18446744073709551615\r\n")
+
+/* Writes a line such as "$12\r\n" and returns its end. */
+static char *write_line(char *at, char kind, size_t number)
+{
+    char digits[LINE_MAX_LENGTH], *first = digits + sizeof(digits);
+
+    do {
+        *--first = (char) ('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    *at++ = kind;
+    while (first < digits + sizeof(digits)) {
+        *at++ = *first++;
+    }
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+/* As redisFormatCommandArgv(), which goes by sprintf() and takes longer than all the rest of us. */
+static size_t format_command(char *text, const redis_command *command)
+{
+    char *at = write_line(text, '*', command->count);
+
+    for (size_t argument = 0; argument < command->count; argument++) {
+        at = write_line(at, '$', command->lengths[argument]);
+        memcpy(at, command->arguments[argument], command->lengths[argument]);
+        at += command->lengths[argument];
+        *at++ = '\r';
+        *at++ = '\n';
+    }
+    return (size_t) (at - text);
+}
+
+static size_t formatted_size(const redis_command *command)
+{
+    size_t size = LINE_MAX_LENGTH;
+
+    for (size_t argument = 0; argument < command->count; argument++) {
+        size += LINE_MAX_LENGTH + command->lengths[argument] + sizeof("\r\n");
+    }
+    return size;
+}
+
+/* How much of it the socket takes now. If it is broken, the reading will tell. */
+static size_t write_some(const redis_connection *connection, const char *text, size_t length)
+{
+    ssize_t count;
+
+    if (connection->tls != NULL) {
+        return latch_redis_tls_write(connection->tls, text, length);
+    }
+    count = send(connection->descriptor.fd, text, length, MSG_NOSIGNAL);
+
+    return count > 0 ? (size_t) count : 0;
+}
+
+static void write_unsent(redis_connection *connection)
+{
+    size_t count;
+
+    if (connection->unsent_length == 0 || connection->is_gathering) {
+        return;
+    }
+    count = write_some(connection, connection->unsent, connection->unsent_length);
+    connection->unsent_length -= count;
+    memmove(connection->unsent, connection->unsent + count, connection->unsent_length);
+    if (connection->unsent_length == 0) {
+        latch_free(connection->engine, connection->unsent);
+        connection->unsent = NULL;
+    }
+}
+
+static bool keep_unsent(redis_connection *connection, const char *text, size_t length)
+{
+    size_t needed = connection->unsent_length + length;
+
+    /* Twice as much, as a server that is silent may be sent very many commands. */
+    if (connection->unsent == NULL || needed > connection->unsent_size) {
+        char *longer = latch_allocate(connection->engine, 2 * needed);
+
+        if (longer == NULL) {
+            return false;
+        }
+        if (connection->unsent_length > 0) {
+            memcpy(longer, connection->unsent, connection->unsent_length);
+            latch_free(connection->engine, connection->unsent);
+        }
+        connection->unsent = longer;
+        connection->unsent_size = 2 * needed;
+    }
+    memcpy(connection->unsent + connection->unsent_length, text, length);
+    connection->unsent_length = needed;
+    return true;
+}
+
+/* False when memory ran out. */
+static bool write_command(redis_connection *connection, const redis_command *command)
+{
+    char small[1024], *text = small;
+    size_t size = formatted_size(command), length, written = 0;
+    bool kept = true;
+
+    if (size > sizeof(small)) {
+        text = latch_allocate(connection->engine, size);
+        if (text == NULL) {
+            return false;
+        }
+    }
+    length = format_command(text, command);
+    if (connection->unsent_length == 0 && !connection->is_gathering) {
+        written = write_some(connection, text, length);
+    }
+    if (written < length) {
+        kept = keep_unsent(connection, text + written, length - written);
+    }
+    if (text != small) {
+        latch_free(connection->engine, text);
+    }
+    if (!kept && (written > 0 || (connection->tls != NULL && connection->tls->is_writing))) {
+        latch_redis_close(connection); /* in the middle of a command */
+    }
+    return kept;
+}
+
+void latch_redis_add(redis_command *command, const char *argument, size_t length)
+{
+    command->arguments[command->count] = argument;
+    command->lengths[command->count++] = length;
+}
+
+void latch_redis_add_text(redis_command *command, const char *text)
+{
+    latch_redis_add(command, text, strlen(text));
+}
+
+redis_call *latch_redis_send(redis_connection *connection, const redis_command *command,
+                             int64_t now_ns)
+{
+    redis_call *call;
+
+    if (connection->context == NULL) {
+        return NULL; /* the last command broke it */
+    }
+    call = latch_allocate(connection->engine, sizeof(*call));
+    if (call == NULL) {
+        return NULL;
+    }
+    if (!write_command(connection, command)) {
+        latch_free(connection->engine, call);
+        return NULL;
+    }
+    call->state = REDIS_UNANSWERED;
+    call->abandoned = false;
+    call->reply = NULL;
+    call->owns_reply = true;
+    call->deadline_ns = now_ns + connection->options->command_timeout_ns;
+    latch_link_append(&connection->calls, &call->link);
+    return call;
+}
+
+void latch_redis_gather(redis_connection *connection, bool on)
+{
+    connection->is_gathering = on;
+    connection->failure.status = LATCH_DONE;
+    if (!on && connection->context != NULL) {
+        write_unsent(connection);
+    }
+}
+
+/* ---- Replies -------------------------------------------------------------------------------- */
+
+/*
+ * Of an array hiredis allocates, and clears, as many elements as are announced, before one of them
+ * has come: of a server that is none they may be more than there is memory.
+ */
+static void *create_array(const redisReadTask *task, element_count count)
+{
+    const redis_connection *connection = task->privdata;
+    element_count most = connection->inspections > 0    ? INSPECTION_ELEMENTS_MAX
+                         : connection->sentinel != NULL ? REPLICAS_MAX
+                                                        : REPLY_ELEMENTS_MAX;
+
+    return count <= most ? connection->own_functions->createArray(task, count) : NULL;
+}
+
+bool latch_redis_make_context(redis_connection *connection)
+{
+    redisContext *context = redisConnectFd(connection->descriptor.fd);
+
+    if (context != NULL) {
+        context->flags &= ~REDIS_BLOCK;
+        connection->reply_functions = *context->reader->fn;
+        connection->reply_functions.createArray = create_array;
+        connection->own_functions = context->reader->fn;
+        context->reader->privdata = connection;
+        context->reader->fn = &connection->reply_functions;
+    }
+    connection->context = context;
+    connection->is_heard = false;
+    return context != NULL;
+}
+
+void latch_redis_quote(char *quoted, size_t size, const char *text, size_t length)
+{
+    size_t count = length < size ? length : size - 1;
+
+    for (size_t at = 0; at < count; at++) {
+        quoted[at] = text[at] >= ' ' && text[at] <= '~' ? text[at] : '?';
+    }
+    quoted[count] = '\0';
+}
+
+void latch_redis_quote_error(char *quoted, size_t size, const char *text, const char *secret)
+{
+    const char *arguments = strstr(text, ", with args");
+    size_t length = arguments != NULL ? (size_t) (arguments - text) : strcspn(text, "\r\n");
+
+    while (length > 0 && text[length - 1] == '.') {
+        length--;
+    }
+    if (secret != NULL && *secret != '\0' && memmem(text, length, secret, strlen(secret)) != NULL) {
+        length = strcspn(text, " ");
+    }
+    latch_redis_quote(quoted, size, text, length);
+}
+
+/* Why the connection cannot be used any more, for an error message. */
+static bool give_up(redis_connection *connection, const char *trouble)
+{
+    snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
+             (int) sizeof(connection->trouble) - 1, trouble);
+    latch_redis_close(connection);
+    return false;
+}
+
+/*
+ * Why a server has closed the connection, when it has not said so. One that expects TLS does so at
+ * the first command.
+ */
+static const char *guess(const redis_connection *connection)
+{
+    return connection->is_heard || connection->tls != NULL || connection->place->host == NULL
+               ? "the server closed the connection"
+               : "the server closed the connection, without an answer to anything; if it expects "
+                 "TLS there, that is \"rediss:\"";
+}
+
+/* Takes what has come to the reader. False at the connection's end, for which `why` gives reasons.
+ */
+static bool read_some(redis_connection *connection, latch_error *why)
+{
+    char text[READ_MAX];
+    ssize_t count;
+
+    if (connection->tls == NULL) {
+        if (redisBufferRead(connection->context) != REDIS_OK) {
+            latch_fail(why, LATCH_ERROR_STORE, 0, "%s", guess(connection));
+            return false;
+        }
+        return true;
+    }
+    count = latch_redis_tls_read(connection->tls, text, sizeof(text), why);
+    if (count > 0
+        && redisReaderFeed(connection->context->reader, text, (size_t) count) != REDIS_OK) {
+        latch_fail_memory(why);
+        return false;
+    }
+    return count >= 0;
+}
+
+/* Gives the replies that are complete to their calls; false when they make no sense. */
+static bool deal_out(redis_connection *connection)
+{
+    void *reply = NULL;
+    size_t most = connection->inspections > 0 ? INSPECTION_REPLY_MAX : REPLY_MAX;
+
+    while (redisGetReplyFromReader(connection->context, &reply) == REDIS_OK) {
+        if (reply == NULL) {
+            return connection->context->reader->len <= most;
+        }
+        connection->is_heard = true;
+        if (connection->calls.next == &connection->calls) {
+            bool wanted = connection->push != NULL;
+
+            if (wanted) {
+                connection->push(connection->push_context, reply);
+            }
+            freeReplyObject(reply);
+            if (!wanted) {
+                return false; /* nobody has asked for it */
+            }
+            continue;
+        }
+        latch_redis_settle(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                           REDIS_ANSWERED, reply);
+    }
+    return false;
+}
+
+bool latch_redis_receive(redis_connection *connection)
+{
+    latch_error why;
+    bool is_open = true;
+
+    if (connection->object != NULL) {
+        return latch_redis_object_receive(connection);
+    }
+    latch_redis_close_if_forked(connection);
+    if (connection->context == NULL) {
+        return connection->stage != REDIS_CLOSED;
+    }
+    if (connection->sentinel != NULL
+        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
+        return give_up(connection, "another server has become the master");
+    }
+    write_unsent(connection);
+    for (int reading = 0; reading < READINGS_MAX && is_open; reading++) {
+        is_open = read_some(connection, &why);
+        /* What came before the end counts: "max number of clients reached" is said and then done.
+         */
+        if (!deal_out(connection)) {
+            return give_up(connection, "the server does not speak Redis's protocol");
+        }
+        if (connection->tls == NULL || !connection->tls->has_more) {
+            break;
+        }
+    }
+    return is_open || give_up(connection, why.message);
+}

@@ -1,0 +1,581 @@
+/*
+ * The stores "postgresql" and "mysql": locks that the server holds for a session. There is no TTL
+ * and no token: what the session holds is held until it is released or the session ends, by the
+ * death of the process, an administrator, a restart of the server. That is noticed by the next
+ * request at the latest.
+ *
+ * All statements ask for a state or can be undone by the end of the session, so that what was asked
+ * on a session that is lost is simply asked again on a new one, once for a try, and for a wait as
+ * long as a connection may take to come back.
+ */
+#include "src/store/sql/advisory/advisory.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+/* By when the server must have ended a wait by itself that has lasted as long as it may. */
+#define GRACE_NS (250 * LATCH_NS_PER_MS)
+/* By when a wait is ended whose time is over, where no lock is lost with the session. */
+#define GIVE_UP_NS LATCH_NS_PER_S
+/* Between two attempts to come back to a server that was there. */
+#define PAUSE_NS (100 * LATCH_NS_PER_MS)
+/* By when a promotion is gone that did not wait. */
+#define RIVAL_NS (20 * LATCH_NS_PER_MS)
+
+/* Not an answer to the engine: the order is to be asked for again, or was. */
+#define ADVISORY_AGAIN ((latch_status) -1)
+
+/* Of op->attempts. */
+enum { HELD_BEFORE = 1, ASKED_AGAIN = 2, WAITED = 4, HAD_RIVAL = 8 };
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static void advisory_close(latch_store *base)
+{
+    advisory_store *store = (advisory_store *) base;
+
+    latch_advisory_session_end(store->session);
+    latch_table_end(&store->registry);
+}
+
+static latch_status open_registry(advisory_store *store, latch_status status, latch_error *error)
+{
+    if (status == LATCH_DONE) {
+        status = latch_table_init(&store->registry, store->store.engine, error);
+        if (status != LATCH_DONE) {
+            advisory_close(&store->store);
+        }
+    }
+    return status;
+}
+
+static latch_status postgresql_open(latch_store *base, const latch_store_options *options,
+                                    latch_error *error)
+{
+    advisory_store *store = (advisory_store *) base;
+    latch_status status;
+
+    if (options->runner != NULL) {
+        status = latch_advisory_runner_open(base->engine, options->runner,
+                                            &latch_postgresql_dialect, store, error);
+    } else {
+#ifdef LATCH_WITH_PGSQL
+        status = latch_postgresql_open(base->engine, options, store, error);
+#else
+        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                            "this build of Latch has no libpq: build it again where libpq's "
+                            "development package and pkg-config are installed");
+#endif
+    }
+    return open_registry(store, status, error);
+}
+
+static latch_status mysql_open(latch_store *base, const latch_store_options *options,
+                               latch_error *error)
+{
+    advisory_store *store = (advisory_store *) base;
+    latch_status status;
+
+    if (options->runner != NULL) {
+        status = latch_advisory_runner_open(base->engine, options->runner, &latch_mysql_dialect,
+                                            store, error);
+    } else {
+#ifdef LATCH_WITH_MYSQL
+        status = latch_mysql_open(base->engine, options, store, error);
+#else
+        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                            "this build of Latch has no libmariadb: build it again where "
+                            "libmariadb's development package and pkg-config are installed");
+#endif
+    }
+    return open_registry(store, status, error);
+}
+
+static const char *advisory_identity(const latch_store *base)
+{
+    return ((const advisory_store *) base)->identity;
+}
+
+/* ---- What a request asks for ---------------------------------------------------------------- */
+
+static advisory_session *session_of(const latch_op *op)
+{
+    return latch_advisory_store_of(op->lease)->session;
+}
+
+/* The server has told that the lock is held. */
+static latch_status note_conflict(latch_op *op)
+{
+    op->contended = true;
+    return LATCH_CONFLICT;
+}
+
+static bool acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
+static bool waits(const advisory_hold *hold)
+{
+    return hold->order.statement == ADVISORY_WAIT || hold->order.statement == ADVISORY_WAIT_SHARED
+           || hold->order.statement == ADVISORY_WAIT_TO_PROMOTE;
+}
+
+static advisory_statement to_acquire(const latch_op *op, const advisory_hold *hold)
+{
+    const advisory_session *session = session_of(op);
+    bool can_wait = session->driver->can_wait == NULL
+                    || session->driver->can_wait(hold->store->session);
+    bool shared = op->request.kind == LATCH_ACQUIRE_SHARED;
+
+    if (latch_advisory_hold_is_live(hold)) {
+        if (hold->mode == (shared ? LATCH_SHARED : LATCH_EXCLUSIVE)) {
+            return ADVISORY_PROBE;
+        }
+        return shared     ? ADVISORY_DEMOTE
+               : can_wait ? ADVISORY_WAIT_TO_PROMOTE
+                          : ADVISORY_TRY_TO_PROMOTE;
+    }
+    if (op->request.wait && can_wait) {
+        return shared ? ADVISORY_WAIT_SHARED : ADVISORY_WAIT;
+    }
+    return shared ? ADVISORY_TRY_SHARED : ADVISORY_TRY;
+}
+
+static int64_t timeout_of(const latch_op *op, int64_t now_ns)
+{
+    if (!op->request.wait) {
+        return ADVISORY_PROMPTLY_MS;
+    }
+    if (op->request.deadline_ns == LATCH_NEVER) {
+        return LATCH_NEVER;
+    }
+    return now_ns < op->request.deadline_ns
+               ? (op->request.deadline_ns - now_ns + LATCH_NS_PER_MS - 1) / LATCH_NS_PER_MS
+               : ADVISORY_PROMPTLY_MS;
+}
+
+static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t now_ns)
+{
+    latch_mode mode = op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
+
+    if (latch_advisory_hold_conflicts(hold, mode)) {
+        /* Not with what has ended with a session that nobody has looked at since. */
+        latch_advisory_session_is_alive(hold->store->session);
+    }
+    if ((op->attempts & HELD_BEFORE) != 0 && !latch_advisory_hold_is_live(hold)) {
+        return latch_advisory_fail_held(op);
+    }
+    if (latch_advisory_hold_conflicts(hold, mode)) {
+        return op->request.wait && op->request.deadline_ns == LATCH_NEVER
+                   ? latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
+                                "the lock is held by this very thread, through another key")
+                   : note_conflict(op);
+    }
+    hold->order.statement = to_acquire(op, hold);
+    hold->order.timeout_ms = waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
+    hold->wanted = mode;
+    op->attempts |= waits(hold) && op->request.wait ? WAITED : 0;
+    return LATCH_DONE;
+}
+
+static advisory_statement to_release(const advisory_hold *hold)
+{
+    return hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED : ADVISORY_RELEASE;
+}
+
+/* LATCH_DONE: it is in the session's queue. */
+static latch_status ask(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    latch_status status = LATCH_DONE;
+
+    hold->order.timeout_ms = LATCH_NEVER;
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            status = ask_to_acquire(op, hold, now_ns);
+            break;
+        case LATCH_RELEASE:
+            hold->order.statement = to_release(hold);
+            break;
+        case LATCH_REFRESH: /* there is no TTL */
+        case LATCH_PROBE:
+            hold->order.statement = ADVISORY_PROBE;
+            break;
+        case LATCH_INSPECT:
+        case LATCH_LIST:  /* never comes here, */
+        case LATCH_EVICT: /* nor does that */
+            hold->order.statement = ADVISORY_HOLDERS;
+            hold->findings = op->request.findings;
+            break;
+    }
+    if (status == LATCH_DONE) {
+        latch_advisory_session_ask(hold->store->session, hold, now_ns);
+    }
+    return status;
+}
+
+/* ---- What an answer means ------------------------------------------------------------------- */
+
+static latch_status ask_again(latch_op *op, int64_t at_ns)
+{
+    advisory_hold *hold = op->state;
+
+    op->attempts |= ASKED_AGAIN;
+    hold->outcome = ADVISORY_UNANSWERED;
+    hold->ask_ns = at_ns;
+    return ADVISORY_AGAIN;
+}
+
+/* The server has ended a wait, or a promotion that it could not grant at once. A runner's session
+ * ends waits early, so that PHP can look after signals. */
+static latch_status take_time_out(latch_op *op, int64_t now_ns)
+{
+    op->waiting = op->waiting || (op->attempts & WAITED) != 0;
+    note_conflict(op);
+    if (!op->request.wait || now_ns >= op->request.deadline_ns) {
+        return LATCH_CONFLICT;
+    }
+    ask_again(op, now_ns);
+    op->wake_ns = now_ns;
+    return LATCH_WANT_TIMER;
+}
+
+/* The session has ended with what it held, and with what it was asked. */
+static latch_status take_loss(latch_op *op, int64_t now_ns)
+{
+    bool again = (op->attempts & ASKED_AGAIN) != 0;
+    advisory_hold *hold = op->state;
+
+    hold->mode = LATCH_FREE;
+    if (op->request.kind == LATCH_RELEASE) {
+        return LATCH_DONE;
+    }
+    if (op->request.kind == LATCH_REFRESH || op->request.kind == LATCH_PROBE) {
+        return LATCH_CONFLICT;
+    }
+    if (acquires(op) && (op->attempts & HELD_BEFORE) != 0) {
+        return latch_advisory_fail_held(op);
+    }
+    if (op->cancelled) {
+        return LATCH_CONFLICT;
+    }
+    if ((op->attempts & WAITED) != 0 && !op->request.wait) { /* nor is there time for another */
+        return op->contended ? LATCH_CONFLICT
+                             : latch_advisory_fail_at(op, "lost the connection to");
+    }
+    /* The session of a runner only its user can replace. */
+    if (op->request.wait && (!again || session_of(op)->driver->twin != NULL)) {
+        return ask_again(op, again ? now_ns + PAUSE_NS : now_ns);
+    }
+    return again ? latch_advisory_fail_at(op, "lost the connection to") : ask_again(op, now_ns);
+}
+
+static latch_status take_verdict(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    bool yes = hold->verdict == '1';
+
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            if (yes) {
+                return latch_advisory_hold_is_live(hold) ? LATCH_DONE : take_loss(op, now_ns);
+            }
+            if (hold->order.statement == ADVISORY_PROBE) {
+                op->attempts = 0;
+                return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
+                                                     : ask_again(op, now_ns);
+            }
+            return waits(hold) ? take_time_out(op, now_ns) : note_conflict(op);
+        case LATCH_REFRESH:
+        case LATCH_PROBE:
+            return yes && latch_advisory_hold_is_live(hold) ? LATCH_DONE : LATCH_CONFLICT;
+        case LATCH_RELEASE:
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+        case LATCH_EVICT:
+            break;
+    }
+    return LATCH_DONE;
+}
+
+/* Of two readers that want to write one gives way; but not to one that does not wait for that. */
+static latch_status give_way(latch_op *op, int64_t now_ns)
+{
+    if (op->request.wait && (op->attempts & HAD_RIVAL) == 0) {
+        op->attempts |= HAD_RIVAL;
+        return ask_again(op, now_ns + RIVAL_NS);
+    }
+    op->request.wait = false;
+    return note_conflict(op);
+}
+
+static latch_status conclude(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    bool promotes = (op->attempts & HELD_BEFORE) != 0;
+
+    switch (hold->outcome) {
+        case ADVISORY_ANSWERED:
+            return take_verdict(op, now_ns);
+        case ADVISORY_TIMED_OUT:
+            return take_time_out(op, now_ns);
+        case ADVISORY_CANCELLED:
+            return latch_advisory_fail_at(op, "the statement was cancelled by");
+        case ADVISORY_DEADLOCKED:
+            if (promotes) {
+                return give_way(op, now_ns);
+            }
+            return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
+                              "its holder waits for a lock of this session in turn");
+        case ADVISORY_LOST:
+            return take_loss(op, now_ns);
+        case ADVISORY_MOVED:
+            return latch_advisory_fail_moved(op);
+        case ADVISORY_NO_MEMORY:
+            return latch_fail_memory(op->error);
+        case ADVISORY_UNKNOWN:
+            return latch_advisory_fail_at(op, "nothing is known of a statement that was run by");
+        case ADVISORY_UNANSWERED:
+        case ADVISORY_REFUSED:
+            break;
+    }
+    return latch_advisory_fail_at(op, "a statement was refused by");
+}
+
+/* There is no session to be had. A wait that had one outlives that for a time. */
+static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+
+    if (!acquires(op) || !op->request.wait || (op->attempts & ASKED_AGAIN) == 0
+        || status == LATCH_ERROR_MEMORY) {
+        return status;
+    }
+    if (hold->trouble_ns == 0) {
+        hold->trouble_ns = now_ns;
+    }
+    if (now_ns - hold->trouble_ns >= hold->store->session->connect_timeout_ns) {
+        return status;
+    }
+    ask_again(op, now_ns + PAUSE_NS);
+    op->wake_ns = hold->ask_ns;
+    return LATCH_WANT_TIMER;
+}
+
+/* ---- Operations ----------------------------------------------------------------------------- */
+
+/* The order is on its way, or on its way there. */
+static latch_status await(latch_op *op, latch_status status)
+{
+    advisory_hold *hold = op->state;
+
+    if (op->wake_ns > hold->cancel_ns) {
+        op->wake_ns = hold->cancel_ns;
+    }
+    if (op->wake_ns > hold->give_up_ns) {
+        op->wake_ns = hold->give_up_ns;
+    }
+    if (hold->store->session->is_sent) {
+        hold->trouble_ns = 0;
+    }
+    return status;
+}
+
+static latch_status advance(latch_op *op, int64_t now_ns)
+{
+    advisory_hold *hold = op->state;
+    advisory_session *session = hold->store->session;
+    latch_status status = ADVISORY_AGAIN;
+
+    latch_advisory_session_leave_to_parent(session);
+    while (status == ADVISORY_AGAIN) {
+        if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
+            if (now_ns < hold->ask_ns) {
+                op->wake_ns = hold->ask_ns;
+                return LATCH_WANT_TIMER;
+            }
+            status = ask(op, now_ns);
+            if (status != LATCH_DONE) {
+                return status;
+            }
+        }
+        if (now_ns >= hold->give_up_ns && hold->is_queued) {
+            hold->give_up_ns = LATCH_NEVER;
+            if (latch_advisory_hold_is_alone(hold)) {
+                latch_advisory_session_give_up(session);
+            }
+        } else if (now_ns >= hold->cancel_ns && hold->is_queued && waits(hold)) {
+            hold->cancel_ns = LATCH_NEVER;
+            latch_advisory_session_cancel(session, now_ns);
+        }
+        status = latch_advisory_session_drive(session, hold, op, now_ns);
+        if (latch_wants(status)) {
+            return await(op, status);
+        }
+        status = latch_failed(status) ? do_without(op, status, now_ns) : conclude(op, now_ns);
+    }
+    return status;
+}
+
+static latch_status advisory_step(latch_op *op, int64_t now_ns)
+{
+    const advisory_hold *hold = op->state;
+    bool was_sent = hold->is_queued && waits(hold) && hold->store->session->is_sent;
+    latch_status status = advance(op, now_ns);
+
+    /* Whether it would have to wait was not known when it was sent. */
+    op->waiting = op->waiting || (was_sent && latch_wants(status));
+    return status;
+}
+
+/* Gives the hold away: it goes when its release is answered, for which nobody waits. */
+static void release_for_nobody(latch_lease *lease, int64_t now_ns)
+{
+    advisory_hold *hold = lease->state;
+    advisory_session *session = hold->store->session;
+
+    lease->state = NULL;
+    hold->lease = NULL;
+    hold->order.statement = to_release(hold);
+    latch_advisory_session_ask(session, hold, now_ns);
+    latch_advisory_session_push(session, now_ns);
+}
+
+/* Whose hold is gone: in a forked child it never was one. */
+static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
+{
+    bool is_lost = hold->mode != LATCH_FREE
+                   && hold->generation == hold->store->store.engine->generation;
+
+    hold->mode = LATCH_FREE;
+    if (is_lost) {
+        op->mode_before = op->lease->mode; /* a look at the session may just have told */
+    }
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_ACQUIRE_SHARED:
+            return is_lost ? latch_advisory_fail_held(op) : ADVISORY_AGAIN;
+        case LATCH_RELEASE:
+            return LATCH_DONE;
+        case LATCH_REFRESH:
+        case LATCH_PROBE:
+            return LATCH_CONFLICT;
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+        case LATCH_EVICT:
+            break;
+    }
+    return ADVISORY_AGAIN;
+}
+
+/* It has been told already that what the lease held is lost. */
+static void forget_lost(const latch_op *op, advisory_hold *hold)
+{
+    if (acquires(op) && latch_lease_was_lost(op->lease)) {
+        latch_advisory_session_is_alive(hold->store->session); /* nobody may have looked since */
+        hold->mode = latch_advisory_hold_is_live(hold) ? hold->mode : LATCH_FREE;
+    }
+}
+
+static latch_status advisory_begin(latch_op *op)
+{
+    advisory_store *store = latch_advisory_store_of(op->lease);
+    int64_t now_ns = latch_engine_now_ns(store->store.engine);
+    latch_status status = ADVISORY_AGAIN;
+    advisory_hold *hold;
+
+    if (op->request.kind == LATCH_ACQUIRE_SHARED
+        && (store->store.info->capabilities & LATCH_SHARED_LOCKS) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "%s has no shared locks",
+                          store->session->dialect->server);
+    }
+    hold = latch_advisory_hold_get(op->lease);
+    if (hold == NULL) {
+        return latch_fail_memory(op->error);
+    }
+    forget_lost(op, hold);
+    if (!latch_advisory_hold_is_live(hold)) {
+        op->attempts = 0;
+        status = begin_without_hold(op, hold);
+    } else {
+        op->attempts = HELD_BEFORE;
+    }
+    if (status != ADVISORY_AGAIN) {
+        return status;
+    }
+    if (op->request.detach && store->session->queue.next == &store->session->queue) {
+        release_for_nobody(op->lease, now_ns);
+        return LATCH_DONE;
+    }
+    hold->outcome = ADVISORY_UNANSWERED;
+    hold->ask_ns = hold->trouble_ns = 0;
+    hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
+    op->state = hold;
+    return advance(op, now_ns);
+}
+
+/*
+ * A wait that has lasted as long as it may is about to be ended by the server, where this counts as
+ * we do. Any other one is cancelled. Either may be granted before.
+ */
+static latch_status advisory_cancel_op(latch_op *op)
+{
+    advisory_hold *hold = op->state;
+    advisory_session *session = hold->store->session;
+    int64_t now_ns = latch_engine_now_ns(session->engine);
+
+    if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
+        return LATCH_CONFLICT; /* it was to be asked for again */
+    }
+    if (hold->is_queued && latch_advisory_session_take_back(session, hold)) {
+        return LATCH_CONFLICT;
+    }
+    if (hold->is_queued && waits(hold)) {
+        bool ends_by_itself = !op->cancelled && session->exact_timeouts;
+
+        hold->cancel_ns = ends_by_itself ? now_ns + GRACE_NS : now_ns;
+        hold->give_up_ns = op->cancelled ? LATCH_NEVER : now_ns + GIVE_UP_NS;
+    }
+    return advance(op, now_ns);
+}
+
+static bool advisory_held(const latch_lease *lease)
+{
+    const advisory_hold *hold = lease->state;
+
+    return lease->mode != LATCH_FREE && hold != NULL && latch_advisory_hold_is_live(hold)
+           && latch_advisory_session_is_alive(hold->store->session);
+}
+
+static void advisory_drop(latch_lease *lease)
+{
+    advisory_hold *hold = lease->state;
+
+    if (hold == NULL) {
+        return;
+    }
+    latch_advisory_session_leave_to_parent(hold->store->session);
+    if (latch_advisory_hold_is_live(hold)) {
+        release_for_nobody(lease, latch_engine_now_ns(hold->store->store.engine));
+    } else {
+        latch_advisory_hold_free(hold);
+    }
+}
+
+#define ADVISORY_STORE(store_name, store_open, more)                                               \
+    {                                                                                              \
+        .info = {.name = store_name,                                                               \
+                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS | (more)},           \
+        .size = sizeof(advisory_store), .open = store_open, .close = advisory_close,               \
+        .identity = advisory_identity, .begin = advisory_begin, .step = advisory_step,             \
+        .cancel = advisory_cancel_op, .outage = latch_advisory_outage, .held = advisory_held,      \
+        .drop = advisory_drop, .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,   \
+    }
+
+const latch_store_class latch_postgresql_store =
+    ADVISORY_STORE("postgresql", postgresql_open, LATCH_SHARED_LOCKS);
+const latch_store_class latch_mysql_store = ADVISORY_STORE("mysql", mysql_open, 0);

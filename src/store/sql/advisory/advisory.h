@@ -1,0 +1,269 @@
+/*
+ * Advisory locks: locks that a database server holds for a session, until it is told to free them
+ * or the session ends. The server compares a number or a name; it queues who waits, first in first
+ * out; and it lets a session in twice, so that this process keeps a registry of its own.
+ *
+ *     advisory.c          the stores: what a request asks for, and what an answer means
+ *     failure.c  why a request has failed
+ *     hold.c     the registry: what leases of this process hold in the store's session
+ *     session.c  a session: one statement at a time, its loss, the cancel of a wait
+ *     watch.c    how the end of a session is known to the renewal thread
+ *     dialect.c  the statements, in PostgreSQL's and in MySQL's words
+ *     runner.c   driver: statements that the engine's user runs (a PDO object)
+ *     sql/postgresql/driver.c        driver: libpq
+ *     sql/mysql/driver.c             driver: libmariadb
+ */
+#ifndef LATCH_ADVISORY_H
+#define LATCH_ADVISORY_H
+
+#include "src/base/hash.h"
+#include "src/engine/store.h"
+
+/* ---- Statements (dialect.c) -------------------------------------------------------- */
+
+typedef enum {
+    ADVISORY_TRY = 0,
+    ADVISORY_TRY_SHARED,
+    ADVISORY_TRY_TO_PROMOTE, /* a shared hold to an exclusive one */
+    ADVISORY_WAIT,
+    ADVISORY_WAIT_SHARED,
+    ADVISORY_WAIT_TO_PROMOTE,
+    ADVISORY_DEMOTE, /* an exclusive hold to a shared one */
+    ADVISORY_RELEASE,
+    ADVISORY_RELEASE_SHARED,
+    ADVISORY_UNDO, /* releases what an order that failed may have been granted, or not */
+    ADVISORY_UNDO_SHARED,
+    ADVISORY_UNDO_PROMOTION, /* to a shared hold */
+    ADVISORY_PROBE,          /* does this session hold it? */
+    ADVISORY_HOLDERS,        /* which sessions do? */
+    ADVISORY_CANCEL,         /* ends the statement of another session, whose number is the key */
+} advisory_statement;
+
+#define ADVISORY_KEY_SIZE 65        /* with a NUL: a sha256 in hex */
+#define ADVISORY_STATEMENT_MAX 1280 /* bytes of a statement, with its NUL */
+#define ADVISORY_VALUE_MAX 1024     /* bytes of an answer that are kept, with a NUL */
+
+/* How long a promotion may take that does not wait: see dialect.c. */
+#define ADVISORY_PROMPTLY_MS 1
+
+/* A statement, and what is filled into it. */
+typedef struct advisory_order {
+    advisory_statement statement;
+    char key[ADVISORY_KEY_SIZE]; /* the number, in decimal, or the name */
+    int64_t session;             /* that is meant, 0 = whichever it is */
+    int64_t timeout_ms;          /* of a wait, > 0; LATCH_NEVER: none */
+} advisory_order;
+
+/*
+ * Every statement answers one value: a verdict, and behind a blank, unless it is known, the number
+ * of the session. The verdict is "1" or "0"; or "2" when another session than the one that was
+ * meant has answered, which has done nothing then. ADVISORY_HOLDERS: the sessions' numbers, each
+ * followed by "x" or, for a shared lock, by "s", and parted by commas.
+ */
+typedef struct advisory_dialect {
+    const char *server;        /* for messages */
+    const char *key, *timeout; /* formats of literals */
+    const char *self;          /* the session's own number */
+    const char *answer;        /* format of a statement that answers a verdict and the number */
+    const char *cancel;        /* format of that statement */
+    /* Formats: %1$s is the key, %2$s the session that is meant, %3$s the time-out. NULL: none. */
+    const char *verdicts[ADVISORY_CANCEL];
+    /* Writes a time-out as the server counts it. */
+    void (*write_timeout)(int64_t timeout_ms, char *text, size_t size);
+} advisory_dialect;
+
+extern const advisory_dialect latch_postgresql_dialect;
+extern const advisory_dialect latch_mysql_dialect;
+
+#define ADVISORY_TIMEOUT_SIZE 24
+
+/* Writes the statement with all that is in it: numbers and hex digits only, nothing to escape. */
+void latch_advisory_write(const advisory_dialect *dialect, const advisory_order *order,
+                          char text[ADVISORY_STATEMENT_MAX]);
+
+/* ---- Sessions (session.c, and the drivers) ----------------------------------------- */
+
+typedef enum {
+    ADVISORY_UNANSWERED = 0,
+    ADVISORY_ANSWERED,
+    ADVISORY_TIMED_OUT, /* a wait has lasted as long as it may */
+    ADVISORY_CANCELLED,
+    ADVISORY_DEADLOCKED, /* the wait would never have ended */
+    ADVISORY_NO_MEMORY,  /* for what was answered */
+    ADVISORY_REFUSED,    /* the session goes on; session->trouble says why */
+    ADVISORY_LOST,       /* the session, and all that it held; session->trouble says why */
+    ADVISORY_MOVED,      /* lost too: another session of the server has answered */
+    ADVISORY_UNKNOWN,    /* the session goes on, but nobody knows what the statement did */
+} advisory_outcome;
+
+typedef struct advisory_session advisory_session;
+typedef struct advisory_witness advisory_witness;
+typedef struct advisory_hold advisory_hold;
+
+/* A client library. None of its functions sleeps, but for a runner's send(). */
+typedef struct advisory_driver {
+    /* Starts to connect, or goes on: LATCH_DONE when a statement can be sent, LATCH_WANT_*, or why
+     * it failed, after which it is disconnected. `op` is for the wish and for the error alone. */
+    latch_status (*connect)(advisory_session *session, latch_op *op, int64_t now_ns);
+    /* Ends the session, or what there is of one; says nothing to the server in a forked child. */
+    void (*disconnect)(advisory_session *session);
+    /* Sends a statement on a connected session. False when that cannot be done now, as memory ran
+     * out: nothing was sent. */
+    bool (*send)(advisory_session *session, const advisory_order *order);
+    /* What has come in answer; ADVISORY_ANSWERED: the value, "" for NULL. */
+    advisory_outcome (*receive)(advisory_session *session, char value[ADVISORY_VALUE_MAX]);
+    /* What to poll for until there may be an answer: op->fd and op->events. */
+    void (*want)(const advisory_session *session, latch_op *op);
+    /* Of an idle session: false when it is known to have ended. A look at the socket, no more. */
+    bool (*is_alive)(advisory_session *session);
+    /* Are statements allowed that wait in the server, which end by an error? NULL: always. */
+    bool (*can_wait)(advisory_session *session);
+    /* A second session to the same server, not connected; NULL: memory ran out. NULL for drivers
+     * whose waits cannot be cancelled, as nothing ever is unanswered. */
+    advisory_session *(*twin)(const advisory_session *session);
+    /* The connection's socket; -1: there is none, as in a forked child. NULL for drivers whose
+     * sessions are others', who may do with them what they like. */
+    int (*socket)(const advisory_session *session);
+    /* Disconnects and frees it. */
+    void (*close)(advisory_session *session);
+} advisory_driver;
+
+/* How far a statement has come that is cancelled. */
+typedef enum {
+    ADVISORY_NO_CANCEL = 0,
+    ADVISORY_CANCEL_WANTED,    /* the twin is connecting */
+    ADVISORY_CANCEL_SENT,      /* no statement may be sent before it is answered */
+    ADVISORY_CANCEL_DELIVERED, /* the wait must end now, or the cancel is repeated */
+} advisory_cancel;
+
+/* What all drivers' sessions begin with. The driver fills the first part in. */
+struct advisory_session {
+    const advisory_driver *driver;
+    const advisory_dialect *dialect;
+    latch_engine *engine;
+    const char *address; /* for messages; lives as long as the session */
+    int64_t command_timeout_ns;
+    int64_t connect_timeout_ns;
+    bool exact_timeouts; /* the server ends waits to the millisecond */
+    int64_t number;      /* the server's; 0 until it is known */
+    char trouble[256];   /* why a statement was refused, or the session lost */
+
+    /* session.c's. */
+    enum { ADVISORY_CLOSED = 0, ADVISORY_CONNECTING, ADVISORY_CONNECTED } stage;
+    int64_t connect_ns;        /* when it must be connected; connect() may divide the time by it */
+    unsigned generation;       /* of the process whose session it is */
+    unsigned age;              /* counts sessions: what was held in an earlier one is lost */
+    advisory_witness *witness; /* of its end, when somebody watches for that; else NULL */
+    latch_link queue;          /* of advisory_hold: orders in turn */
+    latch_link debts;  /* of advisory_hold: releases that were refused; go before what comes next */
+    bool is_sent;      /* the first one's */
+    int64_t answer_ns; /* when it must be answered; LATCH_NEVER for a wait */
+    advisory_cancel cancel;
+    int64_t cancel_ns;      /* when that must have come one step further */
+    advisory_session *twin; /* that the cancel is sent on */
+};
+
+/* To be called by a driver that has filled the first part in. */
+void latch_advisory_session_init(advisory_session *session);
+/* Closes it; what it was asked is nobody's any more. */
+void latch_advisory_session_end(advisory_session *session);
+/* Is it connected, as far as can be known without asking the server? Loses it when it is not. */
+bool latch_advisory_session_is_alive(advisory_session *session);
+/* In a forked child: the session is the parent's, and the child has none. */
+void latch_advisory_session_leave_to_parent(advisory_session *session);
+/* Appends the hold's order, which latch_advisory_session_drive() carries out. */
+void latch_advisory_session_ask(advisory_session *session, advisory_hold *hold, int64_t now_ns);
+/* Takes an order back; false when it was sent already. */
+bool latch_advisory_session_take_back(advisory_session *session, advisory_hold *hold);
+/* Has the server end the wait that it was asked for. */
+void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns);
+/* Ends the session, and the wait with it: the server frees what it may grant to it. */
+void latch_advisory_session_give_up(advisory_session *session);
+/*
+ * Moves the session on until the hold's order is answered: LATCH_DONE. Else LATCH_WANT_*, or why
+ * the session cannot be had, when the order is taken back.
+ */
+latch_status latch_advisory_session_drive(advisory_session *session, advisory_hold *hold,
+                                          latch_op *op, int64_t now_ns);
+/* Carries out what can be without waiting, for nobody in particular. */
+void latch_advisory_session_push(advisory_session *session, int64_t now_ns);
+
+/* ---- Watching (watch.c) ------------------------------------------------------------ */
+
+/* driver->disconnect(), also of a session that has a witness. */
+void latch_advisory_session_hang_up(advisory_session *session);
+/* latch_store_class.watch and refusal */
+bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch);
+const char *latch_advisory_refusal(const latch_store *store);
+
+/* ---- Holds (hold.c) ---------------------------------------------------------------- */
+
+/* What a lease holds in the session, and what it asks of it. */
+struct advisory_hold {
+    latch_node node; /* in the store's registry, by order.key */
+    latch_link link; /* in the session's queue */
+    struct advisory_store *store;
+    latch_lease *lease; /* NULL: it is gone; the hold goes with the answer to its release */
+    advisory_order order;
+    bool is_queued;
+    bool is_cancelled; /* the server was asked to end the wait */
+    uint8_t mode;      /* of latch_mode: what it holds, in the session of this age */
+    uint8_t wanted;    /* of latch_mode: what its order is to bring, if that is more or else */
+    unsigned age;
+    unsigned generation; /* of the process that took it */
+    advisory_outcome outcome;
+    char verdict;
+    advisory_outcome failure; /* of the statement that ADVISORY_UNDO undoes */
+    latch_finding **findings; /* for the answer to ADVISORY_HOLDERS */
+    int64_t ask_ns;           /* a wait that has to be asked for again: not before this */
+    int64_t cancel_ns;        /* when the server is asked to end the wait; LATCH_NEVER: it is not */
+    int64_t give_up_ns;       /* when a session that holds nothing is ended, with the wait */
+    int64_t trouble_ns;       /* since when there has been no session to wait in; 0: there is one */
+};
+
+typedef struct advisory_store {
+    latch_store store;
+    advisory_session *session;
+    latch_table registry; /* of advisory_hold */
+    const char *identity; /* its session's; holds credentials; NULL: a runner's has none */
+    bool by_sha256; /* PostgreSQL: the number is of the digest of the resource, not its crc32 */
+} advisory_store;
+
+advisory_store *latch_advisory_store_of(const latch_lease *lease);
+
+/* The lease's hold, made when it is missing; NULL when memory ran out. */
+advisory_hold *latch_advisory_hold_get(latch_lease *lease);
+/* Notes the answer to its order, which is taken out of the queue, and frees what nobody has. */
+void latch_advisory_hold_end_order(advisory_hold *hold, advisory_outcome outcome);
+/* Of which no order is in the queue. */
+void latch_advisory_hold_free(advisory_hold *hold);
+/* Does it hold something, as far as is known here? */
+bool latch_advisory_hold_is_live(const advisory_hold *hold);
+/* Does the session hold nothing, and is it asked for nothing but by this hold? */
+bool latch_advisory_hold_is_alone(const advisory_hold *hold);
+/* Does another hold of this session stand against that mode? */
+bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode);
+
+/* ---- Failures (failure.c) ----------------------------------------------------------- */
+
+/* Says what, at which server, and the session's trouble. */
+latch_status latch_advisory_fail_at(latch_op *op, const char *what);
+/* The session is over that held the lock. */
+latch_status latch_advisory_fail_held(latch_op *op);
+/* Another session has answered. */
+latch_status latch_advisory_fail_moved(latch_op *op);
+/* For the store's class. An attempt to connect anew was described when it failed. */
+void latch_advisory_outage(const latch_op *op, int64_t now_ns);
+
+/* ---- Drivers --------------------------------------------------------------------------------- */
+
+/* What a store is opened with: a session that is not connected yet, and its identity. */
+latch_status latch_postgresql_open(latch_engine *engine, const latch_store_options *options,
+                                   advisory_store *store, latch_error *error);
+latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *options,
+                              advisory_store *store, latch_error *error);
+latch_status latch_advisory_runner_open(latch_engine *engine, const latch_sql_runner *runner,
+                                        const advisory_dialect *dialect, advisory_store *store,
+                                        latch_error *error);
+
+#endif

@@ -1,0 +1,134 @@
+/* The statements of advisory locks, in the words of the servers. */
+#include "src/store/sql/advisory/advisory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- PostgreSQL ------------------------------------------------------------------------------
+ *
+ * Locks by one bigint, as Symfony's PostgreSqlStore takes them. CASE evaluates its branches in
+ * order, and no more of them than it needs: a lock is taken only where it is to be, and a session
+ * time-out is set for the statement alone (set_config's `true`).
+ *
+ * Who holds a lock already asks for the other mode by a function that waits: the server lets it in
+ * front of those whom it would wait for, and at once if nobody else holds. One that tries would get
+ * nothing while anybody waits.
+ */
+#define PG(branches) "CASE WHEN %2$s <> pg_backend_pid() THEN 2 " branches " END"
+#define PG_TIMED(branches)                                                                         \
+    PG("WHEN set_config('lock_timeout', %3$s, true) IS NULL THEN 0 " branches)
+/* The locks of this database that the key means, as pg_locks shows them. */
+#define PG_LOCKS                                                                                   \
+    "pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"                            \
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"             \
+    " AND (classid::bigint << 32 | objid::bigint) = %1$s"
+
+#define PG_HELD(more) "EXISTS (SELECT FROM " PG_LOCKS " AND pid = pg_backend_pid()" more ")"
+#define PG_WRITES PG_HELD(" AND mode = 'ExclusiveLock'")
+#define PG_READS PG_HELD(" AND mode = 'ShareLock'")
+
+static void write_milliseconds(int64_t timeout_ms, char *text, size_t size)
+{
+    /* 0 is none, and the setting is an int: a wait that is longer is asked for again. */
+    int64_t ms = timeout_ms == LATCH_NEVER ? 0 : timeout_ms < INT32_MAX ? timeout_ms : INT32_MAX;
+
+    snprintf(text, size, "%" PRId64, ms);
+}
+
+const advisory_dialect latch_postgresql_dialect = {
+    .server = "PostgreSQL",
+    .key = "'%s'::bigint",
+    .timeout = "'%s'",
+    .self = "pg_backend_pid()",
+    .answer = "SELECT concat(%s, ' ', pg_backend_pid())",
+    .cancel = "SELECT concat(CASE WHEN pg_cancel_backend((%s)::int) THEN 1 ELSE 0 END, ' ',"
+              " pg_backend_pid())",
+    .write_timeout = write_milliseconds,
+    .verdicts =
+        {
+            [ADVISORY_TRY] = PG("WHEN pg_try_advisory_lock(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_TRY_SHARED] = PG("WHEN pg_try_advisory_lock_shared(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_TRY_TO_PROMOTE] = PG("WHEN NOT pg_try_advisory_lock(%1$s) THEN 0"
+                                           " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 1"),
+            [ADVISORY_WAIT] = PG_TIMED("WHEN pg_advisory_lock(%1$s) IS NULL THEN 0 ELSE 1"),
+            [ADVISORY_WAIT_SHARED] =
+                PG_TIMED("WHEN pg_advisory_lock_shared(%1$s) IS NULL THEN 0 ELSE 1"),
+            [ADVISORY_WAIT_TO_PROMOTE] =
+                PG_TIMED("WHEN pg_advisory_lock(%1$s) IS NULL THEN 0"
+                         " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 1"),
+            [ADVISORY_DEMOTE] = PG("WHEN pg_advisory_lock_shared(%1$s) IS NULL THEN 0"
+                                   " WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 1"),
+            [ADVISORY_RELEASE] = PG("WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_RELEASE_SHARED] = PG("WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 0"),
+            /* To release what is not held is a warning, in the server's log, too. */
+            [ADVISORY_UNDO] = PG("WHEN NOT " PG_WRITES " THEN 0"
+                                 " WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_UNDO_SHARED] = PG("WHEN NOT " PG_READS " THEN 0"
+                                        " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_UNDO_PROMOTION] = PG("WHEN NOT " PG_WRITES " THEN 0 WHEN CASE WHEN " PG_READS
+                                           " THEN false"
+                                           " ELSE pg_advisory_lock_shared(%1$s) IS NULL END THEN 0"
+                                           " WHEN pg_advisory_unlock(%1$s) THEN 1 ELSE 0"),
+            [ADVISORY_PROBE] = PG("WHEN " PG_HELD("") " THEN 1 ELSE 0"),
+            [ADVISORY_HOLDERS] = "(SELECT string_agg(pid || CASE mode WHEN 'ExclusiveLock' THEN 'x'"
+                                 " ELSE 's' END, ',') FROM " PG_LOCKS ")",
+        },
+};
+
+/* ---- MySQL and MariaDB ------------------------------------------------------------------------
+ *
+ * Locks by name, as Symfony's MysqlStore takes them (8.2): exclusive ones only. GET_LOCK() answers
+ * NULL when it fails.
+ */
+#define MY(call) "IF(%2$s = CONNECTION_ID(), " call ", 2)"
+
+/* None is a year: MariaDB answers NULL to a negative one. MySQL rounds fractions; see
+ * sql/mysql/driver.c. */
+static void write_seconds(int64_t timeout_ms, char *text, size_t size)
+{
+    const int64_t year_ms = INT64_C(365) * 24 * 3600 * 1000;
+    int64_t ms = timeout_ms < year_ms ? timeout_ms : year_ms;
+
+    snprintf(text, size, "%" PRId64 ".%03" PRId64, ms / 1000, ms % 1000);
+}
+
+const advisory_dialect latch_mysql_dialect = {
+    .server = "MySQL",
+    .key = "'%s'",
+    .timeout = "%s",
+    .self = "CONNECTION_ID()",
+    .answer = "SELECT CONCAT(%s, ' ', CONNECTION_ID())",
+    .cancel = "KILL QUERY %s",
+    .write_timeout = write_seconds,
+    .verdicts =
+        {
+            [ADVISORY_TRY] = MY("GET_LOCK(%1$s, 0)"),
+            [ADVISORY_WAIT] = MY("GET_LOCK(%1$s, %3$s)"),
+            [ADVISORY_RELEASE] = MY("COALESCE(RELEASE_LOCK(%1$s), 0)"),
+            [ADVISORY_UNDO] = MY("COALESCE(RELEASE_LOCK(%1$s), 0)"),
+            [ADVISORY_PROBE] = MY("COALESCE(IS_USED_LOCK(%1$s) = CONNECTION_ID(), 0)"),
+            [ADVISORY_HOLDERS] = "COALESCE(CONCAT(IS_USED_LOCK(%1$s), 'x'), '')",
+        },
+};
+
+void latch_advisory_write(const advisory_dialect *dialect, const advisory_order *order,
+                          char text[ADVISORY_STATEMENT_MAX])
+{
+    char key[ADVISORY_KEY_SIZE + 16], session[24], number[ADVISORY_TIMEOUT_SIZE],
+        timeout[ADVISORY_TIMEOUT_SIZE + 2], verdict[ADVISORY_STATEMENT_MAX];
+
+    if (order->statement == ADVISORY_CANCEL) {
+        snprintf(text, ADVISORY_STATEMENT_MAX, dialect->cancel, order->key);
+        return;
+    }
+    snprintf(key, sizeof(key), dialect->key, order->key);
+    if (order->session != 0) {
+        snprintf(session, sizeof(session), "%" PRId64, order->session);
+    } else {
+        snprintf(session, sizeof(session), "%s", dialect->self);
+    }
+    dialect->write_timeout(order->timeout_ms, number, sizeof(number));
+    snprintf(timeout, sizeof(timeout), dialect->timeout, number);
+    snprintf(verdict, sizeof(verdict), dialect->verdicts[order->statement], key, session, timeout);
+    snprintf(text, ADVISORY_STATEMENT_MAX, dialect->answer, verdict);
+}

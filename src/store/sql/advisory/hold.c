@@ -1,0 +1,186 @@
+/*
+ * The registry of a store: what the leases of this process hold in its session. The server lets a
+ * session in again that holds already, so that two leases exclude each other here, by what the
+ * server compares: resources that are one to the server are one here as well.
+ */
+#include "src/store/sql/advisory/advisory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+advisory_store *latch_advisory_store_of(const latch_lease *lease)
+{
+    return (advisory_store *) lease->store;
+}
+
+static uint64_t read_big_endian(const uint8_t *bytes, size_t count)
+{
+    uint64_t number = 0;
+
+    for (size_t at = 0; at < count; at++) {
+        number = number << 8 | bytes[at];
+    }
+    return number;
+}
+
+/* PostgreSQL: Symfony's crc32(), or, against collisions, the first 64 bits of a sha256. MySQL: the
+ * sha256 in hex. */
+static void write_key(const latch_lease *lease, char key[ADVISORY_KEY_SIZE])
+{
+    const advisory_store *store = latch_advisory_store_of(lease);
+    const latch_env *env = &store->store.engine->env;
+    const struct iovec resource = {(void *) lease->resource, lease->resource_length};
+    bool is_mysql = store->session->dialect == &latch_mysql_dialect;
+    bool by_sha256 = is_mysql || store->by_sha256;
+    uint8_t digest[LATCH_DIGEST_MAX];
+
+    env->digest(env->context, by_sha256 ? LATCH_SHA256 : LATCH_CRC32, &resource, 1, digest);
+    if (is_mysql) {
+        for (size_t at = 0; at < LATCH_DIGEST_MAX; at++) {
+            snprintf(key + 2 * at, 3, "%02x", digest[at]);
+        }
+    } else {
+        snprintf(key, ADVISORY_KEY_SIZE, "%" PRId64,
+                 (int64_t) read_big_endian(digest, by_sha256 ? 8 : 4));
+    }
+}
+
+advisory_hold *latch_advisory_hold_get(latch_lease *lease)
+{
+    advisory_store *store = latch_advisory_store_of(lease);
+    advisory_hold *hold = lease->state;
+
+    if (hold != NULL) {
+        return hold;
+    }
+    hold = latch_allocate(store->store.engine, sizeof(*hold));
+    if (hold == NULL) {
+        return NULL;
+    }
+    memset(hold, 0, sizeof(*hold));
+    hold->store = store;
+    hold->lease = lease;
+    hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
+    write_key(lease, hold->order.key);
+    hold->node.key = hold->order.key;
+    hold->node.length = strlen(hold->order.key);
+    if (!latch_table_add(&store->registry, &hold->node)) {
+        latch_free(store->store.engine, hold);
+        return NULL;
+    }
+    lease->state = hold;
+    return hold;
+}
+
+static void note_mode(advisory_hold *hold, uint8_t mode)
+{
+    hold->mode = mode;
+    hold->age = hold->store->session->age;
+    hold->generation = hold->store->store.engine->generation;
+}
+
+/* At once: whoever has asked may hear of it later than the next to use the session. */
+static void note_verdict(advisory_hold *hold)
+{
+    switch (hold->order.statement) {
+        case ADVISORY_TRY:
+        case ADVISORY_TRY_SHARED:
+        case ADVISORY_TRY_TO_PROMOTE:
+        case ADVISORY_WAIT:
+        case ADVISORY_WAIT_SHARED:
+        case ADVISORY_WAIT_TO_PROMOTE:
+        case ADVISORY_DEMOTE:
+            if (hold->verdict == '1') {
+                note_mode(hold, hold->wanted);
+            }
+            break;
+        case ADVISORY_PROBE:
+            hold->mode = hold->verdict == '1' ? hold->mode : LATCH_FREE;
+            break;
+        case ADVISORY_RELEASE:
+        case ADVISORY_RELEASE_SHARED:
+            hold->mode = LATCH_FREE;
+            break;
+        case ADVISORY_UNDO:
+        case ADVISORY_UNDO_SHARED:
+        case ADVISORY_UNDO_PROMOTION:
+        case ADVISORY_HOLDERS:
+        case ADVISORY_CANCEL:
+            break;
+    }
+}
+
+void latch_advisory_hold_end_order(advisory_hold *hold, advisory_outcome outcome)
+{
+    if (outcome == ADVISORY_ANSWERED) {
+        note_verdict(hold);
+    } else if (outcome == ADVISORY_UNKNOWN && !latch_advisory_hold_is_live(hold)) {
+        /* What may have been granted is given back when the lease is released, or dropped. */
+        note_mode(hold, hold->wanted);
+    }
+    latch_link_remove(&hold->link);
+    hold->is_queued = false;
+    hold->wanted = LATCH_FREE;
+    hold->outcome = outcome;
+    if (hold->lease == NULL) {
+        latch_advisory_hold_free(hold);
+    }
+}
+
+void latch_advisory_hold_free(advisory_hold *hold)
+{
+    latch_table_remove(&hold->store->registry, &hold->node);
+    latch_free(hold->store->store.engine, hold);
+}
+
+bool latch_advisory_hold_is_live(const advisory_hold *hold)
+{
+    return hold->mode != LATCH_FREE && hold->age == hold->store->session->age
+           && hold->generation == hold->store->store.engine->generation;
+}
+
+/* What it holds when the session's next order is read, or is about to hold. */
+static latch_mode claim_of(const advisory_hold *hold)
+{
+    advisory_statement releasing = hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED
+                                                              : ADVISORY_RELEASE;
+    bool is_being_released = hold->is_queued && hold->order.statement == releasing;
+    latch_mode mode = latch_advisory_hold_is_live(hold) && !is_being_released ? hold->mode
+                                                                              : LATCH_FREE;
+
+    return hold->wanted > mode ? hold->wanted : mode;
+}
+
+bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode)
+{
+    const latch_node *node =
+        latch_table_find(&hold->store->registry, hold->node.key, hold->node.length);
+
+    for (; node != NULL; node = latch_table_next(node)) {
+        const advisory_hold *other = LATCH_CONTAINER(node, const advisory_hold, node);
+        latch_mode claim = claim_of(other);
+
+        if (other != hold
+            && (claim == LATCH_EXCLUSIVE || (claim == LATCH_SHARED && mode == LATCH_EXCLUSIVE))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool latch_advisory_hold_is_alone(const advisory_hold *hold)
+{
+    const latch_table *registry = &hold->store->registry;
+
+    for (size_t at = 0; at < registry->bucket_count; at++) {
+        for (const latch_node *node = registry->buckets[at]; node != NULL; node = node->next) {
+            const advisory_hold *other = LATCH_CONTAINER(node, const advisory_hold, node);
+
+            if (latch_advisory_hold_is_live(other) || (other != hold && other->is_queued)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

@@ -1,0 +1,116 @@
+/*
+ * What DSNs for SQL servers have in common. Each comes in two forms, as PDO and as Doctrine write
+ * it, with "+advisory" behind the scheme or without, as Symfony does:
+ *
+ *     pgsql:host=localhost;port=5432;dbname=test;user=u;password=p
+ *     postgresql://[user[:password]@][host[:port]][/dbname][?option=value&...]
+ *
+ * Both become one list of settings, to which those are added that come beside the DSN. Of a setting
+ * that is given twice the last one counts.
+ */
+#ifndef LATCH_SQL_DSN_H
+#define LATCH_SQL_DSN_H
+
+#include "src/base/dsn.h"
+
+#define SQL_DEFAULT_TIMEOUT_NS (5 * LATCH_NS_PER_S)
+#define SQL_MAX_TIMEOUT_S 86400
+
+typedef struct sql_dsn sql_dsn;
+
+/* An option that a DSN may have: what takes its value, and to where in what the server's own file
+ * reads. */
+typedef struct sql_option {
+    const char *name;
+    latch_status (*take)(const sql_dsn *dsn, const latch_setting *setting, void *field);
+    size_t offset; /* of the field */
+    bool brackets; /* may stand behind the name */
+} sql_option;
+
+/* A kind of server. */
+typedef struct sql_server {
+    const char *name; /* for messages */
+    const char *const
+        *schemes;        /* NULL-terminated; the first one is PDO's, in whose form it may be */
+    const char *example; /* of each form */
+    /* Takes PDO's form apart, by latch_sql_dsn_add(); `text` has no scheme and stays as long as the
+       settings. */
+    latch_status (*split)(sql_dsn *dsn, char *text);
+    const sql_option *options;
+    size_t option_count;
+    /* Where a text goes whose name is not among them; NULL: nobody knows it. May be NULL. */
+    const char **(*find_text)(void *reading, const char *name);
+    const char *known; /* the names that matter, for messages */
+} sql_server;
+
+/* A DSN that was taken apart, and all the texts in it. None has a NUL within. */
+struct sql_dsn {
+    const sql_server *server;
+    latch_error *error;      /* as long as it is being read */
+    latch_setting *settings; /* in their order; none is NULL, a value may be empty */
+    size_t count;
+    size_t first_option; /* before it are the parts of a URL */
+    size_t first_beside; /* from it on they come beside the DSN */
+    latch_dsn *url;      /* NULL: it has PDO's form */
+    char port[sizeof("65535")];
+    size_t size; /* of the allocation that this is in, with the settings and their texts */
+};
+
+/* What both kinds of server are told, and what is the default of it. */
+typedef struct sql_common {
+    int64_t connect_timeout_ns, command_timeout_ns;
+    const char *persistent_id;
+} sql_common;
+
+#define SQL_COMMON_DEFAULT                                                                         \
+    {                                                                                              \
+        SQL_DEFAULT_TIMEOUT_NS, SQL_DEFAULT_TIMEOUT_NS, NULL                                       \
+    }
+
+/*
+ * Takes what is given apart. *dsn is the caller's, to be freed by latch_sql_dsn_free(). A message
+ * has no word of the text, but the name of an option that nobody knows, where it cannot be part of
+ * a password.
+ */
+latch_status latch_sql_dsn_read(latch_engine *engine, const sql_server *server,
+                                const latch_store_options *given, sql_dsn **dsn,
+                                latch_error *error);
+
+/* Hands each setting to its option, whose field is in `reading`. */
+latch_status latch_sql_dsn_take(const sql_dsn *dsn, void *reading);
+
+/* Wipes and frees it; accepts NULL. */
+void latch_sql_dsn_free(latch_engine *engine, sql_dsn *dsn);
+
+/* Adds a setting. There is room for one more than the text has "=" in it. */
+void latch_sql_dsn_add(sql_dsn *dsn, const char *name, const char *value);
+
+latch_status latch_sql_fail(const sql_dsn *dsn, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "the option ... " and what it has to be. */
+latch_status latch_sql_fail_option(const sql_dsn *dsn, const latch_setting *setting,
+                                   const char *what);
+
+/* ---- What may take an option */
+
+latch_status latch_sql_take_nothing(const sql_dsn *dsn, const latch_setting *setting, void *field);
+
+/* const char *: NULL when it is empty, which is as not given. */
+latch_status latch_sql_take_text(const sql_dsn *dsn, const latch_setting *setting, void *field);
+
+/* int64_t: a time-out in nanoseconds. 0 is the default: a wait without end is not to be had. */
+latch_status latch_sql_take_seconds(const sql_dsn *dsn, const latch_setting *setting, void *field);
+
+bool latch_sql_has_control(const char *text);
+
+/* ---- What is made of it */
+
+/* All of the texts in one, of which NULL is none: lengths keep them apart, whatever is in them.
+ * NULL when memory ran out. */
+char *latch_sql_identity(const latch_engine *engine, const char *const *texts, size_t count);
+
+/* Wipes and frees an identity; NULL is allowed. */
+void latch_sql_identity_free(const latch_engine *engine, char *identity);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * A connection to a MySQL or MariaDB server, through those functions of libmariadb that do not
+ * wait: each is a coroutine of the library's, that stops where it would have to.
+ *
+ *     connection.c  the way to a session
+ *     call.c        a statement at a time, and the session's end
+ *     prepared.c   what the server prepares, as it is asked again and again
+ *     tls_handshake.c   TLS, whose handshake does wait: in a thread
+ *     driver.c             advisory_driver: what is said, and what an answer means
+ */
+#ifndef LATCH_MYSQL_CONNECTION_H
+#define LATCH_MYSQL_CONNECTION_H
+
+#include "src/base/resolve.h"
+#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/mysql/library.h"
+#include "src/store/sql/mysql/options.h"
+
+#include <netdb.h>
+
+/* A call of libmariadb in a thread, until it returns; see tls_handshake.c. */
+typedef struct mysql_handshake {
+    bool is_running; /* or to be joined */
+    pthread_t thread;
+    latch_descriptor wake; /* an eventfd, closed by a fork: there is no thread in the child */
+    int helpers_fd;        /* the same, where no fork changes it */
+    _Atomic bool is_over;
+    MYSQL *handle;
+    int wish;         /* MYSQL_WAIT_*: what the call has waited for */
+    MYSQL *connected; /* what it has returned */
+} mysql_handshake;
+
+/* A function of libmariadb's. */
+typedef enum {
+    MYSQL_NO_CALL = 0,
+    MYSQL_CONNECT,
+    MYSQL_QUERY, /* a text, and its result */
+    MYSQL_RESULT,
+    MYSQL_PREPARE, /* a prepared statement, and its result */
+    MYSQL_EXECUTE,
+    MYSQL_STORE,
+} mysql_call;
+
+/* A statement about a key, for the server to prepare. libmariadb reads and writes in here. */
+typedef struct mysql_prepared {
+    MYSQL_STMT *handle;
+    char text[ADVISORY_STATEMENT_MAX]; /* with a ? in place of the key */
+    char key[ADVISORY_KEY_SIZE];
+    unsigned long key_length;
+    int verdict;
+    my_bool is_null;
+} mysql_prepared;
+
+typedef struct mysql_connection {
+    latch_engine *engine;
+    const mysql_store_options *options;
+    bool is_passing; /* for a word only: nothing is set for its session, nor asked */
+
+    enum {
+        MYSQL_CLOSED = 0,
+        MYSQL_RESOLVING,
+        MYSQL_CONNECTING,
+        MYSQL_GREETING,
+        MYSQL_CONNECTED,
+    } stage;
+    int64_t deadline_ns;
+    latch_resolution *resolution;
+    const struct addrinfo *address; /* that is tried; NULL: a socket, or libmariadb's to choose */
+    int64_t address_deadline_ns;    /* when the next one is */
+    char digits[NI_MAXHOST];        /* the same in writing, for a call that goes on with it */
+    mysql_handshake handshake;
+    unsigned greeting; /* which of its statements */
+
+    MYSQL *handle;
+    int fd;                      /* of its socket; -1: it has none */
+    latch_descriptor descriptor; /* the same, registered; fd is -1 in a forked child */
+    mysql_call call;             /* that was begun last */
+    int wish;                    /* MYSQL_WAIT_*: what it waits for; 0: it has returned */
+    bool is_fresh;               /* it has just begun to wait */
+    MYSQL *connected;
+    int failed;
+    MYSQL_RES *result;
+    char statement[ADVISORY_STATEMENT_MAX];
+    /* Of the statements that acquire and release. */
+    enum {
+        MYSQL_UNUSED = 0,
+        MYSQL_USED_ONCE,
+        MYSQL_PREPARED,
+        MYSQL_UNPREPARED, /* for the session's life */
+    } use;
+    mysql_prepared acquire, release;
+    mysql_prepared *asked; /* the one that is prepared or executed; NULL: a text was asked */
+
+    /* Of a connected one. */
+    bool is_mariadb;
+    int64_t number; /* the session's; 0 for one that is passing */
+} mysql_connection;
+
+void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
+                                 const mysql_store_options *options, bool is_passing);
+/* As advisory_driver.connect. */
+latch_status latch_mysql_connect(mysql_connection *connection, latch_op *op, int64_t now_ns);
+/* Says good-bye where nothing is in flight, unless in a forked child; never waits. */
+void latch_mysql_close(mysql_connection *connection);
+
+/* Sends a statement, on a connected connection that has no other one in flight. */
+void latch_mysql_ask(mysql_connection *connection, const char *statement);
+/* Reads what can be without waiting. True when the statement is answered: with an error, or with a
+ * result, which stays until the next statement, or with neither. */
+bool latch_mysql_is_answered(mysql_connection *connection);
+/* What to poll for until it may be. */
+void latch_mysql_want(const mysql_connection *connection, latch_op *op);
+
+/* Copies what a server says into a message: plain text, of what fits. */
+void latch_mysql_quote(char *quoted, size_t size, const char *text);
+
+/* ---- prepared.c */
+
+/* Sends an order as a prepared statement. False: it is none, and to be asked as a text. */
+bool latch_mysql_execute(mysql_connection *connection, const advisory_order *order);
+/* Has what is used again prepared, before that text of the order is asked. False: there is nothing
+ * to prepare. */
+bool latch_mysql_prepare(mysql_connection *connection, const advisory_order *order,
+                         const char *text);
+/* Of what was asked. 0: there was no error. */
+unsigned latch_mysql_errno(const mysql_connection *connection);
+const char *latch_mysql_error(const mysql_connection *connection);
+/* What a prepared statement has answered; "": NULL. */
+void latch_mysql_take_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX]);
+
+/* ---- Between these files */
+
+/* Begins a call, about connection->statement or connection->asked. */
+void latch_mysql_begin(mysql_connection *connection, mysql_call call);
+/* Which call a call that has returned takes next; MYSQL_NO_CALL: it is answered. */
+mysql_call latch_mysql_next_call(mysql_connection *connection);
+/* To be called once the handle is closed. */
+void latch_mysql_forget_prepared(mysql_connection *connection);
+/* Frees what the last statement has left. */
+void latch_mysql_free_result(mysql_connection *connection);
+/* Goes on with the call that is in flight; true when it has returned. */
+bool latch_mysql_go_on(mysql_connection *connection, int ready);
+/* POLLIN and so on, for what it waits. */
+short latch_mysql_wished_events(const mysql_connection *connection);
+/* libmariadb opens and closes its socket within its calls. */
+void latch_mysql_note_socket(mysql_connection *connection);
+/* It is of no use any more once there is a session. */
+void latch_mysql_wipe_password(MYSQL *handle);
+/* Gives up what is in flight, and all of libmariadb's. */
+void latch_mysql_close_handle(mysql_connection *connection);
+
+/* ---- tls_handshake.c */
+
+/* Goes on with mysql_real_connect() in a thread, now that there is what it has waited for. False:
+ * errno says why there is none. */
+bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle,
+                                 int wish);
+/*
+ * Awaits its end, which must be near: it is over, or its socket was shut down. False in a forked
+ * child, where the handle is lost to a thread that is not there.
+ */
+bool latch_mysql_handshake_end(mysql_handshake *handshake, latch_engine *engine);
+
+#endif

@@ -1,0 +1,60 @@
+/* Between driver.c and connection.c: a session by libpq. */
+#ifndef LATCH_POSTGRESQL_H
+#define LATCH_POSTGRESQL_H
+
+#include "src/base/resolve.h"
+#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/postgresql/library.h"
+#include "src/store/sql/postgresql/options.h"
+
+typedef enum {
+    POSTGRESQL_CLOSED = 0,
+    POSTGRESQL_RESOLVING,
+    POSTGRESQL_CONNECTING,
+    POSTGRESQL_GREETING,
+    POSTGRESQL_READY,
+} postgresql_stage;
+
+typedef struct postgresql_session {
+    advisory_session session;
+    postgresql_options *options; /* a twin's are the first one's */
+    bool is_twin;  /* goes to the same server, which has `host` and `peer` from the first one */
+    char peer[64]; /* an address in digits; "": there is none, as of a Unix socket */
+
+    postgresql_stage stage;
+    size_t host; /* of options->hosts: which is tried */
+    latch_resolution *resolution;
+    const struct addrinfo *address; /* of that host; NULL: it needs none */
+    int64_t attempt_ns;             /* when the next one is to be tried */
+    PGconn *connection;
+    latch_descriptor descriptor; /* the connection's socket */
+    bool has_descriptor;
+    unsigned greetings; /* that were sent */
+
+    char number[24];          /* the session's, as text */
+    unsigned prepared;        /* bits: which statements the server knows */
+    unsigned preparing;       /* the bit of the one that was sent last */
+    bool is_just_sent;        /* nothing can have come yet */
+    bool is_busy;             /* the answer is not complete */
+    bool is_unsent;           /* the socket has not taken all of the statement */
+    advisory_outcome outcome; /* of what has come of the answer */
+    char value[ADVISORY_VALUE_MAX];
+} postgresql_session;
+
+postgresql_session *latch_postgresql_session_of(advisory_session *session);
+
+/* ---- connection.c */
+
+latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int64_t now_ns);
+void latch_postgresql_disconnect(advisory_session *base);
+
+/* ---- driver.c */
+
+/* Sends a text of one statement or more, of which the last one answers. */
+void latch_postgresql_send_text(postgresql_session *session, const char *text);
+advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADVISORY_VALUE_MAX]);
+void latch_postgresql_want(const advisory_session *base, latch_op *op);
+/* Copies the first line of what libpq or the server says, into `text`. */
+void latch_postgresql_quote(char *text, size_t size, const char *message);
+
+#endif
