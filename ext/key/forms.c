@@ -2,7 +2,11 @@
  * What a Key looks like outside: serialised, in the forms of every release of Symfony's component,
  * and dumped, without the tokens.
  */
-#include "ext/key/key.h"
+#include "ext/key/properties.h"
+
+#include "ext/key/renewed_lease.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
@@ -159,7 +163,7 @@ static void add_expiring_time(zval *array, zend_object *key)
 {
     zval *time;
 
-    php_latch_key_follow(key);
+    php_latch_key_sync_lifetime(key);
     time = php_latch_key_slot(key, KEY_EXPIRING_TIME);
     if (Z_TYPE_P(time) == IS_DOUBLE) {
         add_assoc_double(array, "expiringTime", Z_DVAL_P(time));
@@ -187,7 +191,7 @@ PHP_METHOD(Latch_Key, __serialize)
     }
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
-        php_latch_lease_hand_over(lease);
+        php_latch_lease_share_token(lease);
     }
     array_init(return_value);
     add_assoc_str(return_value, "resource", zend_string_copy(resource));

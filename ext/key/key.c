@@ -7,7 +7,11 @@
  * appear under Symfony's names in hasState(), getState() and __serialize() all the same.
  * forms.c has what a key looks like outside: serialised, and dumped.
  */
-#include "ext/key/key.h"
+#include "ext/key/properties.h"
+
+#include "ext/key/renewed_lease.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -70,7 +74,7 @@ zval *php_latch_key_find_state(zend_object *key, const char *name)
 }
 
 /* What was there goes last: it may be an object that ArrayObject put there, with a destructor. */
-static void replace(zval *slot, zval *value)
+static void replace_slot(zval *slot, zval *value)
 {
     zval old;
 
@@ -88,7 +92,7 @@ static HashTable *writable_state(zend_object *key)
         zval empty;
 
         ZVAL_EMPTY_ARRAY(&empty);
-        replace(state, &empty);
+        replace_slot(state, &empty);
         state = php_latch_key_slot(key, KEY_STATE);
     }
     SEPARATE_ARRAY(state);
@@ -105,7 +109,7 @@ void php_latch_key_reset_lifetime(zend_object *key)
     zval none;
 
     ZVAL_NULL(&none);
-    replace(php_latch_key_slot(key, KEY_EXPIRING_TIME), &none);
+    replace_slot(php_latch_key_slot(key, KEY_EXPIRING_TIME), &none);
 }
 
 void php_latch_key_set_lifetime(zend_object *key, double seconds)
@@ -113,7 +117,7 @@ void php_latch_key_set_lifetime(zend_object *key, double seconds)
     zval time;
 
     ZVAL_DOUBLE(&time, wall_seconds() + seconds);
-    replace(php_latch_key_slot(key, KEY_EXPIRING_TIME), &time);
+    replace_slot(php_latch_key_slot(key, KEY_EXPIRING_TIME), &time);
 }
 
 void php_latch_key_reduce_lifetime(zend_object *key, double seconds)
@@ -127,7 +131,7 @@ double php_latch_key_remaining_lifetime(zend_object *key)
 {
     zval *time;
 
-    php_latch_key_follow(key);
+    php_latch_key_sync_lifetime(key);
     time = php_latch_key_slot(key, KEY_EXPIRING_TIME);
     return Z_TYPE_P(time) == IS_DOUBLE ? Z_DVAL_P(time) - wall_seconds() : NAN;
 }
@@ -142,7 +146,7 @@ void php_latch_key_mark_unserializable(zend_object *key)
     zval no;
 
     ZVAL_FALSE(&no);
-    replace(php_latch_key_slot(key, KEY_SERIALIZABLE), &no);
+    replace_slot(php_latch_key_slot(key, KEY_SERIALIZABLE), &no);
 }
 
 const char *php_latch_key_state_name(const php_latch_lease *lease)
@@ -196,12 +200,12 @@ static bool check_state_idle(zend_object *key, zend_string *name)
 }
 
 /* A state that is set or removed by hand is from then on the truth, also for our own stores. */
-static void forget_token(zend_object *key, zend_string *name)
+static void drop_token(zend_object *key, zend_string *name)
 {
     php_latch_lease *lease;
 
     while ((lease = find_token_lease(key, name)) != NULL) {
-        php_latch_lease_forget(key, lease);
+        php_latch_key_remove_lease(key, lease);
     }
 }
 
@@ -284,7 +288,7 @@ PHP_METHOD(Latch_Key, setState)
     if (!check_state_idle(key, name)) {
         RETURN_THROWS();
     }
-    forget_token(key, name);
+    drop_token(key, name);
     /* The old value goes last: its destructor may come back here. */
     ZVAL_UNDEF(&old);
     slot = zend_symtable_find(writable_state(key), name);
@@ -309,7 +313,7 @@ PHP_METHOD(Latch_Key, removeState)
     if (!check_state_idle(key, name)) {
         RETURN_THROWS();
     }
-    forget_token(key, name);
+    drop_token(key, name);
     zend_symtable_del(writable_state(key), name);
 }
 

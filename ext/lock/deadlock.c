@@ -11,16 +11,14 @@
  * A hold that somebody else may end is no deadlock: a child that shares it since a fork, a program
  * that has inherited its file, a process that the key was handed to.
  */
-#include "ext/store/combined/combined.h"
+#include "ext/lock/lock.h"
+
+#include "ext/php/client_object.h"
+#include "ext/php/poll_loop.h"
 
 /* The lock of a check is released at once; should the process die, the server's TTL ends it. */
 #define CHECK_TTL_MS 5000
 #define CHECK_NAME "latch-deadlock-check-"
-
-static bool is_called(const php_latch_lease *lease)
-{
-    return strcmp(latch_store_describe(lease->lease.store)->name, "callback") == 0;
-}
 
 /* Of two back ends: only what is reached by a server can be the same place. */
 static bool may_be_one_place(const php_latch_lease *lease, const php_latch_lease *other)
@@ -52,20 +50,20 @@ static bool is_in_the_way(latch_lease *held, const latch_lease *wanted, latch_op
 
 static bool is_suspect(php_latch_lease *held, const php_latch_lease *wanted, latch_op_kind kind)
 {
-    return held != wanted && php_latch_lease_is_native(held) && !php_latch_lease_is_combined(held)
+    return held != wanted && php_latch_lease_is_native(held) && !php_latch_lease_has_parts(held)
            && may_be_one_place(held, wanted) && is_in_the_way(&held->lease, &wanted->lease, kind)
            && php_latch_lease_is_ours_alone(held);
 }
 
 /* ---- What servers say ------------------------------------------------------------------------ */
 
-static latch_status ask(latch_lease *lease, latch_op_kind kind)
+static latch_status ask_store(latch_lease *lease, latch_op_kind kind)
 {
     const latch_request request = {.kind = kind, .ttl_ms = CHECK_TTL_MS};
     latch_error error;
-    latch_status status = php_latch_run(lease, &request, &error);
+    latch_status status = php_latch_run_request(lease, &request, &error);
 
-    php_latch_forget_client_failure();
+    php_latch_client_failure_clear();
     return status;
 }
 
@@ -97,13 +95,13 @@ static latch_status compare_places(latch_store *store, latch_store *other)
     }
     latch_lease_init(&first, store, name, strlen(name));
     latch_lease_init(&second, other, name, strlen(name));
-    status = ask(&first, LATCH_ACQUIRE);
+    status = ask_store(&first, LATCH_ACQUIRE);
     if (status == LATCH_DONE) {
-        status = ask(&second, LATCH_ACQUIRE);
+        status = ask_store(&second, LATCH_ACQUIRE);
         if (status == LATCH_DONE) {
-            ask(&second, LATCH_RELEASE);
+            ask_store(&second, LATCH_RELEASE);
         }
-        ask(&first, LATCH_RELEASE);
+        ask_store(&first, LATCH_RELEASE);
         status = status == LATCH_CONFLICT      ? LATCH_DONE
                  : status == LATCH_INTERRUPTED ? status
                                                : LATCH_CONFLICT;
@@ -114,9 +112,10 @@ static latch_status compare_places(latch_store *store, latch_store *other)
 }
 
 /* LATCH_DONE: the lock is held still, and is the one that is waited for. */
-static latch_status verify(php_latch_lease *held, const php_latch_lease *wanted)
+static latch_status verify_suspect(php_latch_lease *held, const php_latch_lease *wanted)
 {
-    latch_status status = is_called(held) ? LATCH_DONE : ask(&held->lease, LATCH_PROBE);
+    latch_status status = held->backend->calls_php ? LATCH_DONE
+                                                   : ask_store(&held->lease, LATCH_PROBE);
 
     if (status == LATCH_DONE && held->backend != wanted->backend) {
         status = compare_places(held->lease.store, wanted->lease.store);
@@ -139,43 +138,23 @@ static latch_status look_in_store(php_latch_lease *wanted, latch_op_kind kind, b
         }
         if (is_suspect(held, wanted, kind)) {
             GC_ADDREF(&held->std); /* PHP code may run meanwhile */
-            status = verifies ? verify(held, wanted) : LATCH_DONE;
+            status = verifies ? verify_suspect(held, wanted) : LATCH_DONE;
             OBJ_RELEASE(&held->std);
         }
     }
     return status;
 }
 
-latch_status php_latch_find_own_deadlock(php_latch_lease *wanted, latch_op_kind kind, bool verifies)
+static latch_status find_deadlock(latch_lease *wanted, latch_op_kind kind, bool verifies)
 {
-    const php_latch_combination *combination;
-    size_t blocked = 0;
-    bool is_hopeless;
+    php_latch_lease *lease = LATCH_CONTAINER(wanted, php_latch_lease, lease);
 
-    if (!php_latch_lease_is_combined(wanted)) {
-        return look_in_store(wanted, kind, verifies);
-    }
-    combination = wanted->backend->combination;
-    for (size_t at = 0; at < combination->count; at++) {
-        latch_status status = php_latch_find_own_deadlock(wanted->parts[at].lease, kind, verifies);
-
-        if (status == LATCH_INTERRUPTED) {
-            return status;
-        }
-        blocked += status == LATCH_DONE;
-    }
-    /* A strategy of the user's is not asked but when a request is under way. */
-    is_hopeless = combination->own != NULL
-                      ? !combination->own->can_be_met(NULL, blocked, combination->count)
-                      : blocked == combination->count;
-    return blocked > 0 && is_hopeless ? LATCH_DONE : LATCH_CONFLICT;
+    return php_latch_lease_has_parts(lease)
+               ? lease->backend->ops->find_deadlock(lease, kind, verifies)
+               : look_in_store(lease, kind, verifies);
 }
 
-latch_status php_latch_fail_deadlock(latch_error *error)
+void php_latch_deadlock_startup(void)
 {
-    *error = (latch_error){
-        .status = LATCH_ERROR_DEADLOCK,
-        .message = "the lock is held by this very thread, through another key",
-    };
-    return error->status;
+    php_latch_set_deadlock_detector(find_deadlock);
 }

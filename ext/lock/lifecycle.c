@@ -13,6 +13,13 @@
  */
 #include "ext/lock/lock.h"
 
+#include "ext/key/key.h"
+#include "ext/php/client_object.h"
+#include "ext/php/errors.h"
+#include "ext/php/poll_loop.h"
+#include "ext/store/callback_store.h"
+#include "ext/store/engine_store.h"
+
 #include "zend_exceptions.h"
 
 static zend_object_handlers handlers;
@@ -31,7 +38,7 @@ typedef struct lock_clones {
     unsigned generation; /* in that process */
 } lock_clones;
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *lock_create_object(zend_class_entry *ce)
 {
     php_latch_lock *lock = zend_object_alloc(sizeof(*lock), ce);
 
@@ -62,7 +69,7 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
 void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
                          bool auto_release, zend_object *logger)
 {
-    ZVAL_OBJ(return_value, create(php_latch_lock_ce));
+    ZVAL_OBJ(return_value, lock_create_object(php_latch_lock_ce));
     php_latch_lock_init(php_latch_lock_from(Z_OBJ_P(return_value)), key, store, ttl, auto_release,
                         logger);
 }
@@ -175,7 +182,7 @@ static void count_release_at_shutdown(void)
     }
 }
 
-void php_latch_lock_end(php_latch_lock *lock)
+void php_latch_lock_destruct(php_latch_lock *lock)
 {
     bool released = false;
 
@@ -222,7 +229,7 @@ static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
     }
     /* A lease in another store may have the same token, and acquire by it before this arrives. */
     request.detach = php_latch_lease_is_alone(lock->key);
-    return php_latch_run(&lease->lease, &request, error);
+    return php_latch_run_request(&lease->lease, &request, error);
 }
 
 /*
@@ -268,7 +275,7 @@ static void release_in_destructor(php_latch_lock *lock)
     latch_error error;
     latch_status status;
 
-    php_latch_lock_find_loss(lock);
+    php_latch_lock_collect_loss(lock);
     status = release_quietly(lock, &error);
     if (status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
@@ -283,7 +290,7 @@ static void release_in_destructor(php_latch_lock *lock)
  * As __destruct(), but without calling it in the common case: nothing that could run PHP code, or
  * throw, is needed to release a native lock that nobody logs.
  */
-static void destruct(zend_object *object)
+static void lock_destruct_object(zend_object *object)
 {
     php_latch_lock *lock = php_latch_lock_from(object);
 
@@ -303,7 +310,7 @@ static void destruct(zend_object *object)
         zend_objects_destroy_object(object);
         if (LATCH_G(failed_lock) == lock) { /* it was not there to tell of that */
             LATCH_G(failed_lock) = NULL;
-            php_latch_forget_outcome(&LATCH_G(failed_release));
+            php_latch_outcome_free(&LATCH_G(failed_release));
         }
         php_latch_lock_set_dirty(lock, false); /* also when it threw: it has had its turn */
     }
@@ -391,12 +398,12 @@ void php_latch_release_all(void)
         found = release_locks();
         found |= release_orphans();
     }
-    php_latch_backends_leave_connections();
-    php_latch_forget_client_failure();
+    php_latch_backends_release_sessions();
+    php_latch_client_failure_clear();
     LATCH_G(all_released) = true;
 }
 
-static void destroy(zend_object *object)
+static void lock_free_object(zend_object *object)
 {
     php_latch_lock *lock = php_latch_lock_from(object);
 
@@ -404,7 +411,7 @@ static void destroy(zend_object *object)
         release_or_leave(lock);
         leave_clones(lock);
         if (lock->native) {
-            php_latch_lock_end_keeping(lock);
+            php_latch_lock_free_keep_alive(lock);
         } else {
             php_latch_lock_use_lease(lock, NULL);
         }
@@ -421,7 +428,7 @@ static void destroy(zend_object *object)
 static zend_object *clone_lock(zend_object *object)
 {
     php_latch_lock *from = php_latch_lock_from(object);
-    php_latch_lock *to = php_latch_lock_from(create(object->ce));
+    php_latch_lock *to = php_latch_lock_from(lock_create_object(object->ce));
 
     if (from->key != NULL) {
         php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
@@ -429,7 +436,7 @@ static zend_object *clone_lock(zend_object *object)
         to->generation = from->generation;
         join_clones(to, from);
         if (from->native) {
-            php_latch_lock_clone_keeping(to, from);
+            php_latch_lock_clone_keep_alive(to, from);
         } else {
             php_latch_lock_use_lease(to, from->lease);
         }
@@ -438,7 +445,7 @@ static zend_object *clone_lock(zend_object *object)
     return &to->std;
 }
 
-static HashTable *get_gc(zend_object *object, zval **table, int *count)
+static HashTable *lock_get_gc(zend_object *object, zval **table, int *count)
 {
     php_latch_lock *lock = php_latch_lock_from(object);
     zend_get_gc_buffer *buffer;
@@ -472,13 +479,13 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
     return object->properties;
 }
 
-void php_latch_lock_life_startup(zend_class_entry *ce)
+void php_latch_lock_lifecycle_startup(zend_class_entry *ce)
 {
-    ce->create_object = create;
+    ce->create_object = lock_create_object;
     handlers = *zend_get_std_object_handlers();
     handlers.offset = offsetof(php_latch_lock, std);
-    handlers.dtor_obj = destruct;
-    handlers.free_obj = destroy;
+    handlers.dtor_obj = lock_destruct_object;
+    handlers.free_obj = lock_free_object;
     handlers.clone_obj = clone_lock;
-    handlers.get_gc = get_gc;
+    handlers.get_gc = lock_get_gc;
 }

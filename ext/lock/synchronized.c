@@ -4,6 +4,10 @@
  */
 #include "ext/lock/lock.h"
 
+#include "ext/key/key.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+
 #include "zend_exceptions.h"
 
 static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
@@ -19,7 +23,7 @@ static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
  * Makes the lock what it was before the callback, with what was thrown put aside, as before a
  * destructor. What is thrown here comes on top, as from a finally block; but an exit() goes on.
  */
-static void give_back(php_latch_lock *lock, latch_mode mode_before)
+static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
 {
     zend_object *thrown = EG(exception);
     const zend_op *opline = EG(opline_before_exception);
@@ -39,7 +43,7 @@ static void give_back(php_latch_lock *lock, latch_mode mode_before)
     }
     EG(opline_before_exception) = opline;
     if (EG(exception) != NULL) {
-        php_latch_join_thrown(EG(exception), thrown);
+        php_latch_chain_exceptions(EG(exception), thrown);
     } else {
         EG(exception) = thrown;
     }
@@ -61,8 +65,8 @@ static void throw_loss(const php_latch_lock *lock, zval *result)
     zend_throw_exception_object(&thrown);
 }
 
-static void call(php_latch_lock *lock, zend_fcall_info *callback, zend_fcall_info_cache *cache,
-                 latch_mode mode_before)
+static void call_synchronized(php_latch_lock *lock, zend_fcall_info *callback,
+                              zend_fcall_info_cache *cache, latch_mode mode_before)
 {
     zval *result = callback->retval;
     php_latch_hold hold;
@@ -80,7 +84,7 @@ static void call(php_latch_lock *lock, zend_fcall_info *callback, zend_fcall_inf
             throw_loss(lock, result);
         }
         if (mode_before != LATCH_EXCLUSIVE) {
-            give_back(lock, was_lost ? LATCH_FREE : mode_before);
+            restore_mode(lock, was_lost ? LATCH_FREE : mode_before);
         }
     }
     php_latch_lock_end_hold(&hold);
@@ -117,5 +121,5 @@ PHP_METHOD(Latch_Lock, synchronized)
         RETURN_THROWS();
     }
     callback.retval = return_value;
-    call(lock, &callback, &cache, mode_before);
+    call_synchronized(lock, &callback, &cache, mode_before);
 }

@@ -16,7 +16,9 @@
  * has one php.ini; its file cache has a folder for each system id, of which the presence of the
  * hook is a part. The names are added: another version of Latch may have other classes.
  */
-#include "ext/php_latch.h"
+#include "ext/module/module.h"
+
+#include "ext/key/key.h"
 
 #include "zend_compile.h"
 #include "zend_system_id.h"

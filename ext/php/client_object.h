@@ -5,7 +5,7 @@
 #ifndef PHP_LATCH_CLIENT_H
 #define PHP_LATCH_CLIENT_H
 
-#include "ext/php_latch.h"
+#include "ext/php/call.h"
 
 typedef struct php_latch_client {
     zend_object *object; /* a reference */
@@ -25,11 +25,16 @@ bool php_latch_client_can_call(const php_latch_client *client);
  */
 zend_object *php_latch_client_call(php_latch_client *client, void (*code)(void *context),
                                    void *context);
-/* The same; what is thrown is of no use to anybody. */
+/* The same; drops what is thrown. */
 void php_latch_client_call_quietly(php_latch_client *client, void (*code)(void *context),
                                    void *context);
 
-/* Keeps the exception of a call that has failed: the next exception's cause. Consumes it. */
-void php_latch_keep_client_failure(zend_object *exception);
+/* ---- The exception of the last failed call: cause of the next exception */
+
+/* Consumes the exception. */
+void php_latch_client_failure_set(zend_object *exception);
+/* Takes it, the caller's then; NULL when there is none. */
+zend_object *php_latch_client_failure_take(void);
+void php_latch_client_failure_clear(void);
 
 #endif

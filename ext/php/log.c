@@ -1,5 +1,5 @@
 /* Calls to a PSR-3 logger, with Symfony's messages. */
-#include "ext/php_latch.h"
+#include "ext/php/log.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"

@@ -1,5 +1,8 @@
-/* Latch\Store\FlockStore: its constructor; the rest of its methods stand in engine_store.c. */
-#include "ext/php_latch.h"
+/* Latch\Store\FlockStore: its constructor; the store methods are in store_methods.c. */
+#include "ext/store/engine_store.h"
+
+#include "ext/php/interfaces.h"
+#include "ext/store/stores.h"
 
 #include "main/php_open_temporary_file.h"
 #include "zend_attributes.h"
@@ -90,7 +93,7 @@ static bool check_is_path(const char *given, const char *absolute)
     return true;
 }
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_flock_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -163,5 +166,5 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
 void php_latch_register_flock_store(void)
 {
     register_class_Latch_Store_FlockStore(php_latch_blocking_store_ce, php_latch_shared_store_ce)
-        ->create_object = create;
+        ->create_object = create_flock_store;
 }

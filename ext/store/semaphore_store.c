@@ -1,11 +1,16 @@
-/* Latch\Store\SemaphoreStore; the store methods stand in engine_store.c. */
-#include "ext/php_latch.h"
+/* Latch\Store\SemaphoreStore; the store methods are in store_methods.c. */
+#include "ext/store/engine_store.h"
+
+#include "ext/php/digest.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/store/stores.h"
 
 #include "zend_exceptions.h"
 
 #include "stubs/semaphore_store_arginfo.h"
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_semaphore_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -69,5 +74,6 @@ PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
 
 void php_latch_register_semaphore_store(void)
 {
-    register_class_Latch_Store_SemaphoreStore(php_latch_blocking_store_ce)->create_object = create;
+    register_class_Latch_Store_SemaphoreStore(php_latch_blocking_store_ce)->create_object =
+        create_semaphore_store;
 }

@@ -1,7 +1,7 @@
 /* Latch\Strategy: how many stores of a CombinedStore have to agree. */
-#include "ext/php_latch.h"
-
 #include "ext/store/combined/combined.h"
+
+#include "ext/store/stores.h"
 
 #include "stubs/strategies_arginfo.h"
 

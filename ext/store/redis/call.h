@@ -6,24 +6,24 @@
 #include "ext/store/redis/client.h"
 
 /* A kind of client objects. */
-typedef struct redis_kind {
+typedef struct php_latch_redis_kind {
     const char *class; /* in lower case */
     bool is_cluster;
     bool is_array;  /* \RedisArray: \Redis objects, among which it chooses by the key */
     bool is_predis; /* else they have the methods of \Redis */
-} redis_kind;
+} php_latch_redis_kind;
 
-typedef struct redis_session {
+typedef struct php_latch_redis_session {
     php_latch_client client;
-    const redis_kind *kind;
+    const php_latch_redis_kind *kind;
     bool is_cluster;
     zend_object *shards; /* Predis's connection, if it chooses among servers; a reference */
     zend_string *prefix; /* persistent, as of prepare(); NULL before */
-} redis_session;
+} php_latch_redis_session;
 
 /* One call of PHP code, and what has come of it. */
-typedef struct redis_call {
-    redis_session *session;
+typedef struct php_latch_redis_call {
+    php_latch_redis_session *session;
     const latch_redis_script *script;
     bool as_text;          /* not by its digest */
     zend_string *resource; /* for prepare(); or NULL */
@@ -32,7 +32,7 @@ typedef struct redis_call {
     const char *trouble; /* why nothing can, or should, be asked; NULL: no reason */
     bool is_queued;
     char failure[128]; /* of the client, which has not thrown it; or "" */
-} redis_call;
+} php_latch_redis_call;
 
 /* Is it of that class, if that is there? */
 bool php_latch_is_a(zend_object *object, const char *lower_name);
@@ -48,8 +48,8 @@ bool php_latch_is_predis_error(zend_object *object);
 /* The server has answered with that error. */
 void php_latch_redis_take_error(latch_redis_answer *answer, const zval *text);
 /* What a client returned. */
-void php_latch_redis_take_answer(redis_call *call, const zval *value);
+void php_latch_redis_take_answer(php_latch_redis_call *call, const zval *value);
 /* The last error of phpredis, if it was the server's. True if there is one. */
-bool php_latch_redis_take_last_error(redis_call *call);
+bool php_latch_redis_take_last_error(php_latch_redis_call *call);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "zend_exceptions.h"
 
-static const redis_kind kinds[] = {
+static const php_latch_redis_kind kinds[] = {
     {.class = "redis"},
     {.class = "relay\\relay"},
     {.class = "redisarray", .is_array = true},
@@ -47,7 +47,7 @@ static zend_object *find_in_array(zend_object *array, zend_string *key)
 }
 
 /* A new reference, or NULL. */
-static zend_object *find_node(const redis_session *session, zend_string *key)
+static zend_object *find_node(const php_latch_redis_session *session, zend_string *key)
 {
     if (session->kind->is_array) {
         return find_in_array(session->client.object, key);
@@ -66,9 +66,9 @@ static bool collects(zend_object *node)
 }
 
 /* Finds call->node, and whether it can be asked. */
-static void choose_node(redis_call *call, zend_string *key)
+static void choose_node(php_latch_redis_call *call, zend_string *key)
 {
-    const redis_kind *kind = call->session->kind;
+    const php_latch_redis_kind *kind = call->session->kind;
 
     call->node = find_node(call->session, key);
     if (call->node == NULL) {
@@ -81,7 +81,7 @@ static void choose_node(redis_call *call, zend_string *key)
 
 static void release_node(void *context)
 {
-    redis_call *call = context;
+    php_latch_redis_call *call = context;
     zend_object *node = call->node;
 
     call->node = NULL;
@@ -92,7 +92,7 @@ static void release_node(void *context)
 
 /* ---- Running scripts ------------------------------------------------------------------------ */
 
-static void add_text(zval *list, const char *text, size_t length)
+static void add_list_text(zval *list, const char *text, size_t length)
 {
     zval value;
 
@@ -101,7 +101,7 @@ static void add_text(zval *list, const char *text, size_t length)
 }
 
 /* Its text, or its digest. */
-static void name_script(const redis_call *call, zval *name)
+static void name_script(const php_latch_redis_call *call, zval *name)
 {
     const latch_redis_script *script = call->script;
 
@@ -112,15 +112,15 @@ static void name_script(const redis_call *call, zval *name)
     }
 }
 
-static void add_arguments(zval *list, const latch_redis_script *script)
+static void add_script_arguments(zval *list, const latch_redis_script *script)
 {
     for (size_t at = 0; at < script->count; at++) {
-        add_text(list, script->arguments[at], script->lengths[at]);
+        add_list_text(list, script->arguments[at], script->lengths[at]);
     }
 }
 
 /* $redis->evalSha($digest, [...$keys, ...$arguments], $keyCount) */
-static void run_by_phpredis(redis_call *call)
+static void run_by_phpredis(php_latch_redis_call *call)
 {
     zval arguments[3], value;
 
@@ -128,7 +128,7 @@ static void run_by_phpredis(redis_call *call)
     zval_ptr_dtor(&value);
     name_script(call, &arguments[0]);
     array_init(&arguments[1]);
-    add_arguments(&arguments[1], call->script);
+    add_script_arguments(&arguments[1], call->script);
     ZVAL_LONG(&arguments[2], (zend_long) call->script->key_count);
     php_latch_call_method(call->node, call->as_text ? "eval" : "evalsha", &value, 3, arguments);
     zval_ptr_dtor(&arguments[0]);
@@ -166,7 +166,7 @@ static void get_argument(zval *command, zend_long position, zval *argument)
 }
 
 /* $client->createCommand('EVALSHA', [$digest, $keyCount, ...$keys, ...$arguments]) */
-static void make_command(const redis_call *call, zval *command)
+static void make_command(const php_latch_redis_call *call, zval *command)
 {
     zval list, value;
 
@@ -175,12 +175,12 @@ static void make_command(const redis_call *call, zval *command)
     zend_hash_next_index_insert_new(Z_ARRVAL(list), &value);
     ZVAL_LONG(&value, (zend_long) call->script->key_count);
     zend_hash_next_index_insert_new(Z_ARRVAL(list), &value);
-    add_arguments(&list, call->script);
+    add_script_arguments(&list, call->script);
     create_command(call->node, call->as_text ? "EVAL" : "EVALSHA", &list, command);
 }
 
 /* The command is for the server that has the lock, and not for one that has all keys. */
-static void run_on_shard(const redis_call *call, zval *command, zval *value)
+static void run_on_shard(const php_latch_redis_call *call, zval *command, zval *value)
 {
     enum { FIRST_KEY = 2 };
     zval key, shard;
@@ -198,7 +198,7 @@ static void run_on_shard(const redis_call *call, zval *command, zval *value)
     }
 }
 
-static void run_by_predis(redis_call *call)
+static void run_by_predis(php_latch_redis_call *call)
 {
     zval command, value;
 
@@ -218,9 +218,9 @@ static void run_by_predis(redis_call *call)
     zval_ptr_dtor(&value);
 }
 
-static void run_script(void *context)
+static void call_script(void *context)
 {
-    redis_call *call = context;
+    php_latch_redis_call *call = context;
     zend_string *key = zend_string_init(call->script->arguments[0], call->script->lengths[0], 0);
 
     choose_node(call, key);
@@ -235,18 +235,18 @@ static void run_script(void *context)
     }
 }
 
-typedef struct exception_reading {
-    redis_call *call;
+typedef struct redis_exception_reading {
+    php_latch_redis_call *call;
     zend_object *exception;
     char *message;
     size_t size;
     bool is_answer; /* the server's */
-} exception_reading;
+} redis_exception_reading;
 
 /* phpredis throws some errors of servers, Predis all; the others are of their own. */
-static void read_exception(void *context)
+static void read_redis_exception(void *context)
 {
-    exception_reading *reading = context;
+    redis_exception_reading *reading = context;
     zval unused, *message;
 
     message = zend_read_property_ex(zend_ce_exception, reading->exception,
@@ -262,16 +262,17 @@ static void read_exception(void *context)
 }
 
 /* Keeps what was thrown, for one or the other. */
-static latch_status take_thrown(redis_call *call, zend_object *thrown, latch_error *error)
+static latch_status handle_redis_exception(php_latch_redis_call *call, zend_object *thrown,
+                                           latch_error *error)
 {
-    exception_reading reading = {call, thrown, error->message, sizeof(error->message), false};
+    redis_exception_reading reading = {call, thrown, error->message, sizeof(error->message), false};
 
     if (!instanceof_function(thrown->ce, zend_ce_exception)) {
-        php_latch_put_aside(thrown);
+        php_latch_defer_throw(thrown);
         return LATCH_INTERRUPTED;
     }
-    php_latch_client_call_quietly(&call->session->client, read_exception, &reading);
-    php_latch_keep_client_failure(thrown);
+    php_latch_client_call_quietly(&call->session->client, read_redis_exception, &reading);
+    php_latch_client_failure_set(thrown);
     return reading.is_answer && call->answer != NULL ? LATCH_DONE : LATCH_ERROR_LOST;
 }
 
@@ -279,9 +280,9 @@ static latch_status take_thrown(redis_call *call, zend_object *thrown, latch_err
  * phpredis keeps a connection on which an answer is overdue: it would be taken for that to the next
  * command, and a lock for held that is not. It connects anew by itself.
  */
-static void hang_up(void *context)
+static void close_phpredis(void *context)
 {
-    const redis_call *call = context;
+    const php_latch_redis_call *call = context;
     zval result;
 
     if (call->node != NULL && !call->session->kind->is_predis) {
@@ -292,18 +293,18 @@ static void hang_up(void *context)
 
 /* ---- The runner ----------------------------------------------------------------------------- */
 
-static latch_status attempt(redis_call *call, latch_error *error)
+static latch_status attempt_script(php_latch_redis_call *call, latch_error *error)
 {
     php_latch_client *client = &call->session->client;
-    zend_object *thrown = php_latch_client_call(client, run_script, call);
+    zend_object *thrown = php_latch_client_call(client, call_script, call);
     latch_status status = LATCH_DONE;
 
     snprintf(error->message, sizeof(error->message), "the script has ended");
-    if (LATCH_G(aside).bailed_out) {
+    if (LATCH_G(deferred_throw).bailed_out) {
         return LATCH_INTERRUPTED; /* and all memory of it goes */
     }
     if (thrown != NULL) {
-        status = take_thrown(call, thrown, error);
+        status = handle_redis_exception(call, thrown, error);
     } else if (call->failure[0] != '\0') {
         snprintf(error->message, sizeof(error->message), "%s", call->failure);
         status = LATCH_ERROR_LOST;
@@ -314,27 +315,29 @@ static latch_status attempt(redis_call *call, latch_error *error)
         status = LATCH_INTERRUPTED;
     }
     if (status != LATCH_DONE && call->trouble == NULL && !call->is_queued) {
-        php_latch_client_call_quietly(client, hang_up, call);
+        php_latch_client_call_quietly(client, close_phpredis, call);
     }
     php_latch_client_call_quietly(client, release_node, call);
     return status;
 }
 
-static latch_status run(void *context, const latch_redis_script *script, latch_redis_answer *answer,
-                        latch_error *error)
+static latch_status run_redis_script(void *context, const latch_redis_script *script,
+                                     latch_redis_answer *answer, latch_error *error)
 {
-    redis_call call = {.session = context, .script = script, .answer = answer};
+    php_latch_redis_call call = {.session = context, .script = script, .answer = answer};
     latch_status status;
 
     if (!php_latch_client_can_call(&call.session->client)) {
         return LATCH_INTERRUPTED;
     }
-    status = attempt(&call, error);
+    status = attempt_script(&call, error);
     if (status == LATCH_DONE && answer->kind == LATCH_REDIS_ERROR
         && strncmp(answer->text, "NOSCRIPT", 8) == 0) {
-        call =
-            (redis_call){.session = context, .script = script, .answer = answer, .as_text = true};
-        status = attempt(&call, error);
+        call = (php_latch_redis_call){.session = context,
+                                      .script = script,
+                                      .answer = answer,
+                                      .as_text = true};
+        status = attempt_script(&call, error);
     }
     return status;
 }
@@ -342,7 +345,7 @@ static latch_status run(void *context, const latch_redis_script *script, latch_r
 /* ---- Whether they can be run ---------------------------------------------------------------- */
 
 /* What the client puts before each key, a new text; or undefined. */
-static void ask_for_prefix(const redis_call *call, zval *prefix)
+static void ask_for_prefix(const php_latch_redis_call *call, zval *prefix)
 {
     zval list, command, empty;
 
@@ -353,7 +356,7 @@ static void ask_for_prefix(const redis_call *call, zval *prefix)
     }
     ZVAL_UNDEF(prefix);
     array_init(&list);
-    add_text(&list, "", 0);
+    add_list_text(&list, "", 0);
     create_command(call->node, "EXISTS", &list, &command);
     if (!Z_ISUNDEF(command)) {
         get_argument(&command, 0, prefix);
@@ -361,7 +364,7 @@ static void ask_for_prefix(const redis_call *call, zval *prefix)
     }
 }
 
-static void forget_prefix(redis_session *session)
+static void forget_prefix(php_latch_redis_session *session)
 {
     if (session->prefix != NULL) {
         zend_string_release(session->prefix);
@@ -371,8 +374,8 @@ static void forget_prefix(redis_session *session)
 
 static void look_at_client(void *context)
 {
-    redis_call *call = context;
-    redis_session *session = call->session;
+    php_latch_redis_call *call = context;
+    php_latch_redis_session *session = call->session;
     zval prefix;
 
     if (call->resource != NULL || !session->kind->is_array) {
@@ -391,15 +394,15 @@ static void look_at_client(void *context)
     zval_ptr_dtor(&prefix);
 }
 
-static latch_status look(redis_call *call, latch_error *error)
+static latch_status run_look_at_client(php_latch_redis_call *call, latch_error *error)
 {
     php_latch_client *client = &call->session->client;
     zend_object *thrown = php_latch_client_call(client, look_at_client, call);
 
-    if (LATCH_G(aside).bailed_out) {
+    if (LATCH_G(deferred_throw).bailed_out) {
         error->status = LATCH_ERROR_STORE;
     } else if (thrown != NULL) {
-        take_thrown(call, thrown, error);
+        handle_redis_exception(call, thrown, error);
         error->status = LATCH_ERROR_STORE;
     } else if (call->trouble != NULL) {
         snprintf(error->message, sizeof(error->message), "%s", call->trouble);
@@ -407,17 +410,18 @@ static latch_status look(redis_call *call, latch_error *error)
     } else {
         error->status = LATCH_DONE;
     }
-    if (!LATCH_G(aside).bailed_out) {
+    if (!LATCH_G(deferred_throw).bailed_out) {
         php_latch_client_call_quietly(client, release_node, call);
     }
     return error->status;
 }
 
-static latch_status prepare(void *context, const char *resource, size_t length, const char **prefix,
-                            size_t *prefix_length, latch_error *error)
+static latch_status prepare_redis_client(void *context, const char *resource, size_t length,
+                                         const char **prefix, size_t *prefix_length,
+                                         latch_error *error)
 {
-    redis_session *session = context;
-    redis_call call = {.session = session};
+    php_latch_redis_session *session = context;
+    php_latch_redis_call call = {.session = session};
     latch_redis_answer unused;
 
     *error = (latch_error){.status = LATCH_ERROR_STORE,
@@ -428,7 +432,7 @@ static latch_status prepare(void *context, const char *resource, size_t length, 
     }
     call.answer = &unused;
     call.resource = resource != NULL ? zend_string_init(resource, length, 0) : NULL;
-    look(&call, error);
+    run_look_at_client(&call, error);
     if (call.resource != NULL) {
         zend_string_release(call.resource);
     }
@@ -437,9 +441,9 @@ static latch_status prepare(void *context, const char *resource, size_t length, 
     return error->status;
 }
 
-static void close_session(void *context)
+static void close_redis_session(void *context)
 {
-    redis_session *session = context;
+    php_latch_redis_session *session = context;
 
     forget_prefix(session);
     if (session->shards != NULL) {
@@ -451,7 +455,7 @@ static void close_session(void *context)
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static const redis_kind *kind_of(zend_object *object)
+static const php_latch_redis_kind *kind_of(zend_object *object)
 {
     for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
         if (php_latch_is_a(object, kinds[at].class)) {
@@ -472,7 +476,7 @@ static bool is_one_of(zend_object *object, const char *const names[2])
 }
 
 /* Predis's objects are of one class, whatever they are connected to. */
-static void look_at_predis(redis_session *session)
+static void look_at_predis(php_latch_redis_session *session)
 {
     zval connection;
 
@@ -491,7 +495,7 @@ static void look_at_predis(redis_session *session)
 
 bool php_latch_redis_runner(zend_object *object, latch_redis_runner *runner)
 {
-    redis_session *session = pecalloc(1, sizeof(*session), 1);
+    php_latch_redis_session *session = pecalloc(1, sizeof(*session), 1);
 
     GC_ADDREF(object);
     session->client.object = object;
@@ -501,15 +505,15 @@ bool php_latch_redis_runner(zend_object *object, latch_redis_runner *runner)
         look_at_predis(session);
     }
     if (EG(exception) != NULL) {
-        close_session(session);
+        close_redis_session(session);
         return false;
     }
     *runner = (latch_redis_runner){
         .context = session,
         .is_cluster = session->is_cluster,
-        .prepare = prepare,
-        .run = run,
-        .close = close_session,
+        .prepare = prepare_redis_client,
+        .run = run_redis_script,
+        .close = close_redis_session,
     };
     return true;
 }

@@ -1,5 +1,5 @@
 /* The interfaces and the exceptions. */
-#include "ext/php_latch.h"
+#include "ext/php/interfaces.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
