@@ -145,7 +145,7 @@ void php_latch_backends_release_sessions(void)
         link = link->next;
         if (backend->connection != NULL && backend->references == 0) {
             php_latch_backend_close(backend);
-            link = shared->next; /* PHP code may have run, and changed the list */
+            link = shared->next; /* PHP code may have changed the list */
         } else if (backend->connection != NULL) {
             found = true;
         }

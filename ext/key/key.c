@@ -3,9 +3,9 @@
  *
  * A plain object with real properties and no create_object, because Symfony's LockKeyNormalizer
  * makes it by ReflectionClass::newInstanceWithoutConstructor(), which a final internal class only
- * allows then. What native stores hold hangs off the property `lease` (lease.c); their tokens
- * appear under Symfony's names in hasState(), getState() and __serialize() all the same.
- * forms.c has what a key looks like outside: serialised, and dumped.
+ * allows then. The property `lease` has the leases in native stores (lease.c); their tokens appear
+ * under Symfony's names in hasState(), getState() and __serialize() all the same. Serialised and
+ * dumped forms: forms.c.
  */
 #include "ext/key/properties.h"
 
@@ -73,7 +73,9 @@ zval *php_latch_key_find_state(zend_object *key, const char *name)
     return zend_hash_str_find_deref(php_latch_key_state(key), name, strlen(name));
 }
 
-/* What was there goes last: it may be an object that ArrayObject put there, with a destructor. */
+/*
+ * Releases the old value last: it may be an object that ArrayObject put there, with a destructor.
+ */
 static void replace_slot(zval *slot, zval *value)
 {
     zval old;
@@ -83,7 +85,7 @@ static void replace_slot(zval *slot, zval *value)
     zval_ptr_dtor(&old);
 }
 
-/* Writable; separated from other holders of the array. */
+/* The state, writable: separated from other references to the array. */
 static HashTable *writable_state(zend_object *key)
 {
     zval *state = php_latch_key_slot(key, KEY_STATE);
@@ -193,13 +195,13 @@ bool php_latch_key_check_idle(zend_object *key)
     return true;
 }
 
-/* The same, but for what lies in stores that do not keep that state. */
+/* The same, for state that a store's token appears as; other state may change at any time. */
 static bool check_state_idle(zend_object *key, zend_string *name)
 {
     return find_token_lease(key, name) == NULL || php_latch_key_check_idle(key);
 }
 
-/* A state that is set or removed by hand is from then on the truth, also for our own stores. */
+/* Drops the leases of that token: a state set or removed by hand counts for our own stores, too. */
 static void drop_token(zend_object *key, zend_string *name)
 {
     php_latch_lease *lease;
@@ -215,8 +217,11 @@ void php_latch_key_make(zval *return_value, zend_string *resource)
     ZVAL_STR_COPY(php_latch_key_slot(Z_OBJ_P(return_value), KEY_RESOURCE), resource);
 }
 
-/* An empty resource is a variable that nobody has set, most likely, and then a lock that many
- * programs share by mistake. Symfony's component takes it, and so does the drop-in mode. */
+/*
+ * Refused, because an empty resource is most likely a variable that was never set, and a lock that
+ * many programs would share by mistake. Symfony's component accepts it, and so does the drop-in
+ * mode.
+ */
 bool php_latch_check_resource(const zend_string *resource)
 {
     if (ZSTR_LEN(resource) > 0 || LATCH_G(symfony)) {
@@ -289,7 +294,7 @@ PHP_METHOD(Latch_Key, setState)
         RETURN_THROWS();
     }
     drop_token(key, name);
-    /* The old value goes last: its destructor may come back here. */
+    /* The old value is released last: its destructor may call this method. */
     ZVAL_UNDEF(&old);
     slot = zend_symtable_find(writable_state(key), name);
     if (slot != NULL) {
@@ -387,7 +392,7 @@ PHP_METHOD(Latch_Key, isExpired)
     RETURN_BOOL(php_latch_key_is_expired(Z_OBJ_P(ZEND_THIS)));
 }
 
-/* Who knows a token can release the lock: backtraces shall not show it. */
+/* Hides tokens from backtraces: a token is enough to release the lock. */
 static void mark_sensitive(const char *method, uint32_t parameter)
 {
     zend_add_parameter_attribute(zend_hash_str_find_ptr(&php_latch_key_ce->function_table, method,

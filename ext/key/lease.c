@@ -44,7 +44,7 @@ php_latch_lease *php_latch_lease_first(zend_object *key)
 {
     zval *slot = php_latch_key_lease_slot(key);
 
-    /* PHP code has ways around the property's type (ArrayObject), so look at the handlers. */
+    /* Checked by its handlers: PHP code can bypass the property's type (ArrayObject). */
     return Z_TYPE_P(slot) == IS_OBJECT && Z_OBJ_P(slot)->handlers == &handlers
                ? php_latch_lease_from(Z_OBJ_P(slot))
                : NULL;
@@ -139,7 +139,7 @@ void php_latch_key_remove_lease(zend_object *key, php_latch_lease *lease)
     OBJ_RELEASE(&lease->std);
 }
 
-/* A lease in an engine's store, or in one that is driven by its PHP methods. */
+/* Makes a lease in an engine's store, or in one that is driven by its PHP methods. */
 static php_latch_lease *lease_make(zend_string *resource, php_latch_backend *backend,
                                    zend_object *store)
 {
@@ -162,13 +162,13 @@ static php_latch_lease *lease_make(zend_string *resource, php_latch_backend *bac
     }
     zend_object_std_init(&lease->std, php_latch_lease_ce);
     object_properties_init(&lease->std, php_latch_lease_ce);
-    /* It refers to other leases at most, and is in no cycle: the collector need not look at it. */
+    /* It refers to other leases at most, and is in no cycle. */
     GC_ADD_FLAGS(&lease->std, GC_NOT_COLLECTABLE);
     lease->std.handlers = &handlers;
     return lease;
 }
 
-/* The class is final and its constructor private: nobody gets here but by ReflectionClass. */
+/* Called by ReflectionClass alone: the class is final, its constructor private. */
 static zend_object *lease_create_object(zend_class_entry *ce)
 {
     (void) ce;

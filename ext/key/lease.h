@@ -8,7 +8,7 @@ extern zend_class_entry *php_latch_lease_ce;
 
 void php_latch_register_lease(void);
 
-/* Kept small: there is one for each held lock. */
+/* Small, because there is one for each held lock. */
 struct php_latch_lease {
     latch_lease lease; /* its resource is within a zend_string */
     union {
@@ -33,7 +33,7 @@ bool php_latch_lease_has_parts(const php_latch_lease *lease);
 php_latch_lease *php_latch_leases_next(uint32_t *handle);
 /* To be called when it was acquired. */
 void php_latch_lease_record_acquired(php_latch_lease *lease);
-/* Can nobody but this process, of which it is the thread's, end the hold before its TTL? */
+/* Is the lease's hold this process's alone, so that no other process can end it before its TTL? */
 bool php_latch_lease_is_ours_alone(const php_latch_lease *lease);
 /* Drops the leases in sessions of PHP objects. */
 void php_latch_leases_drop_sessions(void);
@@ -45,9 +45,9 @@ php_latch_lease *php_latch_lease_next(const php_latch_lease *lease);
 /* Has the key been used with one store at most, be that a combined one? */
 bool php_latch_lease_is_alone(zend_object *key);
 /*
- * To be called before a request, to learn what it holds, and after it: they count in lease.losses
- * when what was held is not any more without having been released. A renewed lease counts when its
- * loss is reported (ext/lock/lost_locks.c).
+ * Count a loss in lease.losses: the lease was held before a request, and is not any more, though it
+ * was not released. To be called before and after the request; the first returns the mode. The loss
+ * of a renewed lease is counted when it is reported (ext/lock/lost_locks.c).
  */
 latch_mode php_latch_lease_before_request(php_latch_lease *lease);
 void php_latch_lease_after_request(php_latch_lease *lease, latch_mode before, latch_op_kind kind);

@@ -10,7 +10,7 @@
 typedef struct php_latch_renewed_lease {
     php_latch_lease *lease; /* not a reference: the end of the lease is the end of this */
     latch_link requests;    /* of php_latch_renewal_request, of the Locks */
-    latch_keep spec;        /* what the engine was told, */
+    latch_keep spec;        /* as the engine was told last, */
     unsigned generation;    /* in that process */
     bool is_lost;           /* and was not acquired since */
 } php_latch_renewed_lease;
@@ -28,15 +28,15 @@ typedef struct php_latch_renewal_request {
 
 /* NULL when no Lock asks for anything. */
 php_latch_renewed_lease *php_latch_renewed_lease_find(const php_latch_lease *lease);
-/* Tells the engine what the requests sum up to; it renews the lease from then on. */
+/* Tells the engine the sum of the requests; it renews the lease from then on. */
 latch_status php_latch_renewed_lease_apply(php_latch_renewed_lease *renewed, latch_error *error);
 /*
- * Tells it of a change. Not where it renews nothing: a child renews its parent's lock no sooner
- * than the lock is acquired or kept alive there.
+ * Tells the engine a change, if it renews the lease: a forked child renews its parent's lock no
+ * sooner than the child has acquired it or called keepAlive().
  */
 void php_latch_renewed_lease_update(php_latch_renewed_lease *renewed);
 
-/* Adds the request to the lease's; away from another lease's. */
+/* Adds the request to the lease's requests; removes it from another lease's. */
 void php_latch_renewal_join(php_latch_renewal_request *request, php_latch_lease *lease);
 void php_latch_renewal_leave(php_latch_renewal_request *request);
 

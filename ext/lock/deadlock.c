@@ -1,15 +1,15 @@
 /*
- * Deadlocks of a thread with itself: a wait without deadline for what the same thread holds through
- * another key, which it could release only after the wait.
+ * Detection of deadlocks of a thread with itself: a wait without deadline for a lock that the same
+ * thread holds through another key, and could release only after the wait.
  *
- * All that a thread holds hangs off its own PHP objects (php_latch_lease), so nothing is recorded
- * while locks are taken: they are looked through when a wait was refused, which costs a wait alone.
- * A suspect lease is then verified by its server: is the lock held, and is it the one that is
- * waited for? Two connections lead to one place if a lock with a name of its own, taken through the
- * one, cannot be taken through the other: so neither DSNs nor client objects need be compared.
+ * The thread's leases are PHP objects (php_latch_lease), so nothing is recorded while locks are
+ * taken: the detector searches all leases when a wait was refused. A suspect lease is then verified
+ * by its server: is the lock held, and is it the same lock? Two connections lead to one server if a
+ * lock with a unique name, taken through one, cannot be taken through the other: so neither DSNs
+ * nor client objects need be compared.
  *
- * A hold that somebody else may end is no deadlock: a child that shares it since a fork, a program
- * that has inherited its file, a process that the key was handed to.
+ * A hold that another process may end is no deadlock: a forked child shares it, a program has
+ * inherited its file, or the key was handed over.
  */
 #include "ext/lock/lock.h"
 
@@ -20,7 +20,7 @@
 #define CHECK_TTL_MS 5000
 #define CHECK_NAME "latch-deadlock-check-"
 
-/* Of two back ends: only what is reached by a server can be the same place. */
+/* Two back ends can be the same place only if both reach it by a server. */
 static bool may_be_one_place(const php_latch_lease *lease, const php_latch_lease *other)
 {
     const latch_store_info *info = latch_store_describe(lease->lease.store);
@@ -67,7 +67,7 @@ static latch_status ask_store(latch_lease *lease, latch_op_kind kind)
     return status;
 }
 
-/* A name that nobody else uses; false when that cannot be had. */
+/* Makes a unique name; false when memory or random bytes are missing. */
 static bool make_name(latch_store *store, char name[sizeof(CHECK_NAME) + LATCH_TOKEN_MAX])
 {
     latch_lease lease;
@@ -83,7 +83,7 @@ static bool make_name(latch_store *store, char name[sizeof(CHECK_NAME) + LATCH_T
     return made;
 }
 
-/* LATCH_DONE: what is locked in one of the stores is locked in the other. */
+/* LATCH_DONE: a lock in one of the stores is a lock in the other. */
 static latch_status compare_places(latch_store *store, latch_store *other)
 {
     char name[sizeof(CHECK_NAME) + LATCH_TOKEN_MAX];
@@ -111,7 +111,7 @@ static latch_status compare_places(latch_store *store, latch_store *other)
     return status;
 }
 
-/* LATCH_DONE: the lock is held still, and is the one that is waited for. */
+/* LATCH_DONE: the lock is still held, and is the one that is waited for. */
 static latch_status verify_suspect(php_latch_lease *held, const php_latch_lease *wanted)
 {
     latch_status status = held->backend->calls_php ? LATCH_DONE
@@ -120,7 +120,7 @@ static latch_status verify_suspect(php_latch_lease *held, const php_latch_lease 
     if (status == LATCH_DONE && held->backend != wanted->backend) {
         status = compare_places(held->lease.store, wanted->lease.store);
     }
-    /* What could not be asked is no certainty: the wait goes on. */
+    /* No verdict of the server: the wait goes on. */
     return status == LATCH_DONE || status == LATCH_INTERRUPTED ? status : LATCH_CONFLICT;
 }
 

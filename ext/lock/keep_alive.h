@@ -12,7 +12,7 @@
 typedef struct php_latch_loss_notice {
     latch_link link;     /* in LATCH_G(loss_notices), else alone */
     zend_string *reason; /* NULL: none */
-    bool logs, throws;   /* of the Locks that share the lease, one does */
+    bool logs, throws;   /* one of the Locks that share the lease does */
 } php_latch_loss_notice;
 
 /* Settings of one Lock, by its methods and by latch.keep_alive. */
@@ -26,7 +26,7 @@ struct php_latch_keep_alive {
 /* ---- lost_locks.c */
 
 void php_latch_loss_notice_init(php_latch_loss_notice *notice);
-/* The Lock need not be told any more. */
+/* Drops the notice: the Lock ends, or was lost anew. */
 void php_latch_loss_notice_drop(php_latch_loss_notice *notice);
 /* Reads the mailbox: counts the lost leases, and queues a notice for each Lock. */
 void php_latch_lost_locks_collect(void);

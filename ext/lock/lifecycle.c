@@ -1,14 +1,13 @@
 /*
- * The life of a Lock, and its end: a lock that is to be released automatically is released on every
- * ending that PHP survives.
+ * Lifecycle of a Lock: automatic release on every ending that PHP survives.
  *
  * - The destructor runs at the end of a scope, at the end of a script, after an uncaught exception
  *   and after exit().
  * - After a fatal error (memory limit, time limit) PHP destroys objects without destructors, some
- *   before RSHUTDOWN, some after. So dirty locks are in a list that RSHUTDOWN works off, and an
- *   object that is freed earlier releases its native lock itself. A store written in PHP cannot be
- *   called while memory is being freed: such a lock is left to RSHUTDOWN as an orphan.
- * - In a forked child nothing happens automatically: the lock is the parent's.
+ *   before RSHUTDOWN, some after. So RSHUTDOWN searches for dirty locks, and an object that is
+ * freed earlier releases its native lock itself. A store written in PHP cannot be called while
+ * memory is being freed: such a lock is left to RSHUTDOWN as an orphan.
+ * - In a forked child nothing is released automatically: the lock is the parent's.
  * - A Lock and its clones share the hold: the last of them that has it releases it.
  */
 #include "ext/lock/lock.h"
@@ -34,7 +33,7 @@ typedef struct orphan_lock {
 /* An original and its clones, in this process. */
 typedef struct lock_clones {
     uint32_t locks;
-    uint32_t users;      /* those that have acquired the lock and are to release it, */
+    uint32_t users;      /* clones that have acquired the lock and are to release it, */
     unsigned generation; /* in that process */
 } lock_clones;
 
@@ -121,7 +120,7 @@ static void count_user(const php_latch_lock *lock, bool was_user)
     clones->users -= was_user ? 1 : 0;
 }
 
-/* Of Locks that are to be released: is it the last one that has the hold? */
+/* Is it the last of the clones that have the hold, and are to release it? */
 static bool is_last_user(const php_latch_lock *lock)
 {
     return lock->clones == NULL || lock->clones->users <= 1;
@@ -174,7 +173,7 @@ bool php_latch_lock_is_ours(const php_latch_lock *lock)
     return lock->generation == latch_engine_generation(php_latch_engine);
 }
 
-/* The script has ended, and left the lock to us. */
+/* Counts a release after the end of the script. */
 static void count_release_at_shutdown(void)
 {
     if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
@@ -217,7 +216,7 @@ void php_latch_lock_destruct(php_latch_lock *lock)
     php_latch_warn_of_exception();
 }
 
-/* Without log line or exception: nobody is there any more to hear them. */
+/* Releases without log line or exception, where there is no caller any more. */
 static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
 {
     latch_request request = {.kind = LATCH_RELEASE};
@@ -233,7 +232,7 @@ static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
 }
 
 /*
- * In RSHUTDOWN no PHP code runs any more, so that an exception would count as uncaught and bail
+ * Calls delete() in RSHUTDOWN: without a PHP frame an exception would count as uncaught and bail
  * out. A frame of our own keeps it pending, for a warning.
  */
 static void call_delete(zend_object *store, zend_object *key)
@@ -267,8 +266,8 @@ void php_latch_lock_free(php_latch_lock *lock)
 }
 
 /*
- * If it fails, __destruct() tells of that, and does not try once more: a store that does not answer
- * takes its time.
+ * On failure __destruct() reports it, without a second attempt: a store that does not answer costs
+ * its time-out.
  */
 static void release_in_destructor(php_latch_lock *lock)
 {
@@ -287,8 +286,8 @@ static void release_in_destructor(php_latch_lock *lock)
 }
 
 /*
- * As __destruct(), but without calling it in the common case: nothing that could run PHP code, or
- * throw, is needed to release a native lock that nobody logs.
+ * dtor_obj: as __destruct(), but without calling it in the common case: the release of a native
+ * lock without logger runs no PHP code, and throws nothing.
  */
 static void lock_destruct_object(zend_object *object)
 {
@@ -308,11 +307,11 @@ static void lock_destruct_object(zend_object *object)
         count_release_at_shutdown();
     } else {
         zend_objects_destroy_object(object);
-        if (LATCH_G(failed_lock) == lock) { /* it was not there to tell of that */
+        if (LATCH_G(failed_lock) == lock) { /* __destruct() has not been called */
             LATCH_G(failed_lock) = NULL;
             php_latch_outcome_free(&LATCH_G(failed_release));
         }
-        php_latch_lock_set_dirty(lock, false); /* also when it threw: it has had its turn */
+        php_latch_lock_set_dirty(lock, false); /* also when it threw: there is no second attempt */
     }
 }
 
@@ -346,8 +345,8 @@ static void release_or_leave(php_latch_lock *lock)
 }
 
 /*
- * Looks for the dirty locks among all of PHP's objects. A list of them would cost each lock 16
- * bytes and each acquire its neighbours' cache lines; and when a request ends well, none is left.
+ * Searches all of PHP's objects for dirty locks. A list of them would cost each lock 16 bytes and
+ * each acquire its neighbours' cache lines; and when a request ends well, none is left.
  */
 static bool release_locks(void)
 {
@@ -389,7 +388,7 @@ static bool release_orphans(void)
     return found;
 }
 
-/* The PHP code that is called here may take and drop other locks: until nothing is left. */
+/* Repeats until nothing is left: PHP code called here may take and drop other locks. */
 void php_latch_release_all(void)
 {
     bool found = true;
@@ -475,7 +474,7 @@ static HashTable *lock_get_gc(zend_object *object, zval **table, int *count)
     }
     zend_get_gc_buffer_use(buffer, table, count);
     /* Not zend_std_get_properties(), which would make a table for each lock that the collector
-       comes by. */
+       visits. */
     return object->properties;
 }
 

@@ -2,11 +2,11 @@
  * Latch\Lock: one holder's lock on one resource.
  *
  * The flow of each method is that of Symfony's Lock (7.4, Lock.php): the same log lines, exceptions
- * and calls. What differs is who carries a step out: a native store is driven by the engine, in one
- * request with the final TTL; a store written in PHP by its methods (callback_store.c).
+ * and calls. The engine drives a native store, in one request with the final TTL; a store written
+ * in PHP is called by its methods (ext/store/callback_store.c).
  *
- * The fields of a Lock and its end stand in lifecycle.c, its dealings with the store in
- * lock_store.c, synchronized() in synchronized.c.
+ * Fields and end of a Lock: lifecycle.c; requests to the store: lock_store.c; synchronized():
+ * synchronized.c.
  */
 #include "ext/lock/lock.h"
 
@@ -54,7 +54,7 @@ static void throw_wrapped(const php_latch_lock *lock, php_latch_outcome *outcome
         php_latch_outcome_free(outcome);
         return;
     }
-    if (outcome->status != LATCH_ERROR_DEADLOCK) { /* that one says what to do */
+    if (outcome->status != LATCH_ERROR_DEADLOCK) { /* its message says what to do */
         outcome->exception = php_latch_new_exception(php_latch_acquiring_ce, outcome->exception,
                                                      before, resource_of(lock),
                                                      php_latch_reason(outcome, "\" lock."));
@@ -85,7 +85,7 @@ static void log_expiration(const php_latch_lock *lock, double ttl)
                   "ttl", &value);
 }
 
-/* Releases a lock that ran out while it was being taken; what goes wrong then is not the story. */
+/* Releases a lock that expired during its acquire; ignores a failure of that. */
 static void release_expired(php_latch_lock *lock, const char *before, const char *after,
                             php_latch_outcome *outcome)
 {
@@ -99,7 +99,7 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
     outcome->status = LATCH_ERROR_LOST;
     outcome->exception =
         php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);
-    if (lock->native) { /* of others the messages are Symfony's */
+    if (lock->native) { /* other stores have Symfony's messages */
         outcome->reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource_of(lock)));
     }
 }
@@ -132,7 +132,7 @@ static void lock_refresh(php_latch_lock *lock, double ttl)
     }
 }
 
-/* The lock is taken: log it, give it its TTL, and see that it has not run out meanwhile. */
+/* Completes an acquire: logs it, sets the TTL, and checks that it has not expired meanwhile. */
 static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
 {
     php_latch_outcome outcome;
@@ -144,7 +144,7 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
     outcome = php_latch_outcome_of_call();
     if (outcome.status == LATCH_DONE && lock->ttl > 0) {
         if (lock->native) {
-            log_expiration(lock, lock->ttl); /* the acquire brought the TTL along */
+            log_expiration(lock, lock->ttl); /* the acquire has set the TTL */
         } else {
             lock_refresh(lock, lock->ttl);
         }
@@ -226,7 +226,7 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
             if (outcome.status != LATCH_DONE
                 && !(outcome.exception != NULL
                      && instanceof_function(outcome.exception->ce, php_latch_releasing_ce))) {
-                php_latch_throw_outcome(&outcome); /* as it is, and unlogged, as Symfony's */
+                php_latch_throw_outcome(&outcome); /* unchanged and unlogged, as by Symfony's */
                 return;
             }
         }
@@ -270,7 +270,7 @@ bool php_latch_lock_is_acquired(php_latch_lock *lock)
     php_latch_outcome outcome = php_latch_lock_exists(lock, &exists);
 
     if (outcome.status == LATCH_DONE) {
-        /* What too few members of a quorum hold is no lock, and yet to be given back at the end. */
+        /* A hold in too few members of a quorum is no lock, but is to be released at the end. */
         php_latch_lock_set_dirty(lock, exists || (lock->dirty && php_latch_lock_has_remains(lock)));
     }
     php_latch_throw_outcome(&outcome);

@@ -67,19 +67,19 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 /*
- * Of a lock that was acquired and is found lost: do members of a combined store hold it still,
- * which are too few, for all that is known here? Not those that are written in PHP.
+ * Of a lock that was acquired and is found lost: do too few members of a combined store still hold
+ * it, for all that is known here? Without members written in PHP.
  */
 bool php_latch_lock_has_remains(const php_latch_lock *lock);
-/* Gives these back, and logs nothing. */
+/* Releases it in these members, without a log line. */
 void php_latch_lock_release_remains(php_latch_lock *lock);
-/* Of its requests; 0 = none. */
+/* TTL of its requests; 0 = none. */
 int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
-/* What this process last heard of the lock, be it ours alone or not. */
+/* The last known mode of the lock, be it ours alone or not. */
 latch_mode php_latch_lock_mode(const php_latch_lock *lock);
-/* What is known here, without asking the store. */
+/* Is it held, for all that is known here? Without asking the store. */
 bool php_latch_lock_is_held(const php_latch_lock *lock);
-/* A hold from an acquire on, to know whether it was lost meanwhile. */
+/* Hold from an acquire on: detects whether it was lost meanwhile. */
 typedef struct php_latch_hold {
     php_latch_lease *lease; /* a reference; NULL: nothing is known of the lock */
     uint8_t losses;         /* of the lease, at the beginning */
@@ -87,7 +87,7 @@ typedef struct php_latch_hold {
 } php_latch_hold;
 
 void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold);
-/* Asks the store where it has to. What was released by hand was not lost. */
+/* Was it lost? Asks the store if need be. A lock released by hand was not lost. */
 bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold);
 void php_latch_lock_end_hold(php_latch_hold *hold);
 /* 0 when there is none. */
@@ -102,7 +102,7 @@ latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease 
 void php_latch_lock_free_keep_alive(php_latch_lock *lock);
 /* The clone has the same settings. */
 void php_latch_lock_clone_keep_alive(php_latch_lock *to, const php_latch_lock *from);
-/* Those of onLost(), for the cycle collector; or NULL. */
+/* The callbacks of onLost(), for the cycle collector; or NULL. */
 zval *php_latch_lock_callbacks(const php_latch_lock *lock);
 void php_latch_lock_record_acquired(const php_latch_lock *lock);
 /* Counts a loss that was not reported yet: after a release it would never be. */
@@ -117,11 +117,11 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
 void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty);
 /* Keeps the lease in a store written in PHP for as long as a Lock uses it. */
 void php_latch_lock_use_lease(php_latch_lock *lock, php_latch_lease *lease);
-/* This process acquired it: from now on it is this process's to release. */
+/* Records that this process acquired it, and is to release it. */
 void php_latch_lock_claim(php_latch_lock *lock);
 /* False in a child of the process that acquired it. */
 bool php_latch_lock_is_ours(const php_latch_lock *lock);
-/* The destructor. */
+/* __destruct() */
 void php_latch_lock_destruct(php_latch_lock *lock);
 /* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
 void php_latch_lock_free(php_latch_lock *lock);

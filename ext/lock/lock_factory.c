@@ -121,13 +121,13 @@ PHP_METHOD(Latch_LockFactory, createLock)
     php_latch_key_make(&key, resource);
     if (factory->ce == php_latch_lock_factory_ce) {
         make_lock(return_value, factory, Z_OBJ(key), ttl, ttl_is_null, auto_release);
-        /* OBJ_RELEASE() would tell the cycle collector, which every 10,000th such note sets off.
-           But the key is new, and the Lock's alone. */
+        /* Not OBJ_RELEASE(), which would add a possible root to the cycle collector, and start
+           it every 10,000th time. The key is new, and the Lock's alone. */
         if (GC_DELREF(Z_OBJ(key)) == 0) {
             zend_objects_store_del(Z_OBJ(key));
         }
     } else {
-        /* A subclass that overrides createLockFromKey() expects to be asked, as by Symfony's. */
+        /* Calls a subclass that overrides createLockFromKey(), as Symfony's does. */
         from_key =
             zend_hash_str_find_ptr(&factory->ce->function_table, ZEND_STRL("createlockfromkey"));
         ZVAL_COPY_VALUE(&arguments[0], &key);

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-/* A hundred years: what is longer is for ever, and fits into nanoseconds. */
+/* A hundred years: longer TTLs count as infinite; fits into nanoseconds. */
 #define SECONDS_MAX 3.2e9
 
 static php_latch_lease *lock_lease(const php_latch_lock *lock)
@@ -25,7 +25,7 @@ static php_latch_lease *lock_lease(const php_latch_lock *lock)
 
 /* ---- Stores of the engine */
 
-/* The key's expiry is on the wall clock, for other processes; the lease's is on ours. */
+/* Sets the key's expiry, on the wall clock, from the lease's monotonic deadline. */
 static void apply_lease_expiry(php_latch_lock *lock, latch_lease *lease)
 {
     if (lease->kept) {
@@ -63,7 +63,7 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     status = php_latch_run_request(&lease->lease, request, &error);
     php_latch_lease_after_request(lease, before, request->kind);
     if (request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
-        apply_lease_expiry(lock, &lease->lease); /* also of what was held before, and still is */
+        apply_lease_expiry(lock, &lease->lease); /* also of a hold from before that goes on */
     }
     if (status != LATCH_DONE) {
         /* A child that finds its parent's lock gone has lost nothing. */
@@ -91,9 +91,9 @@ static unsigned lock_capabilities(const php_latch_lock *lock)
 /* ---- Stores written in PHP */
 
 /*
- * Notes on the lease what a call achieved, for isHeld(). Stores call reduceLifetime() before they
- * send their command, so the key's expiry counts from then, as it must. It stands on the wall
- * clock, which may be set: a TTL that we named ourselves bounds it, counted from before the call.
+ * Records the result of a call in the lease, for isHeld(). Stores call reduceLifetime() before they
+ * send their command, so the key's expiry counts from then, as it must. The wall clock may be set:
+ * a TTL of the Lock bounds it, counted from before the call.
  */
 static void record_call(const php_latch_lock *lock, php_latch_lease *lease, latch_status status,
                         uint8_t mode, int64_t sent_ns, double ttl)
@@ -117,13 +117,13 @@ static void record_call(const php_latch_lock *lock, php_latch_lease *lease, latc
     lease->lease.deadline_ns = deadline_ns;
 }
 
-/* Whether this process holds the lock, for all that it knows. */
+/* Does this process hold the lock, for all that it knows? */
 static bool thinks_it_holds(const php_latch_lock *lock, const php_latch_lease *lease)
 {
     return lease != NULL && lease->lease.mode != LATCH_FREE && php_latch_lock_is_ours(lock);
 }
 
-/* Counts how a call ended that did not do what it should. */
+/* Counts a call that failed. */
 static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, bool was_held)
 {
     bool expired = outcome->exception != NULL
@@ -231,7 +231,7 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach)
         request.detach = detach && php_latch_lease_is_alone(lock->key);
         return run_native(lock, &request);
     }
-    /* Not held from the moment at which the command may arrive, whatever comes of it. */
+    /* Not held from the moment at which the command may arrive, whatever its result. */
     lease = lock_lease(lock);
     if (lease != NULL) {
         php_latch_lease_before_request(lease);
@@ -316,7 +316,7 @@ bool php_latch_lock_is_held(const php_latch_lock *lock)
 {
     php_latch_lease *lease = lock_lease(lock);
 
-    /* A lock that a parent process releases when it ends is not this child's. */
+    /* A lock that the parent process releases at its end is not this child's. */
     if (lease == NULL || (!lock->native && lock->auto_release && !php_latch_lock_is_ours(lock))) {
         return false;
     }
@@ -345,7 +345,9 @@ void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold)
     }
 }
 
-/* Held for less than certain, and not past its time: shared with a child; or the session is gone.
+/*
+ * Asks the store about a hold that is neither certain nor past its deadline: a child shares it, or
+ * the session is gone.
  */
 static bool store_has_lost(php_latch_lock *lock)
 {

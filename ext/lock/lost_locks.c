@@ -122,7 +122,7 @@ static void throw_lost(const php_latch_lock *lock, zend_string *reason)
     zval exception;
 
     if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
-        return; /* the script has ended: there is nothing to be renewed from going on */
+        return; /* the script has ended: there is no code for the exception to stop */
     }
     after = zend_strpprintf(0, "\" lock was lost: %s.", ZSTR_VAL(reason));
     ZVAL_OBJ(&exception, php_latch_new_exception(php_latch_expired_ce, NULL, "The \"",
@@ -149,8 +149,9 @@ typedef struct pending_exception {
 } pending_exception;
 
 /*
- * Clears the way for the next call. The first exception goes on, with later ones among its previous
- * ones; but nothing stops an exit. Backtraces of the interrupted frame need its instruction.
+ * Sets the pending exception aside for the next call. The first exception goes on, with later ones
+ * among its previous ones; an exit goes before all. Backtraces of the interrupted frame need its
+ * instruction.
  */
 static void set_pending(pending_exception *before)
 {
@@ -198,7 +199,7 @@ static void report_loss(php_latch_keep_alive *keep_alive, pending_exception *bef
 
     latch_link_remove(&keep_alive->notice.link);
     php_latch_loss_notice_init(&keep_alive->notice);
-    GC_ADDREF(&lock->std);                         /* a callback may let it go, */
+    GC_ADDREF(&lock->std);                         /* a callback may release it, */
     ZVAL_COPY(&callbacks, &keep_alive->callbacks); /* and add others, for the next loss */
     if (notice.logs) {
         log_loss(lock, notice.reason);
@@ -218,9 +219,9 @@ static void report_loss(php_latch_keep_alive *keep_alive, pending_exception *bef
 }
 
 /*
- * All at once: an interrupt that is asked for while an exception is pending would have the VM call
- * us again and again. As pcntl's signal handlers, what is called cannot suspend the fiber that it
- * interrupts.
+ * Reports all in one interrupt: an interrupt requested while an exception is pending would make the
+ * VM call the handler again and again. As in pcntl's signal handlers, callbacks cannot suspend the
+ * fiber that they interrupt.
  */
 static void report_all_losses(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Lock::synchronized(): acquires, calls, and makes the lock what it was before, as try and finally
- * would; and tells when the lock did not last as long as the callback.
+ * Lock::synchronized(): acquires, calls, and restores the lock's mode, as try and finally would;
+ * throws when the lock was lost during the callback.
  */
 #include "ext/lock/lock.h"
 
@@ -20,8 +20,9 @@ static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
 }
 
 /*
- * Makes the lock what it was before the callback, with what was thrown put aside, as before a
- * destructor. What is thrown here comes on top, as from a finally block; but an exit() goes on.
+ * Restores the mode from before the callback, with the callback's exception set aside, as before a
+ * destructor. An exception of the release comes on top, as from a finally block; but an exit() goes
+ * on.
  */
 static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
 {
@@ -49,7 +50,7 @@ static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
     }
 }
 
-/* The exception takes the result along, which is of use to those who know what became of it. */
+/* Throws with the callback's result, which the caller may still have use for. */
 static void throw_loss(const php_latch_lock *lock, zval *result)
 {
     zend_object *exception = php_latch_new_exception(

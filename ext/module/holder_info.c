@@ -31,7 +31,7 @@ static void read_host_name(char host[HOST_MAX_LENGTH + 1])
     clean_text(host, true);
 }
 
-/* The whole path of a script that the command line has named from where it stood. */
+/* The absolute path of a script that the command line has named relatively. */
 static const char *find_main_script(void)
 {
     zend_string *path;

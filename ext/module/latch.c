@@ -19,7 +19,7 @@
 
 #include <pthread.h>
 
-/* How many threads have module globals: the last one's end is the engine's. */
+/* Number of threads with module globals: the last one destroys the engine. */
 static _Atomic unsigned thread_count;
 
 PHP_INI_BEGIN()
@@ -65,9 +65,9 @@ static void after_fork_in_child(void)
 }
 
 /*
- * libc forgets the handlers when it unloads this library. If that stays because a thread may be in
- * it (src/base/resolve.c), the next start in the same process finds the handlers, and itself, as
- * they were.
+ * Registers the fork handlers once for each load of this library: libc removes them when it unloads
+ * the library. If it stays loaded, as a thread may be in it (src/base/resolve.c), the next start in
+ * the same process finds handlers and variables unchanged.
  */
 static bool watch_forks(void)
 {

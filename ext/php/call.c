@@ -73,7 +73,7 @@ zend_object *php_latch_call(void (*code)(void *context), void *context)
     zend_try
     {
         code(context);
-        php_latch_client_failure_clear(); /* of operations within */
+        php_latch_client_failure_clear(); /* of nested operations */
     }
     zend_catch
     {
@@ -102,7 +102,7 @@ void php_latch_defer_throw(zend_object *thrown)
     if (LATCH_G(deferred_throw).thrown == NULL) {
         LATCH_G(deferred_throw).thrown = thrown;
     } else {
-        php_latch_object_release_deferred(thrown); /* one is enough to end the call */
+        php_latch_object_release_deferred(thrown); /* the first one ends the call */
     }
 }
 

@@ -18,7 +18,7 @@ void php_latch_call_method(zend_object *object, const char *lower_name, zval *re
     }
 }
 
-/* But for those that a fault in the call itself raises. */
+/* All signals but those of faults in the call itself. */
 static void block_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};

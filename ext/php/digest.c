@@ -1,4 +1,4 @@
-/* The digests that the engine asks for, by PHP's hash extension, which every PHP has. */
+/* Digests for the engine, by PHP's hash extension, which every PHP has. */
 #include "ext/php/digest.h"
 
 #include "ext/hash/php_hash.h"
@@ -47,7 +47,7 @@ void php_latch_digest(void *context, latch_digest kind, const struct iovec *part
                       uint8_t digest[LATCH_DIGEST_MAX])
 {
     const php_hash_ops *algorithm = algorithms[kind];
-    alignas(64) char state[STATE_MAX]; /* xxHash's vectors want that alignment */
+    alignas(64) char state[STATE_MAX]; /* alignment of xxHash's vectors */
 
     (void) context;
     algorithm->hash_init(state, NULL);

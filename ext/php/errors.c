@@ -35,7 +35,7 @@ void php_latch_chain_exceptions(zend_object *first, zend_object *second)
 
     EG(exception) = second_goes_on ? second : first;
     if (second_goes_on) {
-        OBJ_RELEASE(first); /* which may have a destructor: only now */
+        OBJ_RELEASE(first); /* last: it may have a destructor */
     } else if (php_latch_is_exit(first)) {
         OBJ_RELEASE(second);
     } else {

@@ -62,7 +62,7 @@ void php_latch_log_context(zend_object *logger, const char *level, const char *m
     add_assoc_zval(&arguments[1], "resource", &resource);
     zend_hash_copy(Z_ARR(arguments[1]), Z_ARR_P(context), zval_add_ref);
     zval_ptr_dtor(context);
-    GC_ADDREF(logger); /* it may have itself replaced */
+    GC_ADDREF(logger); /* its method may replace the logger */
     zend_call_known_instance_method_with_2_params(method, logger, NULL, &arguments[0],
                                                   &arguments[1]);
     OBJ_RELEASE(logger);

@@ -1,9 +1,10 @@
 /*
  * The poll loop: the only place that sleeps.
  *
- * Signals are blocked between the look at the interrupt flag and the sleep, so that none is missed
- * (ppoll(2)); a slice bounds the wait for what arrives on another thread. PHP's interrupts (pcntl
- * handlers, the time limit) run between two slices, and whatever they throw ends the wait.
+ * Signals are blocked between the check of the interrupt flag and the sleep, so that none is missed
+ * (ppoll(2)); slices bound the delay of an interrupt that another thread has set. PHP's interrupts
+ * (pcntl handlers, the time limit) run between two slices, and an exception of theirs ends the
+ * wait.
  */
 #include "ext/php/poll_loop.h"
 
@@ -14,7 +15,7 @@
 #include <signal.h>
 
 #define SLICE_NS LATCH_NS_PER_S
-/* How long a server may think until signals count. */
+/* Longest first sleep without blocked signals. */
 #define GLANCE_NS (5 * LATCH_NS_PER_MS)
 
 /* Effect of PHP's interrupts on a wait. */
@@ -30,13 +31,13 @@ static interrupt_outcome run_interrupts(void)
 {
     volatile interrupt_outcome outcome = GO_ON;
     const php_latch_deferred_throw deferred =
-        LATCH_G(deferred_throw); /* not that of the operations of handlers */
+        LATCH_G(deferred_throw); /* handlers have operations of their own */
 
     if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
         return GO_ON;
     }
     if (php_latch_is_out_of_memory()) {
-        return STOP; /* the VM's to report, as soon as we have returned */
+        return STOP; /* the VM reports it as soon as we have returned */
     }
     zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
     LATCH_G(deferred_throw) = (php_latch_deferred_throw){NULL, false};
@@ -70,8 +71,8 @@ static void find_readiness(readiness *ready, const latch_op *op, latch_status st
 }
 
 /*
- * Sleeps until a descriptor is ready, a signal comes, or it is `wake_ns`; one slice at most. Not at
- * all if PHP has something to run, unless that has to wait.
+ * Sleeps until a descriptor is ready, a signal arrives, or `wake_ns`; one slice at most. Returns at
+ * once if an interrupt of the VM is pending, unless it has to wait.
  */
 static void sleep_slice(readiness *ready, int64_t wake_ns, bool interruptible)
 {
@@ -91,8 +92,8 @@ static void sleep_slice(readiness *ready, int64_t wake_ns, bool interruptible)
 }
 
 /*
- * The same for an answer that comes in no time, with two system calls less: signals are not
- * blocked. One that comes just before the sleep is seen after it, GLANCE_NS later at most.
+ * The same for an answer that is expected at once, with two system calls less: signals are not
+ * blocked. A signal just before the sleep is handled after it, GLANCE_NS later at most.
  */
 static void glance(readiness *ready, int64_t wake_ns)
 {
@@ -126,7 +127,7 @@ bool php_latch_sleep(int64_t wake_ns)
     return outcome == GO_ON;
 }
 
-/* Ends the operation with nothing taken. Not interruptible, but stores bound it. */
+/* Cancels the operation, with nothing taken. Not interruptible; stores bound its time. */
 static latch_status cancel_op(latch_op *op)
 {
     latch_status status = latch_op_cancel(op, php_latch_now_ns());

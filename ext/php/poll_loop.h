@@ -18,13 +18,13 @@ int64_t php_latch_now_ns(void);
 /* ---- Deadlocks of a thread with itself */
 
 /*
- * Does this thread itself hold what a wait for the lease would be for? LATCH_DONE: it does;
+ * Does this thread itself hold the lock that the lease waits for? LATCH_DONE: it does;
  * LATCH_CONFLICT: it does not. `verifies`: asks the stores, which must not happen while a request
- * on the lease is in flight; LATCH_INTERRUPTED is possible then. Else: may it?
+ * on the lease is in flight; LATCH_INTERRUPTED is possible then. Else LATCH_DONE means that it may.
  */
 typedef latch_status (*php_latch_deadlock_detector)(latch_lease *wanted, latch_op_kind kind,
                                                     bool verifies);
-/* Hook: ext/lock/deadlock.c knows which leases there are. To be called at MINIT. */
+/* Hook, set at MINIT by ext/lock/deadlock.c, which knows the thread's leases. */
 void php_latch_set_deadlock_detector(php_latch_deadlock_detector detector);
 latch_status php_latch_find_deadlock(latch_lease *wanted, latch_op_kind kind, bool verifies);
 /* LATCH_ERROR_DEADLOCK, which it describes. */

@@ -1,7 +1,6 @@
 /*
- * Stores written in PHP: called by their methods, in the order and number in which Symfony's Lock
- * calls them (Symfony Lock 7.4, Lock.php). That includes PHP subclasses of our own stores that
- * override a method.
+ * Stores written in PHP: called by their methods, in the order and number of Symfony's Lock (7.4,
+ * Lock.php). So are PHP subclasses of our own stores that override a method.
  */
 #include "ext/store/callback_store.h"
 
@@ -20,12 +19,12 @@
 #define JITTER_NS (10 * LATCH_NS_PER_MS)
 
 /*
- * A method under way. Not on the stack: a fiber that a fatal error leaves suspended loses its own
- * without being unwound, while this one can still be found.
+ * A method call under way. Allocated, as it stays in the list: a fiber that a fatal error leaves
+ * suspended loses its stack without being unwound.
  */
 typedef struct store_call {
     latch_link link;   /* in LATCH_G(store_calls), the latest last */
-    zend_fiber *fiber; /* that called; NULL: none */
+    zend_fiber *fiber; /* of the caller; NULL: none */
     bool inherit;
 } store_call;
 
@@ -38,8 +37,8 @@ static zend_fiber *resumer_of(const zend_fiber *fiber)
 }
 
 /*
- * The innermost call that the running code is part of; NULL when it is of none. A method may
- * suspend its fiber: then others run, which have nothing to do with it.
+ * The innermost call that the running code is part of; NULL when there is none. A method may
+ * suspend its fiber: code that runs then is no part of the call.
  */
 static const store_call *current_call(void)
 {
@@ -121,7 +120,7 @@ static void call_store_method(zend_object *store, const char *name, zend_object 
                            &argument);
 }
 
-/* The contenders' clocks differ by far more than a millisecond: jitter enough. */
+/* Poll time with jitter: the contenders' clocks differ by far more than a millisecond. */
 static int64_t next_poll_ns(int64_t deadline_ns)
 {
     int64_t now_ns = php_latch_now_ns();
@@ -131,8 +130,8 @@ static int64_t next_poll_ns(int64_t deadline_ns)
 }
 
 /*
- * Of a store of Latch's that PHP code has a part in (a combined store with members in PHP): does
- * this very thread hold what it polls for? LATCH_DONE: go on.
+ * Detects a deadlock in a store of Latch's that calls PHP code (a combined store with members in
+ * PHP): this very thread holds the lock that it polls for. LATCH_DONE: there is none.
  */
 static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, latch_op_kind kind)
 {
@@ -230,8 +229,8 @@ php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key
 
     ZVAL_UNDEF(&answer);
     call_store_method(store, "exists", key, &answer);
-    /* Before the outcome is asked for: both can throw, the first in an error handler (PHP 8.5 warns
-     * of NAN), the second in a destructor. */
+    /* Before the outcome is read: both can throw, the first in an error handler (PHP 8.5 warns
+       of NAN), the second in a destructor. */
     *exists = zend_is_true(&answer);
     zval_ptr_dtor(&answer);
     outcome = php_latch_outcome_of_call();

@@ -128,5 +128,5 @@ void php_latch_engine_store_startup(void)
     handlers.offset = offsetof(php_latch_store, std);
     handlers.free_obj = engine_store_free;
     handlers.get_gc = engine_store_get_gc;
-    handlers.clone_obj = NULL; /* a second store with the same locks makes no sense */
+    handlers.clone_obj = NULL; /* a second object of the same store makes no sense */
 }

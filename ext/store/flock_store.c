@@ -36,7 +36,7 @@ static bool make_directory(const char *path)
     return is_directory(part);
 }
 
-/* Of DSNs of stores, by the scheme: what stands behind it may be a password. */
+/* Is it a DSN of a store, by its scheme? The rest of it may have a password. */
 static bool is_dsn(const char *path)
 {
     static const char *const schemes[] = {
@@ -71,7 +71,7 @@ static bool is_dsn(const char *path)
     return false;
 }
 
-/* What is given, and its absolute form, "" if it has none. False after throwing. */
+/* Checks the given path and its absolute form, "" if it has none. False after throwing. */
 static bool check_is_path(const char *given, const char *absolute)
 {
     int scheme = (int) strcspn(given, ":");
@@ -122,7 +122,7 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     given = path != NULL ? ZSTR_VAL(path) : php_get_temporary_directory();
     /*
      * Absolute, because a script may change its working directory. Links are not resolved before
-     * the directory exists: nobody else's dangling link shall say where one is made.
+     * the directory exists: a dangling link of another user must not decide where it is made.
      */
     if (strncasecmp(given, "file://", 7) == 0) {
         given += 7;

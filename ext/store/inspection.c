@@ -13,13 +13,13 @@
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
 
-/* Where the store knows its holders by their sessions with the server, not by processes. */
+/* Are the store's holders sessions with the server, not processes? */
 static bool knows_sessions(const latch_store *store)
 {
     return (latch_store_describe(store)->capabilities & LATCH_SESSIONS) != 0;
 }
 
-/* Do its holders leave notes of who they are? */
+/* Do its holders leave holder information (LATCH_NOTES)? */
 static bool has_notes(const latch_store *store)
 {
     return (latch_store_describe(store)->capabilities & LATCH_NOTES) != 0;
@@ -136,7 +136,7 @@ static void throw_inspection_failure(latch_op_kind kind, zend_string *resource,
     zend_throw_exception_object(&exception);
 }
 
-/* Asks the store; `make` turns what it answers into the method's result. */
+/* Asks the store; `make` makes the method's result of the answer. */
 static void run_inspection(zend_object *store, zend_string *resource, latch_op_kind kind,
                            bool foreign,
                            void (*make)(zval *result, const latch_store *store,

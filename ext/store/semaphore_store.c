@@ -15,7 +15,7 @@ static zend_object *create_semaphore_store(zend_class_entry *ce)
     return &php_latch_store_create(ce)->std;
 }
 
-/* Of the others no release of Symfony's makes a semaphore's key. */
+/* Accepts the digests of which some release of Symfony's makes a semaphore's key. */
 static bool is_digest(const char *name, latch_digest *digest)
 {
     return php_latch_digest_by_name(name, digest)
@@ -34,8 +34,10 @@ ZEND_INI_MH(php_latch_update_semaphore_digest)
     return SUCCESS;
 }
 
-/* Drop-in mode: FrameworkBundle takes this store as its default wherever it is supported. It shall
- * go on using the store that pure PHP processes beside it use. */
+/*
+ * False in drop-in mode without sysvsem: FrameworkBundle takes this store as its default wherever
+ * it is supported, and must use the store of the pure PHP processes beside it.
+ */
 PHP_METHOD(Latch_Store_SemaphoreStore, isSupported)
 {
     ZEND_PARSE_PARAMETERS_NONE();

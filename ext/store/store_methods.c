@@ -45,8 +45,9 @@ static bool release_unusable(zend_object *store, zend_object *key, php_latch_lea
 }
 
 /*
- * As Symfony's stores do after a call that took or renewed a lock for a time; false after throwing,
- * when that time has passed already. Members of a combined store may have set it themselves.
+ * Sets the key's expiry after a call that took or renewed a lock for a time, as Symfony's stores
+ * do; false after throwing, when that time has passed already. Members of a combined store may have
+ * set it themselves.
  */
 static bool apply_expiry(zend_object *store, zend_object *key, php_latch_lease *lease)
 {
@@ -76,11 +77,11 @@ static void throw_unless_done(latch_op_kind kind, latch_status status, const lat
         return;
     }
     if (lease->parts != NULL && status == LATCH_CONFLICT && php_latch_key_is_expired(key)) {
-        throw_expired(lease); /* Symfony's looks at the time before it counts */
+        throw_expired(lease); /* Symfony's checks the time before it counts */
         return;
     }
     outcome = php_latch_outcome_of_status(status, error, php_latch_lease_resource(lease));
-    if (status == LATCH_CONFLICT) { /* without words, as those of Symfony's stores */
+    if (status == LATCH_CONFLICT) { /* without message, as those of Symfony's stores */
         outcome.exception =
             php_latch_new_exception(php_latch_conflicted_ce, NULL, "", ZSTR_EMPTY_ALLOC(), "");
     }
@@ -88,8 +89,7 @@ static void throw_unless_done(latch_op_kind kind, latch_status status, const lat
 }
 
 /*
- * A renewal for no time to speak of, less than a millisecond: in a combined store the lock ends
- * there and then, as in Symfony's.
+ * Renewal for less than a millisecond: in a combined store the lock ends at once, as in Symfony's.
  */
 static void expire_at_once(zend_object *store, zend_object *key, const latch_request *request)
 {

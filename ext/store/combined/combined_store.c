@@ -257,8 +257,8 @@ PHP_METHOD(Latch_Store_CombinedStore, __construct)
 
         store->backend = combined != NULL ? open_combined(combined) : NULL;
     }
-    /* What a constructor that failed has left. Last: a destructor may call the constructor again.
-     */
+    /* Releases the values of a failed constructor. Last: a destructor may call the constructor
+       again. */
     zval_ptr_dtor(&old_stores);
     zval_ptr_dtor(&old_strategy);
 }

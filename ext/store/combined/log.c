@@ -1,6 +1,6 @@
 /*
- * What a CombinedStore logs, with Symfony's messages and contexts, as soon as a request has ended:
- * nothing is in flight then that a logger could be in the way of.
+ * Log of a CombinedStore, with Symfony's messages and contexts, written when a request has ended: a
+ * logger cannot get in the way of operations in flight then.
  */
 #include "ext/store/combined/combined.h"
 
@@ -10,18 +10,18 @@
 #include "ext/php/log.h"
 #include "ext/php/poll_loop.h"
 
-/* How a member has answered; kept apart, as a logger may go on with the same lease. */
+/* A member's answer; a copy, as a logger may use the same lease. */
 typedef struct member_answer {
     latch_status status;
     bool is_late;
     zend_object *exception;         /* owned; NULL: it has none */
-    zend_object *release_exception; /* the same, when it gave back what was of no use */
+    zend_object *release_exception; /* the same, of the release of a lock that was of no use */
 } member_answer;
 
-/* What there is to say of a kind of request. */
+/* Log lines of a kind of request. */
 typedef struct log_lines {
-    const char *level;  /* of a member that failed */
-    const char *failed; /* a member */
+    const char *level;  /* of a failed member */
+    const char *failed; /* of a failed member */
     const char *unmet_level, *unmet;
 } log_lines;
 
@@ -115,7 +115,7 @@ static void forget_answers(const log_subject *subject, member_answer *answers)
     }
 }
 
-/* With what else there is to say; consumes that. */
+/* Logs a line with that context, which it consumes. */
 static void log_line(const log_subject *subject, const char *level, const char *message,
                      zval *context)
 {
@@ -142,7 +142,7 @@ static void log_failure(const log_subject *subject, const log_lines *lines, size
     log_line(subject, lines->level, lines->failed, &context);
 }
 
-/* A renewal that came to that member when its time had passed. */
+/* Logs a renewal whose time had passed before that member was asked. */
 static void log_lateness(const log_subject *subject, size_t at)
 {
     zval context;
@@ -169,7 +169,7 @@ static void log_unmet(const log_subject *subject, size_t successes, size_t failu
     log_line(subject, lines->unmet_level, lines->unmet, &context);
 }
 
-/* Symfony's asks one after the other, and not those who do not matter any more. */
+/* Symfony's asks one member after the other, and stops when the answers decide. */
 static bool is_decided(const log_subject *subject, size_t successes, size_t failures)
 {
     const latch_strategy *strategy = combined_of(subject)->own;
@@ -184,7 +184,7 @@ static bool is_decided(const log_subject *subject, size_t successes, size_t fail
 
 static void log_request(const log_subject *subject);
 
-/* A combined store within this one has its own to say. */
+/* Logs the request of a combined store within this one. */
 static void log_within(const log_subject *subject, size_t at, const member_answer *answer)
 {
     php_latch_lease *lease = subject->lease->parts[at].lease;
@@ -209,7 +209,7 @@ static void log_answers(const log_subject *subject, const member_answer *answers
         const member_answer *answer = &answers[at];
 
         if (latch_wants(answer->status) || answer->status == LATCH_INTERRUPTED) {
-            continue; /* nobody has waited for it */
+            continue; /* its answer was not awaited */
         }
         log_within(subject, at, answer);
         successes += answer->status == LATCH_DONE;

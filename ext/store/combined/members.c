@@ -1,10 +1,9 @@
 /*
- * What a CombinedStore asks PHP code: members that are written in PHP, and strategies of the
- * user's.
+ * PHP code that a CombinedStore calls: members written in PHP, and strategies of the user's.
  *
- * As in Symfony's, a member's \Exception is its failure. What else ends a call (an Error, an
- * exit(), whatever a strategy throws) ends the request: nothing is met any more, what was taken is
- * given back, and then it goes on.
+ * As in Symfony's, a member's \Exception is its failure. Any other end of a call (an Error, an
+ * exit(), an exception of a strategy) ends the request: the strategy is not met any more, the
+ * members that were acquired are released, and then the throw goes on.
  */
 #include "ext/store/combined/combined.h"
 
@@ -27,7 +26,7 @@ typedef struct member_call {
     php_latch_outcome outcome;
 } member_call;
 
-/* Symfony shares a TTL out: whoever is asked late gets what is left of it. */
+/* The rest of the TTL: as in Symfony's, time that earlier members took is subtracted. */
 static double rest_of_ttl(const member_call *call)
 {
     return (double) call->request->ttl_ms / 1000
@@ -66,8 +65,7 @@ static void call_member(void *context)
     }
 }
 
-/* Keeps what it threw for the log. What it says after its answer, when that is undone, is no news.
- */
+/* Records the exception for the log. Ignores one of a later undo of the answer. */
 static void record_failure(php_latch_part *part, latch_op_kind kind, zend_object *failure)
 {
     zend_object **place = kind == LATCH_RELEASE ? &part->release_failure : &part->failure;

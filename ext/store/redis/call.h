@@ -1,5 +1,7 @@
-/* Inside the clients of Redis: client.c (what they are, and what is asked of them) and
- * answer.c (what has come of it). */
+/*
+ * Inside the client objects of Redis: client.c (their kinds, and calls of their methods) and
+ * answer.c (parsing of what they return).
+ */
 #ifndef PHP_LATCH_REDIS_CALL_H
 #define PHP_LATCH_REDIS_CALL_H
 
@@ -21,20 +23,20 @@ typedef struct php_latch_redis_session {
     zend_string *prefix; /* persistent, as of prepare(); NULL before */
 } php_latch_redis_session;
 
-/* One call of PHP code, and what has come of it. */
+/* One call of PHP code, and its result. */
 typedef struct php_latch_redis_call {
     php_latch_redis_session *session;
     const latch_redis_script *script;
-    bool as_text;          /* not by its digest */
+    bool as_text;          /* send the script's text, not its digest */
     zend_string *resource; /* for prepare(); or NULL */
     zend_object *node;     /* whose methods are called; a reference */
     latch_redis_answer *answer;
-    const char *trouble; /* why nothing can, or should, be asked; NULL: no reason */
+    const char *trouble; /* why the client cannot, or must not, be called; NULL: no reason */
     bool is_queued;
-    char failure[128]; /* of the client, which has not thrown it; or "" */
+    char failure[128]; /* failure of the client, which has not thrown it; or "" */
 } php_latch_redis_call;
 
-/* Is it of that class, if that is there? */
+/* Is it of that class, if the class is loaded? */
 bool php_latch_is_a(zend_object *object, const char *lower_name);
 void php_latch_copy_text(char *copy, size_t size, const zval *text);
 /* An object's answer of that type; undefined if it is another, or something was thrown. */

@@ -1,9 +1,9 @@
 /*
- * Scripts of the Redis store that a client object of PHP's runs: phpredis (\Redis, \RedisArray,
- * \RedisCluster), Relay, which has the same methods, or Predis.
+ * Client objects that run the scripts of a Redis store: phpredis (\Redis, \RedisArray,
+ * \RedisCluster), Relay, which has the same methods, and Predis.
  *
- * Their settings are their user's. A prefix goes before the names of keys, as they do that by
- * themselves; serialisers and compression concern neither a script's arguments nor its answer.
+ * Their settings are their user's. A client adds its prefix to the names of keys by itself;
+ * serialisers and compression concern neither a script's arguments nor its answer.
  */
 #include "ext/store/redis/call.h"
 
@@ -18,8 +18,10 @@ static const php_latch_redis_kind kinds[] = {
     {.class = "predis\\clientinterface", .is_predis = true},
 };
 
-/* Predis's connections that are several: to a cluster; to servers among which Predis chooses. Its
- * first version has other names for them. */
+/*
+ * Classes of Predis for connections to a cluster, and to servers among which Predis chooses
+ * (sharding). Its first version has other names for them.
+ */
 static const char *const predis_clusters[] = {
     "predis\\connection\\cluster\\clusterinterface",
     "predis\\connection\\aggregate\\clusterinterface",
@@ -31,7 +33,7 @@ static const char *const predis_shards[] = {
 
 /* ---- Where scripts are run ------------------------------------------------------------------ */
 
-/* Which of the array's objects has the key. NULL: none, or something was thrown. */
+/* Finds the array's object for the key. NULL: none, or after throwing. */
 static zend_object *find_in_array(zend_object *array, zend_string *key)
 {
     zval argument, host, node;
@@ -56,7 +58,7 @@ static zend_object *find_node(const php_latch_redis_session *session, zend_strin
     return session->client.object;
 }
 
-/* In a transaction, or a pipeline, phpredis only collects what it is to send. */
+/* Is it in a transaction, or a pipeline, where phpredis only queues commands? */
 static bool collects(zend_object *node)
 {
     zval mode;
@@ -65,7 +67,7 @@ static bool collects(zend_object *node)
     return Z_TYPE(mode) == IS_LONG && Z_LVAL(mode) != 0;
 }
 
-/* Finds call->node, and whether it can be asked. */
+/* Sets call->node, and call->trouble if it cannot be called. */
 static void choose_node(php_latch_redis_call *call, zend_string *key)
 {
     const php_latch_redis_kind *kind = call->session->kind;
@@ -100,7 +102,7 @@ static void add_list_text(zval *list, const char *text, size_t length)
     zend_hash_next_index_insert_new(Z_ARRVAL_P(list), &value);
 }
 
-/* Its text, or its digest. */
+/* Adds the script's text, or its digest. */
 static void name_script(const php_latch_redis_call *call, zval *name)
 {
     const latch_redis_script *script = call->script;
@@ -179,7 +181,10 @@ static void make_command(const php_latch_redis_call *call, zval *command)
     create_command(call->node, call->as_text ? "EVAL" : "EVALSHA", &list, command);
 }
 
-/* The command is for the server that has the lock, and not for one that has all keys. */
+/*
+ * Runs the command on the server of the lock's key, not on the one that Predis would choose by all
+ * keys.
+ */
 static void run_on_shard(const php_latch_redis_call *call, zval *command, zval *value)
 {
     enum { FIRST_KEY = 2 };
@@ -243,7 +248,10 @@ typedef struct redis_exception_reading {
     bool is_answer; /* the server's */
 } redis_exception_reading;
 
-/* phpredis throws some errors of servers, Predis all; the others are of their own. */
+/*
+ * Separates errors of the server from those of the client: phpredis throws some of the first,
+ * Predis all.
+ */
 static void read_redis_exception(void *context)
 {
     redis_exception_reading *reading = context;
@@ -261,7 +269,7 @@ static void read_redis_exception(void *context)
     }
 }
 
-/* Keeps what was thrown, for one or the other. */
+/* Handles the exception: an Error is deferred, an Exception becomes the next exception's cause. */
 static latch_status handle_redis_exception(php_latch_redis_call *call, zend_object *thrown,
                                            latch_error *error)
 {
@@ -277,8 +285,8 @@ static latch_status handle_redis_exception(php_latch_redis_call *call, zend_obje
 }
 
 /*
- * phpredis keeps a connection on which an answer is overdue: it would be taken for that to the next
- * command, and a lock for held that is not. It connects anew by itself.
+ * Closes a phpredis connection with an overdue answer: the client would take it for the answer to
+ * the next command, and a lock for held that is not. It reconnects by itself.
  */
 static void close_phpredis(void *context)
 {
@@ -301,7 +309,7 @@ static latch_status attempt_script(php_latch_redis_call *call, latch_error *erro
 
     snprintf(error->message, sizeof(error->message), "the script has ended");
     if (LATCH_G(deferred_throw).bailed_out) {
-        return LATCH_INTERRUPTED; /* and all memory of it goes */
+        return LATCH_INTERRUPTED; /* the request's memory is freed */
     }
     if (thrown != NULL) {
         status = handle_redis_exception(call, thrown, error);
@@ -344,7 +352,7 @@ static latch_status run_redis_script(void *context, const latch_redis_script *sc
 
 /* ---- Whether they can be run ---------------------------------------------------------------- */
 
-/* What the client puts before each key, a new text; or undefined. */
+/* Reads the client's prefix of keys, a new string; or undefined. */
 static void ask_for_prefix(const php_latch_redis_call *call, zval *prefix)
 {
     zval list, command, empty;
@@ -475,7 +483,7 @@ static bool is_one_of(zend_object *object, const char *const names[2])
     return php_latch_is_a(object, names[0]) || php_latch_is_a(object, names[1]);
 }
 
-/* Predis's objects are of one class, whatever they are connected to. */
+/* Finds out what a Predis client is connected to: its class does not say. */
 static void look_at_predis(php_latch_redis_session *session)
 {
     zval connection;

@@ -1,4 +1,4 @@
-/* Latch\Store\RedisStore; the store methods stand in ext/store/store_methods.c. */
+/* Latch\Store\RedisStore; the store methods are in ext/store/store_methods.c. */
 #include "ext/store/redis/redis_store.h"
 
 #include "ext/php/errors.h"
@@ -26,7 +26,7 @@ static zend_object *create_redis_store(zend_class_entry *ce)
     return &php_latch_store_create(ce)->std;
 }
 
-/* Symfony's message. */
+/* Throws with Symfony's message. */
 static void throw_ttl(zend_class_entry *ce, double ttl)
 {
     zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
@@ -81,7 +81,7 @@ latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_err
     return status;
 }
 
-/* Leaves the store without a back end after throwing. */
+/* Opens the store on a client object. After throwing it has no back end. */
 static void open_on_client(php_latch_store *store, zend_object *client, double ttl)
 {
 #ifdef LATCH_WITH_REDIS

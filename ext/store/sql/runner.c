@@ -1,6 +1,6 @@
 /*
- * Statements that PHP code runs for the engine, in a session that PHP code has: by a \PDO object or
- * a Doctrine DBAL connection.
+ * SQL runner: statements of the engine in a session of PHP code, by a \PDO object or a Doctrine
+ * DBAL connection.
  */
 #include "ext/store/sql/sql.h"
 
@@ -11,9 +11,9 @@ typedef struct sql_session {
     php_latch_sql_client client;
 } sql_session;
 
-/* How the server says that a statement has failed. */
+/* Error of a failed statement. */
 typedef struct sql_trouble {
-    bool is_known; /* it was the server, or the connection, and nobody in between */
+    bool is_known; /* it is of the server, or the connection, not of PHP code between */
     char state[6]; /* SQLSTATE */
     zend_long code;
     char message[256];
@@ -50,7 +50,7 @@ static void set_error_info(sql_trouble *trouble, zval *info)
     }
 }
 
-/* Of a \PDO or a \PDOStatement, when its error mode was changed: errors are no exceptions then. */
+/* Reads the error of a \PDO or a \PDOStatement in an error mode without exceptions. */
 static void read_error_info(sql_trouble *trouble, zend_object *object)
 {
     zval info;
@@ -65,7 +65,7 @@ typedef struct sql_exception_reading {
     sql_trouble *trouble;
 } sql_exception_reading;
 
-/* Of an Exception: PDO's, or one of Doctrine DBAL's, which know their SQLSTATE, too. */
+/* Reads an exception: PDO's, or one of Doctrine DBAL's, which has the SQLSTATE, too. */
 static void read_sql_exception(void *context)
 {
     const sql_exception_reading *reading = context;
@@ -96,7 +96,7 @@ static bool has_state(const sql_trouble *trouble, const char *state)
     return strncmp(trouble->state, state, strlen(state)) == 0;
 }
 
-/* libpq has no SQLSTATE for a connection that is gone, only words. */
+/* Is it a lost connection, by libpq's message? It has no SQLSTATE for that. */
 static bool tells_of_loss(const sql_trouble *trouble)
 {
     static const char *const words[] = {
@@ -157,7 +157,10 @@ static latch_status classify_trouble(const sql_trouble *trouble)
 
 /* ---- Statements ----------------------------------------------------------------------------- */
 
-/* One round trip: an emulated statement is sent as it is, and ours have nothing to be filled in. */
+/*
+ * Runs the statement in one round trip: an emulated prepare sends it as it is, and ours have no
+ * parameters.
+ */
 static void run_by_pdo(zend_object *pdo, zend_string *statement, zval *value, sql_trouble *trouble)
 {
     zval arguments[2], prepared, executed;
@@ -189,7 +192,7 @@ static void run_by_dbal(zend_object *connection, zend_string *statement, zval *v
     php_latch_call_method(connection, "fetchone", value, 1, &argument);
 }
 
-/* True when there was a value, or NULL, or no row. */
+/* Copies the value, "" for NULL or no row; false for any other answer. */
 static bool copy_value(zval *answer, char *value, size_t size)
 {
     bool is_text = Z_TYPE_P(answer) == IS_STRING;
@@ -200,7 +203,7 @@ static bool copy_value(zval *answer, char *value, size_t size)
     return is_value;
 }
 
-/* A statement, and what has come of it. */
+/* A statement, and its result. */
 typedef struct sql_statement {
     const sql_session *session;
     const char *text;
@@ -237,7 +240,7 @@ static latch_status classify_exception(sql_session *session, zend_object *except
     return classify_trouble(&trouble);
 }
 
-/* Keeps what was thrown, for one or the other. */
+/* Handles the exception: an Error is deferred, an Exception becomes the next exception's cause. */
 static latch_status handle_sql_exception(sql_session *session, zend_object *thrown,
                                          latch_error *error)
 {

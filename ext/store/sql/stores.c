@@ -1,7 +1,6 @@
 /*
- * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors. The
- * store methods are in ext/store/store_methods.c; what is said of connections is what Symfony's
- * classes say.
+ * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors,
+ * with the messages of Symfony's classes. The store methods are in ext/store/store_methods.c.
  */
 #include "ext/store/sql/sql.h"
 
@@ -23,7 +22,7 @@ typedef struct php_latch_sql_server {
     const char *driver;         /* PDO's name of it */
     const char *platform;       /* the class of Doctrine DBAL's platforms for it */
     const char *const *schemes; /* of DSNs, NULL-terminated */
-    const char *library;        /* that this build lacks; NULL when it has it */
+    const char *library;        /* missing in this build; NULL when it is there */
 } php_latch_sql_server;
 
 static const char *const postgresql_schemes[] = {"pgsql", "postgres", "postgresql", "pdo-pgsql",
@@ -63,7 +62,9 @@ static sql_store_class dbal_postgresql_store = {.server = &postgresql, .client =
 static sql_store_class mysql_store = {.server = &mysql, .client = PHP_LATCH_PDO};
 static sql_store_class dbal_mysql_store = {.server = &mysql, .client = PHP_LATCH_DBAL};
 
-/* What a class takes in place of a DSN: by name, as nobody need have it loaded. */
+/*
+ * Class of the connections that a store takes in place of a DSN: by name, as it need not be loaded.
+ */
 typedef struct sql_client_class {
     const char *name, *lower_name;
     const char *argument; /* the constructor's */
@@ -136,7 +137,7 @@ static bool check_dbal(const sql_store_class *class, zend_object *connection)
     zval value;
 
     php_latch_call_method(connection, "getdatabaseplatform", &value, 0, NULL);
-    platform = php_latch_find_class(class->server->platform); /* which that may have loaded */
+    platform = php_latch_find_class(class->server->platform); /* the call may have loaded it */
     if (Z_TYPE(value) == IS_OBJECT) {
         is_usable = platform != NULL && instanceof_function(Z_OBJCE(value), platform);
         if (!is_usable) {
@@ -177,7 +178,7 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
 
-/* What comes beside a DSN, as texts. */
+/* Settings beside a DSN, as texts. */
 typedef struct sql_settings {
     latch_setting *list;
     zend_string **texts; /* two for each of them */
@@ -217,7 +218,7 @@ static bool add_setting(sql_settings *settings, zend_string *name, zval *value)
     return true;
 }
 
-/* PDO's attributes. One of TLS goes by its number, as in a URL of Doctrine's. */
+/* Adds PDO's attributes, of TLS by their numbers, as in a URL of Doctrine's. */
 static bool add_attributes(sql_settings *settings, HashTable *attributes)
 {
     zend_ulong number;
@@ -249,7 +250,7 @@ static const char *setting_of_option(zend_string *option)
     if (zend_string_equals_literal(option, "db_password")) {
         return "password";
     }
-    /* Symfony's other stores have options that go on so. */
+    /* other options of Symfony's stores begin so */
     return strncmp(ZSTR_VAL(option), "db_", 3) == 0 ? NULL : ZSTR_VAL(option);
 }
 
@@ -304,7 +305,7 @@ static bool collect_settings(sql_settings *settings, HashTable *options)
     return true;
 }
 
-/* Names another kind of server by its scheme: as Symfony's does it, before anything else. */
+/* Rejects the scheme of another kind of server; before any other check, as Symfony's does. */
 static bool check_driver_scheme(const sql_store_class *class, const char *dsn)
 {
     size_t length = strspn(dsn, "abcdefghijklmnopqrstuvwxyz0123456789-_");
