@@ -257,6 +257,8 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/advisory/session.c
       src/store/sql/advisory/watch.c
       src/store/sql/dsn.c
+      src/store/sql/mysql/store.c
+      src/store/sql/postgresql/store.c
     ]) $latch_backend_sources,
     [$ext_shared],,
     [$LATCH_CFLAGS $latch_backend_flags -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
