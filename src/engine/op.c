@@ -3,7 +3,8 @@
  * stands here: the argument checks, the deadline of a wait, the polls of stores that cannot wait by
  * themselves, the way back when a wait is given up, and what an outcome means for the lease.
  */
-#include "src/renewal/renewal.h"
+#include "src/engine/observer.h"
+#include "src/engine/store.h"
 
 /* Polls start quickly, for locks that are held briefly, and settle at Symfony's 100 ms. */
 #define FIRST_POLL_NS (5 * LATCH_NS_PER_MS)
@@ -11,19 +12,10 @@
 /* A server has that long for its first answer, however short the time is that an acquire may wait:
  * else a short time would be an outage wherever a connection has to be made first. */
 #define FIRST_ANSWER_NS (500 * LATCH_NS_PER_MS)
-/* So many releases at a time are left behind others unanswered. */
-#define UNHEARD_MAX 32
 
 static bool acquires(const latch_op *op)
 {
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
-}
-
-int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms)
-{
-    return ttl_ms == 0 || (store->info->capabilities & LATCH_EXPIRING) == 0
-               ? LATCH_NEVER
-               : latch_add_ns(sent_ns, latch_ms_to_ns(ttl_ms));
 }
 
 /* Until when an acquire or a renewal that was carried out holds for certain. */
@@ -83,7 +75,7 @@ static latch_status end(latch_op *op, latch_status status)
 {
     note(op, status);
     if (op->lease->kept) {
-        latch_renewal_after(op, status);
+        op->lease->store->engine->observer->after(op, status);
     }
     return status;
 }
@@ -149,94 +141,9 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
     op->sent_ns = now_ns;
     op->wake_ns = LATCH_NEVER;
     if (op->lease->kept) {
-        latch_renewal_before(op, now_ns);
+        op->lease->store->engine->observer->before(op, now_ns);
     }
     return op->lease->store->class->begin(op);
-}
-
-/* ---- What was left in flight ----------------------------------------------------------------- */
-
-bool latch_op_leave(const latch_op *op)
-{
-    latch_engine *engine = op->lease->store->engine;
-    latch_left *left = NULL;
-
-    if (op->behind) {
-        return true; /* it never began; and a release waits behind nothing */
-    }
-    if (op->lease->store->class->abandon != NULL && op->state != NULL) {
-        left = latch_allocate(engine, sizeof(*left));
-    }
-    if (left == NULL) {
-        return false;
-    }
-    left->op = *op;
-    left->op.error = &left->error;
-    left->generation = engine->generation;
-    op->lease->left = left;
-    return true;
-}
-
-/* Not one that a fork has copied. */
-static bool is_our_own(const latch_left *left)
-{
-    return left->generation == left->op.lease->store->engine->generation;
-}
-
-void latch_left_drop(latch_lease *lease)
-{
-    latch_left *left = lease->left;
-
-    if (left == NULL) {
-        return;
-    }
-    lease->left = NULL;
-    if (lease->busy) {
-        /* A release is its process's to bring about: nobody else may do that by its token. */
-        left->op.request.detach |= !is_our_own(left);
-        left->op.lease->store->class->abandon(&left->op);
-        lease->busy = false;
-    }
-    latch_free(lease->store->engine, left);
-}
-
-bool latch_left_pass(latch_lease *lease)
-{
-    const latch_left *left = lease->left;
-    bool is_release = left != NULL && left->op.request.kind == LATCH_RELEASE && is_our_own(left);
-
-    if (is_release || (left != NULL && !is_our_own(left))) {
-        latch_left_drop(lease);
-    }
-    return !is_release || lease->store->unheard < UNHEARD_MAX;
-}
-
-/*
- * Moves what was left towards its end. DONE: there is none any more. A release waits for nobody: if
- * the answer has not come it forgets whatever it was, as it comes behind that on the same
- * connection.
- */
-static latch_status end_left(latch_op *op, int64_t now_ns)
-{
-    latch_lease *lease = op->lease;
-    latch_left *left = lease->left;
-    latch_status status = LATCH_DONE;
-
-    if (is_our_own(left)) {
-        status = latch_op_step(&left->op, now_ns);
-    }
-    if (status == LATCH_ERROR_STORE && now_ns - left->op.sent_ns >= LATCH_SILENCE_NS) {
-        latch_note_silence(&lease->store->silence, left->op.sent_ns, now_ns);
-    }
-    if (latch_wants(status) && op->request.kind != LATCH_RELEASE) {
-        op->fd = left->op.fd;
-        op->events = left->op.events;
-        op->wake_ns = left->op.wake_ns < op->request.deadline_ns ? left->op.wake_ns
-                                                                 : op->request.deadline_ns;
-        return status;
-    }
-    latch_left_drop(lease);
-    return LATCH_DONE;
 }
 
 bool latch_op_outage(latch_op *op, int64_t now_ns)
@@ -276,31 +183,17 @@ static latch_status check(const latch_op *op)
     return LATCH_DONE;
 }
 
-/* A release goes on that was left: nothing has come behind it. */
-static latch_status take_over(latch_op *op, int64_t now_ns)
-{
-    latch_left *left = op->lease->left;
-    latch_error *error = op->error;
-
-    op->lease->left = NULL;
-    *op = left->op;
-    op->error = error;
-    latch_free(op->lease->store->engine, left);
-    return latch_op_step(op, now_ns);
-}
-
 /* Sends the request, unless it has to wait for what was left on its lease. */
 static latch_status start(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     bool is_release = op->request.kind == LATCH_RELEASE;
 
-    if (lease->left != NULL && is_release && lease->left->op.request.kind == LATCH_RELEASE
-        && is_our_own(lease->left)) {
-        return take_over(op, now_ns);
+    if (is_release && latch_detached_is_release(lease)) {
+        return latch_detached_resume(op, now_ns);
     }
     if (lease->left != NULL) {
-        latch_status status = end_left(op, now_ns);
+        latch_status status = latch_detached_await(op, now_ns);
 
         op->behind = latch_wants(status);
         if (op->behind) {

@@ -1,11 +1,16 @@
 /*
- * What a store is to the engine: a constant class of functions plus private state. A new back end
- * is one file that defines a latch_store_class, and one line in registry.c.
+ * Plug-in interface of a store: a constant class of functions plus private state. A new back end is
+ * a folder that defines a latch_store_class, and a line in src/registry.c.
  */
 #ifndef LATCH_STORE_H
 #define LATCH_STORE_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
+#include "src/engine/breaker.h"
+#include "src/engine/detached.h"
+#include "src/engine/inspection.h"
+#include "src/engine/lease.h"
+#include "src/engine/op.h"
 
 /*
  * What tells the renewal thread that a lease is lost that does not expire: either a descriptor that
@@ -20,6 +25,22 @@ typedef struct latch_watch {
     /* Frees it, in any thread; NULL: latch_free() does. */
     void (*end)(latch_engine *engine, void *state);
 } latch_watch;
+
+/*
+ * Composite: a store of stores, whose leases are made of leases in its members. Both functions
+ * count the members from 0, in their order.
+ */
+typedef struct latch_composite {
+    /* NULL past the last one. */
+    latch_store *(*member)(const latch_store *store, size_t index);
+    /* The part in that member, which other members may share; its lease is NULL past the last one,
+     * and before join(). */
+    latch_member (*part)(const latch_lease *lease, size_t index);
+    /* latch_lease_join() */
+    latch_status (*join)(latch_lease *lease, const latch_member *parts, latch_error *error);
+    /* A deadline that was counted from `sent_ns`, less what the members' clocks may run apart. */
+    int64_t (*certain_until)(int64_t sent_ns, int64_t deadline_ns);
+} latch_composite;
 
 typedef struct latch_store_class {
     latch_store_info info;
@@ -68,6 +89,9 @@ typedef struct latch_store_class {
      * the operation has ended.
      */
     void (*abandon)(latch_op *op);
+    /* abandon() is for the renewal thread alone: other operations are awaited to their end, and
+     * latch_op_leave() says false. */
+    bool is_awaited;
     /* latch_op_descriptors(), for LATCH_WANT_IO with an fd of -1; NULL: never. */
     size_t (*descriptors)(const latch_op *op, struct pollfd *descriptors, size_t max);
     /* Until when the lease is held for certain that was acquired or renewed. NULL: for its TTL. */
@@ -75,6 +99,8 @@ typedef struct latch_store_class {
 
     /* Is the lease held, but for its deadline, without I/O? NULL: while it has a mode. */
     bool (*held)(const latch_lease *lease);
+    /* The store's user alone knows what is held: a lease may be, whatever its mode. */
+    bool may_hold_unknown;
     /* May another lease of the same holder have the lease's token? NULL: always. */
     bool (*shares_token)(const latch_lease *lease);
     /*
@@ -107,13 +133,8 @@ typedef struct latch_store_class {
     bool (*watch)(const latch_lease *lease, latch_watch *watch);
     /* Why its leases can neither be renewed nor watched by a thread; NULL: they can. */
     const char *(*refusal)(const latch_store *store);
+    const latch_composite *composite; /* NULL: its leases have no parts */
 } latch_store_class;
-
-/* Of a server that lets those wait in vain who ask it: all zero of one that does not. */
-typedef struct latch_silence {
-    int64_t avoided_until_ns; /* it is not asked until then */
-    int64_t pause_ns;         /* for so long */
-} latch_silence;
 
 struct latch_store {
     const latch_store_class *class;
@@ -125,9 +146,6 @@ struct latch_store {
     struct latch_twin *twin; /* by which the renewal thread renews; NULL: by none yet */
 };
 
-/* The server has let somebody wait in vain, who had asked then. Of one silence many may tell. */
-void latch_note_silence(latch_silence *silence, int64_t asked_ns, int64_t now_ns);
-
 /*
  * A store of that class, with nothing but the part that all have. Closed by latch_store_close() if
  * its opening goes well, else freed by latch_free(). NULL when memory ran out.
@@ -135,24 +153,14 @@ void latch_note_silence(latch_silence *silence, int64_t asked_ns, int64_t now_ns
 latch_store *latch_store_make(latch_engine *engine, const latch_store_class *class,
                               latch_error *error);
 
-/* An error that took that long was a time-out. */
-#define LATCH_SILENCE_NS (50 * LATCH_NS_PER_MS)
+/*
+ * The same, opened with options: the class's open() is called. Closed by latch_store_close(). NULL
+ * and `error` on failure.
+ */
+latch_store *latch_store_open_as(latch_engine *engine, const latch_store_class *class,
+                                 const latch_store_options *options, latch_error *error);
 
 /* Until when the store holds what it was asked for then; LATCH_NEVER: its locks do not expire. */
 int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms);
-
-/* Of a lease in a store whose locks do not expire: was it held, until the watch on it told that it
- * is lost? It may be acquired anew then. */
-bool latch_lease_was_lost(const latch_lease *lease);
-
-extern const latch_store_class latch_callback_store;
-extern const latch_store_class latch_combined_store;
-extern const latch_store_class latch_flock_store;
-extern const latch_store_class latch_memory_store;
-extern const latch_store_class latch_mysql_store;
-extern const latch_store_class latch_null_store;
-extern const latch_store_class latch_postgresql_store;
-extern const latch_store_class latch_redis_store; /* in builds with hiredis */
-extern const latch_store_class latch_semaphore_store;
 
 #endif

@@ -1,6 +1,5 @@
 /* What is kept: until when it is held for certain, and whether it is lost. See renewal.h. */
 #include "src/renewal/renewal.h"
-#include "src/store/combined/combined.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -271,9 +270,9 @@ void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
     }
 }
 
-void latch_lease_follow(latch_lease *lease, int64_t now_ns)
+static void sync_lease(latch_lease *lease, int64_t now_ns)
 {
-    latch_renewal *renewal = lease->kept ? find_and_lock(lease) : NULL;
+    latch_renewal *renewal = find_and_lock(lease);
 
     if (renewal != NULL) {
         latch_renewal_follow(renewal, now_ns);
@@ -288,10 +287,11 @@ void latch_lease_follow(latch_lease *lease, int64_t now_ns)
 static void shorten(latch_renewal *renewal, int64_t ttl_ms, int64_t now_ns)
 {
     latch_lease *lease = renewal->lease;
+    const latch_composite *composite = lease->store->class->composite;
     int64_t deadline_ns = latch_store_deadline(lease->store, now_ns, ttl_ms);
 
-    if (lease->store->class == &latch_combined_store) {
-        deadline_ns = latch_combined_less_drift(now_ns, deadline_ns);
+    if (composite != NULL) {
+        deadline_ns = composite->certain_until(now_ns, deadline_ns);
     }
     if (ttl_ms >= renewal->ttl_ms && deadline_ns >= renewal->deadline_ns) {
         return;
@@ -305,7 +305,7 @@ static void shorten(latch_renewal *renewal, int64_t ttl_ms, int64_t now_ns)
     arm(renewal);
 }
 
-void latch_renewal_before(latch_op *op, int64_t now_ns)
+static void before_request(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     latch_renewal *renewal = find_and_lock(lease);
@@ -339,7 +339,7 @@ static bool confirms(const latch_renewal *renewal, latch_op_kind kind)
     }
 }
 
-void latch_renewal_after(const latch_op *op, latch_status status)
+static void after_request(const latch_op *op, latch_status status)
 {
     latch_lease *lease = op->lease;
     latch_renewal *renewal = find_and_lock(lease);
@@ -554,13 +554,10 @@ bool latch_mailbox_read(latch_mailbox *mailbox, latch_loss *loss)
     return renewal != NULL;
 }
 
-void latch_renewal_leave_store(latch_store *store)
+static void close_store(latch_store *store)
 {
     latch_renewer *renewer = store->engine->renewer;
 
-    if (store->twin == NULL) {
-        return;
-    }
     pthread_mutex_lock(&renewer->mutex);
     if (store->twin->generation == store->engine->generation && --store->twin->users == 0) {
         latch_renewer_wake(renewer);
@@ -568,3 +565,11 @@ void latch_renewal_leave_store(latch_store *store)
     pthread_mutex_unlock(&renewer->mutex);
     store->twin = NULL;
 }
+
+const latch_lease_observer latch_renewal_observer = {
+    .before = before_request,
+    .after = after_request,
+    .sync = sync_lease,
+    .drop = latch_lease_let_go,
+    .close_store = close_store,
+};

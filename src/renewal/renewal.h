@@ -14,8 +14,9 @@
 #ifndef LATCH_RENEWAL_H
 #define LATCH_RENEWAL_H
 
-#include "src/engine/store.h"
 #include "src/base/hash.h"
+#include "src/engine/observer.h"
+#include "src/engine/store.h"
 
 #include <semaphore.h>
 
@@ -112,14 +113,7 @@ typedef struct latch_renewer {
     size_t polled_count, polled_size;
 } latch_renewer;
 
-/* ---- For op.c, lease.c, registry.c and engine.c ---------------------------------------------- */
-
-/* The op's lease is kept, and its request is about to be sent. */
-void latch_renewal_before(latch_op *op, int64_t now_ns);
-/* The same has ended, and the lease notes what came of it. */
-void latch_renewal_after(const latch_op *op, latch_status status);
-/* The store is going to be closed. */
-void latch_renewal_leave_store(latch_store *store);
+/* ---- For src/engine.c ------------------------------------------------------------------------ */
 
 void latch_renewer_before_fork(latch_renewer *renewer);
 void latch_renewer_after_fork_in_parent(latch_renewer *renewer);
@@ -129,6 +123,9 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer);
 bool latch_renewer_destroy(latch_renewer *renewer);
 
 /* ---- renewal.c ------------------------------------------------------------------------------- */
+
+/* The engine's; it takes the mutex itself, as the public functions do. */
+extern const latch_lease_observer latch_renewal_observer;
 
 /* All of these with the mutex held. */
 

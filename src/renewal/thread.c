@@ -193,6 +193,7 @@ latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
     latch_descriptor_register(engine, &renewer->wake, -1);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
     engine->renewer = renewer;
+    engine->observer = &latch_renewal_observer;
     return LATCH_DONE;
 }
 

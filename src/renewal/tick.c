@@ -3,7 +3,6 @@
  * server together.
  */
 #include "src/renewal/renewal.h"
-#include "src/store/combined/combined.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -344,11 +343,7 @@ void latch_renewals_abandon(latch_renewer *renewer)
             latch_renewal *renewal = LATCH_CONTAINER(twin->flight.next, latch_renewal, flight);
 
             latch_link_remove(&renewal->flight);
-            if (twin->store->class == &latch_combined_store) {
-                latch_combined_abandon(&renewal->op);
-            } else {
-                twin->store->class->abandon(&renewal->op);
-            }
+            twin->store->class->abandon(&renewal->op);
             latch_renewal_free(renewal);
         }
     }

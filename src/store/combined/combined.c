@@ -32,10 +32,18 @@ static bool promotes(const latch_op *op)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Stores that are asked for one of its locks. */
+/* The stores without members that are asked for one of its locks; a store has one at least. */
 static size_t count_leaves(const latch_store *store)
 {
-    return store->class == &latch_combined_store ? ((const combined_store *) store)->leaves : 1;
+    const latch_composite *composite = store->class->composite;
+    const latch_store *member;
+    size_t count = 0;
+
+    for (size_t at = 0; composite != NULL && (member = composite->member(store, at)) != NULL;
+         at++) {
+        count += count_leaves(member);
+    }
+    return count > 0 ? count : 1;
 }
 
 /* Whatever all members can, and what one does is to be reckoned with. */
@@ -54,15 +62,16 @@ static latch_status combined_open(latch_store *base, const latch_store_options *
                                   latch_error *error)
 {
     combined_store *store = (combined_store *) base;
+    size_t leaves = 0;
 
     if (options == NULL || options->strategy == NULL) {
         return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a combined store needs a strategy");
     }
     store->count = options->member_count;
     for (size_t at = 0; at < store->count; at++) {
-        store->leaves += count_leaves(options->members[at]);
+        leaves += count_leaves(options->members[at]);
     }
-    if (store->leaves > LATCH_DESCRIPTORS_MAX) {
+    if (leaves > LATCH_DESCRIPTORS_MAX) {
         return latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
                           "a combined store can have %d members at most, and theirs",
                           LATCH_DESCRIPTORS_MAX);
@@ -319,13 +328,14 @@ static bool was_promoted(const combined_member *member)
            && (member->lease->store->info->capabilities & LATCH_SHARED_LOCKS) != 0;
 }
 
-/* Of what the engine does not know nobody can say: Symfony's gives back everywhere. */
+/* A callback store's state is unknown to the engine: release it, as Symfony's CombinedStore does.
+ */
 static bool may_hold(const combined_member *member)
 {
     const latch_lease *lease = member->lease;
 
     return lease->mode != LATCH_FREE || lease->left != NULL
-           || lease->store->class == &latch_callback_store;
+           || lease->store->class->may_hold_unknown;
 }
 
 /* Is a request that fails to leave what was held before? */
@@ -530,6 +540,13 @@ static size_t combined_descriptors(const latch_op *op, struct pollfd *descriptor
     return count;
 }
 
+static const latch_composite composite = {
+    .member = latch_combined_member,
+    .part = latch_combined_part,
+    .join = latch_lease_join,
+    .certain_until = latch_combined_less_drift,
+};
+
 const latch_store_class latch_combined_store = {
     .info = {.name = "combined"},
     .size = sizeof(combined_store),
@@ -539,6 +556,8 @@ const latch_store_class latch_combined_store = {
     .step = combined_step,
     .cancel = combined_cancel,
     .outage = latch_combined_outage,
+    .abandon = latch_combined_abandon,
+    .is_awaited = true,
     .descriptors = combined_descriptors,
     .deadline = latch_combined_deadline,
     .held = latch_combined_held,
@@ -547,4 +566,5 @@ const latch_store_class latch_combined_store = {
     .gather = latch_combined_gather,
     .follow = latch_combined_follow,
     .refusal = latch_combined_refusal,
+    .composite = &composite,
 };

@@ -39,7 +39,7 @@ typedef struct combined_store {
     latch_store_info info;
     latch_strategy strategy;
     latch_store **members;
-    size_t count, leaves;
+    size_t count;
     bool owns_members; /* it is a twin, and so are they */
 } combined_store;
 
@@ -103,8 +103,8 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns);
 const char *latch_combined_refusal(const latch_store *base);
 void latch_combined_gather(latch_store *base, bool on);
 latch_store *latch_combined_twin(const latch_store *base, latch_error *error);
-/* Forgets what is in flight on a lease in a twin: nobody will ever step it again. */
 void latch_combined_abandon(latch_op *op);
+latch_store *latch_combined_member(const latch_store *base, size_t index);
 
 /* ---- lease.c */
 
@@ -125,6 +125,7 @@ latch_status latch_combined_share_tokens(latch_op *op);
 /* For the store's class. */
 bool latch_combined_held(const latch_lease *lease);
 int64_t latch_combined_deadline(const latch_op *op);
+latch_member latch_combined_part(const latch_lease *lease, size_t index);
 /* Less what clocks may run apart between the request and then. */
 int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns);
 void latch_combined_drop(latch_lease *lease);

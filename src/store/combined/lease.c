@@ -66,6 +66,17 @@ latch_status latch_lease_join(latch_lease *lease, const latch_member *members, l
     return LATCH_DONE;
 }
 
+latch_member latch_combined_part(const latch_lease *lease, size_t index)
+{
+    const combined_hold *hold = lease->state;
+    latch_member part = {NULL, 0};
+
+    if (hold != NULL && index < combined_store_of(lease)->count) {
+        part = (latch_member){hold->members[index].lease, hold->members[index].ttl_ms};
+    }
+    return part;
+}
+
 bool latch_lease_is_joined(const latch_lease *lease)
 {
     return lease->state != NULL;

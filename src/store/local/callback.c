@@ -56,5 +56,6 @@ const latch_store_class latch_callback_store = {
     .open = callback_open,
     .close = callback_close,
     .begin = callback_begin,
+    .may_hold_unknown = true,
     .refusal = callback_refusal,
 };

@@ -36,7 +36,7 @@
 #ifndef LATCH_MYSQL_OPTIONS_H
 #define LATCH_MYSQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 #define MYSQL_DEFAULT_PORT 3306
 

@@ -21,7 +21,7 @@
 #ifndef LATCH_POSTGRESQL_OPTIONS_H
 #define LATCH_POSTGRESQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 typedef enum { POSTGRESQL_CRC32 = 0, POSTGRESQL_SHA256 } postgresql_digest;
 
