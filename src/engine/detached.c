@@ -13,7 +13,7 @@ bool latch_op_leave(const latch_op *op)
     latch_left *left = NULL;
 
     if (op->behind) {
-        return true; /* it never began; and a release waits behind nothing */
+        return true; /* not sent yet; and a release never waits here */
     }
     if (class->abandon != NULL && !class->is_awaited && op->state != NULL) {
         left = latch_allocate(engine, sizeof(*left));
@@ -28,7 +28,7 @@ bool latch_op_leave(const latch_op *op)
     return true;
 }
 
-/* Not one that a fork has copied. */
+/* False for the copy that a fork has left in the child. */
 static bool is_our_own(const latch_left *left)
 {
     return left->generation == left->op.lease->store->engine->generation;
@@ -43,7 +43,7 @@ void latch_left_drop(latch_lease *lease)
     }
     lease->left = NULL;
     if (lease->busy) {
-        /* A release is its process's to bring about: nobody else may do that by its token. */
+        /* Only the process that began a release may finish it: a child must not use its token. */
         left->op.request.detach |= !is_our_own(left);
         left->op.lease->store->class->abandon(&left->op);
         lease->busy = false;

@@ -7,23 +7,23 @@
 
 #include "src/base/base.h"
 
-/* A request that goes on, though who began it has what it wanted. */
+/* A detached operation: lease->left. */
 typedef struct latch_left {
     latch_op op;
     latch_error error;
-    unsigned generation; /* of the process whose it is */
+    unsigned generation; /* of the process that began it */
 } latch_left;
 
 /*
- * Leaves an operation in flight to its lease, whose next one waits for its end; but a release comes
- * behind whatever it is, and goes on with one that was left. False: it has to be waited for, as its
- * store cannot go without, or memory ran out.
+ * Detaches an operation in flight: its lease owns it from now on. The lease's next operation waits
+ * for its end; a release does not wait, and resumes a detached release. False: the caller must wait
+ * for it, as its store cannot detach, or memory ran out.
  */
 bool latch_op_leave(const latch_op *op);
 /*
- * Makes way for what is to come behind a release that was left, without its answer, and forgets
- * what a fork has copied. False: nothing should come, if that can be, as the server has not
- * answered many releases yet.
+ * Drops a detached release, so that the next request can be sent behind it without its reply, and a
+ * detached operation that a fork has copied. False (back-pressure): avoid further requests, as many
+ * releases have not been answered yet.
  */
 bool latch_left_pass(latch_lease *lease);
 /* Is it a release of this process that the lease's next release can resume? */
@@ -36,7 +36,7 @@ latch_status latch_detached_resume(latch_op *op, int64_t now_ns);
  * dropped.
  */
 latch_status latch_detached_await(latch_op *op, int64_t now_ns);
-/* Forgets what was left on a lease. */
+/* Drops the detached operation of a lease. */
 void latch_left_drop(latch_lease *lease);
 
 #endif

@@ -1,4 +1,4 @@
-/* Findings: what LATCH_INSPECT and LATCH_LIST answer, as lists that the caller frees. */
+/* Lock reports: the answers to LATCH_INSPECT and LATCH_LIST, as lists that the caller frees. */
 #include "src/engine/inspection.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Leases: one holder's hold on one resource, its token and its certain end. */
+/* Leases: token, deadline, and the end of a lease. */
 #include "src/engine/observer.h"
 #include "src/engine/store.h"
 

@@ -4,8 +4,13 @@
 
 #include "src/base/base.h"
 
-/* Describes in op->error what the server of an operation in flight has failed to do. False: its
- * store cannot tell. */
+static inline bool latch_op_acquires(const latch_op *op)
+{
+    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
+}
+
+/* Describes in op->error the outage of an operation in flight. False: its store knows no outages.
+ */
 bool latch_op_outage(latch_op *op, int64_t now_ns);
 /* latch_op_descriptors(), of `max` at most. */
 size_t latch_op_list_descriptors(const latch_op *op, struct pollfd *descriptors, size_t max);

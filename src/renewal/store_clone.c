@@ -1,4 +1,4 @@
-/* By which stores the renewal thread renews: twins of those in which the locks were taken. */
+/* Clones: the stores, and the leases in them, that the renewal thread drives by itself. */
 #include "src/renewal/renewal.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Combined stores for the renewal thread: a twin of one is made of twins of its members. It drives
- * those that ask nothing of PHP's own thread, and have nothing but locks that expire.
+ * Clones of combined stores for the renewal thread, made of clones of the members. Only for pure
+ * strategies, and members that a thread can renew.
  */
 #include "src/store/combined/combined.h"
 
