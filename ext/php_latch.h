@@ -120,13 +120,6 @@ void php_latch_register_lease(void);
 void php_latch_register_lock(void);
 void php_latch_register_no_lock(void);
 void php_latch_register_lock_factory(void);
-void php_latch_register_combined_store(void);
-void php_latch_register_flock_store(void);
-void php_latch_register_memory_stores(void);
-void php_latch_register_redis_store(void);
-void php_latch_register_semaphore_store(void);
-void php_latch_register_sql_stores(void);
-void php_latch_register_store_factory(void);
 void php_latch_register_strategies(void);
 void php_latch_register_signals(int module_number);
 
@@ -340,13 +333,6 @@ void php_latch_losses_collect(void);
 /* In a forked child these are the parent's. */
 void php_latch_losses_forget(void);
 void php_latch_mailbox_end(php_latch_mail *mail);
-
-/* ---- redis_store.c ------------------------------------------------------------------------ */
-
-/* A RedisStore for the DSN; on failure `error` says why. */
-latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_error *error);
-/* Throws what `error` says of the DSN in that first argument. */
-void php_latch_throw_redis_dsn(const latch_error *error, const char *argument);
 
 /* ---- semaphore_store.c */
 

@@ -4,6 +4,7 @@
  * store methods stand in ext/store/engine_store.c.
  */
 #include "ext/store/combined/combined.h"
+#include "ext/store/store_class.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -241,7 +242,7 @@ PHP_METHOD(Latch_Store_CombinedStore, setLogger)
     zval_ptr_dtor(&old);
 }
 
-void php_latch_register_combined_store(void)
+static void register_class(void)
 {
     combined_store_ce = register_class_Latch_Store_CombinedStore(php_latch_shared_store_ce);
     combined_store_ce->create_object = create;
@@ -249,3 +250,12 @@ void php_latch_register_combined_store(void)
         zend_class_implements(combined_store_ce, 1, php_latch_logger_aware_ce);
     }
 }
+
+const php_latch_store_class php_latch_combined_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "CombinedStore",
+        .store = "combined",
+        .register_class = register_class,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

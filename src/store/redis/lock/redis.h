@@ -14,6 +14,7 @@
 
 #include "src/store/redis/topology/cluster.h"
 #include "src/store/redis/lock/client_object.h"
+#include "src/store/redis/lock/info.h"
 #include "src/store/redis/topology/sentinel.h"
 #include "src/store/redis/lock/subscription.h"
 #include "src/engine/store.h"
@@ -21,11 +22,7 @@
 /* What is kept beside the locks. No lock has such a name. */
 #define REDIS_OWN_KEYS "latch:"
 
-#define REDIS_STORE_NAME "redis"
 extern const char latch_redis_state_name[];
-/* What a store on a client object can do, too. */
-#define REDIS_OBJECT_CAPABILITIES                                                                  \
-    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE)
 
 typedef enum {
     REDIS_ACQUIRE,

@@ -9,6 +9,7 @@
  * long as a connection may take to come back.
  */
 #include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/dsn.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -566,10 +567,25 @@ static void advisory_drop(latch_lease *lease)
     }
 }
 
-#define ADVISORY_STORE(store_name, store_open, more)                                               \
+#ifdef LATCH_WITH_PGSQL
+#define POSTGRESQL_LIBRARY .library = "libpq " LATCH_LIBPQ_VERSION
+#else
+#define POSTGRESQL_LIBRARY .missing_library = "libpq"
+#endif
+#ifdef LATCH_WITH_MYSQL
+#define MYSQL_LIBRARY .library = "libmariadb " LATCH_LIBMARIADB_VERSION
+#else
+#define MYSQL_LIBRARY .missing_library = "libmariadb"
+#endif
+
+#define ADVISORY_STORE(store_name, store_title, store_schemes, library, store_open, more)          \
     {                                                                                              \
         .info = {.name = store_name,                                                               \
-                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS | (more)},           \
+                 .title = store_title,                                                             \
+                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS | (more),            \
+                 .scope = LATCH_SCOPE_SERVER,                                                      \
+                 .schemes = store_schemes,                                                         \
+                 library},                                                                         \
         .size = sizeof(advisory_store), .open = store_open, .close = advisory_close,               \
         .identity = advisory_identity, .begin = advisory_begin, .step = advisory_step,             \
         .cancel = advisory_cancel_op, .outage = latch_advisory_outage, .held = advisory_held,      \
@@ -577,5 +593,7 @@ static void advisory_drop(latch_lease *lease)
     }
 
 const latch_store_class latch_postgresql_store =
-    ADVISORY_STORE("postgresql", postgresql_open, LATCH_SHARED_LOCKS);
-const latch_store_class latch_mysql_store = ADVISORY_STORE("mysql", mysql_open, 0);
+    ADVISORY_STORE("postgresql", "PostgreSQL", latch_postgresql_schemes, POSTGRESQL_LIBRARY,
+                   postgresql_open, LATCH_SHARED_LOCKS);
+const latch_store_class latch_mysql_store =
+    ADVISORY_STORE("mysql", "MySQL", latch_mysql_schemes, MYSQL_LIBRARY, mysql_open, 0);
