@@ -112,14 +112,17 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/options/options.c
       src/store/redis/options/table.c
       src/store/redis/options/tls.c
+      src/store/redis/script/errors.c
       src/store/redis/script/holder_record.c
+      src/store/redis/script/keys.c
       src/store/redis/script/reply.c
       src/store/redis/script/script.c
       src/store/redis/script/slot.c
+      src/store/redis/topology/breaker.c
       src/store/redis/topology/cluster.c
       src/store/redis/topology/route.c
       src/store/redis/topology/sentinel.c
-      src/store/redis/wire/breaker.c
+      src/store/redis/topology/server.c
       src/store/redis/wire/connection.c
       src/store/redis/wire/handshake.c
       src/store/redis/wire/library.c
@@ -257,6 +260,8 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/advisory/session.c
       src/store/sql/advisory/watch.c
       src/store/sql/dsn.c
+      src/store/sql/mysql/store.c
+      src/store/sql/postgresql/store.c
     ]) $latch_backend_sources,
     [$ext_shared],,
     [$LATCH_CFLAGS $latch_backend_flags -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])

@@ -7,11 +7,6 @@
 
 #define ADVISORY "+advisory"
 
-const char *const latch_mysql_schemes[] = {"mysql",     "mysql2",  "mysqli",
-                                           "pdo-mysql", "mariadb", NULL};
-const char *const latch_postgresql_schemes[] = {"pgsql", "postgresql", "postgres", "pdo-pgsql",
-                                                NULL};
-
 latch_status latch_sql_fail(const sql_dsn *dsn, const char *format, ...)
 {
     char message[sizeof(dsn->error->message)];

@@ -43,10 +43,6 @@ typedef struct sql_server {
     const char *known; /* the names that matter, for messages */
 } sql_server;
 
-/* Schemes of each kind of server, in builds without its library, too. */
-extern const char *const latch_mysql_schemes[];
-extern const char *const latch_postgresql_schemes[];
-
 /* A DSN that was taken apart, and all the texts in it. None has a NUL within. */
 struct sql_dsn {
     const sql_server *server;

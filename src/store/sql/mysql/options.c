@@ -218,7 +218,7 @@ static const sql_option own_options[] = {
 
 static const sql_server server = {
     .name = "MySQL",
-    .schemes = latch_mysql_schemes,
+    .schemes = LATCH_MYSQL_SCHEMES,
     .example = "\"mysql:host=localhost;dbname=test\" or \"mysql://user@localhost/test\"",
     .split = split,
     .options = own_options,

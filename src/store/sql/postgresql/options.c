@@ -147,7 +147,7 @@ static const char **find_text(void *reading_pointer, const char *name)
 
 static const sql_server server = {
     .name = "PostgreSQL",
-    .schemes = latch_postgresql_schemes,
+    .schemes = LATCH_POSTGRESQL_SCHEMES,
     .example = "\"pgsql:host=localhost;dbname=test\" or \"postgresql://user@localhost/test\"",
     .split = split,
     .options = own_options,
