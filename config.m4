@@ -176,32 +176,36 @@ if test "$PHP_LATCH" != no; then
   CFLAGS=$latch_cflags
 
   PHP_NEW_EXTENSION([latch], m4_normalize([
+      ext/key/backend.c
       ext/key/forms.c
       ext/key/key.c
       ext/key/lease.c
-      ext/key/lost_locks.c
+      ext/key/mailbox.c
+      ext/key/renewed_lease.c
       ext/lock/deadlock.c
       ext/lock/keep_alive.c
       ext/lock/lifecycle.c
       ext/lock/lock.c
       ext/lock/lock_factory.c
       ext/lock/lock_store.c
+      ext/lock/lost_locks.c
       ext/lock/no_lock.c
-      ext/lock/statistics.c
       ext/lock/synchronized.c
       ext/module/drop_in.c
       ext/module/holder_info.c
-      ext/module/interfaces.c
       ext/module/latch.c
-      ext/module/names.c
       ext/module/signals.c
       ext/module/stores.c
       ext/php/call.c
       ext/php/client_object.c
       ext/php/digest.c
       ext/php/errors.c
+      ext/php/globals.c
+      ext/php/interfaces.c
       ext/php/log.c
+      ext/php/names.c
       ext/php/poll_loop.c
+      ext/php/statistics.c
       ext/store/callback_store.c
       ext/store/combined/combined_store.c
       ext/store/combined/leases.c
@@ -220,6 +224,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/sql/runner.c
       ext/store/sql/stores.c
       ext/store/store_factory.c
+      ext/store/store_methods.c
       ext/store/unknown_dsn.c
       src/base/dsn.c
       src/base/env.c

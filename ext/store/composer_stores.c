@@ -5,6 +5,8 @@
  */
 #include "ext/store/store_class.h"
 
+#include "ext/php/interfaces.h"
+
 #include "zend_exceptions.h"
 
 #define COMPOSER_STORE "Symfony\\Component\\Lock\\Store\\"

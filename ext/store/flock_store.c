@@ -1,7 +1,8 @@
-/*
- * Latch\Store\FlockStore: its constructor and its DSNs; the rest of its methods stand in
- * engine_store.c.
+/* Latch\Store\FlockStore: its constructor and its DSNs; the store methods are in store_methods.c.
  */
+#include "ext/store/engine_store.h"
+
+#include "ext/php/interfaces.h"
 #include "ext/store/store_class.h"
 
 #include "main/php_open_temporary_file.h"
@@ -36,7 +37,7 @@ static bool make_directory(const char *path)
     return is_directory(part);
 }
 
-/* What is given, and its absolute form, "" if it has none. False after throwing. */
+/* Checks the given path and its absolute form, "" if it has none. False after throwing. */
 static bool check_is_path(const char *given, const char *absolute)
 {
     int scheme = (int) strcspn(given, ":");
@@ -58,7 +59,7 @@ static bool check_is_path(const char *given, const char *absolute)
     return true;
 }
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_flock_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -87,7 +88,7 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     given = path != NULL ? ZSTR_VAL(path) : php_get_temporary_directory();
     /*
      * Absolute, because a script may change its working directory. Links are not resolved before
-     * the directory exists: nobody else's dangling link shall say where one is made.
+     * the directory exists: a dangling link of another user must not decide where it is made.
      */
     if (strncasecmp(given, "file://", 7) == 0) {
         given += 7;
@@ -128,10 +129,10 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     store->pass_on = inheritable;
 }
 
-static void register_class(void)
+static void register_flock_store(void)
 {
     register_class_Latch_Store_FlockStore(php_latch_blocking_store_ce, php_latch_shared_store_ce)
-        ->create_object = create;
+        ->create_object = create_flock_store;
 }
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
@@ -204,7 +205,7 @@ const php_latch_store_class php_latch_flock_classes[] = {
     {
         .name = LATCH_STORE_NAMESPACE "FlockStore",
         .store = "flock",
-        .register_class = register_class,
+        .register_class = register_flock_store,
         .forms = forms,
     },
     PHP_LATCH_STORE_CLASS_END,

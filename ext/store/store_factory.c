@@ -4,6 +4,9 @@
  */
 #include "ext/store/store_class.h"
 
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+
 #include "ext/spl/spl_exceptions.h"
 #include "zend_attributes.h"
 #include "zend_exceptions.h"

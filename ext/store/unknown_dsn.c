@@ -1,6 +1,8 @@
 /* The message about a DSN that no store has: its scheme, and the nearest that is known. */
 #include "ext/store/store_class.h"
 
+#include "ext/php/interfaces.h"
+
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
 

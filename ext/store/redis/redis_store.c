@@ -1,6 +1,10 @@
-/* Latch\Store\RedisStore; the store methods stand in ext/store/engine_store.c. */
-#include "ext/store/redis/client.h"
+/* Latch\Store\RedisStore; the store methods are in ext/store/store_methods.c. */
 #include "ext/store/store_class.h"
+
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/store/engine_store.h"
+#include "ext/store/redis/client.h"
 
 #include "ext/standard/info.h"
 #include "zend_attributes.h"
@@ -12,7 +16,7 @@
 
 static zend_class_entry *redis_store_ce;
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_redis_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -22,7 +26,7 @@ static double default_ttl(void)
     return (double) latch_store_find("redis")->default_ttl_ms / 1000;
 }
 
-/* Symfony's message. */
+/* Throws with Symfony's message. */
 static void throw_ttl(zend_class_entry *ce, double ttl)
 {
     zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
@@ -58,7 +62,7 @@ static latch_status make_on_dsn(zval *store, zend_string *dsn, latch_error *erro
     return status;
 }
 
-/* Leaves the store without a back end after throwing. */
+/* Opens the store on a client object. After throwing it has no back end. */
 static void open_on_client(php_latch_store *store, zend_object *client, double ttl)
 {
     latch_redis_runner runner;
@@ -67,7 +71,7 @@ static void open_on_client(php_latch_store *store, zend_object *client, double t
     latch_error error;
 
     store->initial_ttl_ms = php_latch_ttl_ms(ttl);
-    store->backend = php_latch_backend_on("redis", client);
+    store->backend = php_latch_backend_find_on_connection("redis", client);
     if (store->backend != NULL || !php_latch_redis_runner(client, &runner)) {
         return;
     }
@@ -79,7 +83,7 @@ static void open_on_client(php_latch_store *store, zend_object *client, double t
                              error.message, 0);
         return;
     }
-    store->backend = php_latch_backend_share_on(opened, client);
+    store->backend = php_latch_backend_share_on_connection(opened, client);
 }
 
 PHP_METHOD(Latch_Store_RedisStore, __construct)
@@ -120,10 +124,10 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
     }
 }
 
-static void register_class(void)
+static void register_redis_store(void)
 {
     redis_store_ce = register_class_Latch_Store_RedisStore(php_latch_shared_store_ce);
-    redis_store_ce->create_object = create;
+    redis_store_ce->create_object = create_redis_store;
 }
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
@@ -184,7 +188,7 @@ const php_latch_store_class php_latch_redis_classes[] = {
     {
         .name = LATCH_STORE_NAMESPACE "RedisStore",
         .store = "redis",
-        .register_class = register_class,
+        .register_class = register_redis_store,
         .forms = forms,
         .clients = PHP_LATCH_REDIS_CLASSES,
         .takes_clients = true,

@@ -1,9 +1,13 @@
 /*
- * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors. The
- * store methods stand in ext/store/engine_store.c; what is said of connections is what Symfony's
- * classes say.
+ * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors,
+ * with the messages of Symfony's classes. The store methods are in ext/store/store_methods.c.
  */
 #include "ext/store/sql/sql.h"
+#include "ext/store/store_class.h"
+
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/store/engine_store.h"
 #include "ext/store/store_class.h"
 
 #include "zend_attributes.h"
@@ -14,19 +18,19 @@
 #include "stubs/postgresql_store_arginfo.h"
 
 /* A kind of server. */
-typedef struct sql_server {
+typedef struct php_latch_sql_server {
     const char *store;    /* of the engine */
     const char *driver;   /* PDO's name of it */
     const char *platform; /* the class of Doctrine DBAL's platforms for it */
-} sql_server;
+} php_latch_sql_server;
 
-static const sql_server postgresql = {
+static const php_latch_sql_server postgresql = {
     .store = "postgresql",
     .driver = "pgsql",
     .platform = "doctrine\\dbal\\platforms\\postgresqlplatform",
 };
 
-static const sql_server mysql = {
+static const php_latch_sql_server mysql = {
     .store = "mysql",
     .driver = "mysql",
     .platform = "doctrine\\dbal\\platforms\\abstractmysqlplatform",
@@ -35,7 +39,7 @@ static const sql_server mysql = {
 /* A class of stores. */
 typedef struct sql_store_class {
     zend_class_entry *ce;
-    const sql_server *server;
+    const php_latch_sql_server *server;
     php_latch_sql_client client;
 } sql_store_class;
 
@@ -44,7 +48,9 @@ static sql_store_class dbal_postgresql_store = {.server = &postgresql, .client =
 static sql_store_class mysql_store = {.server = &mysql, .client = PHP_LATCH_PDO};
 static sql_store_class dbal_mysql_store = {.server = &mysql, .client = PHP_LATCH_DBAL};
 
-/* What a class takes in place of a DSN: by name, as nobody need have it loaded. */
+/*
+ * Class of the connections that a store takes in place of a DSN: by name, as it need not be loaded.
+ */
 typedef struct sql_client_class {
     const char *name, *lower_name;
     const char *argument; /* the constructor's */
@@ -55,15 +61,15 @@ static const sql_client_class client_classes[] = {
     [PHP_LATCH_DBAL] = {"Doctrine\\DBAL\\Connection", "doctrine\\dbal\\connection", "connOrUrl"},
 };
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_sql_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
 
 /* ---- Connections of PHP code ---------------------------------------------------------------- */
 
-static void throw_unsupported(const sql_store_class *class, const char *what, const char *name,
-                              size_t length)
+static void throw_unsupported_adapter(const sql_store_class *class, const char *what,
+                                      const char *name, size_t length)
 {
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
                             "The adapter \"%s\" does not support the \"%.*s\" %s.",
@@ -103,7 +109,7 @@ static bool check_pdo(const sql_store_class *class, zend_object *pdo)
         is_usable = zend_string_equals_cstr(Z_STR(value), class->server->driver,
                                             strlen(class->server->driver));
         if (!is_usable) {
-            throw_unsupported(class, "driver", Z_STRVAL(value), Z_STRLEN(value));
+            throw_unsupported_adapter(class, "driver", Z_STRVAL(value), Z_STRLEN(value));
         }
     }
     zval_ptr_dtor(&value);
@@ -117,12 +123,12 @@ static bool check_dbal(const sql_store_class *class, zend_object *connection)
     zval value;
 
     php_latch_call_method(connection, "getdatabaseplatform", &value, 0, NULL);
-    platform = php_latch_find_class(class->server->platform); /* which that may have loaded */
+    platform = php_latch_find_class(class->server->platform); /* the call may have loaded it */
     if (Z_TYPE(value) == IS_OBJECT) {
         is_usable = platform != NULL && instanceof_function(Z_OBJCE(value), platform);
         if (!is_usable) {
-            throw_unsupported(class, "platform", ZSTR_VAL(Z_OBJCE(value)->name),
-                              ZSTR_LEN(Z_OBJCE(value)->name));
+            throw_unsupported_adapter(class, "platform", ZSTR_VAL(Z_OBJCE(value)->name),
+                                      ZSTR_LEN(Z_OBJCE(value)->name));
         }
     }
     zval_ptr_dtor(&value);
@@ -141,7 +147,7 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
                                        : !check_dbal(class, connection)) {
         return;
     }
-    store->backend = php_latch_backend_on(class->server->store, connection);
+    store->backend = php_latch_backend_find_on_connection(class->server->store, connection);
     if (store->backend != NULL) {
         return;
     }
@@ -153,12 +159,12 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
         zend_throw_exception(php_latch_storage_ce, error.message, 0);
         return;
     }
-    store->backend = php_latch_backend_share_on(opened, connection);
+    store->backend = php_latch_backend_share_on_connection(opened, connection);
 }
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
 
-/* What comes beside a DSN, as texts. */
+/* Settings beside a DSN, as texts. */
 typedef struct sql_settings {
     latch_setting *list;
     zend_string **texts; /* two for each of them */
@@ -198,7 +204,7 @@ static bool add_setting(sql_settings *settings, zend_string *name, zval *value)
     return true;
 }
 
-/* PDO's attributes. One of TLS goes by its number, as in a URL of Doctrine's. */
+/* Adds PDO's attributes, of TLS by their numbers, as in a URL of Doctrine's. */
 static bool add_attributes(sql_settings *settings, HashTable *attributes)
 {
     zend_ulong number;
@@ -230,7 +236,7 @@ static const char *setting_of_option(zend_string *option)
     if (zend_string_equals_literal(option, "db_password")) {
         return "password";
     }
-    /* Symfony's other stores have options that go on so. */
+    /* other options of Symfony's stores begin so */
     return strncmp(ZSTR_VAL(option), "db_", 3) == 0 ? NULL : ZSTR_VAL(option);
 }
 
@@ -285,8 +291,8 @@ static bool collect_settings(sql_settings *settings, HashTable *options)
     return true;
 }
 
-/* Names another kind of server by its scheme: as Symfony's does it, before anything else. */
-static bool check_scheme(const sql_store_class *class, const char *dsn)
+/* Rejects the scheme of another kind of server; before any other check, as Symfony's does. */
+static bool check_driver_scheme(const sql_store_class *class, const char *dsn)
 {
     const char *const *scheme = latch_store_find(class->server->store)->schemes;
     size_t length = strspn(dsn, "abcdefghijklmnopqrstuvwxyz0123456789-_");
@@ -299,7 +305,7 @@ static bool check_scheme(const sql_store_class *class, const char *dsn)
             return true;
         }
     }
-    throw_unsupported(class, "driver", dsn, length);
+    throw_unsupported_adapter(class, "driver", dsn, length);
     return false;
 }
 
@@ -311,7 +317,7 @@ static bool check_dsn(const sql_store_class *class, const char *dsn)
         zend_throw_exception(php_latch_invalid_argument_ce, "DSN is invalid for Doctrine DBAL.", 0);
         return false;
     }
-    if (!check_scheme(class, dsn)) {
+    if (!check_driver_scheme(class, dsn)) {
         return false;
     }
     if (library != NULL) {
@@ -351,8 +357,8 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
 
 /* ---- Constructors --------------------------------------------------------------------------- */
 
-static void construct(const sql_store_class *class, zend_object *this_store, zval *argument,
-                      HashTable *options)
+static void construct_sql_store(const sql_store_class *class, zend_object *this_store,
+                                zval *argument, HashTable *options)
 {
     const sql_client_class *client = &client_classes[class->client];
     zend_class_entry *client_ce = php_latch_find_class(client->lower_name);
@@ -385,7 +391,7 @@ static void construct_with_options(INTERNAL_FUNCTION_PARAMETERS, const sql_store
         Z_PARAM_ARRAY_HT(options)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
-    construct(class, Z_OBJ_P(ZEND_THIS), connection, options);
+    construct_sql_store(class, Z_OBJ_P(ZEND_THIS), connection, options);
 }
 
 static void construct_without(INTERNAL_FUNCTION_PARAMETERS, const sql_store_class *class)
@@ -396,7 +402,7 @@ static void construct_without(INTERNAL_FUNCTION_PARAMETERS, const sql_store_clas
         Z_PARAM_ZVAL(connection)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
-    construct(class, Z_OBJ_P(ZEND_THIS), connection, (HashTable *) &zend_empty_array);
+    construct_sql_store(class, Z_OBJ_P(ZEND_THIS), connection, (HashTable *) &zend_empty_array);
 }
 
 PHP_METHOD(Latch_Store_PostgreSqlStore, __construct)
@@ -426,7 +432,7 @@ static void register_postgresql(void)
     postgresql_store.ce =
         register_class_Latch_Store_PostgreSqlStore(php_latch_blocking_shared_store_ce,
                                                    php_latch_blocking_store_ce);
-    postgresql_store.ce->create_object = create;
+    postgresql_store.ce->create_object = create_sql_store;
 }
 
 static void register_dbal_postgresql(void)
@@ -434,20 +440,20 @@ static void register_dbal_postgresql(void)
     dbal_postgresql_store.ce =
         register_class_Latch_Store_DoctrineDbalPostgreSqlStore(php_latch_blocking_shared_store_ce,
                                                                php_latch_blocking_store_ce);
-    dbal_postgresql_store.ce->create_object = create;
+    dbal_postgresql_store.ce->create_object = create_sql_store;
 }
 
 static void register_mysql(void)
 {
     mysql_store.ce = register_class_Latch_Store_MysqlStore(php_latch_blocking_store_ce);
-    mysql_store.ce->create_object = create;
+    mysql_store.ce->create_object = create_sql_store;
 }
 
 static void register_dbal_mysql(void)
 {
     dbal_mysql_store.ce =
         register_class_Latch_Store_DoctrineDbalMysqlStore(php_latch_blocking_store_ce);
-    dbal_mysql_store.ce->create_object = create;
+    dbal_mysql_store.ce->create_object = create_sql_store;
 }
 
 #define WITHOUT_LIBRARY "by PDO and Doctrine DBAL only"
