@@ -62,7 +62,7 @@ static void after_fork_in_child(void)
     }
 #endif
     LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
-    php_latch_lost_locks_forget();
+    php_latch_lost_locks_drop_notices();
 }
 
 /*
