@@ -4,14 +4,9 @@
 
 #include "src/engine/store.h"
 
+#define LATCH_STORE(store) extern const latch_store_class latch_##store##_store;
+#include "src/store/stores.def"
+/* Not listed: functions of the engine's user. */
 extern const latch_store_class latch_callback_store;
-extern const latch_store_class latch_combined_store;
-extern const latch_store_class latch_flock_store;
-extern const latch_store_class latch_memory_store;
-extern const latch_store_class latch_mysql_store;
-extern const latch_store_class latch_null_store;
-extern const latch_store_class latch_postgresql_store;
-extern const latch_store_class latch_redis_store; /* in builds with hiredis */
-extern const latch_store_class latch_semaphore_store;
 
 #endif

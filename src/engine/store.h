@@ -1,6 +1,6 @@
 /*
  * Plug-in interface of a store: a constant class of functions plus private state. A new back end is
- * a folder that defines a latch_store_class, and a line in src/registry.c.
+ * a folder that defines a latch_store_class, and a line in src/store/stores.def.
  */
 #ifndef LATCH_STORE_H
 #define LATCH_STORE_H

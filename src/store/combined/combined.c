@@ -546,7 +546,7 @@ static const latch_composite composite = {
 };
 
 const latch_store_class latch_combined_store = {
-    .info = {.name = "combined"},
+    .info = {.name = "combined", .title = "several stores", .scope = LATCH_SCOPE_MEMBERS},
     .size = sizeof(combined_store),
     .open = combined_open,
     .close = combined_close,
