@@ -36,7 +36,14 @@
 #ifndef LATCH_MYSQL_OPTIONS_H
 #define LATCH_MYSQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
+
+/* Of DSNs; the first one is PDO's. NULL-terminated. */
+#define LATCH_MYSQL_SCHEMES                                                                        \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        "mysql", "mysql2", "mysqli", "pdo-mysql", "mariadb", NULL                                  \
+    }
 
 #define MYSQL_DEFAULT_PORT 3306
 

@@ -21,7 +21,14 @@
 #ifndef LATCH_POSTGRESQL_OPTIONS_H
 #define LATCH_POSTGRESQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
+
+/* Of DSNs; the first one is PDO's. NULL-terminated. */
+#define LATCH_POSTGRESQL_SCHEMES                                                                   \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        "pgsql", "postgresql", "postgres", "pdo-pgsql", NULL                                       \
+    }
 
 typedef enum { POSTGRESQL_CRC32 = 0, POSTGRESQL_SHA256 } postgresql_digest;
 
