@@ -4,7 +4,7 @@
  */
 #include "redis_store.h"
 #include "src/store/redis/lock/redis.h"
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
 
 #include <unistd.h>
 
