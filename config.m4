@@ -19,7 +19,6 @@ AC_DEFUN([LATCH_FIND_LIBRARY], [
     if test "$PKG_CONFIG" != no && $PKG_CONFIG --exists "$5"; then
       latch_found_$1=`$PKG_CONFIG --modversion "$5"`
       AC_MSG_RESULT([$latch_found_$1])
-      AC_DEFINE_UNQUOTED([LATCH_FOUND_$2], ["$4 $latch_found_$1"], [The library for $3])
     else
       AC_MSG_RESULT([no])
       if test "$PHP_LATCH_$2" = yes; then
@@ -81,7 +80,7 @@ AC_DEFUN([LATCH_BACKEND], [
   elif test -n "$latch_found_$1"; then
     latch_summary="$latch_summary
     $1: yes ($4 $latch_found_$1)"
-    latch_backend_flags="$latch_backend_flags -DLATCH_WITH_$2=1"
+    latch_backend_flags="$latch_backend_flags -DLATCH_WITH_$2=1 -DLATCH_$7_VERSION='\"$latch_found_$1\"'"
     latch_backend_sources="$latch_backend_sources $6"
     PHP_EVAL_INCLINE([`$PKG_CONFIG --cflags-only-I "$5"`])
     LATCH_FIND_FILE([$7], [$4], [$5], [$8], [$9])
@@ -177,37 +176,43 @@ if test "$PHP_LATCH" != no; then
   CFLAGS=$latch_cflags
 
   PHP_NEW_EXTENSION([latch], m4_normalize([
+      ext/key/backend.c
       ext/key/forms.c
       ext/key/key.c
       ext/key/lease.c
-      ext/key/lost_locks.c
+      ext/key/mailbox.c
+      ext/key/renewed_lease.c
       ext/lock/deadlock.c
       ext/lock/keep_alive.c
       ext/lock/lifecycle.c
       ext/lock/lock.c
       ext/lock/lock_factory.c
       ext/lock/lock_store.c
+      ext/lock/lost_locks.c
       ext/lock/no_lock.c
-      ext/lock/statistics.c
       ext/lock/synchronized.c
       ext/module/drop_in.c
       ext/module/holder_info.c
-      ext/module/interfaces.c
       ext/module/latch.c
-      ext/module/names.c
       ext/module/signals.c
+      ext/module/stores.c
       ext/php/call.c
       ext/php/client_object.c
       ext/php/digest.c
       ext/php/errors.c
+      ext/php/globals.c
+      ext/php/interfaces.c
       ext/php/log.c
+      ext/php/names.c
       ext/php/poll_loop.c
+      ext/php/statistics.c
       ext/store/callback_store.c
       ext/store/combined/combined_store.c
       ext/store/combined/leases.c
       ext/store/combined/log.c
       ext/store/combined/members.c
       ext/store/combined/strategies.c
+      ext/store/composer_stores.c
       ext/store/engine_store.c
       ext/store/flock_store.c
       ext/store/inspection.c
@@ -219,6 +224,8 @@ if test "$PHP_LATCH" != no; then
       ext/store/sql/runner.c
       ext/store/sql/stores.c
       ext/store/store_factory.c
+      ext/store/store_methods.c
+      ext/store/unknown_dsn.c
       src/base/dsn.c
       src/base/env.c
       src/base/hash.c
@@ -248,6 +255,7 @@ if test "$PHP_LATCH" != no; then
       src/store/local/memory.c
       src/store/local/null.c
       src/store/local/semaphore.c
+      src/store/redis/lock/absent.c
       src/store/registry.c
       src/store/sql/advisory/advisory.c
       src/store/sql/advisory/dialect.c

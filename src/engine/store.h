@@ -1,6 +1,6 @@
 /*
  * What a store is to the engine: a constant class of functions plus private state. A new back end
- * is one file that defines a latch_store_class, and one line in registry.c.
+ * is a folder that defines a latch_store_class, and one line in src/store/stores.def.
  */
 #ifndef LATCH_STORE_H
 #define LATCH_STORE_H
@@ -145,14 +145,9 @@ int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t 
  * is lost? It may be acquired anew then. */
 bool latch_lease_was_lost(const latch_lease *lease);
 
+#define LATCH_STORE(store) extern const latch_store_class latch_##store##_store;
+#include "src/store/stores.def"
+/* Not listed: functions of the engine's user. */
 extern const latch_store_class latch_callback_store;
-extern const latch_store_class latch_combined_store;
-extern const latch_store_class latch_flock_store;
-extern const latch_store_class latch_memory_store;
-extern const latch_store_class latch_mysql_store;
-extern const latch_store_class latch_null_store;
-extern const latch_store_class latch_postgresql_store;
-extern const latch_store_class latch_redis_store; /* in builds with hiredis */
-extern const latch_store_class latch_semaphore_store;
 
 #endif

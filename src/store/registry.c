@@ -1,4 +1,4 @@
-/* The stores of this build, one line each. */
+/* Registry of the stores: plug-in list, look-up by name, open and close. */
 #include "src/renewal/renewal.h"
 
 #include <string.h>
@@ -8,12 +8,9 @@
 #define LONGEST_PAUSE_NS (16 * LATCH_NS_PER_S)
 
 static const latch_store_class *const classes[] = {
-    &latch_flock_store,
-#ifdef LATCH_WITH_REDIS
-    &latch_redis_store,
-#endif
-    &latch_mysql_store,    &latch_postgresql_store, &latch_semaphore_store, &latch_memory_store,
-    &latch_combined_store, &latch_null_store,       &latch_callback_store,
+#define LATCH_STORE(store) &latch_##store##_store,
+#include "src/store/stores.def"
+    &latch_callback_store,
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(classes[0]))
@@ -23,6 +20,16 @@ static const latch_store_class *const classes[] = {
 const latch_store_info *latch_store_at(size_t index)
 {
     return index < LISTED_COUNT ? &classes[index]->info : NULL;
+}
+
+const latch_store_info *latch_store_find(const char *name)
+{
+    for (size_t at = 0; at < LISTED_COUNT; at++) {
+        if (strcmp(classes[at]->info.name, name) == 0) {
+            return &classes[at]->info;
+        }
+    }
+    return NULL;
 }
 
 latch_store *latch_store_make(latch_engine *engine, const latch_store_class *class,

@@ -3,6 +3,7 @@
  * runner runs the store's statements as a PDO object would.
  */
 #include "postgresql_store.h"
+#include "sql_client.h"
 #include "src/engine/store.h"
 
 static PGconn *connection;
@@ -14,28 +15,19 @@ static latch_store *store;
 static latch_status run(void *context, const char *statement, char *value, size_t size,
                         latch_error *error)
 {
-    PGresult *result = PQexec(connection, statement);
-    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    latch_status status = LATCH_DONE;
+    latch_status status = postgresql_client_run(connection, statement, value, size, error);
 
     (void) context;
-    if (PQresultStatus(result) == PGRES_TUPLES_OK) {
-        snprintf(value, size, "%s", forgeries-- > 0 ? forged : PQgetvalue(result, 0, 0));
-    } else {
-        status = PQstatus(connection) != CONNECTION_OK        ? LATCH_ERROR_LOST
-                 : code != NULL && strcmp(code, "55P03") == 0 ? LATCH_CONFLICT
-                                                              : LATCH_ERROR_STORE;
-        error->status = status;
-        snprintf(error->message, sizeof(error->message), "%s", PQerrorMessage(connection));
+    if (status == LATCH_DONE && forgeries-- > 0) {
+        snprintf(value, size, "%s", forged);
     }
-    PQclear(result);
     return status;
 }
 
 static bool is_in_transaction(void *context)
 {
     (void) context;
-    return PQtransactionStatus(connection) != PQTRANS_IDLE;
+    return postgresql_client_is_in_transaction(connection);
 }
 
 static void close_runner(void *context)

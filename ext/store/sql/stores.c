@@ -1,9 +1,14 @@
 /*
- * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors. The
- * store methods stand in ext/store/engine_store.c; what is said of connections is what Symfony's
- * classes say.
+ * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors,
+ * with the messages of Symfony's classes. The store methods are in ext/store/store_methods.c.
  */
 #include "ext/store/sql/sql.h"
+#include "ext/store/store_class.h"
+
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/store/engine_store.h"
+#include "ext/store/store_class.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -13,43 +18,28 @@
 #include "stubs/postgresql_store_arginfo.h"
 
 /* A kind of server. */
-typedef struct sql_server {
-    const char *store;          /* of the engine */
-    const char *driver;         /* PDO's name of it */
-    const char *platform;       /* the class of Doctrine DBAL's platforms for it */
-    const char *const *schemes; /* of DSNs, NULL-terminated */
-    const char *library;        /* that this build lacks; NULL when it has it */
-} sql_server;
+typedef struct php_latch_sql_server {
+    const char *store;    /* of the engine */
+    const char *driver;   /* PDO's name of it */
+    const char *platform; /* the class of Doctrine DBAL's platforms for it */
+} php_latch_sql_server;
 
-static const char *const postgresql_schemes[] = {"pgsql", "postgres", "postgresql", "pdo-pgsql",
-                                                 NULL};
-static const char *const mysql_schemes[] = {"mysql",   "mysql2",    "mysqli",
-                                            "mariadb", "pdo-mysql", NULL};
-
-static const sql_server postgresql = {
+static const php_latch_sql_server postgresql = {
     .store = "postgresql",
     .driver = "pgsql",
     .platform = "doctrine\\dbal\\platforms\\postgresqlplatform",
-    .schemes = postgresql_schemes,
-#ifndef LATCH_WITH_PGSQL
-    .library = "libpq",
-#endif
 };
 
-static const sql_server mysql = {
+static const php_latch_sql_server mysql = {
     .store = "mysql",
     .driver = "mysql",
     .platform = "doctrine\\dbal\\platforms\\abstractmysqlplatform",
-    .schemes = mysql_schemes,
-#ifndef LATCH_WITH_MYSQL
-    .library = "libmariadb",
-#endif
 };
 
 /* A class of stores. */
 typedef struct sql_store_class {
     zend_class_entry *ce;
-    const sql_server *server;
+    const php_latch_sql_server *server;
     php_latch_sql_client client;
 } sql_store_class;
 
@@ -58,7 +48,9 @@ static sql_store_class dbal_postgresql_store = {.server = &postgresql, .client =
 static sql_store_class mysql_store = {.server = &mysql, .client = PHP_LATCH_PDO};
 static sql_store_class dbal_mysql_store = {.server = &mysql, .client = PHP_LATCH_DBAL};
 
-/* What a class takes in place of a DSN: by name, as nobody need have it loaded. */
+/*
+ * Class of the connections that a store takes in place of a DSN: by name, as it need not be loaded.
+ */
 typedef struct sql_client_class {
     const char *name, *lower_name;
     const char *argument; /* the constructor's */
@@ -69,15 +61,15 @@ static const sql_client_class client_classes[] = {
     [PHP_LATCH_DBAL] = {"Doctrine\\DBAL\\Connection", "doctrine\\dbal\\connection", "connOrUrl"},
 };
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_sql_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
 
 /* ---- Connections of PHP code ---------------------------------------------------------------- */
 
-static void throw_unsupported(const sql_store_class *class, const char *what, const char *name,
-                              size_t length)
+static void throw_unsupported_adapter(const sql_store_class *class, const char *what,
+                                      const char *name, size_t length)
 {
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
                             "The adapter \"%s\" does not support the \"%.*s\" %s.",
@@ -117,7 +109,7 @@ static bool check_pdo(const sql_store_class *class, zend_object *pdo)
         is_usable = zend_string_equals_cstr(Z_STR(value), class->server->driver,
                                             strlen(class->server->driver));
         if (!is_usable) {
-            throw_unsupported(class, "driver", Z_STRVAL(value), Z_STRLEN(value));
+            throw_unsupported_adapter(class, "driver", Z_STRVAL(value), Z_STRLEN(value));
         }
     }
     zval_ptr_dtor(&value);
@@ -131,12 +123,12 @@ static bool check_dbal(const sql_store_class *class, zend_object *connection)
     zval value;
 
     php_latch_call_method(connection, "getdatabaseplatform", &value, 0, NULL);
-    platform = php_latch_find_class(class->server->platform); /* which that may have loaded */
+    platform = php_latch_find_class(class->server->platform); /* the call may have loaded it */
     if (Z_TYPE(value) == IS_OBJECT) {
         is_usable = platform != NULL && instanceof_function(Z_OBJCE(value), platform);
         if (!is_usable) {
-            throw_unsupported(class, "platform", ZSTR_VAL(Z_OBJCE(value)->name),
-                              ZSTR_LEN(Z_OBJCE(value)->name));
+            throw_unsupported_adapter(class, "platform", ZSTR_VAL(Z_OBJCE(value)->name),
+                                      ZSTR_LEN(Z_OBJCE(value)->name));
         }
     }
     zval_ptr_dtor(&value);
@@ -155,7 +147,7 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
                                        : !check_dbal(class, connection)) {
         return;
     }
-    store->backend = php_latch_backend_on(class->server->store, connection);
+    store->backend = php_latch_backend_find_on_connection(class->server->store, connection);
     if (store->backend != NULL) {
         return;
     }
@@ -167,12 +159,12 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
         zend_throw_exception(php_latch_storage_ce, error.message, 0);
         return;
     }
-    store->backend = php_latch_backend_share_on(opened, connection);
+    store->backend = php_latch_backend_share_on_connection(opened, connection);
 }
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
 
-/* What comes beside a DSN, as texts. */
+/* Settings beside a DSN, as texts. */
 typedef struct sql_settings {
     latch_setting *list;
     zend_string **texts; /* two for each of them */
@@ -212,7 +204,7 @@ static bool add_setting(sql_settings *settings, zend_string *name, zval *value)
     return true;
 }
 
-/* PDO's attributes. One of TLS goes by its number, as in a URL of Doctrine's. */
+/* Adds PDO's attributes, of TLS by their numbers, as in a URL of Doctrine's. */
 static bool add_attributes(sql_settings *settings, HashTable *attributes)
 {
     zend_ulong number;
@@ -244,7 +236,7 @@ static const char *setting_of_option(zend_string *option)
     if (zend_string_equals_literal(option, "db_password")) {
         return "password";
     }
-    /* Symfony's other stores have options that go on so. */
+    /* other options of Symfony's stores begin so */
     return strncmp(ZSTR_VAL(option), "db_", 3) == 0 ? NULL : ZSTR_VAL(option);
 }
 
@@ -299,54 +291,44 @@ static bool collect_settings(sql_settings *settings, HashTable *options)
     return true;
 }
 
-/* Names another kind of server by its scheme: as Symfony's does it, before anything else. */
-static bool check_scheme(const sql_store_class *class, const char *dsn)
+/* Rejects the scheme of another kind of server; before any other check, as Symfony's does. */
+static bool check_driver_scheme(const sql_store_class *class, const char *dsn)
 {
+    const char *const *scheme = latch_store_find(class->server->store)->schemes;
     size_t length = strspn(dsn, "abcdefghijklmnopqrstuvwxyz0123456789-_");
 
     if (length == 0 || (dsn[length] != ':' && dsn[length] != '+')) {
         return true; /* the engine says what is wrong with it */
     }
-    for (const char *const *scheme = class->server->schemes; *scheme != NULL; scheme++) {
+    for (; *scheme != NULL; scheme++) {
         if (strlen(*scheme) == length && strncmp(*scheme, dsn, length) == 0) {
             return true;
         }
     }
-    throw_unsupported(class, "driver", dsn, length);
+    throw_unsupported_adapter(class, "driver", dsn, length);
     return false;
 }
 
 static bool check_dsn(const sql_store_class *class, const char *dsn)
 {
+    const char *library = latch_store_find(class->server->store)->missing_library;
+
     if (class->client == PHP_LATCH_DBAL && strstr(dsn, "://") == NULL) {
         zend_throw_exception(php_latch_invalid_argument_ce, "DSN is invalid for Doctrine DBAL.", 0);
         return false;
     }
-    if (!check_scheme(class, dsn)) {
+    if (!check_driver_scheme(class, dsn)) {
         return false;
     }
-    if (class->server->library != NULL) {
+    if (library != NULL) {
         zend_throw_exception_ex(
             php_latch_invalid_argument_ce, 0,
             "This build of Latch takes a %s object here, but no DSN: build it again "
             "where %s and pkg-config are installed",
-            client_classes[class->client].name, class->server->library);
+            client_classes[class->client].name, library);
         return false;
     }
     return true;
-}
-
-static void throw_dsn(const sql_store_class *class, const latch_error *error)
-{
-    char problem[sizeof(error->message) + 32];
-
-    if (error->status == LATCH_ERROR_ARGUMENT) {
-        snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 1,
-                                 client_classes[class->client].argument, problem);
-    } else {
-        zend_throw_exception(php_latch_storage_ce, error->message, 0);
-    }
 }
 
 static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_string *dsn,
@@ -367,7 +349,7 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
         if (opened != NULL) {
             store->backend = php_latch_backend_share(opened);
         } else {
-            throw_dsn(class, &error);
+            php_latch_throw_dsn(&error, client_classes[class->client].argument);
         }
     }
     free_settings(&settings);
@@ -375,8 +357,8 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
 
 /* ---- Constructors --------------------------------------------------------------------------- */
 
-static void construct(const sql_store_class *class, zend_object *this_store, zval *argument,
-                      HashTable *options)
+static void construct_sql_store(const sql_store_class *class, zend_object *this_store,
+                                zval *argument, HashTable *options)
 {
     const sql_client_class *client = &client_classes[class->client];
     zend_class_entry *client_ce = php_latch_find_class(client->lower_name);
@@ -409,7 +391,7 @@ static void construct_with_options(INTERNAL_FUNCTION_PARAMETERS, const sql_store
         Z_PARAM_ARRAY_HT(options)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
-    construct(class, Z_OBJ_P(ZEND_THIS), connection, options);
+    construct_sql_store(class, Z_OBJ_P(ZEND_THIS), connection, options);
 }
 
 static void construct_without(INTERNAL_FUNCTION_PARAMETERS, const sql_store_class *class)
@@ -420,7 +402,7 @@ static void construct_without(INTERNAL_FUNCTION_PARAMETERS, const sql_store_clas
         Z_PARAM_ZVAL(connection)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
-    construct(class, Z_OBJ_P(ZEND_THIS), connection, (HashTable *) &zend_empty_array);
+    construct_sql_store(class, Z_OBJ_P(ZEND_THIS), connection, (HashTable *) &zend_empty_array);
 }
 
 PHP_METHOD(Latch_Store_PostgreSqlStore, __construct)
@@ -443,17 +425,99 @@ PHP_METHOD(Latch_Store_DoctrineDbalMysqlStore, __construct)
     construct_without(INTERNAL_FUNCTION_PARAM_PASSTHRU, &dbal_mysql_store);
 }
 
-void php_latch_register_sql_stores(void)
+/* ---- Classes -------------------------------------------------------------------------------- */
+
+static void register_postgresql(void)
 {
     postgresql_store.ce =
         register_class_Latch_Store_PostgreSqlStore(php_latch_blocking_shared_store_ce,
                                                    php_latch_blocking_store_ce);
+    postgresql_store.ce->create_object = create_sql_store;
+}
+
+static void register_dbal_postgresql(void)
+{
     dbal_postgresql_store.ce =
         register_class_Latch_Store_DoctrineDbalPostgreSqlStore(php_latch_blocking_shared_store_ce,
                                                                php_latch_blocking_store_ce);
+    dbal_postgresql_store.ce->create_object = create_sql_store;
+}
+
+static void register_mysql(void)
+{
     mysql_store.ce = register_class_Latch_Store_MysqlStore(php_latch_blocking_store_ce);
+    mysql_store.ce->create_object = create_sql_store;
+}
+
+static void register_dbal_mysql(void)
+{
     dbal_mysql_store.ce =
         register_class_Latch_Store_DoctrineDbalMysqlStore(php_latch_blocking_store_ce);
-    postgresql_store.ce->create_object = dbal_postgresql_store.ce->create_object = create;
-    mysql_store.ce->create_object = dbal_mysql_store.ce->create_object = create;
+    dbal_mysql_store.ce->create_object = create_sql_store;
 }
+
+#define WITHOUT_LIBRARY "by PDO and Doctrine DBAL only"
+
+static const php_latch_dsn_form postgresql_forms[] = {
+    PHP_LATCH_DSN_OFFERED("pgsql+advisory:", php_latch_make_store_of_dsn, "pgsql+advisory:…",
+                          "PostgreSQL, as PDO has it"),
+    PHP_LATCH_DSN_END,
+};
+static const php_latch_dsn_form dbal_postgresql_forms[] = {
+    PHP_LATCH_DSN("pgsql+advisory://", php_latch_make_store_of_dsn),
+    PHP_LATCH_DSN("postgres+advisory://", php_latch_make_store_of_dsn),
+    PHP_LATCH_DSN_OFFERED("postgresql+advisory://", php_latch_make_store_of_dsn,
+                          "postgresql+advisory://…", "PostgreSQL, as a URL"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_postgresql_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "PostgreSqlStore",
+        .store = "postgresql",
+        .register_class = register_postgresql,
+        .forms = postgresql_forms,
+        .clients = "PDO",
+        .without = WITHOUT_LIBRARY,
+    },
+    {
+        .name = LATCH_STORE_NAMESPACE "DoctrineDbalPostgreSqlStore",
+        .store = "postgresql",
+        .register_class = register_dbal_postgresql,
+        .forms = dbal_postgresql_forms,
+        .clients = "Doctrine\\DBAL\\Connection",
+        .without = WITHOUT_LIBRARY,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};
+
+static const php_latch_dsn_form mysql_forms[] = {
+    PHP_LATCH_DSN_OFFERED("mysql+advisory:", php_latch_make_store_of_dsn, "mysql+advisory:…",
+                          "MySQL or MariaDB, as PDO has it"),
+    PHP_LATCH_DSN_END,
+};
+static const php_latch_dsn_form dbal_mysql_forms[] = {
+    PHP_LATCH_DSN_OFFERED("mysql+advisory://", php_latch_make_store_of_dsn, "mysql+advisory://…",
+                          "MySQL or MariaDB, as a URL"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_mysql_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "MysqlStore",
+        .store = "mysql",
+        .register_class = register_mysql,
+        .forms = mysql_forms,
+        .clients = "PDO",
+        .without = WITHOUT_LIBRARY,
+    },
+    {
+        .name = LATCH_STORE_NAMESPACE "DoctrineDbalMysqlStore",
+        .store = "mysql",
+        .register_class = register_dbal_mysql,
+        .forms = dbal_mysql_forms,
+        .clients = "Doctrine\\DBAL\\Connection",
+        .without = WITHOUT_LIBRARY,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

@@ -531,7 +531,7 @@ static size_t combined_descriptors(const latch_op *op, struct pollfd *descriptor
 }
 
 const latch_store_class latch_combined_store = {
-    .info = {.name = "combined"},
+    .info = {.name = "combined", .title = "several stores", .scope = LATCH_SCOPE_MEMBERS},
     .size = sizeof(combined_store),
     .open = combined_open,
     .close = combined_close,

@@ -22,6 +22,7 @@ const latch_store_class latch_null_store = {
     .info =
         {
             .name = "null",
+            .title = "nothing",
             .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE,
         },
     .size = sizeof(latch_store),

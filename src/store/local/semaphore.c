@@ -585,7 +585,9 @@ const latch_store_class latch_semaphore_store = {
     .info =
         {
             .name = "semaphore",
+            .title = "semaphores",
             .capabilities = LATCH_BLOCKING | LATCH_PUSH,
+            .scope = LATCH_SCOPE_MACHINE,
         },
     .size = sizeof(semaphore_store),
     .open = semaphore_open,

@@ -282,12 +282,16 @@ latch_status latch_advisory_cancel(latch_op *op);
 bool latch_advisory_held(const latch_lease *lease);
 void latch_advisory_drop(latch_lease *lease);
 
-/* The latch_store_class of a server with such locks: all but its open(). */
-#define LATCH_ADVISORY_CLASS(store_name, store_open, more_capabilities)                            \
+/*
+ * The latch_store_class of a server with such locks: all but its open(). Behind that the rest of
+ * its latch_store_info.
+ */
+#define LATCH_ADVISORY_CLASS(store_open, more_capabilities, ...)                                   \
     {                                                                                              \
-        .info = {.name = store_name,                                                               \
-                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS                      \
-                                 | (more_capabilities)},                                           \
+        .info = {.capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS                      \
+                                 | (more_capabilities),                                            \
+                 .scope = LATCH_SCOPE_SERVER,                                                      \
+                 __VA_ARGS__},                                                                     \
         .size = sizeof(advisory_store), .open = store_open, .close = latch_advisory_close,         \
         .identity = latch_advisory_identity, .begin = latch_advisory_begin,                        \
         .step = latch_advisory_step, .cancel = latch_advisory_cancel,                              \

@@ -216,11 +216,9 @@ static const sql_option own_options[] = {
     {"wrapperClass", latch_sql_take_nothing, 0, false},
 };
 
-static const char *const schemes[] = {"mysql", "mysql2", "mysqli", "pdo-mysql", "mariadb", NULL};
-
 static const sql_server server = {
     .name = "MySQL",
-    .schemes = schemes,
+    .schemes = LATCH_MYSQL_SCHEMES,
     .example = "\"mysql:host=localhost;dbname=test\" or \"mysql://user@localhost/test\"",
     .split = split,
     .options = own_options,

@@ -38,6 +38,13 @@
 
 #include "src/engine/internal.h"
 
+/* Of DSNs; the first one is PDO's. NULL-terminated. */
+#define LATCH_MYSQL_SCHEMES                                                                        \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        "mysql", "mysql2", "mysqli", "pdo-mysql", "mariadb", NULL                                  \
+    }
+
 #define MYSQL_DEFAULT_PORT 3306
 
 /* libmariadb has a function mysql_options(). */

@@ -23,6 +23,13 @@
 
 #include "src/engine/internal.h"
 
+/* Of DSNs; the first one is PDO's. NULL-terminated. */
+#define LATCH_POSTGRESQL_SCHEMES                                                                   \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        "pgsql", "postgresql", "postgres", "pdo-pgsql", NULL                                       \
+    }
+
 typedef enum { POSTGRESQL_CRC32 = 0, POSTGRESQL_SHA256 } postgresql_digest;
 
 /* A server that may be the one; libpq tries them in their order. */
