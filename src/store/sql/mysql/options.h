@@ -36,7 +36,7 @@
 #ifndef LATCH_MYSQL_OPTIONS_H
 #define LATCH_MYSQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 /* Of DSNs; the first one is PDO's. NULL-terminated. */
 #define LATCH_MYSQL_SCHEMES                                                                        \

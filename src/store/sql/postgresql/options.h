@@ -21,7 +21,7 @@
 #ifndef LATCH_POSTGRESQL_OPTIONS_H
 #define LATCH_POSTGRESQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 /* Of DSNs; the first one is PDO's. NULL-terminated. */
 #define LATCH_POSTGRESQL_SCHEMES                                                                   \
