@@ -12,7 +12,7 @@
  *                     connect_timeout is the same
  *     read_timeout    seconds for a statement, the same
  *     digest          crc32, as Symfony's, or sha256: the number that stands for a resource
- *     persistent_id   gives a connection of its own to those who name the same one
+ *     persistent_id   connections are shared by stores with the same name
  *
  * charset, default_dbname, defaultTableOptions, driver, driverClass, driverOptions, keepReplica,
  * keepSlave, persistent, platform, serverVersion and wrapperClass, which Doctrine knows, have no
