@@ -25,7 +25,7 @@ void php_latch_key_add_resource(zval *info, zend_object *key);
 zval *php_latch_key_lease_slot(zend_object *key);
 /* Finds the state that a store or an earlier process has set; NULL when there is none. */
 zval *php_latch_key_find_state(zend_object *key, const char *name);
-void php_latch_key_forget_state(zend_object *key, const char *name);
+void php_latch_key_remove_state(zend_object *key, const char *name);
 void php_latch_key_reset_lifetime(zend_object *key);
 void php_latch_key_set_lifetime(zend_object *key, double seconds);
 /* The same, unless it is to expire before that. */

@@ -341,7 +341,7 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
             latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token), &error);
     }
     if (status == LATCH_DONE) {
-        php_latch_key_forget_state(key, name); /* from now on the lease has it */
+        php_latch_key_remove_state(key, name); /* from now on the lease has it */
         lease->lease.adopted = true;
         return true;
     }

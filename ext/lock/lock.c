@@ -271,7 +271,8 @@ bool php_latch_lock_is_acquired(php_latch_lock *lock)
 
     if (outcome.status == LATCH_DONE) {
         /* A hold in too few members of a quorum is no lock, but is to be released at the end. */
-        php_latch_lock_set_dirty(lock, exists || (lock->dirty && php_latch_lock_has_remains(lock)));
+        php_latch_lock_set_dirty(lock,
+                                 exists || (lock->dirty && php_latch_lock_holds_in_members(lock)));
     }
     php_latch_throw_outcome(&outcome);
     return exists;

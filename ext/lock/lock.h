@@ -70,9 +70,9 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
  * Of a lock that was acquired and is found lost: do too few members of a combined store still hold
  * it, for all that is known here? Without members written in PHP.
  */
-bool php_latch_lock_has_remains(const php_latch_lock *lock);
+bool php_latch_lock_holds_in_members(const php_latch_lock *lock);
 /* Releases it in these members, without a log line. */
-void php_latch_lock_release_remains(php_latch_lock *lock);
+void php_latch_lock_release_in_members(php_latch_lock *lock);
 /* TTL of its requests; 0 = none. */
 int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
 /* The last known mode of the lock, be it ours alone or not. */
@@ -135,7 +135,7 @@ void php_latch_release_all(void);
 void php_latch_lost_locks_startup(void);
 void php_latch_lost_locks_shutdown(void);
 /* In a forked child: drops the parent's notices. */
-void php_latch_lost_locks_forget(void);
+void php_latch_lost_locks_drop_notices(void);
 
 /* ---- deadlock.c */
 

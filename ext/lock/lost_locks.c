@@ -92,7 +92,7 @@ void php_latch_lost_locks_collect(void)
     }
 }
 
-void php_latch_lost_locks_forget(void)
+void php_latch_lost_locks_drop_notices(void)
 {
     latch_link *notices = &LATCH_G(loss_notices);
 

@@ -84,4 +84,8 @@ bool php_latch_combined_log_outcome(zend_object *store, zend_object *key, php_la
 void php_latch_combined_log_too_late(zend_object *store, zend_object *key, php_latch_lease *lease,
                                      const latch_request *request);
 
+/* ---- strategies.c */
+
+void php_latch_register_strategies(void);
+
 #endif

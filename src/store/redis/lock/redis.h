@@ -9,6 +9,7 @@
 #define LATCH_REDIS_H
 
 #include "src/store/redis/lock/client_object.h"
+#include "src/store/redis/lock/info.h"
 #include "src/store/redis/lock/subscription.h"
 #include "src/store/redis/script/errors.h"
 #include "src/store/redis/script/reply.h"
@@ -16,11 +17,7 @@
 #include "src/store/redis/topology/route.h"
 #include "src/store/redis/topology/sentinel.h"
 
-#define REDIS_STORE_NAME "redis"
 extern const char latch_redis_state_name[];
-/* What a store on a client object can do, too. */
-#define REDIS_OBJECT_CAPABILITIES                                                                  \
-    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE)
 
 typedef struct redis_store {
     latch_store store;

@@ -263,10 +263,9 @@ static void redis_abandon(latch_op *op)
 const latch_store_class latch_redis_store = {
     .info =
         {
-            .name = REDIS_STORE_NAME,
+            REDIS_INFO,
             .state_name = latch_redis_state_name,
-            .capabilities = REDIS_OBJECT_CAPABILITIES | LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING
-                            | LATCH_NOTES,
+            .library = "hiredis " LATCH_HIREDIS_VERSION,
         },
     .size = sizeof(redis_store),
     .open = redis_open,
