@@ -226,16 +226,26 @@ if test "$PHP_LATCH" != no; then
       ext/store/store_factory.c
       ext/store/store_methods.c
       ext/store/unknown_dsn.c
+      src/base/base64.c
+      src/base/clock.c
+      src/base/context.c
+      src/base/descriptor.c
       src/base/dsn.c
       src/base/env.c
+      src/base/error.c
       src/base/hash.c
       src/base/library.c
       src/base/resolve.c
-      src/engine/engine.c
+      src/base/thread.c
+      src/engine.c
+      src/engine/breaker.c
+      src/engine/detached.c
       src/engine/inspection.c
       src/engine/lease.c
       src/engine/op.c
       src/engine/settle.c
+      src/engine/store.c
+      src/registry.c
       src/renewal/renewal.c
       src/renewal/store_clone.c
       src/renewal/thread.c
@@ -256,7 +266,6 @@ if test "$PHP_LATCH" != no; then
       src/store/local/null.c
       src/store/local/semaphore.c
       src/store/redis/lock/absent.c
-      src/store/registry.c
       src/store/sql/advisory/advisory.c
       src/store/sql/advisory/dialect.c
       src/store/sql/advisory/failure.c
@@ -278,10 +287,10 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/combined])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/redis])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/sql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/engine])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/renewal])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/store])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/combined])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/flock])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/local])

@@ -4,7 +4,7 @@
  */
 #include "redis_store.h"
 
-#include "src/engine/internal.h"
+#include "src/engine/store.h"
 
 #define SHORT_MS 200
 

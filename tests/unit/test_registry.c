@@ -1,5 +1,5 @@
 /* Stores by name: which there are, how they are opened, what they say of themselves. */
-#include "src/engine/store.h"
+#include "src/registry.h"
 #include "unit.h"
 
 #include <unistd.h>

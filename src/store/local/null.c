@@ -1,4 +1,4 @@
-/* The store that locks nothing: every acquire succeeds, nothing is ever held (as Symfony's). */
+/* Null object: every acquire succeeds, nothing is ever held (as Symfony's NullStore). */
 #include "src/engine/store.h"
 
 static latch_status null_begin(latch_op *op)

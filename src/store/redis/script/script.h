@@ -5,7 +5,7 @@
 #ifndef LATCH_REDIS_SCRIPT_H
 #define LATCH_REDIS_SCRIPT_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 #include "src/store/redis/script/keys.h"
 #include "src/store/redis/wire/command.h"
 
