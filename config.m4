@@ -113,14 +113,17 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/options/options.c
       src/store/redis/options/table.c
       src/store/redis/options/tls.c
+      src/store/redis/script/errors.c
       src/store/redis/script/holder_record.c
+      src/store/redis/script/keys.c
       src/store/redis/script/reply.c
       src/store/redis/script/script.c
       src/store/redis/script/slot.c
+      src/store/redis/topology/breaker.c
       src/store/redis/topology/cluster.c
       src/store/redis/topology/route.c
       src/store/redis/topology/sentinel.c
-      src/store/redis/wire/breaker.c
+      src/store/redis/topology/server.c
       src/store/redis/wire/connection.c
       src/store/redis/wire/handshake.c
       src/store/redis/wire/library.c
@@ -177,31 +180,35 @@ if test "$PHP_LATCH" != no; then
   CFLAGS=$latch_cflags
 
   PHP_NEW_EXTENSION([latch], m4_normalize([
+      ext/key/backend.c
       ext/key/forms.c
       ext/key/key.c
       ext/key/lease.c
-      ext/key/lost_locks.c
+      ext/key/mailbox.c
+      ext/key/renewed_lease.c
       ext/lock/deadlock.c
       ext/lock/keep_alive.c
       ext/lock/lifecycle.c
       ext/lock/lock.c
       ext/lock/lock_factory.c
       ext/lock/lock_store.c
+      ext/lock/lost_locks.c
       ext/lock/no_lock.c
-      ext/lock/statistics.c
       ext/lock/synchronized.c
       ext/module/drop_in.c
       ext/module/holder_info.c
-      ext/module/interfaces.c
       ext/module/latch.c
-      ext/module/names.c
       ext/module/signals.c
       ext/php/call.c
       ext/php/client_object.c
       ext/php/digest.c
       ext/php/errors.c
+      ext/php/globals.c
+      ext/php/interfaces.c
       ext/php/log.c
+      ext/php/names.c
       ext/php/poll_loop.c
+      ext/php/statistics.c
       ext/store/callback_store.c
       ext/store/combined/combined_store.c
       ext/store/combined/leases.c
@@ -219,6 +226,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/sql/runner.c
       ext/store/sql/stores.c
       ext/store/store_factory.c
+      ext/store/store_methods.c
       src/base/dsn.c
       src/base/env.c
       src/base/hash.c
@@ -257,6 +265,8 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/advisory/session.c
       src/store/sql/advisory/watch.c
       src/store/sql/dsn.c
+      src/store/sql/mysql/store.c
+      src/store/sql/postgresql/store.c
     ]) $latch_backend_sources,
     [$ext_shared],,
     [$LATCH_CFLAGS $latch_backend_flags -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])

@@ -1,8 +1,12 @@
 /*
- * What a Key looks like outside: serialised, in the forms of every release of Symfony's component,
- * and dumped, without the tokens.
+ * Representations of a Key: serialised, in the forms of every release of Symfony's component, and
+ * dumped, without the tokens.
  */
-#include "ext/key/key.h"
+#include "ext/key/properties.h"
+
+#include "ext/key/renewed_lease.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
@@ -10,7 +14,7 @@
 #include <math.h>
 
 /*
- * An entry of a serialised key: under its plain name (Symfony 7.4), or as a mangled private
+ * Finds an entry of a serialised key: under its plain name (Symfony 7.4), or as a mangled private
  * property of Symfony's class or of ours (older releases, and serialisers that cast to an array).
  */
 static zval *find_entry(HashTable *data, const char *name)
@@ -61,9 +65,8 @@ static bool refuse_entry(const char *name, const char *type, zval *entry)
 }
 
 /*
- * Throws and returns false unless the three entries have their types. Numbers and texts may stand
- * for each other, as in Symfony's Key: formats like XML do not tell them apart. No object is
- * called.
+ * Throws and returns false unless the three entries have their types. A number may be a text, as in
+ * Symfony's Key: formats like XML do not distinguish them. Calls no object.
  */
 static bool check_entries(zval *resource, zval *expiring_time, zval *state)
 {
@@ -107,7 +110,7 @@ PHP_METHOD(Latch_Key, __unserialize)
         RETURN_THROWS();
     }
 
-    /* What was there goes last: destroying it may run PHP code. */
+    /* The old values are released last: their destructors may run PHP code. */
     ZVAL_COPY_VALUE(&old[0], php_latch_key_slot(key, KEY_STATE));
     ZVAL_COPY_VALUE(&old[1], php_latch_key_lease_slot(key));
     ZVAL_COPY_VALUE(&old[2], php_latch_key_slot(key, KEY_RESOURCE));
@@ -154,12 +157,12 @@ static HashTable *complete_state(zend_object *key)
     return state;
 }
 
-/* The property's value, unless it is nothing that a key could expire by. */
+/* Adds the property's value, or null where it is no time. */
 static void add_expiring_time(zval *array, zend_object *key)
 {
     zval *time;
 
-    php_latch_key_follow(key);
+    php_latch_key_sync_lifetime(key);
     time = php_latch_key_slot(key, KEY_EXPIRING_TIME);
     if (Z_TYPE_P(time) == IS_DOUBLE) {
         add_assoc_double(array, "expiringTime", Z_DVAL_P(time));
@@ -187,7 +190,7 @@ PHP_METHOD(Latch_Key, __serialize)
     }
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
-        php_latch_lease_hand_over(lease);
+        php_latch_lease_share_token(lease);
     }
     array_init(return_value);
     add_assoc_str(return_value, "resource", zend_string_copy(resource));
@@ -197,8 +200,8 @@ PHP_METHOD(Latch_Key, __serialize)
 }
 
 /*
- * The state's names, with masks in place of the values. No token is made for that: it could fail,
- * and PHP turns an exception of __debugInfo() into a fatal error.
+ * Adds the state's names, with masks in place of the values. Makes no token: that could fail, and
+ * PHP turns an exception of __debugInfo() into a fatal error.
  */
 static void add_masked_state(zval *info, zend_object *key)
 {

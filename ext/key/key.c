@@ -3,11 +3,15 @@
  *
  * A plain object with real properties and no create_object, because Symfony's LockKeyNormalizer
  * makes it by ReflectionClass::newInstanceWithoutConstructor(), which a final internal class only
- * allows then. What native stores hold hangs off the property `lease` (lease.c); their tokens
- * appear under Symfony's names in hasState(), getState() and __serialize() all the same.
- * forms.c has what a key looks like outside: serialised, and dumped.
+ * allows then. The property `lease` has the leases in native stores (lease.c); their tokens appear
+ * under Symfony's names in hasState(), getState() and __serialize() all the same. Serialised and
+ * dumped forms: forms.c.
  */
-#include "ext/key/key.h"
+#include "ext/key/properties.h"
+
+#include "ext/key/renewed_lease.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -69,8 +73,10 @@ zval *php_latch_key_find_state(zend_object *key, const char *name)
     return zend_hash_str_find_deref(php_latch_key_state(key), name, strlen(name));
 }
 
-/* What was there goes last: it may be an object that ArrayObject put there, with a destructor. */
-static void replace(zval *slot, zval *value)
+/*
+ * Releases the old value last: it may be an object that ArrayObject put there, with a destructor.
+ */
+static void replace_slot(zval *slot, zval *value)
 {
     zval old;
 
@@ -79,7 +85,7 @@ static void replace(zval *slot, zval *value)
     zval_ptr_dtor(&old);
 }
 
-/* Writable; separated from other holders of the array. */
+/* The state, writable: separated from other references to the array. */
 static HashTable *writable_state(zend_object *key)
 {
     zval *state = php_latch_key_slot(key, KEY_STATE);
@@ -88,7 +94,7 @@ static HashTable *writable_state(zend_object *key)
         zval empty;
 
         ZVAL_EMPTY_ARRAY(&empty);
-        replace(state, &empty);
+        replace_slot(state, &empty);
         state = php_latch_key_slot(key, KEY_STATE);
     }
     SEPARATE_ARRAY(state);
@@ -105,7 +111,7 @@ void php_latch_key_reset_lifetime(zend_object *key)
     zval none;
 
     ZVAL_NULL(&none);
-    replace(php_latch_key_slot(key, KEY_EXPIRING_TIME), &none);
+    replace_slot(php_latch_key_slot(key, KEY_EXPIRING_TIME), &none);
 }
 
 void php_latch_key_set_lifetime(zend_object *key, double seconds)
@@ -113,7 +119,7 @@ void php_latch_key_set_lifetime(zend_object *key, double seconds)
     zval time;
 
     ZVAL_DOUBLE(&time, wall_seconds() + seconds);
-    replace(php_latch_key_slot(key, KEY_EXPIRING_TIME), &time);
+    replace_slot(php_latch_key_slot(key, KEY_EXPIRING_TIME), &time);
 }
 
 void php_latch_key_reduce_lifetime(zend_object *key, double seconds)
@@ -127,7 +133,7 @@ double php_latch_key_remaining_lifetime(zend_object *key)
 {
     zval *time;
 
-    php_latch_key_follow(key);
+    php_latch_key_sync_lifetime(key);
     time = php_latch_key_slot(key, KEY_EXPIRING_TIME);
     return Z_TYPE_P(time) == IS_DOUBLE ? Z_DVAL_P(time) - wall_seconds() : NAN;
 }
@@ -142,7 +148,7 @@ void php_latch_key_mark_unserializable(zend_object *key)
     zval no;
 
     ZVAL_FALSE(&no);
-    replace(php_latch_key_slot(key, KEY_SERIALIZABLE), &no);
+    replace_slot(php_latch_key_slot(key, KEY_SERIALIZABLE), &no);
 }
 
 const char *php_latch_key_state_name(const php_latch_lease *lease)
@@ -189,19 +195,19 @@ bool php_latch_key_check_idle(zend_object *key)
     return true;
 }
 
-/* The same, but for what lies in stores that do not keep that state. */
+/* The same, for state that a store's token appears as; other state may change at any time. */
 static bool check_state_idle(zend_object *key, zend_string *name)
 {
     return find_token_lease(key, name) == NULL || php_latch_key_check_idle(key);
 }
 
-/* A state that is set or removed by hand is from then on the truth, also for our own stores. */
-static void forget_token(zend_object *key, zend_string *name)
+/* Drops the leases of that token: a state set or removed by hand counts for our own stores, too. */
+static void drop_token(zend_object *key, zend_string *name)
 {
     php_latch_lease *lease;
 
     while ((lease = find_token_lease(key, name)) != NULL) {
-        php_latch_lease_forget(key, lease);
+        php_latch_key_remove_lease(key, lease);
     }
 }
 
@@ -211,8 +217,11 @@ void php_latch_key_make(zval *return_value, zend_string *resource)
     ZVAL_STR_COPY(php_latch_key_slot(Z_OBJ_P(return_value), KEY_RESOURCE), resource);
 }
 
-/* An empty resource is a variable that nobody has set, most likely, and then a lock that many
- * programs share by mistake. Symfony's component takes it, and so does the drop-in mode. */
+/*
+ * Refused, because an empty resource is most likely a variable that was never set, and a lock that
+ * many programs would share by mistake. Symfony's component accepts it, and so does the drop-in
+ * mode.
+ */
 bool php_latch_check_resource(const zend_string *resource)
 {
     if (ZSTR_LEN(resource) > 0 || LATCH_G(symfony)) {
@@ -284,8 +293,8 @@ PHP_METHOD(Latch_Key, setState)
     if (!check_state_idle(key, name)) {
         RETURN_THROWS();
     }
-    forget_token(key, name);
-    /* The old value goes last: its destructor may come back here. */
+    drop_token(key, name);
+    /* The old value is released last: its destructor may call this method. */
     ZVAL_UNDEF(&old);
     slot = zend_symtable_find(writable_state(key), name);
     if (slot != NULL) {
@@ -309,7 +318,7 @@ PHP_METHOD(Latch_Key, removeState)
     if (!check_state_idle(key, name)) {
         RETURN_THROWS();
     }
-    forget_token(key, name);
+    drop_token(key, name);
     zend_symtable_del(writable_state(key), name);
 }
 
@@ -383,7 +392,7 @@ PHP_METHOD(Latch_Key, isExpired)
     RETURN_BOOL(php_latch_key_is_expired(Z_OBJ_P(ZEND_THIS)));
 }
 
-/* Who knows a token can release the lock: backtraces shall not show it. */
+/* Hides tokens from backtraces: a token is enough to release the lock. */
 static void mark_sensitive(const char *method, uint32_t parameter)
 {
     zend_add_parameter_attribute(zend_hash_str_find_ptr(&php_latch_key_ce->function_table, method,

@@ -1,27 +1,38 @@
-/* Inside Latch\Key: key.c (its properties and methods), forms.c (serialised and dumped). */
+/* Latch\Key: the name of a resource, with the state that proves that its lock is held. */
 #ifndef PHP_LATCH_KEY_H
 #define PHP_LATCH_KEY_H
 
 #include "ext/php_latch.h"
 
-enum { KEY_RESOURCE, KEY_EXPIRING_TIME, KEY_STATE, KEY_SERIALIZABLE, KEY_LEASE };
+extern zend_class_entry *php_latch_key_ce;
 
-/* array_walk() and the like turn properties into references. */
-static inline zval *php_latch_key_slot(zend_object *key, int index)
-{
-    zval *slot = OBJ_PROP_NUM(key, index);
+void php_latch_register_key(void);
 
-    ZVAL_DEREF(slot);
-    return slot;
-}
-
-/* ArrayObject can write anything into a property: what is no array is no state. */
-HashTable *php_latch_key_state(zend_object *key);
-/* The name of the lease's token in a key's state; NULL when it has none. */
-const char *php_latch_key_state_name(const php_latch_lease *lease);
-/* The lease's token, made now if need be; NULL after throwing. */
-zend_string *php_latch_key_token(php_latch_lease *lease);
-/* Throws and returns false while an operation on one of the key's leases is in flight. */
-bool php_latch_key_check_idle(zend_object *key);
+/* Makes a new key. */
+void php_latch_key_make(zval *return_value, zend_string *resource);
+/* Throws and returns false for an empty resource, the first argument of the active function. */
+bool php_latch_check_resource(const zend_string *resource);
+/* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
+zend_string *php_latch_key_resource(zend_object *key);
+/*
+ * The resource for a message, where PHP code that ran meanwhile may have overwritten it
+ * (ArrayObject can): then the locked resource, or "". Never NULL; not a new reference.
+ */
+zend_string *php_latch_key_name(zend_object *key);
+/* For a dump: adds the value of the property, or null. */
+void php_latch_key_add_resource(zval *info, zend_object *key);
+/* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
+zval *php_latch_key_lease_slot(zend_object *key);
+/* Finds the state that a store or an earlier process has set; NULL when there is none. */
+zval *php_latch_key_find_state(zend_object *key, const char *name);
+void php_latch_key_forget_state(zend_object *key, const char *name);
+void php_latch_key_reset_lifetime(zend_object *key);
+void php_latch_key_set_lifetime(zend_object *key, double seconds);
+/* The same, unless it is to expire before that. */
+void php_latch_key_reduce_lifetime(zend_object *key, double seconds);
+/* NAN when the key does not expire. */
+double php_latch_key_remaining_lifetime(zend_object *key);
+bool php_latch_key_is_expired(zend_object *key);
+void php_latch_key_mark_unserializable(zend_object *key);
 
 #endif

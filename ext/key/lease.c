@@ -1,9 +1,16 @@
 /*
- * Latch\Lease: what a key holds in one store, kept in the key's property `lease`, chained when the
- * key is used with several stores. Its end closes what the lease has open without releasing: that
- * is Lock's business.
+ * Latch\Lease: what a key holds in one store, in the key's property `lease`; a linked list when the
+ * key is used with several stores. Its end closes what the lease has open, and releases nothing:
+ * Lock does that.
  */
-#include "ext/store/combined/combined.h"
+#include "ext/key/lease.h"
+
+#include "ext/key/key.h"
+#include "ext/key/renewed_lease.h"
+#include "ext/php/call.h"
+#include "ext/php/client_object.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/poll_loop.h"
 
 #include "zend_exceptions.h"
 
@@ -23,7 +30,7 @@ bool php_latch_lease_is_native(const php_latch_lease *lease)
     return lease->lease.store != NULL;
 }
 
-bool php_latch_lease_is_combined(const php_latch_lease *lease)
+bool php_latch_lease_has_parts(const php_latch_lease *lease)
 {
     return php_latch_lease_is_native(lease) && lease->parts != NULL;
 }
@@ -37,7 +44,7 @@ php_latch_lease *php_latch_lease_first(zend_object *key)
 {
     zval *slot = php_latch_key_lease_slot(key);
 
-    /* PHP code has ways around the property's type (ArrayObject), so look at the handlers. */
+    /* Checked by its handlers: PHP code can bypass the property's type (ArrayObject). */
     return Z_TYPE_P(slot) == IS_OBJECT && Z_OBJ_P(slot)->handlers == &handlers
                ? php_latch_lease_from(Z_OBJ_P(slot))
                : NULL;
@@ -48,12 +55,17 @@ php_latch_lease *php_latch_lease_next(const php_latch_lease *lease)
     return lease->next != NULL ? php_latch_lease_from(lease->next) : NULL;
 }
 
+static bool lease_contains(const php_latch_lease *lease, const php_latch_lease *part)
+{
+    return php_latch_lease_has_parts(lease) && lease->backend->ops->contains(lease, part);
+}
+
 /* Are all leases of the key this one, or parts of it? */
-static bool has_all(zend_object *key, const php_latch_lease *lease)
+static bool contains_all(zend_object *key, const php_latch_lease *lease)
 {
     for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL;
          other = php_latch_lease_next(other)) {
-        if (other != lease && !php_latch_lease_has_part(lease, other)) {
+        if (other != lease && !lease_contains(lease, other)) {
             return false;
         }
     }
@@ -64,38 +76,38 @@ bool php_latch_lease_is_alone(zend_object *key)
 {
     const php_latch_lease *lease = php_latch_lease_first(key);
 
-    while (lease != NULL && !has_all(key, lease)) {
+    while (lease != NULL && !contains_all(key, lease)) {
         lease = php_latch_lease_next(lease);
     }
     return lease != NULL || php_latch_lease_first(key) == NULL;
 }
 
-/* A lease of the key in a combined store that has it as a part; or NULL. */
-static php_latch_lease *find_whole(zend_object *key, const php_latch_lease *part)
+/* A lease of the key that has it as a part; or NULL. */
+static php_latch_lease *find_containing(zend_object *key, const php_latch_lease *part)
 {
     php_latch_lease *lease = php_latch_lease_first(key);
 
-    while (lease != NULL && !php_latch_lease_has_part(lease, part)) {
+    while (lease != NULL && !lease_contains(lease, part)) {
         lease = php_latch_lease_next(lease);
     }
     return lease;
 }
 
-static bool is_past(const latch_lease *lease)
+static bool is_past_deadline(const latch_lease *lease)
 {
     return lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER
            && php_latch_now_ns() >= lease->deadline_ns;
 }
 
-latch_mode php_latch_lease_before(php_latch_lease *lease)
+latch_mode php_latch_lease_before_request(php_latch_lease *lease)
 {
-    if (!lease->lease.kept && is_past(&lease->lease)) {
+    if (!lease->lease.kept && is_past_deadline(&lease->lease)) {
         lease->lease.losses++;
     }
     return lease->lease.mode;
 }
 
-void php_latch_lease_after(php_latch_lease *lease, latch_mode before, latch_op_kind kind)
+void php_latch_lease_after_request(php_latch_lease *lease, latch_mode before, latch_op_kind kind)
 {
     if (!lease->lease.kept && kind != LATCH_RELEASE && before != LATCH_FREE
         && lease->lease.mode == LATCH_FREE) {
@@ -103,7 +115,7 @@ void php_latch_lease_after(php_latch_lease *lease, latch_mode before, latch_op_k
     }
 }
 
-void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
+void php_latch_key_remove_lease(zend_object *key, php_latch_lease *lease)
 {
     zval *slot = php_latch_key_lease_slot(key);
     php_latch_lease *before = php_latch_lease_first(key);
@@ -121,14 +133,15 @@ void php_latch_lease_forget(zend_object *key, php_latch_lease *lease)
         before->next = lease->next;
     }
     lease->next = NULL;
-    while ((before = find_whole(key, lease)) != NULL) {
-        php_latch_lease_forget(key, before);
+    while ((before = find_containing(key, lease)) != NULL) {
+        php_latch_key_remove_lease(key, before);
     }
     OBJ_RELEASE(&lease->std);
 }
 
-/* A lease in an engine's store, or in one that is driven by its PHP methods. */
-static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, zend_object *store)
+/* Makes a lease in an engine's store, or in one that is driven by its PHP methods. */
+static php_latch_lease *lease_make(zend_string *resource, php_latch_backend *backend,
+                                   zend_object *store)
 {
     php_latch_lease *lease = zend_object_alloc(sizeof(*lease), php_latch_lease_ce);
 
@@ -149,41 +162,43 @@ static php_latch_lease *make(zend_string *resource, php_latch_backend *backend, 
     }
     zend_object_std_init(&lease->std, php_latch_lease_ce);
     object_properties_init(&lease->std, php_latch_lease_ce);
-    /* It refers to other leases at most, and is in no cycle: the collector need not look at it. */
+    /* It refers to other leases at most, and is in no cycle. */
     GC_ADD_FLAGS(&lease->std, GC_NOT_COLLECTABLE);
     lease->std.handlers = &handlers;
     return lease;
 }
 
-/* The class is final and its constructor private: nobody gets here but by ReflectionClass. */
-static zend_object *create(zend_class_entry *ce)
+/* Called by ReflectionClass alone: the class is final, its constructor private. */
+static zend_object *lease_create_object(zend_class_entry *ce)
 {
     (void) ce;
-    return &make(ZSTR_EMPTY_ALLOC(), NULL, NULL)->std;
+    return &lease_make(ZSTR_EMPTY_ALLOC(), NULL, NULL)->std;
 }
 
-/* A lock that a session holds would stay in it, for whoever has the session next. */
-static void leave_session(php_latch_lease *lease)
+/* A lock that a session holds would stay in it, for the next user of the session. */
+static void release_in_session(php_latch_lease *lease)
 {
     const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
     latch_error error;
 
     if (php_latch_lease_is_native(lease) && lease->lease.mode != LATCH_FREE
         && (latch_store_describe(lease->lease.store)->capabilities & LATCH_SESSIONS) != 0) {
-        php_latch_run(&lease->lease, &release, &error);
-        php_latch_forget_client_failure();
+        php_latch_run_request(&lease->lease, &release, &error);
+        php_latch_client_failure_clear();
     }
 }
 
-static void destroy(zend_object *object)
+static void lease_free(zend_object *object)
 {
     php_latch_lease *lease = php_latch_lease_from(object);
 
-    leave_session(lease);
-    php_latch_lease_end_keeping(lease);
+    release_in_session(lease);
+    php_latch_lease_end_renewal(lease);
     latch_lease_drop(&lease->lease);
-    php_latch_end_calls(LATCH_DONE);
-    php_latch_lease_disjoin(lease);
+    php_latch_rethrow_deferred(LATCH_DONE);
+    if (php_latch_lease_has_parts(lease)) {
+        lease->backend->ops->disjoin(lease);
+    }
     if (php_latch_lease_is_native(lease)) {
         php_latch_backend_release(lease->backend);
     }
@@ -195,11 +210,11 @@ static void destroy(zend_object *object)
 }
 
 /*
- * Marks leases that were acquired before a fork: all of them are the parent's in a child, and what
- * a child may release is no longer the parent's alone. Called when it counts, so that a lease, of
- * which a program may have 100,000, keeps a bit and no number.
+ * Marks leases that were acquired before a fork: in the child all of them are the parent's, and
+ * leases that a child may release are no longer the parent's alone. Called on demand, so that a
+ * lease, of which a program may have 100,000, has a bit and no generation of its own.
  */
-static void note_forks(void)
+static void mark_forked_leases(void)
 {
     unsigned generation = latch_engine_generation(php_latch_engine);
     unsigned fork_count = latch_engine_fork_count(php_latch_engine);
@@ -216,20 +231,19 @@ static void note_forks(void)
     LATCH_G(lease_fork_count) = fork_count;
 }
 
-void php_latch_lease_note_acquired(php_latch_lease *lease)
+void php_latch_lease_record_acquired(php_latch_lease *lease)
 {
-    note_forks();
+    mark_forked_leases();
     LATCH_G(grants)++;
     lease->lease.forked = false;
-    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
-         at++) {
-        php_latch_lease_note_acquired(lease->parts[at].lease);
+    if (php_latch_lease_has_parts(lease)) {
+        lease->backend->ops->for_each_part(lease, php_latch_lease_record_acquired);
     }
 }
 
 bool php_latch_lease_is_ours_alone(const php_latch_lease *lease)
 {
-    note_forks();
+    mark_forked_leases();
     return !lease->lease.forked && !lease->lease.pass_on && !lease->lease.handed_over
            && !lease->lease.adopted;
 }
@@ -259,14 +273,14 @@ static void drop_all(bool (*is_to_go)(const php_latch_lease *lease))
     while ((lease = php_latch_leases_next(&handle)) != NULL) {
         if (is_to_go(lease)) {
             latch_lease_drop(&lease->lease);
-            php_latch_end_calls(LATCH_DONE);
+            php_latch_rethrow_deferred(LATCH_DONE);
         }
     }
 }
 
-void php_latch_leases_leave_connections(void)
+void php_latch_leases_drop_sessions(void)
 {
-    drop_all(php_latch_lease_is_combined); /* before their parts */
+    drop_all(php_latch_lease_has_parts); /* before their parts */
     drop_all(is_in_connection);
 }
 
@@ -284,10 +298,10 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
 }
 
 /*
- * In stores of one kind a key has one token, as Symfony's: it is known by it wherever it goes.
- * *is_adopted: others may know it, too.
+ * The key's token in another store of the same kind: as Symfony's, a key has one for all of them.
+ * *is_adopted: other processes may know it, too.
  */
-static const char *token_elsewhere(zend_object *key, const char *name, bool *is_adopted)
+static const char *find_shared_token(zend_object *key, const char *name, bool *is_adopted)
 {
     const char *token = NULL;
 
@@ -313,7 +327,7 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     latch_error error;
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
-        known = name != NULL ? token_elsewhere(key, name, &is_adopted) : NULL;
+        known = name != NULL ? find_shared_token(key, name, &is_adopted) : NULL;
         lease->lease.adopted |= is_adopted;
         if (known == NULL
             || latch_lease_adopt_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
@@ -341,8 +355,9 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
     return false;
 }
 
-/* Leases in stores written in PHP that no Lock uses any more, or in stores that are gone. */
-static void forget_unused(zend_object *key)
+/* Removes leases in stores written in PHP that no Lock uses any more, or in stores that are gone.
+ */
+static void remove_unused_leases(zend_object *key)
 {
     php_latch_lease *lease = php_latch_lease_first(key);
 
@@ -352,7 +367,7 @@ static void forget_unused(zend_object *key)
         if (php_latch_lease_is_native(lease)
                 ? lease->backend->references == 1 && lease->backend->identity == NULL
                 : lease->store == NULL) {
-            php_latch_lease_forget(key, lease);
+            php_latch_key_remove_lease(key, lease);
         }
         lease = next;
     }
@@ -372,14 +387,13 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
     if (resource == NULL) {
         return NULL;
     }
-    lease = make(resource, backend, store);
+    lease = lease_make(resource, backend, store);
     if (backend != NULL
-        && !(adopt_token(lease, key)
-             && (backend->combination == NULL || php_latch_lease_join(lease, key)))) {
+        && !(adopt_token(lease, key) && (backend->ops == NULL || backend->ops->join(lease, key)))) {
         OBJ_RELEASE(&lease->std);
         return NULL;
     }
-    forget_unused(key);
+    remove_unused_leases(key);
     if (php_latch_lease_first(key) != NULL) {
         lease->next = Z_OBJ_P(slot);
         ZVAL_OBJ(slot, &lease->std);
@@ -401,9 +415,9 @@ PHP_METHOD(Latch_Lease, __construct)
 void php_latch_register_lease(void)
 {
     php_latch_lease_ce = register_class_Latch_Lease();
-    php_latch_lease_ce->create_object = create;
+    php_latch_lease_ce->create_object = lease_create_object;
     handlers = *zend_get_std_object_handlers();
     handlers.offset = offsetof(php_latch_lease, std);
-    handlers.free_obj = destroy;
+    handlers.free_obj = lease_free;
     handlers.clone_obj = NULL;
 }

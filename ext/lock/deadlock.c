@@ -1,28 +1,26 @@
 /*
- * Deadlocks of a thread with itself: a wait without deadline for what the same thread holds through
- * another key, which it could release only after the wait.
+ * Detection of deadlocks of a thread with itself: a wait without deadline for a lock that the same
+ * thread holds through another key, and could release only after the wait.
  *
- * All that a thread holds hangs off its own PHP objects (php_latch_lease), so nothing is recorded
- * while locks are taken: they are looked through when a wait was refused, which costs a wait alone.
- * A suspect lease is then verified by its server: is the lock held, and is it the one that is
- * waited for? Two connections lead to one place if a lock with a name of its own, taken through the
- * one, cannot be taken through the other: so neither DSNs nor client objects need be compared.
+ * The thread's leases are PHP objects (php_latch_lease), so nothing is recorded while locks are
+ * taken: the detector searches all leases when a wait was refused. A suspect lease is then verified
+ * by its server: is the lock held, and is it the same lock? Two connections lead to one server if a
+ * lock with a unique name, taken through one, cannot be taken through the other: so neither DSNs
+ * nor client objects need be compared.
  *
- * A hold that somebody else may end is no deadlock: a child that shares it since a fork, a program
- * that has inherited its file, a process that the key was handed to.
+ * A hold that another process may end is no deadlock: a forked child shares it, a program has
+ * inherited its file, or the key was handed over.
  */
-#include "ext/store/combined/combined.h"
+#include "ext/lock/lock.h"
+
+#include "ext/php/client_object.h"
+#include "ext/php/poll_loop.h"
 
 /* The lock of a check is released at once; should the process die, the server's TTL ends it. */
 #define CHECK_TTL_MS 5000
 #define CHECK_NAME "latch-deadlock-check-"
 
-static bool is_called(const php_latch_lease *lease)
-{
-    return strcmp(latch_store_describe(lease->lease.store)->name, "callback") == 0;
-}
-
-/* Of two back ends: only what is reached by a server can be the same place. */
+/* Two back ends can be the same place only if both reach it by a server. */
 static bool may_be_one_place(const php_latch_lease *lease, const php_latch_lease *other)
 {
     const latch_store_info *info = latch_store_describe(lease->lease.store);
@@ -52,24 +50,24 @@ static bool is_in_the_way(latch_lease *held, const latch_lease *wanted, latch_op
 
 static bool is_suspect(php_latch_lease *held, const php_latch_lease *wanted, latch_op_kind kind)
 {
-    return held != wanted && php_latch_lease_is_native(held) && !php_latch_lease_is_combined(held)
+    return held != wanted && php_latch_lease_is_native(held) && !php_latch_lease_has_parts(held)
            && may_be_one_place(held, wanted) && is_in_the_way(&held->lease, &wanted->lease, kind)
            && php_latch_lease_is_ours_alone(held);
 }
 
 /* ---- What servers say ------------------------------------------------------------------------ */
 
-static latch_status ask(latch_lease *lease, latch_op_kind kind)
+static latch_status ask_store(latch_lease *lease, latch_op_kind kind)
 {
     const latch_request request = {.kind = kind, .ttl_ms = CHECK_TTL_MS};
     latch_error error;
-    latch_status status = php_latch_run(lease, &request, &error);
+    latch_status status = php_latch_run_request(lease, &request, &error);
 
-    php_latch_forget_client_failure();
+    php_latch_client_failure_clear();
     return status;
 }
 
-/* A name that nobody else uses; false when that cannot be had. */
+/* Makes a unique name; false when memory or random bytes are missing. */
 static bool make_name(latch_store *store, char name[sizeof(CHECK_NAME) + LATCH_TOKEN_MAX])
 {
     latch_lease lease;
@@ -85,7 +83,7 @@ static bool make_name(latch_store *store, char name[sizeof(CHECK_NAME) + LATCH_T
     return made;
 }
 
-/* LATCH_DONE: what is locked in one of the stores is locked in the other. */
+/* LATCH_DONE: a lock in one of the stores is a lock in the other. */
 static latch_status compare_places(latch_store *store, latch_store *other)
 {
     char name[sizeof(CHECK_NAME) + LATCH_TOKEN_MAX];
@@ -97,13 +95,13 @@ static latch_status compare_places(latch_store *store, latch_store *other)
     }
     latch_lease_init(&first, store, name, strlen(name));
     latch_lease_init(&second, other, name, strlen(name));
-    status = ask(&first, LATCH_ACQUIRE);
+    status = ask_store(&first, LATCH_ACQUIRE);
     if (status == LATCH_DONE) {
-        status = ask(&second, LATCH_ACQUIRE);
+        status = ask_store(&second, LATCH_ACQUIRE);
         if (status == LATCH_DONE) {
-            ask(&second, LATCH_RELEASE);
+            ask_store(&second, LATCH_RELEASE);
         }
-        ask(&first, LATCH_RELEASE);
+        ask_store(&first, LATCH_RELEASE);
         status = status == LATCH_CONFLICT      ? LATCH_DONE
                  : status == LATCH_INTERRUPTED ? status
                                                : LATCH_CONFLICT;
@@ -113,15 +111,16 @@ static latch_status compare_places(latch_store *store, latch_store *other)
     return status;
 }
 
-/* LATCH_DONE: the lock is held still, and is the one that is waited for. */
-static latch_status verify(php_latch_lease *held, const php_latch_lease *wanted)
+/* LATCH_DONE: the lock is still held, and is the one that is waited for. */
+static latch_status verify_suspect(php_latch_lease *held, const php_latch_lease *wanted)
 {
-    latch_status status = is_called(held) ? LATCH_DONE : ask(&held->lease, LATCH_PROBE);
+    latch_status status = held->backend->calls_php ? LATCH_DONE
+                                                   : ask_store(&held->lease, LATCH_PROBE);
 
     if (status == LATCH_DONE && held->backend != wanted->backend) {
         status = compare_places(held->lease.store, wanted->lease.store);
     }
-    /* What could not be asked is no certainty: the wait goes on. */
+    /* No verdict of the server: the wait goes on. */
     return status == LATCH_DONE || status == LATCH_INTERRUPTED ? status : LATCH_CONFLICT;
 }
 
@@ -139,43 +138,23 @@ static latch_status look_in_store(php_latch_lease *wanted, latch_op_kind kind, b
         }
         if (is_suspect(held, wanted, kind)) {
             GC_ADDREF(&held->std); /* PHP code may run meanwhile */
-            status = verifies ? verify(held, wanted) : LATCH_DONE;
+            status = verifies ? verify_suspect(held, wanted) : LATCH_DONE;
             OBJ_RELEASE(&held->std);
         }
     }
     return status;
 }
 
-latch_status php_latch_find_own_deadlock(php_latch_lease *wanted, latch_op_kind kind, bool verifies)
+static latch_status find_deadlock(latch_lease *wanted, latch_op_kind kind, bool verifies)
 {
-    const php_latch_combination *combination;
-    size_t blocked = 0;
-    bool is_hopeless;
+    php_latch_lease *lease = LATCH_CONTAINER(wanted, php_latch_lease, lease);
 
-    if (!php_latch_lease_is_combined(wanted)) {
-        return look_in_store(wanted, kind, verifies);
-    }
-    combination = wanted->backend->combination;
-    for (size_t at = 0; at < combination->count; at++) {
-        latch_status status = php_latch_find_own_deadlock(wanted->parts[at].lease, kind, verifies);
-
-        if (status == LATCH_INTERRUPTED) {
-            return status;
-        }
-        blocked += status == LATCH_DONE;
-    }
-    /* A strategy of the user's is not asked but when a request is under way. */
-    is_hopeless = combination->own != NULL
-                      ? !combination->own->can_be_met(NULL, blocked, combination->count)
-                      : blocked == combination->count;
-    return blocked > 0 && is_hopeless ? LATCH_DONE : LATCH_CONFLICT;
+    return php_latch_lease_has_parts(lease)
+               ? lease->backend->ops->find_deadlock(lease, kind, verifies)
+               : look_in_store(lease, kind, verifies);
 }
 
-latch_status php_latch_fail_deadlock(latch_error *error)
+void php_latch_deadlock_startup(void)
 {
-    *error = (latch_error){
-        .status = LATCH_ERROR_DEADLOCK,
-        .message = "the lock is held by this very thread, through another key",
-    };
-    return error->status;
+    php_latch_set_deadlock_detector(find_deadlock);
 }

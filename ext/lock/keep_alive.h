@@ -1,50 +1,34 @@
-/* Inside Lock::keepAlive() and Lock::onLost(): keep_alive.c (what is kept), ext/key/lost_locks.c
- * (who is told).
+/*
+ * Inside Lock::keepAlive() and Lock::onLost(): keep_alive.c (the methods), lost_locks.c
+ * (callbacks).
  */
 #ifndef PHP_LATCH_KEEP_ALIVE_H
 #define PHP_LATCH_KEEP_ALIVE_H
 
+#include "ext/key/renewed_lease.h"
 #include "ext/lock/lock.h"
 
-/* A lease of which Locks want something; several may share it: clones, Locks on one key. */
-typedef struct php_latch_kept {
-    php_latch_lease *lease; /* not a reference: the end of the lease is the end of this */
-    latch_link keepings;    /* of the Locks */
-    latch_keep keep;        /* what the engine was told, */
-    unsigned generation;    /* in that process */
-    bool is_lost;           /* and was not acquired since */
-} php_latch_kept;
-
-/* A loss of which a Lock has to be told. */
-typedef struct php_latch_notice {
-    latch_link link;     /* in LATCH_G(notices), else alone */
+/* A lost lease that is still to be reported to a Lock. */
+typedef struct php_latch_loss_notice {
+    latch_link link;     /* in LATCH_G(loss_notices), else alone */
     zend_string *reason; /* NULL: none */
-    bool logs, throws;   /* of the Locks that share the lease, one does */
-} php_latch_notice;
+    bool logs, throws;   /* one of the Locks that share the lease does */
+} php_latch_loss_notice;
 
-/* What a Lock wants of the renewal. */
-struct php_latch_keeping {
+/* Settings of one Lock, by its methods and by latch.keep_alive. */
+struct php_latch_keep_alive {
+    php_latch_renewal_request request;
     php_latch_lock *lock;
-    php_latch_kept *kept; /* NULL: it has no lease yet, or not any more */
-    latch_link link;      /* in kept->keepings */
-    bool renews;          /* by keepAlive() */
-    bool renews_by_setting;
-    int64_t max_hold_ms; /* 0: for ever */
-    zval callbacks;      /* an array of closures; or undefined */
-    php_latch_notice notice;
+    zval callbacks; /* an array of closures; or undefined */
+    php_latch_loss_notice notice;
 };
 
-/* ---- keep_alive.c */
+/* ---- lost_locks.c */
 
-/* NULL when no Lock wants anything of it. */
-php_latch_kept *php_latch_kept_find(const php_latch_lease *lease);
-
-/* ---- ext/key/lost_locks.c */
-
-/* The thread's; NULL when memory ran out. */
-latch_mailbox *php_latch_mailbox_get(void);
-void php_latch_notice_init(php_latch_notice *notice);
-/* Nobody need be told any more. */
-void php_latch_notice_drop(php_latch_notice *notice);
+void php_latch_loss_notice_init(php_latch_loss_notice *notice);
+/* Drops the notice: the Lock ends, or was lost anew. */
+void php_latch_loss_notice_drop(php_latch_loss_notice *notice);
+/* Reads the mailbox: counts the lost leases, and queues a notice for each Lock. */
+void php_latch_lost_locks_collect(void);
 
 #endif

@@ -1,17 +1,23 @@
 /*
- * The life of a Lock, and its end: a lock that is to be released automatically is released on every
- * ending that PHP survives.
+ * Lifecycle of a Lock: automatic release on every ending that PHP survives.
  *
  * - The destructor runs at the end of a scope, at the end of a script, after an uncaught exception
  *   and after exit().
  * - After a fatal error (memory limit, time limit) PHP destroys objects without destructors, some
- *   before RSHUTDOWN, some after. So dirty locks are in a list that RSHUTDOWN works off, and an
- *   object that is freed earlier releases its native lock itself. A store written in PHP cannot be
- *   called while memory is being freed: such a lock is left to RSHUTDOWN as an orphan.
- * - In a forked child nothing happens automatically: the lock is the parent's.
+ *   before RSHUTDOWN, some after. So RSHUTDOWN searches for dirty locks, and an object that is
+ * freed earlier releases its native lock itself. A store written in PHP cannot be called while
+ * memory is being freed: such a lock is left to RSHUTDOWN as an orphan.
+ * - In a forked child nothing is released automatically: the lock is the parent's.
  * - A Lock and its clones share the hold: the last of them that has it releases it.
  */
 #include "ext/lock/lock.h"
+
+#include "ext/key/key.h"
+#include "ext/php/client_object.h"
+#include "ext/php/errors.h"
+#include "ext/php/poll_loop.h"
+#include "ext/store/callback_store.h"
+#include "ext/store/engine_store.h"
 
 #include "zend_exceptions.h"
 
@@ -27,11 +33,11 @@ typedef struct orphan_lock {
 /* An original and its clones, in this process. */
 typedef struct lock_clones {
     uint32_t locks;
-    uint32_t users;      /* those that have acquired the lock and are to release it, */
+    uint32_t users;      /* clones that have acquired the lock and are to release it, */
     unsigned generation; /* in that process */
 } lock_clones;
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *lock_create_object(zend_class_entry *ce)
 {
     php_latch_lock *lock = zend_object_alloc(sizeof(*lock), ce);
 
@@ -62,7 +68,7 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
 void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
                          bool auto_release, zend_object *logger)
 {
-    ZVAL_OBJ(return_value, create(php_latch_lock_ce));
+    ZVAL_OBJ(return_value, lock_create_object(php_latch_lock_ce));
     php_latch_lock_init(php_latch_lock_from(Z_OBJ_P(return_value)), key, store, ttl, auto_release,
                         logger);
 }
@@ -114,7 +120,7 @@ static void count_user(const php_latch_lock *lock, bool was_user)
     clones->users -= was_user ? 1 : 0;
 }
 
-/* Of Locks that are to be released: is it the last one that has the hold? */
+/* Is it the last of the clones that have the hold, and are to release it? */
 static bool is_last_user(const php_latch_lock *lock)
 {
     return lock->clones == NULL || lock->clones->users <= 1;
@@ -167,7 +173,7 @@ bool php_latch_lock_is_ours(const php_latch_lock *lock)
     return lock->generation == latch_engine_generation(php_latch_engine);
 }
 
-/* The script has ended, and left the lock to us. */
+/* Counts a release after the end of the script. */
 static void count_release_at_shutdown(void)
 {
     if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
@@ -175,7 +181,7 @@ static void count_release_at_shutdown(void)
     }
 }
 
-void php_latch_lock_end(php_latch_lock *lock)
+void php_latch_lock_destruct(php_latch_lock *lock)
 {
     bool released = false;
 
@@ -210,7 +216,7 @@ void php_latch_lock_end(php_latch_lock *lock)
     php_latch_warn_of_exception();
 }
 
-/* Without log line or exception: nobody is there any more to hear them. */
+/* Releases without log line or exception, where there is no caller any more. */
 static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
 {
     latch_request request = {.kind = LATCH_RELEASE};
@@ -222,11 +228,11 @@ static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
     }
     /* A lease in another store may have the same token, and acquire by it before this arrives. */
     request.detach = php_latch_lease_is_alone(lock->key);
-    return php_latch_run(&lease->lease, &request, error);
+    return php_latch_run_request(&lease->lease, &request, error);
 }
 
 /*
- * In RSHUTDOWN no PHP code runs any more, so that an exception would count as uncaught and bail
+ * Calls delete() in RSHUTDOWN: without a PHP frame an exception would count as uncaught and bail
  * out. A frame of our own keeps it pending, for a warning.
  */
 static void call_delete(zend_object *store, zend_object *key)
@@ -260,15 +266,15 @@ void php_latch_lock_free(php_latch_lock *lock)
 }
 
 /*
- * If it fails, __destruct() tells of that, and does not try once more: a store that does not answer
- * takes its time.
+ * On failure __destruct() reports it, without a second attempt: a store that does not answer costs
+ * its time-out.
  */
 static void release_in_destructor(php_latch_lock *lock)
 {
     latch_error error;
     latch_status status;
 
-    php_latch_lock_find_loss(lock);
+    php_latch_lock_collect_loss(lock);
     status = release_quietly(lock, &error);
     if (status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
@@ -280,10 +286,10 @@ static void release_in_destructor(php_latch_lock *lock)
 }
 
 /*
- * As __destruct(), but without calling it in the common case: nothing that could run PHP code, or
- * throw, is needed to release a native lock that nobody logs.
+ * dtor_obj: as __destruct(), but without calling it in the common case: the release of a native
+ * lock without logger runs no PHP code, and throws nothing.
  */
-static void destruct(zend_object *object)
+static void lock_destruct_object(zend_object *object)
 {
     php_latch_lock *lock = php_latch_lock_from(object);
 
@@ -301,11 +307,11 @@ static void destruct(zend_object *object)
         count_release_at_shutdown();
     } else {
         zend_objects_destroy_object(object);
-        if (LATCH_G(failed_lock) == lock) { /* it was not there to tell of that */
+        if (LATCH_G(failed_lock) == lock) { /* __destruct() has not been called */
             LATCH_G(failed_lock) = NULL;
-            php_latch_forget_outcome(&LATCH_G(failed_release));
+            php_latch_outcome_free(&LATCH_G(failed_release));
         }
-        php_latch_lock_set_dirty(lock, false); /* also when it threw: it has had its turn */
+        php_latch_lock_set_dirty(lock, false); /* also when it threw: there is no second attempt */
     }
 }
 
@@ -339,8 +345,8 @@ static void release_or_leave(php_latch_lock *lock)
 }
 
 /*
- * Looks for the dirty locks among all of PHP's objects. A list of them would cost each lock 16
- * bytes and each acquire its neighbours' cache lines; and when a request ends well, none is left.
+ * Searches all of PHP's objects for dirty locks. A list of them would cost each lock 16 bytes and
+ * each acquire its neighbours' cache lines; and when a request ends well, none is left.
  */
 static bool release_locks(void)
 {
@@ -382,7 +388,7 @@ static bool release_orphans(void)
     return found;
 }
 
-/* The PHP code that is called here may take and drop other locks: until nothing is left. */
+/* Repeats until nothing is left: PHP code called here may take and drop other locks. */
 void php_latch_release_all(void)
 {
     bool found = true;
@@ -391,12 +397,12 @@ void php_latch_release_all(void)
         found = release_locks();
         found |= release_orphans();
     }
-    php_latch_backends_leave_connections();
-    php_latch_forget_client_failure();
+    php_latch_backends_release_sessions();
+    php_latch_client_failure_clear();
     LATCH_G(all_released) = true;
 }
 
-static void destroy(zend_object *object)
+static void lock_free_object(zend_object *object)
 {
     php_latch_lock *lock = php_latch_lock_from(object);
 
@@ -404,7 +410,7 @@ static void destroy(zend_object *object)
         release_or_leave(lock);
         leave_clones(lock);
         if (lock->native) {
-            php_latch_lock_end_keeping(lock);
+            php_latch_lock_free_keep_alive(lock);
         } else {
             php_latch_lock_use_lease(lock, NULL);
         }
@@ -421,7 +427,7 @@ static void destroy(zend_object *object)
 static zend_object *clone_lock(zend_object *object)
 {
     php_latch_lock *from = php_latch_lock_from(object);
-    php_latch_lock *to = php_latch_lock_from(create(object->ce));
+    php_latch_lock *to = php_latch_lock_from(lock_create_object(object->ce));
 
     if (from->key != NULL) {
         php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
@@ -429,7 +435,7 @@ static zend_object *clone_lock(zend_object *object)
         to->generation = from->generation;
         join_clones(to, from);
         if (from->native) {
-            php_latch_lock_clone_keeping(to, from);
+            php_latch_lock_clone_keep_alive(to, from);
         } else {
             php_latch_lock_use_lease(to, from->lease);
         }
@@ -438,7 +444,7 @@ static zend_object *clone_lock(zend_object *object)
     return &to->std;
 }
 
-static HashTable *get_gc(zend_object *object, zval **table, int *count)
+static HashTable *lock_get_gc(zend_object *object, zval **table, int *count)
 {
     php_latch_lock *lock = php_latch_lock_from(object);
     zend_get_gc_buffer *buffer;
@@ -468,17 +474,17 @@ static HashTable *get_gc(zend_object *object, zval **table, int *count)
     }
     zend_get_gc_buffer_use(buffer, table, count);
     /* Not zend_std_get_properties(), which would make a table for each lock that the collector
-       comes by. */
+       visits. */
     return object->properties;
 }
 
-void php_latch_lock_life_startup(zend_class_entry *ce)
+void php_latch_lock_lifecycle_startup(zend_class_entry *ce)
 {
-    ce->create_object = create;
+    ce->create_object = lock_create_object;
     handlers = *zend_get_std_object_handlers();
     handlers.offset = offsetof(php_latch_lock, std);
-    handlers.dtor_obj = destruct;
-    handlers.free_obj = destroy;
+    handlers.dtor_obj = lock_destruct_object;
+    handlers.free_obj = lock_free_object;
     handlers.clone_obj = clone_lock;
-    handlers.get_gc = get_gc;
+    handlers.get_gc = lock_get_gc;
 }

@@ -2,15 +2,19 @@
  * Latch\Lock: one holder's lock on one resource.
  *
  * The flow of each method is that of Symfony's Lock (7.4, Lock.php): the same log lines, exceptions
- * and calls. What differs is who carries a step out: a native store is driven by the engine, in one
- * request with the final TTL; a store written in PHP by its methods (callback_store.c).
+ * and calls. The engine drives a native store, in one request with the final TTL; a store written
+ * in PHP is called by its methods (ext/store/callback_store.c).
  *
- * The fields of a Lock and its end stand in lifecycle.c, its dealings with the store in
- * lock_store.c, synchronized() in synchronized.c.
+ * Fields and end of a Lock: lifecycle.c; requests to the store: lock_store.c; synchronized():
+ * synchronized.c.
  */
-#include "ext/php_latch.h"
-
 #include "ext/lock/lock.h"
+
+#include "ext/key/key.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/log.h"
+#include "ext/php/poll_loop.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
@@ -47,10 +51,10 @@ static void throw_wrapped(const php_latch_lock *lock, php_latch_outcome *outcome
     ZVAL_OBJ(&exception, outcome->exception);
     php_latch_log(lock->logger, "notice", log_message, lock->key, "exception", &exception);
     if (EG(exception) != NULL) { /* the logger's */
-        php_latch_forget_outcome(outcome);
+        php_latch_outcome_free(outcome);
         return;
     }
-    if (outcome->status != LATCH_ERROR_DEADLOCK) { /* that one says what to do */
+    if (outcome->status != LATCH_ERROR_DEADLOCK) { /* its message says what to do */
         outcome->exception = php_latch_new_exception(php_latch_acquiring_ce, outcome->exception,
                                                      before, resource_of(lock),
                                                      php_latch_reason(outcome, "\" lock."));
@@ -68,7 +72,7 @@ static void throw_conflict(const php_latch_lock *lock, php_latch_outcome *outcom
         }
         php_latch_throw_outcome(outcome);
     }
-    php_latch_forget_outcome(outcome);
+    php_latch_outcome_free(outcome);
 }
 
 static void log_expiration(const php_latch_lock *lock, double ttl)
@@ -81,7 +85,7 @@ static void log_expiration(const php_latch_lock *lock, double ttl)
                   "ttl", &value);
 }
 
-/* Releases a lock that ran out while it was being taken; what goes wrong then is not the story. */
+/* Releases a lock that expired during its acquire; ignores a failure of that. */
 static void release_expired(php_latch_lock *lock, const char *before, const char *after,
                             php_latch_outcome *outcome)
 {
@@ -90,17 +94,17 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
     if (outcome->status == LATCH_INTERRUPTED) {
         return;
     }
-    php_latch_forget_outcome(outcome);
+    php_latch_outcome_free(outcome);
     LATCH_G(statistics).lost++;
     outcome->status = LATCH_ERROR_LOST;
     outcome->exception =
         php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);
-    if (lock->native) { /* of others the messages are Symfony's */
+    if (lock->native) { /* other stores have Symfony's messages */
         outcome->reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource_of(lock)));
     }
 }
 
-static void refresh(php_latch_lock *lock, double ttl)
+static void lock_refresh(php_latch_lock *lock, double ttl)
 {
     php_latch_outcome outcome;
 
@@ -128,7 +132,7 @@ static void refresh(php_latch_lock *lock, double ttl)
     }
 }
 
-/* The lock is taken: log it, give it its TTL, and see that it has not run out meanwhile. */
+/* Completes an acquire: logs it, sets the TTL, and checks that it has not expired meanwhile. */
 static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
 {
     php_latch_outcome outcome;
@@ -140,9 +144,9 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
     outcome = php_latch_outcome_of_call();
     if (outcome.status == LATCH_DONE && lock->ttl > 0) {
         if (lock->native) {
-            log_expiration(lock, lock->ttl); /* the acquire brought the TTL along */
+            log_expiration(lock, lock->ttl); /* the acquire has set the TTL */
         } else {
-            refresh(lock, lock->ttl);
+            lock_refresh(lock, lock->ttl);
         }
         outcome = php_latch_outcome_of_call();
     }
@@ -192,7 +196,7 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
         if (blocking && deadline_ns == LATCH_NEVER) {
             throw_conflict(lock, &outcome, LATCH_ACQUIRE);
         }
-        php_latch_forget_outcome(&outcome);
+        php_latch_outcome_free(&outcome);
     } else if (latch_failed(outcome.status)) {
         throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" lock.",
                       FAILED_TO_ACQUIRE);
@@ -222,7 +226,7 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
             if (outcome.status != LATCH_DONE
                 && !(outcome.exception != NULL
                      && instanceof_function(outcome.exception->ce, php_latch_releasing_ce))) {
-                php_latch_throw_outcome(&outcome); /* as it is, and unlogged, as Symfony's */
+                php_latch_throw_outcome(&outcome); /* unchanged and unlogged, as by Symfony's */
                 return;
             }
         }
@@ -241,7 +245,7 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
     }
 
     if (outcome.status == LATCH_DONE) {
-        if (php_latch_lock_take_loss(lock)) {
+        if (php_latch_lock_clear_loss(lock)) {
             log_simply(lock, "notice",
                        "Released the \"{resource}\" lock, which had been lost before.");
         } else {
@@ -257,7 +261,7 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
     if (EG(exception) == NULL) {
         php_latch_throw_outcome(&outcome);
     }
-    php_latch_forget_outcome(&outcome);
+    php_latch_outcome_free(&outcome);
 }
 
 bool php_latch_lock_is_acquired(php_latch_lock *lock)
@@ -266,7 +270,7 @@ bool php_latch_lock_is_acquired(php_latch_lock *lock)
     php_latch_outcome outcome = php_latch_lock_exists(lock, &exists);
 
     if (outcome.status == LATCH_DONE) {
-        /* What too few members of a quorum hold is no lock, and yet to be given back at the end. */
+        /* A hold in too few members of a quorum is no lock, but is to be released at the end. */
         php_latch_lock_set_dirty(lock, exists || (lock->dirty && php_latch_lock_has_remains(lock)));
     }
     php_latch_throw_outcome(&outcome);
@@ -319,7 +323,7 @@ PHP_METHOD(Latch_Lock, __unserialize)
 PHP_METHOD(Latch_Lock, __destruct)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    php_latch_lock_end(THIS_LOCK);
+    php_latch_lock_destruct(THIS_LOCK);
 }
 
 PHP_METHOD(Latch_Lock, setLogger)
@@ -374,7 +378,7 @@ bool php_latch_lock_deadline(uint32_t number, bool blocking, double timeout, boo
     return true;
 }
 
-static void acquire_method(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
+static void lock_acquire(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
 {
     php_latch_lock *lock = THIS_LOCK;
     bool blocking = false, timeout_is_null = true;
@@ -395,12 +399,12 @@ static void acquire_method(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
 
 PHP_METHOD(Latch_Lock, acquire)
 {
-    acquire_method(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE);
+    lock_acquire(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE);
 }
 
 PHP_METHOD(Latch_Lock, acquireRead)
 {
-    acquire_method(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED);
+    lock_acquire(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED);
 }
 
 PHP_METHOD(Latch_Lock, refresh)
@@ -424,7 +428,7 @@ PHP_METHOD(Latch_Lock, refresh)
                              "You have to define an expiration duration.", 0);
         RETURN_THROWS();
     }
-    refresh(lock, ttl);
+    lock_refresh(lock, ttl);
 }
 
 PHP_METHOD(Latch_Lock, isAcquired)
@@ -514,11 +518,26 @@ PHP_METHOD(Latch_Lock, __debugInfo)
     add_assoc_bool(return_value, "held", php_latch_lock_is_held(lock));
 }
 
+PHP_METHOD(Latch_Lock, getStatistics)
+{
+    const php_latch_statistics *statistics = &LATCH_G(statistics);
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    array_init(return_value);
+    add_assoc_long(return_value, "acquired", (zend_long) statistics->acquired);
+    add_assoc_long(return_value, "conflicts", (zend_long) statistics->conflicts);
+    add_assoc_long(return_value, "waits", (zend_long) statistics->waits);
+    add_assoc_double(return_value, "waitSeconds", (double) statistics->wait_ns / 1e9);
+    add_assoc_long(return_value, "releasedAtShutdown",
+                   (zend_long) statistics->released_at_shutdown);
+    add_assoc_long(return_value, "lost", (zend_long) statistics->lost);
+}
+
 void php_latch_register_lock(void)
 {
     php_latch_lock_ce = register_class_Latch_Lock(php_latch_shared_lock_interface_ce);
     php_latch_drop_guards(php_latch_lock_ce);
-    php_latch_lock_life_startup(php_latch_lock_ce);
+    php_latch_lock_lifecycle_startup(php_latch_lock_ce);
     if (php_latch_logger_aware_ce != NULL) {
         zend_class_implements(php_latch_lock_ce, 1, php_latch_logger_aware_ce);
     }

@@ -1,20 +1,22 @@
 /*
- * Inside Latch\Lock: lock.c (its methods), synchronized.c (one of them), lock_store.c (the
- * store's part), lifecycle.c (its end), keep_alive.c and ext/key/lost_locks.c (its renewal).
+ * Inside Latch\Lock: lock.c (its methods), synchronized.c (one of them), lock_store.c (requests to
+ * its store), lifecycle.c (its end), keep_alive.c and lost_locks.c (its renewal), deadlock.c.
  */
 #ifndef PHP_LATCH_LOCK_H
 #define PHP_LATCH_LOCK_H
 
-#include "ext/php_latch.h"
+#include "ext/key/lease.h"
 
-typedef struct php_latch_keeping php_latch_keeping; /* keep_alive.h */
+typedef struct php_latch_keep_alive php_latch_keep_alive; /* keep_alive.h */
+
+extern zend_class_entry *php_latch_lock_ce;
 
 typedef struct php_latch_lock {
     zend_object *key, *store; /* NULL until constructed */
     zend_object *logger;      /* may be NULL */
     union {
-        php_latch_lease *lease;     /* of a store written in PHP, once there is one: a reference */
-        php_latch_keeping *keeping; /* of a store of the engine; NULL: it wants no renewal */
+        php_latch_lease *lease; /* of a store written in PHP, once there is one: a reference */
+        php_latch_keep_alive *keep_alive; /* of a store of the engine; NULL: no renewal requested */
     };
     struct lock_clones *clones; /* shared with its original and clones; NULL: it has none */
     double ttl;                 /* seconds; 0 = none */
@@ -29,6 +31,14 @@ static inline php_latch_lock *php_latch_lock_from(zend_object *object)
 {
     return LATCH_CONTAINER(object, php_latch_lock, std);
 }
+
+void php_latch_register_lock(void);
+void php_latch_register_no_lock(void);
+void php_latch_register_lock_factory(void);
+
+/* A new Lock on `key` in `store`, with the logger, which may be NULL; TTL 0 = none. */
+void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
+                         bool auto_release, zend_object *logger);
 
 /* ---- lock.c */
 
@@ -57,19 +67,19 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 /*
- * Of a lock that was acquired and is found lost: do members of a combined store hold it still,
- * which are too few, for all that is known here? Not those that are written in PHP.
+ * Of a lock that was acquired and is found lost: do too few members of a combined store still hold
+ * it, for all that is known here? Without members written in PHP.
  */
 bool php_latch_lock_has_remains(const php_latch_lock *lock);
-/* Gives these back, and logs nothing. */
+/* Releases it in these members, without a log line. */
 void php_latch_lock_release_remains(php_latch_lock *lock);
-/* Of its requests; 0 = none. */
+/* TTL of its requests; 0 = none. */
 int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
-/* What this process last heard of the lock, be it ours alone or not. */
+/* The last known mode of the lock, be it ours alone or not. */
 latch_mode php_latch_lock_mode(const php_latch_lock *lock);
-/* What is known here, without asking the store. */
+/* Is it held, for all that is known here? Without asking the store. */
 bool php_latch_lock_is_held(const php_latch_lock *lock);
-/* A hold from an acquire on, to know whether it was lost meanwhile. */
+/* Hold from an acquire on: detects whether it was lost meanwhile. */
 typedef struct php_latch_hold {
     php_latch_lease *lease; /* a reference; NULL: nothing is known of the lock */
     uint8_t losses;         /* of the lease, at the beginning */
@@ -77,7 +87,7 @@ typedef struct php_latch_hold {
 } php_latch_hold;
 
 void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold);
-/* Asks the store where it has to. What was released by hand was not lost. */
+/* Was it lost? Asks the store if need be. A lock released by hand was not lost. */
 bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold);
 void php_latch_lock_end_hold(php_latch_hold *hold);
 /* 0 when there is none. */
@@ -85,18 +95,20 @@ uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock);
 
 /* ---- keep_alive.c: of Locks in stores of the engine */
 
-/* To be called before the lease is acquired: from then on it is kept as the Lock wants it. */
-latch_status php_latch_lock_keep(php_latch_lock *lock, php_latch_lease *lease, latch_error *error);
-void php_latch_lock_end_keeping(php_latch_lock *lock);
-/* The clone wants the same. */
-void php_latch_lock_clone_keeping(php_latch_lock *to, const php_latch_lock *from);
-/* Those of onLost(), for the cycle collector; or NULL. */
+ZEND_INI_MH(php_latch_update_max_hold);
+/* To be called before the lease is acquired: from then on it is renewed as the Lock requests. */
+latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease *lease,
+                                          latch_error *error);
+void php_latch_lock_free_keep_alive(php_latch_lock *lock);
+/* The clone has the same settings. */
+void php_latch_lock_clone_keep_alive(php_latch_lock *to, const php_latch_lock *from);
+/* The callbacks of onLost(), for the cycle collector; or NULL. */
 zval *php_latch_lock_callbacks(const php_latch_lock *lock);
-void php_latch_lock_note_acquired(const php_latch_lock *lock);
-/* Looks whether it is lost already: once it is released, nobody will hear of that any more. */
-void php_latch_lock_find_loss(const php_latch_lock *lock);
+void php_latch_lock_record_acquired(const php_latch_lock *lock);
+/* Counts a loss that was not reported yet: after a release it would never be. */
+void php_latch_lock_collect_loss(const php_latch_lock *lock);
 /* Was it lost, and not acquired or released since? */
-bool php_latch_lock_take_loss(const php_latch_lock *lock);
+bool php_latch_lock_clear_loss(const php_latch_lock *lock);
 
 /* ---- lifecycle.c */
 
@@ -105,14 +117,29 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
 void php_latch_lock_set_dirty(php_latch_lock *lock, bool dirty);
 /* Keeps the lease in a store written in PHP for as long as a Lock uses it. */
 void php_latch_lock_use_lease(php_latch_lock *lock, php_latch_lease *lease);
-/* This process acquired it: from now on it is this process's to release. */
+/* Records that this process acquired it, and is to release it. */
 void php_latch_lock_claim(php_latch_lock *lock);
 /* False in a child of the process that acquired it. */
 bool php_latch_lock_is_ours(const php_latch_lock *lock);
-/* The destructor. */
-void php_latch_lock_end(php_latch_lock *lock);
+/* __destruct() */
+void php_latch_lock_destruct(php_latch_lock *lock);
 /* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
 void php_latch_lock_free(php_latch_lock *lock);
-void php_latch_lock_life_startup(zend_class_entry *ce);
+void php_latch_lock_lifecycle_startup(zend_class_entry *ce);
+/* Releases what is still locked at the end of the request, however it ended. */
+void php_latch_release_all(void);
+
+/* ---- lost_locks.c */
+
+/* Hooks into the VM's interrupts. */
+void php_latch_lost_locks_startup(void);
+void php_latch_lost_locks_shutdown(void);
+/* In a forked child: drops the parent's notices. */
+void php_latch_lost_locks_forget(void);
+
+/* ---- deadlock.c */
+
+/* Sets the poll loop's deadlock detector. */
+void php_latch_deadlock_startup(void);
 
 #endif

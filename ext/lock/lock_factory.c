@@ -2,7 +2,12 @@
  * Latch\LockFactory: makes locks of one store. A plain object with Symfony's properties, because
  * applications extend it and read $this->logger.
  */
-#include "ext/php_latch.h"
+#include "ext/lock/lock.h"
+
+#include "ext/key/key.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/log.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -14,7 +19,7 @@ zend_class_entry *php_latch_lock_factory_ce;
 enum { FACTORY_STORE, FACTORY_LOGGER };
 
 /* array_walk() turns properties into references, and ArrayObject writes what it likes into them. */
-static zval *slot_of(zend_object *factory, int index)
+static zval *factory_slot(zend_object *factory, int index)
 {
     zval *slot = OBJ_PROP_NUM(factory, index);
 
@@ -22,9 +27,9 @@ static zval *slot_of(zend_object *factory, int index)
     return slot;
 }
 
-static void replace(zend_object *factory, int index, zend_object *value)
+static void factory_replace(zend_object *factory, int index, zend_object *value)
 {
-    zval *slot = slot_of(factory, index);
+    zval *slot = factory_slot(factory, index);
     zval old;
 
     ZVAL_COPY_VALUE(&old, slot);
@@ -39,7 +44,7 @@ PHP_METHOD(Latch_LockFactory, __construct)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(store, php_latch_persisting_store_ce)
     ZEND_PARSE_PARAMETERS_END();
-    replace(Z_OBJ_P(ZEND_THIS), FACTORY_STORE, store);
+    factory_replace(Z_OBJ_P(ZEND_THIS), FACTORY_STORE, store);
 }
 
 PHP_METHOD(Latch_LockFactory, setLogger)
@@ -52,7 +57,7 @@ PHP_METHOD(Latch_LockFactory, setLogger)
     if (!php_latch_check_logger(logger)) {
         RETURN_THROWS();
     }
-    replace(Z_OBJ_P(ZEND_THIS), FACTORY_LOGGER, logger);
+    factory_replace(Z_OBJ_P(ZEND_THIS), FACTORY_LOGGER, logger);
 }
 
 static void throw_overwritten(const char *property, zend_string *type, const zval *value)
@@ -67,8 +72,8 @@ static void throw_overwritten(const char *property, zend_string *type, const zva
 static void make_lock(zval *return_value, zend_object *factory, zend_object *key, double ttl,
                       bool ttl_is_null, bool auto_release)
 {
-    const zval *store = slot_of(factory, FACTORY_STORE);
-    const zval *logger = slot_of(factory, FACTORY_LOGGER);
+    const zval *store = factory_slot(factory, FACTORY_STORE);
+    const zval *logger = factory_slot(factory, FACTORY_LOGGER);
 
     if (Z_TYPE_P(store) == IS_UNDEF) {
         zend_throw_error(NULL,
@@ -116,13 +121,13 @@ PHP_METHOD(Latch_LockFactory, createLock)
     php_latch_key_make(&key, resource);
     if (factory->ce == php_latch_lock_factory_ce) {
         make_lock(return_value, factory, Z_OBJ(key), ttl, ttl_is_null, auto_release);
-        /* OBJ_RELEASE() would tell the cycle collector, which every 10,000th such note sets off.
-           But the key is new, and the Lock's alone. */
+        /* Not OBJ_RELEASE(), which would add a possible root to the cycle collector, and start
+           it every 10,000th time. The key is new, and the Lock's alone. */
         if (GC_DELREF(Z_OBJ(key)) == 0) {
             zend_objects_store_del(Z_OBJ(key));
         }
     } else {
-        /* A subclass that overrides createLockFromKey() expects to be asked, as by Symfony's. */
+        /* Calls a subclass that overrides createLockFromKey(), as Symfony's does. */
         from_key =
             zend_hash_str_find_ptr(&factory->ce->function_table, ZEND_STRL("createlockfromkey"));
         ZVAL_COPY_VALUE(&arguments[0], &key);

@@ -1,13 +1,22 @@
-/* What a Lock asks of its store: by the engine if the store is ours, else by its PHP methods. */
-#include "ext/store/combined/combined.h"
+/* Requests of a Lock to its store: by the engine if the store is ours, else by its PHP methods. */
 #include "ext/lock/lock.h"
+
+#include "ext/key/key.h"
+#include "ext/key/renewed_lease.h"
+#include "ext/php/client_object.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/poll_loop.h"
+#include "ext/php/statistics.h"
+#include "ext/store/callback_store.h"
+#include "ext/store/engine_store.h"
 
 #include <math.h>
 
-/* A hundred years: what is longer is for ever, and fits into nanoseconds. */
+/* A hundred years: longer TTLs count as infinite; fits into nanoseconds. */
 #define SECONDS_MAX 3.2e9
 
-static php_latch_lease *lease_of(const php_latch_lock *lock)
+static php_latch_lease *lock_lease(const php_latch_lock *lock)
 {
     return lock->native
                ? php_latch_lease_find(lock->key, php_latch_store_of(lock->store)->backend, NULL)
@@ -16,8 +25,8 @@ static php_latch_lease *lease_of(const php_latch_lock *lock)
 
 /* ---- Stores of the engine */
 
-/* The key's expiry is on the wall clock, for other processes; the lease's is on ours. */
-static void note_expiry(php_latch_lock *lock, latch_lease *lease)
+/* Sets the key's expiry, on the wall clock, from the lease's monotonic deadline. */
+static void apply_lease_expiry(php_latch_lock *lock, latch_lease *lease)
 {
     if (lease->kept) {
         latch_lease_follow(lease, php_latch_now_ns());
@@ -28,7 +37,7 @@ static void note_expiry(php_latch_lock *lock, latch_lease *lease)
     }
 }
 
-static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
+static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *request)
 {
     php_latch_backend *backend = php_latch_store_backend(lock->store);
     php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
@@ -44,27 +53,28 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
     if (takes) {
         lease->lease.inherit = !lock->auto_release;
-        status = php_latch_lock_keep(lock, lease, &error);
+        status = php_latch_lock_start_renewal(lock, lease, &error);
         if (latch_failed(status)) {
             return php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
         }
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-    before = php_latch_lease_before(lease);
-    status = php_latch_run(&lease->lease, request, &error);
-    php_latch_lease_after(lease, before, request->kind);
+    before = php_latch_lease_before_request(lease);
+    status = php_latch_run_request(&lease->lease, request, &error);
+    php_latch_lease_after_request(lease, before, request->kind);
     if (request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
-        note_expiry(lock, &lease->lease); /* also of what was held before, and still is */
+        apply_lease_expiry(lock, &lease->lease); /* also of a hold from before that goes on */
     }
     if (status != LATCH_DONE) {
         /* A child that finds its parent's lock gone has lost nothing. */
-        php_latch_count_request(&lease->lease, request->kind, status, php_latch_lock_is_ours(lock));
+        php_latch_statistics_count_request(&lease->lease, request->kind, status,
+                                           php_latch_lock_is_ours(lock));
     } else if (takes) {
-        php_latch_lease_note_acquired(lease);
-        php_latch_lock_note_acquired(lock);
+        php_latch_lease_record_acquired(lease);
+        php_latch_lock_record_acquired(lock);
     }
-    if (php_latch_store_tell(lock->store, lock->key, lease, request, status,
-                             before == LATCH_FREE)) {
+    if (php_latch_store_log_outcome(lock->store, lock->key, lease, request, status,
+                                    before == LATCH_FREE)) {
         outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
     } else {
         outcome = php_latch_outcome_of_call();
@@ -73,7 +83,7 @@ static php_latch_outcome run(php_latch_lock *lock, const latch_request *request)
     return outcome;
 }
 
-static unsigned capabilities_of(const php_latch_lock *lock)
+static unsigned lock_capabilities(const php_latch_lock *lock)
 {
     return latch_store_describe(php_latch_store_of(lock->store)->backend->store)->capabilities;
 }
@@ -81,12 +91,12 @@ static unsigned capabilities_of(const php_latch_lock *lock)
 /* ---- Stores written in PHP */
 
 /*
- * Notes on the lease what a call achieved, for isHeld(). Stores call reduceLifetime() before they
- * send their command, so the key's expiry counts from then, as it must. It stands on the wall
- * clock, which may be set: a TTL that we named ourselves bounds it, counted from before the call.
+ * Records the result of a call in the lease, for isHeld(). Stores call reduceLifetime() before they
+ * send their command, so the key's expiry counts from then, as it must. The wall clock may be set:
+ * a TTL of the Lock bounds it, counted from before the call.
  */
-static void note_call(const php_latch_lock *lock, php_latch_lease *lease, latch_status status,
-                      uint8_t mode, int64_t sent_ns, double ttl)
+static void record_call(const php_latch_lock *lock, php_latch_lease *lease, latch_status status,
+                        uint8_t mode, int64_t sent_ns, double ttl)
 {
     double remaining = php_latch_key_remaining_lifetime(lock->key);
     int64_t deadline_ns = LATCH_NEVER;
@@ -107,19 +117,19 @@ static void note_call(const php_latch_lock *lock, php_latch_lease *lease, latch_
     lease->lease.deadline_ns = deadline_ns;
 }
 
-/* Whether this process holds the lock, for all that it knows. */
-static bool believes_in(const php_latch_lock *lock, const php_latch_lease *lease)
+/* Does this process hold the lock, for all that it knows? */
+static bool thinks_it_holds(const php_latch_lock *lock, const php_latch_lease *lease)
 {
     return lease != NULL && lease->lease.mode != LATCH_FREE && php_latch_lock_is_ours(lock);
 }
 
-/* Counts how a call ended that did not do what it should. */
+/* Counts a call that failed. */
 static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, bool was_held)
 {
     bool expired = outcome->exception != NULL
                    && instanceof_function(outcome->exception->ce, php_latch_expired_ce);
 
-    php_latch_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
+    php_latch_statistics_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
 }
 
 /* ---- Either */
@@ -144,8 +154,8 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
             .ttl_ms = php_latch_lock_ttl_ms(lock),
         };
 
-        outcome = run(lock, &request);
-        if (outcome.status == LATCH_DONE && (capabilities_of(lock) & LATCH_SERIALIZABLE) == 0) {
+        outcome = run_native(lock, &request);
+        if (outcome.status == LATCH_DONE && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {
             php_latch_key_mark_unserializable(lock->key);
         }
     } else {
@@ -159,12 +169,12 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         }
         php_latch_lock_use_lease(lock, lease);
         GC_ADDREF(&lease->std);
-        before = php_latch_lease_before(lease);
+        before = php_latch_lease_before_request(lease);
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
                                              !lock->auto_release);
-        note_call(lock, lease, outcome.status,
-                  kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
-        php_latch_lease_after(lease, before, kind);
+        record_call(lock, lease, outcome.status,
+                    kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
+        php_latch_lease_after_request(lease, before, kind);
         if (outcome.status != LATCH_DONE) {
             count_call(kind, &outcome, false);
         }
@@ -184,7 +194,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
     if (lock->native) {
         const latch_request request = {.kind = LATCH_REFRESH, .ttl_ms = php_latch_ttl_ms(ttl)};
 
-        outcome = run(lock, &request);
+        outcome = run_native(lock, &request);
     } else {
         int64_t sent_ns = php_latch_now_ns();
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
@@ -195,13 +205,13 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
             return php_latch_outcome_of_call();
         }
         php_latch_lock_use_lease(lock, lease);
-        was_held = believes_in(lock, lease);
+        was_held = thinks_it_holds(lock, lease);
         GC_ADDREF(&lease->std);
-        before = php_latch_lease_before(lease);
+        before = php_latch_lease_before_request(lease);
         outcome = php_latch_callback_refresh(lock->store, lock->key, ttl);
-        note_call(lock, lease, outcome.status, before != LATCH_FREE ? before : LATCH_EXCLUSIVE,
-                  sent_ns, ttl);
-        php_latch_lease_after(lease, before, LATCH_REFRESH);
+        record_call(lock, lease, outcome.status, before != LATCH_FREE ? before : LATCH_EXCLUSIVE,
+                    sent_ns, ttl);
+        php_latch_lease_after_request(lease, before, LATCH_REFRESH);
         if (outcome.status != LATCH_DONE) {
             count_call(LATCH_REFRESH, &outcome, was_held);
         }
@@ -216,15 +226,15 @@ php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach)
     php_latch_lease *lease;
 
     if (lock->native) {
-        php_latch_lock_find_loss(lock);
+        php_latch_lock_collect_loss(lock);
         /* A lease in another store may have the same token, and acquire by it before it arrives. */
         request.detach = detach && php_latch_lease_is_alone(lock->key);
-        return run(lock, &request);
+        return run_native(lock, &request);
     }
-    /* Not held from the moment at which the command may arrive, whatever comes of it. */
-    lease = lease_of(lock);
+    /* Not held from the moment at which the command may arrive, whatever its result. */
+    lease = lock_lease(lock);
     if (lease != NULL) {
-        php_latch_lease_before(lease);
+        php_latch_lease_before_request(lease);
         lease->lease.mode = LATCH_FREE;
     }
     return php_latch_callback_delete(lock->store, lock->key);
@@ -236,25 +246,25 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
     php_latch_outcome outcome;
 
     if (!lock->native) {
-        php_latch_lease *lease = lease_of(lock);
-        bool was_held = believes_in(lock, lease);
+        php_latch_lease *lease = lock_lease(lock);
+        bool was_held = thinks_it_holds(lock, lease);
 
         outcome = php_latch_callback_exists(lock->store, lock->key, exists);
         if (outcome.status == LATCH_DONE && !*exists) {
-            php_latch_count(LATCH_PROBE, LATCH_CONFLICT, was_held);
+            php_latch_statistics_count(LATCH_PROBE, LATCH_CONFLICT, was_held);
         }
-        lease = lease_of(lock);
+        lease = lock_lease(lock);
         if (!*exists && lease != NULL) {
-            latch_mode before = php_latch_lease_before(lease);
+            latch_mode before = php_latch_lease_before_request(lease);
 
             lease->lease.mode = LATCH_FREE;
             if (outcome.status == LATCH_DONE) {
-                php_latch_lease_after(lease, before, LATCH_PROBE);
+                php_latch_lease_after_request(lease, before, LATCH_PROBE);
             }
         }
         return outcome;
     }
-    outcome = run(lock, &request);
+    outcome = run_native(lock, &request);
     *exists = outcome.status == LATCH_DONE;
     if (outcome.status == LATCH_CONFLICT) {
         outcome.status = LATCH_DONE;
@@ -270,14 +280,14 @@ static php_latch_lease *combined_lease_of(const php_latch_lock *lock)
                                  ? php_latch_lease_find(lock->key, store->backend, NULL)
                                  : NULL;
 
-    return lease != NULL && php_latch_lease_is_combined(lease) ? lease : NULL;
+    return lease != NULL && php_latch_lease_has_parts(lease) ? lease : NULL;
 }
 
 bool php_latch_lock_has_remains(const php_latch_lock *lock)
 {
     const php_latch_lease *lease = combined_lease_of(lock);
 
-    return lease != NULL && php_latch_lease_holds_in_part(lease);
+    return lease != NULL && lease->backend->ops->holds_in_part(lease);
 }
 
 void php_latch_lock_release_remains(php_latch_lock *lock)
@@ -286,10 +296,10 @@ void php_latch_lock_release_remains(php_latch_lock *lock)
 
     if (lock->native) {
         php_latch_lock_free(lock);
-        php_latch_forget_client_failure();
+        php_latch_client_failure_clear();
     } else if (lease != NULL) {
         GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-        php_latch_lease_release_parts(lease, php_latch_lease_is_alone(lock->key));
+        lease->backend->ops->release_parts(lease, php_latch_lease_is_alone(lock->key));
         OBJ_RELEASE(&lease->std);
     }
     php_latch_lock_set_dirty(lock, false);
@@ -297,16 +307,16 @@ void php_latch_lock_release_remains(php_latch_lock *lock)
 
 latch_mode php_latch_lock_mode(const php_latch_lock *lock)
 {
-    const php_latch_lease *lease = lease_of(lock);
+    const php_latch_lease *lease = lock_lease(lock);
 
     return lease != NULL && lock->dirty ? lease->lease.mode : LATCH_FREE;
 }
 
 bool php_latch_lock_is_held(const php_latch_lock *lock)
 {
-    php_latch_lease *lease = lease_of(lock);
+    php_latch_lease *lease = lock_lease(lock);
 
-    /* A lock that a parent process releases when it ends is not this child's. */
+    /* A lock that the parent process releases at its end is not this child's. */
     if (lease == NULL || (!lock->native && lock->auto_release && !php_latch_lock_is_ours(lock))) {
         return false;
     }
@@ -315,7 +325,7 @@ bool php_latch_lock_is_held(const php_latch_lock *lock)
 
 uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock)
 {
-    const php_latch_lease *lease = lease_of(lock);
+    const php_latch_lease *lease = lock_lease(lock);
 
     if (lease == NULL || (lock->auto_release && !php_latch_lock_is_ours(lock))) {
         return 0;
@@ -327,7 +337,7 @@ uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock)
 
 void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold)
 {
-    hold->lease = lease_of(lock);
+    hold->lease = lock_lease(lock);
     if (hold->lease != NULL) {
         GC_ADDREF(&hold->lease->std);
         hold->losses = hold->lease->lease.losses;
@@ -335,15 +345,17 @@ void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold)
     }
 }
 
-/* Held for less than certain, and not past its time: shared with a child; or the session is gone.
+/*
+ * Asks the store about a hold that is neither certain nor past its deadline: a child shares it, or
+ * the session is gone.
  */
-static bool is_gone(php_latch_lock *lock)
+static bool store_has_lost(php_latch_lock *lock)
 {
     bool exists = false;
     php_latch_outcome outcome = php_latch_lock_exists(lock, &exists);
     bool is_known = outcome.status == LATCH_DONE;
 
-    php_latch_forget_outcome(&outcome);
+    php_latch_outcome_free(&outcome);
     return is_known && !exists;
 }
 
@@ -355,19 +367,19 @@ bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold)
         return false;
     }
     if (lock->native) {
-        php_latch_lock_find_loss(lock);
+        php_latch_lock_collect_loss(lock);
     }
     if (lease->lease.losses != hold->losses) {
         return true;
     }
-    if (lease_of(lock) != lease || lease->lease.mode == LATCH_FREE) {
+    if (lock_lease(lock) != lease || lease->lease.mode == LATCH_FREE) {
         return false;
     }
     if (php_latch_now_ns() >= lease->lease.deadline_ns) {
         LATCH_G(statistics).lost++;
         return true;
     }
-    return hold->is_certain && !php_latch_lock_is_held(lock) && is_gone(lock);
+    return hold->is_certain && !php_latch_lock_is_held(lock) && store_has_lost(lock);
 }
 
 void php_latch_lock_end_hold(php_latch_hold *hold)

@@ -1,5 +1,7 @@
 /* Latch\NoLock: a lock that locks nothing. */
-#include "ext/php_latch.h"
+#include "ext/lock/lock.h"
+
+#include "ext/php/interfaces.h"
 
 #include "stubs/no_lock_arginfo.h"
 

@@ -1,8 +1,12 @@
 /*
- * Lock::synchronized(): acquires, calls, and makes the lock what it was before, as try and finally
- * would; and tells when the lock did not last as long as the callback.
+ * Lock::synchronized(): acquires, calls, and restores the lock's mode, as try and finally would;
+ * throws when the lock was lost during the callback.
  */
 #include "ext/lock/lock.h"
+
+#include "ext/key/key.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 
 #include "zend_exceptions.h"
 
@@ -16,10 +20,11 @@ static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
 }
 
 /*
- * Makes the lock what it was before the callback, with what was thrown put aside, as before a
- * destructor. What is thrown here comes on top, as from a finally block; but an exit() goes on.
+ * Restores the mode from before the callback, with the callback's exception set aside, as before a
+ * destructor. An exception of the release comes on top, as from a finally block; but an exit() goes
+ * on.
  */
-static void give_back(php_latch_lock *lock, latch_mode mode_before)
+static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
 {
     zend_object *thrown = EG(exception);
     const zend_op *opline = EG(opline_before_exception);
@@ -39,13 +44,13 @@ static void give_back(php_latch_lock *lock, latch_mode mode_before)
     }
     EG(opline_before_exception) = opline;
     if (EG(exception) != NULL) {
-        php_latch_join_thrown(EG(exception), thrown);
+        php_latch_chain_exceptions(EG(exception), thrown);
     } else {
         EG(exception) = thrown;
     }
 }
 
-/* The exception takes the result along, which is of use to those who know what became of it. */
+/* Throws with the callback's result, which the caller may still have use for. */
 static void throw_loss(const php_latch_lock *lock, zval *result)
 {
     zend_object *exception = php_latch_new_exception(
@@ -61,8 +66,8 @@ static void throw_loss(const php_latch_lock *lock, zval *result)
     zend_throw_exception_object(&thrown);
 }
 
-static void call(php_latch_lock *lock, zend_fcall_info *callback, zend_fcall_info_cache *cache,
-                 latch_mode mode_before)
+static void call_synchronized(php_latch_lock *lock, zend_fcall_info *callback,
+                              zend_fcall_info_cache *cache, latch_mode mode_before)
 {
     zval *result = callback->retval;
     php_latch_hold hold;
@@ -80,7 +85,7 @@ static void call(php_latch_lock *lock, zend_fcall_info *callback, zend_fcall_inf
             throw_loss(lock, result);
         }
         if (mode_before != LATCH_EXCLUSIVE) {
-            give_back(lock, was_lost ? LATCH_FREE : mode_before);
+            restore_mode(lock, was_lost ? LATCH_FREE : mode_before);
         }
     }
     php_latch_lock_end_hold(&hold);
@@ -117,5 +122,5 @@ PHP_METHOD(Latch_Lock, synchronized)
         RETURN_THROWS();
     }
     callback.retval = return_value;
-    call(lock, &callback, &cache, mode_before);
+    call_synchronized(lock, &callback, &cache, mode_before);
 }

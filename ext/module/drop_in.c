@@ -2,21 +2,23 @@
  * Drop-in mode: files that declare a class which Latch has registered already.
  *
  * A container that Symfony has compiled without Latch (in every dev environment, and in prod with
- * `container.dumper.inline_class_loader`) includes the files of the classes that it is about to
- * use, without asking whether they exist. So do preloading scripts. PHP ends with "Cannot declare
- * class …, because the name is already in use" there.
+ * `container.dumper.inline_class_loader`) includes the files of its classes without checking
+ * whether they exist. So do preloading scripts. PHP would end with "Cannot declare class …, because
+ * the name is already in use".
  *
  * Hook: zend_ast_process, called once for each compiled script, between the parser and the
- * compiler. The declarations of Latch's classes are removed from the tree, the rest of the file is
- * compiled as it is. Parse errors, the file's return value and get_included_files() stay PHP's.
- * Why not zend_compile_file: opcache, phar and debuggers replace that function, some without a call
- * of the earlier one, and it would have to read and to parse the file a second time.
+ * compiler. Removes the declarations of Latch's classes from the tree; the rest of the file is
+ * compiled as it is. Parse errors, the file's return value and get_included_files() stay PHP's. Why
+ * not zend_compile_file: opcache, phar and debuggers replace that function, some without a call of
+ * the earlier one, and it would have to read and parse the file a second time.
  *
- * opcache caches what the compiler made of the rest. Its shared memory belongs to one server, which
- * has one php.ini; its file cache has a folder for each system id, of which the presence of the
- * hook is a part. The names are added: another version of Latch may have other classes.
+ * opcache caches the compiled rest. Its shared memory belongs to one server, which has one php.ini;
+ * its file cache has a folder for each system id, which includes the presence of the hook. Latch
+ * adds the class names: another version may have other classes.
  */
-#include "ext/php_latch.h"
+#include "ext/module/module.h"
+
+#include "ext/key/key.h"
 
 #include "zend_compile.h"
 #include "zend_system_id.h"
@@ -73,7 +75,7 @@ static void process_ast(zend_ast *ast)
 {
     zend_string *space = NULL;
 
-    /* Code of eval() is no file: PHP's own error says of such a declaration what it is. */
+    /* Not for eval(), which is no file: there PHP's own error names the declaration. */
     if (CG(active_op_array)->type == ZEND_USER_FUNCTION) {
         remove_declarations(ast, &space);
     }
@@ -90,7 +92,8 @@ void php_latch_drop_in_startup(void)
         return;
     }
     ZEND_HASH_FOREACH_PTR(CG(class_table), ce) {
-        /* dl() comes too late for that: what is compiled then must not go into a file cache. */
+        /* Fails for dl(), which comes too late: files compiled then must not go into a file
+           cache. */
         if (is_own_class(ce)
             && zend_add_system_entropy("latch", "zend_ast_process", ZSTR_VAL(ce->name),
                                        ZSTR_LEN(ce->name))

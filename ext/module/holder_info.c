@@ -1,8 +1,8 @@
 /*
- * What this process leaves behind with a lock, for those who ask who holds it: the host's name, the
- * process, and the script, or what latch.holder_name says in its place. Made once in a request.
+ * Holder information: the text that stores keep with a lock, for inspect() and listHeld(): host
+ * name, process ID, and the script or latch.holder_name. Made once in a request.
  */
-#include "ext/php_latch.h"
+#include "ext/module/module.h"
 
 #include "SAPI.h"
 #include "php_ini.h"
@@ -12,8 +12,8 @@
 #define NAME_MAX_LENGTH 200
 #define HOST_MAX_LENGTH 64
 
-/* As plain text: what a terminal could take for something else, and what parts a note, is "?". */
-static void clean(char *text, bool blanks_too)
+/* Replaces control characters, and blanks that would separate fields, by "?". */
+static void clean_text(char *text, bool blanks_too)
 {
     for (; *text != '\0'; text++) {
         if ((unsigned char) *text < ' ' || *text == '\177' || (blanks_too && *text == ' ')) {
@@ -22,16 +22,16 @@ static void clean(char *text, bool blanks_too)
     }
 }
 
-static void read_host(char host[HOST_MAX_LENGTH + 1])
+static void read_host_name(char host[HOST_MAX_LENGTH + 1])
 {
     if (gethostname(host, HOST_MAX_LENGTH + 1) != 0 || host[0] == '\0') {
         strcpy(host, "?");
     }
     host[HOST_MAX_LENGTH] = '\0';
-    clean(host, true);
+    clean_text(host, true);
 }
 
-/* The whole path of a script that the command line has named from where it stood. */
+/* The absolute path of a script that the command line has named relatively. */
 static const char *find_main_script(void)
 {
     zend_string *path;
@@ -60,8 +60,8 @@ static const char *find_name(void)
     return found != NULL ? found : script;
 }
 
-/* Its end tells more than its beginning. */
-static const char *cut(const char *name)
+/* Shortens a long path to its end. */
+static const char *cut_path(const char *name)
 {
     size_t length = strlen(name);
     const char *from = length > NAME_MAX_LENGTH ? name + length - NAME_MAX_LENGTH : name;
@@ -72,32 +72,33 @@ static const char *cut(const char *name)
     return from;
 }
 
-static void make_note(void)
+static void make_holder_info(void)
 {
     char host[HOST_MAX_LENGTH + 1], name[NAME_MAX_LENGTH + 1];
 
-    read_host(host);
-    snprintf(name, sizeof(name), "%s", cut(find_name()));
-    clean(name, false);
-    snprintf(LATCH_G(note), sizeof(LATCH_G(note)), "%s %ld %s", host, (long) getpid(), name);
-    LATCH_G(note_generation) = latch_engine_generation(php_latch_engine);
+    read_host_name(host);
+    snprintf(name, sizeof(name), "%s", cut_path(find_name()));
+    clean_text(name, false);
+    snprintf(LATCH_G(holder_info), sizeof(LATCH_G(holder_info)), "%s %ld %s", host, (long) getpid(),
+             name);
+    LATCH_G(holder_info_generation) = latch_engine_generation(php_latch_engine);
 }
 
-const char *php_latch_note(void *context)
+const char *php_latch_holder_info(void *context)
 {
     (void) context;
     if (!LATCH_G(holder_note)) {
         return NULL;
     }
-    if (LATCH_G(note)[0] == '\0'
-        || LATCH_G(note_generation) != latch_engine_generation(php_latch_engine)) {
-        make_note(); /* a forked child is another process */
+    if (LATCH_G(holder_info)[0] == '\0'
+        || LATCH_G(holder_info_generation) != latch_engine_generation(php_latch_engine)) {
+        make_holder_info(); /* a forked child is another process */
     }
-    return LATCH_G(note);
+    return LATCH_G(holder_info);
 }
 
 ZEND_INI_MH(php_latch_update_holder_name)
 {
-    LATCH_G(note)[0] = '\0';
+    LATCH_G(holder_info)[0] = '\0';
     return SUCCESS;
 }

@@ -1,16 +1,25 @@
 /* The module: its settings, its life and that of its requests, and its page in phpinfo(). */
 #include "ext/php_latch.h"
 
+#include "ext/key/backend.h"
+#include "ext/key/key.h"
+#include "ext/key/lease.h"
+#include "ext/key/mailbox.h"
+#include "ext/key/renewed_lease.h"
+#include "ext/lock/lock.h"
+#include "ext/module/module.h"
+#include "ext/php/digest.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/statistics.h"
+#include "ext/store/engine_store.h"
+#include "ext/store/stores.h"
+
 #include "ext/standard/info.h"
 #include "php_ini.h"
 
 #include <pthread.h>
 
-ZEND_DECLARE_MODULE_GLOBALS(latch)
-
-latch_engine *php_latch_engine;
-
-/* How many threads have module globals: the last one's end is the engine's. */
+/* Number of threads with module globals: the last one destroys the engine. */
 static _Atomic unsigned thread_count;
 
 PHP_INI_BEGIN()
@@ -52,13 +61,13 @@ static void after_fork_in_child(void)
     }
 #endif
     LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
-    php_latch_losses_forget();
+    php_latch_lost_locks_forget();
 }
 
 /*
- * libc forgets the handlers when it unloads this library. If that stays because a thread may be in
- * it (src/base/resolve.c), the next start in the same process finds the handlers, and itself, as
- * they were.
+ * Registers the fork handlers once for each load of this library: libc removes them when it unloads
+ * the library. If it stays loaded, as a thread may be in it (src/base/resolve.c), the next start in
+ * the same process finds handlers and variables unchanged.
  */
 static bool watch_forks(void)
 {
@@ -80,7 +89,7 @@ static PHP_MINIT_FUNCTION(latch)
         return FAILURE;
     }
     env.digest = php_latch_digest;
-    env.note = php_latch_note;
+    env.note = php_latch_holder_info;
     php_latch_engine = latch_engine_create(&env, &error);
     if (php_latch_engine == NULL) {
         zend_error(E_CORE_ERROR, "Latch cannot start: %s", error.message);
@@ -90,8 +99,9 @@ static PHP_MINIT_FUNCTION(latch)
         zend_error(E_CORE_ERROR, "Latch cannot start: pthread_atfork() failed");
         return FAILURE;
     }
-    php_latch_losses_startup();
-    php_latch_native_store_startup();
+    php_latch_lost_locks_startup();
+    php_latch_deadlock_startup();
+    php_latch_engine_store_startup();
     php_latch_register_interfaces();
     php_latch_register_lease();
     php_latch_register_key();
@@ -115,7 +125,7 @@ static PHP_MINIT_FUNCTION(latch)
 static PHP_MSHUTDOWN_FUNCTION(latch)
 {
     php_latch_drop_in_shutdown();
-    php_latch_losses_shutdown();
+    php_latch_lost_locks_shutdown();
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }
@@ -131,18 +141,18 @@ static void init_globals(void *memory)
     memset(globals, 0, sizeof(*globals));
     latch_link_init(&globals->shared_backends);
     latch_link_init(&globals->orphans);
-    latch_link_init(&globals->notices);
+    latch_link_init(&globals->loss_notices);
     latch_link_init(&globals->store_calls);
-    zend_hash_init(&globals->kept, 8, NULL, NULL, 1);
+    zend_hash_init(&globals->renewed_leases, 8, NULL, NULL, 1);
 }
 
 static void end_globals(void *memory)
 {
     zend_latch_globals *globals = memory;
 
-    zend_hash_destroy(&globals->kept);
+    zend_hash_destroy(&globals->renewed_leases);
     if (php_latch_engine != NULL) {
-        php_latch_mailbox_end(&globals->mail);
+        php_latch_mailbox_close(&globals->mail);
     }
     php_latch_backends_close(&globals->shared_backends);
     if (--thread_count == 0 && php_latch_engine != NULL) {
@@ -157,13 +167,13 @@ static PHP_RINIT_FUNCTION(latch)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     LATCH_G(shutting_down) = LATCH_G(all_released) = false;
-    LATCH_G(note)[0] = '\0'; /* another request may run another script */
+    LATCH_G(holder_info)[0] = '\0'; /* another request may run another script */
     latch_link_init(&LATCH_G(store_calls));
     LATCH_G(failed_lock) = NULL;
     LATCH_G(client_failure) = NULL;
-    LATCH_G(aside) = (php_latch_aside){NULL, false};
-    zend_hash_clean(&LATCH_G(kept)); /* should a request have ended in a crash */
-    latch_link_init(&LATCH_G(notices));
+    LATCH_G(deferred_throw) = (php_latch_deferred_throw){NULL, false};
+    zend_hash_clean(&LATCH_G(renewed_leases)); /* should a request have ended in a crash */
+    latch_link_init(&LATCH_G(loss_notices));
     LATCH_G(mail).is_there = false;
     php_latch_backends_close_surplus(); /* those of the last request */
     return SUCCESS;
@@ -173,7 +183,7 @@ static PHP_RSHUTDOWN_FUNCTION(latch)
 {
     LATCH_G(shutting_down) = true;
     php_latch_release_all();
-    php_latch_let_all_go();
+    php_latch_stop_all_renewals();
     return SUCCESS;
 }
 
@@ -225,7 +235,7 @@ static PHP_MINFO_FUNCTION(latch)
     php_info_print_table_row(2, "redis store, TLS", "no: built without OpenSSL");
 #endif
     php_info_print_table_end();
-    php_latch_print_statistics();
+    php_latch_statistics_print();
     DISPLAY_INI_ENTRIES();
 }
 
@@ -247,8 +257,5 @@ zend_module_entry latch_module_entry = {
 };
 
 #ifdef COMPILE_DL_LATCH
-#ifdef ZTS
-ZEND_TSRMLS_CACHE_DEFINE()
-#endif
 ZEND_GET_MODULE(latch)
 #endif

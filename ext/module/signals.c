@@ -1,9 +1,9 @@
-/* Latch\IGNORED_SIGNALS: what the starter of this process wanted it to ignore, for bin/latch. */
-#include "ext/php_latch.h"
+/* Latch\IGNORED_SIGNALS: the signals that this process was started to ignore, for bin/latch. */
+#include "ext/module/module.h"
 
 #include <signal.h>
 
-#define SIGNAL_MAX 31 /* the real-time signals beyond are nobody's to send unasked */
+#define SIGNAL_MAX 31 /* the real-time signals beyond have no meaning of their own */
 
 /*
  * Modules start before PHP's deferred signal handlers are set up, which hide the rest. SIGPIPE is

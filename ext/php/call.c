@@ -1,35 +1,39 @@
 /*
  * PHP code that the engine calls, in the middle of an operation: statements of database
- * connections, stores and strategies that are written in PHP.
+ * connections, stores and strategies written in PHP.
  *
- * The engine stands above on the stack and cannot be left by longjmp(). So what ends a script (a
- * fatal error, exit()) or is no matter of the store (an Error) is put aside until the engine has
- * returned: php_latch_end_calls().
+ * Deferred throw: the engine is above on the stack and cannot be left by longjmp(). So what ends a
+ * script (a fatal error, exit()), or is no failure of the store (an Error), is kept until the
+ * engine has returned: php_latch_rethrow_deferred().
  */
-#include "ext/php_latch.h"
+#include "ext/php/call.h"
+
+#include "ext/php/client_object.h"
+#include "ext/php/errors.h"
 
 #include "zend_exceptions.h"
 
 bool php_latch_can_call(void)
 {
-    return !LATCH_G(all_released) && !LATCH_G(aside).bailed_out && !php_latch_is_out_of_memory();
+    return !LATCH_G(all_released) && !LATCH_G(deferred_throw).bailed_out
+           && !php_latch_is_out_of_memory();
 }
 
-bool php_latch_is_put_aside(void)
+bool php_latch_has_deferred_throw(void)
 {
-    return LATCH_G(aside).thrown != NULL || LATCH_G(aside).bailed_out;
+    return LATCH_G(deferred_throw).thrown != NULL || LATCH_G(deferred_throw).bailed_out;
 }
 
-/* What belongs to the operation that calls, and not to those that the called code begins. */
+/* State of the operation that calls, saved from the operations that the called code begins. */
 typedef struct call_surroundings {
     zend_execute_data frame; /* exceptions stop here */
     zend_object *exception;  /* pending, when a destructor releases */
     const zend_op *opline_before_exception;
-    php_latch_aside aside;
+    php_latch_deferred_throw deferred;
     zend_object *client_failure;
 } call_surroundings;
 
-static void enter(call_surroundings *around)
+static void enter_call(call_surroundings *around)
 {
     around->exception = EG(exception);
     around->opline_before_exception = EG(opline_before_exception);
@@ -39,14 +43,14 @@ static void enter(call_surroundings *around)
     around->frame.prev_execute_data = EG(current_execute_data);
     EG(current_execute_data) = &around->frame;
 
-    around->aside = LATCH_G(aside);
-    LATCH_G(aside) = (php_latch_aside){NULL, false};
+    around->deferred = LATCH_G(deferred_throw);
+    LATCH_G(deferred_throw) = (php_latch_deferred_throw){NULL, false};
     around->client_failure = LATCH_G(client_failure);
     LATCH_G(client_failure) = NULL;
 }
 
 /* Returns what was thrown. */
-static zend_object *leave(const call_surroundings *around, bool bailed_out)
+static zend_object *leave_call(const call_surroundings *around, bool bailed_out)
 {
     zend_object *thrown = EG(exception);
 
@@ -55,8 +59,8 @@ static zend_object *leave(const call_surroundings *around, bool bailed_out)
     EG(opline_before_exception) = around->opline_before_exception;
 
     LATCH_G(client_failure) = around->client_failure;
-    LATCH_G(aside) = around->aside;
-    LATCH_G(aside).bailed_out |= bailed_out;
+    LATCH_G(deferred_throw) = around->deferred;
+    LATCH_G(deferred_throw).bailed_out |= bailed_out;
     return thrown;
 }
 
@@ -65,53 +69,53 @@ zend_object *php_latch_call(void (*code)(void *context), void *context)
     volatile bool bailed_out = false;
     call_surroundings around;
 
-    enter(&around);
+    enter_call(&around);
     zend_try
     {
         code(context);
-        php_latch_forget_client_failure(); /* of operations within */
+        php_latch_client_failure_clear(); /* of nested operations */
     }
     zend_catch
     {
         bailed_out = true;
     }
     zend_end_try();
-    return leave(&around, bailed_out);
+    return leave_call(&around, bailed_out);
 }
 
-static void release(void *object)
+static void release_object(void *object)
 {
     OBJ_RELEASE((zend_object *) object);
 }
 
-void php_latch_let_go(zend_object *object)
+void php_latch_object_release_deferred(zend_object *object)
 {
-    zend_object *thrown = php_latch_call(release, object);
+    zend_object *thrown = php_latch_call(release_object, object);
 
     if (thrown != NULL) {
-        php_latch_put_aside(thrown);
+        php_latch_defer_throw(thrown);
     }
 }
 
-void php_latch_put_aside(zend_object *thrown)
+void php_latch_defer_throw(zend_object *thrown)
 {
-    if (LATCH_G(aside).thrown == NULL) {
-        LATCH_G(aside).thrown = thrown;
+    if (LATCH_G(deferred_throw).thrown == NULL) {
+        LATCH_G(deferred_throw).thrown = thrown;
     } else {
-        php_latch_let_go(thrown); /* one is enough to end the call */
+        php_latch_object_release_deferred(thrown); /* the first one ends the call */
     }
 }
 
 /* ---- After the engine has returned ---------------------------------------------------------- */
 
-/* It was thrown before: nobody need be told of it anew. */
-static void rethrow(zend_object *thrown)
+/* Makes it the pending exception again, without the hooks of a new throw. */
+static void throw_on(zend_object *thrown)
 {
     zend_execute_data *frame = EG(current_execute_data);
     zend_object *pending = EG(exception);
 
     if (pending != NULL) {
-        php_latch_join_thrown(thrown, pending);
+        php_latch_chain_exceptions(thrown, pending);
     } else {
         EG(exception) = thrown;
     }
@@ -125,7 +129,7 @@ static void rethrow(zend_object *thrown)
     }
 }
 
-/* Where no PHP code runs any more that it could be thrown to. */
+/* Warns where no PHP code runs any more that could catch it. */
 static void warn_of(zend_object *thrown)
 {
     zend_execute_data frame = {.func = (zend_function *) &zend_pass_function};
@@ -140,26 +144,25 @@ static void warn_of(zend_object *thrown)
     EG(current_execute_data) = NULL;
 }
 
-latch_status php_latch_end_calls(latch_status status)
+latch_status php_latch_rethrow_deferred(latch_status status)
 {
-    php_latch_aside aside = LATCH_G(aside);
+    php_latch_deferred_throw deferred = LATCH_G(deferred_throw);
 
-    LATCH_G(aside) = (php_latch_aside){NULL, false};
-    if (aside.bailed_out) {
+    LATCH_G(deferred_throw) = (php_latch_deferred_throw){NULL, false};
+    if (deferred.bailed_out) {
         zend_bailout();
     }
     if (!latch_failed(status)) {
-        /* Nobody is told of it; and it holds on to whatever was passed to its callers: locks, too.
-         */
-        php_latch_forget_client_failure();
+        /* It is no exception's cause; and its backtrace may refer to locks. */
+        php_latch_client_failure_clear();
     }
-    if (aside.thrown == NULL) {
+    if (deferred.thrown == NULL) {
         return status;
     }
     if (EG(current_execute_data) != NULL) {
-        rethrow(aside.thrown);
+        throw_on(deferred.thrown);
     } else {
-        warn_of(aside.thrown);
+        warn_of(deferred.thrown);
     }
     return LATCH_INTERRUPTED;
 }

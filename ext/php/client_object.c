@@ -18,7 +18,7 @@ void php_latch_call_method(zend_object *object, const char *lower_name, zval *re
     }
 }
 
-/* But for those that a fault in the call itself raises. */
+/* All signals but those of faults in the call itself. */
 static void block_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -64,13 +64,13 @@ void php_latch_client_call_quietly(php_latch_client *client, void (*code)(void *
     zend_object *thrown = php_latch_client_call(client, code, context);
 
     if (thrown != NULL) {
-        php_latch_let_go(thrown);
+        php_latch_object_release_deferred(thrown);
     }
 }
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-void php_latch_forget_client_failure(void)
+void php_latch_client_failure_clear(void)
 {
     zend_object *failure = LATCH_G(client_failure);
 
@@ -80,7 +80,7 @@ void php_latch_forget_client_failure(void)
     }
 }
 
-zend_object *php_latch_take_client_failure(void)
+zend_object *php_latch_client_failure_take(void)
 {
     zend_object *failure = LATCH_G(client_failure);
 
@@ -88,12 +88,12 @@ zend_object *php_latch_take_client_failure(void)
     return failure;
 }
 
-void php_latch_keep_client_failure(zend_object *exception)
+void php_latch_client_failure_set(zend_object *exception)
 {
-    zend_object *before = php_latch_take_client_failure();
+    zend_object *before = php_latch_client_failure_take();
 
     LATCH_G(client_failure) = exception;
     if (before != NULL) {
-        php_latch_let_go(before);
+        php_latch_object_release_deferred(before);
     }
 }

@@ -9,9 +9,9 @@
 #pragma GCC diagnostic pop
 
 /*
- * PHP that reports the memory limit later (8.2.35 and its like): a failed allocation no longer
- * bails out on the spot. The VM reports it between two instructions and unwinds; until the
- * request's end no PHP function can be called. Older PHP has bailed out before anybody could ask.
+ * Deferred memory limit (from PHP 8.2.35 on): a failed allocation no longer bails out on the spot.
+ * The VM reports it between two instructions and unwinds; until the request's end no PHP function
+ * can be called. Older PHP bails out in the allocation.
  */
 #ifdef ZEND_HAS_OOM
 #define php_latch_is_out_of_memory() ZEND_HAS_OOM()
@@ -20,9 +20,9 @@
 #endif
 
 /*
- * From PHP 8.4 on, __debugInfo() gives every object of its class a slot of 16 bytes, to know there
- * whether it is being dumped. Without that PHP marks the object itself, as before. For classes that
- * nobody extends and whose __debugInfo() calls no PHP code; before there is an object.
+ * Removes the slot of 16 bytes by which PHP, from 8.4 on, knows of each object of a class with
+ * __debugInfo() whether it is being dumped. Without a slot PHP marks the object itself, as before.
+ * For final classes whose __debugInfo() calls no PHP code; to be called before there is an object.
  */
 #define php_latch_drop_guards(ce) ((ce)->ce_flags &= ~ZEND_ACC_USE_GUARDS)
 

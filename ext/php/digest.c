@@ -1,5 +1,5 @@
-/* The digests that the engine asks for, by PHP's hash extension, which every PHP has. */
-#include "ext/php_latch.h"
+/* Digests for the engine, by PHP's hash extension, which every PHP has. */
+#include "ext/php/digest.h"
 
 #include "ext/hash/php_hash.h"
 
@@ -8,19 +8,19 @@
 /* The largest state is that of xxh128, with some 600 bytes. */
 #define STATE_MAX 1024
 
-static const char *const names[] = {
+static const char *const algorithm_names[] = {
     [LATCH_SHA256] = "sha256", [LATCH_SHA1] = "sha1",     [LATCH_MD5] = "md5",
     [LATCH_XXH64] = "xxh64",   [LATCH_XXH128] = "xxh128", [LATCH_CRC32] = "crc32b",
 };
 
-#define DIGEST_COUNT (sizeof(names) / sizeof(*names))
+#define DIGEST_COUNT (sizeof(algorithm_names) / sizeof(*algorithm_names))
 
 static const php_hash_ops *algorithms[DIGEST_COUNT];
 
 bool php_latch_digests_startup(void)
 {
     for (size_t at = 0; at < DIGEST_COUNT; at++) {
-        zend_string *name = zend_string_init(names[at], strlen(names[at]), 0);
+        zend_string *name = zend_string_init(algorithm_names[at], strlen(algorithm_names[at]), 0);
 
         algorithms[at] = php_hash_fetch_ops(name);
         zend_string_release(name);
@@ -35,7 +35,7 @@ bool php_latch_digests_startup(void)
 bool php_latch_digest_by_name(const char *name, latch_digest *kind)
 {
     for (size_t at = 0; at < DIGEST_COUNT; at++) {
-        if (strcmp(names[at], name) == 0) {
+        if (strcmp(algorithm_names[at], name) == 0) {
             *kind = (latch_digest) at;
             return true;
         }
@@ -47,7 +47,7 @@ void php_latch_digest(void *context, latch_digest kind, const struct iovec *part
                       uint8_t digest[LATCH_DIGEST_MAX])
 {
     const php_hash_ops *algorithm = algorithms[kind];
-    alignas(64) char state[STATE_MAX]; /* xxHash's vectors want that alignment */
+    alignas(64) char state[STATE_MAX]; /* alignment of xxHash's vectors */
 
     (void) context;
     algorithm->hash_init(state, NULL);

@@ -1,5 +1,8 @@
-/* From what the engine or a store answered to exceptions of Symfony's types and messages. */
-#include "ext/php_latch.h"
+/* Exceptions of Symfony's types and messages, for what the engine or a store answered. */
+#include "ext/php/errors.h"
+
+#include "ext/php/client_object.h"
+#include "ext/php/interfaces.h"
 
 #include "zend_exceptions.h"
 
@@ -26,13 +29,13 @@ bool php_latch_is_exit(const zend_object *thrown)
     return thrown != NULL && (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown));
 }
 
-void php_latch_join_thrown(zend_object *first, zend_object *second)
+void php_latch_chain_exceptions(zend_object *first, zend_object *second)
 {
     bool second_goes_on = php_latch_is_exit(second) && !php_latch_is_exit(first);
 
     EG(exception) = second_goes_on ? second : first;
     if (second_goes_on) {
-        OBJ_RELEASE(first); /* which may have a destructor: only now */
+        OBJ_RELEASE(first); /* last: it may have a destructor */
     } else if (php_latch_is_exit(first)) {
         OBJ_RELEASE(second);
     } else {
@@ -93,7 +96,7 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
     }
     snprintf(after, sizeof(after), "\" lock: %s%s.", error->message, hint);
     outcome.exception =
-        php_latch_new_exception(ce, php_latch_take_client_failure(), before, resource, after);
+        php_latch_new_exception(ce, php_latch_client_failure_take(), before, resource, after);
     outcome.reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource));
     return outcome;
 }
@@ -139,7 +142,7 @@ void php_latch_throw_outcome(php_latch_outcome *outcome)
     zend_throw_exception_object(&exception);
 }
 
-void php_latch_forget_outcome(php_latch_outcome *outcome)
+void php_latch_outcome_free(php_latch_outcome *outcome)
 {
     if (outcome->exception != NULL) {
         OBJ_RELEASE(outcome->exception);

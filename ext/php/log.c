@@ -1,5 +1,5 @@
 /* Calls to a PSR-3 logger, with Symfony's messages. */
-#include "ext/php_latch.h"
+#include "ext/php/log.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -62,7 +62,7 @@ void php_latch_log_context(zend_object *logger, const char *level, const char *m
     add_assoc_zval(&arguments[1], "resource", &resource);
     zend_hash_copy(Z_ARR(arguments[1]), Z_ARR_P(context), zval_add_ref);
     zval_ptr_dtor(context);
-    GC_ADDREF(logger); /* it may have itself replaced */
+    GC_ADDREF(logger); /* its method may replace the logger */
     zend_call_known_instance_method_with_2_params(method, logger, NULL, &arguments[0],
                                                   &arguments[1]);
     OBJ_RELEASE(logger);

@@ -1,20 +1,24 @@
 /*
  * The poll loop: the only place that sleeps.
  *
- * Signals are blocked between the look at the interrupt flag and the sleep, so that none is missed
- * (ppoll(2)); a slice bounds the wait for what arrives on another thread. PHP's interrupts (pcntl
- * handlers, the time limit) run between two slices, and whatever they throw ends the wait.
+ * Signals are blocked between the check of the interrupt flag and the sleep, so that none is missed
+ * (ppoll(2)); slices bound the delay of an interrupt that another thread has set. PHP's interrupts
+ * (pcntl handlers, the time limit) run between two slices, and an exception of theirs ends the
+ * wait.
  */
-#include "ext/php_latch.h"
+#include "ext/php/poll_loop.h"
+
+#include "ext/php/call.h"
+#include "ext/php/client_object.h"
 
 #include <poll.h>
 #include <signal.h>
 
 #define SLICE_NS LATCH_NS_PER_S
-/* How long a server may think until signals count. */
+/* Longest first sleep without blocked signals. */
 #define GLANCE_NS (5 * LATCH_NS_PER_MS)
 
-/* What PHP's interrupts did to a wait. */
+/* Effect of PHP's interrupts on a wait. */
 typedef enum { GO_ON, STOP, BAIL_OUT } interrupt_outcome;
 
 int64_t php_latch_now_ns(void)
@@ -22,20 +26,21 @@ int64_t php_latch_now_ns(void)
     return latch_engine_now_ns(php_latch_engine);
 }
 
-/* Runs what PHP wants to run between two instructions: signal handlers, the end by a time limit. */
+/* Runs the VM's interrupts, as between two instructions: signal handlers, the time limit. */
 static interrupt_outcome run_interrupts(void)
 {
     volatile interrupt_outcome outcome = GO_ON;
-    const php_latch_aside aside = LATCH_G(aside); /* not that of the operations of handlers */
+    const php_latch_deferred_throw deferred =
+        LATCH_G(deferred_throw); /* handlers have operations of their own */
 
     if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || LATCH_G(shutting_down)) {
         return GO_ON;
     }
     if (php_latch_is_out_of_memory()) {
-        return STOP; /* the VM's to report, as soon as we have returned */
+        return STOP; /* the VM reports it as soon as we have returned */
     }
     zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
-    LATCH_G(aside) = (php_latch_aside){NULL, false};
+    LATCH_G(deferred_throw) = (php_latch_deferred_throw){NULL, false};
     zend_try
     {
         if (zend_atomic_bool_load_ex(&EG(timed_out))) {
@@ -50,11 +55,11 @@ static interrupt_outcome run_interrupts(void)
         outcome = BAIL_OUT;
     }
     zend_end_try();
-    LATCH_G(aside) = aside;
+    LATCH_G(deferred_throw) = deferred;
     return outcome;
 }
 
-/* What an operation, if there is one, waits for beside the time. */
+/* The descriptors that an operation waits for. */
 typedef struct readiness {
     struct pollfd descriptors[LATCH_DESCRIPTORS_MAX];
     nfds_t count;
@@ -66,8 +71,8 @@ static void find_readiness(readiness *ready, const latch_op *op, latch_status st
 }
 
 /*
- * Sleeps until a descriptor is ready, a signal comes, or it is `wake_ns`; one slice at most. Not at
- * all if PHP has something to run, unless that has to wait.
+ * Sleeps until a descriptor is ready, a signal arrives, or `wake_ns`; one slice at most. Returns at
+ * once if an interrupt of the VM is pending, unless it has to wait.
  */
 static void sleep_slice(readiness *ready, int64_t wake_ns, bool interruptible)
 {
@@ -87,8 +92,8 @@ static void sleep_slice(readiness *ready, int64_t wake_ns, bool interruptible)
 }
 
 /*
- * The same for an answer that comes in no time, with two system calls less: signals are not
- * blocked. One that comes just before the sleep is seen after it, GLANCE_NS later at most.
+ * The same for an answer that is expected at once, with two system calls less: signals are not
+ * blocked. A signal just before the sleep is handled after it, GLANCE_NS later at most.
  */
 static void glance(readiness *ready, int64_t wake_ns)
 {
@@ -122,8 +127,8 @@ bool php_latch_sleep(int64_t wake_ns)
     return outcome == GO_ON;
 }
 
-/* Ends the operation with nothing taken. Not interruptible, but stores bound it. */
-static latch_status give_up(latch_op *op)
+/* Cancels the operation, with nothing taken. Not interruptible; stores bound its time. */
+static latch_status cancel_op(latch_op *op)
 {
     latch_status status = latch_op_cancel(op, php_latch_now_ns());
     readiness ready;
@@ -136,15 +141,41 @@ static latch_status give_up(latch_op *op)
     return status;
 }
 
-/* What was found out about a request that has to wait; also over several attempts. */
+/* ---- Deadlocks ------------------------------------------------------------------------------ */
+
+/* Set at MINIT, read by all threads. */
+static php_latch_deadlock_detector deadlock_detector;
+
+void php_latch_set_deadlock_detector(php_latch_deadlock_detector detector)
+{
+    deadlock_detector = detector;
+}
+
+latch_status php_latch_find_deadlock(latch_lease *wanted, latch_op_kind kind, bool verifies)
+{
+    return deadlock_detector(wanted, kind, verifies);
+}
+
+latch_status php_latch_fail_deadlock(latch_error *error)
+{
+    *error = (latch_error){
+        .status = LATCH_ERROR_DEADLOCK,
+        .message = "the lock is held by this very thread, through another key",
+    };
+    return error->status;
+}
+
+/* ---- Requests ------------------------------------------------------------------------------- */
+
+/* Course of a request that has to wait, over several attempts. */
 typedef struct wait_course {
     bool waits;
     int64_t begun_ns;
-    bool is_checked; /* it is no deadlock, when so many leases had been acquired: */
+    bool is_checked; /* no deadlock was found when so many leases had been acquired: */
     uint64_t grants;
 } wait_course;
 
-/* Only something that this thread has acquired since the last look can make it one. */
+/* A wait becomes a deadlock only by what this thread has acquired since the last check. */
 static bool may_be_deadlock(wait_course *course, const latch_op *op)
 {
     if (!op->waiting || !op->request.wait || op->request.deadline_ns != LATCH_NEVER
@@ -153,28 +184,26 @@ static bool may_be_deadlock(wait_course *course, const latch_op *op)
     }
     course->is_checked = true;
     course->grants = LATCH_G(grants);
-    return php_latch_find_own_deadlock(LATCH_CONTAINER(op->lease, php_latch_lease, lease),
-                                       op->request.kind, false)
-           == LATCH_DONE;
+    return php_latch_find_deadlock(op->lease, op->request.kind, false) == LATCH_DONE;
 }
 
 /* LATCH_ERROR_DEADLOCK: it is one. LATCH_WANT_TIMER: it is none, and is to be begun anew. */
-static latch_status clear_doubt(latch_op *op)
+static latch_status verify_deadlock(latch_op *op)
 {
-    php_latch_lease *lease = LATCH_CONTAINER(op->lease, php_latch_lease, lease);
-    latch_status status = give_up(op);
+    latch_lease *lease = op->lease;
+    latch_status status = cancel_op(op);
 
     if (status != LATCH_CONFLICT) {
         return status;
     }
-    status = php_latch_find_own_deadlock(lease, op->request.kind, true);
+    status = php_latch_find_deadlock(lease, op->request.kind, true);
     return status == LATCH_DONE       ? php_latch_fail_deadlock(op->error)
            : status == LATCH_CONFLICT ? LATCH_WANT_TIMER
                                       : status;
 }
 
 /* LATCH_WANT_TIMER: the request is to be begun anew. */
-static latch_status wait_for(latch_op *op, latch_status status, wait_course *course)
+static latch_status wait_for_op(latch_op *op, latch_status status, wait_course *course)
 {
     bool first = true;
     interrupt_outcome outcome = GO_ON;
@@ -182,7 +211,7 @@ static latch_status wait_for(latch_op *op, latch_status status, wait_course *cou
 
     while (latch_wants(status)) {
         if (may_be_deadlock(course, op)) {
-            return clear_doubt(op);
+            return verify_deadlock(op);
         }
         if (!course->waits && op->waiting) {
             course->waits = true;
@@ -198,47 +227,48 @@ static latch_status wait_for(latch_op *op, latch_status status, wait_course *cou
         first = false;
         outcome = run_interrupts();
         if (outcome != GO_ON) {
-            give_up(op);
+            cancel_op(op);
             status = LATCH_INTERRUPTED;
         } else {
             status = latch_op_step(op, php_latch_now_ns());
         }
     }
-    LATCH_G(aside).bailed_out |= outcome == BAIL_OUT;
+    LATCH_G(deferred_throw).bailed_out |= outcome == BAIL_OUT;
     return status;
 }
 
-/* Gives back what was taken although its caller will not hear of it. */
-static void take_back(latch_lease *lease)
+/* Releases a lock whose caller is left by an exception. */
+static void release_unneeded(latch_lease *lease)
 {
     const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
     latch_error error;
     latch_op op;
 
     if (latch_wants(latch_op_begin(&op, lease, &release, &error))) {
-        give_up(&op); /* a release is carried out to its end */
+        cancel_op(&op); /* a release is carried out to its end */
     }
 }
 
-latch_status php_latch_run(latch_lease *lease, const latch_request *request, latch_error *error)
+latch_status php_latch_run_request(latch_lease *lease, const latch_request *request,
+                                   latch_error *error)
 {
     wait_course course = {0};
     latch_op op;
     latch_status status;
 
-    php_latch_forget_client_failure();
+    php_latch_client_failure_clear();
     do {
         status = latch_op_begin(&op, lease, request, error);
         if (latch_wants(status)) {
-            status = wait_for(&op, status, &course);
+            status = wait_for_op(&op, status, &course);
         }
     } while (latch_wants(status));
     if (course.waits) {
         count_wait_since(course.begun_ns);
     }
-    if (status == LATCH_DONE && php_latch_is_put_aside() && op.mode_before == LATCH_FREE
+    if (status == LATCH_DONE && php_latch_has_deferred_throw() && op.mode_before == LATCH_FREE
         && (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED)) {
-        take_back(lease);
+        release_unneeded(lease);
     }
-    return php_latch_end_calls(status);
+    return php_latch_rethrow_deferred(status);
 }

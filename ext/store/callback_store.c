@@ -1,9 +1,14 @@
 /*
- * Stores written in PHP: called by their methods, in the order and number in which Symfony's Lock
- * calls them (Symfony Lock 7.4, Lock.php). That includes PHP subclasses of our own stores that
- * override a method.
+ * Stores written in PHP: called by their methods, in the order and number of Symfony's Lock (7.4,
+ * Lock.php). So are PHP subclasses of our own stores that override a method.
  */
-#include "ext/php_latch.h"
+#include "ext/store/callback_store.h"
+
+#include "ext/key/key.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/poll_loop.h"
+#include "ext/store/engine_store.h"
 
 #include "zend_exceptions.h"
 #include "zend_fibers.h"
@@ -14,12 +19,12 @@
 #define JITTER_NS (10 * LATCH_NS_PER_MS)
 
 /*
- * A method under way. Not on the stack: a fiber that a fatal error leaves suspended loses its own
- * without being unwound, while this one can still be found.
+ * A method call under way. Allocated, as it stays in the list: a fiber that a fatal error leaves
+ * suspended loses its stack without being unwound.
  */
 typedef struct store_call {
     latch_link link;   /* in LATCH_G(store_calls), the latest last */
-    zend_fiber *fiber; /* that called; NULL: none */
+    zend_fiber *fiber; /* of the caller; NULL: none */
     bool inherit;
 } store_call;
 
@@ -32,8 +37,8 @@ static zend_fiber *resumer_of(const zend_fiber *fiber)
 }
 
 /*
- * The innermost call that the running code is part of; NULL when it is of none. A method may
- * suspend its fiber: then others run, which have nothing to do with it.
+ * The innermost call that the running code is part of; NULL when there is none. A method may
+ * suspend its fiber: code that runs then is no part of the call.
  */
 static const store_call *current_call(void)
 {
@@ -68,8 +73,8 @@ bool php_latch_store_call_inherits(void)
     return call == NULL || call->inherit;
 }
 
-static void invoke_with(zend_object *store, const char *name, bool inherit, zval *return_value,
-                        uint32_t argument_count, zval *arguments)
+static void call_store_method_with(zend_object *store, const char *name, bool inherit,
+                                   zval *return_value, uint32_t argument_count, zval *arguments)
 {
     zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table, name, strlen(name));
     store_call *call = emalloc(sizeof(*call));
@@ -101,19 +106,21 @@ static php_latch_outcome call_to_save(zend_object *store, const char *name, zend
     zval argument;
 
     ZVAL_OBJ(&argument, key);
-    invoke_with(store, name, inherit, NULL, 1, &argument);
+    call_store_method_with(store, name, inherit, NULL, 1, &argument);
     return php_latch_outcome_of_call();
 }
 
-static void invoke(zend_object *store, const char *name, zend_object *key, zval *return_value)
+static void call_store_method(zend_object *store, const char *name, zend_object *key,
+                              zval *return_value)
 {
     zval argument;
 
     ZVAL_OBJ(&argument, key);
-    invoke_with(store, name, php_latch_store_call_inherits(), return_value, 1, &argument);
+    call_store_method_with(store, name, php_latch_store_call_inherits(), return_value, 1,
+                           &argument);
 }
 
-/* The contenders' clocks differ by far more than a millisecond: jitter enough. */
+/* Poll time with jitter: the contenders' clocks differ by far more than a millisecond. */
 static int64_t next_poll_ns(int64_t deadline_ns)
 {
     int64_t now_ns = php_latch_now_ns();
@@ -123,8 +130,8 @@ static int64_t next_poll_ns(int64_t deadline_ns)
 }
 
 /*
- * Of a store of Latch's that PHP code has a part in (a combined store with members in PHP): does
- * this very thread hold what it polls for? LATCH_DONE: go on.
+ * Detects a deadlock in a store of Latch's that calls PHP code (a combined store with members in
+ * PHP): this very thread holds the lock that it polls for. LATCH_DONE: there is none.
  */
 static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, latch_op_kind kind)
 {
@@ -137,7 +144,7 @@ static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, la
 
     if (lease != NULL && !lease->lease.busy) {
         GC_ADDREF(&lease->std);
-        status = php_latch_find_own_deadlock(lease, kind, true);
+        status = php_latch_find_deadlock(&lease->lease, kind, true);
         OBJ_RELEASE(&lease->std);
     }
     if (status == LATCH_INTERRUPTED) {
@@ -148,8 +155,8 @@ static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, la
                                 : (php_latch_outcome){.status = LATCH_DONE};
 }
 
-static php_latch_outcome poll_for(zend_object *store, zend_object *key, latch_op_kind kind,
-                                  const char *save, int64_t deadline_ns, bool inherit)
+static php_latch_outcome poll_callback(zend_object *store, zend_object *key, latch_op_kind kind,
+                                       const char *save, int64_t deadline_ns, bool inherit)
 {
     uint64_t grants = 0;
     bool waits = false;
@@ -161,7 +168,7 @@ static php_latch_outcome poll_for(zend_object *store, zend_object *key, latch_op
         if (outcome.status != LATCH_CONFLICT || last) {
             return outcome;
         }
-        php_latch_forget_outcome(&outcome);
+        php_latch_outcome_free(&outcome);
         if (deadline_ns == LATCH_NEVER && (!waits || grants != LATCH_G(grants))) {
             grants = LATCH_G(grants);
             outcome = check_deadlock(store, key, kind);
@@ -195,7 +202,7 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
     if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
         return call_to_save(store, shared ? "waitandsaveread" : "waitandsave", key, inherit);
     }
-    return poll_for(store, key, kind, save, deadline_ns, inherit);
+    return poll_callback(store, key, kind, save, deadline_ns, inherit);
 }
 
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)
@@ -204,13 +211,14 @@ php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *ke
 
     ZVAL_OBJ(&arguments[0], key);
     ZVAL_DOUBLE(&arguments[1], ttl);
-    invoke_with(store, "putoffexpiration", php_latch_store_call_inherits(), NULL, 2, arguments);
+    call_store_method_with(store, "putoffexpiration", php_latch_store_call_inherits(), NULL, 2,
+                           arguments);
     return php_latch_outcome_of_call();
 }
 
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key)
 {
-    invoke(store, "delete", key, NULL);
+    call_store_method(store, "delete", key, NULL);
     return php_latch_outcome_of_call();
 }
 
@@ -220,9 +228,9 @@ php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key
     zval answer;
 
     ZVAL_UNDEF(&answer);
-    invoke(store, "exists", key, &answer);
-    /* Before the outcome is asked for: both can throw, the first in an error handler (PHP 8.5 warns
-     * of NAN), the second in a destructor. */
+    call_store_method(store, "exists", key, &answer);
+    /* Before the outcome is read: both can throw, the first in an error handler (PHP 8.5 warns
+       of NAN), the second in a destructor. */
     *exists = zend_is_true(&answer);
     zval_ptr_dtor(&answer);
     outcome = php_latch_outcome_of_call();

@@ -1,5 +1,8 @@
-/* Latch\Store\FlockStore: its constructor; the rest of its methods stand in engine_store.c. */
-#include "ext/php_latch.h"
+/* Latch\Store\FlockStore: its constructor; the store methods are in store_methods.c. */
+#include "ext/store/engine_store.h"
+
+#include "ext/php/interfaces.h"
+#include "ext/store/stores.h"
 
 #include "main/php_open_temporary_file.h"
 #include "zend_attributes.h"
@@ -33,7 +36,7 @@ static bool make_directory(const char *path)
     return is_directory(part);
 }
 
-/* Of DSNs of stores, by the scheme: what stands behind it may be a password. */
+/* Is it a DSN of a store, by its scheme? The rest of it may have a password. */
 static bool is_dsn(const char *path)
 {
     static const char *const schemes[] = {
@@ -68,7 +71,7 @@ static bool is_dsn(const char *path)
     return false;
 }
 
-/* What is given, and its absolute form, "" if it has none. False after throwing. */
+/* Checks the given path and its absolute form, "" if it has none. False after throwing. */
 static bool check_is_path(const char *given, const char *absolute)
 {
     int scheme = (int) strcspn(given, ":");
@@ -90,7 +93,7 @@ static bool check_is_path(const char *given, const char *absolute)
     return true;
 }
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_flock_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -119,7 +122,7 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     given = path != NULL ? ZSTR_VAL(path) : php_get_temporary_directory();
     /*
      * Absolute, because a script may change its working directory. Links are not resolved before
-     * the directory exists: nobody else's dangling link shall say where one is made.
+     * the directory exists: a dangling link of another user must not decide where it is made.
      */
     if (strncasecmp(given, "file://", 7) == 0) {
         given += 7;
@@ -163,5 +166,5 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
 void php_latch_register_flock_store(void)
 {
     register_class_Latch_Store_FlockStore(php_latch_blocking_store_ce, php_latch_shared_store_ce)
-        ->create_object = create;
+        ->create_object = create_flock_store;
 }

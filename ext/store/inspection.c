@@ -1,25 +1,31 @@
 /*
- * The store methods that tell who holds, inspect() and listHeld(), the same for all our stores; and
+ * Store methods that show the holders, inspect() and listHeld(), the same for all our stores; and
  * RedisStore::forceRelease().
  */
-#include "ext/php_latch.h"
+#include "ext/store/engine_store.h"
+
+#include "ext/key/key.h"
+#include "ext/php/client_object.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/poll_loop.h"
 
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
 
-/* Where the store knows its holders by their sessions with the server, not by processes. */
+/* Are the store's holders sessions with the server, not processes? */
 static bool knows_sessions(const latch_store *store)
 {
     return (latch_store_describe(store)->capabilities & LATCH_SESSIONS) != 0;
 }
 
-/* Do its holders leave notes of who they are? */
+/* Do its holders leave holder information (LATCH_NOTES)? */
 static bool has_notes(const latch_store *store)
 {
     return (latch_store_describe(store)->capabilities & LATCH_NOTES) != 0;
 }
 
-static void add_text(zval *array, const char *name, const char *text)
+static void add_text_or_null(zval *array, const char *name, const char *text)
 {
     if (text != NULL) {
         add_assoc_string(array, name, text);
@@ -50,8 +56,8 @@ static void describe_holder(zval *entry, const latch_holder *holder)
 {
     array_init_size(entry, 7);
     add_number(entry, "pid", holder->number, holder->host != NULL);
-    add_text(entry, "host", holder->host);
-    add_text(entry, "script", holder->script);
+    add_text_or_null(entry, "host", holder->host);
+    add_text_or_null(entry, "script", holder->script);
     add_seconds(entry, "since", (double) holder->since_us / 1e6, holder->since_us != 0);
     add_seconds(entry, "remaining", (double) holder->left_ms / 1e3, holder->left_ms != LATCH_NEVER);
     add_number(entry, "fencingToken", (int64_t) holder->fencing_token, holder->fencing_token != 0);
@@ -110,7 +116,8 @@ static void make_list(zval *list, const latch_store *store, const latch_finding 
     }
 }
 
-static void fail(latch_op_kind kind, zend_string *resource, const latch_error *error)
+static void throw_inspection_failure(latch_op_kind kind, zend_string *resource,
+                                     const latch_error *error)
 {
     char after[sizeof(error->message) + 16];
     zval exception;
@@ -122,18 +129,19 @@ static void fail(latch_op_kind kind, zend_string *resource, const latch_error *e
     }
     snprintf(after, sizeof(after), "\" lock: %s.", error->message);
     ZVAL_OBJ(&exception,
-             php_latch_new_exception(php_latch_storage_ce, php_latch_take_client_failure(),
+             php_latch_new_exception(php_latch_storage_ce, php_latch_client_failure_take(),
                                      kind == LATCH_EVICT ? "Failed to take away the \""
                                                          : "Failed to inspect the \"",
                                      resource, after));
     zend_throw_exception_object(&exception);
 }
 
-/* Asks the store; `make` turns what it answers into the method's result. */
-static void inspect(zend_object *store, zend_string *resource, latch_op_kind kind, bool foreign,
-                    void (*make)(zval *result, const latch_store *store,
-                                 const latch_finding *findings),
-                    zval *result)
+/* Asks the store; `make` makes the method's result of the answer. */
+static void run_inspection(zend_object *store, zend_string *resource, latch_op_kind kind,
+                           bool foreign,
+                           void (*make)(zval *result, const latch_store *store,
+                                        const latch_finding *findings),
+                           zval *result)
 {
     latch_finding *findings = NULL;
     const latch_request request = {.kind = kind, .findings = &findings, .foreign = foreign};
@@ -147,7 +155,7 @@ static void inspect(zend_object *store, zend_string *resource, latch_op_kind kin
         return;
     }
     latch_lease_init(&lease, backend->store, ZSTR_VAL(resource), ZSTR_LEN(resource));
-    status = php_latch_run(&lease, &request, &error);
+    status = php_latch_run_request(&lease, &request, &error);
     latch_lease_drop(&lease);
     zend_try
     {
@@ -165,7 +173,7 @@ static void inspect(zend_object *store, zend_string *resource, latch_op_kind kin
         zend_bailout();
     }
     if (latch_failed(status)) {
-        fail(kind, resource, &error);
+        throw_inspection_failure(kind, resource, &error);
     }
 }
 
@@ -179,14 +187,16 @@ PHP_METHOD(Latch_Store_NativeStore, inspect)
     ZEND_PARSE_PARAMETERS_END();
     resource = php_latch_key_resource(key);
     if (resource != NULL) {
-        inspect(Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false, make_finding, return_value);
+        run_inspection(Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false, make_finding,
+                       return_value);
     }
 }
 
 PHP_METHOD(Latch_Store_NativeStore, listHeld)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    inspect(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, false, make_list, return_value);
+    run_inspection(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, false, make_list,
+                   return_value);
 }
 
 PHP_METHOD(Latch_Store_RedisStore, listHeld)
@@ -197,7 +207,8 @@ PHP_METHOD(Latch_Store_RedisStore, listHeld)
         Z_PARAM_OPTIONAL
         Z_PARAM_BOOL(foreign)
     ZEND_PARSE_PARAMETERS_END();
-    inspect(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list, return_value);
+    run_inspection(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list,
+                   return_value);
 }
 
 /* The identities, with blanks between them; NULL after throwing. */
@@ -224,8 +235,8 @@ static zend_string *join_identities(HashTable *holders)
     return joined.s != NULL ? joined.s : ZSTR_EMPTY_ALLOC();
 }
 
-static void evict(zend_object *store, zend_string *resource, zend_string *identities,
-                  zval *return_value)
+static void run_eviction(zend_object *store, zend_string *resource, zend_string *identities,
+                         zval *return_value)
 {
     uint64_t count = 0;
     const latch_request request = {.kind = LATCH_EVICT,
@@ -240,10 +251,10 @@ static void evict(zend_object *store, zend_string *resource, zend_string *identi
         return;
     }
     latch_lease_init(&lease, backend->store, ZSTR_VAL(resource), ZSTR_LEN(resource));
-    status = php_latch_run(&lease, &request, &error);
+    status = php_latch_run_request(&lease, &request, &error);
     latch_lease_drop(&lease);
     if (latch_failed(status)) {
-        fail(LATCH_EVICT, resource, &error);
+        throw_inspection_failure(LATCH_EVICT, resource, &error);
     }
     RETVAL_LONG((zend_long) count);
 }
@@ -261,7 +272,7 @@ PHP_METHOD(Latch_Store_RedisStore, forceRelease)
     resource = php_latch_key_resource(key);
     identities = resource != NULL ? join_identities(holders) : NULL;
     if (identities != NULL) {
-        evict(Z_OBJ_P(ZEND_THIS), resource, identities, return_value);
+        run_eviction(Z_OBJ_P(ZEND_THIS), resource, identities, return_value);
         zend_string_release(identities);
     }
 }

@@ -1,10 +1,13 @@
-/* Latch\Store\InMemoryStore and Latch\Store\NullStore; their methods stand in engine_store.c. */
-#include "ext/php_latch.h"
+/* Latch\Store\InMemoryStore and Latch\Store\NullStore; their methods are in store_methods.c. */
+#include "ext/store/engine_store.h"
+
+#include "ext/php/interfaces.h"
+#include "ext/store/stores.h"
 
 #include "stubs/in_memory_store_arginfo.h"
 #include "stubs/null_store_arginfo.h"
 
-static zend_object *create(zend_class_entry *ce, const char *name)
+static zend_object *create_opened_store(zend_class_entry *ce, const char *name)
 {
     php_latch_store *store = php_latch_store_create(ce);
 
@@ -14,12 +17,12 @@ static zend_object *create(zend_class_entry *ce, const char *name)
 
 static zend_object *create_in_memory(zend_class_entry *ce)
 {
-    return create(ce, "in-memory");
+    return create_opened_store(ce, "in-memory");
 }
 
 static zend_object *create_null(zend_class_entry *ce)
 {
-    return create(ce, "null");
+    return create_opened_store(ce, "null");
 }
 
 void php_latch_register_memory_stores(void)

@@ -1,16 +1,21 @@
-/* Latch\Store\SemaphoreStore; the store methods stand in engine_store.c. */
-#include "ext/php_latch.h"
+/* Latch\Store\SemaphoreStore; the store methods are in store_methods.c. */
+#include "ext/store/engine_store.h"
+
+#include "ext/php/digest.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/store/stores.h"
 
 #include "zend_exceptions.h"
 
 #include "stubs/semaphore_store_arginfo.h"
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_semaphore_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
 
-/* Of the others no release of Symfony's makes a semaphore's key. */
+/* Accepts the digests of which some release of Symfony's makes a semaphore's key. */
 static bool is_digest(const char *name, latch_digest *digest)
 {
     return php_latch_digest_by_name(name, digest)
@@ -29,8 +34,10 @@ ZEND_INI_MH(php_latch_update_semaphore_digest)
     return SUCCESS;
 }
 
-/* Drop-in mode: FrameworkBundle takes this store as its default wherever it is supported. It shall
- * go on using the store that pure PHP processes beside it use. */
+/*
+ * False in drop-in mode without sysvsem: FrameworkBundle takes this store as its default wherever
+ * it is supported, and must use the store of the pure PHP processes beside it.
+ */
 PHP_METHOD(Latch_Store_SemaphoreStore, isSupported)
 {
     ZEND_PARSE_PARAMETERS_NONE();
@@ -69,5 +76,6 @@ PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
 
 void php_latch_register_semaphore_store(void)
 {
-    register_class_Latch_Store_SemaphoreStore(php_latch_blocking_store_ce)->create_object = create;
+    register_class_Latch_Store_SemaphoreStore(php_latch_blocking_store_ce)->create_object =
+        create_semaphore_store;
 }

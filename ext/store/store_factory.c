@@ -3,7 +3,11 @@
  * there they are on our interfaces. They are made as Symfony's own factory makes them. Under
  * Latch's own names they would not fit.
  */
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 #include "ext/store/redis/client.h"
+#include "ext/store/redis/redis_store.h"
+#include "ext/store/stores.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/url.h"

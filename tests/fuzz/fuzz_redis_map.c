@@ -11,6 +11,7 @@
  * server writes it.
  */
 #include "src/store/redis/lock/redis.h"
+#include "src/store/redis/topology/cluster.h"
 #include "support/expect.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void *create_array(const redisReadTask *task, element_count count)
 
 static void check(const redis_store *store)
 {
-    const redis_cluster *cluster = store->cluster;
+    const redis_cluster *cluster = store->topology.cluster;
 
     for (size_t slot = 0; slot < REDIS_SLOTS; slot++) {
         EXPECT(cluster->owners[slot] <= cluster->count);
@@ -46,7 +47,7 @@ static void check(const redis_store *store)
 
         EXPECT(place->host != NULL && *place->host != '\0' && place->path == NULL);
         EXPECT(place->port >= 1 && place->port <= 65535);
-        EXPECT(cluster->nodes[at]->store == store);
+        EXPECT(cluster->nodes[at]->topology == &store->topology);
         for (size_t other = 0; other < at; other++) {
             EXPECT(strcmp(place->address, cluster->nodes[other]->member.place.address) != 0);
         }
@@ -56,7 +57,7 @@ static void check(const redis_store *store)
 /* The line as a text of its own, which ends where its memory ends. */
 static void redirect(redis_store *store, const char *line, size_t length)
 {
-    redis_node *node = latch_redis_next_node(store, NULL);
+    redis_node *node = latch_redis_next_node(&store->topology, NULL);
     redis_route route = {.node = node, .since_ns = 1};
     latch_error error;
     latch_op op = {.error = &error};
@@ -76,7 +77,7 @@ static void redirect(redis_store *store, const char *line, size_t length)
 
 static void read_map(redis_store *store, const uint8_t *data, size_t size)
 {
-    redis_node *node = latch_redis_next_node(store, NULL);
+    redis_node *node = latch_redis_next_node(&store->topology, NULL);
     redisReader *reader = redisReaderCreate();
     void *reply = NULL;
 

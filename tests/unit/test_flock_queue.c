@@ -15,7 +15,7 @@
 #define WAITERS 5
 #define MANY 200
 /* flock/queue.c: a turn; so many acquires may go without a look, and a try may go before it. */
-#define TURN_NS (5 * LATCH_NS_PER_MS)
+#define TURN_NS (3 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
 #define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)
 
@@ -33,6 +33,17 @@ static bool queue_is_empty(void)
     UNIT_CHECK(fcntl(fd, F_OFD_GETLK, &lock) == 0);
     close(fd);
     return lock.l_type == F_UNLCK;
+}
+
+static bool is_taken(off_t number)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = number, .l_len = 1};
+    int fd = open(path(), O_RDWR | O_CLOEXEC);
+
+    UNIT_CHECK(fd >= 0);
+    UNIT_CHECK(fcntl(fd, F_OFD_GETLK, &lock) == 0);
+    close(fd);
+    return lock.l_type == F_WRLCK;
 }
 
 /* ---- Processes that wait --------------------------------------------------------------------- */
@@ -258,6 +269,46 @@ static void a_turn_ends_when_another_process_has_the_lock(void **state)
     unit_join(&holder);
     assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                      LATCH_WANT_IO);
+    finish(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
+static void take_it_with_its_number(void)
+{
+    unit.ahead_ns -= LATCH_NS_PER_S;
+    assert_false(is_taken(0));
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_true(is_taken(0)); /* the waiter sleeps until it is given back, not in flock(2) */
+    unit_release(lease);
+    assert_false(is_taken(0));
+    unit.ahead_ns += 2 * LATCH_NS_PER_S;
+}
+
+static void in_its_turn_a_process_has_its_number_again(void **state)
+{
+    (void) state;
+    have_a_turn(take_it_with_its_number);
+}
+
+/* Each of two processes would wait for the other's number. */
+static void a_process_whose_turn_ends_gives_its_number_back(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    waiter = make_waiter('W', 2);
+    stop(&waiter);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit.ahead_ns -= LATCH_NS_PER_S;
+    unit_release(lease);
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    assert_false(is_taken(0));
+    assert_true(unit_peer_try(&peer, LOCK_UN));
     finish(&waiter);
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
@@ -569,6 +620,8 @@ int main(void)
         WAIT_TEST(who_has_waited_gives_way_after_its_turn),
         WAIT_TEST(a_turn_is_so_many_acquires_in_so_short_a_time),
         WAIT_TEST(a_turn_ends_when_another_process_has_the_lock),
+        WAIT_TEST(in_its_turn_a_process_has_its_number_again),
+        WAIT_TEST(a_process_whose_turn_ends_gives_its_number_back),
         WAIT_TEST(a_reader_waits_behind_a_writer_that_waits),
         WAIT_TEST(readers_behind_a_writer_read_together),
         WAIT_TEST(a_reader_in_a_thread_that_reads_waits_for_no_writer),

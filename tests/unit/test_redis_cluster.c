@@ -14,7 +14,7 @@ static char names[LOCKS][64];
 /* The servers that the unit's store knows. */
 static redis_node *next_node(redis_node *node)
 {
-    return latch_redis_next_node((redis_store *) unit.store, node);
+    return latch_redis_next_node(&((redis_store *) unit.store)->topology, node);
 }
 
 static unsigned count_connected(void)
@@ -243,9 +243,9 @@ static void the_subscription_follows_the_lock(void **state)
         latch_op wait;
 
         redis_begin_wait(&wait, waiter, redis_wait_to_write());
-        UNIT_CHECK(
-            ((redis_store *) store)->subscription.node
-            == latch_redis_owner((redis_store *) store, waiter->resource, waiter->resource_length));
+        UNIT_CHECK(((redis_store *) store)->subscription.node
+                   == latch_redis_owner(&((redis_store *) store)->topology, waiter->resource,
+                                        waiter->resource_length));
         unit_release(leases[at]);
         redis_expect_done(unit_finish(&wait, latch_op_step(&wait, unit_now_ns())));
         unit_release(waiter);

@@ -4,6 +4,7 @@
 #include "redis_cluster.h"
 
 #include "src/store/redis/lock/redis.h"
+#include "src/store/redis/topology/cluster.h"
 
 #include <string.h>
 
@@ -23,8 +24,8 @@ static redis_store *the_store(void)
 /* As if the connections to all of them had been lost, but for this one's; or all, for NULL. */
 static void lose_all_but(const redis_node *but)
 {
-    for (redis_node *node = latch_redis_next_node(the_store(), NULL); node != NULL;
-         node = latch_redis_next_node(the_store(), node)) {
+    for (redis_node *node = latch_redis_next_node(&the_store()->topology, NULL); node != NULL;
+         node = latch_redis_next_node(&the_store()->topology, node)) {
         if (node != but) {
             latch_redis_note_trouble(node);
         }
@@ -33,7 +34,7 @@ static void lose_all_but(const redis_node *but)
 
 static redis_node *owner_of(const char *resource)
 {
-    return latch_redis_owner(the_store(), resource, strlen(resource));
+    return latch_redis_owner(&the_store()->topology, resource, strlen(resource));
 }
 
 static void a_release_reaches_a_server_that_was_away(void **state)
@@ -140,8 +141,8 @@ static void ask_for_map(const char *resource)
     latch_lease *lease = redis_lease(resource);
 
     redis_expect_done(redis_run(lease, LATCH_ACQUIRE));
-    the_store()->cluster->is_stale = true;
-    the_store()->cluster->asked_ns = INT64_MIN;
+    the_store()->topology.cluster->is_stale = true;
+    the_store()->topology.cluster->asked_ns = INT64_MIN;
     unit_release(lease);
 }
 
@@ -175,7 +176,7 @@ static void an_address_can_become_another_servers(void **state)
     redis_cluster_open("");
     ask_for_map("near");
     ask_for_map("far");
-    map = the_store()->cluster;
+    map = the_store()->topology.cluster;
     one = owner_of("near");
     other = owner_of("far");
     UNIT_CHECK(one != other);

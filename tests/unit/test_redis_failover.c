@@ -233,7 +233,7 @@ static void expect_no_trouble_of_the_old_one(bool is_told)
 
     redis_process_hold(&trio.servers[0]);
     status = unit_begin(&op, redis_lease("r"), redis_request(LATCH_ACQUIRE));
-    while (store->node.connection.stage <= REDIS_CONNECTING) {
+    while (store->topology.single.connection.stage <= REDIS_CONNECTING) {
         UNIT_CHECK(latch_wants(status));
         unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(&op, unit_now_ns());

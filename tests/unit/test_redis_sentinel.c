@@ -161,7 +161,7 @@ static void why_there_is_no_master_is_told_at_the_end(void **state)
     demote();
     for (int then = HAS_NO_TIME; then <= IS_SILENT; then++) {
         redis_store *store = (redis_store *) redis_trio_open("&timeout=2");
-        redis_connection *connection = &store->node.connection;
+        redis_connection *connection = &store->topology.single.connection;
         latch_op op;
         latch_status status = unit_begin(&op, redis_lease("r"), redis_request(LATCH_ACQUIRE));
 

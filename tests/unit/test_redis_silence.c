@@ -57,7 +57,7 @@ static void who_comes_after_one_that_waited_in_vain_is_told_at_once(void **state
 
     (void) state;
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
-    latch_redis_close(&((redis_store *) store)->node.connection);
+    latch_redis_close(&((redis_store *) store)->topology.single.connection);
     let_it_be_avoided();
     for (size_t at = 0; at < sizeof(kinds) / sizeof(kinds[0]); at++) {
         UNIT_CHECK(is_avoided(held, kinds[at]));
@@ -127,7 +127,7 @@ static void what_is_released_meanwhile_is_given_back_later(void **state)
     for (size_t at = 0; at < 2; at++) {
         UNIT_CHECK(redis_run(two[at], LATCH_ACQUIRE) == LATCH_DONE);
     }
-    latch_redis_close(&((redis_store *) store)->node.connection);
+    latch_redis_close(&((redis_store *) store)->topology.single.connection);
     let_it_be_avoided();
     UNIT_CHECK(is_avoided(two[0], LATCH_RELEASE) && !unit_held(two[0]));
     UNIT_CHECK(redis_failed(unit_run_request(two[1], redis_detached_release()), "in vain"));
@@ -145,7 +145,7 @@ static void a_renewal_is_sent_all_the_same(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
-    latch_redis_close(&((redis_store *) store)->node.connection);
+    latch_redis_close(&((redis_store *) store)->topology.single.connection);
     let_it_be_avoided();
     let_go();
     renewal.patience_ms = 1000;

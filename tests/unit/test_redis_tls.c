@@ -149,7 +149,7 @@ static void the_errors_of_openssl_are_not_left_to_others(void **state)
         ERR_put_error(ERR_LIB_USER, 0, 1, __FILE__, __LINE__);
         UNIT_CHECK(redis_run(lease, kind == 0 ? LATCH_ACQUIRE : LATCH_RELEASE) == LATCH_DONE);
     }
-    UNIT_CHECK(((redis_store *) lease->store)->node.connection.established == 1);
+    UNIT_CHECK(((redis_store *) lease->store)->topology.single.connection.established == 1);
     ERR_clear_error();
 }
 
@@ -182,7 +182,7 @@ static void files_are_read_anew_when_they_were_replaced(void **state)
 
 static bool is_resumed(latch_store *store)
 {
-    return SSL_session_reused(((redis_store *) store)->node.connection.tls->ssl) == 1;
+    return SSL_session_reused(((redis_store *) store)->topology.single.connection.tls->ssl) == 1;
 }
 
 static void a_session_is_gone_on_with(void **state)

@@ -135,7 +135,7 @@ static void writing_to_a_server_that_is_gone_raises_no_signal(void **state)
 {
     latch_store *store = redis_tls_open_with("");
     latch_lease *lease = redis_lease_in(store, "r");
-    redis_connection *connection = &((redis_store *) store)->node.connection;
+    redis_connection *connection = &((redis_store *) store)->topology.single.connection;
     redis_command command = {.count = 0};
     struct pollfd end = {.events = POLLRDHUP};
     void (*before)(int) = signal(SIGPIPE, raise_alarm);
@@ -174,7 +174,7 @@ static latch_store *open_wide(latch_lease *leases[CROWD])
         leases[at] = redis_lease_in(store, name[at]);
     }
     redis_expect_working(leases[0]);
-    setsockopt(((redis_store *) store)->node.connection.descriptor.fd, SOL_SOCKET, SO_SNDBUF,
+    setsockopt(((redis_store *) store)->topology.single.connection.descriptor.fd, SOL_SOCKET, SO_SNDBUF,
                &(int){4096}, sizeof(int));
     return store;
 }
@@ -188,7 +188,7 @@ static void what_the_socket_does_not_take_goes_later(void **state)
     (void) state;
     for (int gathered = 0; gathered < 2; gathered++) {
         latch_store *store = open_wide(leases);
-        redis_connection *connection = &((redis_store *) store)->node.connection;
+        redis_connection *connection = &((redis_store *) store)->topology.single.connection;
 
         redis_hold_server();
         latch_redis_gather(connection, gathered == 1);
@@ -217,7 +217,7 @@ static void a_command_that_was_begun_and_cannot_be_kept_ends_the_connection(void
 {
     latch_lease *leases[CROWD];
     latch_store *store = open_wide(leases);
-    redis_connection *connection = &((redis_store *) store)->node.connection;
+    redis_connection *connection = &((redis_store *) store)->topology.single.connection;
     static char text[12000]; /* less than a record */
     redis_command command = {.count = 0};
     redis_call *call;
@@ -322,7 +322,7 @@ static void half_a_record_is_waited_for_by_the_socket(void **state)
 static void many_records_are_read_as_long_as_there_are_any(void **state)
 {
     latch_store *store = open_by_relay();
-    redis_connection *connection = &((redis_store *) store)->node.connection;
+    redis_connection *connection = &((redis_store *) store)->topology.single.connection;
     latch_lease *lease = redis_lease_in(store, "r");
     latch_op op;
     redis_call *calls[50];
@@ -375,7 +375,7 @@ static void use_in_child(unit_process *self, void *argument)
 static void a_child_has_a_connection_of_its_own(void **state)
 {
     latch_lease *lease = redis_lease_in(redis_tls_open_with(""), "r");
-    redis_connection *connection = &((redis_store *) lease->store)->node.connection;
+    redis_connection *connection = &((redis_store *) lease->store)->topology.single.connection;
     unit_process child;
 
     (void) state;

@@ -1,9 +1,14 @@
 /*
- * Latch\Store\CombinedStore: its constructor and its life. The engine asks the members
- * (src/store/combined/combined.c); those that are written in PHP by their methods (members.c). The
- * store methods stand in ext/store/engine_store.c.
+ * Latch\Store\CombinedStore: its constructor, and its operations as a back end. The engine asks the
+ * members (src/store/combined/combined.c); those that are written in PHP by their methods
+ * (members.c). The store methods are in ext/store/store_methods.c.
  */
 #include "ext/store/combined/combined.h"
+
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/log.h"
+#include "ext/store/stores.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -14,7 +19,7 @@ static zend_class_entry *combined_store_ce;
 
 enum { PROPERTY_STORES, PROPERTY_STRATEGY, PROPERTY_LOGGER };
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_combined_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -38,7 +43,8 @@ zend_object *php_latch_combined_store_logger(zend_object *store)
     return Z_TYPE_P(slot) == IS_OBJECT ? Z_OBJ_P(slot) : NULL;
 }
 
-/* ---- The combination ------------------------------------------------------------------------ */
+/* ---- The back end ------------------------------------------------------------------------------
+ */
 
 static void throw_member(zval *store)
 {
@@ -78,10 +84,42 @@ static bool check_members(HashTable *stores)
     return true;
 }
 
-/* Adds a member; false after throwing. */
-static bool add_member(php_latch_combination *combination, zend_object *store)
+static void combined_detach(php_latch_combined_backend *combined)
 {
-    php_latch_member *member = &combination->members[combination->count];
+    zend_object *strategy = combined->strategy;
+
+    for (size_t at = 0; at < combined->count; at++) {
+        php_latch_member *member = &combined->members[at];
+        zend_object *store = member->store;
+
+        member->store = NULL;
+        if (member->called != NULL) {
+            *member->called = NULL;
+        }
+        if (store != NULL) {
+            OBJ_RELEASE(store);
+        }
+    }
+    combined->strategy = NULL;
+    if (strategy != NULL) {
+        OBJ_RELEASE(strategy);
+    }
+}
+
+static void combined_free(void *data)
+{
+    php_latch_combined_backend *combined = data;
+
+    for (size_t at = 0; at < combined->count; at++) {
+        php_latch_backend_release(combined->members[at].backend);
+    }
+    pefree(combined, 1);
+}
+
+/* Adds a member; false after throwing. */
+static bool add_member(php_latch_combined_backend *combined, zend_object *store)
+{
+    php_latch_member *member = &combined->members[combined->count];
 
     *member = (php_latch_member){.store = store};
     if (php_latch_store_is_native(store)) {
@@ -100,104 +138,102 @@ static bool add_member(php_latch_combination *combination, zend_object *store)
         if (member->backend == NULL) {
             return false;
         }
-        combination->is_native = false;
+        combined->calls_php = true;
     }
     GC_ADDREF(store);
-    combination->count++;
+    combined->count++;
     return true;
 }
 
 /* NULL after throwing. */
-static php_latch_combination *combine(HashTable *stores, zend_object *strategy)
+static php_latch_combined_backend *make_combined(HashTable *stores, zend_object *strategy)
 {
     size_t size = zend_hash_num_elements(stores);
-    php_latch_combination *combination =
-        pecalloc(1, sizeof(*combination) + size * sizeof(php_latch_member), 1);
+    php_latch_combined_backend *combined =
+        pecalloc(1, sizeof(*combined) + size * sizeof(php_latch_member), 1);
     zval *store;
 
-    combination->own = php_latch_own_strategy(strategy);
-    combination->is_native = combination->own != NULL && size > 0;
-    combination->strategy = strategy;
+    combined->own = php_latch_own_strategy(strategy);
+    combined->calls_php = combined->own == NULL || size == 0;
+    combined->strategy = strategy;
     GC_ADDREF(strategy);
     ZEND_HASH_FOREACH_VAL(stores, store)
     {
         ZVAL_DEREF(store);
-        if (!add_member(combination, Z_OBJ_P(store))) {
-            php_latch_combination_leave(combination);
-            php_latch_combination_free(combination);
+        if (!add_member(combined, Z_OBJ_P(store))) {
+            combined_detach(combined);
+            combined_free(combined);
             return NULL;
         }
     }
     ZEND_HASH_FOREACH_END();
-    return combination;
+    return combined;
 }
 
-void php_latch_combination_leave(php_latch_combination *combination)
+/* ---- php_latch_backend_ops ------------------------------------------------------------------ */
+
+static void detach_backend(php_latch_backend *backend)
 {
-    zend_object *strategy = combination->strategy;
-
-    for (size_t at = 0; at < combination->count; at++) {
-        php_latch_member *member = &combination->members[at];
-        zend_object *store = member->store;
-
-        member->store = NULL;
-        if (member->called != NULL) {
-            *member->called = NULL;
-        }
-        if (store != NULL) {
-            OBJ_RELEASE(store);
-        }
-    }
-    combination->strategy = NULL;
-    if (strategy != NULL) {
-        OBJ_RELEASE(strategy);
-    }
+    combined_detach(backend->data);
 }
 
-void php_latch_combination_free(php_latch_combination *combination)
+static void collect_backend(const php_latch_backend *backend, zend_get_gc_buffer *buffer)
 {
-    for (size_t at = 0; at < combination->count; at++) {
-        php_latch_backend_release(combination->members[at].backend);
-    }
-    pefree(combination, 1);
-}
+    const php_latch_combined_backend *combined = backend->data;
 
-void php_latch_combination_collect(const php_latch_combination *combination,
-                                   zend_get_gc_buffer *buffer)
-{
-    for (size_t at = 0; at < combination->count; at++) {
-        if (combination->members[at].store != NULL) {
-            zend_get_gc_buffer_add_obj(buffer, combination->members[at].store);
+    for (size_t at = 0; at < combined->count; at++) {
+        if (combined->members[at].store != NULL) {
+            zend_get_gc_buffer_add_obj(buffer, combined->members[at].store);
         }
     }
-    if (combination->strategy != NULL) {
-        zend_get_gc_buffer_add_obj(buffer, combination->strategy);
+    if (combined->strategy != NULL) {
+        zend_get_gc_buffer_add_obj(buffer, combined->strategy);
     }
 }
 
-/* NULL after throwing; consumes the combination. */
-static php_latch_backend *open_backend(php_latch_combination *combination)
+static const php_latch_backend_ops combined_ops = {
+    .detach = detach_backend,
+    .collect = collect_backend,
+    .free = combined_free,
+    .join = php_latch_combined_join,
+    .disjoin = php_latch_combined_disjoin,
+    .contains = php_latch_combined_contains,
+    .for_each_part = php_latch_combined_for_each_part,
+    .configure = php_latch_combined_configure,
+    .holds_in_part = php_latch_combined_holds_in_part,
+    .release_parts = php_latch_combined_release_parts,
+    .find_deadlock = php_latch_combined_find_deadlock,
+    .logs = php_latch_combined_logs,
+    .log_outcome = php_latch_combined_log_outcome,
+    .log_too_late = php_latch_combined_log_too_late,
+};
+
+/* NULL after throwing; consumes `combined`. */
+static php_latch_backend *open_combined(php_latch_combined_backend *combined)
 {
-    const latch_strategy strategy = php_latch_combined_strategy(combination);
-    latch_store **members = safe_emalloc(combination->count + 1, sizeof(*members), 0);
+    const latch_strategy strategy = php_latch_combined_strategy(combined);
+    latch_store **members = safe_emalloc(combined->count + 1, sizeof(*members), 0);
     const latch_store_options options = {
         .strategy = &strategy,
         .members = members,
-        .member_count = combination->count,
+        .member_count = combined->count,
     };
     php_latch_backend *backend;
 
-    for (size_t at = 0; at < combination->count; at++) {
-        members[at] = combination->members[at].backend->store;
+    for (size_t at = 0; at < combined->count; at++) {
+        members[at] = combined->members[at].backend->store;
     }
     backend = php_latch_backend_open("combined", &options);
     efree(members);
     if (backend == NULL) {
-        php_latch_combination_leave(combination);
-        php_latch_combination_free(combination);
+        combined_detach(combined);
+        combined_free(combined);
         return NULL;
     }
-    backend->combination = combination;
+    backend->ops = &combined_ops;
+    backend->data = combined;
+    backend->member_count = combined->count;
+    backend->calls_php = combined->calls_php;
     return backend;
 }
 
@@ -217,12 +253,12 @@ PHP_METHOD(Latch_Store_CombinedStore, __construct)
     replace_property(&store->std, PROPERTY_STORES, stores, &old_stores);
     replace_property(&store->std, PROPERTY_STRATEGY, strategy, &old_strategy);
     if (check_members(Z_ARR_P(stores))) {
-        php_latch_combination *combination = combine(Z_ARR_P(stores), Z_OBJ_P(strategy));
+        php_latch_combined_backend *combined = make_combined(Z_ARR_P(stores), Z_OBJ_P(strategy));
 
-        store->backend = combination != NULL ? open_backend(combination) : NULL;
+        store->backend = combined != NULL ? open_combined(combined) : NULL;
     }
-    /* What a constructor that failed has left. Last: a destructor may call the constructor again.
-     */
+    /* Releases the values of a failed constructor. Last: a destructor may call the constructor
+       again. */
     zval_ptr_dtor(&old_stores);
     zval_ptr_dtor(&old_strategy);
 }
@@ -244,7 +280,7 @@ PHP_METHOD(Latch_Store_CombinedStore, setLogger)
 void php_latch_register_combined_store(void)
 {
     combined_store_ce = register_class_Latch_Store_CombinedStore(php_latch_shared_store_ce);
-    combined_store_ce->create_object = create;
+    combined_store_ce->create_object = create_combined_store;
     if (php_latch_logger_aware_ce != NULL) {
         zend_class_implements(combined_store_ce, 1, php_latch_logger_aware_ce);
     }

@@ -1,23 +1,32 @@
 /*
- * What a key holds in a CombinedStore: a lease whose parts are the key's leases in the members,
- * where the members find them, too.
+ * Leases in a CombinedStore: their parts are the key's leases in the members, where the members
+ * find them, too.
  */
 #include "ext/store/combined/combined.h"
 
+#include "ext/php/client_object.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/poll_loop.h"
+
 #include "zend_exceptions.h"
 
-size_t php_latch_lease_count(const php_latch_lease *lease)
+php_latch_combined_backend *php_latch_combined_backend_of(const php_latch_lease *lease)
 {
-    return lease->backend->combination->count;
+    return lease->backend->data;
+}
+
+static size_t count_parts(const php_latch_lease *lease)
+{
+    return lease->backend->member_count;
 }
 
 /* The leases of the key in the members, referenced; false after throwing. */
 static bool find_parts(php_latch_lease *lease, zend_object *key, latch_member *members)
 {
-    const php_latch_combination *combination = lease->backend->combination;
+    const php_latch_combined_backend *combined = php_latch_combined_backend_of(lease);
 
-    for (size_t at = 0; at < combination->count; at++) {
-        const php_latch_member *member = &combination->members[at];
+    for (size_t at = 0; at < combined->count; at++) {
+        const php_latch_member *member = &combined->members[at];
         php_latch_lease *part = php_latch_lease_get(key, member->backend, NULL);
 
         if (part == NULL) {
@@ -30,13 +39,13 @@ static bool find_parts(php_latch_lease *lease, zend_object *key, latch_member *m
     return true;
 }
 
-bool php_latch_lease_join(php_latch_lease *lease, zend_object *key)
+bool php_latch_combined_join(php_latch_lease *lease, zend_object *key)
 {
-    latch_member *members = safe_emalloc(php_latch_lease_count(lease) + 1, sizeof(*members), 0);
+    latch_member *members = safe_emalloc(count_parts(lease) + 1, sizeof(*members), 0);
     bool done = false;
     latch_error error;
 
-    lease->parts = ecalloc(php_latch_lease_count(lease) + 1, sizeof(*lease->parts));
+    lease->parts = ecalloc(count_parts(lease) + 1, sizeof(*lease->parts));
     if (find_parts(lease, key, members)) {
         done = latch_lease_join(&lease->lease, members, &error) == LATCH_DONE;
         if (!done) {
@@ -47,17 +56,13 @@ bool php_latch_lease_join(php_latch_lease *lease, zend_object *key)
     return done;
 }
 
-void php_latch_lease_disjoin(php_latch_lease *lease)
+void php_latch_combined_disjoin(php_latch_lease *lease)
 {
-    php_latch_part *parts;
+    php_latch_part *parts = lease->parts;
 
-    if (!php_latch_lease_is_combined(lease)) {
-        return;
-    }
-    php_latch_lease_forget_failures(lease);
-    parts = lease->parts;
+    php_latch_combined_clear_failures(lease);
     lease->parts = NULL;
-    for (size_t at = 0; at < php_latch_lease_count(lease); at++) {
+    for (size_t at = 0; at < count_parts(lease); at++) {
         php_latch_lease *part = parts[at].lease;
 
         if (part != NULL && part->lease.state == &parts[at]) {
@@ -70,32 +75,37 @@ void php_latch_lease_disjoin(php_latch_lease *lease)
     efree(parts);
 }
 
-bool php_latch_lease_has_part(const php_latch_lease *lease, const php_latch_lease *part)
+bool php_latch_combined_contains(const php_latch_lease *lease, const php_latch_lease *part)
 {
-    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
-         at++) {
+    for (size_t at = 0; php_latch_lease_has_parts(lease) && at < count_parts(lease); at++) {
         const php_latch_lease *own = lease->parts[at].lease;
 
-        if (own == part || (own != NULL && php_latch_lease_has_part(own, part))) {
+        if (own == part || (own != NULL && php_latch_combined_contains(own, part))) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_called(const php_latch_lease *lease, size_t at)
+void php_latch_combined_for_each_part(php_latch_lease *lease, void (*visit)(php_latch_lease *part))
 {
-    return lease->backend->combination->members[at].called != NULL;
+    for (size_t at = 0; at < count_parts(lease); at++) {
+        visit(lease->parts[at].lease);
+    }
 }
 
-bool php_latch_lease_holds_in_part(const php_latch_lease *lease)
+static bool is_called(const php_latch_lease *lease, size_t at)
 {
-    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
-         at++) {
+    return php_latch_combined_backend_of(lease)->members[at].called != NULL;
+}
+
+bool php_latch_combined_holds_in_part(const php_latch_lease *lease)
+{
+    for (size_t at = 0; php_latch_lease_has_parts(lease) && at < count_parts(lease); at++) {
         const php_latch_lease *part = lease->parts[at].lease;
 
-        if (php_latch_lease_holds_in_part(part)
-            || (!php_latch_lease_is_combined(part) && !is_called(lease, at)
+        if (php_latch_combined_holds_in_part(part)
+            || (!php_latch_lease_has_parts(part) && !is_called(lease, at)
                 && part->lease.mode != LATCH_FREE)) {
             return true;
         }
@@ -103,32 +113,31 @@ bool php_latch_lease_holds_in_part(const php_latch_lease *lease)
     return false;
 }
 
-void php_latch_lease_release_parts(php_latch_lease *lease, bool detach)
+void php_latch_combined_release_parts(php_latch_lease *lease, bool detach)
 {
     const latch_request release = {.kind = LATCH_RELEASE, .detach = detach};
     latch_error error;
 
-    for (size_t at = 0; php_latch_lease_is_combined(lease) && at < php_latch_lease_count(lease);
-         at++) {
+    for (size_t at = 0; php_latch_lease_has_parts(lease) && at < count_parts(lease); at++) {
         php_latch_lease *part = lease->parts[at].lease;
 
-        php_latch_lease_release_parts(part, detach);
-        if (!php_latch_lease_is_combined(part) && !is_called(lease, at)
+        php_latch_combined_release_parts(part, detach);
+        if (!php_latch_lease_has_parts(part) && !is_called(lease, at)
             && part->lease.mode != LATCH_FREE) {
-            php_latch_run(&part->lease, &release, &error);
-            php_latch_forget_client_failure();
+            php_latch_run_request(&part->lease, &release, &error);
+            php_latch_client_failure_clear();
         }
     }
 }
 
-void php_latch_lease_configure_parts(php_latch_lease *lease, zend_object *key)
+void php_latch_combined_configure(php_latch_lease *lease, zend_object *key)
 {
-    const php_latch_combination *combination = lease->backend->combination;
-    int64_t now_ns = combination->is_native ? 0 : php_latch_now_ns();
+    const php_latch_combined_backend *combined = php_latch_combined_backend_of(lease);
+    int64_t now_ns = !combined->calls_php ? 0 : php_latch_now_ns();
 
-    php_latch_lease_forget_failures(lease);
-    for (size_t at = 0; at < combination->count; at++) {
-        const php_latch_member *member = &combination->members[at];
+    php_latch_combined_clear_failures(lease);
+    for (size_t at = 0; at < combined->count; at++) {
+        const php_latch_member *member = &combined->members[at];
         php_latch_part *part = &lease->parts[at];
 
         if (member->called != NULL) {
@@ -140,13 +149,35 @@ void php_latch_lease_configure_parts(php_latch_lease *lease, zend_object *key)
         }
         part->lease->lease.remove = member->remove_on_release;
         part->lease->lease.pass_on = member->pass_on;
-        if (part->lease->parts != NULL) {
-            php_latch_lease_configure_parts(part->lease, key);
+        if (php_latch_lease_has_parts(part->lease)) {
+            php_latch_combined_configure(part->lease, key);
         }
     }
 }
 
-static void forget(zend_object **failure)
+latch_status php_latch_combined_find_deadlock(php_latch_lease *wanted, latch_op_kind kind,
+                                              bool verifies)
+{
+    const php_latch_combined_backend *combined = php_latch_combined_backend_of(wanted);
+    size_t blocked = 0;
+    bool is_hopeless;
+
+    for (size_t at = 0; at < combined->count; at++) {
+        latch_status status =
+            php_latch_find_deadlock(&wanted->parts[at].lease->lease, kind, verifies);
+
+        if (status == LATCH_INTERRUPTED) {
+            return status;
+        }
+        blocked += status == LATCH_DONE;
+    }
+    /* A strategy written in PHP is asked during a request alone. */
+    is_hopeless = combined->own != NULL ? !combined->own->can_be_met(NULL, blocked, combined->count)
+                                        : blocked == combined->count;
+    return blocked > 0 && is_hopeless ? LATCH_DONE : LATCH_CONFLICT;
+}
+
+static void release_failure(zend_object **failure)
 {
     zend_object *object = *failure;
 
@@ -156,10 +187,10 @@ static void forget(zend_object **failure)
     }
 }
 
-void php_latch_lease_forget_failures(php_latch_lease *lease)
+void php_latch_combined_clear_failures(php_latch_lease *lease)
 {
-    for (size_t at = 0; lease->parts != NULL && at < php_latch_lease_count(lease); at++) {
-        forget(&lease->parts[at].failure);
-        forget(&lease->parts[at].release_failure);
+    for (size_t at = 0; lease->parts != NULL && at < count_parts(lease); at++) {
+        release_failure(&lease->parts[at].failure);
+        release_failure(&lease->parts[at].release_failure);
     }
 }

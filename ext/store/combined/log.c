@@ -1,21 +1,27 @@
 /*
- * What a CombinedStore logs, with Symfony's messages and contexts, as soon as a request has ended:
- * nothing is in flight then that a logger could be in the way of.
+ * Log of a CombinedStore, with Symfony's messages and contexts, written when a request has ended: a
+ * logger cannot get in the way of operations in flight then.
  */
 #include "ext/store/combined/combined.h"
 
-/* How a member has answered; kept apart, as a logger may go on with the same lease. */
+#include "ext/key/key.h"
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/log.h"
+#include "ext/php/poll_loop.h"
+
+/* A member's answer; a copy, as a logger may use the same lease. */
 typedef struct member_answer {
     latch_status status;
     bool is_late;
     zend_object *exception;         /* owned; NULL: it has none */
-    zend_object *release_exception; /* the same, when it gave back what was of no use */
+    zend_object *release_exception; /* the same, of the release of a lock that was of no use */
 } member_answer;
 
-/* What there is to say of a kind of request. */
+/* Log lines of a kind of request. */
 typedef struct log_lines {
-    const char *level;  /* of a member that failed */
-    const char *failed; /* a member */
+    const char *level;  /* of a failed member */
+    const char *failed; /* of a failed member */
     const char *unmet_level, *unmet;
 } log_lines;
 
@@ -66,14 +72,14 @@ typedef struct log_subject {
     latch_status status;
 } log_subject;
 
-static const php_latch_combination *combination_of(const log_subject *subject)
+static const php_latch_combined_backend *combined_of(const log_subject *subject)
 {
-    return subject->lease->backend->combination;
+    return php_latch_combined_backend_of(subject->lease);
 }
 
 static void collect_answers(const log_subject *subject, member_answer *answers)
 {
-    for (size_t at = 0; at < combination_of(subject)->count; at++) {
+    for (size_t at = 0; at < combined_of(subject)->count; at++) {
         const latch_vote vote = latch_lease_vote(&subject->lease->lease, at);
         php_latch_part *part = &subject->lease->parts[at];
         member_answer *answer = &answers[at];
@@ -99,7 +105,7 @@ static void collect_answers(const log_subject *subject, member_answer *answers)
 
 static void forget_answers(const log_subject *subject, member_answer *answers)
 {
-    for (size_t at = 0; at < combination_of(subject)->count; at++) {
+    for (size_t at = 0; at < combined_of(subject)->count; at++) {
         if (answers[at].exception != NULL) {
             OBJ_RELEASE(answers[at].exception);
         }
@@ -109,7 +115,7 @@ static void forget_answers(const log_subject *subject, member_answer *answers)
     }
 }
 
-/* With what else there is to say; consumes that. */
+/* Logs a line with that context, which it consumes. */
 static void log_line(const log_subject *subject, const char *level, const char *message,
                      zval *context)
 {
@@ -131,18 +137,18 @@ static void log_failure(const log_subject *subject, const log_lines *lines, size
     zval context;
 
     array_init(&context);
-    add_object(&context, "store", combination_of(subject)->members[at].store);
+    add_object(&context, "store", combined_of(subject)->members[at].store);
     add_object(&context, "exception", exception);
     log_line(subject, lines->level, lines->failed, &context);
 }
 
-/* A renewal that came to that member when its time had passed. */
+/* Logs a renewal whose time had passed before that member was asked. */
 static void log_lateness(const log_subject *subject, size_t at)
 {
     zval context;
 
     array_init(&context);
-    add_object(&context, "store", combination_of(subject)->members[at].store);
+    add_object(&context, "store", combined_of(subject)->members[at].store);
     add_assoc_double(&context, "ttl", (double) subject->request->ttl_ms / 1000);
     log_line(subject, "debug",
              "Stores took to long to put off the expiration of the \"{resource}\" lock.", &context);
@@ -163,11 +169,11 @@ static void log_unmet(const log_subject *subject, size_t successes, size_t failu
     log_line(subject, lines->unmet_level, lines->unmet, &context);
 }
 
-/* Symfony's asks one after the other, and not those who do not matter any more. */
+/* Symfony's asks one member after the other, and stops when the answers decide. */
 static bool is_decided(const log_subject *subject, size_t successes, size_t failures)
 {
-    const latch_strategy *strategy = combination_of(subject)->own;
-    size_t count = combination_of(subject)->count;
+    const latch_strategy *strategy = combined_of(subject)->own;
+    size_t count = combined_of(subject)->count;
 
     if (strategy == NULL || subject->request->kind == LATCH_RELEASE) {
         return false;
@@ -178,12 +184,12 @@ static bool is_decided(const log_subject *subject, size_t successes, size_t fail
 
 static void log_request(const log_subject *subject);
 
-/* A combined store within this one has its own to say. */
+/* Logs the request of a combined store within this one. */
 static void log_within(const log_subject *subject, size_t at, const member_answer *answer)
 {
     php_latch_lease *lease = subject->lease->parts[at].lease;
     const log_subject within = {
-        .store = combination_of(subject)->members[at].store,
+        .store = combined_of(subject)->members[at].store,
         .key = subject->key,
         .lease = lease,
         .request = subject->request,
@@ -199,11 +205,11 @@ static void log_answers(const log_subject *subject, const member_answer *answers
 {
     size_t successes = 0, failures = 0;
 
-    for (size_t at = 0; at < combination_of(subject)->count; at++) {
+    for (size_t at = 0; at < combined_of(subject)->count; at++) {
         const member_answer *answer = &answers[at];
 
         if (latch_wants(answer->status) || answer->status == LATCH_INTERRUPTED) {
-            continue; /* nobody has waited for it */
+            continue; /* its answer was not awaited */
         }
         log_within(subject, at, answer);
         successes += answer->status == LATCH_DONE;
@@ -221,7 +227,7 @@ static void log_answers(const log_subject *subject, const member_answer *answers
         }
     }
     log_unmet(subject, successes, failures);
-    for (size_t at = 0; at < combination_of(subject)->count && EG(exception) == NULL; at++) {
+    for (size_t at = 0; at < combined_of(subject)->count && EG(exception) == NULL; at++) {
         if (answers[at].release_exception != NULL) {
             log_failure(subject, lines_of(LATCH_RELEASE), at, answers[at].release_exception);
         }
@@ -230,7 +236,7 @@ static void log_answers(const log_subject *subject, const member_answer *answers
 
 static void log_request(const log_subject *subject)
 {
-    member_answer *answers = safe_emalloc(combination_of(subject)->count + 1, sizeof(*answers), 0);
+    member_answer *answers = safe_emalloc(combined_of(subject)->count + 1, sizeof(*answers), 0);
 
     collect_answers(subject, answers);
     log_answers(subject, answers);
@@ -238,55 +244,48 @@ static void log_request(const log_subject *subject)
     efree(answers);
 }
 
-static bool has_logger(zend_object *store)
+bool php_latch_combined_logs(zend_object *store)
 {
-    const php_latch_combination *combination = php_latch_store_of(store)->backend->combination;
+    const php_latch_combined_backend *combined = php_latch_store_of(store)->backend->data;
     bool has = php_latch_combined_store_logger(store) != NULL;
 
-    for (size_t at = 0; !has && at < combination->count; at++) {
-        has = combination->members[at].called == NULL
-              && php_latch_store_logs(combination->members[at].store);
+    for (size_t at = 0; !has && at < combined->count; at++) {
+        has = combined->members[at].called == NULL
+              && php_latch_store_logs(combined->members[at].store);
     }
     return has;
 }
 
-bool php_latch_store_logs(zend_object *store)
-{
-    const php_latch_store *native = php_latch_store_of(store);
-
-    return native != NULL && native->backend != NULL && native->backend->combination != NULL
-           && has_logger(store);
-}
-
-void php_latch_store_tell_lateness(zend_object *store, zend_object *key, php_latch_lease *lease,
-                                   const latch_request *request)
+void php_latch_combined_log_too_late(zend_object *store, zend_object *key, php_latch_lease *lease,
+                                     const latch_request *request)
 {
     const log_subject subject = {store, key, lease, request, LATCH_INTERRUPTED};
 
     log_lateness(&subject, 0);
 }
 
-bool php_latch_store_tell(zend_object *store, zend_object *key, php_latch_lease *lease,
-                          const latch_request *request, latch_status status, bool was_free)
+bool php_latch_combined_log_outcome(zend_object *store, zend_object *key, php_latch_lease *lease,
+                                    const latch_request *request, latch_status status,
+                                    bool was_free)
 {
     const latch_request release = {.kind = LATCH_RELEASE, .detach = true};
     const log_subject subject = {store, key, lease, request, status};
     latch_error error;
 
-    if (lease->parts == NULL || lease->lease.busy) { /* the request under way will tell */
+    if (lease->lease.busy) { /* the request under way will log */
         return true;
     }
-    if (status != LATCH_INTERRUPTED && php_latch_store_logs(store)) {
+    if (status != LATCH_INTERRUPTED && php_latch_combined_logs(store)) {
         log_request(&subject);
     }
-    php_latch_lease_forget_failures(lease);
+    php_latch_combined_clear_failures(lease);
     if (EG(exception) == NULL || status == LATCH_INTERRUPTED) {
         return true;
     }
     if (status == LATCH_DONE && was_free
         && (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED)) {
-        php_latch_run(&lease->lease, &release, &error);
-        php_latch_lease_forget_failures(lease);
+        php_latch_run_request(&lease->lease, &release, &error);
+        php_latch_combined_clear_failures(lease);
     }
     return false;
 }

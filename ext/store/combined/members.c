@@ -1,12 +1,17 @@
 /*
- * What a CombinedStore asks PHP code: members that are written in PHP, and strategies of the
- * user's.
+ * PHP code that a CombinedStore calls: members written in PHP, and strategies of the user's.
  *
- * As in Symfony's, a member's \Exception is its failure. What else ends a call (an Error, an
- * exit(), whatever a strategy throws) ends the request: nothing is met any more, what was taken is
- * given back, and then it goes on.
+ * As in Symfony's, a member's \Exception is its failure. Any other end of a call (an Error, an
+ * exit(), an exception of a strategy) ends the request: the strategy is not met any more, the
+ * members that were acquired are released, and then the throw goes on.
  */
 #include "ext/store/combined/combined.h"
+
+#include "ext/key/key.h"
+#include "ext/php/call.h"
+#include "ext/php/interfaces.h"
+#include "ext/php/poll_loop.h"
+#include "ext/store/callback_store.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -21,7 +26,7 @@ typedef struct member_call {
     php_latch_outcome outcome;
 } member_call;
 
-/* Symfony shares a TTL out: whoever is asked late gets what is left of it. */
+/* The rest of the TTL: as in Symfony's, time that earlier members took is subtracted. */
 static double rest_of_ttl(const member_call *call)
 {
     return (double) call->request->ttl_ms / 1000
@@ -60,29 +65,28 @@ static void call_member(void *context)
     }
 }
 
-/* Keeps what it threw for the log. What it says after its answer, when that is undone, is no news.
- */
-static void keep_failure(php_latch_part *part, latch_op_kind kind, zend_object *failure)
+/* Records the exception for the log. Ignores one of a later undo of the answer. */
+static void record_failure(php_latch_part *part, latch_op_kind kind, zend_object *failure)
 {
     zend_object **place = kind == LATCH_RELEASE ? &part->release_failure : &part->failure;
 
     if (failure != NULL && (*place != NULL || (kind != LATCH_RELEASE && part->is_asked))) {
-        php_latch_let_go(failure);
+        php_latch_object_release_deferred(failure);
     } else if (failure != NULL) {
         *place = failure;
     }
     part->is_asked = true;
 }
 
-static latch_status refuse(latch_error *error, const char *message)
+static latch_status fail_member(latch_error *error, const char *message)
 {
     *error = (latch_error){.status = LATCH_ERROR_SYSTEM};
     snprintf(error->message, sizeof(error->message), "%s", message);
     return error->status;
 }
 
-static latch_status run(void *context, latch_lease *lease, const latch_request *request,
-                        latch_error *error)
+static latch_status run_called_member(void *context, latch_lease *lease,
+                                      const latch_request *request, latch_error *error)
 {
     zend_object **store = context;
     php_latch_part *part = lease->state;
@@ -90,26 +94,28 @@ static latch_status run(void *context, latch_lease *lease, const latch_request *
     zend_object *thrown;
 
     if (part == NULL || part->key == NULL || call.store == NULL) {
-        return refuse(error, "the store is gone");
+        return fail_member(error, "the store is gone");
     }
-    if (!php_latch_can_call() || (php_latch_is_put_aside() && request->kind != LATCH_RELEASE)) {
-        return refuse(error, "no PHP code can be called");
+    if (!php_latch_can_call()
+        || (php_latch_has_deferred_throw() && request->kind != LATCH_RELEASE)) {
+        return fail_member(error, "no PHP code can be called");
     }
     if (request->kind == LATCH_REFRESH && rest_of_ttl(&call) <= 0) {
         part->is_late = true;
         php_latch_key_reduce_lifetime(part->key, 0);
-        return refuse(error, "the time to live has passed");
+        return fail_member(error, "the time to live has passed");
     }
     thrown = php_latch_call(call_member, &call);
     if (thrown != NULL) {
-        php_latch_put_aside(thrown);
+        php_latch_defer_throw(thrown);
     }
-    keep_failure(part, request->kind, call.outcome.exception);
-    if (thrown != NULL || LATCH_G(aside).bailed_out) {
-        return refuse(error, "the script is to end, or an error was thrown");
+    record_failure(part, request->kind, call.outcome.exception);
+    if (thrown != NULL || LATCH_G(deferred_throw).bailed_out) {
+        return fail_member(error, "the script is to end, or an error was thrown");
     }
-    return latch_failed(call.outcome.status) ? refuse(error, "the store has thrown an exception")
-                                             : call.outcome.status;
+    return latch_failed(call.outcome.status)
+               ? fail_member(error, "the store has thrown an exception")
+               : call.outcome.status;
 }
 
 static void close_called(void *context)
@@ -119,7 +125,7 @@ static void close_called(void *context)
 
 php_latch_backend *php_latch_called_backend_open(zend_object *store, zend_object ***called)
 {
-    latch_store_calls calls = {.run = run, .close = close_called};
+    latch_store_calls calls = {.run = run_called_member, .close = close_called};
     const latch_store_options options = {.calls = &calls};
     php_latch_backend *backend;
 
@@ -129,6 +135,8 @@ php_latch_backend *php_latch_called_backend_open(zend_object *store, zend_object
     backend = php_latch_backend_open("callback", &options);
     if (backend == NULL) {
         pefree(*called, 1);
+    } else {
+        backend->calls_php = true;
     }
     return backend;
 }
@@ -158,53 +166,53 @@ static void ask_strategy(void *context)
     zval_ptr_dtor(&answer);
 }
 
-static bool ask(php_latch_combination *combination, const char *method, size_t number,
-                size_t members)
+static bool call_strategy(php_latch_combined_backend *combined, const char *method, size_t number,
+                          size_t members)
 {
-    strategy_question question = {combination->strategy, method, number, members, false};
+    strategy_question question = {combined->strategy, method, number, members, false};
     zend_object *thrown;
 
-    if (question.strategy == NULL || php_latch_is_put_aside() || !php_latch_can_call()) {
+    if (question.strategy == NULL || php_latch_has_deferred_throw() || !php_latch_can_call()) {
         return false;
     }
     thrown = php_latch_call(ask_strategy, &question);
     if (thrown != NULL) {
-        php_latch_put_aside(thrown);
+        php_latch_defer_throw(thrown);
     }
-    return question.answer && !php_latch_is_put_aside();
+    return question.answer && !php_latch_has_deferred_throw();
 }
 
 static bool is_met(void *context, size_t successes, size_t members)
 {
-    return ask(context, "ismet", successes, members);
+    return call_strategy(context, "ismet", successes, members);
 }
 
 static bool can_be_met(void *context, size_t failures, size_t members)
 {
-    return ask(context, "canbemet", failures, members);
+    return call_strategy(context, "canbemet", failures, members);
 }
 
 static bool own_is_met(void *context, size_t successes, size_t members)
 {
-    const php_latch_combination *combination = context;
+    const php_latch_combined_backend *combined = context;
 
-    return !php_latch_is_put_aside() && combination->own->is_met(NULL, successes, members);
+    return !php_latch_has_deferred_throw() && combined->own->is_met(NULL, successes, members);
 }
 
 static bool own_can_be_met(void *context, size_t failures, size_t members)
 {
-    const php_latch_combination *combination = context;
+    const php_latch_combined_backend *combined = context;
 
-    return !php_latch_is_put_aside() && combination->own->can_be_met(NULL, failures, members);
+    return !php_latch_has_deferred_throw() && combined->own->can_be_met(NULL, failures, members);
 }
 
-latch_strategy php_latch_combined_strategy(php_latch_combination *combination)
+latch_strategy php_latch_combined_strategy(php_latch_combined_backend *combined)
 {
-    if (combination->is_native) {
-        return *combination->own;
+    if (!combined->calls_php) {
+        return *combined->own;
     }
-    if (combination->own != NULL) {
-        return (latch_strategy){combination, own_is_met, own_can_be_met, true};
+    if (combined->own != NULL) {
+        return (latch_strategy){combined, own_is_met, own_can_be_met, true};
     }
-    return (latch_strategy){combination, is_met, can_be_met, false};
+    return (latch_strategy){combined, is_met, can_be_met, false};
 }

@@ -1,7 +1,7 @@
-/* Latch\Strategy: how many stores of a CombinedStore have to agree. */
-#include "ext/php_latch.h"
-
+/* Latch\Strategy: the number of stores of a CombinedStore that have to agree. */
 #include "ext/store/combined/combined.h"
+
+#include "ext/store/stores.h"
 
 #include "stubs/strategies_arginfo.h"
 
@@ -17,9 +17,7 @@ const latch_strategy *php_latch_own_strategy(const zend_object *strategy)
     return strategy->ce == unanimous_ce ? &latch_unanimity : NULL;
 }
 
-/*
- * In Symfony's words, for whatever numbers: PHP code may ask, too.
- */
+/* Symfony's formulas, for any numbers: PHP code may call these methods, too. */
 PHP_METHOD(Latch_Strategy_ConsensusStrategy, isMet)
 {
     zend_long successes, items;

@@ -49,7 +49,7 @@ static void take_list(latch_redis_answer *answer, const HashTable *list)
 }
 
 /* Predis's: errors where it was told not to throw them, and "QUEUED". */
-static void take_object(redis_call *call, zend_object *object)
+static void take_object(php_latch_redis_call *call, zend_object *object)
 {
     zval text;
 
@@ -62,7 +62,7 @@ static void take_object(redis_call *call, zend_object *object)
     }
 }
 
-void php_latch_redis_take_answer(redis_call *call, const zval *value)
+void php_latch_redis_take_answer(php_latch_redis_call *call, const zval *value)
 {
     latch_redis_answer *answer = call->answer;
 
@@ -103,7 +103,7 @@ static bool is_servers(const char *text)
     return length > 1 && text[length] == ' ';
 }
 
-bool php_latch_redis_take_last_error(redis_call *call)
+bool php_latch_redis_take_last_error(php_latch_redis_call *call)
 {
     zval text;
 

@@ -1,40 +1,42 @@
-/* Inside the clients of Redis: client.c (what they are, and what is asked of them) and
- * answer.c (what has come of it). */
+/*
+ * Inside the client objects of Redis: client.c (their kinds, and calls of their methods) and
+ * answer.c (parsing of what they return).
+ */
 #ifndef PHP_LATCH_REDIS_CALL_H
 #define PHP_LATCH_REDIS_CALL_H
 
 #include "ext/store/redis/client.h"
 
 /* A kind of client objects. */
-typedef struct redis_kind {
+typedef struct php_latch_redis_kind {
     const char *class; /* in lower case */
     bool is_cluster;
     bool is_array;  /* \RedisArray: \Redis objects, among which it chooses by the key */
     bool is_predis; /* else they have the methods of \Redis */
-} redis_kind;
+} php_latch_redis_kind;
 
-typedef struct redis_session {
+typedef struct php_latch_redis_session {
     php_latch_client client;
-    const redis_kind *kind;
+    const php_latch_redis_kind *kind;
     bool is_cluster;
     zend_object *shards; /* Predis's connection, if it chooses among servers; a reference */
     zend_string *prefix; /* persistent, as of prepare(); NULL before */
-} redis_session;
+} php_latch_redis_session;
 
-/* One call of PHP code, and what has come of it. */
-typedef struct redis_call {
-    redis_session *session;
+/* One call of PHP code, and its result. */
+typedef struct php_latch_redis_call {
+    php_latch_redis_session *session;
     const latch_redis_script *script;
-    bool as_text;          /* not by its digest */
+    bool as_text;          /* send the script's text, not its digest */
     zend_string *resource; /* for prepare(); or NULL */
     zend_object *node;     /* whose methods are called; a reference */
     latch_redis_answer *answer;
-    const char *trouble; /* why nothing can, or should, be asked; NULL: no reason */
+    const char *trouble; /* why the client cannot, or must not, be called; NULL: no reason */
     bool is_queued;
-    char failure[128]; /* of the client, which has not thrown it; or "" */
-} redis_call;
+    char failure[128]; /* failure of the client, which has not thrown it; or "" */
+} php_latch_redis_call;
 
-/* Is it of that class, if that is there? */
+/* Is it of that class, if the class is loaded? */
 bool php_latch_is_a(zend_object *object, const char *lower_name);
 void php_latch_copy_text(char *copy, size_t size, const zval *text);
 /* An object's answer of that type; undefined if it is another, or something was thrown. */
@@ -48,8 +50,8 @@ bool php_latch_is_predis_error(zend_object *object);
 /* The server has answered with that error. */
 void php_latch_redis_take_error(latch_redis_answer *answer, const zval *text);
 /* What a client returned. */
-void php_latch_redis_take_answer(redis_call *call, const zval *value);
+void php_latch_redis_take_answer(php_latch_redis_call *call, const zval *value);
 /* The last error of phpredis, if it was the server's. True if there is one. */
-bool php_latch_redis_take_last_error(redis_call *call);
+bool php_latch_redis_take_last_error(php_latch_redis_call *call);
 
 #endif

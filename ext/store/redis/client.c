@@ -1,15 +1,15 @@
 /*
- * Scripts of the Redis store that a client object of PHP's runs: phpredis (\Redis, \RedisArray,
- * \RedisCluster), Relay, which has the same methods, or Predis.
+ * Client objects that run the scripts of a Redis store: phpredis (\Redis, \RedisArray,
+ * \RedisCluster), Relay, which has the same methods, and Predis.
  *
- * Their settings are their user's. A prefix goes before the names of keys, as they do that by
- * themselves; serialisers and compression concern neither a script's arguments nor its answer.
+ * Their settings are their user's. A client adds its prefix to the names of keys by itself;
+ * serialisers and compression concern neither a script's arguments nor its answer.
  */
 #include "ext/store/redis/call.h"
 
 #include "zend_exceptions.h"
 
-static const redis_kind kinds[] = {
+static const php_latch_redis_kind kinds[] = {
     {.class = "redis"},
     {.class = "relay\\relay"},
     {.class = "redisarray", .is_array = true},
@@ -18,8 +18,10 @@ static const redis_kind kinds[] = {
     {.class = "predis\\clientinterface", .is_predis = true},
 };
 
-/* Predis's connections that are several: to a cluster; to servers among which Predis chooses. Its
- * first version has other names for them. */
+/*
+ * Classes of Predis for connections to a cluster, and to servers among which Predis chooses
+ * (sharding). Its first version has other names for them.
+ */
 static const char *const predis_clusters[] = {
     "predis\\connection\\cluster\\clusterinterface",
     "predis\\connection\\aggregate\\clusterinterface",
@@ -31,7 +33,7 @@ static const char *const predis_shards[] = {
 
 /* ---- Where scripts are run ------------------------------------------------------------------ */
 
-/* Which of the array's objects has the key. NULL: none, or something was thrown. */
+/* Finds the array's object for the key. NULL: none, or after throwing. */
 static zend_object *find_in_array(zend_object *array, zend_string *key)
 {
     zval argument, host, node;
@@ -47,7 +49,7 @@ static zend_object *find_in_array(zend_object *array, zend_string *key)
 }
 
 /* A new reference, or NULL. */
-static zend_object *find_node(const redis_session *session, zend_string *key)
+static zend_object *find_node(const php_latch_redis_session *session, zend_string *key)
 {
     if (session->kind->is_array) {
         return find_in_array(session->client.object, key);
@@ -56,7 +58,7 @@ static zend_object *find_node(const redis_session *session, zend_string *key)
     return session->client.object;
 }
 
-/* In a transaction, or a pipeline, phpredis only collects what it is to send. */
+/* Is it in a transaction, or a pipeline, where phpredis only queues commands? */
 static bool collects(zend_object *node)
 {
     zval mode;
@@ -65,10 +67,10 @@ static bool collects(zend_object *node)
     return Z_TYPE(mode) == IS_LONG && Z_LVAL(mode) != 0;
 }
 
-/* Finds call->node, and whether it can be asked. */
-static void choose_node(redis_call *call, zend_string *key)
+/* Sets call->node, and call->trouble if it cannot be called. */
+static void choose_node(php_latch_redis_call *call, zend_string *key)
 {
-    const redis_kind *kind = call->session->kind;
+    const php_latch_redis_kind *kind = call->session->kind;
 
     call->node = find_node(call->session, key);
     if (call->node == NULL) {
@@ -81,7 +83,7 @@ static void choose_node(redis_call *call, zend_string *key)
 
 static void release_node(void *context)
 {
-    redis_call *call = context;
+    php_latch_redis_call *call = context;
     zend_object *node = call->node;
 
     call->node = NULL;
@@ -92,7 +94,7 @@ static void release_node(void *context)
 
 /* ---- Running scripts ------------------------------------------------------------------------ */
 
-static void add_text(zval *list, const char *text, size_t length)
+static void add_list_text(zval *list, const char *text, size_t length)
 {
     zval value;
 
@@ -100,8 +102,8 @@ static void add_text(zval *list, const char *text, size_t length)
     zend_hash_next_index_insert_new(Z_ARRVAL_P(list), &value);
 }
 
-/* Its text, or its digest. */
-static void name_script(const redis_call *call, zval *name)
+/* Adds the script's text, or its digest. */
+static void name_script(const php_latch_redis_call *call, zval *name)
 {
     const latch_redis_script *script = call->script;
 
@@ -112,15 +114,15 @@ static void name_script(const redis_call *call, zval *name)
     }
 }
 
-static void add_arguments(zval *list, const latch_redis_script *script)
+static void add_script_arguments(zval *list, const latch_redis_script *script)
 {
     for (size_t at = 0; at < script->count; at++) {
-        add_text(list, script->arguments[at], script->lengths[at]);
+        add_list_text(list, script->arguments[at], script->lengths[at]);
     }
 }
 
 /* $redis->evalSha($digest, [...$keys, ...$arguments], $keyCount) */
-static void run_by_phpredis(redis_call *call)
+static void run_by_phpredis(php_latch_redis_call *call)
 {
     zval arguments[3], value;
 
@@ -128,7 +130,7 @@ static void run_by_phpredis(redis_call *call)
     zval_ptr_dtor(&value);
     name_script(call, &arguments[0]);
     array_init(&arguments[1]);
-    add_arguments(&arguments[1], call->script);
+    add_script_arguments(&arguments[1], call->script);
     ZVAL_LONG(&arguments[2], (zend_long) call->script->key_count);
     php_latch_call_method(call->node, call->as_text ? "eval" : "evalsha", &value, 3, arguments);
     zval_ptr_dtor(&arguments[0]);
@@ -166,7 +168,7 @@ static void get_argument(zval *command, zend_long position, zval *argument)
 }
 
 /* $client->createCommand('EVALSHA', [$digest, $keyCount, ...$keys, ...$arguments]) */
-static void make_command(const redis_call *call, zval *command)
+static void make_command(const php_latch_redis_call *call, zval *command)
 {
     zval list, value;
 
@@ -175,12 +177,15 @@ static void make_command(const redis_call *call, zval *command)
     zend_hash_next_index_insert_new(Z_ARRVAL(list), &value);
     ZVAL_LONG(&value, (zend_long) call->script->key_count);
     zend_hash_next_index_insert_new(Z_ARRVAL(list), &value);
-    add_arguments(&list, call->script);
+    add_script_arguments(&list, call->script);
     create_command(call->node, call->as_text ? "EVAL" : "EVALSHA", &list, command);
 }
 
-/* The command is for the server that has the lock, and not for one that has all keys. */
-static void run_on_shard(const redis_call *call, zval *command, zval *value)
+/*
+ * Runs the command on the server of the lock's key, not on the one that Predis would choose by all
+ * keys.
+ */
+static void run_on_shard(const php_latch_redis_call *call, zval *command, zval *value)
 {
     enum { FIRST_KEY = 2 };
     zval key, shard;
@@ -198,7 +203,7 @@ static void run_on_shard(const redis_call *call, zval *command, zval *value)
     }
 }
 
-static void run_by_predis(redis_call *call)
+static void run_by_predis(php_latch_redis_call *call)
 {
     zval command, value;
 
@@ -218,9 +223,9 @@ static void run_by_predis(redis_call *call)
     zval_ptr_dtor(&value);
 }
 
-static void run_script(void *context)
+static void call_script(void *context)
 {
-    redis_call *call = context;
+    php_latch_redis_call *call = context;
     zend_string *key = zend_string_init(call->script->arguments[0], call->script->lengths[0], 0);
 
     choose_node(call, key);
@@ -235,18 +240,21 @@ static void run_script(void *context)
     }
 }
 
-typedef struct exception_reading {
-    redis_call *call;
+typedef struct redis_exception_reading {
+    php_latch_redis_call *call;
     zend_object *exception;
     char *message;
     size_t size;
     bool is_answer; /* the server's */
-} exception_reading;
+} redis_exception_reading;
 
-/* phpredis throws some errors of servers, Predis all; the others are of their own. */
-static void read_exception(void *context)
+/*
+ * Separates errors of the server from those of the client: phpredis throws some of the first,
+ * Predis all.
+ */
+static void read_redis_exception(void *context)
 {
-    exception_reading *reading = context;
+    redis_exception_reading *reading = context;
     zval unused, *message;
 
     message = zend_read_property_ex(zend_ce_exception, reading->exception,
@@ -261,27 +269,28 @@ static void read_exception(void *context)
     }
 }
 
-/* Keeps what was thrown, for one or the other. */
-static latch_status take_thrown(redis_call *call, zend_object *thrown, latch_error *error)
+/* Handles the exception: an Error is deferred, an Exception becomes the next exception's cause. */
+static latch_status handle_redis_exception(php_latch_redis_call *call, zend_object *thrown,
+                                           latch_error *error)
 {
-    exception_reading reading = {call, thrown, error->message, sizeof(error->message), false};
+    redis_exception_reading reading = {call, thrown, error->message, sizeof(error->message), false};
 
     if (!instanceof_function(thrown->ce, zend_ce_exception)) {
-        php_latch_put_aside(thrown);
+        php_latch_defer_throw(thrown);
         return LATCH_INTERRUPTED;
     }
-    php_latch_client_call_quietly(&call->session->client, read_exception, &reading);
-    php_latch_keep_client_failure(thrown);
+    php_latch_client_call_quietly(&call->session->client, read_redis_exception, &reading);
+    php_latch_client_failure_set(thrown);
     return reading.is_answer && call->answer != NULL ? LATCH_DONE : LATCH_ERROR_LOST;
 }
 
 /*
- * phpredis keeps a connection on which an answer is overdue: it would be taken for that to the next
- * command, and a lock for held that is not. It connects anew by itself.
+ * Closes a phpredis connection with an overdue answer: the client would take it for the answer to
+ * the next command, and a lock for held that is not. It reconnects by itself.
  */
-static void hang_up(void *context)
+static void close_phpredis(void *context)
 {
-    const redis_call *call = context;
+    const php_latch_redis_call *call = context;
     zval result;
 
     if (call->node != NULL && !call->session->kind->is_predis) {
@@ -292,18 +301,18 @@ static void hang_up(void *context)
 
 /* ---- The runner ----------------------------------------------------------------------------- */
 
-static latch_status attempt(redis_call *call, latch_error *error)
+static latch_status attempt_script(php_latch_redis_call *call, latch_error *error)
 {
     php_latch_client *client = &call->session->client;
-    zend_object *thrown = php_latch_client_call(client, run_script, call);
+    zend_object *thrown = php_latch_client_call(client, call_script, call);
     latch_status status = LATCH_DONE;
 
     snprintf(error->message, sizeof(error->message), "the script has ended");
-    if (LATCH_G(aside).bailed_out) {
-        return LATCH_INTERRUPTED; /* and all memory of it goes */
+    if (LATCH_G(deferred_throw).bailed_out) {
+        return LATCH_INTERRUPTED; /* the request's memory is freed */
     }
     if (thrown != NULL) {
-        status = take_thrown(call, thrown, error);
+        status = handle_redis_exception(call, thrown, error);
     } else if (call->failure[0] != '\0') {
         snprintf(error->message, sizeof(error->message), "%s", call->failure);
         status = LATCH_ERROR_LOST;
@@ -314,35 +323,37 @@ static latch_status attempt(redis_call *call, latch_error *error)
         status = LATCH_INTERRUPTED;
     }
     if (status != LATCH_DONE && call->trouble == NULL && !call->is_queued) {
-        php_latch_client_call_quietly(client, hang_up, call);
+        php_latch_client_call_quietly(client, close_phpredis, call);
     }
     php_latch_client_call_quietly(client, release_node, call);
     return status;
 }
 
-static latch_status run(void *context, const latch_redis_script *script, latch_redis_answer *answer,
-                        latch_error *error)
+static latch_status run_redis_script(void *context, const latch_redis_script *script,
+                                     latch_redis_answer *answer, latch_error *error)
 {
-    redis_call call = {.session = context, .script = script, .answer = answer};
+    php_latch_redis_call call = {.session = context, .script = script, .answer = answer};
     latch_status status;
 
     if (!php_latch_client_can_call(&call.session->client)) {
         return LATCH_INTERRUPTED;
     }
-    status = attempt(&call, error);
+    status = attempt_script(&call, error);
     if (status == LATCH_DONE && answer->kind == LATCH_REDIS_ERROR
         && strncmp(answer->text, "NOSCRIPT", 8) == 0) {
-        call =
-            (redis_call){.session = context, .script = script, .answer = answer, .as_text = true};
-        status = attempt(&call, error);
+        call = (php_latch_redis_call){.session = context,
+                                      .script = script,
+                                      .answer = answer,
+                                      .as_text = true};
+        status = attempt_script(&call, error);
     }
     return status;
 }
 
 /* ---- Whether they can be run ---------------------------------------------------------------- */
 
-/* What the client puts before each key, a new text; or undefined. */
-static void ask_for_prefix(const redis_call *call, zval *prefix)
+/* Reads the client's prefix of keys, a new string; or undefined. */
+static void ask_for_prefix(const php_latch_redis_call *call, zval *prefix)
 {
     zval list, command, empty;
 
@@ -353,7 +364,7 @@ static void ask_for_prefix(const redis_call *call, zval *prefix)
     }
     ZVAL_UNDEF(prefix);
     array_init(&list);
-    add_text(&list, "", 0);
+    add_list_text(&list, "", 0);
     create_command(call->node, "EXISTS", &list, &command);
     if (!Z_ISUNDEF(command)) {
         get_argument(&command, 0, prefix);
@@ -361,7 +372,7 @@ static void ask_for_prefix(const redis_call *call, zval *prefix)
     }
 }
 
-static void forget_prefix(redis_session *session)
+static void forget_prefix(php_latch_redis_session *session)
 {
     if (session->prefix != NULL) {
         zend_string_release(session->prefix);
@@ -371,8 +382,8 @@ static void forget_prefix(redis_session *session)
 
 static void look_at_client(void *context)
 {
-    redis_call *call = context;
-    redis_session *session = call->session;
+    php_latch_redis_call *call = context;
+    php_latch_redis_session *session = call->session;
     zval prefix;
 
     if (call->resource != NULL || !session->kind->is_array) {
@@ -391,15 +402,15 @@ static void look_at_client(void *context)
     zval_ptr_dtor(&prefix);
 }
 
-static latch_status look(redis_call *call, latch_error *error)
+static latch_status run_look_at_client(php_latch_redis_call *call, latch_error *error)
 {
     php_latch_client *client = &call->session->client;
     zend_object *thrown = php_latch_client_call(client, look_at_client, call);
 
-    if (LATCH_G(aside).bailed_out) {
+    if (LATCH_G(deferred_throw).bailed_out) {
         error->status = LATCH_ERROR_STORE;
     } else if (thrown != NULL) {
-        take_thrown(call, thrown, error);
+        handle_redis_exception(call, thrown, error);
         error->status = LATCH_ERROR_STORE;
     } else if (call->trouble != NULL) {
         snprintf(error->message, sizeof(error->message), "%s", call->trouble);
@@ -407,17 +418,18 @@ static latch_status look(redis_call *call, latch_error *error)
     } else {
         error->status = LATCH_DONE;
     }
-    if (!LATCH_G(aside).bailed_out) {
+    if (!LATCH_G(deferred_throw).bailed_out) {
         php_latch_client_call_quietly(client, release_node, call);
     }
     return error->status;
 }
 
-static latch_status prepare(void *context, const char *resource, size_t length, const char **prefix,
-                            size_t *prefix_length, latch_error *error)
+static latch_status prepare_redis_client(void *context, const char *resource, size_t length,
+                                         const char **prefix, size_t *prefix_length,
+                                         latch_error *error)
 {
-    redis_session *session = context;
-    redis_call call = {.session = session};
+    php_latch_redis_session *session = context;
+    php_latch_redis_call call = {.session = session};
     latch_redis_answer unused;
 
     *error = (latch_error){.status = LATCH_ERROR_STORE,
@@ -428,7 +440,7 @@ static latch_status prepare(void *context, const char *resource, size_t length, 
     }
     call.answer = &unused;
     call.resource = resource != NULL ? zend_string_init(resource, length, 0) : NULL;
-    look(&call, error);
+    run_look_at_client(&call, error);
     if (call.resource != NULL) {
         zend_string_release(call.resource);
     }
@@ -437,9 +449,9 @@ static latch_status prepare(void *context, const char *resource, size_t length, 
     return error->status;
 }
 
-static void close_session(void *context)
+static void close_redis_session(void *context)
 {
-    redis_session *session = context;
+    php_latch_redis_session *session = context;
 
     forget_prefix(session);
     if (session->shards != NULL) {
@@ -451,7 +463,7 @@ static void close_session(void *context)
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static const redis_kind *kind_of(zend_object *object)
+static const php_latch_redis_kind *kind_of(zend_object *object)
 {
     for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
         if (php_latch_is_a(object, kinds[at].class)) {
@@ -471,8 +483,8 @@ static bool is_one_of(zend_object *object, const char *const names[2])
     return php_latch_is_a(object, names[0]) || php_latch_is_a(object, names[1]);
 }
 
-/* Predis's objects are of one class, whatever they are connected to. */
-static void look_at_predis(redis_session *session)
+/* Finds out what a Predis client is connected to: its class does not say. */
+static void look_at_predis(php_latch_redis_session *session)
 {
     zval connection;
 
@@ -491,7 +503,7 @@ static void look_at_predis(redis_session *session)
 
 bool php_latch_redis_runner(zend_object *object, latch_redis_runner *runner)
 {
-    redis_session *session = pecalloc(1, sizeof(*session), 1);
+    php_latch_redis_session *session = pecalloc(1, sizeof(*session), 1);
 
     GC_ADDREF(object);
     session->client.object = object;
@@ -501,15 +513,15 @@ bool php_latch_redis_runner(zend_object *object, latch_redis_runner *runner)
         look_at_predis(session);
     }
     if (EG(exception) != NULL) {
-        close_session(session);
+        close_redis_session(session);
         return false;
     }
     *runner = (latch_redis_runner){
         .context = session,
         .is_cluster = session->is_cluster,
-        .prepare = prepare,
-        .run = run,
-        .close = close_session,
+        .prepare = prepare_redis_client,
+        .run = run_redis_script,
+        .close = close_redis_session,
     };
     return true;
 }

@@ -4,15 +4,15 @@
 
 #include "ext/php/client_object.h"
 
-/* The classes, as they are named in messages. */
+/* Names of the classes, for messages. */
 #define PHP_LATCH_REDIS_CLASSES                                                                    \
     "Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface"
 
 /* Is it of one of them? */
 bool php_latch_is_redis_client(zend_object *object);
 /*
- * Runs scripts by such an object, of which it keeps a reference. False after throwing: what the
- * object has.
+ * Makes a runner of scripts by such an object, of which it keeps a reference. False after throwing
+ * the object's exception.
  */
 bool php_latch_redis_runner(zend_object *object, latch_redis_runner *runner);
 

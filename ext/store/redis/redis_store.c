@@ -1,5 +1,11 @@
-/* Latch\Store\RedisStore; the store methods stand in ext/store/engine_store.c. */
+/* Latch\Store\RedisStore; the store methods are in ext/store/store_methods.c. */
+#include "ext/store/redis/redis_store.h"
+
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/store/engine_store.h"
 #include "ext/store/redis/client.h"
+#include "ext/store/stores.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -15,12 +21,12 @@
 
 static zend_class_entry *redis_store_ce;
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_redis_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
 
-/* Symfony's message. */
+/* Throws with Symfony's message. */
 static void throw_ttl(zend_class_entry *ce, double ttl)
 {
     zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
@@ -75,7 +81,7 @@ latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_err
     return status;
 }
 
-/* Leaves the store without a back end after throwing. */
+/* Opens the store on a client object. After throwing it has no back end. */
 static void open_on_client(php_latch_store *store, zend_object *client, double ttl)
 {
 #ifdef LATCH_WITH_REDIS
@@ -85,7 +91,7 @@ static void open_on_client(php_latch_store *store, zend_object *client, double t
     latch_error error;
 
     store->initial_ttl_ms = php_latch_ttl_ms(ttl);
-    store->backend = php_latch_backend_on("redis", client);
+    store->backend = php_latch_backend_find_on_connection("redis", client);
     if (store->backend != NULL || !php_latch_redis_runner(client, &runner)) {
         return;
     }
@@ -95,7 +101,7 @@ static void open_on_client(php_latch_store *store, zend_object *client, double t
         zend_throw_exception(php_latch_storage_ce, error.message, 0);
         return;
     }
-    store->backend = php_latch_backend_share_on(opened, client);
+    store->backend = php_latch_backend_share_on_connection(opened, client);
 #else
     (void) store;
     (void) client;
@@ -145,5 +151,5 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
 void php_latch_register_redis_store(void)
 {
     redis_store_ce = register_class_Latch_Store_RedisStore(php_latch_shared_store_ce);
-    redis_store_ce->create_object = create;
+    redis_store_ce->create_object = create_redis_store;
 }

@@ -1,6 +1,6 @@
 /*
- * Statements that PHP code runs for the engine, in a session that PHP code has: by a \PDO object or
- * a Doctrine DBAL connection.
+ * SQL runner: statements of the engine in a session of PHP code, by a \PDO object or a Doctrine
+ * DBAL connection.
  */
 #include "ext/store/sql/sql.h"
 
@@ -11,9 +11,9 @@ typedef struct sql_session {
     php_latch_sql_client client;
 } sql_session;
 
-/* How the server says that a statement has failed. */
+/* Error of a failed statement. */
 typedef struct sql_trouble {
-    bool is_known; /* it was the server, or the connection, and nobody in between */
+    bool is_known; /* it is of the server, or the connection, not of PHP code between */
     char state[6]; /* SQLSTATE */
     zend_long code;
     char message[256];
@@ -21,7 +21,7 @@ typedef struct sql_trouble {
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-static void note_state(sql_trouble *trouble, zval *state)
+static void set_state(sql_trouble *trouble, zval *state)
 {
     if (state != NULL && Z_TYPE_P(state) == IS_STRING) {
         snprintf(trouble->state, sizeof(trouble->state), "%s", Z_STRVAL_P(state));
@@ -29,7 +29,7 @@ static void note_state(sql_trouble *trouble, zval *state)
     }
 }
 
-static void note_message(sql_trouble *trouble, zval *message)
+static void set_message(sql_trouble *trouble, zval *message)
 {
     if (message != NULL && Z_TYPE_P(message) == IS_STRING) {
         snprintf(trouble->message, sizeof(trouble->message), "%s", Z_STRVAL_P(message));
@@ -37,38 +37,38 @@ static void note_message(sql_trouble *trouble, zval *message)
 }
 
 /* PDO's [SQLSTATE, code, message]. */
-static void note_error_info(sql_trouble *trouble, zval *info)
+static void set_error_info(sql_trouble *trouble, zval *info)
 {
     zval *code;
 
     ZVAL_DEREF(info);
     if (Z_TYPE_P(info) == IS_ARRAY) {
-        note_state(trouble, zend_hash_index_find(Z_ARR_P(info), 0));
+        set_state(trouble, zend_hash_index_find(Z_ARR_P(info), 0));
         code = zend_hash_index_find(Z_ARR_P(info), 1);
         trouble->code = code != NULL && Z_TYPE_P(code) == IS_LONG ? Z_LVAL_P(code) : 0;
-        note_message(trouble, zend_hash_index_find(Z_ARR_P(info), 2));
+        set_message(trouble, zend_hash_index_find(Z_ARR_P(info), 2));
     }
 }
 
-/* Of a \PDO or a \PDOStatement, when its error mode was changed: errors are no exceptions then. */
-static void note_error_of(sql_trouble *trouble, zend_object *object)
+/* Reads the error of a \PDO or a \PDOStatement in an error mode without exceptions. */
+static void read_error_info(sql_trouble *trouble, zend_object *object)
 {
     zval info;
 
     php_latch_call_method(object, "errorinfo", &info, 0, NULL);
-    note_error_info(trouble, &info);
+    set_error_info(trouble, &info);
     zval_ptr_dtor(&info);
 }
 
-typedef struct exception_reading {
+typedef struct sql_exception_reading {
     zend_object *exception;
     sql_trouble *trouble;
-} exception_reading;
+} sql_exception_reading;
 
-/* Of an Exception: PDO's, or one of Doctrine DBAL's, which know their SQLSTATE, too. */
-static void read_exception(void *context)
+/* Reads an exception: PDO's, or one of Doctrine DBAL's, which has the SQLSTATE, too. */
+static void read_sql_exception(void *context)
 {
-    const exception_reading *reading = context;
+    const sql_exception_reading *reading = context;
     zend_object *exception = reading->exception;
     sql_trouble *trouble = reading->trouble;
     zend_class_entry *pdo_exception = php_latch_find_class("pdoexception");
@@ -76,19 +76,19 @@ static void read_exception(void *context)
 
     if (pdo_exception != NULL && instanceof_function(exception->ce, pdo_exception)) {
         property = zend_read_property(exception->ce, exception, ZEND_STRL("errorInfo"), 1, &unused);
-        note_error_info(trouble, property);
+        set_error_info(trouble, property);
     } else {
         zval state;
 
         php_latch_call_method(exception, "getsqlstate", &state, 0, NULL);
-        note_state(trouble, &state);
+        set_state(trouble, &state);
         zval_ptr_dtor(&state);
         property = zend_read_property_ex(zend_ce_exception, exception, ZSTR_KNOWN(ZEND_STR_CODE), 1,
                                          &unused);
         trouble->code = Z_TYPE_P(property) == IS_LONG ? Z_LVAL_P(property) : 0;
     }
-    note_message(trouble, zend_read_property_ex(zend_ce_exception, exception,
-                                                ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused));
+    set_message(trouble, zend_read_property_ex(zend_ce_exception, exception,
+                                               ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused));
 }
 
 static bool has_state(const sql_trouble *trouble, const char *state)
@@ -96,7 +96,7 @@ static bool has_state(const sql_trouble *trouble, const char *state)
     return strncmp(trouble->state, state, strlen(state)) == 0;
 }
 
-/* libpq has no SQLSTATE for a connection that is gone, only words. */
+/* Is it a lost connection, by libpq's message? It has no SQLSTATE for that. */
 static bool tells_of_loss(const sql_trouble *trouble)
 {
     static const char *const words[] = {
@@ -116,7 +116,7 @@ static bool tells_of_loss(const sql_trouble *trouble)
     return false;
 }
 
-static latch_status judge(const sql_trouble *trouble)
+static latch_status classify_trouble(const sql_trouble *trouble)
 {
     enum {
         MYSQL_SERVER_SHUTDOWN = 1053,
@@ -157,7 +157,10 @@ static latch_status judge(const sql_trouble *trouble)
 
 /* ---- Statements ----------------------------------------------------------------------------- */
 
-/* One round trip: an emulated statement is sent as it is, and ours have nothing to be filled in. */
+/*
+ * Runs the statement in one round trip: an emulated prepare sends it as it is, and ours have no
+ * parameters.
+ */
 static void run_by_pdo(zend_object *pdo, zend_string *statement, zval *value, sql_trouble *trouble)
 {
     zval arguments[2], prepared, executed;
@@ -172,11 +175,11 @@ static void run_by_pdo(zend_object *pdo, zend_string *statement, zval *value, sq
         if (Z_TYPE(executed) == IS_TRUE) {
             php_latch_call_method(Z_OBJ(prepared), "fetchcolumn", value, 0, NULL);
         } else {
-            note_error_of(trouble, Z_OBJ(prepared));
+            read_error_info(trouble, Z_OBJ(prepared));
         }
         zval_ptr_dtor(&executed);
     } else {
-        note_error_of(trouble, pdo);
+        read_error_info(trouble, pdo);
     }
     zval_ptr_dtor(&prepared); /* frees its result, too, which may be unbuffered */
 }
@@ -189,8 +192,8 @@ static void run_by_dbal(zend_object *connection, zend_string *statement, zval *v
     php_latch_call_method(connection, "fetchone", value, 1, &argument);
 }
 
-/* True when there was a value, or NULL, or no row. */
-static bool take_value(zval *answer, char *value, size_t size)
+/* Copies the value, "" for NULL or no row; false for any other answer. */
+static bool copy_value(zval *answer, char *value, size_t size)
 {
     bool is_text = Z_TYPE_P(answer) == IS_STRING;
     bool is_value = is_text || Z_TYPE_P(answer) == IS_NULL || Z_TYPE_P(answer) == IS_FALSE;
@@ -200,7 +203,7 @@ static bool take_value(zval *answer, char *value, size_t size)
     return is_value;
 }
 
-/* A statement, and what has come of it. */
+/* A statement, and its result. */
 typedef struct sql_statement {
     const sql_session *session;
     const char *text;
@@ -223,38 +226,39 @@ static void run_statement(void *context)
         run_by_dbal(statement->session->connection.object, text, &answer);
     }
     zend_string_release(text);
-    statement->is_answered = take_value(&answer, statement->value, statement->size);
+    statement->is_answered = copy_value(&answer, statement->value, statement->size);
 }
 
-static latch_status judge_exception(sql_session *session, zend_object *exception,
-                                    latch_error *error)
+static latch_status classify_exception(sql_session *session, zend_object *exception,
+                                       latch_error *error)
 {
     sql_trouble trouble = {.message = ""};
-    exception_reading reading = {exception, &trouble};
+    sql_exception_reading reading = {exception, &trouble};
 
-    php_latch_client_call_quietly(&session->connection, read_exception, &reading);
+    php_latch_client_call_quietly(&session->connection, read_sql_exception, &reading);
     snprintf(error->message, sizeof(error->message), "%s", trouble.message);
-    return judge(&trouble);
+    return classify_trouble(&trouble);
 }
 
-/* Keeps what was thrown, for one or the other. */
-static latch_status take_thrown(sql_session *session, zend_object *thrown, latch_error *error)
+/* Handles the exception: an Error is deferred, an Exception becomes the next exception's cause. */
+static latch_status handle_sql_exception(sql_session *session, zend_object *thrown,
+                                         latch_error *error)
 {
     latch_status status;
 
     if (!instanceof_function(thrown->ce, zend_ce_exception)) {
-        php_latch_put_aside(thrown);
+        php_latch_defer_throw(thrown);
         return LATCH_INTERRUPTED;
     }
-    status = judge_exception(session, thrown, error);
-    php_latch_keep_client_failure(thrown);
+    status = classify_exception(session, thrown, error);
+    php_latch_client_failure_set(thrown);
     return status;
 }
 
 /* ---- The runner ----------------------------------------------------------------------------- */
 
-static latch_status run(void *context, const char *text, char *value, size_t size,
-                        latch_error *error)
+static latch_status run_sql_statement(void *context, const char *text, char *value, size_t size,
+                                      latch_error *error)
 {
     sql_session *session = context;
     sql_statement statement = {
@@ -270,17 +274,17 @@ static latch_status run(void *context, const char *text, char *value, size_t siz
         return LATCH_ERROR_MEMORY;
     }
     thrown = php_latch_client_call(&session->connection, run_statement, &statement);
-    if (LATCH_G(aside).bailed_out) {
+    if (LATCH_G(deferred_throw).bailed_out) {
         return LATCH_INTERRUPTED;
     }
     if (thrown != NULL) {
-        return take_thrown(session, thrown, error);
+        return handle_sql_exception(session, thrown, error);
     }
     if (statement.is_answered) {
         return LATCH_DONE;
     }
     snprintf(error->message, sizeof(error->message), "%s", statement.trouble.message);
-    return judge(&statement.trouble);
+    return classify_trouble(&statement.trouble);
 }
 
 typedef struct transaction_question {
@@ -312,7 +316,7 @@ static bool is_in_transaction(void *context)
     return question.answer;
 }
 
-static void close_session(void *context)
+static void close_sql_session(void *context)
 {
     sql_session *session = context;
 
@@ -329,8 +333,8 @@ latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_cli
     session->client = client;
     return (latch_sql_runner){
         .context = session,
-        .run = run,
+        .run = run_sql_statement,
         .is_in_transaction = is_in_transaction,
-        .close = close_session,
+        .close = close_sql_session,
     };
 }

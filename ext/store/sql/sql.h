@@ -1,11 +1,13 @@
-/* Inside the stores of database servers: stores.c (their classes) and runner.c (statements
- * that PHP runs for them). */
+/*
+ * Inside the stores of database servers: stores.c (their classes) and runner.c (statements in
+ * sessions of PHP code).
+ */
 #ifndef PHP_LATCH_SQL_H
 #define PHP_LATCH_SQL_H
 
 #include "ext/php/client_object.h"
 
-/* PDO's numbers, which are part of its interface: its headers need not be installed. */
+/* PDO's constants, part of its interface: its headers need not be installed. */
 enum {
     PHP_LATCH_PDO_ATTR_TIMEOUT = 2,
     PHP_LATCH_PDO_ATTR_ERRMODE = 3,
@@ -14,10 +16,13 @@ enum {
     PHP_LATCH_PDO_ERRMODE_EXCEPTION = 2,
 };
 
-/* What the sessions of PHP code are held by. */
+/* Kinds of client objects. */
 typedef enum { PHP_LATCH_PDO = 0, PHP_LATCH_DBAL } php_latch_sql_client;
 
-/* Runs statements by a \PDO object or a Doctrine DBAL connection, of which it keeps a reference. */
+/*
+ * Makes a runner of statements by a \PDO object or a Doctrine DBAL connection, of which it keeps a
+ * reference.
+ */
 latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_client client);
 
 #endif

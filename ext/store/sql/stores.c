@@ -1,9 +1,13 @@
 /*
- * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors. The
- * store methods stand in ext/store/engine_store.c; what is said of connections is what Symfony's
- * classes say.
+ * Latch\Store\PostgreSqlStore, MysqlStore and their like for Doctrine DBAL: their constructors,
+ * with the messages of Symfony's classes. The store methods are in ext/store/store_methods.c.
  */
 #include "ext/store/sql/sql.h"
+
+#include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
+#include "ext/store/engine_store.h"
+#include "ext/store/stores.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -13,20 +17,20 @@
 #include "stubs/postgresql_store_arginfo.h"
 
 /* A kind of server. */
-typedef struct sql_server {
+typedef struct php_latch_sql_server {
     const char *store;          /* of the engine */
     const char *driver;         /* PDO's name of it */
     const char *platform;       /* the class of Doctrine DBAL's platforms for it */
     const char *const *schemes; /* of DSNs, NULL-terminated */
-    const char *library;        /* that this build lacks; NULL when it has it */
-} sql_server;
+    const char *library;        /* missing in this build; NULL when it is there */
+} php_latch_sql_server;
 
 static const char *const postgresql_schemes[] = {"pgsql", "postgres", "postgresql", "pdo-pgsql",
                                                  NULL};
 static const char *const mysql_schemes[] = {"mysql",   "mysql2",    "mysqli",
                                             "mariadb", "pdo-mysql", NULL};
 
-static const sql_server postgresql = {
+static const php_latch_sql_server postgresql = {
     .store = "postgresql",
     .driver = "pgsql",
     .platform = "doctrine\\dbal\\platforms\\postgresqlplatform",
@@ -36,7 +40,7 @@ static const sql_server postgresql = {
 #endif
 };
 
-static const sql_server mysql = {
+static const php_latch_sql_server mysql = {
     .store = "mysql",
     .driver = "mysql",
     .platform = "doctrine\\dbal\\platforms\\abstractmysqlplatform",
@@ -49,7 +53,7 @@ static const sql_server mysql = {
 /* A class of stores. */
 typedef struct sql_store_class {
     zend_class_entry *ce;
-    const sql_server *server;
+    const php_latch_sql_server *server;
     php_latch_sql_client client;
 } sql_store_class;
 
@@ -58,7 +62,9 @@ static sql_store_class dbal_postgresql_store = {.server = &postgresql, .client =
 static sql_store_class mysql_store = {.server = &mysql, .client = PHP_LATCH_PDO};
 static sql_store_class dbal_mysql_store = {.server = &mysql, .client = PHP_LATCH_DBAL};
 
-/* What a class takes in place of a DSN: by name, as nobody need have it loaded. */
+/*
+ * Class of the connections that a store takes in place of a DSN: by name, as it need not be loaded.
+ */
 typedef struct sql_client_class {
     const char *name, *lower_name;
     const char *argument; /* the constructor's */
@@ -69,15 +75,15 @@ static const sql_client_class client_classes[] = {
     [PHP_LATCH_DBAL] = {"Doctrine\\DBAL\\Connection", "doctrine\\dbal\\connection", "connOrUrl"},
 };
 
-static zend_object *create(zend_class_entry *ce)
+static zend_object *create_sql_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
 
 /* ---- Connections of PHP code ---------------------------------------------------------------- */
 
-static void throw_unsupported(const sql_store_class *class, const char *what, const char *name,
-                              size_t length)
+static void throw_unsupported_adapter(const sql_store_class *class, const char *what,
+                                      const char *name, size_t length)
 {
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
                             "The adapter \"%s\" does not support the \"%.*s\" %s.",
@@ -117,7 +123,7 @@ static bool check_pdo(const sql_store_class *class, zend_object *pdo)
         is_usable = zend_string_equals_cstr(Z_STR(value), class->server->driver,
                                             strlen(class->server->driver));
         if (!is_usable) {
-            throw_unsupported(class, "driver", Z_STRVAL(value), Z_STRLEN(value));
+            throw_unsupported_adapter(class, "driver", Z_STRVAL(value), Z_STRLEN(value));
         }
     }
     zval_ptr_dtor(&value);
@@ -131,12 +137,12 @@ static bool check_dbal(const sql_store_class *class, zend_object *connection)
     zval value;
 
     php_latch_call_method(connection, "getdatabaseplatform", &value, 0, NULL);
-    platform = php_latch_find_class(class->server->platform); /* which that may have loaded */
+    platform = php_latch_find_class(class->server->platform); /* the call may have loaded it */
     if (Z_TYPE(value) == IS_OBJECT) {
         is_usable = platform != NULL && instanceof_function(Z_OBJCE(value), platform);
         if (!is_usable) {
-            throw_unsupported(class, "platform", ZSTR_VAL(Z_OBJCE(value)->name),
-                              ZSTR_LEN(Z_OBJCE(value)->name));
+            throw_unsupported_adapter(class, "platform", ZSTR_VAL(Z_OBJCE(value)->name),
+                                      ZSTR_LEN(Z_OBJCE(value)->name));
         }
     }
     zval_ptr_dtor(&value);
@@ -155,7 +161,7 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
                                        : !check_dbal(class, connection)) {
         return;
     }
-    store->backend = php_latch_backend_on(class->server->store, connection);
+    store->backend = php_latch_backend_find_on_connection(class->server->store, connection);
     if (store->backend != NULL) {
         return;
     }
@@ -167,12 +173,12 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
         zend_throw_exception(php_latch_storage_ce, error.message, 0);
         return;
     }
-    store->backend = php_latch_backend_share_on(opened, connection);
+    store->backend = php_latch_backend_share_on_connection(opened, connection);
 }
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
 
-/* What comes beside a DSN, as texts. */
+/* Settings beside a DSN, as texts. */
 typedef struct sql_settings {
     latch_setting *list;
     zend_string **texts; /* two for each of them */
@@ -212,7 +218,7 @@ static bool add_setting(sql_settings *settings, zend_string *name, zval *value)
     return true;
 }
 
-/* PDO's attributes. One of TLS goes by its number, as in a URL of Doctrine's. */
+/* Adds PDO's attributes, of TLS by their numbers, as in a URL of Doctrine's. */
 static bool add_attributes(sql_settings *settings, HashTable *attributes)
 {
     zend_ulong number;
@@ -244,7 +250,7 @@ static const char *setting_of_option(zend_string *option)
     if (zend_string_equals_literal(option, "db_password")) {
         return "password";
     }
-    /* Symfony's other stores have options that go on so. */
+    /* other options of Symfony's stores begin so */
     return strncmp(ZSTR_VAL(option), "db_", 3) == 0 ? NULL : ZSTR_VAL(option);
 }
 
@@ -299,8 +305,8 @@ static bool collect_settings(sql_settings *settings, HashTable *options)
     return true;
 }
 
-/* Names another kind of server by its scheme: as Symfony's does it, before anything else. */
-static bool check_scheme(const sql_store_class *class, const char *dsn)
+/* Rejects the scheme of another kind of server; before any other check, as Symfony's does. */
+static bool check_driver_scheme(const sql_store_class *class, const char *dsn)
 {
     size_t length = strspn(dsn, "abcdefghijklmnopqrstuvwxyz0123456789-_");
 
@@ -312,7 +318,7 @@ static bool check_scheme(const sql_store_class *class, const char *dsn)
             return true;
         }
     }
-    throw_unsupported(class, "driver", dsn, length);
+    throw_unsupported_adapter(class, "driver", dsn, length);
     return false;
 }
 
@@ -322,7 +328,7 @@ static bool check_dsn(const sql_store_class *class, const char *dsn)
         zend_throw_exception(php_latch_invalid_argument_ce, "DSN is invalid for Doctrine DBAL.", 0);
         return false;
     }
-    if (!check_scheme(class, dsn)) {
+    if (!check_driver_scheme(class, dsn)) {
         return false;
     }
     if (class->server->library != NULL) {
@@ -375,8 +381,8 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
 
 /* ---- Constructors --------------------------------------------------------------------------- */
 
-static void construct(const sql_store_class *class, zend_object *this_store, zval *argument,
-                      HashTable *options)
+static void construct_sql_store(const sql_store_class *class, zend_object *this_store,
+                                zval *argument, HashTable *options)
 {
     const sql_client_class *client = &client_classes[class->client];
     zend_class_entry *client_ce = php_latch_find_class(client->lower_name);
@@ -409,7 +415,7 @@ static void construct_with_options(INTERNAL_FUNCTION_PARAMETERS, const sql_store
         Z_PARAM_ARRAY_HT(options)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
-    construct(class, Z_OBJ_P(ZEND_THIS), connection, options);
+    construct_sql_store(class, Z_OBJ_P(ZEND_THIS), connection, options);
 }
 
 static void construct_without(INTERNAL_FUNCTION_PARAMETERS, const sql_store_class *class)
@@ -420,7 +426,7 @@ static void construct_without(INTERNAL_FUNCTION_PARAMETERS, const sql_store_clas
         Z_PARAM_ZVAL(connection)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
-    construct(class, Z_OBJ_P(ZEND_THIS), connection, (HashTable *) &zend_empty_array);
+    construct_sql_store(class, Z_OBJ_P(ZEND_THIS), connection, (HashTable *) &zend_empty_array);
 }
 
 PHP_METHOD(Latch_Store_PostgreSqlStore, __construct)
@@ -454,6 +460,6 @@ void php_latch_register_sql_stores(void)
     mysql_store.ce = register_class_Latch_Store_MysqlStore(php_latch_blocking_store_ce);
     dbal_mysql_store.ce =
         register_class_Latch_Store_DoctrineDbalMysqlStore(php_latch_blocking_store_ce);
-    postgresql_store.ce->create_object = dbal_postgresql_store.ce->create_object = create;
-    mysql_store.ce->create_object = dbal_mysql_store.ce->create_object = create;
+    postgresql_store.ce->create_object = dbal_postgresql_store.ce->create_object = create_sql_store;
+    mysql_store.ce->create_object = dbal_mysql_store.ce->create_object = create_sql_store;
 }

@@ -177,6 +177,7 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
     file->looked_ns = file->released_ns = file->overtook_ns = file->path_checked_ns - FAR_PAST_NS;
     file->is_wanted = file->has_number = false;
     file->turn_ns = 0;
+    file->number = LATCH_FLOCK_NONE;
     file->turn_left = 0;
     file->generation = store->store.engine->generation;
     file->fork_count = store->store.engine->fork_count;

@@ -256,7 +256,7 @@ static bool gives_way(const latch_op *op, flock_file *file)
     flock_store *store = (flock_store *) op->lease->store;
 
     if (op->lease->state == file || !latch_flock_queue_look(store, file)
-        || latch_flock_queue_go_on(store, file)) {
+        || latch_flock_queue_go_on(store, file, op->request.kind == LATCH_ACQUIRE)) {
         return false;
     }
     if (latch_flock_file_check(store, file, op->error) != LATCH_DONE || !may_queue(op, file)) {
@@ -289,7 +289,8 @@ static latch_status conflict(latch_op *op, flock_file *file)
     latch_status status;
     bool queues;
 
-    file->turn_left = 0; /* somebody else has it */
+    file->turn_left = 0; /* another process has the lock */
+    give_number_back(file);
     if (!op->request.wait) {
         return stay_as_before(op, file, LATCH_CONFLICT);
     }
@@ -440,7 +441,6 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
         case FLOCK_WAIT_GRANTED:
             status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
             if (status == LATCH_DONE) {
-                latch_flock_queue_begin_turn((flock_store *) op->lease->store, file);
                 return hold(op, file);
             }
             if (latch_failed(status)) {

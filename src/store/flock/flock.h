@@ -45,6 +45,7 @@ typedef struct flock_file {
     int64_t looked_ns;       /* when the queue was looked for; by the coarse clock, like those: */
     int64_t released_ns, overtook_ns;
     int64_t turn_ns;     /* when its turn began, see latch_flock_queue_go_on() */
+    int64_t number;      /* with which that was waited for, or LATCH_FLOCK_NONE */
     unsigned generation; /* of the process that opened it */
     unsigned fork_count; /* of the engine, when a lease got it */
     uint8_t mode;        /* while held, or waited for: of latch_mode */
@@ -107,10 +108,11 @@ int64_t latch_flock_queue_ahead(int fd, int64_t number);
 int64_t latch_flock_queue_first(int fd, int64_t number);
 /* Whether somebody waits for the file; says no without a look where that is most probable. */
 bool latch_flock_queue_look(flock_store *store, flock_file *file);
-/* A turn begins: the lock was waited for and is granted. */
-void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file);
-/* Whether the process may take the lock once more before others that wait, as it is its turn. */
-bool latch_flock_queue_go_on(const flock_store *store, flock_file *file);
+/* A turn begins: the lock was waited for, with that number or LATCH_FLOCK_NONE, and is granted. */
+void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, int64_t number);
+/* Whether the process may take the lock once more before others that wait, as it is its turn. Then
+ * an exclusive lock has the number of the turn again. */
+bool latch_flock_queue_go_on(const flock_store *store, flock_file *file, bool exclusive);
 /* Whether an attempt without a wait may go before those who wait. */
 bool latch_flock_queue_overtake(const flock_store *store, flock_file *file);
 

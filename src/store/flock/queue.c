@@ -31,10 +31,10 @@
 
 /*
  * A turn: a process that has the lock, and wants it again when it has released it, may have it
- * before those who wait, for so long and so often. With holds that are shorter most hand-overs, a
+ * before the waiters, for so long and so often. With holds that are shorter most hand-overs, a
  * change of process each, are saved; with longer ones each hold is a turn of its own.
  */
-#define TURN_NS (5 * LATCH_NS_PER_MS)
+#define TURN_NS (3 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
 
 /* An attempt without a wait may overtake those who wait once in this time. */
@@ -124,15 +124,25 @@ void latch_flock_queue_leave(int fd)
     fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-static void begin_turn(flock_file *file, int64_t now_ns)
+static void begin_turn(flock_file *file, int64_t now_ns, int64_t number)
 {
+    file->number = number;
     file->turn_ns = now_ns;
     file->turn_left = TURN_ACQUIRES;
 }
 
-void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file)
+void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, int64_t number)
 {
-    begin_turn(file, latch_engine_now_ns(store->store.engine));
+    begin_turn(file, latch_engine_now_ns(store->store.engine), number);
+}
+
+/* The first waiter has been woken: it goes back to sleep when it finds that number taken again. */
+static void take_number_again(flock_file *file)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+    lock.l_start = (off_t) file->number;
+    file->has_number = fcntl(file->descriptor.fd, F_OFD_SETLK, &lock) == 0;
 }
 
 bool latch_flock_queue_look(flock_store *store, flock_file *file)
@@ -147,19 +157,19 @@ bool latch_flock_queue_look(flock_store *store, flock_file *file)
     is_due = now_ns != file->looked_ns && now_ns - file->released_ns < SOON_NS;
     if (!is_due && !file->is_wanted && store->looks_spared > 0) {
         store->looks_spared--;
-        begin_turn(file, now_ns);
+        begin_turn(file, now_ns, LATCH_FLOCK_NONE);
         return false;
     }
     store->looks_spared = LOOKS_SPARED_MAX;
     file->looked_ns = now_ns;
     file->is_wanted = find_taken(file->descriptor.fd, 0, 0) >= 0;
     if (!file->is_wanted) {
-        begin_turn(file, now_ns);
+        begin_turn(file, now_ns, LATCH_FLOCK_NONE);
     }
     return file->is_wanted;
 }
 
-bool latch_flock_queue_go_on(const flock_store *store, flock_file *file)
+bool latch_flock_queue_go_on(const flock_store *store, flock_file *file, bool exclusive)
 {
     if (file->turn_left == 0
         || latch_engine_now_ns(store->store.engine) - file->turn_ns >= TURN_NS) {
@@ -167,6 +177,9 @@ bool latch_flock_queue_go_on(const flock_store *store, flock_file *file)
         return false;
     }
     file->turn_left--;
+    if (exclusive && file->number >= 0) {
+        take_number_again(file);
+    }
     return true;
 }
 

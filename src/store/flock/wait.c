@@ -75,9 +75,43 @@ static void wait_in_queue(flock_waiter *waiter, int fd)
             result = fcntl(fd, F_OFD_SETLKW, &waiter->lock);
         } while (result != 0 && errno == EINTR);
         forbid_cancel(waiter);
+        if (result == 0) { /* so that the process before it may take the number again */
+            waiter->lock.l_type = F_UNLCK;
+            fcntl(fd, F_OFD_SETLK, &waiter->lock);
+            waiter->lock.l_type = F_RDLCK;
+        }
         waiter->ahead = latch_flock_queue_ahead(fd, waiter->number);
     }
     waiter->queues = false;
+}
+
+/*
+ * Locks the file when nobody has a lower number. Returns 0 or an errno. The process before this one
+ * may have it again, with its number: that is waited for then, not the file, because a waiter that
+ * wakes in flock(2) would most often be quicker than a process in its turn.
+ */
+static int wait_for_lock(flock_waiter *waiter, int fd, int operation)
+{
+    int result;
+
+    wait_in_queue(waiter, fd);
+    while (waiter->number > 0) {
+        if (flock(fd, operation | LOCK_NB) == 0) {
+            return 0;
+        }
+        waiter->ahead = latch_flock_queue_ahead(fd, waiter->number);
+        if (errno != EWOULDBLOCK || waiter->ahead < 0) {
+            break;
+        }
+        waiter->queues = true;
+        wait_in_queue(waiter, fd);
+    }
+    allow_cancel(waiter);
+    do {
+        result = flock(fd, operation);
+    } while (result != 0 && errno == EINTR);
+    forbid_cancel(waiter);
+    return result == 0 ? 0 : errno;
 }
 
 /* No local whose address is taken where it may be cancelled: such a frame would leave
@@ -98,14 +132,7 @@ static void *wait_in_kernel(void *argument)
         if (fd == NO_MORE_JOBS) {
             return NULL;
         }
-        wait_in_queue(waiter, fd);
-        allow_cancel(waiter);
-        do {
-            result = flock(fd, operation);
-        } while (result != 0 && errno == EINTR);
-        forbid_cancel(waiter);
-
-        result = result == 0 ? 0 : errno;
+        result = wait_for_lock(waiter, fd, operation);
         if (operation == LOCK_SH || result != 0 || waiter->number < 0) {
             latch_flock_queue_leave(fd); /* by this thread: the other one may be in a handler */
         }
@@ -236,6 +263,8 @@ static flock_wait_outcome conclude(latch_op *op, flock_file **file)
     op->state = NULL;
     if (waiter->outcome == 0) {
         waiter->file->has_number = waiter->number >= 0 && waiter->operation == LOCK_EX;
+        latch_flock_queue_begin_turn((flock_store *) op->lease->store, waiter->file,
+                                     waiter->number);
         return FLOCK_WAIT_GRANTED;
     }
     latch_fail(op->error, LATCH_ERROR_SYSTEM, waiter->outcome, "flock() failed: %s",

@@ -8,7 +8,7 @@ use Latch\{Key, Lock};
 use Latch\Store\FlockStore;
 
 const MANY = 100;
-const TURN = 32; // so often a process may take the lock again at once, in 5 ms
+const TURN = 32; // so often a process may take the lock again at once, in 3 ms
 const OVERTAKEN_MAX = 32 + TURN + 2; // who has met nobody for a while looks for others once in 32 times
 
 $directory = temporary_directory();

@@ -2,7 +2,6 @@
 #include "src/store/redis/lock/client_object.h"
 
 #include "src/store/redis/lock/redis.h"
-#include "src/store/redis/script/slot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,20 +38,28 @@ latch_status latch_redis_object_options(latch_engine *engine, redis_options *opt
     return LATCH_DONE;
 }
 
-latch_status latch_redis_object_prepare(redis_connection *connection, const latch_lease *lease,
-                                        latch_error *error)
+/*
+ * The transport's prepare(), for op->lease, or, without a lease, for what is owed. After an error
+ * the connection is as it was: the client may be in use, above us.
+ */
+static latch_status object_prepare(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
-    redis_object *object = connection->object;
-    latch_status status = object->runner.prepare(object->runner.context,
-                                                 lease != NULL ? lease->resource : NULL,
-                                                 lease != NULL ? lease->resource_length : 0,
-                                                 &object->prefix, &object->prefix_length, error);
+    redis_object *object = connection->transport_context;
+    const latch_redis_runner *runner = &object->runner;
+    const latch_lease *lease = op->lease;
+    const char *prefix;
+    size_t length;
+    latch_status status = runner->prepare(runner->context, lease != NULL ? lease->resource : NULL,
+                                          lease != NULL ? lease->resource_length : 0, &prefix,
+                                          &length, op->error);
 
-    if (status == LATCH_DONE && object->runner.is_cluster
-        && latch_redis_prefix_kind(object->prefix, object->prefix_length) == REDIS_PREFIX_UNFIT) {
-        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "%s", REDIS_PREFIX_ADVICE);
+    (void) now_ns;
+    if (status == LATCH_DONE && runner->is_cluster
+        && latch_redis_prefix_kind(prefix, length) == REDIS_PREFIX_UNFIT) {
+        status = latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "%s", REDIS_PREFIX_ADVICE);
     }
-    if (status == LATCH_DONE) { /* else it is as it was: the client may be in use, above us */
+    if (status == LATCH_DONE) {
+        latch_redis_keyspace_init_added(object->keys, prefix, length, runner->is_cluster);
         connection->stage = REDIS_READY;
     }
     return status;
@@ -68,8 +75,8 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
         .capabilities = REDIS_OBJECT_CAPABILITIES,
     };
 
-    store->object.runner = *runner;
-    store->node.connection.object = &store->object;
+    latch_redis_object_lead(&store->object, runner, &store->keys,
+                            &store->topology.single.connection);
     store->store.info = &info;
     latch_redis_have_no_messages(&store->subscription);
 }
@@ -77,9 +84,10 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
 void latch_redis_pay_at_last(redis_store *store)
 {
     latch_error error;
+    latch_op nobody = {.error = &error};
 
     if (!latch_redis_is_debtless(store)
-        && latch_redis_object_prepare(&store->node.connection, NULL, &error) == LATCH_DONE) {
+        && object_prepare(&store->topology.single.connection, &nobody, 0) == LATCH_DONE) {
         latch_redis_pay(store, NULL, latch_engine_now_ns(store->store.engine));
     }
 }
@@ -136,7 +144,7 @@ static redisReply *make_reply(answered_call *made)
 static redisReply *run(redis_connection *connection, const latch_redis_script *script,
                        answered_call *made)
 {
-    redis_object *object = connection->object;
+    const redis_object *object = connection->transport_context;
     int64_t begun_ns = latch_engine_now_ns(connection->engine);
     latch_error error = {.message = ""};
     latch_status status = object->runner.run(object->runner.context, script, &made->answer, &error);
@@ -148,19 +156,25 @@ static redisReply *run(redis_connection *connection, const latch_redis_script *s
         }
         return make_reply(made);
     }
-    object->was_slow = status == LATCH_INTERRUPTED
-                       || latch_engine_now_ns(connection->engine) - begun_ns >= LATCH_SILENCE_NS;
+    connection->was_slow = status == LATCH_INTERRUPTED
+                           || latch_engine_now_ns(connection->engine) - begun_ns
+                                  >= LATCH_SILENCE_NS;
     snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
              (int) sizeof(connection->trouble) - 1, error.message);
     connection->stage = REDIS_CLOSED;
     return NULL;
 }
 
-redis_call *latch_redis_object_run(redis_connection *connection, const latch_redis_script *script,
-                                   int64_t now_ns)
+/* The transport's send(). After an answer that was lost nothing is run until the next request. */
+static redis_call *object_send(redis_connection *connection, const redis_command *command,
+                               int64_t now_ns)
 {
-    answered_call *made = latch_allocate(connection->engine, sizeof(*made));
+    answered_call *made;
 
+    if (command->script == NULL) {
+        return NULL; /* nothing but scripts is run here */
+    }
+    made = latch_allocate(connection->engine, sizeof(*made));
     if (made == NULL) {
         return NULL;
     }
@@ -168,13 +182,13 @@ redis_call *latch_redis_object_run(redis_connection *connection, const latch_red
     made->call.state = REDIS_UNANSWERED;
     made->call.deadline_ns = now_ns + connection->options->command_timeout_ns;
     if (connection->stage == REDIS_READY) {
-        made->call.reply = run(connection, script, made);
+        made->call.reply = run(connection, command->script, made);
     }
     latch_link_append(&connection->calls, &made->call.link); /* now it is no news to others */
     return &made->call;
 }
 
-bool latch_redis_object_receive(redis_connection *connection)
+static bool object_receive(redis_connection *connection)
 {
     while (connection->calls.next != &connection->calls) {
         redis_call *call = LATCH_CONTAINER(connection->calls.next, redis_call, link);
@@ -185,7 +199,18 @@ bool latch_redis_object_receive(redis_connection *connection)
     return connection->stage == REDIS_READY;
 }
 
-bool latch_redis_object_repeats(const redis_connection *connection)
+void latch_redis_object_lead(redis_object *object, const latch_redis_runner *runner,
+                             redis_keyspace *keys, redis_connection *connection)
 {
-    return connection->object == NULL || !connection->object->was_slow;
+    static const redis_transport transport = {
+        .prepare = object_prepare,
+        .send = object_send,
+        .receive = object_receive,
+        .is_synchronous = true,
+    };
+
+    object->runner = *runner;
+    object->keys = keys;
+    connection->transport = &transport;
+    connection->transport_context = object;
 }

@@ -6,6 +6,9 @@
  */
 #include "src/base/hash.h"
 #include "src/store/redis/lock/redis.h"
+#include "src/store/redis/script/holder_record.h"
+#include "src/store/redis/topology/breaker.h"
+#include "src/store/redis/topology/cluster.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +61,7 @@ static bool lists(const latch_op *op)
 /* What the names of records begin with, behind the prefix; as a pattern. */
 static const char *record_key(const inquiry *all)
 {
-    const redis_options *options = &all->store->options;
-
-    return options->is_cluster
-                   && latch_redis_prefix_kind(options->prefix, options->prefix_length)
-                          == REDIS_PREFIX_OPEN
-               ? TAGGED_KEY
-               : RECORD_KEY;
+    return all->store->keys.is_tagged ? TAGGED_KEY : RECORD_KEY;
 }
 
 /* What is before a resource in the names that are listed. */
@@ -251,7 +248,7 @@ static latch_status take_error(inquiry *all, latch_op *op, const char *text, int
         begin_list_anew(all, now_ns);
         return REDIS_AGAIN;
     }
-    if (strncmp(text, "NOSCRIPT", 8) == 0 && !all->as_text) {
+    if (latch_redis_is_noscript(text) && !all->as_text) {
         all->as_text = true;
         return REDIS_AGAIN;
     }
@@ -268,11 +265,11 @@ static bool go_to_next_server(inquiry *all)
 {
     redis_node *node = all->is_mapped ? all->route.node : NULL;
 
-    if (all->store->cluster == NULL) {
+    if (all->store->topology.cluster == NULL) {
         return false;
     }
     do {
-        node = latch_redis_next_node(all->store, node);
+        node = latch_redis_next_node(&all->store->topology, node);
     } while (node != NULL && !latch_redis_owns(node));
     if (node != NULL) {
         all->route.node = node;
@@ -283,7 +280,7 @@ static bool go_to_next_server(inquiry *all)
 /* Is the next to be asked for which servers a cluster has? */
 static bool needs_map(const inquiry *all, const latch_op *op)
 {
-    return lists(op) && all->store->cluster != NULL && !all->is_mapped;
+    return lists(op) && all->store->topology.cluster != NULL && !all->is_mapped;
 }
 
 static latch_status take_map(inquiry *all, latch_op *op, const redisReply *reply)
@@ -396,7 +393,7 @@ static latch_status connect_next(inquiry *all, latch_op *op, int64_t now_ns)
     bool is_found = lists(op) && all->is_mapped;
 
     return is_found ? latch_redis_connect(&all->route.node->connection, op, now_ns)
-                    : latch_redis_reach(all->store, &all->route, op->lease->resource,
+                    : latch_redis_reach(&all->store->topology, &all->route, op->lease->resource,
                                         op->lease->resource_length, op, now_ns);
 }
 
@@ -419,7 +416,7 @@ static latch_status send_next(inquiry *all, latch_op *op, int64_t now_ns)
     }
     latch_redis_pay(all->store, NULL, now_ns);
     all->asked = all->route.node;
-    all->asked->connection.inspections++;
+    all->asked->connection.long_replies++;
     count = count_next(all, op);
     for (; all->sent_count < count; all->sent_count++) {
         redis_call *call = send_call(all, op, now_ns);
@@ -443,7 +440,7 @@ static void end_calls(inquiry *all)
         latch_redis_call_free(&all->asked->connection, all->calls[at]);
     }
     if (all->asked != NULL) {
-        all->asked->connection.inspections--;
+        all->asked->connection.long_replies--;
         all->asked = NULL;
     }
     all->at += all->at_call;

@@ -6,6 +6,7 @@
  * would see that the server has forgotten the script.
  */
 #include "src/store/redis/lock/redis.h"
+#include "src/store/redis/topology/cluster.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +105,7 @@ static void note_payment(redis_debt *debt, redis_node *node, redis_call *call)
 bool latch_redis_owe_answer(redis_node *node, redis_call *call, const redis_target *target,
                             int64_t end_ns)
 {
-    redis_store *store = node->store;
+    redis_store *store = latch_redis_store_at(node);
 
     if (!latch_redis_owe(store, target, end_ns)) {
         return false;
@@ -141,7 +142,7 @@ static bool is_within_reach(redis_node *node, int64_t now_ns)
     latch_error ignored;
     latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
 
-    if (node->connection.stage != REDIS_READY && node->store->cluster != NULL
+    if (node->connection.stage != REDIS_READY && node->topology->cluster != NULL
         && !node->member.is_away
         && latch_failed(latch_redis_connect(&node->connection, &nobody, now_ns))) {
         latch_redis_note_trouble(node);
@@ -157,8 +158,8 @@ static bool is_silent(const redis_node *node, int64_t now_ns)
 /* In a forked child: what is owed, or on its way on whatever connection, is the parent's. */
 static void leave_parent(redis_store *store)
 {
-    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
-         node = latch_redis_next_node(store, node)) {
+    for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
+         node = latch_redis_next_node(&store->topology, node)) {
         latch_redis_close_if_forked(&node->connection);
     }
     forgive(store);
@@ -174,7 +175,8 @@ void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_n
     }
     for (latch_link *link = store->debts.next, *next; go_on && link != &store->debts; link = next) {
         redis_debt *debt = LATCH_CONTAINER(link, redis_debt, link);
-        redis_node *node = latch_redis_choose(store, debt->resource, debt->resource_length);
+        redis_node *node =
+            latch_redis_choose(&store->topology, debt->resource, debt->resource_length);
 
         next = link->next;
         if (now_ns >= debt->end_ns) {
@@ -196,7 +198,7 @@ static bool has_debts(const redis_store *store)
 /* By the only server's connection. */
 static latch_status settle_with_server(redis_store *store, latch_op *op, int64_t now_ns)
 {
-    redis_connection *connection = &store->node.connection;
+    redis_connection *connection = &store->topology.single.connection;
     latch_status status = latch_redis_connect(connection, op, now_ns);
 
     if (status != LATCH_DONE || !has_debts(store)) {
@@ -216,8 +218,8 @@ static bool hear_all(redis_store *store)
 {
     bool is_any = false;
 
-    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
-         node = latch_redis_next_node(store, node)) {
+    for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
+         node = latch_redis_next_node(&store->topology, node)) {
         if (node->connection.stage == REDIS_READY) {
             latch_redis_receive(&node->connection);
         }
@@ -233,8 +235,9 @@ static latch_status settle_with_cluster(redis_store *store, latch_op *op, int64_
     latch_redis_pay(store, NULL, now_ns);
     store->vain_payments = hear_all(store) ? 0 : store->vain_payments + 1;
     op->wake_ns = now_ns + LAST_PAUSE_NS;
-    return has_debts(store) && store->vain_payments <= store->cluster->count ? LATCH_WANT_TIMER
-                                                                             : LATCH_DONE;
+    return has_debts(store) && store->vain_payments <= store->topology.cluster->count
+               ? LATCH_WANT_TIMER
+               : LATCH_DONE;
 }
 
 latch_status latch_redis_settle_debts(latch_store *base, latch_op *op, int64_t now_ns)
@@ -245,7 +248,7 @@ latch_status latch_redis_settle_debts(latch_store *base, latch_op *op, int64_t n
         || store->generation != base->engine->generation) {
         return LATCH_DONE;
     }
-    if (store->cluster != NULL) {
+    if (store->topology.cluster != NULL) {
         return settle_with_cluster(store, op, now_ns);
     }
     return now_ns < base->silence.avoided_until_ns ? LATCH_DONE

@@ -31,19 +31,25 @@ static void note_age(void *context, const redisReply *reply)
     }
 }
 
+/* The server has the script of releases. */
+void latch_redis_note_script(redis_node *node)
+{
+    node->has_release = node->connection.established;
+}
+
 static void note_script(void *context, const redisReply *reply)
 {
-    redis_connection *connection = context;
-
-    connection->has_release = reply != NULL && reply->type == REDIS_REPLY_ARRAY
-                              && reply->elements == 1 && reply->element[0]->integer == 1;
+    if (reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 1
+        && reply->element[0]->integer == 1) {
+        latch_redis_note_script(context);
+    }
 }
 
 /* False when memory ran out. */
 static bool ask(redis_node *node, const redis_command *command,
                 void (*note)(void *context, const redisReply *reply), void *context, int64_t now_ns)
 {
-    redis_call *call = latch_redis_send(&node->connection, command, now_ns);
+    redis_call *call = node->connection.transport->send(&node->connection, command, now_ns);
 
     if (call != NULL) {
         latch_redis_call_leave(call, note, context);
@@ -53,24 +59,26 @@ static bool ask(redis_node *node, const redis_command *command,
 
 void latch_redis_ask_member(redis_node *node, int64_t now_ns)
 {
-    redis_store *store = node->store;
+    redis_store *store = latch_redis_store_at(node);
     redis_command age = {.count = 0}, script = {.count = 0};
 
-    if (!store->is_member || node->connection.is_asked) {
+    if (!store->is_member || node->probed == node->connection.established) {
         return;
     }
     latch_redis_add_text(&age, "INFO");
     latch_redis_add_text(&age, "server");
     latch_redis_add_text(&script, "SCRIPT");
     latch_redis_add_text(&script, "EXISTS");
-    latch_redis_add_text(&script, latch_redis_digest(store, REDIS_RELEASE));
-    node->connection.is_asked = ask(node, &age, note_age, store, now_ns)
-                                && ask(node, &script, note_script, &node->connection, now_ns);
+    latch_redis_add_text(&script, latch_redis_digest(&store->scripts, REDIS_RELEASE));
+    if (ask(node, &age, note_age, store, now_ns) && ask(node, &script, note_script, node, now_ns)) {
+        node->probed = node->connection.established;
+    }
 }
 
 bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id)
 {
-    return id == REDIS_RELEASE && node->store->is_member && !node->connection.has_release;
+    return id == REDIS_RELEASE && latch_redis_store_at(node)->is_member
+           && node->has_release != node->connection.established;
 }
 
 int64_t latch_redis_started(latch_store *base)
@@ -78,7 +86,7 @@ int64_t latch_redis_started(latch_store *base)
     redis_store *store = (redis_store *) base;
 
     if (!store->is_member) {
-        store->is_member = true;
+        store->is_member = store->topology.is_unbroken = true;
         store->started_ns = INT64_MIN;
     }
     /* By a client of its user's nothing but locks is asked. */

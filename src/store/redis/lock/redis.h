@@ -1,25 +1,20 @@
 /*
- * Inside the Redis store: store.c (the store, and where requests begin and end), request.c
- * (step by step), rollback.c (what is made good), token.c (whose hold it is), wait.c
- * (when those who wait ask), subscription.c (what they are told meanwhile), redis/script/script.c
- * (what is sent), redis/script/reply.c (what comes back), quorum_probe.c (what combined stores have
- * to know), redis/wire/breaker.c (when it is not asked), pending_release.c (releases that nobody
- * awaits), inspect.c and redis/script/holder_record.c (who holds), redis/wire/connection.c,
- * redis/wire/handshake.c and redis/wire/pipeline.c (how it gets there), redis/topology/sentinel.c,
- * redis/topology/cluster.c and redis/topology/route.c (where that is, if others have to be asked),
- * or client_object.c (by a client of its user's).
+ * The inside of the Redis store: store.c (the store, and where requests begin and end), request.c
+ * (a request, step by step), rollback.c (compensation for requests of unknown outcome), token.c
+ * (whose hold it is), wait.c (when those who wait ask), subscription.c (messages to them),
+ * pending_release.c (releases that nobody awaits), inspect.c (who holds), quorum_probe.c (what
+ * combined stores have to know), client_object.c (a client of the user's as transport).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
 
-#include "src/store/redis/topology/cluster.h"
 #include "src/store/redis/lock/client_object.h"
-#include "src/store/redis/topology/sentinel.h"
 #include "src/store/redis/lock/subscription.h"
-#include "src/engine/store.h"
-
-/* What is kept beside the locks. No lock has such a name. */
-#define REDIS_OWN_KEYS "latch:"
+#include "src/store/redis/script/errors.h"
+#include "src/store/redis/script/reply.h"
+#include "src/store/redis/script/script.h"
+#include "src/store/redis/topology/route.h"
+#include "src/store/redis/topology/sentinel.h"
 
 #define REDIS_STORE_NAME "redis"
 extern const char latch_redis_state_name[];
@@ -27,44 +22,21 @@ extern const char latch_redis_state_name[];
 #define REDIS_OBJECT_CAPABILITIES                                                                  \
     (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE)
 
-typedef enum {
-    REDIS_ACQUIRE,
-    REDIS_ACQUIRE_SHARED,
-    REDIS_REFRESH,
-    REDIS_RELEASE,
-    REDIS_PROBE,
-    REDIS_INSPECT,
-    REDIS_EVICT,
-    REDIS_SCRIPT_COUNT,
-} redis_script_id;
-
-/* A server that is asked for locks: the only one, or one of a cluster's. */
-typedef struct redis_node {
-    struct redis_store *store;
-    redis_connection connection;
-    int64_t heard_ns;        /* when a request was answered last */
-    bool has_peers;          /* who wait by polling, when it was asked last */
-    int64_t crowd;           /* how many stood before the store when it began to wait last */
-    int64_t peers_ns;        /* when to ask again */
-    redis_membership member; /* in a cluster */
-} redis_node;
-
 typedef struct redis_store {
     latch_store store;
     redis_options options;
-    redis_node node;        /* without a cluster: the server */
-    redis_cluster *cluster; /* which has the servers; NULL: there is none */
-    redis_object object;    /* node.connection.object, if there is one */
+    redis_keyspace keys;
+    redis_scripts scripts;
+    redis_topology topology;
+    redis_object object; /* the transport of the only server, in a store on a client object */
     redis_subscription subscription;
     redis_sentinel sentinel; /* for both connections, if the DSN names Sentinels */
-    bool is_gathering;
     bool is_member;          /* of a combined store */
     int64_t started_ns;      /* a server, at the latest; INT64_MIN: nobody knows */
     latch_link debts;        /* unpaid: those that are on their way are their calls' */
     unsigned generation;     /* of the process whose debts they are */
     int64_t last_payment_ns; /* before the store is closed; */
     size_t vain_payments;    /* and how often there was no server for it, in a cluster */
-    char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first was sent */
 } redis_store;
 
 /* lease->state: whose the token is. */
@@ -88,22 +60,14 @@ enum {
     REDIS_TROUBLE = 32, /* the connection or the server failed, as they may for a while */
 };
 
-/* How an acquire asks, as the scripts call it. */
-enum redis_manner { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
-
-/* What a script answers in the place of a place. No messages: it may have none, or (with "1 ms") is
- * not subscribed. */
-enum { REDIS_NO_MESSAGES = -1, REDIS_BOTH_PROMOTE = -2 };
-
-/* The request is to be sent, or sent once more. No step ever answers that. */
-#define REDIS_AGAIN LATCH_INTERRUPTED
-
-/* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
-#define REDIS_TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
-
 static inline redis_store *latch_redis_store_of(const latch_op *op)
 {
     return (redis_store *) op->lease->store;
+}
+
+static inline redis_store *latch_redis_store_at(const redis_node *node)
+{
+    return LATCH_CONTAINER(node->topology, redis_store, topology);
 }
 
 static inline bool latch_redis_acquires(const latch_op *op)
@@ -111,18 +75,20 @@ static inline bool latch_redis_acquires(const latch_op *op)
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
-/* The server that the request is sent to. NULL: it is in a cluster, and was not sent yet. */
+/* The server that the request is sent to. NULL: none was chosen yet. */
 static inline redis_node *latch_redis_node_of(const latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     const redis_hold *hold = op->lease->state;
 
-    return store->cluster == NULL ? &store->node : hold != NULL ? hold->route.node : NULL;
+    return store->topology.cluster == NULL ? &store->topology.single
+           : hold != NULL                  ? hold->route.node
+                                           : NULL;
 }
 
 static inline bool latch_redis_has_object(const redis_store *store)
 {
-    return store->node.connection.object != NULL;
+    return store->object.runner.run != NULL;
 }
 
 /* ---- request.c */
@@ -145,26 +111,22 @@ latch_status latch_redis_advance(latch_op *op, int64_t now_ns);
  * stays a debt.
  */
 latch_status latch_redis_detach(latch_op *op, int64_t now_ns);
-/* The command may make the hold shorter as soon as it arrives. */
-void latch_redis_note_ttl(latch_op *op, int64_t now_ns);
 /* What was sent is lost. Once it is sent again: all that it asks for is a state. */
 bool latch_redis_count_loss(latch_op *op);
 /* The end of a request that was lost twice, or not answered in time, by that server. */
 latch_status latch_redis_fail_lost(latch_op *op, const redis_node *node);
 latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node);
+/* The error of a request that the server has answered by that one. */
+latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const char *answer);
+/* The server answered, but not as our script does. */
+latch_status latch_redis_fail_confused(latch_op *op, redis_node *node);
+/* Sends a script on a READY connection. NULL when memory ran out. */
+redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
+                                    const redis_target *target, int64_t now_ns);
 /* For the store's class. */
 void latch_redis_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- rollback.c */
-
-/* What a script is asked to work on. */
-typedef struct redis_target {
-    const char *resource;
-    size_t length;
-    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
-    uint64_t ticket;   /* of its wait; 0: it stands in no queue */
-    bool keep;         /* a release leaves the queue, and gives nothing back */
-} redis_target;
 
 /* The holder's lock, and its place in the queue. */
 redis_target latch_redis_target_of(const latch_lease *lease);
@@ -189,6 +151,10 @@ int64_t latch_redis_debt_end(const latch_lease *lease, int64_t now_ns);
 
 /* ---- token.c */
 
+/* A command is on its way that may make the hold shorter as soon as it arrives. */
+void latch_redis_note_ttl(latch_op *op, int64_t now_ns);
+/* The server has said that the lease is held in that mode. */
+void latch_redis_note_mode(latch_lease *lease, latch_mode mode);
 /* Is the lease's token another process's? */
 bool latch_redis_is_foreign(const latch_lease *lease);
 /*
@@ -207,45 +173,6 @@ bool latch_redis_held(const latch_lease *lease);
 bool latch_redis_shares_token(const latch_lease *lease);
 latch_status latch_redis_take_token(latch_lease *lease, const char *token, latch_error *error);
 void latch_redis_drop(latch_lease *lease);
-
-/* ---- redis/script/script.c */
-
-typedef struct redis_order {
-    redis_script_id id;
-    bool as_text;   /* not by its digest */
-    bool extend;    /* a renewal makes no hold shorter */
-    uint8_t manner; /* of those that take a lock */
-    int64_t ttl_ms; /* of those that take or renew one */
-} redis_order;
-
-/* What a name of ours begins with, and its NUL: "latch:" or, in a cluster, "latch:{TAG}:", whose
- * tag is in the slot of the resource. */
-enum { REDIS_OWN_SIZE = sizeof(REDIS_OWN_KEYS) + sizeof("{}:") + REDIS_SLOT_TAG_SIZE };
-
-void latch_redis_own_names(const redis_store *store, const char *resource, size_t length,
-                           char own[REDIS_OWN_SIZE]);
-
-/* In hex. */
-const char *latch_redis_digest(redis_store *store, redis_script_id id);
-/* Sends a script on a READY connection. NULL when memory ran out. */
-redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
-                                    const redis_target *target, int64_t now_ns);
-
-/* ---- redis/script/reply.c */
-
-/*
- * The outcome of the request, as the script's reply says; notes on the lease what that means.
- * REDIS_AGAIN: it has to wait.
- */
-latch_status latch_redis_understand(latch_op *op, const redisReply *reply, int64_t now_ns);
-/* The same for a reply that is an error. */
-latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const char *answer);
-/* The server answered, but not as our script does. */
-latch_status latch_redis_fail_confused(latch_op *op, redis_node *node);
-/* Is it that of a server which is the master no more? Then Sentinels are asked for the new one. */
-bool latch_redis_disowns(const latch_op *op, const char *text);
-/* Is it the error of a server that is being started, is busy, or is no master for a while? */
-bool latch_redis_passes(const char *text);
 
 /* ---- wait.c */
 
@@ -284,22 +211,12 @@ const char *latch_redis_refusal(const latch_store *base);
 
 /* On a READY connection: asks what a combined store has to know of its server, if it is its. */
 void latch_redis_ask_member(redis_node *node, int64_t now_ns);
+/* The server has the script of releases. */
+void latch_redis_note_script(redis_node *node);
 /* Nobody may be there to send it once more, as text. */
 bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id);
 /* For the store's class: when was the server started? */
 int64_t latch_redis_started(latch_store *base);
-
-/* ---- redis/wire/breaker.c */
-
-/* The request has failed, as op->error says; NULL: at no server. */
-void latch_redis_note_silence(const latch_op *op, redis_node *node, int64_t now_ns);
-/* A request was answered. */
-void latch_redis_note_answer(redis_node *node, int64_t now_ns);
-/* Is the server not to be asked now? Then that is the error that it ends with. */
-bool latch_redis_is_avoided(const latch_op *op, redis_node *node);
-latch_status latch_redis_fail_avoided(latch_op *op, redis_node *node);
-/* Its silence, if it lets somebody wait in vain. */
-latch_silence *latch_redis_silence_of(redis_node *node);
 
 /* ---- inspect.c */
 
@@ -308,12 +225,6 @@ bool latch_redis_is_inquiry(const latch_op *op);
 /* For the store's class, of those. */
 latch_status latch_redis_inquire(latch_op *op, int64_t now_ns);
 void latch_redis_inquiry_end(latch_op *op);
-
-/* ---- redis/script/holder_record.c */
-
-/* Reads what is recorded of a holder; of what makes no sense nothing. False: memory ran out. */
-bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
-                             size_t length);
 
 /* ---- pending_release.c */
 

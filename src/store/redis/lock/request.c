@@ -1,5 +1,6 @@
 /* A request to a Redis server, step by step: it is sent, and its reply awaited. */
 #include "src/store/redis/lock/redis.h"
+#include "src/store/redis/topology/breaker.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,19 +24,6 @@ static redis_script_id script_of(const latch_op *op)
     return ids[op->request.kind];
 }
 
-/* Nobody may ever hear of that: so the hold is certain for the shorter time only. */
-void latch_redis_note_ttl(latch_op *op, int64_t now_ns)
-{
-    latch_lease *lease = op->lease;
-    redis_hold *hold = lease->state;
-    int64_t deadline_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
-
-    hold->deadline_ns = lease->deadline_ns;
-    if (lease->mode != LATCH_FREE && deadline_ns < lease->deadline_ns) {
-        lease->deadline_ns = deadline_ns;
-    }
-}
-
 /* Goes before a command: the server is to carry it out though it has not got all of the slot. */
 static bool send_asking(redis_node *node, int64_t now_ns)
 {
@@ -48,6 +36,26 @@ static bool send_asking(redis_node *node, int64_t now_ns)
         latch_redis_call_leave(call, NULL, NULL);
     }
     return call != NULL;
+}
+
+redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
+                                    const redis_target *target, int64_t now_ns)
+{
+    redis_store *store = latch_redis_store_at(node);
+    const redis_subscription *subscription = &store->subscription;
+    redis_order complete = *order;
+    redis_script_command written;
+    redis_call *call = NULL;
+
+    complete.is_mute = latch_redis_is_mute(subscription, now_ns);
+    complete.has_peers = store->options.peers == REDIS_PEERS_YES || node->has_peers;
+    complete.channel = subscription->channel;
+    complete.requeue_channel = subscription->requeue_channel;
+    if (latch_redis_write_script(&written, &store->scripts, &store->keys, &complete, target)) {
+        call = node->connection.transport->send(&node->connection, &written.command, now_ns);
+    }
+    latch_redis_script_command_end(&written, store->store.engine);
+    return call;
 }
 
 static latch_status send_request(latch_op *op, int64_t now_ns)
@@ -64,7 +72,8 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
                                .ttl_ms = op->request.ttl_ms};
     redis_call *call;
 
-    latch_redis_pay(node->store, op->lease, now_ns); /* first: it may be this very lock */
+    latch_redis_pay(latch_redis_store_of(op), op->lease,
+                    now_ns); /* first: it may be this very lock */
     if (order.manner != REDIS_TRY) {
         latch_redis_ask_for_peers(node, now_ns);
     }
@@ -97,8 +106,8 @@ static latch_status reach(latch_op *op, int64_t now_ns)
 {
     const latch_lease *lease = op->lease;
     redis_hold *hold = lease->state;
-    latch_status status = latch_redis_reach(latch_redis_store_of(op), &hold->route, lease->resource,
-                                            lease->resource_length, op, now_ns);
+    latch_status status = latch_redis_reach(&latch_redis_store_of(op)->topology, &hold->route,
+                                            lease->resource, lease->resource_length, op, now_ns);
 
     if (latch_failed(status)) {
         op->attempts |= REDIS_TROUBLE;
@@ -153,8 +162,9 @@ latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node)
 
 void latch_redis_outage(const latch_op *op, int64_t now_ns)
 {
-    const redis_store *store = latch_redis_store_of(op);
-    const redis_node *node = latch_redis_is_inquiry(op) ? &store->node : latch_redis_node_of(op);
+    redis_store *store = latch_redis_store_of(op);
+    redis_node *node = latch_redis_is_inquiry(op) ? &store->topology.single
+                                                  : latch_redis_node_of(op);
     double seconds = (double) ((now_ns - op->sent_ns) / LATCH_NS_PER_MS) / 1000;
     latch_op unconnected = {.error = op->error};
 
@@ -171,32 +181,147 @@ void latch_redis_outage(const latch_op *op, int64_t now_ns)
     }
 }
 
+latch_status latch_redis_fail_confused(latch_op *op, redis_node *node)
+{
+    latch_redis_close(&node->connection);
+    return latch_fail(op->error, LATCH_ERROR_STORE, 0,
+                      "Redis at %s gave an answer that makes no sense",
+                      latch_redis_address(&node->connection));
+}
+
+latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const char *answer)
+{
+    const char *text = latch_redis_skip_place(answer);
+    char quoted[256];
+
+    latch_redis_quote_error(quoted, sizeof(quoted), text, op->lease->token);
+    latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s",
+               latch_redis_address(&node->connection), quoted);
+    /* Nothing was done, or is to be made good. */
+    if (latch_redis_is_wrongtype(text) && (op->attempts & REDIS_LOST_BEFORE) == 0) {
+        op->attempts &= (uint8_t) ~REDIS_SENT;
+    }
+    /* It was the master once: the name may lead to another by now. */
+    if (latch_redis_is_readonly(text)) {
+        latch_redis_close(&node->connection);
+    }
+    return LATCH_ERROR_STORE;
+}
+
+/* ---- Replies -------------------------------------------------------------------------------- */
+
+/*
+ * Another holder has the lock. So a hold is gone that we thought we had; but a reader that wants to
+ * be a writer may still be one reader of several.
+ */
+static void apply_refusal(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+    const redis_hold *hold = lease->state;
+
+    op->contended = true;
+    if ((op->attempts & REDIS_LOST_BEFORE) == 0) {
+        lease->deadline_ns = hold->deadline_ns; /* else it may have been granted, and have ended */
+    }
+    if (op->mode_before == LATCH_EXCLUSIVE
+        || (op->mode_before == LATCH_SHARED && op->request.kind == LATCH_ACQUIRE_SHARED)) {
+        lease->lost = true;
+        lease->mode = op->mode_before = LATCH_FREE;
+    }
+}
+
+/* What the server says of the lock, noted on the lease. REDIS_AGAIN: the request has to wait. */
+static latch_status apply_outcome(latch_op *op, const redis_outcome *outcome, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    redis_hold *hold = lease->state;
+
+    switch (outcome->kind) {
+        case REDIS_GRANTED:
+            lease->fencing_token = outcome->fencing_token;
+            latch_redis_note_mode(lease, outcome->mode);
+            return LATCH_DONE;
+        case REDIS_REFUSED:
+            apply_refusal(op);
+            if (!op->request.wait || (op->attempts & REDIS_TRIED) != 0) {
+                return LATCH_CONFLICT;
+            }
+            op->attempts = REDIS_TRIED;
+            return REDIS_AGAIN;
+        case REDIS_QUEUED:
+            if (!latch_redis_is_queued(lease)) {
+                break;
+            }
+            apply_refusal(op);
+            return latch_redis_wait_on(op, outcome->place, outcome->retry_ms, now_ns);
+        case REDIS_RENEWED:
+            latch_redis_note_mode(lease, outcome->mode);
+            return LATCH_DONE;
+        case REDIS_RELEASED:
+            /* Else an earlier release by the token may still come, or is owed. */
+            hold->spent = (op->attempts & (REDIS_LOST_BEFORE | REDIS_SPENT_BEFORE)) != 0;
+            return LATCH_DONE;
+        case REDIS_PROBED:
+            if (lease->mode == LATCH_FREE) {
+                lease->deadline_ns = op->sent_ns + outcome->left_ms * LATCH_NS_PER_MS;
+                latch_redis_note_mode(lease, outcome->mode);
+            }
+            return LATCH_DONE;
+        case REDIS_NOT_HELD:
+            return LATCH_CONFLICT;
+        case REDIS_UNEXPECTED:
+            break;
+    }
+    return latch_redis_fail_confused(op, latch_redis_node_of(op));
+}
+
+/* Leaves a server that is no master any more: the request may find the new one. */
+static bool leave_replica(const latch_op *op, const char *text)
+{
+    redis_connection *connection = &latch_redis_node_of(op)->connection;
+
+    if (!connection->source->wants_master || !latch_redis_is_readonly(text)) {
+        return false;
+    }
+    latch_redis_close(connection);
+    return true;
+}
+
+static latch_status apply_error(latch_op *op, const char *text, int64_t now_ns)
+{
+    redis_hold *hold = op->lease->state;
+
+    if (latch_redis_redirect(&hold->route, op, text, now_ns)) {
+        return REDIS_AGAIN;
+    }
+    if (latch_redis_is_noscript(text) && (op->attempts & REDIS_AS_TEXT) == 0) {
+        op->attempts |= REDIS_AS_TEXT;
+        return REDIS_AGAIN;
+    }
+    if (leave_replica(op, text) && latch_redis_count_loss(op)) {
+        return REDIS_AGAIN;
+    }
+    if (latch_redis_passes(text)) {
+        op->attempts |= REDIS_TROUBLE;
+    }
+    return latch_redis_fail_with_reply(op, hold->route.node, text);
+}
+
 /* Takes the reply of an answered call. REDIS_AGAIN: it was not the last one. */
 static latch_status conclude(latch_op *op, const redisReply *reply, int64_t now_ns)
 {
     redis_hold *hold = op->lease->state;
+    redis_outcome outcome;
 
-    if (reply->type != REDIS_REPLY_ERROR) {
-        latch_redis_note_owner(&hold->route, op->lease->resource, op->lease->resource_length);
-        if (op->request.kind == LATCH_RELEASE) {
-            latch_redis_node_of(op)->connection.has_release = true;
-        }
-        return latch_redis_understand(op, reply, now_ns);
+    if (reply->type == REDIS_REPLY_ERROR) {
+        return apply_error(op, reply->str, now_ns);
     }
-    if (latch_redis_redirect(&hold->route, op, reply->str, now_ns)) {
-        return REDIS_AGAIN;
+    latch_redis_note_owner(&hold->route, op->lease->resource, op->lease->resource_length);
+    if (op->request.kind == LATCH_RELEASE) {
+        latch_redis_note_script(latch_redis_node_of(op));
     }
-    if (strncmp(reply->str, "NOSCRIPT", 8) == 0 && (op->attempts & REDIS_AS_TEXT) == 0) {
-        op->attempts |= REDIS_AS_TEXT;
-        return REDIS_AGAIN;
-    }
-    if (latch_redis_disowns(op, reply->str) && latch_redis_count_loss(op)) {
-        return REDIS_AGAIN;
-    }
-    if (latch_redis_passes(reply->str)) {
-        op->attempts |= REDIS_TROUBLE;
-    }
-    return latch_redis_fail_with_reply(op, hold->route.node, reply->str);
+    outcome = latch_redis_parse_reply(op->request.kind, reply);
+    return apply_outcome(op, &outcome, now_ns);
 }
 
 /*
@@ -221,7 +346,7 @@ static latch_status recover(latch_op *op, redis_node *node)
 
     latch_redis_note_trouble(node);
     latch_redis_start_over(&hold->route);
-    return latch_redis_count_loss(op) && latch_redis_object_repeats(&node->connection)
+    return latch_redis_count_loss(op) && !node->connection.was_slow
                ? REDIS_AGAIN
                : latch_redis_fail_lost(op, node);
 }
@@ -238,7 +363,7 @@ static latch_status await(latch_op *op, int64_t now_ns)
     if (call->state == REDIS_UNANSWERED && now_ns < end_ns) {
         return latch_redis_want(&node->connection, end_ns, op);
     }
-    op->state = latch_redis_unsent(node->store);
+    op->state = latch_redis_unsent(latch_redis_store_of(op));
     if (call->state == REDIS_ANSWERED) {
         latch_redis_note_answer(node, now_ns);
         status = conclude(op, call->reply, now_ns);
@@ -258,14 +383,16 @@ latch_status latch_redis_advance(latch_op *op, int64_t now_ns)
     latch_status status;
 
     do {
-        bool may_be_answered = latch_redis_is_sent(op)
-                               || latch_redis_has_object(latch_redis_store_of(op));
+        bool was_sent = latch_redis_is_sent(op);
 
-        status = latch_redis_is_sent(op) ? LATCH_DONE : dispatch(op, now_ns);
+        status = was_sent ? LATCH_DONE : dispatch(op, now_ns);
         if (status == LATCH_DONE) {
+            redis_connection *connection = &latch_redis_node_of(op)->connection;
+
             /* Of many that wait for answers the first one reads them all. */
-            if (may_be_answered && ((redis_call *) op->state)->state == REDIS_UNANSWERED) {
-                latch_redis_receive(&latch_redis_node_of(op)->connection);
+            if ((was_sent || connection->transport->is_synchronous)
+                && ((redis_call *) op->state)->state == REDIS_UNANSWERED) {
+                connection->transport->receive(connection);
             }
             status = await(op, now_ns);
         }
@@ -304,11 +431,13 @@ latch_status latch_redis_detach(latch_op *op, int64_t now_ns)
         latch_redis_note_silence(op, latch_redis_node_of(op), now_ns);
     }
     if (status == LATCH_DONE && latch_redis_has_object(store)) {
-        latch_redis_receive(&store->node.connection);
+        redis_connection *connection = &store->topology.single.connection;
+
+        connection->transport->receive(connection);
         status = latch_redis_is_debtless(store)
                      ? LATCH_DONE
                      : latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s was not told: %s",
-                                  store->options.address, store->node.connection.trouble);
+                                  store->options.address, connection->trouble);
     }
     return status;
 }

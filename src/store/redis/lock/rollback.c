@@ -101,7 +101,8 @@ static void undo_acquire(latch_op *op, int64_t now_ns)
     bool is_queued = latch_redis_is_queued(lease);
 
     if (node != NULL && node->connection.stage == REDIS_READY) {
-        latch_redis_receive(&node->connection); /* while it waited the connection may have ended */
+        node->connection.transport->receive(
+            &node->connection); /* while it waited the connection may have ended */
     }
     if (latch_redis_promotes(op, now_ns) && is_queued && node != NULL
         && node->connection.stage == REDIS_READY) {

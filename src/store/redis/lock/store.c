@@ -12,6 +12,7 @@
  * leases with `inherit`, which are meant to be handed on while they are held.
  */
 #include "src/store/redis/lock/redis.h"
+#include "src/store/redis/topology/breaker.h"
 
 #include <string.h>
 
@@ -24,8 +25,7 @@ static void redis_close(latch_store *base)
     if (latch_redis_has_object(store)) {
         latch_redis_pay_at_last(store);
     }
-    latch_redis_close(&store->node.connection);
-    latch_redis_cluster_close(store);
+    latch_redis_topology_end(&store->topology);
     latch_redis_subscription_end(&store->subscription);
     latch_redis_sentinel_end(&store->sentinel);
     latch_redis_debts_end(store);
@@ -39,17 +39,22 @@ static void redis_close(latch_store *base)
 static latch_status prepare(latch_store *base, latch_error *error)
 {
     redis_store *store = (redis_store *) base;
+    bool is_made;
 
-    store->node.store = store;
-    latch_redis_connection_init(&store->node.connection, base->engine, &store->options);
+    store->scripts.engine = base->engine;
+    latch_redis_keyspace_init(&store->keys, store->options.prefix, store->options.prefix_length,
+                              store->options.is_cluster);
     latch_redis_debts_init(store);
     latch_redis_sentinel_init(&store->sentinel, base->engine, &store->options);
-    if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options)
-        || (store->options.is_cluster && !latch_redis_cluster_open(store))) {
+    is_made = latch_redis_topology_init(&store->topology, base->engine, &store->options,
+                                        &store->keys, &base->silence);
+    if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options,
+                                       &store->keys)
+        || !is_made) {
         redis_close(base);
         return latch_fail_memory(error);
     }
-    latch_redis_sentinel_lead(&store->sentinel, &store->node.connection);
+    latch_redis_sentinel_lead(&store->sentinel, &store->topology.single.connection);
     latch_redis_sentinel_lead(&store->sentinel, &store->subscription.connection);
     return LATCH_DONE;
 }
@@ -118,11 +123,7 @@ static void redis_gather(latch_store *base, bool on)
 {
     redis_store *store = (redis_store *) base;
 
-    store->is_gathering = on;
-    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
-         node = latch_redis_next_node(store, node)) {
-        latch_redis_gather(&node->connection, on);
-    }
+    latch_redis_gather_all(&store->topology, on);
 }
 
 static const char *redis_identity(const latch_store *base)
@@ -142,10 +143,10 @@ static latch_status redis_step(latch_op *op, int64_t now_ns)
  * vain who has gone away. */
 static void forget_stale(redis_store *store, int64_t now_ns)
 {
-    for (redis_node *node = latch_redis_next_node(store, NULL); node != NULL;
-         node = latch_redis_next_node(store, node)) {
+    for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
+         node = latch_redis_next_node(&store->topology, node)) {
         if (latch_redis_forget_stale(&node->connection, now_ns)) {
-            latch_note_silence(latch_redis_silence_of(node), now_ns, now_ns);
+            latch_note_silence(node->silence, now_ns, now_ns);
         }
     }
     latch_redis_forget_subscribing(&store->subscription);
@@ -155,10 +156,10 @@ static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
-    bool is_avoided = store->cluster == NULL && latch_redis_is_avoided(op, &store->node);
+    bool is_avoided = store->topology.cluster == NULL
+                      && latch_redis_is_avoided(op, &store->topology.single);
 
-    if (op->lease->resource_length >= sizeof(REDIS_OWN_KEYS) - 1
-        && memcmp(op->lease->resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0) {
+    if (latch_redis_is_own_name(op->lease->resource, op->lease->resource_length)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
     }
@@ -191,7 +192,7 @@ static latch_status redis_begin(latch_op *op)
     if (is_avoided) {
         return op->request.kind == LATCH_RELEASE && !latch_redis_owe_release(op, op->sent_ns)
                    ? latch_fail_memory(op->error)
-                   : latch_redis_fail_avoided(op, &store->node);
+                   : latch_redis_fail_avoided(op, &store->topology.single);
     }
     return redis_step(op, op->sent_ns);
 }

@@ -25,13 +25,14 @@ enum { ID_BYTES = 12, ID_LENGTH = 16 };
 static void take_message(void *context, const redisReply *message);
 
 bool latch_redis_subscription_init(redis_subscription *subscription, latch_engine *engine,
-                                   const redis_options *options)
+                                   const redis_options *options, const redis_keyspace *keys)
 {
     size_t size = options->prefix_length + REDIS_OWN_SIZE + sizeof(REQUEUE_CHANNEL SHARD)
                   + ID_LENGTH;
 
     memset(subscription, 0, sizeof(*subscription));
     latch_redis_connection_init(&subscription->connection, engine, options);
+    subscription->keys = keys;
     subscription->connection.push = take_message;
     subscription->connection.push_context = subscription;
     latch_link_init(&subscription->waits);
@@ -104,7 +105,7 @@ static void take_word(redis_subscription *subscription, const char *text)
 /* The queue of this lock was lost: those who wait for it ask again, about in their old order. */
 static void take_loss(redis_subscription *subscription, const redisReply *key)
 {
-    size_t prefix = subscription->connection.options->prefix_length;
+    size_t prefix = subscription->keys->prefix_length;
 
     for (latch_link *link = subscription->waits.next; link != &subscription->waits;
          link = link->next) {
@@ -160,7 +161,7 @@ static char *append(char *at, const char *text)
 static latch_status name_channel(redis_subscription *subscription, latch_op *op)
 {
     const latch_engine *engine = subscription->connection.engine;
-    const redis_options *options = subscription->connection.options;
+    const redis_keyspace *keys = subscription->keys;
     const char *end = subscription->node != NULL ? SHARD : "";
     char own[REDIS_OWN_SIZE], *wake = subscription->channel;
     char *requeue = subscription->requeue_channel;
@@ -169,12 +170,11 @@ static latch_status name_channel(redis_subscription *subscription, latch_op *op)
     if (!engine->env.random(engine->env.context, id, sizeof(id))) {
         return latch_fail(op->error, LATCH_ERROR_SYSTEM, 0, "no random numbers to be had");
     }
-    latch_redis_own_names(latch_redis_store_of(op), op->lease->resource, op->lease->resource_length,
-                          own);
-    wake = append(append(append(wake, options->prefix), own), WAKE_CHANNEL);
+    latch_redis_own_names(keys, op->lease->resource, op->lease->resource_length, own);
+    wake = append(append(append(wake, keys->prefix), own), WAKE_CHANNEL);
     latch_base64(id, sizeof(id), wake);
     append(wake + ID_LENGTH, end);
-    append(append(append(append(requeue, options->prefix), own), REQUEUE_CHANNEL), end);
+    append(append(append(append(requeue, keys->prefix), own), REQUEUE_CHANNEL), end);
     subscription->generation = engine->generation;
     return LATCH_DONE;
 }
@@ -183,9 +183,8 @@ bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
                         const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
-    const redis_options *options = subscription->connection.options;
-    unsigned slot = latch_redis_slot(options->prefix, options->prefix_length, lease->resource,
-                                     lease->resource_length);
+    unsigned slot =
+        latch_redis_slot_of(subscription->keys, lease->resource, lease->resource_length);
     bool is_idle = subscription->subscriber == NULL || subscription->subscriber == lease;
 
     for (latch_link *link = subscription->waits.next; link != &subscription->waits;
@@ -212,13 +211,11 @@ bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
 
 bool latch_redis_hears(const redis_subscription *subscription, const latch_lease *lease)
 {
-    const redis_options *options = subscription->connection.options;
-
     return latch_redis_is_subscribed(subscription)
            && (subscription->node == NULL
                || subscription->slot
-                      == latch_redis_slot(options->prefix, options->prefix_length, lease->resource,
-                                          lease->resource_length));
+                      == latch_redis_slot_of(subscription->keys, lease->resource,
+                                             lease->resource_length));
 }
 
 bool latch_redis_is_subscribed(const redis_subscription *subscription)
@@ -280,12 +277,6 @@ static latch_status send_subscribe(redis_subscription *subscription, latch_op *o
     return latch_redis_want(&subscription->connection, subscription->call->deadline_ns, op);
 }
 
-/* Or the server cannot just now: it is being started, or has too many clients. */
-static bool is_refusal(const char *text)
-{
-    return text != NULL && (strncmp(text, "NOPERM", 6) == 0 || strstr(text, "unknown") != NULL);
-}
-
 /* It is to be tried elsewhere, or later. Not for ever: then it cannot be had. */
 static bool is_redirected(redis_subscription *subscription, int64_t now_ns)
 {
@@ -315,7 +306,8 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
         return LATCH_WANT_TIMER;
     }
     if (!is_acknowledged && call->state == REDIS_ANSWERED) {
-        latch_redis_do_without(subscription, is_refusal(call->reply->str), now_ns);
+        /* Else the server cannot just now: it is being started, or has too many clients. */
+        latch_redis_do_without(subscription, latch_redis_is_refusal(call->reply->str), now_ns);
         return LATCH_CONFLICT;
     }
     if (call->state == REDIS_UNANSWERED) {

@@ -9,17 +9,18 @@
 #ifndef LATCH_REDIS_SUBSCRIPTION_H
 #define LATCH_REDIS_SUBSCRIPTION_H
 
-#include "src/store/redis/wire/connection.h"
+#include "src/store/redis/topology/server.h"
 
 typedef struct redis_subscription {
     redis_connection connection;
-    redis_call *call;        /* SUBSCRIBE, until it is answered, or NULL */
-    unsigned subscribed;     /* connection.established when that was acknowledged */
-    unsigned checked;        /* the same when a message to itself had arrived */
-    int64_t pause_end_ns;    /* after it was acknowledged, before it is made anew */
-    int64_t retry_ns;        /* it cannot be had; not to be tried before */
-    int64_t retry_pause_ns;  /* for so long, the last time; 0: it could be had */
-    struct redis_node *node; /* in a cluster: the server of the slot; NULL: none yet */
+    const redis_keyspace *keys;
+    redis_call *call;       /* SUBSCRIBE, until it is answered, or NULL */
+    unsigned subscribed;    /* connection.established when that was acknowledged */
+    unsigned checked;       /* the same when a message to itself had arrived */
+    int64_t pause_end_ns;   /* after it was acknowledged, before it is made anew */
+    int64_t retry_ns;       /* it cannot be had; not to be tried before */
+    int64_t retry_pause_ns; /* for so long, the last time; 0: it could be had */
+    redis_node *node;       /* in a cluster: the server of the slot; NULL: none yet */
     unsigned slot;
     int64_t redirected_ns; /* since when it is to be made elsewhere, or later; 0: it is not */
     bool is_moved;         /* it has ended, as the slot is moved elsewhere */
@@ -49,14 +50,14 @@ typedef struct redis_wait {
 
 /* False when memory ran out; latch_redis_subscription_end() frees what there is also then. */
 bool latch_redis_subscription_init(redis_subscription *subscription, latch_engine *engine,
-                                   const redis_options *options);
+                                   const redis_options *options, const redis_keyspace *keys);
 void latch_redis_subscription_end(redis_subscription *subscription);
 
 /*
  * In a cluster: has it for the slot of the lease's lock, which `node` has; it is connected anew for
  * that if need be. False: others wait for locks in another slot.
  */
-bool latch_redis_follow(redis_subscription *subscription, struct redis_node *node,
+bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
                         const latch_lease *lease);
 /* Whether messages about the lease's lock reach this process, as far as is known. */
 bool latch_redis_hears(const redis_subscription *subscription, const latch_lease *lease);

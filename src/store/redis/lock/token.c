@@ -6,6 +6,28 @@
 /* The member that says that the holder is a writer, so that it can be no holder's token. */
 #define WRITER "__write__"
 
+/* The reply may be lost, so the hold is certain for the shorter time only. */
+void latch_redis_note_ttl(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    redis_hold *hold = lease->state;
+    int64_t deadline_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
+
+    hold->deadline_ns = lease->deadline_ns;
+    if (lease->mode != LATCH_FREE && deadline_ns < lease->deadline_ns) {
+        lease->deadline_ns = deadline_ns;
+    }
+}
+
+/* A key that was handed over brings a hold of which this process has not heard yet. */
+void latch_redis_note_mode(latch_lease *lease, latch_mode mode)
+{
+    redis_hold *hold = lease->state;
+
+    lease->mode = mode;
+    hold->fork_count = lease->store->engine->fork_count;
+}
+
 bool latch_redis_is_foreign(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;

@@ -96,9 +96,10 @@ void latch_redis_wait_sent(latch_op *op)
 static bool follow(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
-    redis_node *owner = latch_redis_owner(store, op->lease->resource, op->lease->resource_length);
+    redis_node *owner =
+        latch_redis_owner(&store->topology, op->lease->resource, op->lease->resource_length);
 
-    return store->cluster == NULL
+    return store->topology.cluster == NULL
            || (owner != NULL && latch_redis_follow(&store->subscription, owner, op->lease));
 }
 
@@ -221,7 +222,7 @@ static void note_peers(void *context, const redisReply *reply)
 /* Up to twice the time that it is on the average, so that they do not ask all at once. */
 static int64_t pause_for(const redis_node *node)
 {
-    const latch_env *env = &node->store->store.engine->env;
+    const latch_env *env = &node->topology->engine->env;
     uint16_t random;
 
     if (!env->random(env->context, &random, sizeof(random))) {
@@ -242,7 +243,7 @@ void latch_redis_ask_for_peers(redis_node *node, int64_t now_ns)
     redis_command command = {.count = 0};
     redis_call *call;
 
-    if (node->store->options.peers != REDIS_PEERS_AUTO || now_ns < node->peers_ns) {
+    if (node->topology->options->peers != REDIS_PEERS_AUTO || now_ns < node->peers_ns) {
         return;
     }
     latch_redis_add_text(&command, "SCRIPT");

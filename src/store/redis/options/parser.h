@@ -3,7 +3,7 @@
 #define LATCH_REDIS_READING_H
 
 #include "src/store/redis/options/options.h"
-#include "src/store/redis/wire/tls.h"
+#include "src/store/redis/options/tls.h"
 #include "src/base/dsn.h"
 
 #define REDIS_DSN_ERROR "invalid Redis DSN: "

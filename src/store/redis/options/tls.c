@@ -3,7 +3,6 @@
  * connections hand on to phpredis, Relay and Predis.
  */
 #include "src/store/redis/options/parser.h"
-#include "src/store/redis/wire/tls.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -244,7 +243,9 @@ redis_tls *latch_redis_tls_make(const latch_engine *engine, const redis_tls_sett
 void latch_redis_tls_free(const latch_engine *engine, redis_tls *tls)
 {
     if (tls != NULL) {
-        latch_redis_tls_drop(tls);
+        if (tls->drop != NULL) {
+            tls->drop(tls);
+        }
         explicit_bzero(tls, tls->size);
         latch_free(engine, tls);
     }

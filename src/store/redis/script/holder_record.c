@@ -1,5 +1,5 @@
-/* What is recorded of a holder in its lock's record, as redis/note.lua writes it. */
-#include "src/store/redis/lock/redis.h"
+/* What is recorded of a holder: see holder_record.h. */
+#include "src/store/redis/script/holder_record.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
-/* The scripts of the Redis store (redis/ *.lua), and the commands that run them. */
-#include "src/store/redis/lock/redis.h"
+/* The scripts of the Redis store (lua/ *.lua), and the commands that run them: see script.h. */
+#include "src/store/redis/script/script.h"
 #include "redis_scripts.h"
-#include "src/store/redis/script/slot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,29 +11,41 @@ typedef struct {
     size_t length;
     uint8_t key_count; /* as many of the names below */
     bool takes_ttl;    /* beside the token */
+    bool takes_lock;
 } redis_script;
 
-#define SCRIPT(text, key_count, takes_ttl)                                                         \
+#define SCRIPT(text, key_count, takes_ttl, takes_lock)                                             \
     {                                                                                              \
-        text, sizeof(text) - 1, key_count, takes_ttl                                               \
+        text, sizeof(text) - 1, key_count, takes_ttl, takes_lock                                   \
     }
 
 static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
-    [REDIS_ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 5, true),
-    [REDIS_ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 4, true),
-    [REDIS_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true),
-    [REDIS_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_RELEASE, 4, false),
-    [REDIS_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false),
-    [REDIS_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_INSPECT, 3, false),
-    [REDIS_EVICT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_EVICT, 4, false),
+    [REDIS_ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 5, true, true),
+    [REDIS_ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 4, true, true),
+    [REDIS_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true, false),
+    [REDIS_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_RELEASE, 4, false, false),
+    [REDIS_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false, false),
+    [REDIS_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_INSPECT, 3, false, false),
+    [REDIS_EVICT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_EVICT, 4, false, false),
 };
 
-/* Of a TTL as a text, and of a note behind it. */
-enum { TERM_SIZE = 24 + LATCH_NOTE_MAX + 1 };
+/* Kinds of keys, behind the beginning of the own names; the first is the lock's own. */
+static const struct key_name {
+    const char *name;
+    size_t length;
+} key_names[] = {{"", 0}, {"holder:", 7}, {"queue:", 6}, {"peers:", 6}, {"fencing", 7}};
 
-static void digest_scripts(redis_store *store)
+enum {
+    KEY_COUNT_MAX = sizeof(key_names) / sizeof(*key_names),
+    FENCING_KEY = KEY_COUNT_MAX - 1, /* one for all locks: without a resource */
+    KEY_NAME_MAX = REDIS_OWN_SIZE + 8,
+    /* A command begins with "EVAL", the script, and the number of its keys. */
+    SCRIPT_ARGUMENTS = 3,
+};
+
+static void digest_scripts(redis_scripts *all)
 {
-    const latch_env *env = &store->store.engine->env;
+    const latch_env *env = &all->engine->env;
 
     for (size_t at = 0; at < REDIS_SCRIPT_COUNT; at++) {
         const struct iovec text = {(void *) (uintptr_t) scripts[at].text, scripts[at].length};
@@ -42,196 +53,158 @@ static void digest_scripts(redis_store *store)
 
         env->digest(env->context, LATCH_SHA1, &text, 1, digest);
         for (size_t byte = 0; byte < 20; byte++) {
-            snprintf(&store->digests[at][2 * byte], 3, "%02x", digest[byte]);
+            snprintf(&all->digests[at][2 * byte], 3, "%02x", digest[byte]);
         }
     }
 }
 
-const char *latch_redis_digest(redis_store *store, redis_script_id id)
+const char *latch_redis_digest(redis_scripts *all, redis_script_id id)
 {
-    if (store->digests[id][0] == '\0') {
-        digest_scripts(store);
+    if (all->digests[id][0] == '\0') {
+        digest_scripts(all);
     }
-    return store->digests[id];
+    return all->digests[id];
 }
 
-static char *append(char *at, const char *text, size_t length)
+/* Writes the keys that the script works on: prefix, name and resource behind each other. */
+static bool add_keys(redis_script_command *written, const redis_scripts *all,
+                     const redis_keyspace *keys, const redis_target *target, size_t count)
 {
-    memcpy(at, text, length);
-    return at + length;
-}
+    size_t most = KEY_COUNT_MAX * (keys->prefix_length + target->length + KEY_NAME_MAX);
+    char own[REDIS_OWN_SIZE], *at;
+    size_t own_length = latch_redis_own_names(keys, target->resource, target->length, own);
 
-/* In a cluster what is kept beside a lock has to be in its slot. */
-void latch_redis_own_names(const redis_store *store, const char *resource, size_t length,
-                           char own[REDIS_OWN_SIZE])
-{
-    const redis_object *object = store->node.connection.object;
-    const char *prefix = object != NULL ? object->prefix : store->options.prefix;
-    size_t prefix_length = object != NULL ? object->prefix_length : store->options.prefix_length;
-    bool is_cluster = object != NULL ? object->runner.is_cluster : store->cluster != NULL;
-    char *end = append(own, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1);
-
-    if (is_cluster && latch_redis_prefix_kind(prefix, prefix_length) == REDIS_PREFIX_OPEN) {
-        *end++ = '{';
-        latch_redis_slot_tag(latch_redis_slot(prefix, prefix_length, resource, length), end);
-        end = append(end + REDIS_SLOT_TAG_SIZE - 1, "}:", 2);
+    written->keys = most <= sizeof(written->small_keys) ? written->small_keys
+                                                        : latch_allocate(all->engine, most);
+    if (written->keys == NULL) {
+        return false;
     }
-    *end = '\0';
-}
+    at = written->keys;
+    for (size_t key = 0; key < count; key++) {
+        char *begin = at;
 
-/* Writes prefix, name and resource behind each other, as one key. An empty name is the lock's. */
-static char *add_key(redis_command *command, char *at, const redis_options *options,
-                     const char *own, const char *name, const char *resource, size_t length)
-{
-    char *key = at;
-
-    at = append(at, options->prefix, options->prefix_length);
-    at = append(at, own, name[0] != '\0' ? strlen(own) : 0);
-    at = append(at, name, strlen(name));
-    at = append(at, resource, length);
-    latch_redis_add(command, key, (size_t) (at - key));
-    return at;
-}
-
-/* "TICKET LENGTH TOKENCHANNEL": the waiter, but for what it waits to be. NULL: memory ran out. */
-static char *name_waiter(const redis_store *store, const redis_target *target, char *small,
-                         size_t small_size)
-{
-    const char *channel = store->subscription.channel;
-    size_t size = strlen(target->token) + strlen(channel) + 48;
-    char *waiter = size <= small_size ? small : latch_allocate(store->store.engine, size);
-
-    if (waiter != NULL) {
-        snprintf(waiter, size, "%" PRIu64 " %zu %s%s", target->ticket, strlen(target->token),
-                 target->token, channel);
+        at = mempcpy(at, keys->prefix, keys->prefix_length);
+        if (key > 0) {
+            at = mempcpy(at, own, own_length);
+            at = mempcpy(at, key_names[key].name, key_names[key].length);
+        }
+        if (key != FENCING_KEY) {
+            at = mempcpy(at, target->resource, target->length);
+        }
+        latch_redis_add(&written->command, begin, (size_t) (at - begin));
     }
-    return waiter;
+    return true;
 }
 
-/* What a script that takes a lock is told about waiting; nothing for a simple try. */
-static void add_manner(redis_command *command, const redis_node *node, const redis_order *order,
-                       const char *waiter, int64_t now_ns)
+/* The TTL, and behind it the note that a holder leaves of itself. */
+static void add_ttl(redis_script_command *written, const redis_scripts *all,
+                    const redis_order *order)
 {
-    const redis_store *store = node->store;
+    const latch_env *env = &all->engine->env;
+    const char *note = scripts[order->id].takes_lock && env->note != NULL ? env->note(env->context)
+                                                                          : NULL;
+    int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) order->ttl_ms);
+
+    if (note != NULL) {
+        length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %.*s",
+                           LATCH_NOTE_MAX, note);
+    }
+    latch_redis_add(&written->command, written->ttl, (size_t) length);
+}
+
+/* Writes "TICKET LENGTH TOKENCHANNEL": the waiter, but for the mode that it waits for. */
+static bool write_waiter(redis_script_command *written, const redis_scripts *all,
+                         const redis_order *order, const redis_target *target)
+{
+    size_t size = strlen(target->token) + strlen(order->channel) + 48;
+
+    written->waiter = size <= sizeof(written->small_waiter) ? written->small_waiter
+                                                            : latch_allocate(all->engine, size);
+    if (written->waiter == NULL) {
+        return false;
+    }
+    snprintf(written->waiter, size, "%" PRIu64 " %zu %s%s", target->ticket, strlen(target->token),
+             target->token, order->channel);
+    return true;
+}
+
+/* What an acquire is told about waiting; nothing for a simple try. */
+static void add_manner(redis_script_command *written, const redis_order *order)
+{
     static const char *const manners[] = {
         [REDIS_TRY] = "try",   [REDIS_WAIT] = "wait",   [REDIS_CHECK] = "check",
         [REDIS_POLL] = "poll", [REDIS_CLAIM] = "claim",
     };
-    bool is_mute = latch_redis_is_mute(&store->subscription, now_ns);
-    bool has_peers = store->options.peers == REDIS_PEERS_YES || node->has_peers;
 
-    if (order->manner == REDIS_TRY && !is_mute && waiter == NULL) {
+    if (order->manner == REDIS_TRY && !order->is_mute && written->waiter == NULL) {
         return;
     }
-    latch_redis_add_text(command, manners[order->manner]);
-    latch_redis_add_text(command, is_mute ? "mute" : has_peers ? "peers" : "");
-    if (waiter != NULL) {
-        latch_redis_add_text(command, waiter);
-        latch_redis_add_text(command, store->subscription.requeue_channel);
+    latch_redis_add_text(&written->command, manners[order->manner]);
+    latch_redis_add_text(&written->command, order->is_mute     ? "mute"
+                                            : order->has_peers ? "peers"
+                                                               : "");
+    if (written->waiter != NULL) {
+        latch_redis_add_text(&written->command, written->waiter);
+        latch_redis_add_text(&written->command, order->requeue_channel);
     }
 }
 
-static bool takes_lock(const redis_order *order)
+bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
+                              const redis_keyspace *keys, const redis_order *order,
+                              const redis_target *target)
 {
-    return order->id == REDIS_ACQUIRE || order->id == REDIS_ACQUIRE_SHARED;
-}
+    const redis_script *script = &scripts[order->id];
+    redis_command *command = &written->command;
 
-/* The TTL, behind which who takes a lock leaves a note. */
-static size_t write_term(const redis_store *store, const redis_order *order, char term[TERM_SIZE])
-{
-    const latch_env *env = &store->store.engine->env;
-    const char *note = takes_lock(order) && env->note != NULL ? env->note(env->context) : NULL;
-    int length = snprintf(term, TERM_SIZE, "%lld", (long long) order->ttl_ms);
-
-    if (note != NULL) {
-        length +=
-            snprintf(term + length, TERM_SIZE - (size_t) length, " %.*s", LATCH_NOTE_MAX, note);
+    command->count = 0;
+    written->keys = written->waiter = NULL;
+    if (target->ticket != 0 && !write_waiter(written, all, order, target)) {
+        return false;
     }
-    return (size_t) length;
-}
-
-static void add_arguments(redis_command *command, const redis_node *node, const redis_order *order,
-                          const redis_target *target, const char *waiter, char term[TERM_SIZE],
-                          int64_t now_ns)
-{
+    written->key_count[0] = (char) ('0' + script->key_count);
+    if (order->as_text) {
+        latch_redis_add(command, "EVAL", 4);
+        latch_redis_add(command, script->text, script->length);
+    } else {
+        latch_redis_add(command, "EVALSHA", 7);
+        latch_redis_add(command, latch_redis_digest(all, order->id), sizeof(*all->digests) - 1);
+    }
+    latch_redis_add(command, written->key_count, 1);
+    if (!add_keys(written, all, keys, target, script->key_count)) {
+        return false;
+    }
     latch_redis_add_text(command, target->keep ? "" : target->token);
-    if (scripts[order->id].takes_ttl) {
-        latch_redis_add(command, term, write_term(node->store, order, term));
+    if (script->takes_ttl) {
+        add_ttl(written, all, order);
     }
     if (order->extend) {
         latch_redis_add_text(command, "extend");
     }
-    if (takes_lock(order)) {
-        add_manner(command, node, order, waiter, now_ns);
-    } else if (order->id == REDIS_RELEASE && waiter != NULL) {
-        latch_redis_add_text(command, waiter);
+    if (script->takes_lock) {
+        add_manner(written, order);
+    } else if (order->id == REDIS_RELEASE && written->waiter != NULL) {
+        latch_redis_add_text(command, written->waiter);
     }
-}
-
-/* The command begins with the script, and the number of its keys. */
-enum { SCRIPT_ARGUMENTS = 3 };
-
-/* By a client object. */
-static redis_call *run_script(redis_store *store, const redis_order *order,
-                              const redis_command *command, int64_t now_ns)
-{
-    const redis_script *script = &scripts[order->id];
-    const latch_redis_script run = {
+    written->script = (latch_redis_script){
         .text = script->text,
         .text_length = script->length,
-        .digest = latch_redis_digest(store, order->id),
-        .digest_length = sizeof(store->digests[order->id]) - 1,
+        .digest = latch_redis_digest(all, order->id),
+        .digest_length = sizeof(*all->digests) - 1,
         .key_count = script->key_count,
         .count = command->count - SCRIPT_ARGUMENTS,
         .arguments = command->arguments + SCRIPT_ARGUMENTS,
         .lengths = command->lengths + SCRIPT_ARGUMENTS,
     };
-
-    return latch_redis_object_run(&store->node.connection, &run, now_ns);
+    command->script = &written->script;
+    return true;
 }
 
-redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
-                                    const redis_target *target, int64_t now_ns)
+void latch_redis_script_command_end(redis_script_command *written, const latch_engine *engine)
 {
-    redis_store *store = node->store;
-    static const char *const names[] = {"", "holder:", "queue:", "peers:", "fencing"};
-    enum { NAMES = sizeof(names) / sizeof(*names), NAME_MAX_LENGTH = REDIS_OWN_SIZE + 8 };
-    const latch_engine *engine = store->store.engine;
-    const redis_script *script = &scripts[order->id];
-    const redis_options *options = &store->options;
-    size_t size = NAMES * (options->prefix_length + target->length + NAME_MAX_LENGTH);
-    char small_keys[512], small_waiter[256], term[TERM_SIZE], own[REDIS_OWN_SIZE], *at;
-    char *keys = size <= sizeof(small_keys) ? small_keys : latch_allocate(engine, size);
-    char *waiter =
-        target->ticket != 0 ? name_waiter(store, target, small_waiter, sizeof(small_waiter)) : NULL;
-    char key_count[2] = {(char) ('0' + script->key_count), '\0'};
-    redis_command command = {.count = 0};
-    redis_call *call = NULL;
-
-    if (keys != NULL && (target->ticket == 0 || waiter != NULL)) {
-        latch_redis_add_text(&command, order->as_text ? "EVAL" : "EVALSHA");
-        if (order->as_text) {
-            latch_redis_add(&command, script->text, script->length);
-        } else {
-            latch_redis_add_text(&command, latch_redis_digest(store, order->id));
-        }
-        latch_redis_add_text(&command, key_count);
-        latch_redis_own_names(store, target->resource, target->length, own);
-        at = keys;
-        for (size_t key = 0; key < script->key_count; key++) {
-            at = add_key(&command, at, options, own, names[key], target->resource,
-                         key == NAMES - 1 ? 0 : target->length);
-        }
-        add_arguments(&command, node, order, target, waiter, term, now_ns);
-        call = latch_redis_has_object(store)
-                   ? run_script(store, order, &command, now_ns)
-                   : latch_redis_send(&node->connection, &command, now_ns);
+    if (written->keys != written->small_keys) {
+        latch_free(engine, written->keys);
     }
-    if (keys != small_keys) {
-        latch_free(engine, keys);
+    if (written->waiter != written->small_waiter) {
+        latch_free(engine, written->waiter);
     }
-    if (waiter != small_waiter) {
-        latch_free(engine, waiter);
-    }
-    return call;
 }

@@ -1,5 +1,5 @@
 /* Which server of a cluster has a lock: see cluster.h. */
-#include "src/store/redis/lock/redis.h"
+#include "src/store/redis/topology/cluster.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,27 +9,18 @@
 /* Redis itself allows a thousand nodes; there are more as servers come and go. */
 #define NODES_MAX 4096
 
-static unsigned slot_of(const redis_store *store, const char *resource, size_t length)
-{
-    return latch_redis_slot(store->options.prefix, store->options.prefix_length, resource, length);
-}
-
 /* ---- Nodes ---------------------------------------------------------------------------------- */
 
-redis_node *latch_redis_next_node(redis_store *store, const redis_node *node)
+redis_node *latch_redis_next_member(const redis_cluster *cluster, const redis_node *node)
 {
-    const redis_cluster *cluster = store->cluster;
     size_t next = node == NULL ? 0 : node->member.number;
 
-    if (cluster == NULL) {
-        return node == NULL ? &store->node : NULL;
-    }
     return next < cluster->count ? cluster->nodes[next] : NULL;
 }
 
 static void free_node(redis_node *node)
 {
-    latch_engine *engine = node->store->store.engine;
+    latch_engine *engine = node->topology->engine;
 
     latch_redis_close(&node->connection);
     latch_free(engine, node->member.place.address);
@@ -68,20 +59,22 @@ static bool make_room(const latch_engine *engine, redis_cluster *cluster)
 }
 
 /* NULL when memory ran out, or there are too many. */
-static redis_node *add_node(redis_store *store, const char *host, int port, const char *address)
+static redis_node *add_node(redis_topology *topology, const char *host, int port,
+                            const char *address)
 {
-    latch_engine *engine = store->store.engine;
-    redis_cluster *cluster = store->cluster;
+    latch_engine *engine = topology->engine;
+    redis_cluster *cluster = topology->cluster;
     redis_node *node = make_room(engine, cluster) ? latch_allocate(engine, sizeof(*node)) : NULL;
 
     if (node == NULL) {
         return NULL;
     }
     memset(node, 0, sizeof(*node));
-    node->store = store;
-    latch_redis_connection_init(&node->connection, engine, &store->options);
+    node->topology = topology;
+    node->silence = &node->member.silence;
+    latch_redis_connection_init(&node->connection, engine, topology->options);
     node->connection.place = &node->member.place;
-    node->connection.is_gathering = store->is_gathering;
+    node->connection.is_gathering = topology->is_gathering;
     node->member.place =
         (redis_place){.address = copy(engine, address), .host = copy(engine, host), .port = port};
     if (node->member.place.address == NULL || node->member.place.host == NULL) {
@@ -94,9 +87,9 @@ static redis_node *add_node(redis_store *store, const char *host, int port, cons
 }
 
 /* Whom others call so, or who is reached so; a new one if it is unheard of. NULL: it cannot be. */
-redis_node *latch_redis_node_at(redis_store *store, const char *host, int port)
+redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int port)
 {
-    const redis_cluster *cluster = store->cluster;
+    const redis_cluster *cluster = topology->cluster;
     char address[300];
 
     if (*host == '\0' || strlen(host) > 255 || port < 1 || port > 65535) {
@@ -111,7 +104,7 @@ redis_node *latch_redis_node_at(redis_store *store, const char *host, int port)
             return cluster->nodes[at];
         }
     }
-    return add_node(store, host, port, address);
+    return add_node(topology, host, port, address);
 }
 
 /* Who has said on its connection that this is its name: it may be reached by another address than
@@ -129,34 +122,34 @@ static redis_node *node_called(const redis_cluster *cluster, const char *id)
     return NULL;
 }
 
-bool latch_redis_cluster_open(redis_store *store)
+bool latch_redis_cluster_open(redis_topology *topology)
 {
-    latch_engine *engine = store->store.engine;
+    latch_engine *engine = topology->engine;
     uint16_t random = 0;
 
-    store->cluster = latch_allocate(engine, sizeof(*store->cluster));
-    if (store->cluster == NULL) {
+    topology->cluster = latch_allocate(engine, sizeof(*topology->cluster));
+    if (topology->cluster == NULL) {
         return false;
     }
-    memset(store->cluster, 0, sizeof(*store->cluster));
-    store->cluster->is_stale = true;
-    store->cluster->asked_ns = INT64_MIN;
-    for (size_t at = 0; at < store->options.place_count; at++) {
-        const redis_place *place = &store->options.places[at];
+    memset(topology->cluster, 0, sizeof(*topology->cluster));
+    topology->cluster->is_stale = true;
+    topology->cluster->asked_ns = INT64_MIN;
+    for (size_t at = 0; at < topology->options->place_count; at++) {
+        const redis_place *place = &topology->options->places[at];
 
-        if (latch_redis_node_at(store, place->host, place->port) == NULL) {
+        if (latch_redis_node_at(topology, place->host, place->port) == NULL) {
             return false;
         }
     }
     /* Not everybody shall begin with the same one. */
     engine->env.random(engine->env.context, &random, sizeof(random));
-    store->cluster->turn = random % store->cluster->count;
+    topology->cluster->turn = random % topology->cluster->count;
     return true;
 }
 
-void latch_redis_cluster_close(redis_store *store)
+void latch_redis_cluster_close(redis_topology *topology)
 {
-    redis_cluster *cluster = store->cluster;
+    redis_cluster *cluster = topology->cluster;
 
     if (cluster == NULL) {
         return;
@@ -164,28 +157,62 @@ void latch_redis_cluster_close(redis_store *store)
     for (size_t at = 0; at < cluster->count; at++) {
         free_node(cluster->nodes[at]);
     }
-    latch_free(store->store.engine, cluster->nodes);
-    latch_free(store->store.engine, cluster);
-    store->cluster = NULL;
+    latch_free(topology->engine, cluster->nodes);
+    latch_free(topology->engine, cluster);
+    topology->cluster = NULL;
 }
 
 /* ---- The map -------------------------------------------------------------------------------- */
 
-redis_node *latch_redis_owner(redis_store *store, const char *resource, size_t length)
+redis_node *latch_redis_member_of(const redis_cluster *cluster, unsigned slot)
 {
-    const redis_cluster *cluster = store->cluster;
-    uint16_t number;
+    uint16_t number = cluster->owners[slot];
 
-    if (cluster == NULL) {
-        return &store->node;
-    }
-    number = cluster->owners[slot_of(store, resource, length)];
     return number > 0 ? cluster->nodes[number - 1] : NULL;
+}
+
+redis_node *latch_redis_other_member(redis_cluster *cluster, const redis_node *but)
+{
+    redis_node *found = NULL;
+
+    for (size_t count = 0; count < cluster->count; count++) {
+        redis_node *node = cluster->nodes[(cluster->turn + count) % cluster->count];
+
+        if (node != but && !node->member.is_away
+            && (found == NULL
+                || (node->connection.stage == REDIS_READY
+                    && found->connection.stage != REDIS_READY))) {
+            found = node;
+        }
+    }
+    return found;
+}
+
+void latch_redis_forgive_members(redis_cluster *cluster)
+{
+    for (size_t at = 0; at < cluster->count; at++) {
+        cluster->nodes[at]->member.is_away = false;
+    }
+}
+
+redis_node *latch_redis_choose_member(redis_cluster *cluster, redis_node *owner)
+{
+    redis_node *other;
+
+    if (owner != NULL && !owner->member.is_away) {
+        return owner;
+    }
+    other = latch_redis_other_member(cluster, owner);
+    if (other != NULL) {
+        return other;
+    }
+    latch_redis_forgive_members(cluster);
+    return owner != NULL ? owner : cluster->nodes[cluster->turn++ % cluster->count];
 }
 
 bool latch_redis_owns(const redis_node *node)
 {
-    const redis_cluster *cluster = node->store->cluster;
+    const redis_cluster *cluster = node->topology->cluster;
 
     for (size_t slot = 0; slot < REDIS_SLOTS; slot++) {
         if (cluster->owners[slot] == node->member.number) {
@@ -193,21 +220,6 @@ bool latch_redis_owns(const redis_node *node)
         }
     }
     return false;
-}
-
-void latch_redis_note_owner(redis_route *route, const char *resource, size_t length)
-{
-    redis_node *node = route->node;
-
-    if (node->store->cluster != NULL && !route->asks) {
-        node->store->cluster->owners[slot_of(node->store, resource, length)] = node->member.number;
-    }
-    latch_redis_start_over(route);
-}
-
-void latch_redis_start_over(redis_route *route)
-{
-    *route = (redis_route){.node = route->node};
 }
 
 /* For latch_redis_call_leave(): how it is called. */
@@ -224,8 +236,8 @@ static void note_id(void *context, const redisReply *reply)
 /* Others call it so from now on; and nobody else, who may have been called so before. */
 static void note_announced(redis_node *node, const char *host, int port)
 {
-    latch_engine *engine = node->store->store.engine;
-    redis_cluster *cluster = node->store->cluster;
+    latch_engine *engine = node->topology->engine;
+    redis_cluster *cluster = node->topology->cluster;
     char address[300];
 
     latch_redis_write_address(address, sizeof(address), host, port);
@@ -258,7 +270,7 @@ static redis_node *master_of(redis_node *answerer, const redisReply *reply)
         return NULL;
     }
     if (id != NULL && id->type == REDIS_REPLY_STRING && id->len > 0) {
-        node = node_called(answerer->store->cluster, id->str);
+        node = node_called(answerer->topology->cluster, id->str);
     }
     /* Nothing, or "?": it does not know how it is called, and is where it was asked. */
     is_named = host->type == REDIS_REPLY_STRING && host->len > 0 && strcmp(host->str, "?") != 0;
@@ -266,14 +278,14 @@ static redis_node *master_of(redis_node *answerer, const redisReply *reply)
         note_announced(node, host->str, (int) reply->element[1]->integer);
     }
     return node != NULL ? node
-                        : latch_redis_node_at(answerer->store,
+                        : latch_redis_node_at(answerer->topology,
                                               is_named ? host->str : answerer->member.place.host,
                                               (int) reply->element[1]->integer);
 }
 
 bool latch_redis_take_slots(redis_node *node, const redisReply *reply)
 {
-    redis_cluster *cluster = node->store->cluster;
+    redis_cluster *cluster = node->topology->cluster;
 
     if (reply->type != REDIS_REPLY_ARRAY) {
         return false;
@@ -302,10 +314,10 @@ static void note_slots(void *context, const redisReply *reply)
 {
     redis_node *node = context;
 
-    node->connection.inspections--;
+    node->connection.long_replies--;
     if (reply == NULL) {
-        node->store->cluster->is_stale = true;
-        node->store->cluster->asked_ns = INT64_MIN;
+        node->topology->cluster->is_stale = true;
+        node->topology->cluster->asked_ns = INT64_MIN;
     } else {
         latch_redis_take_slots(node, reply);
     }
@@ -327,15 +339,15 @@ redis_call *latch_redis_send_slots(redis_node *node, int64_t now_ns)
     latch_redis_call_leave(call, note_id, node);
     call = latch_redis_send(&node->connection, &which, now_ns);
     if (call != NULL) {
-        node->store->cluster->is_stale = false;
-        node->store->cluster->asked_ns = now_ns;
+        node->topology->cluster->is_stale = false;
+        node->topology->cluster->asked_ns = now_ns;
     }
     return call;
 }
 
 void latch_redis_ask_for_slots(redis_node *node, int64_t now_ns)
 {
-    redis_cluster *cluster = node->store->cluster;
+    redis_cluster *cluster = node->topology->cluster;
     redis_call *call;
 
     if (!cluster->is_stale
@@ -344,7 +356,7 @@ void latch_redis_ask_for_slots(redis_node *node, int64_t now_ns)
     }
     call = latch_redis_send_slots(node, now_ns);
     if (call != NULL) {
-        node->connection.inspections++;
+        node->connection.long_replies++;
         latch_redis_call_leave(call, note_slots, node);
     }
 }

@@ -1,8 +1,7 @@
-/*
- * The way of a request to the server of a cluster that has its lock: who is asked, what
- * redirections say, and for how long that goes on. See cluster.h.
- */
-#include "src/store/redis/lock/redis.h"
+/* The way of a request to the server that has its lock: see route.h. */
+#include "src/store/redis/topology/route.h"
+#include "src/store/redis/topology/breaker.h"
+#include "src/store/redis/topology/cluster.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,60 +14,10 @@
 /* So often in a row one server names another, before there is a pause: they do not agree yet. */
 #define REDIRECTIONS_MAX 5
 
-void latch_redis_note_trouble(redis_node *node)
-{
-    if (node->store->cluster != NULL) {
-        node->member.is_away = true;
-        node->store->cluster->is_stale = true;
-    }
-}
-
-/* One that is not away, and not `but`: connected, if there is such a one. */
-static redis_node *anybody(redis_cluster *cluster, const redis_node *but)
-{
-    redis_node *found = NULL;
-
-    for (size_t count = 0; count < cluster->count; count++) {
-        redis_node *node = cluster->nodes[(cluster->turn + count) % cluster->count];
-
-        if (node != but && !node->member.is_away
-            && (found == NULL
-                || (node->connection.stage == REDIS_READY
-                    && found->connection.stage != REDIS_READY))) {
-            found = node;
-        }
-    }
-    return found;
-}
-
-/* They are to be tried once more. */
-static void forgive_all(redis_cluster *cluster)
-{
-    for (size_t at = 0; at < cluster->count; at++) {
-        cluster->nodes[at]->member.is_away = false;
-    }
-}
-
-redis_node *latch_redis_choose(redis_store *store, const char *resource, size_t length)
-{
-    redis_cluster *cluster = store->cluster;
-    redis_node *owner = latch_redis_owner(store, resource, length), *other;
-
-    if (cluster == NULL || (owner != NULL && !owner->member.is_away)) {
-        return owner;
-    }
-    other = anybody(cluster, owner);
-    if (other != NULL) {
-        return other;
-    }
-    forgive_all(cluster);
-    return owner != NULL ? owner : cluster->nodes[cluster->turn++ % cluster->count];
-}
-
 /* For how long the server is looked for. */
-static int64_t end_ns(const redis_store *store, const redis_route *route, const latch_op *op)
+static int64_t end_ns(const redis_topology *topology, const redis_route *route, const latch_op *op)
 {
-    int64_t limit_ns = store->options.connect_timeout_ns;
+    int64_t limit_ns = topology->options->connect_timeout_ns;
     int64_t patience_ns = op->request.patience_ms * LATCH_NS_PER_MS;
 
     return route->since_ns + (patience_ns > 0 && patience_ns < limit_ns ? patience_ns : limit_ns);
@@ -77,10 +26,10 @@ static int64_t end_ns(const redis_store *store, const redis_route *route, const 
 /* Until when the node is tried: of the time that is left it gets a half, if there are others. */
 static int64_t leave_ns(const redis_route *route, const latch_op *op, int64_t now_ns)
 {
-    const redis_store *store = route->node->store;
-    int64_t end = end_ns(store, route, op);
+    const redis_topology *topology = route->node->topology;
+    int64_t end = end_ns(topology, route, op);
 
-    return route->is_told || anybody(store->cluster, route->node) == NULL
+    return route->is_told || latch_redis_other_member(topology->cluster, route->node) == NULL
                ? end
                : now_ns + (end - now_ns) / 2;
 }
@@ -95,13 +44,13 @@ static void turn_back(redis_route *route)
 /* To be asked again, whoever it will be, as there is time left. */
 static bool may_pause(redis_route *route, const latch_op *op, int64_t now_ns)
 {
-    redis_store *store = route->node->store;
+    const redis_topology *topology = route->node->topology;
     int64_t pause_ns = PAUSE_NS + (now_ns - route->since_ns) / 8;
     int64_t retry_ns;
 
     pause_ns = pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
-    retry_ns = now_ns + latch_jittered_ns(store->store.engine, pause_ns);
-    if (retry_ns >= end_ns(store, route, op)) {
+    retry_ns = now_ns + latch_jittered_ns(topology->engine, pause_ns);
+    if (retry_ns >= end_ns(topology, route, op)) {
         return false;
     }
     route->retry_ns = retry_ns;
@@ -112,14 +61,14 @@ static bool may_pause(redis_route *route, const latch_op *op, int64_t now_ns)
  * request tries all, once. */
 static bool has_others(redis_route *route)
 {
-    redis_cluster *cluster = route->node->store->cluster;
+    redis_cluster *cluster = route->node->topology->cluster;
 
-    if (anybody(cluster, route->node) == NULL && !route->has_forgiven) {
-        forgive_all(cluster);
+    if (latch_redis_other_member(cluster, route->node) == NULL && !route->has_forgiven) {
+        latch_redis_forgive_members(cluster);
         route->node->member.is_away = true;
         route->has_forgiven = true;
     }
-    return anybody(cluster, route->node) != NULL;
+    return latch_redis_other_member(cluster, route->node) != NULL;
 }
 
 /*
@@ -133,7 +82,7 @@ static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
 
     latch_redis_close(&node->connection);
     latch_redis_note_trouble(node);
-    if (has_answered || now_ns >= end_ns(node->store, route, op) || !has_others(route)
+    if (has_answered || now_ns >= end_ns(node->topology, route, op) || !has_others(route)
         || (route->is_told && !may_pause(route, op, now_ns))) {
         return false;
     }
@@ -174,14 +123,31 @@ static latch_status approach(redis_route *route, latch_op *op, int64_t now_ns)
     return leave_node(route, op, now_ns) ? REDIS_AGAIN : status;
 }
 
-latch_status latch_redis_reach(redis_store *store, redis_route *route, const char *resource,
+void latch_redis_note_owner(redis_route *route, const char *resource, size_t length)
+{
+    redis_node *node = route->node;
+
+    if (node->topology->cluster != NULL && !route->asks) {
+        node->topology->cluster
+            ->owners[latch_redis_slot_of(node->topology->keys, resource, length)] =
+            node->member.number;
+    }
+    latch_redis_start_over(route);
+}
+
+void latch_redis_start_over(redis_route *route)
+{
+    *route = (redis_route){.node = route->node};
+}
+
+latch_status latch_redis_reach(redis_topology *topology, redis_route *route, const char *resource,
                                size_t length, latch_op *op, int64_t now_ns)
 {
     latch_status status;
 
-    if (store->cluster == NULL) {
-        route->node = &store->node;
-        return latch_redis_connect(&store->node.connection, op, now_ns);
+    if (topology->cluster == NULL) {
+        route->node = &topology->single;
+        return route->node->connection.transport->prepare(&route->node->connection, op, now_ns);
     }
     if (route->since_ns == 0) {
         *route = (redis_route){.since_ns = now_ns};
@@ -192,7 +158,7 @@ latch_status latch_redis_reach(redis_store *store, redis_route *route, const cha
             return LATCH_WANT_TIMER;
         }
         if (route->node == NULL) {
-            route->node = latch_redis_choose(store, resource, length);
+            route->node = latch_redis_choose(topology, resource, length);
         }
         status = approach(route, op, now_ns);
     } while (status == REDIS_AGAIN);
@@ -230,7 +196,7 @@ static redis_node *read_redirection(redis_node *node, const char *text, unsigned
     memcpy(host, address, length);
     host[length] = '\0';
     *slot = (unsigned) number;
-    return latch_redis_node_at(node->store,
+    return latch_redis_node_at(node->topology,
                                length == 0 || strcmp(host, "?") == 0 ? node->member.place.host
                                                                      : host,
                                atoi(colon + 1));
@@ -238,7 +204,7 @@ static redis_node *read_redirection(redis_node *node, const char *text, unsigned
 
 static redis_node *learn_moved(redis_node *node, const char *text)
 {
-    redis_cluster *cluster = node->store->cluster;
+    redis_cluster *cluster = node->topology->cluster;
     unsigned slot;
     redis_node *owner = read_redirection(node, text, &slot);
 
@@ -257,7 +223,7 @@ static bool is_for_now(const char *text)
 
 bool latch_redis_learn(redis_node *node, const char *text)
 {
-    if (node->store->cluster == NULL) {
+    if (node->topology->cluster == NULL) {
         return false;
     }
     if (begins_with(text, "MOVED ")) {
@@ -273,7 +239,7 @@ bool latch_redis_redirect(redis_route *route, const latch_op *op, const char *te
     redis_node *next = NULL;
     unsigned slot;
 
-    if (route->node->store->cluster == NULL || !(is_moved || asks || is_for_now(text))) {
+    if (route->node->topology->cluster == NULL || !(is_moved || asks || is_for_now(text))) {
         return false;
     }
     if (route->redirections++ == 0) {

@@ -18,6 +18,12 @@
 /* When to ask again if none of those who answer knows as much as is known, or nobody answers any
  * more. */
 #define RETRY_NS (50 * LATCH_NS_PER_MS)
+/* Until Sentinels are asked again that have named a server that is no master, or is away. */
+#define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
+/* How often it is looked whether the master is that still, while an answer of it is awaited. */
+#define RECHECK_NS (100 * LATCH_NS_PER_MS)
+/* ROLE has an element for each replica. */
+#define REPLICAS_MAX 256
 
 static void take_message(void *context, const redisReply *message);
 
@@ -32,18 +38,10 @@ void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
     sentinel->options.password = options->sentinel_password;
     sentinel->options.database = 0;
     latch_redis_connection_init(&sentinel->connection, engine, &sentinel->options);
-    sentinel->connection.inspections = 1; /* SENTINEL MASTER answers with many fields */
+    sentinel->connection.elements_max = REDIS_LONG_ELEMENTS_MAX; /* SENTINEL MASTER: many fields */
     sentinel->connection.push = take_message;
     sentinel->connection.push_context = sentinel;
     sentinel->master = (redis_place){.address = sentinel->address, .host = sentinel->host};
-}
-
-void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *connection)
-{
-    if (sentinel->name != NULL) {
-        connection->sentinel = sentinel;
-        connection->place = NULL;
-    }
 }
 
 static void forget_call(redis_sentinel *sentinel, redis_call **call)
@@ -145,18 +143,14 @@ static void note_master(redis_sentinel *sentinel, const char *host, int port)
     }
 }
 
-void latch_redis_sentinel_doubt(redis_sentinel *sentinel)
-{
-    sentinel->is_known = false;
-}
-
 /* Why the one that they name cannot be used. */
 static void note_reason(redis_sentinel *sentinel, const char *why)
 {
     snprintf(sentinel->trouble, sizeof(sentinel->trouble), "%s", why);
 }
 
-void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why)
+/* It cannot be used, and why: another may be named soon. */
+static void note_trouble(redis_sentinel *sentinel, const char *why)
 {
     note_reason(sentinel, why);
     sentinel->is_known = false;
@@ -165,7 +159,8 @@ void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why
     }
 }
 
-latch_status latch_redis_sentinel_fail(const redis_sentinel *sentinel, latch_op *op, double seconds)
+/* There was no master to be had for so long. */
+static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, double seconds)
 {
     if (sentinel->is_outdated) {
         return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
@@ -459,14 +454,6 @@ static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t dea
     return status;
 }
 
-void latch_redis_sentinel_begin(redis_sentinel *sentinel)
-{
-    forget_round(sentinel);
-    sentinel->is_outdated = false;
-    sentinel->trouble[0] = '\0';
-    sentinel->retry_ns = 0;
-}
-
 /* Somebody has answered before: that is a better reason than who does not in the little time left.
  */
 static bool has_reason(const redis_sentinel *sentinel)
@@ -474,8 +461,10 @@ static bool has_reason(const redis_sentinel *sentinel)
     return sentinel->is_outdated || sentinel->trouble[0] != '\0';
 }
 
-latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                                       int64_t now_ns)
+/* Finds the master, by `deadline_ns` and with some of that time left; asks until then once it is
+ * known why there is none. */
+static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                int64_t now_ns)
 {
     latch_status status = LATCH_DONE;
 
@@ -493,7 +482,8 @@ latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, i
     return status;
 }
 
-unsigned latch_redis_sentinel_look(redis_sentinel *sentinel)
+/* Reads what has been told, without waiting; asks again now and then, in the background. */
+static void poll_sentinel(redis_sentinel *sentinel)
 {
     int64_t now_ns = latch_engine_now_ns(sentinel->connection.engine);
     latch_error ignored;
@@ -507,5 +497,98 @@ unsigned latch_redis_sentinel_look(redis_sentinel *sentinel)
         ask_them(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
                  now_ns);
     }
-    return sentinel->term;
+}
+
+/* ---- The address source ---------------------------------------------------------------------- */
+
+static void source_begin(redis_connection *connection, const latch_op *op, int64_t now_ns)
+{
+    redis_sentinel *sentinel = connection->source_context;
+
+    forget_round(sentinel);
+    sentinel->is_outdated = false;
+    sentinel->trouble[0] = '\0';
+    sentinel->retry_ns = 0;
+    connection->connecting_ns = now_ns;
+    latch_redis_tighten_deadline(connection, op);
+}
+
+static latch_status source_find(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    redis_sentinel *sentinel = connection->source_context;
+    latch_status status = find_master(sentinel, op, connection->deadline_ns, now_ns);
+
+    if (status == LATCH_DONE) {
+        connection->place = &sentinel->master;
+        connection->generation = sentinel->term;
+    }
+    return status;
+}
+
+static bool source_is_current(redis_connection *connection)
+{
+    redis_sentinel *sentinel = connection->source_context;
+
+    poll_sentinel(sentinel);
+    return connection->generation == sentinel->term;
+}
+
+static void source_suspect(redis_connection *connection)
+{
+    redis_sentinel *sentinel = connection->source_context;
+
+    if (connection->generation == sentinel->term) { /* another one is not known by now */
+        sentinel->is_known = false;
+    }
+}
+
+static latch_status source_note_failure(redis_connection *connection, latch_op *op, int sys_errno,
+                                        const char *why, int64_t now_ns)
+{
+    redis_sentinel *sentinel = connection->source_context;
+
+    (void) op;
+    (void) sys_errno;
+    if (connection->generation == sentinel->term) { /* another one is not known by now */
+        note_trouble(sentinel, why);
+    }
+    latch_redis_close(connection);
+    connection->stage = REDIS_ASKING;
+    connection->retry_ns = now_ns + ASK_PAUSE_NS;
+    return LATCH_DONE;
+}
+
+static latch_status source_describe_timeout(redis_connection *connection, latch_op *op,
+                                            double seconds, int64_t now_ns)
+{
+    redis_sentinel *sentinel = connection->source_context;
+    bool is_silent = latch_redis_is_connect_silent(connection, now_ns);
+
+    /* Who had no time to answer: what was its trouble before says more. */
+    if (connection->stage > REDIS_ASKING && (is_silent || sentinel->trouble[0] == '\0')) {
+        note_trouble(sentinel, connection->stage == REDIS_ENCRYPTING ? REDIS_NO_HANDSHAKE
+                                                                     : "it does not answer");
+    }
+    return fail_master(sentinel, op, seconds);
+}
+
+static const redis_address_source sentinel_source = {
+    .begin = source_begin,
+    .find = source_find,
+    .is_current = source_is_current,
+    .suspect = source_suspect,
+    .note_failure = source_note_failure,
+    .describe_timeout = source_describe_timeout,
+    .recheck_ns = RECHECK_NS,
+    .wants_master = true,
+};
+
+void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *connection)
+{
+    if (sentinel->name != NULL) {
+        connection->source = &sentinel_source;
+        connection->source_context = sentinel;
+        connection->elements_max = REPLICAS_MAX;
+        connection->place = NULL;
+    }
 }

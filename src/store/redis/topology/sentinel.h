@@ -50,31 +50,7 @@ void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
                                const redis_options *options);
 void latch_redis_sentinel_end(redis_sentinel *sentinel);
 
-/* Has the connection go to the master, if the options name one. */
+/* Makes them the connection's address source, if the options name a master. */
 void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *connection);
-
-/* Somebody begins to connect. */
-void latch_redis_sentinel_begin(redis_sentinel *sentinel);
-/*
- * Finds the master, by `deadline_ns` and with some of that time left. LATCH_DONE: it is
- * sentinel->master. LATCH_WANT_*: again, when `op` says. Errors are in op->error; but once it is
- * known why there is no master they are asked until the time is over, which the caller sees.
- */
-latch_status latch_redis_sentinel_find(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                                       int64_t now_ns);
-
-/*
- * Reads what has been told, without waiting; asks again now and then, in the background. The term
- * of the master, as far as is known.
- */
-unsigned latch_redis_sentinel_look(redis_sentinel *sentinel);
-
-/* Who wants to connect next has to ask, as the connection to it has ended. */
-void latch_redis_sentinel_doubt(redis_sentinel *sentinel);
-/* It cannot be used, and why: another may be named soon. */
-void latch_redis_sentinel_note_trouble(redis_sentinel *sentinel, const char *why);
-/* There was no master to be had for so long. */
-latch_status latch_redis_sentinel_fail(const redis_sentinel *sentinel, latch_op *op,
-                                       double seconds);
 
 #endif

@@ -2,9 +2,7 @@
  * The connection to a Redis server, until it is ready. The socket is ours: hiredis's own ways to
  * connect resolve names with blocking, or take only the first address of a name.
  */
-#include "src/store/redis/lock/client_object.h"
-
-#include "src/store/redis/topology/sentinel.h"
+#include "src/store/redis/wire/connection.h"
 #include "src/engine/store.h"
 
 #include <errno.h>
@@ -18,11 +16,6 @@
 
 /* A Unix socket whose queue is full says so at once; the server empties it in no time. */
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
-/* A Redis that expects no TLS takes what it is sent for the beginning of a command. */
-#define NO_HANDSHAKE "the TLS handshake did not end, as with a server that speaks no TLS there"
-/* Until Sentinels are asked again that have named a server that is no master, or is away. */
-#define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
-#define LOOK_NS (100 * LATCH_NS_PER_MS)
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options)
@@ -30,7 +23,10 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     memset(connection, 0, sizeof(*connection));
     connection->engine = engine;
     connection->options = options;
+    connection->transport = &latch_redis_socket;
+    connection->source = &latch_redis_fixed_address;
     connection->place = options->places;
+    connection->elements_max = REDIS_ELEMENTS_MAX;
     latch_link_init(&connection->calls);
 }
 
@@ -63,13 +59,10 @@ void latch_redis_close(redis_connection *connection)
         latch_resolve_end(connection->resolution);
         connection->resolution = NULL;
     }
-    if (connection->sentinel != NULL && connection->stage > REDIS_ASKING
-        && connection->term == connection->sentinel->term) {
-        latch_redis_sentinel_doubt(connection->sentinel);
+    if (connection->stage > REDIS_ASKING) {
+        connection->source->suspect(connection);
     }
     connection->stage = REDIS_CLOSED;
-    connection->is_asked = false;
-    connection->has_release = false;
     latch_redis_lose_calls(connection);
     latch_redis_forget_greeting(connection);
 }
@@ -100,7 +93,7 @@ static bool is_overdue(const redis_connection *connection, int64_t now_ns)
 bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
 {
     /* Its answer may have come long ago, with nobody there to read it. */
-    if (is_overdue(connection, now_ns) && latch_redis_receive(connection)
+    if (is_overdue(connection, now_ns) && connection->transport->receive(connection)
         && is_overdue(connection, now_ns)) {
         latch_redis_close(connection);
         return true;
@@ -129,21 +122,6 @@ latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op 
                       latch_redis_address(connection), why);
 }
 
-latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op, int sys_errno,
-                                      const char *why, int64_t now_ns)
-{
-    if (connection->sentinel == NULL) {
-        return latch_redis_fail_to_connect(connection, op, sys_errno, why);
-    }
-    if (connection->term == connection->sentinel->term) { /* another one is not known by now */
-        latch_redis_sentinel_note_trouble(connection->sentinel, why);
-    }
-    latch_redis_close(connection);
-    connection->stage = REDIS_ASKING;
-    connection->retry_ns = now_ns + ASK_PAUSE_NS;
-    return LATCH_DONE;
-}
-
 /* For how long a connection is awaited. */
 static int64_t patience_ns(const redis_connection *connection, const latch_op *op)
 {
@@ -155,26 +133,65 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
                : timeout_ns;
 }
 
-latch_status latch_redis_fail_unconnected(const redis_connection *connection, latch_op *op,
-                                          double seconds, int64_t now_ns)
-{
-    bool is_silent = connection->stage >= REDIS_CONNECTING
-                     && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
-    bool is_encrypting = connection->stage == REDIS_ENCRYPTING;
+/* ---- A fixed address ------------------------------------------------------------------------- */
 
-    if (connection->sentinel != NULL) {
-        /* Who had no time to answer: what was its trouble before says more. */
-        if (connection->stage > REDIS_ASKING
-            && (is_silent || connection->sentinel->trouble[0] == '\0')) {
-            latch_redis_sentinel_note_trouble(connection->sentinel,
-                                              is_encrypting ? NO_HANDSHAKE : "it does not answer");
-        }
-        return latch_redis_sentinel_fail(connection->sentinel, op, seconds);
-    }
+bool latch_redis_is_connect_silent(const redis_connection *connection, int64_t now_ns)
+{
+    return connection->stage >= REDIS_CONNECTING
+           && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
+}
+
+static void fixed_begin(redis_connection *connection, const latch_op *op, int64_t now_ns)
+{
+    (void) connection;
+    (void) op;
+    (void) now_ns;
+}
+
+static latch_status fixed_find(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    (void) connection;
+    (void) op;
+    (void) now_ns;
+    return LATCH_DONE;
+}
+
+static void fixed_suspect(redis_connection *connection)
+{
+    (void) connection;
+}
+
+static latch_status fixed_note_failure(redis_connection *connection, latch_op *op, int sys_errno,
+                                       const char *why, int64_t now_ns)
+{
+    (void) now_ns;
+    return latch_redis_fail_to_connect(connection, op, sys_errno, why);
+}
+
+static latch_status fixed_describe_timeout(redis_connection *connection, latch_op *op,
+                                           double seconds, int64_t now_ns)
+{
+    (void) now_ns;
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                       "cannot connect to Redis at %s within %g s%s",
                       latch_redis_address(connection), seconds,
-                      is_encrypting ? ": " NO_HANDSHAKE : "");
+                      connection->stage == REDIS_ENCRYPTING ? ": " REDIS_NO_HANDSHAKE : "");
+}
+
+const redis_address_source latch_redis_fixed_address = {
+    .begin = fixed_begin,
+    .find = fixed_find,
+    .suspect = fixed_suspect,
+    .note_failure = fixed_note_failure,
+    .describe_timeout = fixed_describe_timeout,
+};
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+latch_status latch_redis_fail_unconnected(redis_connection *connection, latch_op *op,
+                                          double seconds, int64_t now_ns)
+{
+    return connection->source->describe_timeout(connection, op, seconds, now_ns);
 }
 
 static latch_status time_out(redis_connection *connection, latch_op *op, int64_t now_ns)
@@ -194,7 +211,7 @@ static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
     return LATCH_WANT_IO;
 }
 
-/* Until something can be sent that is to be sent, or something has come. */
+/* Polling for input; and for output while something is unsent. */
 static short events_of(const redis_connection *connection)
 {
     bool has_unsent = connection->unsent_length > 0;
@@ -205,14 +222,14 @@ static short events_of(const redis_connection *connection)
     return has_unsent ? POLLIN | POLLOUT : POLLIN;
 }
 
-/* Who waits for the master looks now and then whether it is that still. */
-static void wake_to_look(const redis_connection *connection, latch_op *op)
+/* Re-checks now and then, while waiting, that the server is still the one that is meant. */
+static void wake_to_recheck(const redis_connection *connection, latch_op *op)
 {
-    int64_t look_ns;
+    int64_t recheck_ns;
 
-    if (connection->sentinel != NULL) {
-        look_ns = latch_engine_now_ns(connection->engine) + LOOK_NS;
-        op->wake_ns = look_ns < op->wake_ns ? look_ns : op->wake_ns;
+    if (connection->source->recheck_ns > 0) {
+        recheck_ns = latch_engine_now_ns(connection->engine) + connection->source->recheck_ns;
+        op->wake_ns = recheck_ns < op->wake_ns ? recheck_ns : op->wake_ns;
     }
 }
 
@@ -221,7 +238,7 @@ latch_status latch_redis_want(const redis_connection *connection, int64_t wake_n
     bool has_more = connection->tls != NULL && connection->tls->has_more;
 
     want(op, connection->descriptor.fd, events_of(connection), has_more ? 0 : wake_ns);
-    wake_to_look(connection, op);
+    wake_to_recheck(connection, op);
     return LATCH_WANT_IO;
 }
 
@@ -240,11 +257,8 @@ static void choose_address(redis_connection *connection, const struct addrinfo *
     }
 }
 
-/*
- * Of those who wait for the connection the least patient one decides. But a name is looked up for
- * as long as the store has time.
- */
-static void be_no_more_patient(redis_connection *connection, const latch_op *op)
+/* A name is looked up for as long as the store has time: not to be called meanwhile. */
+void latch_redis_tighten_deadline(redis_connection *connection, const latch_op *op)
 {
     int64_t since_ns = op->sent_ns > connection->connecting_ns ? op->sent_ns
                                                                : connection->connecting_ns;
@@ -259,7 +273,7 @@ static void begin_connecting(redis_connection *connection, const latch_op *op,
                              const struct addrinfo *addresses, int64_t now_ns)
 {
     connection->connecting_ns = now_ns;
-    be_no_more_patient(connection, op);
+    latch_redis_tighten_deadline(connection, op);
     choose_address(connection, addresses, now_ns);
     connection->retry_ns = now_ns;
     connection->stage = REDIS_CONNECTING;
@@ -297,19 +311,15 @@ static latch_status start(redis_connection *connection, latch_op *op, int64_t no
     connection->begun_ns = now_ns;
     connection->is_heard = false;
     connection->deadline_ns = now_ns + connection->options->connect_timeout_ns;
-    if (connection->sentinel == NULL) {
-        return begin_resolving(connection, op, now_ns);
-    }
-    latch_redis_sentinel_begin(connection->sentinel);
-    connection->connecting_ns = connection->retry_ns = now_ns;
     connection->stage = REDIS_ASKING;
-    be_no_more_patient(connection, op);
+    connection->retry_ns = now_ns;
+    connection->source->begin(connection, op, now_ns);
     return LATCH_DONE;
 }
 
+/* Asks the address source. */
 static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
-    redis_sentinel *sentinel = connection->sentinel;
     latch_status status;
 
     if (now_ns < connection->retry_ns) {
@@ -317,16 +327,11 @@ static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_
                                                                      : connection->deadline_ns;
         return LATCH_WANT_TIMER;
     }
-    status = latch_redis_sentinel_find(sentinel, op, connection->deadline_ns, now_ns);
+    status = connection->source->find(connection, op, now_ns);
     if (latch_failed(status)) {
         latch_redis_close(connection);
     }
-    if (status != LATCH_DONE) {
-        return status;
-    }
-    connection->place = &sentinel->master;
-    connection->term = sentinel->term;
-    return begin_resolving(connection, op, now_ns);
+    return status == LATCH_DONE ? begin_resolving(connection, op, now_ns) : status;
 }
 
 static latch_status resolve(redis_connection *connection, latch_op *op, int64_t now_ns)
@@ -407,7 +412,7 @@ static latch_status try_again(redis_connection *connection, latch_op *op, int sy
     } else if (address->ai_next != NULL) {
         choose_address(connection, address->ai_next, now_ns);
     } else {
-        return latch_redis_leave_server(connection, op, sys_errno, why, now_ns);
+        return connection->source->note_failure(connection, op, sys_errno, why, now_ns);
     }
     return LATCH_DONE;
 }
@@ -436,8 +441,9 @@ static latch_status shake_hands(redis_connection *connection, latch_op *op, int6
         latch_redis_close(connection);
         return latch_fail_memory(op->error);
     }
-    return status == LATCH_WANT_IO ? try_again(connection, op, ETIMEDOUT, NO_HANDSHAKE, now_ns)
-                                   : try_again(connection, op, 0, error.message, now_ns);
+    return status == LATCH_WANT_IO
+               ? try_again(connection, op, ETIMEDOUT, REDIS_NO_HANDSHAKE, now_ns)
+               : try_again(connection, op, 0, error.message, now_ns);
 }
 
 /* Opens the socket to the address, or looks how that went; the next address when it failed. */
@@ -466,16 +472,21 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
     return try_again(connection, op, why, strerror(why), now_ns);
 }
 
+static bool is_current(redis_connection *connection)
+{
+    return connection->source->is_current == NULL || connection->source->is_current(connection);
+}
+
 static latch_status make_ready(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     latch_status status = LATCH_DONE;
 
     if (connection->stage != REDIS_CLOSED && connection->stage != REDIS_RESOLVING) {
-        be_no_more_patient(connection, op);
+        latch_redis_tighten_deadline(connection, op);
     }
-    if (connection->stage > REDIS_ASKING && connection->sentinel != NULL
-        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
-        latch_redis_leave_server(connection, op, 0, "another one has become the master", now_ns);
+    if (connection->stage > REDIS_ASKING && !is_current(connection)) {
+        connection->source->note_failure(connection, op, 0, "another one has become the master",
+                                         now_ns);
         connection->retry_ns = now_ns;
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
@@ -506,7 +517,7 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
         }
     }
     if (latch_wants(status)) {
-        wake_to_look(connection, op);
+        wake_to_recheck(connection, op);
     }
     return status;
 }
@@ -515,9 +526,6 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
 {
     latch_status status = LATCH_DONE;
 
-    if (connection->object != NULL) {
-        return latch_redis_object_prepare(connection, op->lease, op->error);
-    }
     latch_redis_close_if_forked(connection);
     if (connection->stage == REDIS_READY
         && !(connection->is_gathering && connection->unsent_length > 0)) {
@@ -537,3 +545,9 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
     }
     return status;
 }
+
+const redis_transport latch_redis_socket = {
+    .prepare = latch_redis_connect,
+    .send = latch_redis_send,
+    .receive = latch_redis_receive,
+};

@@ -8,15 +8,17 @@
 #define LATCH_REDIS_CONNECTION_H
 
 #include "src/base/resolve.h"
-#include "src/store/redis/wire/library.h"
 #include "src/store/redis/options/options.h"
+#include "src/store/redis/wire/address_source.h"
+#include "src/store/redis/wire/library.h"
 #include "src/store/redis/wire/tls.h"
+#include "src/store/redis/wire/transport.h"
 
 #include <sys/un.h>
 
 typedef enum {
     REDIS_CLOSED,
-    REDIS_ASKING,     /* Sentinels, where the server is */
+    REDIS_ASKING,     /* the address source, where the server is */
     REDIS_RESOLVING,  /* the host's name */
     REDIS_CONNECTING, /* to one of its addresses */
     REDIS_ENCRYPTING, /* the TLS handshake is on its way */
@@ -24,16 +26,23 @@ typedef enum {
     REDIS_READY,
 } redis_stage;
 
-struct redis_object;
+/* No reply to a script of ours is longer, nor has it more elements. */
+enum { REDIS_REPLY_MAX = 64 * 1024, REDIS_ELEMENTS_MAX = 8 };
+/* But to what is asked about other locks: a name may be as long as Redis lets it be, and there are
+ * 500 holders (inspect.lua), or a page of names, of which Redis may send more than asked for; or
+ * the map of a cluster (CLUSTER SLOTS), at worst a range for each slot. */
+enum { REDIS_LONG_REPLY_MAX = 513 * 1024 * 1024, REDIS_LONG_ELEMENTS_MAX = 16384 };
 
 typedef struct redis_connection {
     latch_engine *engine;
     const redis_options *options;
-    struct redis_object
-        *object; /* by which scripts are run: redis/lock/client_object.h; NULL: the socket */
-    const redis_place *place;        /* the server; NULL: Sentinels are to be asked first */
-    struct redis_sentinel *sentinel; /* who is asked; NULL: nobody */
-    unsigned term;                   /* of the master that it goes to */
+    const redis_transport *transport;
+    void *transport_context;
+    const redis_address_source *source;
+    void *source_context;
+    const redis_place *place; /* the server; NULL: the source was not asked yet */
+    unsigned generation;      /* of the place, as its source counts */
+    size_t elements_max;      /* of a reply: the owner's to set */
     redis_stage stage;
     unsigned established; /* how often it has become READY */
     bool has_socket;
@@ -59,10 +68,9 @@ typedef struct redis_connection {
     size_t unsent_length, unsent_size;
     bool is_gathering;            /* what is sent is kept back, to go together */
     latch_error failure;          /* while gathering: why it could not be connected, or DONE */
-    bool is_asked;                /* what redis/lock/quorum_probe.c asks */
-    bool has_release;             /* the server knows the script of releases */
     bool is_heard;                /* the server has answered something on it */
-    unsigned inspections;         /* in flight: calls whose answers are longer than others */
+    bool was_slow;                /* the last reply that was lost must not be asked for again */
+    unsigned long_replies;        /* in flight: calls whose replies are longer than others */
     char trouble[256];            /* why it was closed last */
     struct addrinfo unix_address; /* of a Unix socket, as if it had been resolved */
     struct sockaddr_un unix_name;
@@ -81,20 +89,17 @@ typedef struct redis_call {
 } redis_call;
 
 /*
- * To the first place of `options`, which outlive the connection; latch_redis_sentinel_lead() has it
- * ask for another. Ended by latch_redis_close(). Nothing is connected yet.
+ * A socket to the first place of `options`, which outlive the connection; the owner may give it
+ * another transport or address source. Ended by latch_redis_close(). Nothing is connected yet.
  */
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
                                  const redis_options *options);
 
-/*
- * Connects and logs in, unless that has been done. LATCH_DONE: READY. LATCH_WANT_*: again, when
- * op->fd or op->wake_ns says. Errors are in op->error; the next call begins anew then.
- */
+/* The socket's redis_transport.prepare: connects and logs in, unless that has been done. */
 latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int64_t now_ns);
 
 /* Describes the attempt to connect, which has been under way for so long. */
-latch_status latch_redis_fail_unconnected(const redis_connection *connection, latch_op *op,
+latch_status latch_redis_fail_unconnected(redis_connection *connection, latch_op *op,
                                           double seconds, int64_t now_ns);
 
 /*
@@ -109,22 +114,8 @@ int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_n
 /* Where it goes to, for messages. */
 const char *latch_redis_address(const redis_connection *connection);
 
-#define REDIS_ARGUMENTS_MAX 16
-
-/* A command's arguments, the first of which is its name; they are not copied. */
-typedef struct redis_command {
-    size_t count; /* 0 at the beginning */
-    const char *arguments[REDIS_ARGUMENTS_MAX];
-    size_t lengths[REDIS_ARGUMENTS_MAX];
-} redis_command;
-
-void latch_redis_add(redis_command *command, const char *argument, size_t length);
-void latch_redis_add_text(redis_command *command, const char *text);
-
-/*
- * Sends a command, on a READY connection; latch_redis_receive() goes on when the socket does not
- * take all of it. NULL when memory ran out. The call is the caller's until latch_redis_call_free().
- */
+/* The socket's redis_transport.send; latch_redis_receive() goes on when the socket does not take
+ * all of the command. */
 redis_call *latch_redis_send(redis_connection *connection, const redis_command *command,
                              int64_t now_ns);
 /*
@@ -132,10 +123,8 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
  * connected: there is one attempt for all.
  */
 void latch_redis_gather(redis_connection *connection, bool on);
-/*
- * Writes and reads what can be without waiting, tells the calls. False when it is closed now; so it
- * is, before anything is read, when another server has become the master.
- */
+/* The socket's redis_transport.receive. It closes the connection, before anything is read, when
+ * the address source names another server by now. */
 bool latch_redis_receive(redis_connection *connection);
 /* LATCH_WANT_IO: what `op` has to poll for until calls may be answered, or `wake_ns`. */
 latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
@@ -171,11 +160,13 @@ void latch_redis_forget_greeting(redis_connection *connection);
 /* Closes it, and says why. */
 latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
                                          const char *why);
-/* The same for what may pass, where Sentinels may name another server soon: LATCH_DONE, they are to
- * be asked. */
-latch_status latch_redis_leave_server(redis_connection *connection, latch_op *op, int sys_errno,
-                                      const char *why, int64_t now_ns);
-
+/* Of those who wait for the connection the least patient one decides. */
+void latch_redis_tighten_deadline(redis_connection *connection, const latch_op *op);
+/* What a server may have that speaks no TLS. */
+#define REDIS_NO_HANDSHAKE                                                                         \
+    "the TLS handshake did not end, as with a server that speaks no TLS there"
+/* Has the server let a connection attempt wait without an answer? */
+bool latch_redis_is_connect_silent(const redis_connection *connection, int64_t now_ns);
 /* A connection is its process's: the parent's is closed in a forked child. */
 void latch_redis_close_if_forked(redis_connection *connection);
 /* What reads from the open socket; false when memory ran out. */

@@ -53,7 +53,7 @@ latch_status latch_redis_greet(redis_connection *connection, latch_op *op, int64
         connection->selection = send_selection(connection, now_ns);
         sent = connection->selection != NULL;
     }
-    if (sent && connection->sentinel != NULL) {
+    if (sent && connection->source->wants_master) {
         connection->role = send_role(connection, now_ns);
         sent = connection->role != NULL;
     }
@@ -100,7 +100,7 @@ latch_status latch_redis_await_greeting(redis_connection *connection, latch_op *
     redis_call *role = connection->role;
 
     if (!latch_redis_receive(connection)) {
-        return latch_redis_leave_server(connection, op, 0, connection->trouble, now_ns);
+        return connection->source->note_failure(connection, op, 0, connection->trouble, now_ns);
     }
     if (is_error(login)) {
         return refuse(connection, op, "the user or the password", login->reply->str);
@@ -116,7 +116,7 @@ latch_status latch_redis_await_greeting(redis_connection *connection, latch_op *
         return latch_redis_want(connection, connection->deadline_ns, op);
     }
     if (role != NULL && !is_master(role)) {
-        return latch_redis_leave_server(connection, op, 0, "it is no master", now_ns);
+        return connection->source->note_failure(connection, op, 0, "it is no master", now_ns);
     }
     latch_redis_forget_greeting(connection);
     connection->established++;

@@ -2,26 +2,15 @@
  * Commands that were sent to a Redis server, and their replies: the first unanswered command has
  * the next reply. hiredis reads them.
  */
-#include "src/store/redis/lock/client_object.h"
-
-#include "src/store/redis/topology/sentinel.h"
+#include "src/store/redis/wire/connection.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* No reply to a script of ours is nearly as long. */
-#define REPLY_MAX (64 * 1024)
-/* But of what is asked about other locks: a name in it may be as long as Redis lets it be. */
-#define INSPECTION_REPLY_MAX (513 * 1024 * 1024)
 /* How much a reading takes at most, and how often, if there is more in what TLS has taken. */
 #define READ_MAX (16 * 1024)
 #define READINGS_MAX 64
-#define REPLY_ELEMENTS_MAX 8
-/* 500 holders (inspect.lua), or a page of names, of which Redis may send more than asked for; or
-   the map of a cluster (CLUSTER SLOTS), at worst a range for each slot. */
-#define INSPECTION_ELEMENTS_MAX 16384
-#define REPLICAS_MAX 256 /* ROLE has an element for each of them */
 
 #if HIREDIS_MAJOR == 0
 typedef int element_count;
@@ -207,17 +196,6 @@ static bool write_command(redis_connection *connection, const redis_command *com
     return kept;
 }
 
-void latch_redis_add(redis_command *command, const char *argument, size_t length)
-{
-    command->arguments[command->count] = argument;
-    command->lengths[command->count++] = length;
-}
-
-void latch_redis_add_text(redis_command *command, const char *text)
-{
-    latch_redis_add(command, text, strlen(text));
-}
-
 redis_call *latch_redis_send(redis_connection *connection, const redis_command *command,
                              int64_t now_ns)
 {
@@ -261,11 +239,9 @@ void latch_redis_gather(redis_connection *connection, bool on)
 static void *create_array(const redisReadTask *task, element_count count)
 {
     const redis_connection *connection = task->privdata;
-    element_count most = connection->inspections > 0    ? INSPECTION_ELEMENTS_MAX
-                         : connection->sentinel != NULL ? REPLICAS_MAX
-                                                        : REPLY_ELEMENTS_MAX;
+    size_t most = connection->long_replies > 0 ? REDIS_LONG_ELEMENTS_MAX : connection->elements_max;
 
-    return count <= most ? connection->own_functions->createArray(task, count) : NULL;
+    return (size_t) count <= most ? connection->own_functions->createArray(task, count) : NULL;
 }
 
 bool latch_redis_make_context(redis_connection *connection)
@@ -357,7 +333,7 @@ static bool read_some(redis_connection *connection, latch_error *why)
 static bool deal_out(redis_connection *connection)
 {
     void *reply = NULL;
-    size_t most = connection->inspections > 0 ? INSPECTION_REPLY_MAX : REPLY_MAX;
+    size_t most = connection->long_replies > 0 ? REDIS_LONG_REPLY_MAX : REDIS_REPLY_MAX;
 
     while (redisGetReplyFromReader(connection->context, &reply) == REDIS_OK) {
         if (reply == NULL) {
@@ -387,15 +363,11 @@ bool latch_redis_receive(redis_connection *connection)
     latch_error why;
     bool is_open = true;
 
-    if (connection->object != NULL) {
-        return latch_redis_object_receive(connection);
-    }
     latch_redis_close_if_forked(connection);
     if (connection->context == NULL) {
         return connection->stage != REDIS_CLOSED;
     }
-    if (connection->sentinel != NULL
-        && latch_redis_sentinel_look(connection->sentinel) != connection->term) {
+    if (connection->source->is_current != NULL && !connection->source->is_current(connection)) {
         return give_up(connection, "another server has become the master");
     }
     write_unsent(connection);

@@ -253,7 +253,7 @@ static void forget_context(redis_tls *tls)
     tls->context = NULL;
 }
 
-void latch_redis_tls_drop(redis_tls *tls)
+static void drop_context(redis_tls *tls)
 {
     forget_context(tls);
     if (tls->transport != NULL) {
@@ -276,6 +276,7 @@ latch_status latch_redis_tls_prepare(redis_tls *tls, latch_error *error)
         return status;
     }
     forget_context(tls);
+    tls->drop = drop_context;
     memcpy(tls->files, files, sizeof(files));
     ERR_clear_error();
     status = make_context(tls, error);

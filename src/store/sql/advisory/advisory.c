@@ -1,8 +1,8 @@
 /*
- * The stores "postgresql" and "mysql": locks that the server holds for a session. There is no TTL
- * and no token: what the session holds is held until it is released or the session ends, by the
- * death of the process, an administrator, a restart of the server. That is noticed by the next
- * request at the latest.
+ * What the stores "postgresql" and "mysql" share: locks that the server holds for a session. There
+ * is no TTL and no token: what the session holds is held until it is released or the session ends,
+ * by the death of the process, an administrator, a restart of the server. That is noticed by the
+ * next request at the latest.
  *
  * All statements ask for a state or can be undone by the end of the session, so that what was asked
  * on a session that is lost is simply asked again on a new one, once for a try, and for a wait as
@@ -31,7 +31,7 @@ enum { HELD_BEFORE = 1, ASKED_AGAIN = 2, WAITED = 4, HAD_RIVAL = 8 };
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static void advisory_close(latch_store *base)
+void latch_advisory_close(latch_store *base)
 {
     advisory_store *store = (advisory_store *) base;
 
@@ -39,60 +39,26 @@ static void advisory_close(latch_store *base)
     latch_table_end(&store->registry);
 }
 
-static latch_status open_registry(advisory_store *store, latch_status status, latch_error *error)
+latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
+                                 const advisory_dialect *dialect, advisory_opener *open_driver,
+                                 latch_error *error)
 {
+    advisory_store *store = (advisory_store *) base;
+    latch_status status =
+        options->runner != NULL
+            ? latch_advisory_runner_open(base->engine, options->runner, dialect, store, error)
+            : open_driver(base->engine, options, store, error);
+
     if (status == LATCH_DONE) {
-        status = latch_table_init(&store->registry, store->store.engine, error);
+        status = latch_table_init(&store->registry, base->engine, error);
         if (status != LATCH_DONE) {
-            advisory_close(&store->store);
+            latch_advisory_close(base);
         }
     }
     return status;
 }
 
-static latch_status postgresql_open(latch_store *base, const latch_store_options *options,
-                                    latch_error *error)
-{
-    advisory_store *store = (advisory_store *) base;
-    latch_status status;
-
-    if (options->runner != NULL) {
-        status = latch_advisory_runner_open(base->engine, options->runner,
-                                            &latch_postgresql_dialect, store, error);
-    } else {
-#ifdef LATCH_WITH_PGSQL
-        status = latch_postgresql_open(base->engine, options, store, error);
-#else
-        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
-                            "this build of Latch has no libpq: build it again where libpq's "
-                            "development package and pkg-config are installed");
-#endif
-    }
-    return open_registry(store, status, error);
-}
-
-static latch_status mysql_open(latch_store *base, const latch_store_options *options,
-                               latch_error *error)
-{
-    advisory_store *store = (advisory_store *) base;
-    latch_status status;
-
-    if (options->runner != NULL) {
-        status = latch_advisory_runner_open(base->engine, options->runner, &latch_mysql_dialect,
-                                            store, error);
-    } else {
-#ifdef LATCH_WITH_MYSQL
-        status = latch_mysql_open(base->engine, options, store, error);
-#else
-        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
-                            "this build of Latch has no libmariadb: build it again where "
-                            "libmariadb's development package and pkg-config are installed");
-#endif
-    }
-    return open_registry(store, status, error);
-}
-
-static const char *advisory_identity(const latch_store *base)
+const char *latch_advisory_identity(const latch_store *base)
 {
     return ((const advisory_store *) base)->identity;
 }
@@ -421,7 +387,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     return status;
 }
 
-static latch_status advisory_step(latch_op *op, int64_t now_ns)
+latch_status latch_advisory_step(latch_op *op, int64_t now_ns)
 {
     const advisory_hold *hold = op->state;
     bool was_sent = hold->is_queued && waits(hold) && hold->store->session->is_sent;
@@ -481,7 +447,7 @@ static void forget_lost(const latch_op *op, advisory_hold *hold)
     }
 }
 
-static latch_status advisory_begin(latch_op *op)
+latch_status latch_advisory_begin(latch_op *op)
 {
     advisory_store *store = latch_advisory_store_of(op->lease);
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
@@ -522,7 +488,7 @@ static latch_status advisory_begin(latch_op *op)
  * A wait that has lasted as long as it may is about to be ended by the server, where this counts as
  * we do. Any other one is cancelled. Either may be granted before.
  */
-static latch_status advisory_cancel_op(latch_op *op)
+latch_status latch_advisory_cancel(latch_op *op)
 {
     advisory_hold *hold = op->state;
     advisory_session *session = hold->store->session;
@@ -543,7 +509,7 @@ static latch_status advisory_cancel_op(latch_op *op)
     return advance(op, now_ns);
 }
 
-static bool advisory_held(const latch_lease *lease)
+bool latch_advisory_held(const latch_lease *lease)
 {
     const advisory_hold *hold = lease->state;
 
@@ -551,7 +517,7 @@ static bool advisory_held(const latch_lease *lease)
            && latch_advisory_session_is_alive(hold->store->session);
 }
 
-static void advisory_drop(latch_lease *lease)
+void latch_advisory_drop(latch_lease *lease)
 {
     advisory_hold *hold = lease->state;
 
@@ -565,17 +531,3 @@ static void advisory_drop(latch_lease *lease)
         latch_advisory_hold_free(hold);
     }
 }
-
-#define ADVISORY_STORE(store_name, store_open, more)                                               \
-    {                                                                                              \
-        .info = {.name = store_name,                                                               \
-                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS | (more)},           \
-        .size = sizeof(advisory_store), .open = store_open, .close = advisory_close,               \
-        .identity = advisory_identity, .begin = advisory_begin, .step = advisory_step,             \
-        .cancel = advisory_cancel_op, .outage = latch_advisory_outage, .held = advisory_held,      \
-        .drop = advisory_drop, .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,   \
-    }
-
-const latch_store_class latch_postgresql_store =
-    ADVISORY_STORE("postgresql", postgresql_open, LATCH_SHARED_LOCKS);
-const latch_store_class latch_mysql_store = ADVISORY_STORE("mysql", mysql_open, 0);

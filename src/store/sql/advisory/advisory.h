@@ -257,13 +257,42 @@ void latch_advisory_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- Drivers --------------------------------------------------------------------------------- */
 
-/* What a store is opened with: a session that is not connected yet, and its identity. */
-latch_status latch_postgresql_open(latch_engine *engine, const latch_store_options *options,
-                                   advisory_store *store, latch_error *error);
-latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *options,
-                              advisory_store *store, latch_error *error);
+/* Opens a store by its driver: a session that is not connected yet, and its identity. */
+typedef latch_status advisory_opener(latch_engine *engine, const latch_store_options *options,
+                                     advisory_store *store, latch_error *error);
+
+/* By libpq and libmariadb, in builds that have them. */
+advisory_opener latch_postgresql_open, latch_mysql_open;
+
 latch_status latch_advisory_runner_open(latch_engine *engine, const latch_sql_runner *runner,
                                         const advisory_dialect *dialect, advisory_store *store,
                                         latch_error *error);
+
+/* ---- Store classes (advisory.c): their functions, for LATCH_ADVISORY_CLASS ------------------- */
+
+/* Opens a store by the caller's runner, if options->runner is one, else by the driver. */
+latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
+                                 const advisory_dialect *dialect, advisory_opener *open_driver,
+                                 latch_error *error);
+void latch_advisory_close(latch_store *base);
+const char *latch_advisory_identity(const latch_store *base);
+latch_status latch_advisory_begin(latch_op *op);
+latch_status latch_advisory_step(latch_op *op, int64_t now_ns);
+latch_status latch_advisory_cancel(latch_op *op);
+bool latch_advisory_held(const latch_lease *lease);
+void latch_advisory_drop(latch_lease *lease);
+
+/* The latch_store_class of a server with such locks: all but its open(). */
+#define LATCH_ADVISORY_CLASS(store_name, store_open, more_capabilities)                            \
+    {                                                                                              \
+        .info = {.name = store_name,                                                               \
+                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS                      \
+                                 | (more_capabilities)},                                           \
+        .size = sizeof(advisory_store), .open = store_open, .close = latch_advisory_close,         \
+        .identity = latch_advisory_identity, .begin = latch_advisory_begin,                        \
+        .step = latch_advisory_step, .cancel = latch_advisory_cancel,                              \
+        .outage = latch_advisory_outage, .held = latch_advisory_held, .drop = latch_advisory_drop, \
+        .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,                          \
+    }
 
 #endif

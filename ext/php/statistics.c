@@ -1,12 +1,12 @@
 /*
- * What happened to locks in this thread, in numbers: for Lock::getStatistics() and phpinfo(). They
- * are plain fields of the module globals, so that counting costs an increment.
+ * Counters of this thread's locks, for Lock::getStatistics() and phpinfo(): plain fields of the
+ * module globals, so that counting costs an increment.
  */
-#include "ext/php_latch.h"
+#include "ext/php/statistics.h"
 
 #include "ext/standard/info.h"
 
-void php_latch_count(latch_op_kind kind, latch_status status, bool was_held)
+void php_latch_statistics_count(latch_op_kind kind, latch_status status, bool was_held)
 {
     php_latch_statistics *statistics = &LATCH_G(statistics);
     bool acquires = kind == LATCH_ACQUIRE || kind == LATCH_ACQUIRE_SHARED;
@@ -20,30 +20,15 @@ void php_latch_count(latch_op_kind kind, latch_status status, bool was_held)
     }
 }
 
-void php_latch_count_request(const latch_lease *lease, latch_op_kind kind, latch_status status,
-                             bool is_ours)
+void php_latch_statistics_count_request(const latch_lease *lease, latch_op_kind kind,
+                                        latch_status status, bool is_ours)
 {
     if (!lease->kept) {
-        php_latch_count(kind, status, lease->lost && is_ours);
+        php_latch_statistics_count(kind, status, lease->lost && is_ours);
     } else if (status != LATCH_ERROR_LOST) {
-        php_latch_count(kind, status,
-                        false); /* its loss is told, and counted then (ext/key/lost_locks.c) */
+        /* its loss is counted when it is reported (ext/lock/lost_locks.c) */
+        php_latch_statistics_count(kind, status, false);
     }
-}
-
-PHP_METHOD(Latch_Lock, getStatistics)
-{
-    const php_latch_statistics *statistics = &LATCH_G(statistics);
-
-    ZEND_PARSE_PARAMETERS_NONE();
-    array_init(return_value);
-    add_assoc_long(return_value, "acquired", (zend_long) statistics->acquired);
-    add_assoc_long(return_value, "conflicts", (zend_long) statistics->conflicts);
-    add_assoc_long(return_value, "waits", (zend_long) statistics->waits);
-    add_assoc_double(return_value, "waitSeconds", (double) statistics->wait_ns / 1e9);
-    add_assoc_long(return_value, "releasedAtShutdown",
-                   (zend_long) statistics->released_at_shutdown);
-    add_assoc_long(return_value, "lost", (zend_long) statistics->lost);
 }
 
 static void print_row(const char *name, uint64_t count)
@@ -54,7 +39,7 @@ static void print_row(const char *name, uint64_t count)
     php_info_print_table_row(2, name, text);
 }
 
-void php_latch_print_statistics(void)
+void php_latch_statistics_print(void)
 {
     const php_latch_statistics *statistics = &LATCH_G(statistics);
     char text[32];

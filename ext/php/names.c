@@ -34,7 +34,7 @@ void php_latch_init_class_entry(zend_class_entry *ce, const char *name,
     INIT_CLASS_ENTRY_EX((*ce), ZSTR_VAL(full_name), ZSTR_LEN(full_name), functions);
 }
 
-/* The generated arginfo names classes in Latch; reflection and messages shall show Symfony's. */
+/* Renames a type of the generated arginfo, for reflection and messages. */
 static void rename_type(zend_type *type)
 {
     if (ZEND_TYPE_HAS_NAME(*type) && is_latch_name(ZSTR_VAL(ZEND_TYPE_NAME(*type)))) {
@@ -48,7 +48,7 @@ static void rename_class(zend_class_entry *ce)
     zend_property_info *property;
 
     ZEND_HASH_FOREACH_PTR(&ce->function_table, function) {
-        /* the return type stands before the first argument */
+        /* the return type is stored before the first argument */
         zend_internal_arg_info *types = (zend_internal_arg_info *) function->common.arg_info - 1;
 
         for (uint32_t at = 0; at <= function->common.num_args; at++) {
@@ -98,7 +98,7 @@ void php_latch_finish_names(void)
     }
     ZEND_HASH_FOREACH_END();
 
-    /* Adding an alias changes the table: only now. */
+    /* After the loop over the table, which an alias changes. */
     for (size_t at = 0; at < count; at++) {
         char alias[128];
         int length = snprintf(alias, sizeof(alias), "%s%s", LATCH_PREFIX,

@@ -1,5 +1,5 @@
 /* The interfaces and the exceptions. */
-#include "ext/php_latch.h"
+#include "ext/php/interfaces.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
@@ -70,7 +70,7 @@ void php_latch_register_interfaces(void)
     php_latch_blocking_shared_store_ce =
         register_class_Latch_BlockingSharedLockStoreInterface(php_latch_shared_store_ce);
 
-    /* psr/log's interface is loaded by Composer, long after MINIT: drop-in mode brings it along. */
+    /* Composer loads psr/log's interface long after MINIT: drop-in mode registers it. */
     if (LATCH_G(symfony)) {
         php_latch_logger_aware_ce = register_class_Psr_Log_LoggerAwareInterface();
     }

@@ -1,0 +1,29 @@
+/*
+ * PHP code that the engine calls in the middle of an operation.
+ *
+ * Deferred throw: what ends the script (a fatal error, exit()), or is no failure of the store (an
+ * Error), is kept until the engine has returned, and goes on then.
+ */
+#ifndef PHP_LATCH_CALL_H
+#define PHP_LATCH_CALL_H
+
+#include "ext/php_latch.h"
+
+/* False where no PHP code can run any more, or a bailout is deferred. */
+bool php_latch_can_call(void);
+/* Runs code in which PHP may be called, and returns what that has thrown, the caller's then. */
+zend_object *php_latch_call(void (*code)(void *context), void *context);
+/* Releases an object whose destructor, or that of an object it refers to, may call PHP code. */
+void php_latch_object_release_deferred(zend_object *object);
+/* Keeps an exception that the engine must not see, until php_latch_rethrow_deferred(); consumes it.
+ */
+void php_latch_defer_throw(zend_object *thrown);
+/* Is there a throw or a bailout that the engine's caller will not return from? */
+bool php_latch_has_deferred_throw(void);
+/*
+ * To be called when the engine has returned: rethrows, or bails out, if PHP code called meanwhile
+ * did, and returns LATCH_INTERRUPTED then. Else returns `status`.
+ */
+latch_status php_latch_rethrow_deferred(latch_status status);
+
+#endif

@@ -1,0 +1,18 @@
+/* Calls to a PSR-3 logger. */
+#ifndef PHP_LATCH_LOG_H
+#define PHP_LATCH_LOG_H
+
+#include "ext/php_latch.h"
+
+/* Calls $logger->$level($message, ['resource' => $key, $name => $value]); no logger, no call. */
+void php_latch_log(zend_object *logger, const char *level, const char *message, zend_object *key,
+                   const char *name, zval *value);
+/* The same with ['resource' => $key] + $context, which it consumes. */
+void php_latch_log_context(zend_object *logger, const char *level, const char *message,
+                           zend_object *key, zval *context);
+/* Is it a Psr\Log\LoggerInterface? Loads no class: an object of one has loaded it. */
+bool php_latch_is_logger(zend_object *logger);
+/* Checks that `logger` is one, as the argument of a method; false after throwing a TypeError. */
+bool php_latch_check_logger(zend_object *logger);
+
+#endif

@@ -1,0 +1,47 @@
+/* PHP objects of the engine's stores, and what a store logs of its requests. */
+#ifndef PHP_LATCH_ENGINE_STORE_H
+#define PHP_LATCH_ENGINE_STORE_H
+
+#include "ext/key/lease.h"
+
+typedef struct php_latch_store {
+    php_latch_backend *backend; /* NULL until constructed */
+    bool remove_on_release;
+    bool pass_on;           /* the locks, to started programs */
+    int64_t initial_ttl_ms; /* of locks that name none, where locks expire; else 0 */
+    zend_object std;
+} php_latch_store;
+
+/* create_object for store classes; the back end is still missing. */
+php_latch_store *php_latch_store_create(zend_class_entry *ce);
+/* The object's store; NULL when it is not one of Latch's. */
+php_latch_store *php_latch_store_of(zend_object *object);
+/* The back end of such an object; NULL after throwing: it was never constructed. */
+php_latch_backend *php_latch_store_backend(zend_object *object);
+/* Sets the store's options in a lease of the key; to be called before its requests. */
+void php_latch_store_configure(const php_latch_store *store, zend_object *key,
+                               php_latch_lease *lease);
+/*
+ * True when the engine does all: no PHP subclass overrides a store method, and no part of a
+ * combined store is written in PHP.
+ */
+bool php_latch_store_is_native(zend_object *object);
+void php_latch_engine_store_startup(void);
+
+/* Does the store log its requests, and has it a logger? */
+bool php_latch_store_logs(zend_object *store);
+
+/*
+ * To be called after each request: logs the answers of a combined store's members. False after
+ * throwing, which is the logger's doing; what was taken is released then if the lease was free
+ * before.
+ */
+static inline bool php_latch_store_log_outcome(zend_object *store, zend_object *key,
+                                               php_latch_lease *lease, const latch_request *request,
+                                               latch_status status, bool was_free)
+{
+    return lease->parts == NULL
+           || lease->backend->ops->log_outcome(store, key, lease, request, status, was_free);
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* What is recorded of a holder in its lock's record, as lua/note.lua writes it. */
+#ifndef LATCH_REDIS_HOLDER_RECORD_H
+#define LATCH_REDIS_HOLDER_RECORD_H
+
+#include "src/engine/internal.h"
+
+/* Reads what is recorded of a holder; of what makes no sense nothing. False: memory ran out. */
+bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
+                             size_t length);
+
+#endif

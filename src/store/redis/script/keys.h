@@ -1,0 +1,42 @@
+/*
+ * Names of keys. A lock's key is its resource behind the store's prefix; what Latch keeps beside it
+ * has a name of its own ("latch:queue:RESOURCE"), which in a cluster is tagged so that it is in the
+ * lock's slot ("latch:{TAG}:queue:RESOURCE").
+ */
+#ifndef LATCH_REDIS_KEYS_H
+#define LATCH_REDIS_KEYS_H
+
+#include "src/store/redis/script/slot.h"
+
+/* What the names of Latch's own keys begin with. No lock has such a name. */
+#define REDIS_OWN_KEYS "latch:"
+
+/* "latch:" or "latch:{TAG}:", with its NUL. */
+enum { REDIS_OWN_SIZE = sizeof(REDIS_OWN_KEYS) + sizeof("{}:") + REDIS_SLOT_TAG_SIZE };
+
+/* How a store names its keys. The texts are the owner's. */
+typedef struct redis_keyspace {
+    const char *prefix; /* written before each key; "" where a client object adds its own */
+    size_t prefix_length;
+    const char *slot_prefix; /* before each key as the server sees it */
+    size_t slot_prefix_length;
+    bool
+        is_tagged; /* a cluster, and the prefix leaves the slot to each key: own names need a tag */
+} redis_keyspace;
+
+/* Names for a store that writes the prefix itself. */
+void latch_redis_keyspace_init(redis_keyspace *keys, const char *prefix, size_t length,
+                               bool is_cluster);
+/* The same for one whose client adds the prefix. */
+void latch_redis_keyspace_init_added(redis_keyspace *keys, const char *prefix, size_t length,
+                                     bool is_cluster);
+
+/* The resource's slot in a cluster. */
+unsigned latch_redis_slot_of(const redis_keyspace *keys, const char *resource, size_t length);
+/* Writes the beginning of the own names beside a lock, and returns its length. */
+size_t latch_redis_own_names(const redis_keyspace *keys, const char *resource, size_t length,
+                             char own[REDIS_OWN_SIZE]);
+/* Is the name reserved for Latch's own keys? */
+bool latch_redis_is_own_name(const char *resource, size_t length);
+
+#endif

@@ -1,0 +1,36 @@
+/* Replies of the scripts, parsed: what a reply says about the request that it answers. */
+#ifndef LATCH_REDIS_REPLY_H
+#define LATCH_REDIS_REPLY_H
+
+#include "src/engine/internal.h"
+#include "src/store/redis/wire/library.h"
+
+/* Special values in the place of a position. No messages: the server may have none, or (with
+ * "1 ms") the channel has no subscriber. */
+enum { REDIS_NO_MESSAGES = -1, REDIS_BOTH_PROMOTE = -2 };
+
+/* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
+#define REDIS_TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
+
+typedef struct redis_outcome {
+    enum {
+        REDIS_GRANTED, /* an acquire: `mode` is held, with `fencing_token` */
+        REDIS_REFUSED, /* an acquire without waiting: another holder has the lock */
+        REDIS_QUEUED,  /* an acquire: it stands at `place`, and is to ask again in `retry_ms` */
+        REDIS_RENEWED, /* `mode` is held */
+        REDIS_RELEASED,
+        REDIS_PROBED,     /* `mode` is held, for `left_ms` */
+        REDIS_NOT_HELD,   /* a renewal or a probe */
+        REDIS_UNEXPECTED, /* no script of ours answers so */
+    } kind;
+    latch_mode mode;
+    uint64_t fencing_token; /* 0: none */
+    int64_t place;          /* or REDIS_NO_MESSAGES, REDIS_BOTH_PROMOTE */
+    int64_t retry_ms;
+    int64_t left_ms; /* REDIS_TTL_MAX_MS at most */
+} redis_outcome;
+
+/* Parses a reply that is no error. */
+redis_outcome latch_redis_parse_reply(latch_op_kind kind, const redisReply *reply);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * The scripts of the Redis store (lua/ *.lua), and the commands that run them. Nothing is sent
+ * here.
+ */
+#ifndef LATCH_REDIS_SCRIPT_H
+#define LATCH_REDIS_SCRIPT_H
+
+#include "src/engine/internal.h"
+#include "src/store/redis/script/keys.h"
+#include "src/store/redis/wire/command.h"
+
+typedef enum {
+    REDIS_ACQUIRE,
+    REDIS_ACQUIRE_SHARED,
+    REDIS_REFRESH,
+    REDIS_RELEASE,
+    REDIS_PROBE,
+    REDIS_INSPECT,
+    REDIS_EVICT,
+    REDIS_SCRIPT_COUNT,
+} redis_script_id;
+
+/* How an acquire asks, as the scripts call it. */
+enum redis_manner { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
+
+/* What a script is asked to work on. */
+typedef struct redis_target {
+    const char *resource;
+    size_t length;
+    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    uint64_t ticket;   /* of its wait; 0: it stands in no queue */
+    bool keep;         /* a release leaves the queue, and gives nothing back */
+} redis_target;
+
+/* What a script is asked to do. */
+typedef struct redis_order {
+    redis_script_id id;
+    bool as_text;   /* not by its digest */
+    bool extend;    /* a renewal makes no hold shorter */
+    bool is_mute;   /* an acquire: messages do not reach this process */
+    bool has_peers; /* an acquire: other programs wait for the lock by polling */
+    uint8_t manner; /* an acquire's */
+    int64_t ttl_ms; /* of those that take or renew a lock */
+    /* The channels on which a target with a ticket is told of the lock, and of a lost queue. */
+    const char *channel, *requeue_channel;
+} redis_order;
+
+/* A store's scripts. */
+typedef struct redis_scripts {
+    const latch_engine *engine;
+    char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first is needed */
+} redis_scripts;
+
+/* Of a TTL as a text, and of a note behind it. */
+enum { REDIS_TTL_SIZE = 24 + LATCH_NOTE_MAX + 1 };
+
+/* A command that runs a script, with the texts that it is made of. */
+typedef struct redis_script_command {
+    redis_command command;
+    latch_redis_script script; /* the same without "EVAL" */
+    char *keys, *waiter;       /* in the buffers below, if they fit */
+    char key_count[2];
+    char ttl[REDIS_TTL_SIZE];
+    char small_keys[512], small_waiter[256];
+} redis_script_command;
+
+/* The script's digest, in hex. */
+const char *latch_redis_digest(redis_scripts *scripts, redis_script_id id);
+/*
+ * Writes the command. False when memory ran out. To be ended in any case; the texts of `order` and
+ * `target` must live as long.
+ */
+bool latch_redis_write_script(redis_script_command *written, redis_scripts *scripts,
+                              const redis_keyspace *keys, const redis_order *order,
+                              const redis_target *target);
+void latch_redis_script_command_end(redis_script_command *written, const latch_engine *engine);
+
+#endif

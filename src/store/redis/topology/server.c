@@ -1,0 +1,63 @@
+/* The servers that a store asks for locks: see server.h. */
+#include "src/store/redis/topology/server.h"
+#include "src/store/redis/topology/cluster.h"
+
+#include <string.h>
+
+bool latch_redis_topology_init(redis_topology *topology, latch_engine *engine,
+                               const redis_options *options, const redis_keyspace *keys,
+                               latch_silence *silence)
+{
+    *topology = (redis_topology){.engine = engine, .options = options, .keys = keys};
+    topology->single.topology = topology;
+    topology->single.silence = silence;
+    latch_redis_connection_init(&topology->single.connection, engine, options);
+    return !options->is_cluster || latch_redis_cluster_open(topology);
+}
+
+void latch_redis_topology_end(redis_topology *topology)
+{
+    latch_redis_close(&topology->single.connection);
+    latch_redis_cluster_close(topology);
+}
+
+redis_node *latch_redis_next_node(redis_topology *topology, const redis_node *node)
+{
+    if (topology->cluster == NULL) {
+        return node == NULL ? &topology->single : NULL;
+    }
+    return latch_redis_next_member(topology->cluster, node);
+}
+
+void latch_redis_gather_all(redis_topology *topology, bool on)
+{
+    topology->is_gathering = on;
+    for (redis_node *node = latch_redis_next_node(topology, NULL); node != NULL;
+         node = latch_redis_next_node(topology, node)) {
+        latch_redis_gather(&node->connection, on);
+    }
+}
+
+redis_node *latch_redis_owner(redis_topology *topology, const char *resource, size_t length)
+{
+    return topology->cluster == NULL
+               ? &topology->single
+               : latch_redis_member_of(topology->cluster,
+                                       latch_redis_slot_of(topology->keys, resource, length));
+}
+
+redis_node *latch_redis_choose(redis_topology *topology, const char *resource, size_t length)
+{
+    return topology->cluster == NULL
+               ? &topology->single
+               : latch_redis_choose_member(topology->cluster,
+                                           latch_redis_owner(topology, resource, length));
+}
+
+void latch_redis_note_trouble(redis_node *node)
+{
+    if (node->topology->cluster != NULL) {
+        node->member.is_away = true;
+        node->topology->cluster->is_stale = true;
+    }
+}

@@ -1,0 +1,29 @@
+/* The store "mysql": advisory locks of MySQL and MariaDB, by libmariadb or by a runner of the
+ * caller's. */
+#include "src/store/sql/advisory/advisory.h"
+
+#ifdef LATCH_WITH_MYSQL
+#define OPEN_DRIVER latch_mysql_open
+#else
+#define OPEN_DRIVER fail_without_library
+
+static latch_status fail_without_library(latch_engine *engine, const latch_store_options *options,
+                                         advisory_store *store, latch_error *error)
+{
+    (void) engine;
+    (void) options;
+    (void) store;
+    return latch_fail(
+        error, LATCH_ERROR_ARGUMENT, 0,
+        "this build of Latch has no libmariadb: build it again where libmariadb's development "
+        "package and pkg-config are installed");
+}
+#endif
+
+static latch_status mysql_open(latch_store *base, const latch_store_options *options,
+                               latch_error *error)
+{
+    return latch_advisory_open(base, options, &latch_mysql_dialect, OPEN_DRIVER, error);
+}
+
+const latch_store_class latch_mysql_store = LATCH_ADVISORY_CLASS("mysql", mysql_open, 0);
