@@ -19,7 +19,6 @@ AC_DEFUN([LATCH_FIND_LIBRARY], [
     if test "$PKG_CONFIG" != no && $PKG_CONFIG --exists "$5"; then
       latch_found_$1=`$PKG_CONFIG --modversion "$5"`
       AC_MSG_RESULT([$latch_found_$1])
-      AC_DEFINE_UNQUOTED([LATCH_FOUND_$2], ["$4 $latch_found_$1"], [The library for $3])
     else
       AC_MSG_RESULT([no])
       if test "$PHP_LATCH_$2" = yes; then
@@ -81,7 +80,7 @@ AC_DEFUN([LATCH_BACKEND], [
   elif test -n "$latch_found_$1"; then
     latch_summary="$latch_summary
     $1: yes ($4 $latch_found_$1)"
-    latch_backend_flags="$latch_backend_flags -DLATCH_WITH_$2=1"
+    latch_backend_flags="$latch_backend_flags -DLATCH_WITH_$2=1 -DLATCH_$7_VERSION='\"$latch_found_$1\"'"
     latch_backend_sources="$latch_backend_sources $6"
     PHP_EVAL_INCLINE([`$PKG_CONFIG --cflags-only-I "$5"`])
     LATCH_FIND_FILE([$7], [$4], [$5], [$8], [$9])
@@ -111,6 +110,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/lock/token.c
       src/store/redis/lock/wait.c
       src/store/redis/options/options.c
+      src/store/redis/options/slot.c
       src/store/redis/options/table.c
       src/store/redis/options/tls.c
       src/store/redis/script/errors.c
@@ -118,7 +118,6 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/script/keys.c
       src/store/redis/script/reply.c
       src/store/redis/script/script.c
-      src/store/redis/script/slot.c
       src/store/redis/topology/breaker.c
       src/store/redis/topology/cluster.c
       src/store/redis/topology/route.c
@@ -199,6 +198,7 @@ if test "$PHP_LATCH" != no; then
       ext/module/holder_info.c
       ext/module/latch.c
       ext/module/signals.c
+      ext/module/stores.c
       ext/php/call.c
       ext/php/client_object.c
       ext/php/digest.c
@@ -215,6 +215,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/combined/log.c
       ext/store/combined/members.c
       ext/store/combined/strategies.c
+      ext/store/composer_stores.c
       ext/store/engine_store.c
       ext/store/flock_store.c
       ext/store/inspection.c
@@ -227,16 +228,27 @@ if test "$PHP_LATCH" != no; then
       ext/store/sql/stores.c
       ext/store/store_factory.c
       ext/store/store_methods.c
+      ext/store/unknown_dsn.c
+      src/base/base64.c
+      src/base/clock.c
+      src/base/context.c
+      src/base/descriptor.c
       src/base/dsn.c
       src/base/env.c
+      src/base/error.c
       src/base/hash.c
       src/base/library.c
       src/base/resolve.c
-      src/engine/engine.c
+      src/base/thread.c
+      src/engine.c
+      src/engine/breaker.c
+      src/engine/detached.c
       src/engine/inspection.c
       src/engine/lease.c
       src/engine/op.c
       src/engine/settle.c
+      src/engine/store.c
+      src/registry.c
       src/renewal/renewal.c
       src/renewal/store_clone.c
       src/renewal/thread.c
@@ -256,7 +268,7 @@ if test "$PHP_LATCH" != no; then
       src/store/local/memory.c
       src/store/local/null.c
       src/store/local/semaphore.c
-      src/store/registry.c
+      src/store/redis/lock/absent.c
       src/store/sql/advisory/advisory.c
       src/store/sql/advisory/dialect.c
       src/store/sql/advisory/failure.c
@@ -278,10 +290,10 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/combined])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/redis])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/sql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/engine])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/renewal])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/store])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/combined])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/flock])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/local])

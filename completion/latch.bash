@@ -79,10 +79,7 @@ _latch_store() {
     if [[ $text == flock*://* ]]; then
         mapfile -t dsns < <(compgen -d -P "${text%%://*}://" -S / -- "${text#*://}")
     else
-        mapfile -t dsns < <(compgen -W \
-            'flock flock:/// flock+remove flock+remove:/// semaphore semaphore://
-            pgsql+advisory: postgresql+advisory:// mysql+advisory: mysql+advisory://
-            redis:// valkey://' -- "$text")
+        mapfile -t dsns < <(compgen -W "$("${COMP_WORDS[0]}" completion --stores 2> /dev/null | cut -f 1)" -- "$text")
     fi
     # Only what stands behind the last "=" or ":" is replaced.
     [[ $current != [=:] ]] || current=

@@ -146,11 +146,29 @@ enum latch_capability {
     LATCH_NOTES = 1 << 8,        /* holders leave a note of who they are; LATCH_EVICT */
 };
 
+/* Which processes a lock excludes. */
+typedef enum latch_scope {
+    LATCH_SCOPE_NOTHING = 0,
+    LATCH_SCOPE_PROCESS, /* threads and coroutines of one process */
+    LATCH_SCOPE_MACHINE, /* processes of one machine */
+    LATCH_SCOPE_SERVER,  /* all that can reach a server */
+    LATCH_SCOPE_MEMBERS, /* those that the members of a combined store exclude */
+} latch_scope;
+
+/* The descriptor of a store: what messages, lists and tools tell of it. */
 typedef struct latch_store_info {
-    const char *name;       /* "flock" */
+    const char *name;       /* "postgresql": for latch_store_open(); no other store has it */
+    const char *title;      /* where its locks are, for messages: "PostgreSQL" */
     const char *state_name; /* under which peers keep the token in a key: Symfony's class name;
                                NULL when there is no token */
     unsigned capabilities;  /* of enum latch_capability */
+    latch_scope scope;
+    /* Schemes of DSNs, as in options->dsn, NULL-terminated; NULL: the store is opened without. */
+    const char *const *schemes;
+    const char *library; /* the client library with its version at build time: "libpq 15.3"; NULL:
+                            none is needed, or it is missing */
+    const char *missing_library; /* its name in a build without it: "libpq"; else NULL */
+    int64_t default_ttl_ms;      /* of locks for which none is given; 0: they do not expire */
 } latch_store_info;
 
 /* Comes beside a DSN, and goes before what is so called in it. A value of NULL or "" is as none. */
@@ -306,8 +324,13 @@ const latch_store_info *latch_store_describe(const latch_store *store);
  */
 const char *latch_store_identity(const latch_store *store);
 
-/* The stores of this build, in the order in which they are listed; NULL past the last one. */
+/*
+ * The stores in the order in which they are listed, also those that lack their library in this
+ * build; NULL past the last one.
+ */
 const latch_store_info *latch_store_at(size_t index);
+/* The one of them that is called `name`; NULL: there is none. */
+const latch_store_info *latch_store_find(const char *name);
 
 /* ---- Leases: one holder's hold on one resource ------------------------------------------- */
 

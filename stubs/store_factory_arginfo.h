@@ -1,16 +1,22 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 3a99b9b0f377c9422a0af02df3e5685a6e175563 */
+ * Stub hash: cabd86883bb87d6adb0fd99de8e2f0b7c72b19c0 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Latch_Store_StoreFactory_createStore, 0, 1, Latch\\PersistingStoreInterface, 0)
 	ZEND_ARG_TYPE_MASK(0, connection, MAY_BE_OBJECT|MAY_BE_STRING, NULL)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_StoreFactory_describe, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dsn, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
 
 ZEND_METHOD(Latch_Store_StoreFactory, createStore);
+ZEND_METHOD(Latch_Store_StoreFactory, describe);
 
 
 static const zend_function_entry class_Latch_Store_StoreFactory_methods[] = {
 	ZEND_ME(Latch_Store_StoreFactory, createStore, arginfo_class_Latch_Store_StoreFactory_createStore, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Latch_Store_StoreFactory, describe, arginfo_class_Latch_Store_StoreFactory_describe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };
 
@@ -23,6 +29,8 @@ static zend_class_entry *register_class_Latch_Store_StoreFactory(void)
 
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "createstore", sizeof("createstore") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "describe", sizeof("describe") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	return class_entry;
 }

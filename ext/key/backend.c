@@ -4,7 +4,6 @@
  */
 #include "ext/key/backend.h"
 
-#include "ext/key/lease.h"
 #include "ext/php/call.h"
 #include "ext/php/interfaces.h"
 
@@ -134,7 +133,7 @@ php_latch_backend *php_latch_backend_share_on_connection(latch_store *store,
     return backend;
 }
 
-void php_latch_backends_release_sessions(void)
+bool php_latch_backends_release_sessions(void)
 {
     latch_link *shared = &LATCH_G(shared_backends);
     bool found = false;
@@ -150,9 +149,7 @@ void php_latch_backends_release_sessions(void)
             found = true;
         }
     }
-    if (found) {
-        php_latch_leases_drop_sessions();
-    }
+    return found;
 }
 
 void php_latch_backend_close(php_latch_backend *backend)

@@ -83,8 +83,11 @@ php_latch_backend *php_latch_backend_find_on_connection(const char *name,
 /* Registers a store that was opened on that object's session. */
 php_latch_backend *php_latch_backend_share_on_connection(latch_store *store,
                                                          zend_object *connection);
-/* Releases what is still held in sessions of PHP objects, while these can be used. */
-void php_latch_backends_release_sessions(void);
+/*
+ * Closes unused ones in sessions of PHP objects, while these can be used. True when others are
+ * still in use: their leases are to be dropped (php_latch_leases_drop_sessions()).
+ */
+bool php_latch_backends_release_sessions(void);
 void php_latch_backend_close(php_latch_backend *backend);
 /* Closes unused ones that are too many to be kept. */
 void php_latch_backends_close_surplus(void);

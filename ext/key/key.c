@@ -101,7 +101,7 @@ static HashTable *writable_state(zend_object *key)
     return Z_ARR_P(state);
 }
 
-void php_latch_key_forget_state(zend_object *key, const char *name)
+void php_latch_key_remove_state(zend_object *key, const char *name)
 {
     zend_hash_str_del(writable_state(key), name, strlen(name));
 }

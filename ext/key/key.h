@@ -19,13 +19,13 @@ zend_string *php_latch_key_resource(zend_object *key);
  * (ArrayObject can): then the locked resource, or "". Never NULL; not a new reference.
  */
 zend_string *php_latch_key_name(zend_object *key);
-/* For a dump: adds the value of the property, or null. */
+/* Adds the value of the property to a dump, or null. */
 void php_latch_key_add_resource(zval *info, zend_object *key);
 /* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
 zval *php_latch_key_lease_slot(zend_object *key);
 /* Finds the state that a store or an earlier process has set; NULL when there is none. */
 zval *php_latch_key_find_state(zend_object *key, const char *name);
-void php_latch_key_forget_state(zend_object *key, const char *name);
+void php_latch_key_remove_state(zend_object *key, const char *name);
 void php_latch_key_reset_lifetime(zend_object *key);
 void php_latch_key_set_lifetime(zend_object *key, double seconds);
 /* The same, unless it is to expire before that. */

@@ -162,7 +162,7 @@ static php_latch_lease *lease_make(zend_string *resource, php_latch_backend *bac
     }
     zend_object_std_init(&lease->std, php_latch_lease_ce);
     object_properties_init(&lease->std, php_latch_lease_ce);
-    /* It refers to other leases at most, and is in no cycle. */
+    /* not collectable: a lease refers to other leases at most, and is in no cycle */
     GC_ADD_FLAGS(&lease->std, GC_NOT_COLLECTABLE);
     lease->std.handlers = &handlers;
     return lease;
@@ -341,7 +341,7 @@ static bool adopt_token(php_latch_lease *lease, zend_object *key)
             latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token), &error);
     }
     if (status == LATCH_DONE) {
-        php_latch_key_forget_state(key, name); /* from now on the lease has it */
+        php_latch_key_remove_state(key, name); /* from now on the lease has it */
         lease->lease.adopted = true;
         return true;
     }

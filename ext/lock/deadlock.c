@@ -57,7 +57,7 @@ static bool is_suspect(php_latch_lease *held, const php_latch_lease *wanted, lat
 
 /* ---- What servers say ------------------------------------------------------------------------ */
 
-static latch_status ask_store(latch_lease *lease, latch_op_kind kind)
+static latch_status query_store(latch_lease *lease, latch_op_kind kind)
 {
     const latch_request request = {.kind = kind, .ttl_ms = CHECK_TTL_MS};
     latch_error error;
@@ -95,13 +95,13 @@ static latch_status compare_places(latch_store *store, latch_store *other)
     }
     latch_lease_init(&first, store, name, strlen(name));
     latch_lease_init(&second, other, name, strlen(name));
-    status = ask_store(&first, LATCH_ACQUIRE);
+    status = query_store(&first, LATCH_ACQUIRE);
     if (status == LATCH_DONE) {
-        status = ask_store(&second, LATCH_ACQUIRE);
+        status = query_store(&second, LATCH_ACQUIRE);
         if (status == LATCH_DONE) {
-            ask_store(&second, LATCH_RELEASE);
+            query_store(&second, LATCH_RELEASE);
         }
-        ask_store(&first, LATCH_RELEASE);
+        query_store(&first, LATCH_RELEASE);
         status = status == LATCH_CONFLICT      ? LATCH_DONE
                  : status == LATCH_INTERRUPTED ? status
                                                : LATCH_CONFLICT;
@@ -115,7 +115,7 @@ static latch_status compare_places(latch_store *store, latch_store *other)
 static latch_status verify_suspect(php_latch_lease *held, const php_latch_lease *wanted)
 {
     latch_status status = held->backend->calls_php ? LATCH_DONE
-                                                   : ask_store(&held->lease, LATCH_PROBE);
+                                                   : query_store(&held->lease, LATCH_PROBE);
 
     if (status == LATCH_DONE && held->backend != wanted->backend) {
         status = compare_places(held->lease.store, wanted->lease.store);
@@ -126,7 +126,7 @@ static latch_status verify_suspect(php_latch_lease *held, const php_latch_lease 
 
 /* ---- The look -------------------------------------------------------------------------------- */
 
-static latch_status look_in_store(php_latch_lease *wanted, latch_op_kind kind, bool verifies)
+static latch_status search_leases(php_latch_lease *wanted, latch_op_kind kind, bool verifies)
 {
     latch_status status = LATCH_CONFLICT;
     php_latch_lease *held;
@@ -151,7 +151,7 @@ static latch_status find_deadlock(latch_lease *wanted, latch_op_kind kind, bool 
 
     return php_latch_lease_has_parts(lease)
                ? lease->backend->ops->find_deadlock(lease, kind, verifies)
-               : look_in_store(lease, kind, verifies);
+               : search_leases(lease, kind, verifies);
 }
 
 void php_latch_deadlock_startup(void)

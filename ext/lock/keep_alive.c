@@ -59,8 +59,8 @@ static void join_renewal(php_latch_lock *lock, php_latch_lease *lease)
     php_latch_renewal_join(request, lease);
 }
 
-/* By keepAlive() or onLost(). */
-static bool is_asked_for(const php_latch_keep_alive *keep_alive)
+/* Is a request made, by keepAlive() or onLost()? */
+static bool is_requested(const php_latch_keep_alive *keep_alive)
 {
     return keep_alive->request.renews || Z_TYPE(keep_alive->callbacks) == IS_ARRAY;
 }
@@ -82,16 +82,16 @@ latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease 
     if (!keep_alive->request.renews) {
         keep_alive->request.max_hold_ms = LATCH_G(max_hold_ms);
     }
-    if (by_setting || is_asked_for(keep_alive)) {
+    if (by_setting || is_requested(keep_alive)) {
         join_renewal(lock, lease);
         status = php_latch_renewed_lease_apply(keep_alive->request.renewed, error);
         if (!latch_failed(status) || keep_alive->request.renews) {
             return status;
         }
-        /* By the setting alone: a lease that cannot be renewed goes on without. */
+        /* A lease that cannot be renewed goes on without, if only the setting asked for renewal. */
         keep_alive->request.renews_by_setting = false;
     }
-    if (is_asked_for(keep_alive)) {
+    if (is_requested(keep_alive)) {
         return php_latch_renewed_lease_apply(keep_alive->request.renewed, error);
     }
     php_latch_renewal_leave(&keep_alive->request);
@@ -231,7 +231,7 @@ static bool begin_keep_alive(php_latch_lock *lock, bool renews)
 /* Undoes begin_keep_alive(), after the earlier settings were restored. */
 static void restore_request(php_latch_keep_alive *keep_alive)
 {
-    if (!is_asked_for(keep_alive) && !keep_alive->request.renews_by_setting) {
+    if (!is_requested(keep_alive) && !keep_alive->request.renews_by_setting) {
         php_latch_renewal_leave(&keep_alive->request);
     } else if (keep_alive->request.renewed != NULL) {
         php_latch_renewed_lease_update(keep_alive->request.renewed);

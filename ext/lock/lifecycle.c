@@ -104,7 +104,7 @@ static bool is_user(const php_latch_lock *lock)
     return lock->clones != NULL && is_to_be_released(lock);
 }
 
-/* To be called after what makes a Lock a user, or ends that. */
+/* Updates the number of users; to be called after a change of what makes a Lock one. */
 static void count_user(const php_latch_lock *lock, bool was_user)
 {
     lock_clones *clones = lock->clones;
@@ -202,7 +202,7 @@ void php_latch_lock_destruct(php_latch_lock *lock)
         php_latch_lock_release(lock);
         released = !lock->dirty;
     } else if (EG(exception) == NULL && lock->dirty) {
-        php_latch_lock_release_remains(lock);
+        php_latch_lock_release_in_members(lock);
     }
     if (released) {
         count_release_at_shutdown();
@@ -315,7 +315,7 @@ static void lock_destruct_object(zend_object *object)
     }
 }
 
-static void leave_orphan(const php_latch_lock *lock)
+static void add_orphan(const php_latch_lock *lock)
 {
     orphan_lock *orphan = malloc(sizeof(*orphan));
 
@@ -330,7 +330,7 @@ static void leave_orphan(const php_latch_lock *lock)
     latch_link_append(&LATCH_G(orphans), &orphan->link);
 }
 
-static void release_or_leave(php_latch_lock *lock)
+static void release_or_orphan(php_latch_lock *lock)
 {
     latch_error error;
     bool release = is_to_be_released(lock) && is_last_user(lock)
@@ -340,7 +340,7 @@ static void release_or_leave(php_latch_lock *lock)
     if (release && lock->native && release_quietly(lock, &error) == LATCH_DONE) {
         count_release_at_shutdown();
     } else if (release && !lock->native && !LATCH_G(all_released)) {
-        leave_orphan(lock);
+        add_orphan(lock);
     }
 }
 
@@ -360,7 +360,7 @@ static bool release_locks(void)
             php_latch_lock *lock = php_latch_lock_from(object);
 
             if (lock->dirty && lock->auto_release) {
-                release_or_leave(lock);
+                release_or_orphan(lock);
                 found = true;
             }
         }
@@ -397,7 +397,9 @@ void php_latch_release_all(void)
         found = release_locks();
         found |= release_orphans();
     }
-    php_latch_backends_release_sessions();
+    if (php_latch_backends_release_sessions()) {
+        php_latch_leases_drop_sessions();
+    }
     php_latch_client_failure_clear();
     LATCH_G(all_released) = true;
 }
@@ -407,7 +409,7 @@ static void lock_free_object(zend_object *object)
     php_latch_lock *lock = php_latch_lock_from(object);
 
     if (lock->key != NULL) {
-        release_or_leave(lock);
+        release_or_orphan(lock);
         leave_clones(lock);
         if (lock->native) {
             php_latch_lock_free_keep_alive(lock);
@@ -450,9 +452,8 @@ static HashTable *lock_get_gc(zend_object *object, zval **table, int *count)
     zend_get_gc_buffer *buffer;
 
     /*
-     * After a fatal error no destructor runs, and the collector frees the objects of a cycle in any
-     * order. A lock that is still to be released needs its key and store alive: keep them out of
-     * it.
+     * Hides key and store of a lock that is still to be released: after a fatal error no destructor
+     * runs, and the collector frees the objects of a cycle in any order.
      */
     if (lock->dirty && lock->auto_release && (OBJ_FLAGS(object) & IS_OBJ_DESTRUCTOR_CALLED) != 0) {
         *table = NULL;

@@ -29,7 +29,7 @@ zend_class_entry *php_latch_lock_ce;
 
 #define THIS_LOCK php_latch_lock_from(Z_OBJ_P(ZEND_THIS))
 
-/* For messages: a logger, or the store, may have run since the key was checked. */
+/* The resource for messages: a logger, or the store, may have run since the key was checked. */
 static zend_string *resource_of(const php_latch_lock *lock)
 {
     return php_latch_key_name(lock->key);
@@ -271,7 +271,8 @@ bool php_latch_lock_is_acquired(php_latch_lock *lock)
 
     if (outcome.status == LATCH_DONE) {
         /* A hold in too few members of a quorum is no lock, but is to be released at the end. */
-        php_latch_lock_set_dirty(lock, exists || (lock->dirty && php_latch_lock_has_remains(lock)));
+        php_latch_lock_set_dirty(lock,
+                                 exists || (lock->dirty && php_latch_lock_holds_in_members(lock)));
     }
     php_latch_throw_outcome(&outcome);
     return exists;

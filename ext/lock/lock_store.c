@@ -160,7 +160,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         }
     } else {
         int64_t sent_ns = php_latch_now_ns();
-        /* Before the call: an allocation after it could bail out with the lock taken. */
+        /* Allocated before the call: an allocation after it could bail out with the lock taken. */
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
         latch_mode before;
 
@@ -283,14 +283,14 @@ static php_latch_lease *combined_lease_of(const php_latch_lock *lock)
     return lease != NULL && php_latch_lease_has_parts(lease) ? lease : NULL;
 }
 
-bool php_latch_lock_has_remains(const php_latch_lock *lock)
+bool php_latch_lock_holds_in_members(const php_latch_lock *lock)
 {
     const php_latch_lease *lease = combined_lease_of(lock);
 
     return lease != NULL && lease->backend->ops->holds_in_part(lease);
 }
 
-void php_latch_lock_release_remains(php_latch_lock *lock)
+void php_latch_lock_release_in_members(php_latch_lock *lock)
 {
     php_latch_lease *lease = combined_lease_of(lock);
 

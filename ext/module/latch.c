@@ -8,11 +8,12 @@
 #include "ext/key/renewed_lease.h"
 #include "ext/lock/lock.h"
 #include "ext/module/module.h"
+#include "ext/module/stores.h"
 #include "ext/php/digest.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/statistics.h"
 #include "ext/store/engine_store.h"
-#include "ext/store/stores.h"
+#include "ext/store/semaphore_store.h"
 
 #include "ext/standard/info.h"
 #include "php_ini.h"
@@ -61,7 +62,7 @@ static void after_fork_in_child(void)
     }
 #endif
     LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
-    php_latch_lost_locks_forget();
+    php_latch_lost_locks_drop_notices();
 }
 
 /*
@@ -108,14 +109,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_lock();
     php_latch_register_no_lock();
     php_latch_register_lock_factory();
-    php_latch_register_strategies();
-    php_latch_register_combined_store();
-    php_latch_register_flock_store();
-    php_latch_register_memory_stores();
-    php_latch_register_redis_store();
-    php_latch_register_semaphore_store();
-    php_latch_register_sql_stores();
-    php_latch_register_store_factory();
+    php_latch_register_stores();
     php_latch_finish_names();
     php_latch_drop_in_startup();
     php_latch_register_signals(module_number);
@@ -187,53 +181,15 @@ static PHP_RSHUTDOWN_FUNCTION(latch)
     return SUCCESS;
 }
 
-/* Those of servers name the library that they were built with. */
-static const char *describe_store(const char *name)
-{
-    if (strcmp(name, "mysql") == 0) {
-#ifdef LATCH_WITH_MYSQL
-        return "yes (" LATCH_FOUND_MYSQL ")";
-#else
-        return "by PDO and Doctrine DBAL only: built without libmariadb";
-#endif
-    }
-    if (strcmp(name, "postgresql") == 0) {
-#ifdef LATCH_WITH_PGSQL
-        return "yes (" LATCH_FOUND_PGSQL ")";
-#else
-        return "by PDO and Doctrine DBAL only: built without libpq";
-#endif
-    }
-#ifdef LATCH_WITH_REDIS
-    if (strcmp(name, "redis") == 0) {
-        return "yes (" LATCH_FOUND_REDIS ")";
-    }
-#endif
-    return "yes";
-}
-
 static PHP_MINFO_FUNCTION(latch)
 {
-    const latch_store_info *info;
-    char name[64];
-
     php_info_print_table_start();
     php_info_print_table_row(2, "Latch", "enabled");
     php_info_print_table_row(2, "Version", PHP_LATCH_VERSION);
     php_info_print_table_row(2, "Classes",
                              LATCH_G(symfony) ? "Symfony\\Component\\Lock, with aliases in Latch"
                                               : "Latch");
-    for (size_t at = 0; (info = latch_store_at(at)) != NULL; at++) {
-        snprintf(name, sizeof(name), "%s store", info->name);
-        php_info_print_table_row(2, name, describe_store(info->name));
-    }
-#ifndef LATCH_WITH_REDIS
-    php_info_print_table_row(2, "redis store", "no: built without hiredis");
-#elif defined(LATCH_WITH_OPENSSL)
-    php_info_print_table_row(2, "redis store, TLS", "yes (" LATCH_FOUND_OPENSSL ")");
-#else
-    php_info_print_table_row(2, "redis store, TLS", "no: built without OpenSSL");
-#endif
+    php_latch_print_stores();
     php_info_print_table_end();
     php_latch_statistics_print();
     DISPLAY_INI_ENTRIES();

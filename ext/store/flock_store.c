@@ -1,8 +1,9 @@
-/* Latch\Store\FlockStore: its constructor; the store methods are in store_methods.c. */
+/* Latch\Store\FlockStore: its constructor and its DSNs; the store methods are in store_methods.c.
+ */
 #include "ext/store/engine_store.h"
 
 #include "ext/php/interfaces.h"
-#include "ext/store/stores.h"
+#include "ext/store/store_class.h"
 
 #include "main/php_open_temporary_file.h"
 #include "zend_attributes.h"
@@ -36,47 +37,12 @@ static bool make_directory(const char *path)
     return is_directory(part);
 }
 
-/* Is it a DSN of a store, by its scheme? The rest of it may have a password. */
-static bool is_dsn(const char *path)
-{
-    static const char *const schemes[] = {
-        "flock:",
-        "flock+remove:",
-        "semaphore:",
-        "redis:",
-        "rediss:",
-        "valkey:",
-        "valkeys:",
-        "mysql+advisory:",
-        "pgsql+advisory:",
-        "postgres+advisory:",
-        "postgresql+advisory:",
-        "mysql:",
-        "pgsql:",
-        "postgres:",
-        "postgresql:",
-        "memcached:",
-        "mongodb:",
-        "mongodb+srv:",
-        "sqlite:",
-        "zookeeper:",
-        "dynamodb:",
-    };
-
-    for (size_t at = 0; at < sizeof(schemes) / sizeof(schemes[0]); at++) {
-        if (strncasecmp(path, schemes[at], strlen(schemes[at])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Checks the given path and its absolute form, "" if it has none. False after throwing. */
 static bool check_is_path(const char *given, const char *absolute)
 {
     int scheme = (int) strcspn(given, ":");
 
-    if (is_dsn(given) && !is_directory(absolute)) {
+    if (php_latch_is_store_dsn(given) && !is_directory(absolute)) {
         zend_throw_exception_ex(
             php_latch_invalid_argument_ce, 0,
             "The FlockStore directory is a DSN (\"%.*s:...\"); pass the path of "
@@ -163,8 +129,84 @@ PHP_METHOD(Latch_Store_FlockStore, __construct)
     store->pass_on = inheritable;
 }
 
-void php_latch_register_flock_store(void)
+static void register_flock_store(void)
 {
     register_class_Latch_Store_FlockStore(php_latch_blocking_store_ce, php_latch_shared_store_ce)
         ->create_object = create_flock_store;
 }
+
+/* ---- DSNs ----------------------------------------------------------------------------------- */
+
+/*
+ * The directory, or NULL after throwing. "flock://user:password@host" would make a directory that
+ * tells the password. Symfony's store does, under whose names that is left so.
+ */
+static zend_string *directory_of(const php_latch_dsn_form *form, zend_string *dsn)
+{
+    zend_string *rest = php_latch_dsn_form_rest(form, dsn);
+
+    if (!LATCH_G(symfony) && strchr("/.", ZSTR_VAL(rest)[0]) == NULL
+        && strpbrk(ZSTR_VAL(rest), ":@") != NULL) {
+        zend_string_release(rest);
+        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                                "What stands behind \"%s\" is no directory: a path with \":\" or "
+                                "\"@\" in it has to begin with \"/\" or \"./\".",
+                                form->text);
+        return NULL;
+    }
+    return rest;
+}
+
+static void make_in_directory(const php_latch_store_class *class, const php_latch_dsn_form *form,
+                              zend_string *dsn, zval *store)
+{
+    zend_string *directory = directory_of(form, dsn);
+    zval argument;
+
+    if (directory != NULL) {
+        ZVAL_STR(&argument, directory);
+        php_latch_make_store(class, 1, &argument, store);
+        zval_ptr_dtor(&argument);
+    }
+}
+
+static void make_removing(const php_latch_store_class *class, const php_latch_dsn_form *form,
+                          zend_string *dsn, zval *store)
+{
+    zval arguments[2];
+
+    ZVAL_NULL(&arguments[0]);
+    if (!php_latch_dsn_form_is_whole(form)) {
+        zend_string *directory = directory_of(form, dsn);
+
+        if (directory == NULL) {
+            return;
+        }
+        ZVAL_STR(&arguments[0], directory);
+    }
+    ZVAL_TRUE(&arguments[1]);
+    php_latch_make_store(class, 2, arguments, store);
+    zval_ptr_dtor(&arguments[0]);
+}
+
+static const php_latch_dsn_form forms[] = {
+    PHP_LATCH_DSN_OFFERED("flock", php_latch_make_store_plain, "flock",
+                          "files in the temporary directory"),
+    PHP_LATCH_DSN_OFFERED("flock://", make_in_directory, "flock:///DIRECTORY",
+                          "files in a directory"),
+    PHP_LATCH_DSN_OFFERED("flock+remove", make_removing, "flock+remove",
+                          "files that are removed when released"),
+    PHP_LATCH_DSN_OFFERED("flock+remove://", make_removing, "flock+remove:///DIRECTORY",
+                          "files in a directory that are removed when released"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_flock_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "FlockStore",
+        .store = "flock",
+        .register_class = register_flock_store,
+        .forms = forms,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

@@ -1,17 +1,14 @@
-/*
- * Store methods that show the holders, inspect() and listHeld(), the same for all our stores; and
- * RedisStore::forceRelease().
- */
-#include "ext/store/engine_store.h"
+/* Store methods that show the holders, inspect() and listHeld(), the same for all our stores. */
+#include "ext/store/inspection.h"
 
 #include "ext/key/key.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
+#include "ext/store/engine_store.h"
 
 #include "zend_exceptions.h"
-#include "zend_smart_str.h"
 
 /* Are the store's holders sessions with the server, not processes? */
 static bool knows_sessions(const latch_store *store)
@@ -20,12 +17,12 @@ static bool knows_sessions(const latch_store *store)
 }
 
 /* Do its holders leave holder information (LATCH_NOTES)? */
-static bool has_notes(const latch_store *store)
+static bool has_holder_info(const latch_store *store)
 {
     return (latch_store_describe(store)->capabilities & LATCH_NOTES) != 0;
 }
 
-static void add_text_or_null(zval *array, const char *name, const char *text)
+static void add_inspected_text(zval *array, const char *name, const char *text)
 {
     if (text != NULL) {
         add_assoc_string(array, name, text);
@@ -56,8 +53,8 @@ static void describe_holder(zval *entry, const latch_holder *holder)
 {
     array_init_size(entry, 7);
     add_number(entry, "pid", holder->number, holder->host != NULL);
-    add_text_or_null(entry, "host", holder->host);
-    add_text_or_null(entry, "script", holder->script);
+    add_inspected_text(entry, "host", holder->host);
+    add_inspected_text(entry, "script", holder->script);
     add_seconds(entry, "since", (double) holder->since_us / 1e6, holder->since_us != 0);
     add_seconds(entry, "remaining", (double) holder->left_ms / 1e3, holder->left_ms != LATCH_NEVER);
     add_number(entry, "fencingToken", (int64_t) holder->fencing_token, holder->fencing_token != 0);
@@ -72,7 +69,7 @@ static void make_holders(zval *list, const latch_store *store, const latch_findi
     for (const latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
         zval entry;
 
-        if (has_notes(store)) {
+        if (has_holder_info(store)) {
             describe_holder(&entry, holder);
         } else {
             array_init_size(&entry, 1);
@@ -99,7 +96,7 @@ static void make_finding(zval *entry, const latch_store *store, const latch_find
     }
     make_holders(&holders, store, finding);
     add_assoc_zval(entry, "holders", &holders);
-    if (has_notes(store)) {
+    if (has_holder_info(store)) {
         add_assoc_long(entry, "holderCount", (zend_long) finding->holder_count);
         add_assoc_long(entry, "waiters", (zend_long) finding->waiter_count);
     }
@@ -195,48 +192,16 @@ PHP_METHOD(Latch_Store_NativeStore, inspect)
 PHP_METHOD(Latch_Store_NativeStore, listHeld)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    run_inspection(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, false, make_list,
-                   return_value);
+    php_latch_store_list_held(Z_OBJ_P(ZEND_THIS), false, return_value);
 }
 
-PHP_METHOD(Latch_Store_RedisStore, listHeld)
+void php_latch_store_list_held(zend_object *store, bool foreign, zval *return_value)
 {
-    bool foreign = false;
-
-    ZEND_PARSE_PARAMETERS_START(0, 1)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_BOOL(foreign)
-    ZEND_PARSE_PARAMETERS_END();
-    run_inspection(Z_OBJ_P(ZEND_THIS), ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list,
-                   return_value);
+    run_inspection(store, ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list, return_value);
 }
 
-/* The identities, with blanks between them; NULL after throwing. */
-static zend_string *join_identities(HashTable *holders)
-{
-    smart_str joined = {0};
-    zval *holder;
-
-    ZEND_HASH_FOREACH_VAL(holders, holder)
-    {
-        ZVAL_DEREF(holder);
-        if (Z_TYPE_P(holder) != IS_STRING || Z_STRLEN_P(holder) != LATCH_IDENTITY_LENGTH
-            || strspn(Z_STRVAL_P(holder), "0123456789abcdef") != LATCH_IDENTITY_LENGTH) {
-            smart_str_free(&joined);
-            php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "holders",
-                                     "must be a list of ids as inspect() tells them");
-            return NULL;
-        }
-        smart_str_appends(&joined, " ");
-        smart_str_append(&joined, Z_STR_P(holder));
-    }
-    ZEND_HASH_FOREACH_END();
-    smart_str_0(&joined);
-    return joined.s != NULL ? joined.s : ZSTR_EMPTY_ALLOC();
-}
-
-static void run_eviction(zend_object *store, zend_string *resource, zend_string *identities,
-                         zval *return_value)
+void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
+                           zval *return_value)
 {
     uint64_t count = 0;
     const latch_request request = {.kind = LATCH_EVICT,
@@ -257,22 +222,4 @@ static void run_eviction(zend_object *store, zend_string *resource, zend_string 
         throw_inspection_failure(LATCH_EVICT, resource, &error);
     }
     RETVAL_LONG((zend_long) count);
-}
-
-PHP_METHOD(Latch_Store_RedisStore, forceRelease)
-{
-    zend_string *resource, *identities;
-    zend_object *key;
-    HashTable *holders;
-
-    ZEND_PARSE_PARAMETERS_START(2, 2)
-        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
-        Z_PARAM_ARRAY_HT(holders)
-    ZEND_PARSE_PARAMETERS_END();
-    resource = php_latch_key_resource(key);
-    identities = resource != NULL ? join_identities(holders) : NULL;
-    if (identities != NULL) {
-        run_eviction(Z_OBJ_P(ZEND_THIS), resource, identities, return_value);
-        zend_string_release(identities);
-    }
 }

@@ -2,7 +2,7 @@
 #include "ext/store/engine_store.h"
 
 #include "ext/php/interfaces.h"
-#include "ext/store/stores.h"
+#include "ext/store/store_class.h"
 
 #include "stubs/in_memory_store_arginfo.h"
 #include "stubs/null_store_arginfo.h"
@@ -25,10 +25,45 @@ static zend_object *create_null(zend_class_entry *ce)
     return create_opened_store(ce, "null");
 }
 
-void php_latch_register_memory_stores(void)
+static void register_in_memory(void)
 {
     register_class_Latch_Store_InMemoryStore(php_latch_shared_store_ce)->create_object =
         create_in_memory;
+}
+
+static void register_null(void)
+{
     register_class_Latch_Store_NullStore(php_latch_blocking_shared_store_ce)->create_object =
         create_null;
 }
+
+static const php_latch_dsn_form in_memory_forms[] = {
+    PHP_LATCH_DSN_OFFERED("in-memory", php_latch_make_store_plain, "in-memory",
+                          "memory of one process"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_memory_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "InMemoryStore",
+        .store = "in-memory",
+        .register_class = register_in_memory,
+        .forms = in_memory_forms,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};
+
+static const php_latch_dsn_form null_forms[] = {
+    PHP_LATCH_DSN_OFFERED("null", php_latch_make_store_plain, "null", "no locks at all"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_null_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "NullStore",
+        .store = "null",
+        .register_class = register_null,
+        .forms = null_forms,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

@@ -1,11 +1,13 @@
 /* Latch\Store\SemaphoreStore; the store methods are in store_methods.c. */
-#include "ext/store/engine_store.h"
+#include "ext/store/semaphore_store.h"
 
 #include "ext/php/digest.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
-#include "ext/store/stores.h"
+#include "ext/store/engine_store.h"
+#include "ext/store/store_class.h"
 
+#include "ext/standard/url.h"
 #include "zend_exceptions.h"
 
 #include "stubs/semaphore_store_arginfo.h"
@@ -74,8 +76,38 @@ PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
     zend_string_release(identity);
 }
 
-void php_latch_register_semaphore_store(void)
+static void register_semaphore_store(void)
 {
     register_class_Latch_Store_SemaphoreStore(php_latch_blocking_store_ce)->create_object =
         create_semaphore_store;
 }
+
+static void make_of_project(const php_latch_store_class *class, const php_latch_dsn_form *form,
+                            zend_string *dsn, zval *store)
+{
+    zend_string *project = php_latch_dsn_form_rest(form, dsn);
+    zval argument;
+
+    ZSTR_LEN(project) = php_raw_url_decode(ZSTR_VAL(project), ZSTR_LEN(project));
+    ZVAL_STR(&argument, project);
+    php_latch_make_store(class, 1, &argument, store);
+    zval_ptr_dtor(&argument);
+}
+
+static const php_latch_dsn_form forms[] = {
+    PHP_LATCH_DSN_OFFERED("semaphore", php_latch_make_store_plain, "semaphore",
+                          "System V semaphores"),
+    PHP_LATCH_DSN_OFFERED("semaphore://", make_of_project, "semaphore://PROJECT",
+                          "System V semaphores, apart for each project"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_semaphore_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "SemaphoreStore",
+        .store = "semaphore",
+        .register_class = register_semaphore_store,
+        .forms = forms,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

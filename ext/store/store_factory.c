@@ -1,46 +1,148 @@
 /*
- * Latch\Store\StoreFactory. For what Latch has no store, Composer's classes serve in drop-in mode:
- * there they are on our interfaces. They are made as Symfony's own factory makes them. Under
- * Latch's own names they would not fit.
+ * Latch\Store\StoreFactory: makes stores of DSNs and client objects, and tells which stores there
+ * are, by the descriptors of their classes (store_class.h).
  */
+#include "ext/store/store_class.h"
+
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
-#include "ext/store/redis/client.h"
-#include "ext/store/redis/redis_store.h"
-#include "ext/store/stores.h"
 
 #include "ext/spl/spl_exceptions.h"
-#include "ext/standard/url.h"
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
 
 #include "stubs/store_factory_arginfo.h"
 
-#define LATCH_STORE "Latch\\Store\\"
-#define REDIS_STORE LATCH_STORE "RedisStore"
-#define COMPOSER_STORE "Symfony\\Component\\Lock\\Store\\"
-/* The one that is a package of its own. */
-#define DYNAMODB_STORE "Symfony\\Component\\Lock\\Bridge\\DynamoDb\\Store\\DynamoDbStore"
+const php_latch_store_class *const *php_latch_store_classes;
 
-/* A form of DSNs, and who makes its store: leaves it undefined where there is none, or after
- * throwing. */
-typedef struct dsn_form {
-    const char *text; /* the whole DSN; with ":" or "/" at the end its beginning */
-    const char *class;
-    void (*make)(const struct dsn_form *form, zend_string *dsn, zval *store);
-} dsn_form;
+/* ---- Descriptors ---------------------------------------------------------------------------- */
 
-static void make(const char *class, uint32_t count, zval *arguments, zval *store)
+const latch_store_info *php_latch_store_class_info(const php_latch_store_class *class)
 {
-    zend_class_entry *ce = php_latch_load_class(class);
+    return class->info != NULL ? class->info : latch_store_find(class->store);
+}
+
+zend_string *php_latch_store_class_build(const php_latch_store_class *class)
+{
+    const latch_store_info *info = php_latch_store_class_info(class);
+
+    if (class->info != NULL) {
+        return zend_string_init(ZEND_STRL("Composer's"), 0);
+    }
+    if (info->missing_library != NULL) {
+        return strpprintf(0, "%s: built without %s", class->without, info->missing_library);
+    }
+    return info->library != NULL ? strpprintf(0, "yes (%s)", info->library)
+                                 : zend_string_init(ZEND_STRL("yes"), 0);
+}
+
+bool php_latch_dsn_form_is_whole(const php_latch_dsn_form *form)
+{
+    return strchr(":/", form->text[strlen(form->text) - 1]) == NULL;
+}
+
+zend_string *php_latch_dsn_form_rest(const php_latch_dsn_form *form, zend_string *dsn)
+{
+    size_t start = strlen(form->text);
+
+    return zend_string_init(ZSTR_VAL(dsn) + start, ZSTR_LEN(dsn) - start, 0);
+}
+
+static bool has_form(const php_latch_dsn_form *form, zend_string *dsn)
+{
+    size_t length = strlen(form->text);
+
+    return zend_string_starts_with_cstr(dsn, form->text, length)
+           && (!php_latch_dsn_form_is_whole(form) || ZSTR_LEN(dsn) == length);
+}
+
+/* True if the class has a form of that DSN that is longer than the one found before, and is the
+ * found one then. */
+static bool find_longer_form(const php_latch_store_class *class, zend_string *dsn,
+                             const php_latch_dsn_form **found)
+{
+    bool is_found = false;
+
+    for (const php_latch_dsn_form *form = class->forms; form != NULL && form->text != NULL;
+         form++) {
+        if (has_form(form, dsn)
+            && (*found == NULL || strlen(form->text) > strlen((*found)->text))) {
+            *found = form;
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+const php_latch_store_class *php_latch_find_store_class(zend_string *dsn,
+                                                        const php_latch_dsn_form **form)
+{
+    const php_latch_store_class *found = NULL;
+
+    *form = NULL;
+    PHP_LATCH_EACH_STORE_CLASS(class)
+    {
+        found = find_longer_form(class, dsn, form) ? class : found;
+    }
+    return found;
+}
+
+const php_latch_store_class *php_latch_find_composer_class(zend_string *dsn,
+                                                           const php_latch_dsn_form **form)
+{
+    const php_latch_store_class *found = NULL;
+
+    *form = NULL;
+    for (const php_latch_store_class *class = php_latch_composer_classes; class->name != NULL;
+         class ++) {
+        found = find_longer_form(class, dsn, form) ? class : found;
+    }
+    return found;
+}
+
+static bool has_scheme_of(const php_latch_store_class *class, const char *text)
+{
+    for (const php_latch_dsn_form *form = class->forms; form != NULL && form->text != NULL;
+         form++) {
+        size_t length = strcspn(form->text, ":");
+
+        if (form->text[length] == ':' && strncasecmp(form->text, text, length + 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool php_latch_is_store_dsn(const char *text)
+{
+    PHP_LATCH_EACH_STORE_CLASS(class)
+    {
+        if (has_scheme_of(class, text)) {
+            return true;
+        }
+    }
+    for (const php_latch_store_class *class = php_latch_composer_classes; class->name != NULL;
+         class ++) {
+        if (has_scheme_of(class, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Makers --------------------------------------------------------------------------------- */
+
+void php_latch_make_store(const php_latch_store_class *class, uint32_t count, zval *arguments,
+                          zval *store)
+{
+    zend_class_entry *ce = php_latch_load_class(class->name);
 
     if (ce == NULL) {
-        if (EG(exception) == NULL && strcmp(class, DYNAMODB_STORE) == 0) {
+        if (EG(exception) == NULL && class->package != NULL) {
             zend_throw_exception_ex(spl_ce_LogicException, 0,
-                                    "Class \"%s\" is missing. Try running \"composer require "
-                                    "symfony/amazon-dynamo-db-lock\" to install the lock store "
-                                    "package.",
-                                    class);
+                                    "Class \"%s\" is missing. Try running \"composer require %s\" "
+                                    "to install the lock store package.",
+                                    class->name, class->package);
         }
         return;
     }
@@ -58,439 +160,87 @@ static void make(const char *class, uint32_t count, zval *arguments, zval *store
     }
 }
 
-/* ---- DSNs of Latch's stores ----------------------------------------------------------------- */
-
-static bool is_whole(const dsn_form *form)
+void php_latch_make_store_plain(const php_latch_store_class *class, const php_latch_dsn_form *form,
+                                zend_string *dsn, zval *store)
 {
-    char last = form->text[strlen(form->text) - 1];
-
-    return last != ':' && last != '/';
-}
-
-static zend_string *rest_of(const dsn_form *form, zend_string *dsn)
-{
-    size_t start = strlen(form->text);
-
-    return zend_string_init(ZSTR_VAL(dsn) + start, ZSTR_LEN(dsn) - start, 0);
-}
-
-static void make_without(const dsn_form *form, zend_string *dsn, zval *store)
-{
+    (void) form;
     (void) dsn;
-    make(form->class, 0, NULL, store);
+    php_latch_make_store(class, 0, NULL, store);
 }
 
-static void make_with_dsn(const dsn_form *form, zend_string *dsn, zval *store)
+void php_latch_make_store_of_dsn(const php_latch_store_class *class, const php_latch_dsn_form *form,
+                                 zend_string *dsn, zval *store)
 {
     zval argument;
 
+    (void) form;
     ZVAL_STR(&argument, dsn);
-    make(form->class, 1, &argument, store);
-}
-
-/*
- * Of flock: the directory, or NULL after throwing. "flock://user:password@host" would make a
- * directory that tells the password. Symfony's store does, under whose names that is left so.
- */
-static zend_string *directory_of(const dsn_form *form, zend_string *dsn)
-{
-    zend_string *rest = rest_of(form, dsn);
-
-    if (!LATCH_G(symfony) && strchr("/.", ZSTR_VAL(rest)[0]) == NULL
-        && strpbrk(ZSTR_VAL(rest), ":@") != NULL) {
-        zend_string_release(rest);
-        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                                "What stands behind \"%s\" is no directory: a path with \":\" or "
-                                "\"@\" in it has to begin with \"/\" or \"./\".",
-                                form->text);
-        return NULL;
-    }
-    return rest;
-}
-
-static void make_in_directory(const dsn_form *form, zend_string *dsn, zval *store)
-{
-    zend_string *directory = directory_of(form, dsn);
-    zval argument;
-
-    if (directory != NULL) {
-        ZVAL_STR(&argument, directory);
-        make(form->class, 1, &argument, store);
-        zval_ptr_dtor(&argument);
-    }
-}
-
-static void make_with_decoded_rest(const dsn_form *form, zend_string *dsn, zval *store)
-{
-    zend_string *rest = rest_of(form, dsn);
-    zval argument;
-
-    ZSTR_LEN(rest) = php_raw_url_decode(ZSTR_VAL(rest), ZSTR_LEN(rest));
-    ZVAL_STR(&argument, rest);
-    make(form->class, 1, &argument, store);
-    zval_ptr_dtor(&argument);
-}
-
-/* Of flock: remove on release. */
-static void make_removing(const dsn_form *form, zend_string *dsn, zval *store)
-{
-    zval arguments[2];
-
-    ZVAL_NULL(&arguments[0]);
-    if (!is_whole(form)) {
-        zend_string *directory = directory_of(form, dsn);
-
-        if (directory == NULL) {
-            return;
-        }
-        ZVAL_STR(&arguments[0], directory);
-    }
-    ZVAL_TRUE(&arguments[1]);
-    make(form->class, 2, arguments, store);
-    zval_ptr_dtor(&arguments[0]);
-}
-
-/* ---- Clients that Composer's packages make -------------------------------------------------- */
-
-/* Makes a store of what that static method returns; it gets the DSN, and the options if there are
- * some. */
-static void make_with_client(const dsn_form *form, zend_class_entry *maker, zend_string *dsn,
-                             HashTable *options, zval *store)
-{
-    zend_function *method =
-        zend_hash_str_find_ptr(&maker->function_table, ZEND_STRL("createconnection"));
-    zval arguments[2], client;
-
-    if (method == NULL) {
-        return;
-    }
-    ZVAL_STR(&arguments[0], dsn);
-    if (options != NULL) {
-        ZVAL_ARR(&arguments[1], options);
-    }
-    ZVAL_UNDEF(&client);
-    zend_call_known_function(method, NULL, maker, &client, options != NULL ? 2 : 1, arguments,
-                             NULL);
-    if (EG(exception) == NULL) {
-        make(form->class, 1, &client, store);
-    }
-    zval_ptr_dtor(&client);
-}
-
-/* `why`: our own store cannot serve it, if there is one. */
-static void make_by_cache(const dsn_form *form, zend_string *dsn, const latch_error *why,
-                          zval *store)
-{
-    zend_class_entry *adapter =
-        php_latch_load_class("Symfony\\Component\\Cache\\Adapter\\AbstractAdapter");
-    HashTable *options;
-    zval lazy;
-
-    if (adapter == NULL) {
-        if (EG(exception) == NULL) {
-            if (why != NULL) {
-                php_latch_throw_redis_dsn(why, "connection");
-            }
-            zend_throw_exception(php_latch_invalid_argument_ce,
-                                 "Unsupported Redis or Memcached DSN. Try running \"composer "
-                                 "require symfony/cache\".",
-                                 0);
-        }
-        return;
-    }
-    options = zend_new_array(1);
-    ZVAL_TRUE(&lazy);
-    zend_hash_str_add_new(options, ZEND_STRL("lazy"), &lazy);
-    make_with_client(form, adapter, dsn, options, store);
-    zend_array_release(options);
-}
-
-static void make_memcached(const dsn_form *form, zend_string *dsn, zval *store)
-{
-    make_by_cache(form, dsn, NULL, store);
-}
-
-/*
- * An option that Symfony's connections ignore, but on Predis: processes with Latch and without
- * would not exclude each other. It is looked for anywhere, as whoever is served by Composer's class
- * without need is served all the same.
- */
-static bool has_prefix(const zend_string *dsn, latch_error *error)
-{
-    if (strstr(ZSTR_VAL(dsn), "prefix=") == NULL) {
-        return false;
-    }
-    *error = (latch_error){
-        .status = LATCH_ERROR_UNSUPPORTED,
-        .message = "Symfony's connections know no option \"prefix\"; leave it out, or make the "
-                   "store by new Latch\\Store\\RedisStore()",
-    };
-    return true;
-}
-
-static void make_redis(const dsn_form *form, zend_string *dsn, zval *store)
-{
-    latch_error error;
-
-    if (!(LATCH_G(symfony) && has_prefix(dsn, &error))
-        && php_latch_redis_store_make(store, dsn, &error) == LATCH_DONE) {
-        return;
-    }
-    if (LATCH_G(symfony) && error.status == LATCH_ERROR_UNSUPPORTED) {
-        make_by_cache(form, dsn, &error, store);
-    } else {
-        php_latch_throw_redis_dsn(&error, "connection");
-    }
-}
-
-static void make_zookeeper(const dsn_form *form, zend_string *dsn, zval *store)
-{
-    zend_class_entry *ce = php_latch_load_class(form->class);
-
-    if (ce != NULL) {
-        make_with_client(form, ce, dsn, NULL, store);
-    }
-}
-
-/* ---- Which form, which client --------------------------------------------------------------- */
-
-static const dsn_form our_forms[] = {
-    {"flock", LATCH_STORE "FlockStore", make_without},
-    {"flock://", LATCH_STORE "FlockStore", make_in_directory},
-    {"flock+remove", LATCH_STORE "FlockStore", make_removing},
-    {"flock+remove://", LATCH_STORE "FlockStore", make_removing},
-    {"semaphore", LATCH_STORE "SemaphoreStore", make_without},
-    {"semaphore://", LATCH_STORE "SemaphoreStore", make_with_decoded_rest},
-    {"in-memory", LATCH_STORE "InMemoryStore", make_without},
-    {"null", LATCH_STORE "NullStore", make_without},
-    {"redis:", REDIS_STORE, make_redis},
-    {"rediss:", REDIS_STORE, make_redis},
-    {"valkey:", REDIS_STORE, make_redis},
-    {"valkeys:", REDIS_STORE, make_redis},
-    {"pgsql+advisory://", LATCH_STORE "DoctrineDbalPostgreSqlStore", make_with_dsn},
-    {"postgres+advisory://", LATCH_STORE "DoctrineDbalPostgreSqlStore", make_with_dsn},
-    {"postgresql+advisory://", LATCH_STORE "DoctrineDbalPostgreSqlStore", make_with_dsn},
-    {"pgsql+advisory:", LATCH_STORE "PostgreSqlStore", make_with_dsn},
-    {"mysql+advisory://", LATCH_STORE "DoctrineDbalMysqlStore", make_with_dsn},
-    {"mysql+advisory:", LATCH_STORE "MysqlStore", make_with_dsn},
-};
-
-static const dsn_form composers_forms[] = {
-    {"dynamodb://", DYNAMODB_STORE, make_with_dsn},
-    {"memcached:", COMPOSER_STORE "MemcachedStore", make_memcached},
-    {"mongodb:", COMPOSER_STORE "MongoDbStore", make_with_dsn},
-    {"mongodb+srv:", COMPOSER_STORE "MongoDbStore", make_with_dsn},
-    {"mssql://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"mysql://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"mysql2://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"oci8://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"pdo_oci://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"pgsql://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"postgres://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"postgresql://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"sqlite://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"sqlite3://", COMPOSER_STORE "DoctrineDbalStore", make_with_dsn},
-    {"mysql:", COMPOSER_STORE "PdoStore", make_with_dsn},
-    {"oci:", COMPOSER_STORE "PdoStore", make_with_dsn},
-    {"pgsql:", COMPOSER_STORE "PdoStore", make_with_dsn},
-    {"sqlsrv:", COMPOSER_STORE "PdoStore", make_with_dsn},
-    {"sqlite:", COMPOSER_STORE "PdoStore", make_with_dsn},
-    {"zookeeper://", COMPOSER_STORE "ZookeeperStore", make_zookeeper},
-};
-
-/* Classes of client objects, in lower case, and the stores on them; our own takes those of Redis.
- */
-static const struct {
-    const char *client, *store;
-} composers_clients[] = {
-    {"asyncaws\\dynamodb\\dynamodbclient", DYNAMODB_STORE},
-    {"memcached", COMPOSER_STORE "MemcachedStore"},
-    {"mongodb\\collection", COMPOSER_STORE "MongoDbStore"},
-    {"pdo", COMPOSER_STORE "PdoStore"},
-    {"doctrine\\dbal\\connection", COMPOSER_STORE "DoctrineDbalStore"},
-    {"zookeeper", COMPOSER_STORE "ZookeeperStore"},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static bool has_form(const dsn_form *form, zend_string *dsn)
-{
-    size_t length = strlen(form->text);
-
-    return zend_string_starts_with_cstr(dsn, form->text, length)
-           && (!is_whole(form) || ZSTR_LEN(dsn) == length);
+    php_latch_make_store(class, 1, &argument, store);
 }
 
 static void make_of_dsn(zend_string *dsn, zval *store)
 {
-    for (size_t at = 0; at < COUNT(our_forms); at++) {
-        if (has_form(&our_forms[at], dsn)) {
-            our_forms[at].make(&our_forms[at], dsn, store);
-            return;
-        }
+    const php_latch_dsn_form *form;
+    const php_latch_store_class *class = php_latch_find_store_class(dsn, &form);
+
+    if (class == NULL && LATCH_G(symfony)) {
+        class = php_latch_find_composer_class(dsn, &form);
     }
-    for (size_t at = 0; LATCH_G(symfony) && at < COUNT(composers_forms); at++) {
-        if (has_form(&composers_forms[at], dsn)) {
-            composers_forms[at].make(&composers_forms[at], dsn, store);
-            return;
-        }
+    if (class != NULL) {
+        form->make(class, form, dsn, store);
     }
 }
 
-static void make_of_client(zval *client, zval *store)
+/* Is the object of one of the classes that the store is made of? */
+static bool takes_client(const php_latch_store_class *class, zend_object *client)
 {
-    if (php_latch_is_redis_client(Z_OBJ_P(client))) {
-        make(REDIS_STORE, 1, client, store);
-        return;
-    }
-    for (size_t at = 0; LATCH_G(symfony) && at < COUNT(composers_clients); at++) {
-        zend_class_entry *ce = php_latch_find_class(composers_clients[at].client);
+    const char *name = class->takes_clients ? class->clients : "";
 
-        if (ce != NULL && instanceof_function(Z_OBJCE_P(client), ce)) {
-            make(composers_clients[at].store, 1, client, store);
-            return;
-        }
-    }
-}
+    while (*name != '\0') {
+        size_t length = strcspn(name, "|");
+        char lower[64] = "";
+        zend_class_entry *ce;
 
-/* ---- What nobody serves --------------------------------------------------------------------- */
-
-/* A DSN's beginning: its scheme with ":" or "://", or all of it where there is no colon. */
-#define HEAD_MAX 31
-
-/* Forms of databases and servers that have others here; in front of what is but spelt alike. */
-static const struct {
-    const char *scheme, *ours;
-} namesakes[] = {
-    {"mysql", "mysql+advisory"},
-    {"mysql2", "mysql+advisory"},
-    {"pdo-mysql", "mysql+advisory"},
-    {"mariadb", "mysql+advisory"},
-    {"pgsql", "pgsql+advisory"},
-    {"postgres", "pgsql+advisory"},
-    {"postgresql", "pgsql+advisory"},
-    {"postgresql+advisory", "pgsql+advisory"},
-    {"pdo-pgsql", "pgsql+advisory"},
-    {"file", "flock"},
-    {"predis", "redis"},
-    {"phpredis", "redis"},
-    {"tcp", "redis"},
-    {"unix", "redis"},
-};
-
-/* How many characters have to be changed, added or left out to make the one of the other. */
-static size_t distance_of(const char *one, const char *other)
-{
-    size_t length = strlen(other), row[HEAD_MAX + 1];
-
-    for (size_t at = 0; at <= length; at++) {
-        row[at] = at;
-    }
-    for (size_t from = 0; one[from] != '\0'; from++) {
-        size_t before = row[0];
-
-        row[0] = from + 1;
-        for (size_t at = 0; at < length; at++) {
-            size_t changed = before + (one[from] != other[at]);
-
-            before = row[at + 1];
-            row[at + 1] = MIN(changed, MIN(row[at], before) + 1);
-        }
-    }
-    return row[length];
-}
-
-/* The head as it is written. False where it is no scheme: it may be a password, then. */
-static bool read_head(zend_string *dsn, char head[HEAD_MAX + 4], size_t *length)
-{
-    const char *text = ZSTR_VAL(dsn);
-    size_t end =
-        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._ ");
-
-    *length = end;
-    if (end == 0 || end > HEAD_MAX || (text[end] != ':' && end < ZSTR_LEN(dsn))) {
-        return false;
-    }
-    end += strncmp(text + end, "://", 3) == 0 ? 3 : text[end] == ':';
-    snprintf(head, HEAD_MAX + 4, "%.*s", (int) end, text);
-    return true;
-}
-
-/* The form of ours that is nearest to a scheme; NULL: none is near. */
-static const dsn_form *find_nearest(const char *scheme, bool has_colon)
-{
-    const dsn_form *nearest = NULL;
-    size_t least = 3;
-
-    for (size_t at = 0; at < COUNT(namesakes); at++) {
-        scheme = strcmp(namesakes[at].scheme, scheme) == 0 ? namesakes[at].ours : scheme;
-    }
-    for (size_t at = 0; at < COUNT(our_forms); at++) {
-        const dsn_form *form = &our_forms[at];
-        size_t length = strcspn(form->text, ":"), distance;
-        char known[HEAD_MAX + 1] = "";
-
-        memcpy(known, form->text, length);
-        distance = distance_of(scheme, known);
-        if (distance < least
-            || (distance == least && nearest != NULL && is_whole(nearest) == has_colon
-                && is_whole(form) != has_colon)) {
-            least = distance;
-            nearest = form;
-        }
-    }
-    return nearest;
-}
-
-static bool is_composers(zend_string *dsn)
-{
-    for (size_t at = 0; at < COUNT(composers_forms); at++) {
-        if (has_form(&composers_forms[at], dsn)) {
+        ZEND_ASSERT(length < sizeof(lower));
+        zend_str_tolower_copy(lower, name, length);
+        ce = php_latch_find_class(lower);
+        if (ce != NULL && instanceof_function(client->ce, ce)) {
             return true;
         }
+        name += length + (name[length] == '|');
     }
     return false;
 }
 
-/* Says what is wrong with its scheme, and nothing else of it, as that may be a password. */
-static void throw_unknown_scheme(zend_string *dsn)
+static void make_of_client(zval *client, zval *store)
 {
-    static const char known[] = "known are flock, semaphore, in-memory, null, redis:, rediss:, "
-                                "valkey:, valkeys:, pgsql+advisory: and mysql+advisory:";
-    const char *hint = is_composers(dsn) ? " (with latch.symfony = 1 Symfony's store serves it)"
-                                         : "";
-    const dsn_form *nearest = NULL;
-    const char *end = "";
-    char head[HEAD_MAX + 4], scheme[HEAD_MAX + 1];
-    size_t length;
-    bool is_read = read_head(dsn, head, &length);
-
-    if (is_read) {
-        zend_str_tolower_copy(scheme, head, length);
-        nearest = find_nearest(scheme, head[length] == ':');
-    }
-    if (nearest != NULL) { /* databases have DSNs of two forms */
-        size_t form = strcspn(nearest->text, ":");
-
-        if (!is_whole(nearest)) {
-            bool is_either = strstr(nearest->text, "+advisory") != NULL && head[length] == ':';
-
-            end = is_either ? head + length : "://";
+    PHP_LATCH_EACH_STORE_CLASS(class)
+    {
+        if (takes_client(class, Z_OBJ_P(client))) {
+            php_latch_make_store(class, 1, client, store);
+            return;
         }
-        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                                "No lock store supports the given DSN: the scheme \"%s\" is "
-                                "unknown; did you mean \"%.*s%s\"?%s",
-                                head, (int) form, nearest->text, end, hint);
-    } else if (is_read && strchr(head, '/') != NULL) {
-        zend_throw_exception_ex(
-            php_latch_invalid_argument_ce, 0,
-            "No lock store supports the given DSN: the scheme \"%s\" is unknown; %s%s", head, known,
-            hint);
+    }
+    for (const php_latch_store_class *class = php_latch_composer_classes;
+         LATCH_G(symfony) && class->name != NULL; class ++) {
+        if (takes_client(class, Z_OBJ_P(client))) {
+            php_latch_make_store(class, 1, client, store);
+            return;
+        }
+    }
+}
+
+/* ---- Failures ------------------------------------------------------------------------------- */
+
+void php_latch_throw_dsn(const latch_error *error, const char *argument)
+{
+    char problem[sizeof(error->message) + 32];
+
+    if (error->status == LATCH_ERROR_ARGUMENT || error->status == LATCH_ERROR_UNSUPPORTED) {
+        snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, argument, problem);
     } else {
-        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                                "No lock store supports the given DSN: it begins with no scheme; "
-                                "%s%s",
-                                known, hint);
+        zend_throw_exception(php_latch_storage_ce, error->message, 0);
     }
 }
 
@@ -503,7 +253,7 @@ static void throw_unsupported(zval *connection)
         zend_throw_exception(php_latch_invalid_argument_ce, "No lock store supports the given DSN.",
                              0);
     } else {
-        throw_unknown_scheme(Z_STR_P(connection));
+        php_latch_throw_unknown_dsn(Z_STR_P(connection));
     }
 }
 
@@ -553,7 +303,136 @@ PHP_METHOD(Latch_Store_StoreFactory, createStore)
     RETURN_COPY_VALUE(&store);
 }
 
-void php_latch_register_store_factory(void)
+/* ---- What there is -------------------------------------------------------------------------- */
+
+static void add_text_or_null(zval *array, const char *name, const char *text)
 {
+    if (text != NULL) {
+        add_assoc_string(array, name, text);
+    } else {
+        add_assoc_null(array, name);
+    }
+}
+
+/* Under the name of the current mode. A class of Composer's is not loaded for that. */
+static void add_class(zval *array, const php_latch_store_class *class)
+{
+    zend_class_entry *ce = class->info == NULL ? php_latch_load_class(class->name) : NULL;
+
+    if (ce != NULL) {
+        add_assoc_str(array, "class", zend_string_copy(ce->name));
+    } else {
+        add_assoc_string(array, "class", class->name);
+    }
+}
+
+static void add_forms(zval *array, const php_latch_store_class *class)
+{
+    zval forms, examples;
+
+    array_init(&forms);
+    array_init(&examples);
+    for (const php_latch_dsn_form *form = class->forms; form != NULL && form->text != NULL;
+         form++) {
+        add_next_index_string(&forms, form->text);
+        if (form->example != NULL) {
+            add_assoc_string(&examples, form->example, form->meaning);
+        }
+    }
+    add_assoc_zval(array, "dsns", &forms);
+    add_assoc_zval(array, "examples", &examples);
+}
+
+static void add_clients(zval *array, const php_latch_store_class *class)
+{
+    const char *name = class->clients != NULL ? class->clients : "";
+    zval clients;
+
+    array_init(&clients);
+    while (*name != '\0') {
+        size_t length = strcspn(name, "|");
+
+        add_next_index_stringl(&clients, name, length);
+        name += length + (name[length] == '|');
+    }
+    add_assoc_zval(array, "clients", &clients);
+}
+
+static void describe(const php_latch_store_class *class, zval *array)
+{
+    static const char *const scopes[] = {
+        [LATCH_SCOPE_NOTHING] = "nothing", [LATCH_SCOPE_PROCESS] = "process",
+        [LATCH_SCOPE_MACHINE] = "machine", [LATCH_SCOPE_SERVER] = "server",
+        [LATCH_SCOPE_MEMBERS] = "members",
+    };
+    const latch_store_info *info = php_latch_store_class_info(class);
+    unsigned capabilities = info->capabilities;
+
+    array_init(array);
+    add_assoc_string(array, "name", info->name);
+    add_assoc_string(array, "title", info->title);
+    add_class(array, class);
+    add_assoc_bool(array, "native", class->info == NULL);
+    add_forms(array, class);
+    add_clients(array, class);
+    add_assoc_string(array, "scope", scopes[info->scope]);
+    add_assoc_bool(array, "shared", (capabilities & LATCH_SHARED_LOCKS) != 0);
+    add_assoc_bool(array, "expiring", (capabilities & LATCH_EXPIRING) != 0);
+    add_assoc_bool(array, "fencing", (capabilities & LATCH_FENCING) != 0);
+    add_assoc_bool(array, "listing", (capabilities & LATCH_LISTING) != 0);
+    if (info->default_ttl_ms > 0) {
+        add_assoc_double(array, "ttl", (double) info->default_ttl_ms / 1000);
+    } else {
+        add_assoc_null(array, "ttl");
+    }
+    add_text_or_null(array, "library", info->library);
+    add_assoc_str(array, "build", php_latch_store_class_build(class));
+}
+
+static void add_description(zval *list, const php_latch_store_class *class)
+{
+    zval description;
+
+    describe(class, &description);
+    add_next_index_zval(list, &description);
+}
+
+PHP_METHOD(Latch_Store_StoreFactory, describe)
+{
+    const php_latch_store_class *found;
+    const php_latch_dsn_form *form;
+    zend_string *dsn = NULL;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR_OR_NULL(dsn)
+    ZEND_PARSE_PARAMETERS_END();
+
+    array_init(return_value);
+    if (dsn != NULL) {
+        found = php_latch_find_store_class(dsn, &form);
+        found = found != NULL ? found : php_latch_find_composer_class(dsn, &form);
+        if (found != NULL) {
+            add_description(return_value, found);
+        }
+        return;
+    }
+    PHP_LATCH_EACH_STORE_CLASS(class)
+    {
+        add_description(return_value, class);
+    }
+    for (const php_latch_store_class *class = php_latch_composer_classes; class->name != NULL;
+         class ++) {
+        add_description(return_value, class);
+    }
+}
+
+void php_latch_register_store_classes(const php_latch_store_class *const *classes)
+{
+    php_latch_store_classes = classes;
+    PHP_LATCH_EACH_STORE_CLASS(class)
+    {
+        class->register_class();
+    }
     register_class_Latch_Store_StoreFactory();
 }

@@ -10,7 +10,7 @@
 #ifndef LATCH_DSN_H
 #define LATCH_DSN_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 /* The longest DSN, in bytes. */
 #define LATCH_DSN_MAX 4096

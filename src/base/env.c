@@ -1,5 +1,5 @@
 /* The environment of a real process: malloc, the system's clocks and its random source. */
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

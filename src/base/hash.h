@@ -2,7 +2,7 @@
 #ifndef LATCH_TABLE_H
 #define LATCH_TABLE_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 typedef struct latch_node {
     struct latch_node *next;

@@ -10,7 +10,7 @@
 #ifndef LATCH_LIBRARY_H
 #define LATCH_LIBRARY_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 typedef struct latch_library {
     const char *name;           /* as its users know it: "libpq" */

@@ -5,7 +5,7 @@
 #ifndef LATCH_RESOLVE_H
 #define LATCH_RESOLVE_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 #include <netdb.h>
 

@@ -1,5 +1,5 @@
-/* Findings: what LATCH_INSPECT and LATCH_LIST answer, as lists that the caller frees. */
-#include "src/engine/internal.h"
+/* Lock reports: the answers to LATCH_INSPECT and LATCH_LIST, as lists that the caller frees. */
+#include "src/engine/inspection.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Leases: one holder's hold on one resource, its token and its certain end. */
-#include "src/renewal/renewal.h"
+/* Leases: token, deadline, and the end of a lease. */
+#include "src/engine/observer.h"
+#include "src/engine/store.h"
 
 #include <string.h>
 
@@ -65,6 +66,13 @@ const char *latch_lease_shared_token(const latch_lease *lease)
     return class->shares_token == NULL || class->shares_token(lease) ? lease->token : NULL;
 }
 
+void latch_lease_follow(latch_lease *lease, int64_t now_ns)
+{
+    if (lease->kept) {
+        lease->store->engine->observer->sync(lease, now_ns);
+    }
+}
+
 bool latch_lease_held(latch_lease *lease, int64_t now_ns)
 {
     latch_lease_follow(lease, now_ns);
@@ -83,7 +91,9 @@ bool latch_lease_was_lost(const latch_lease *lease)
 
 void latch_lease_drop(latch_lease *lease)
 {
-    latch_lease_let_go(lease);
+    if (lease->kept) {
+        lease->store->engine->observer->drop(lease);
+    }
     latch_left_drop(lease);
     if (lease->store != NULL && lease->store->class->drop != NULL) {
         lease->store->class->drop(lease);
@@ -94,22 +104,4 @@ void latch_lease_drop(latch_lease *lease)
     }
     lease->mode = LATCH_FREE;
     lease->state = NULL;
-}
-
-void latch_base64(const uint8_t *bytes, size_t size, char *text)
-{
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t at = 0; at < size; at += 3) {
-        size_t left = size - at;
-        uint32_t group = (uint32_t) bytes[at] << 16 | (uint32_t) (left > 1 ? bytes[at + 1] : 0) << 8
-                         | (left > 2 ? bytes[at + 2] : 0);
-
-        *text++ = alphabet[group >> 18];
-        *text++ = alphabet[group >> 12 & 63];
-        *text++ = left > 1 ? alphabet[group >> 6 & 63] : '=';
-        *text++ = left > 2 ? alphabet[group & 63] : '=';
-    }
-    *text = '\0';
 }

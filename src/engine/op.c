@@ -1,32 +1,20 @@
 /*
- * Operations: one request in flight. A store carries a request out; what is the same for all stores
- * stands here: the argument checks, the deadline of a wait, the polls of stores that cannot wait by
- * themselves, the way back when a wait is given up, and what an outcome means for the lease.
+ * State machine of an operation: one request in flight. A store carries the request out; common to
+ * all stores are the argument checks, the deadline of a wait, polling with back-off for stores that
+ * cannot wait by themselves, rollback of a cancelled acquire, and the effect of an outcome on the
+ * lease.
  */
-#include "src/renewal/renewal.h"
+#include "src/engine/observer.h"
+#include "src/engine/store.h"
 
-/* Polls start quickly, for locks that are held briefly, and settle at Symfony's 100 ms. */
+/* Exponential back-off of polls: short first, for brief holds, up to Symfony's 100 ms. */
 #define FIRST_POLL_NS (5 * LATCH_NS_PER_MS)
 #define SLOWEST_POLL_NS (100 * LATCH_NS_PER_MS)
-/* A server has that long for its first answer, however short the time is that an acquire may wait:
- * else a short time would be an outage wherever a connection has to be made first. */
+/* Shortest time-out of a first reply, even if an acquire may wait for less: else each connect that
+ * takes longer than the wait would count as an outage. */
 #define FIRST_ANSWER_NS (500 * LATCH_NS_PER_MS)
-/* So many releases at a time are left behind others unanswered. */
-#define UNHEARD_MAX 32
 
-static bool acquires(const latch_op *op)
-{
-    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
-}
-
-int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms)
-{
-    return ttl_ms == 0 || (store->info->capabilities & LATCH_EXPIRING) == 0
-               ? LATCH_NEVER
-               : latch_add_ns(sent_ns, latch_ms_to_ns(ttl_ms));
-}
-
-/* Until when an acquire or a renewal that was carried out holds for certain. */
+/* Until when a successful acquire or renewal holds for certain. */
 static int64_t deadline_of(const latch_op *op)
 {
     const latch_store *store = op->lease->store;
@@ -36,7 +24,7 @@ static int64_t deadline_of(const latch_op *op)
                : latch_store_deadline(store, op->sent_ns, op->request.ttl_ms);
 }
 
-/* Notes on the lease what the outcome of its operation means. */
+/* Applies the outcome of an operation to its lease. */
 static void note(latch_op *op, latch_status status)
 {
     latch_lease *lease = op->lease;
@@ -44,8 +32,8 @@ static void note(latch_op *op, latch_status status)
     lease->busy = false;
     op->state = NULL;
     if (status == LATCH_ERROR_LOST
-        || (status == LATCH_CONFLICT && !acquires(op) && !op->cancelled)) {
-        /* Once its deadline has passed a lease counts as not held, and yet it was. */
+        || (status == LATCH_CONFLICT && !latch_op_acquires(op) && !op->cancelled)) {
+        /* A lease past its deadline has mode_before LATCH_FREE, but was held all the same. */
         lease->lost = lease->mode != LATCH_FREE
                       && (op->mode_before != LATCH_FREE || lease->deadline_ns != LATCH_NEVER);
         lease->mode = LATCH_FREE;
@@ -83,12 +71,12 @@ static latch_status end(latch_op *op, latch_status status)
 {
     note(op, status);
     if (op->lease->kept) {
-        latch_renewal_after(op, status);
+        op->lease->store->engine->observer->after(op, status);
     }
     return status;
 }
 
-/* When to ask a store again that cannot wait by itself: 5 ms, doubled up to 100 ms, +-10 %. */
+/* Schedules the next poll of a store that cannot wait: 5 ms, doubled up to 100 ms, +-10 %. */
 static latch_status want_poll(latch_op *op, int64_t now_ns)
 {
     op->poll_ns = op->poll_ns == 0 ? FIRST_POLL_NS : op->poll_ns * 2;
@@ -101,15 +89,15 @@ static latch_status want_poll(latch_op *op, int64_t now_ns)
 }
 
 /*
- * Does an acquire whose time is over know of no other holder? It had a deadline then, and it ends
- * with the error that the store has described: "not free" is said of what is known only.
+ * Does a timed-out acquire end as an outage? So if no other holder is known: LATCH_CONFLICT is for
+ * a known holder only, else the result is the error that the store has described.
  */
 static bool is_outage(const latch_op *op)
 {
     return op->patience_end_ns != 0 && !op->contended && op->lease->store->class->outage != NULL;
 }
 
-/* The time of a wait is over: unless the first answer is still awaited, to one try. */
+/* Has the deadline passed? While the first reply is awaited it moves to the end of that. */
 static bool is_over(latch_op *op, int64_t now_ns)
 {
     if (now_ns < op->request.deadline_ns) {
@@ -121,10 +109,10 @@ static bool is_over(latch_op *op, int64_t now_ns)
     return op->request.deadline_ns == LATCH_NEVER;
 }
 
-/* Turns what the store answered into what the driver is told. */
+/* Maps the store's result to the driver's: polls, outages, deadlines. */
 static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
 {
-    if (status == LATCH_CONFLICT && acquires(op) && op->request.wait
+    if (status == LATCH_CONFLICT && latch_op_acquires(op) && op->request.wait
         && now_ns < op->request.deadline_ns) {
         op->state = NULL;
         status = want_poll(op, now_ns);
@@ -149,94 +137,9 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
     op->sent_ns = now_ns;
     op->wake_ns = LATCH_NEVER;
     if (op->lease->kept) {
-        latch_renewal_before(op, now_ns);
+        op->lease->store->engine->observer->before(op, now_ns);
     }
     return op->lease->store->class->begin(op);
-}
-
-/* ---- What was left in flight ----------------------------------------------------------------- */
-
-bool latch_op_leave(const latch_op *op)
-{
-    latch_engine *engine = op->lease->store->engine;
-    latch_left *left = NULL;
-
-    if (op->behind) {
-        return true; /* it never began; and a release waits behind nothing */
-    }
-    if (op->lease->store->class->abandon != NULL && op->state != NULL) {
-        left = latch_allocate(engine, sizeof(*left));
-    }
-    if (left == NULL) {
-        return false;
-    }
-    left->op = *op;
-    left->op.error = &left->error;
-    left->generation = engine->generation;
-    op->lease->left = left;
-    return true;
-}
-
-/* Not one that a fork has copied. */
-static bool is_our_own(const latch_left *left)
-{
-    return left->generation == left->op.lease->store->engine->generation;
-}
-
-void latch_left_drop(latch_lease *lease)
-{
-    latch_left *left = lease->left;
-
-    if (left == NULL) {
-        return;
-    }
-    lease->left = NULL;
-    if (lease->busy) {
-        /* A release is its process's to bring about: nobody else may do that by its token. */
-        left->op.request.detach |= !is_our_own(left);
-        left->op.lease->store->class->abandon(&left->op);
-        lease->busy = false;
-    }
-    latch_free(lease->store->engine, left);
-}
-
-bool latch_left_pass(latch_lease *lease)
-{
-    const latch_left *left = lease->left;
-    bool is_release = left != NULL && left->op.request.kind == LATCH_RELEASE && is_our_own(left);
-
-    if (is_release || (left != NULL && !is_our_own(left))) {
-        latch_left_drop(lease);
-    }
-    return !is_release || lease->store->unheard < UNHEARD_MAX;
-}
-
-/*
- * Moves what was left towards its end. DONE: there is none any more. A release waits for nobody: if
- * the answer has not come it forgets whatever it was, as it comes behind that on the same
- * connection.
- */
-static latch_status end_left(latch_op *op, int64_t now_ns)
-{
-    latch_lease *lease = op->lease;
-    latch_left *left = lease->left;
-    latch_status status = LATCH_DONE;
-
-    if (is_our_own(left)) {
-        status = latch_op_step(&left->op, now_ns);
-    }
-    if (status == LATCH_ERROR_STORE && now_ns - left->op.sent_ns >= LATCH_SILENCE_NS) {
-        latch_note_silence(&lease->store->silence, left->op.sent_ns, now_ns);
-    }
-    if (latch_wants(status) && op->request.kind != LATCH_RELEASE) {
-        op->fd = left->op.fd;
-        op->events = left->op.events;
-        op->wake_ns = left->op.wake_ns < op->request.deadline_ns ? left->op.wake_ns
-                                                                 : op->request.deadline_ns;
-        return status;
-    }
-    latch_left_drop(lease);
-    return LATCH_DONE;
 }
 
 bool latch_op_outage(latch_op *op, int64_t now_ns)
@@ -256,7 +159,7 @@ bool latch_op_outage(latch_op *op, int64_t now_ns)
 
 /* ---- From begin to end ----------------------------------------------------------------------- */
 
-/* Can it be asked at all? */
+/* Checks the request against the capabilities of the store. */
 static latch_status check(const latch_op *op)
 {
     const latch_store_info *info = op->lease->store->info;
@@ -276,31 +179,17 @@ static latch_status check(const latch_op *op)
     return LATCH_DONE;
 }
 
-/* A release goes on that was left: nothing has come behind it. */
-static latch_status take_over(latch_op *op, int64_t now_ns)
-{
-    latch_left *left = op->lease->left;
-    latch_error *error = op->error;
-
-    op->lease->left = NULL;
-    *op = left->op;
-    op->error = error;
-    latch_free(op->lease->store->engine, left);
-    return latch_op_step(op, now_ns);
-}
-
-/* Sends the request, unless it has to wait for what was left on its lease. */
+/* Sends the request, unless it must wait for a detached operation on its lease. */
 static latch_status start(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     bool is_release = op->request.kind == LATCH_RELEASE;
 
-    if (lease->left != NULL && is_release && lease->left->op.request.kind == LATCH_RELEASE
-        && is_our_own(lease->left)) {
-        return take_over(op, now_ns);
+    if (is_release && latch_detached_is_release(lease)) {
+        return latch_detached_resume(op, now_ns);
     }
     if (lease->left != NULL) {
-        latch_status status = end_left(op, now_ns);
+        latch_status status = latch_detached_await(op, now_ns);
 
         op->behind = latch_wants(status);
         if (op->behind) {
@@ -311,11 +200,11 @@ static latch_status start(latch_op *op, int64_t now_ns)
         }
     }
     op->behind = false;
-    /* What is lost may be released as well: no look at a socket is needed. */
+    /* A release does not depend on mode_before: skip the check of the descriptor or socket. */
     op->mode_before = is_release || latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE;
     lease->lost = false;
     if (lease->busy && op->request.kind == LATCH_PROBE) {
-        /* Being acquired: not held yet. Being renewed, or released: held still. */
+        /* In flight: an acquire is not held yet; a renewal or release is held still. */
         return op->mode_before != LATCH_FREE ? LATCH_DONE : LATCH_CONFLICT;
     }
     if (lease->busy) {
@@ -329,7 +218,7 @@ static latch_status start(latch_op *op, int64_t now_ns)
 latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_request *request,
                             latch_error *error)
 {
-    /* Reading the clock costs as much as a lock in memory: only where time matters. */
+    /* Hot path: reading the clock costs as much as a lock in memory, so only where needed. */
     bool timed = request->wait || lease->kept || lease->deadline_ns != LATCH_NEVER
                  || (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
     int64_t now_ns = timed ? latch_engine_now_ns(lease->store->engine) : 0;
@@ -342,7 +231,7 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
         .fd = -1,
         .wake_ns = LATCH_NEVER,
     };
-    if (request->wait && request->deadline_ns != LATCH_NEVER && acquires(op)) {
+    if (request->wait && request->deadline_ns != LATCH_NEVER && latch_op_acquires(op)) {
         op->patience_end_ns = latch_add_ns(now_ns, FIRST_ANSWER_NS);
         error->status = LATCH_DONE; /* settle() looks whether the store has described an outage */
     }
@@ -354,8 +243,8 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
     return status == LATCH_DONE ? start(op, now_ns) : status;
 }
 
-/* A step of an operation that waits for what was left on its lease. At its deadline it never began,
- * as the server has not answered what came before. */
+/* A step of an operation that waits for a detached one. At its deadline it has not begun, as the
+ * server has not answered the detached one. */
 static latch_status queue_behind(latch_op *op, int64_t now_ns)
 {
     latch_status status = start(op, now_ns);
@@ -371,12 +260,12 @@ static latch_status queue_behind(latch_op *op, int64_t now_ns)
 }
 
 /*
- * The second half of a cancel: a grant that came too late is given back. A lease that was exclusive
- * before has been demoted at most, which nobody needs to undo.
+ * Rollback of a cancelled acquire: a grant that crossed the cancel is released, or demoted to what
+ * it was. A lease that was exclusive before can only have been demoted: no rollback.
  */
 static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
 {
-    if (status == LATCH_DONE && acquires(op) && op->mode_before != LATCH_EXCLUSIVE
+    if (status == LATCH_DONE && latch_op_acquires(op) && op->mode_before != LATCH_EXCLUSIVE
         && !op->undoing) {
         end(op, LATCH_DONE);
         op->lease->busy = true;
@@ -407,7 +296,7 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
         return undo(op, status, now_ns);
     }
     if (latch_wants(status) && is_over(op, now_ns)) {
-        /* A grant that came at the last moment counts: it is held. */
+        /* cancel() may find a last-moment grant: the acquire succeeds then. */
         if (is_outage(op)) {
             latch_op_outage(op, now_ns);
         }
@@ -416,7 +305,7 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
     return settle(op, status, now_ns);
 }
 
-/* Of a renewal, a release, a probe or an eviction its caller has to know what came of it. */
+/* The outcome of a renewal, a release, a probe or an eviction must be known: no cancel. */
 static bool may_be_given_up(const latch_op *op)
 {
     return op->request.kind != LATCH_REFRESH && op->request.kind != LATCH_RELEASE

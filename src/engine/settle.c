@@ -1,12 +1,13 @@
 /*
- * The end of stores: what they owe their servers is settled before they are closed. Stores that are
- * closed together settle at the same time, as each silent server would take all of it.
+ * Drain before close: stores flush what they still have to send (pending releases), for a second at
+ * most. Stores that are closed together drain side by side, as each silent server would take the
+ * whole second.
  */
 #include "src/engine/store.h"
 
-/* For so long answers are awaited. */
+/* Time limit of the drain. */
 #define LAST_ANSWERS_NS LATCH_NS_PER_S
-/* When to look again at a store for which there is no room among what is polled. */
+/* Poll interval of a store whose descriptor found no room in `polled`. */
 #define LOOK_NS (5 * LATCH_NS_PER_MS)
 
 typedef struct settlement {
@@ -15,7 +16,7 @@ typedef struct settlement {
     struct pollfd polled[LATCH_DESCRIPTORS_MAX];
 } settlement;
 
-/* Moves a store on; false: it is done. */
+/* One step of a store; false: done. */
 static bool settle_store(settlement *all, latch_store *store, int64_t now_ns)
 {
     latch_error ignored;

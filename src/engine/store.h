@@ -1,25 +1,46 @@
 /*
- * What a store is to the engine: a constant class of functions plus private state. A new back end
- * is one file that defines a latch_store_class, and one line in registry.c.
+ * Plug-in interface of a store: a constant class of functions plus private state. A new back end is
+ * a folder that defines a latch_store_class, and a line in src/store/stores.def.
  */
 #ifndef LATCH_STORE_H
 #define LATCH_STORE_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
+#include "src/engine/breaker.h"
+#include "src/engine/detached.h"
+#include "src/engine/inspection.h"
+#include "src/engine/lease.h"
+#include "src/engine/op.h"
 
 /*
- * What tells the renewal thread that a lease is lost that does not expire: either a descriptor that
- * ends, or a question. Zeroed before class->watch() fills it.
+ * Watch on a lease that does not expire, by which the renewal thread detects its loss: either a
+ * descriptor that ends, or a function that is polled. Zeroed before class->watch() fills it.
  */
 typedef struct latch_watch {
-    /* Polled for its end (POLLRDHUP), never read; other watches may have the same. NULL: none. */
+    /* Polled for its end (POLLRDHUP), never read; watches may share it. NULL: none. */
     const latch_descriptor *descriptor;
-    /* Asked each second, in the renewal thread; NULL: never. It must not block. */
+    /* Called each second, in the renewal thread; must not block. NULL: never. */
     bool (*is_gone)(const struct latch_watch *watch);
     void *state; /* touched by these two functions alone */
     /* Frees it, in any thread; NULL: latch_free() does. */
     void (*end)(latch_engine *engine, void *state);
 } latch_watch;
+
+/*
+ * Composite: a store of stores, whose leases are made of leases in its members. Both functions
+ * count the members from 0, in their order.
+ */
+typedef struct latch_composite {
+    /* NULL past the last one. */
+    latch_store *(*member)(const latch_store *store, size_t index);
+    /* The part in that member, which other members may share; its lease is NULL past the last one,
+     * and before join(). */
+    latch_member (*part)(const latch_lease *lease, size_t index);
+    /* latch_lease_join() */
+    latch_status (*join)(latch_lease *lease, const latch_member *parts, latch_error *error);
+    /* A deadline that was counted from `sent_ns`, less what the members' clocks may run apart. */
+    int64_t (*certain_until)(int64_t sent_ns, int64_t deadline_ns);
+} latch_composite;
 
 typedef struct latch_store_class {
     latch_store_info info;
@@ -30,129 +51,116 @@ typedef struct latch_store_class {
                          latch_error *error);
     void (*close)(latch_store *store); /* may be NULL */
     /*
-     * Before close(): moves on what the store owes its server, releases that nobody has awaited.
-     * LATCH_WANT_*: `op` says when to call it again (its error is of no interest); anything else:
-     * nothing is owed any more, or nothing can be done about it. NULL: nothing ever is owed.
+     * Drains the store before close(): pending releases are flushed, and their replies read.
+     * LATCH_WANT_*: `op` says when to call it again (its error is ignored); anything else: drained,
+     * or nothing can be done. NULL: nothing is ever pending.
      */
     latch_status (*settle)(latch_store *store, latch_op *op, int64_t now_ns);
     /* latch_store_identity(); may be NULL */
     const char *(*identity)(const latch_store *store);
 
     /*
-     * Starts op->request on op->lease, once for each attempt: op.c repeats it when it polls. The
-     * outcome's effect on lease->mode and deadline is noted by op.c. A store that waits by itself
-     * answers LATCH_WANT_* and sets op->state; one that does not answers LATCH_CONFLICT.
-     * LATCH_INSPECT and LATCH_LIST take nothing, look at no hold of the lease, and answer
-     * LATCH_DONE with *op->request.findings set; LATCH_LIST comes to those with LATCH_LISTING, and
-     * LATCH_EVICT to those with LATCH_NOTES.
+     * Starts op->request on op->lease; called for each attempt, as op.c repeats it when polling.
+     * op.c applies the outcome to lease->mode and deadline. A store that waits by itself returns
+     * LATCH_WANT_* and sets op->state; others return LATCH_CONFLICT. LATCH_INSPECT and LATCH_LIST
+     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.findings
+     * set; LATCH_LIST comes only with the capability LATCH_LISTING, LATCH_EVICT with LATCH_NOTES.
      */
     latch_status (*begin)(latch_op *op);
-    /* Moves it on; called only after begin() or step() answered LATCH_WANT_*. NULL if never. */
+    /* The next step; called only after begin() or step() returned LATCH_WANT_*. NULL if never. */
     latch_status (*step)(latch_op *op, int64_t now_ns);
     /*
-     * Gives up what is in flight: LATCH_CONFLICT when nothing was taken, LATCH_DONE when the
-     * grant had come already (the lease is held then), LATCH_WANT_* when it takes more steps.
+     * Cancels what is in flight: LATCH_CONFLICT when nothing was taken, LATCH_DONE when the grant
+     * had come already (the lease is held then), LATCH_WANT_* when more steps are needed.
      */
     latch_status (*cancel)(latch_op *op);
     /*
-     * The deadline of an acquire has come, and the store has not set op->contended: describes in
-     * op->error what the server has failed to do, before cancel() is called. A store with an outage
-     * sets op->contended whenever it learns that another holder has the lock; without that no
-     * conflict counts as one for an acquire that has a deadline. NULL: whoever waits in this store
-     * knows that the lock is held.
+     * Describes an outage in op->error, before cancel(): the deadline of an acquire has passed, and
+     * the store has not set op->contended. A store with this function sets op->contended whenever
+     * it learns of another holder; without that an acquire with a deadline never ends in
+     * LATCH_CONFLICT. NULL: a wait in this store proves another holder.
      */
     void (*outage)(const latch_op *op, int64_t now_ns);
     /*
-     * Forgets what is in flight, at once, whatever comes of it; what is held counts on. But a
-     * release is the store's to bring about. NULL: that cannot be, and so nobody may go away before
-     * the operation has ended.
+     * Abandons what is in flight at once, whatever its outcome; a hold counts on. A release in
+     * flight becomes a pending release of the store. NULL: impossible, so that the operation must
+     * be stepped to its end.
      */
     void (*abandon)(latch_op *op);
+    /* abandon() is for the renewal thread alone: other operations are awaited to their end, and
+     * latch_op_leave() says false. */
+    bool is_awaited;
     /* latch_op_descriptors(), for LATCH_WANT_IO with an fd of -1; NULL: never. */
     size_t (*descriptors)(const latch_op *op, struct pollfd *descriptors, size_t max);
-    /* Until when the lease is held for certain that was acquired or renewed. NULL: for its TTL. */
+    /* The certain deadline after an acquire or a renewal. NULL: sent_ns and the TTL. */
     int64_t (*deadline)(const latch_op *op);
 
-    /* Is the lease held, but for its deadline, without I/O? NULL: while it has a mode. */
+    /* Is the lease held, apart from its deadline, without I/O? NULL: while it has a mode. */
     bool (*held)(const latch_lease *lease);
+    /* The store's user alone knows what is held: a lease may be, whatever its mode. */
+    bool may_hold_unknown;
     /* May another lease of the same holder have the lease's token? NULL: always. */
     bool (*shares_token)(const latch_lease *lease);
     /*
-     * When the store's server was started, at the latest; INT64_MIN: not known yet; LATCH_NEVER: it
-     * does not tell. The store finds out from the first call on. NULL: as LATCH_NEVER.
+     * Latest possible start of the store's server; INT64_MIN: not known yet; LATCH_NEVER: never
+     * known. The first call makes the store find out. NULL: as LATCH_NEVER.
      */
     int64_t (*started)(latch_store *store);
     /*
-     * Gives a lease that is not held a token that is nobody's yet but other leases' of the same
-     * holder. NULL: latch_lease_adopt_token() will do.
+     * Assigns a fresh or shared token to a lease that is not held. NULL: latch_lease_adopt_token()
+     * will do.
      */
     latch_status (*take_token)(latch_lease *lease, const char *token, latch_error *error);
     /* Frees lease->state without releasing; may take lease->token over. May be NULL. */
     void (*drop)(latch_lease *lease);
 
     /*
-     * A store of its own, opened as this one was, for the renewal thread, which drives its leases
-     * by LATCH_REFRESH and their tokens alone. NULL: its leases cannot be renewed by a thread.
+     * Clones the store, with connections of its own, for the renewal thread, which drives leases in
+     * it by LATCH_REFRESH and their tokens alone. NULL: no renewal by a thread.
      */
     latch_store *(*twin)(const latch_store *store, latch_error *error);
-    /* While it is on, what is begun may be kept back, to be sent together. May be NULL. */
+    /* Corks the store: while on, requests may be held back, to be sent in one batch. May be NULL.
+     */
     void (*gather)(latch_store *store, bool on);
-    /* The lease was renewed until then, by its twin. NULL: lease->deadline_ns is all there is. */
+    /* The renewal thread has renewed the lease. NULL: lease->deadline_ns is all to update. */
     void (*follow)(latch_lease *lease, int64_t deadline_ns);
     /*
-     * Fills `watch` for a lease that is held, in a store whose locks do not expire; it will end
-     * before the lease is released or dropped. False: it cannot be lost, or that cannot be known.
-     * NULL: a lease of this store cannot be lost.
+     * Fills `watch` for a held lease of a store whose locks do not expire; the watch ends before
+     * the lease is released or dropped. False: it cannot be lost, or the loss cannot be detected.
+     * NULL: no lease of this store can be lost.
      */
     bool (*watch)(const latch_lease *lease, latch_watch *watch);
     /* Why its leases can neither be renewed nor watched by a thread; NULL: they can. */
     const char *(*refusal)(const latch_store *store);
+    const latch_composite *composite; /* NULL: its leases have no parts */
 } latch_store_class;
-
-/* Of a server that lets those wait in vain who ask it: all zero of one that does not. */
-typedef struct latch_silence {
-    int64_t avoided_until_ns; /* it is not asked until then */
-    int64_t pause_ns;         /* for so long */
-} latch_silence;
 
 struct latch_store {
     const latch_store_class *class;
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
     latch_silence silence;
-    bool is_settled;         /* it is about to be closed, and has had its time to settle */
-    size_t unheard;          /* releases on their way whose answers nobody awaits */
-    struct latch_twin *twin; /* by which the renewal thread renews; NULL: by none yet */
+    bool is_settled;         /* drained: about to be closed */
+    size_t unheard;          /* releases in flight without a waiting operation */
+    struct latch_twin *twin; /* the renewal thread's clone; NULL: none yet */
 };
 
-/* The server has let somebody wait in vain, who had asked then. Of one silence many may tell. */
-void latch_note_silence(latch_silence *silence, int64_t asked_ns, int64_t now_ns);
-
 /*
- * A store of that class, with nothing but the part that all have. Closed by latch_store_close() if
- * its opening goes well, else freed by latch_free(). NULL when memory ran out.
+ * Allocates a store of that class, zeroed but for the common part. Closed by latch_store_close()
+ * once it is opened, else freed by latch_free(). NULL when memory ran out.
  */
 latch_store *latch_store_make(latch_engine *engine, const latch_store_class *class,
                               latch_error *error);
 
-/* An error that took that long was a time-out. */
-#define LATCH_SILENCE_NS (50 * LATCH_NS_PER_MS)
+/*
+ * The same, opened with options: the class's open() is called. Closed by latch_store_close(). NULL
+ * and `error` on failure.
+ */
+latch_store *latch_store_open_as(latch_engine *engine, const latch_store_class *class,
+                                 const latch_store_options *options, latch_error *error);
 
-/* Until when the store holds what it was asked for then; LATCH_NEVER: its locks do not expire. */
+/* Deadline of a request that was sent at `sent_ns`; LATCH_NEVER: the store's locks do not expire.
+ */
 int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms);
-
-/* Of a lease in a store whose locks do not expire: was it held, until the watch on it told that it
- * is lost? It may be acquired anew then. */
-bool latch_lease_was_lost(const latch_lease *lease);
-
-extern const latch_store_class latch_callback_store;
-extern const latch_store_class latch_combined_store;
-extern const latch_store_class latch_flock_store;
-extern const latch_store_class latch_memory_store;
-extern const latch_store_class latch_mysql_store;
-extern const latch_store_class latch_null_store;
-extern const latch_store_class latch_postgresql_store;
-extern const latch_store_class latch_redis_store; /* in builds with hiredis */
-extern const latch_store_class latch_semaphore_store;
 
 #endif

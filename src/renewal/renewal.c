@@ -1,6 +1,5 @@
-/* What is kept: until when it is held for certain, and whether it is lost. See renewal.h. */
+/* State of each renewed lease: held until when, next renewal, loss. See renewal.h. */
 #include "src/renewal/renewal.h"
-#include "src/store/combined/combined.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #define PARTS 3
 #define LEAST_GAIN_PARTS 10
 
-/* ---- What is kept -----------------------------------------------------------------------------
+/* ---- Mailboxes and records --------------------------------------------------------------------
  */
 
 latch_mailbox *latch_mailbox_open(latch_engine *engine, void (*notify)(void *context),
@@ -60,7 +59,7 @@ static latch_renewal *find(latch_renewer *renewer, const latch_lease *lease)
     return node != NULL ? LATCH_CONTAINER(node, latch_renewal, node) : NULL;
 }
 
-/* The lease's, with the mutex held then; NULL, without, where a fork has left none. */
+/* The lease's record, and the mutex locked. NULL, unlocked: a fork has dropped the record. */
 static latch_renewal *find_and_lock(latch_lease *lease)
 {
     latch_renewer *renewer = lease->store->engine->renewer;
@@ -80,7 +79,7 @@ static void unlock(const latch_lease *lease)
     pthread_mutex_unlock(&lease->store->engine->renewer->mutex);
 }
 
-/* ---- How a hold goes on, and ends -------------------------------------------------------------
+/* ---- State machine of a record: idle, held, lost ----------------------------------------------
  */
 
 static void end_watch(latch_renewal *renewal)
@@ -115,7 +114,7 @@ static void post(latch_renewal *renewal)
     renewal->mailbox->notify(renewal->mailbox->context);
 }
 
-/* Nobody has to hear of an old loss. */
+/* Withdraws a loss that was not read yet. */
 static void unpost(latch_renewal *renewal)
 {
     latch_link_remove(&renewal->mail);
@@ -142,7 +141,7 @@ void latch_renewal_lose(latch_renewal *renewal, int64_t now_ns, const char *reas
         renewal->deadline_ns = now_ns;
     }
     if (is_known) {
-        return; /* whoever has it, too, may have released it */
+        return; /* another owner of the hold may have released it: no loss */
     }
     snprintf(renewal->reason, sizeof(renewal->reason), "%s", reason);
     post(renewal);
@@ -169,7 +168,7 @@ void latch_renewal_lose_if_over(latch_renewal *renewal, int64_t now_ns)
 
 void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns)
 {
-    /* Near the end of the longest hold it is not worth while: each time it would gain less. */
+    /* Near end_ns a renewal gains less each time: no request for less than a tenth of the TTL. */
     int64_t gain_ns = latch_ms_to_ns(renewal->ttl_ms) / LEAST_GAIN_PARTS;
 
     renewal->due_ns = LATCH_NEVER;
@@ -188,7 +187,7 @@ int64_t latch_renewal_wake_ns(const latch_renewal *renewal)
                                                                             : renewal->deadline_ns;
 }
 
-/* The thread is to look after it in time. */
+/* Wakes the thread if it would sleep past the next event of this record. */
 static void arm(latch_renewal *renewal)
 {
     latch_renewer *renewer = renewal->renewer;
@@ -225,14 +224,14 @@ static void set_end(latch_renewal *renewal)
             : LATCH_NEVER;
 }
 
-/* It was acquired, or is found held. */
+/* Transition to held: the lease was acquired, or found to be held. */
 static void hold(latch_renewal *renewal, int64_t ttl_ms)
 {
     latch_lease *lease = renewal->lease;
     latch_engine *engine = lease->store->engine;
 
     if (renewal->state == LATCH_RENEWAL_HELD) {
-        renewal->epoch++; /* what a renewal finds that is on its way was before that */
+        renewal->epoch++; /* the outcome of a renewal in flight is older: ignore it */
         if (lease->deadline_ns > renewal->deadline_ns) {
             renewal->deadline_ns = lease->deadline_ns;
         }
@@ -244,7 +243,7 @@ static void hold(latch_renewal *renewal, int64_t ttl_ms)
         renewal->begun_ns = latch_engine_now_ns(engine);
         set_end(renewal);
     }
-    begin_watch(renewal); /* it may be held anew, by another file or set */
+    begin_watch(renewal); /* anew: another file or semaphore set may hold it now */
     lease->deadline_ns = renewal->deadline_ns;
     renewal->ttl_ms = ttl_ms;
     renewal->fork_count = engine->fork_count;
@@ -253,7 +252,7 @@ static void hold(latch_renewal *renewal, int64_t ttl_ms)
     arm(renewal);
 }
 
-/* ---- What the lease's user does ---------------------------------------------------------------
+/* ---- Observer: requests of the PHP thread -----------------------------------------------------
  */
 
 void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
@@ -271,9 +270,9 @@ void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
     }
 }
 
-void latch_lease_follow(latch_lease *lease, int64_t now_ns)
+static void sync_lease(latch_lease *lease, int64_t now_ns)
 {
-    latch_renewal *renewal = lease->kept ? find_and_lock(lease) : NULL;
+    latch_renewal *renewal = find_and_lock(lease);
 
     if (renewal != NULL) {
         latch_renewal_follow(renewal, now_ns);
@@ -282,16 +281,17 @@ void latch_lease_follow(latch_lease *lease, int64_t now_ns)
 }
 
 /*
- * A command that may make the hold shorter is about to be sent: from now on it is certain for no
- * longer than that, whatever is heard of it.
+ * A request with a TTL is about to be sent, and its reply may be lost: assume the shorter of the
+ * two TTLs from now on.
  */
 static void shorten(latch_renewal *renewal, int64_t ttl_ms, int64_t now_ns)
 {
     latch_lease *lease = renewal->lease;
+    const latch_composite *composite = lease->store->class->composite;
     int64_t deadline_ns = latch_store_deadline(lease->store, now_ns, ttl_ms);
 
-    if (lease->store->class == &latch_combined_store) {
-        deadline_ns = latch_combined_less_drift(now_ns, deadline_ns);
+    if (composite != NULL) {
+        deadline_ns = composite->certain_until(now_ns, deadline_ns);
     }
     if (ttl_ms >= renewal->ttl_ms && deadline_ns >= renewal->deadline_ns) {
         return;
@@ -305,7 +305,7 @@ static void shorten(latch_renewal *renewal, int64_t ttl_ms, int64_t now_ns)
     arm(renewal);
 }
 
-void latch_renewal_before(latch_op *op, int64_t now_ns)
+static void before_request(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     latch_renewal *renewal = find_and_lock(lease);
@@ -315,7 +315,7 @@ void latch_renewal_before(latch_op *op, int64_t now_ns)
     if (renewal == NULL) {
         return;
     }
-    latch_renewal_follow(renewal, now_ns); /* the store goes by what the lease notes */
+    latch_renewal_follow(renewal, now_ns); /* the store reads the deadline of the lease */
     if (op->request.kind == LATCH_RELEASE) {
         rest(renewal);
     } else if (names_ttl && renewal->state == LATCH_RENEWAL_HELD && op->request.ttl_ms > 0) {
@@ -324,7 +324,7 @@ void latch_renewal_before(latch_op *op, int64_t now_ns)
     unlock(lease);
 }
 
-/* Is it held, with certainty, from now on, if that went well? */
+/* Does the success of such a request prove a hold, and its deadline? */
 static bool confirms(const latch_renewal *renewal, latch_op_kind kind)
 {
     switch (kind) {
@@ -333,13 +333,13 @@ static bool confirms(const latch_renewal *renewal, latch_op_kind kind)
         case LATCH_REFRESH:
             return true;
         case LATCH_PROBE:
-            return renewal->state == LATCH_RENEWAL_IDLE; /* else it says nothing of the end */
+            return renewal->state == LATCH_RENEWAL_IDLE; /* else its deadline is older */
         default:
             return false;
     }
 }
 
-void latch_renewal_after(const latch_op *op, latch_status status)
+static void after_request(const latch_op *op, latch_status status)
 {
     latch_lease *lease = op->lease;
     latch_renewal *renewal = find_and_lock(lease);
@@ -348,7 +348,7 @@ void latch_renewal_after(const latch_op *op, latch_status status)
         return;
     }
     if (status == LATCH_DONE && lease->mode != LATCH_FREE && confirms(renewal, op->request.kind)) {
-        /* What was answered after its end has never been held: nobody has to hear of its loss. */
+        /* A reply that came after the deadline proves no hold: there is no loss to report. */
         if (renewal->state == LATCH_RENEWAL_HELD
             || latch_engine_now_ns(lease->store->engine) < lease->deadline_ns) {
             hold(renewal,
@@ -361,10 +361,10 @@ void latch_renewal_after(const latch_op *op, latch_status status)
     unlock(lease);
 }
 
-/* ---- What is to be kept -----------------------------------------------------------------------
+/* ---- Start and end of renewal -----------------------------------------------------------------
  */
 
-/* Can a thread do that for the store? */
+/* Can the renewal thread renew, or watch, leases of this store? */
 static latch_status check_store(const latch_store *store, const latch_keep *keep,
                                 latch_error *error)
 {
@@ -398,7 +398,7 @@ void latch_renewal_free(latch_renewal *renewal)
     latch_free(renewal->renewer->engine, renewal);
 }
 
-/* With the mutex held, as the rest here. */
+/* A new record, not registered yet; with the mutex held, as all functions below. */
 static latch_renewal *make(latch_lease *lease, latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
@@ -452,7 +452,7 @@ static latch_status add(latch_renewal *renewal, latch_error *error)
     return LATCH_DONE;
 }
 
-/* What is kept is as it is to be now. */
+/* Applies the settings of the last call; a lease that is held already counts from now on. */
 static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_keep *keep)
 {
     latch_lease *lease = renewal->lease;
@@ -462,7 +462,7 @@ static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_keep
     renewal->mailbox = mailbox;
     renewal->keep = *keep;
     if (is_posted) {
-        unpost(renewal); /* from where it was, which may be closed */
+        unpost(renewal); /* from its former mailbox, which may be closed */
         post(renewal);
     }
     if (lease->mode != LATCH_FREE && renewal->state == LATCH_RENEWAL_IDLE
@@ -533,7 +533,7 @@ void latch_lease_let_go(latch_lease *lease)
     } else if (!renewal->is_in_flight) {
         latch_link_append(&renewer->removed, &renewal->link);
         latch_renewer_wake(renewer);
-    } /* else the thread frees it when it is through */
+    } /* else the thread frees the record after its request */
     pthread_mutex_unlock(&renewer->mutex);
 }
 
@@ -554,13 +554,10 @@ bool latch_mailbox_read(latch_mailbox *mailbox, latch_loss *loss)
     return renewal != NULL;
 }
 
-void latch_renewal_leave_store(latch_store *store)
+static void close_store(latch_store *store)
 {
     latch_renewer *renewer = store->engine->renewer;
 
-    if (store->twin == NULL) {
-        return;
-    }
     pthread_mutex_lock(&renewer->mutex);
     if (store->twin->generation == store->engine->generation && --store->twin->users == 0) {
         latch_renewer_wake(renewer);
@@ -568,3 +565,11 @@ void latch_renewal_leave_store(latch_store *store)
     pthread_mutex_unlock(&renewer->mutex);
     store->twin = NULL;
 }
+
+const latch_lease_observer latch_renewal_observer = {
+    .before = before_request,
+    .after = after_request,
+    .sync = sync_lease,
+    .drop = latch_lease_let_go,
+    .close_store = close_store,
+};

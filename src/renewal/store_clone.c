@@ -1,6 +1,5 @@
-/* By which stores the renewal thread renews: twins of those in which the locks were taken. */
+/* Clones: the stores, and the leases in them, that the renewal thread drives by itself. */
 #include "src/renewal/renewal.h"
-#include "src/store/combined/combined.h"
 
 #include <string.h>
 
@@ -91,36 +90,57 @@ void latch_twins_close_unused(latch_renewer *renewer)
 /* ---- Leases -----------------------------------------------------------------------------------
  */
 
-static bool is_combined(const latch_lease *lease)
+static const latch_composite *composite_of(const latch_lease *lease)
 {
-    return lease->store->class == &latch_combined_store;
+    return lease->store->class->composite;
+}
+
+/* The lease's part in that member; NULL past the last one, and of a lease that is no composite. */
+static latch_lease *part_of(const latch_lease *lease, size_t index)
+{
+    const latch_composite *composite = composite_of(lease);
+
+    return composite != NULL ? composite->part(lease, index).lease : NULL;
+}
+
+/* The first member that has the same part. */
+static size_t first_with_part(const latch_lease *lease, size_t index)
+{
+    const latch_lease *part = part_of(lease, index);
+    size_t first = 0;
+
+    while (part_of(lease, first) != part) {
+        first++;
+    }
+    return first;
 }
 
 bool latch_lease_has_parts(const latch_lease *lease)
 {
-    bool has_parts = !is_combined(lease) || latch_lease_is_joined(lease);
+    const latch_composite *composite = composite_of(lease);
+    bool has_parts = true;
 
-    if (has_parts && is_combined(lease)) {
-        EACH_MEMBER(combined_store_of(lease), (combined_hold *) lease->state, member)
-        {
-            has_parts = has_parts && latch_lease_has_parts(member->lease);
-        }
+    for (size_t at = 0;
+         composite != NULL && has_parts && composite->member(lease->store, at) != NULL; at++) {
+        const latch_lease *part = part_of(lease, at);
+
+        has_parts = part != NULL && latch_lease_has_parts(part);
     }
     return has_parts;
 }
 
 size_t latch_lease_leaves(latch_lease *lease, latch_lease **leaves, size_t max)
 {
+    latch_lease *part;
     size_t count = 0;
 
-    if (!is_combined(lease)) {
+    if (composite_of(lease) == NULL) {
         leaves[0] = lease;
         return 1;
     }
-    EACH_MEMBER(combined_store_of(lease), (combined_hold *) lease->state, member)
-    {
-        if (count < max) {
-            count += latch_lease_leaves(member->lease, leaves + count, max - count);
+    for (size_t at = 0; count < max && (part = part_of(lease, at)) != NULL; at++) {
+        if (first_with_part(lease, at) == at) {
+            count += latch_lease_leaves(part, leaves + count, max - count);
         }
     }
     return count;
@@ -128,37 +148,27 @@ size_t latch_lease_leaves(latch_lease *lease, latch_lease **leaves, size_t max)
 
 static latch_lease *make(latch_store *store, const latch_lease *like);
 
-/* Its parts are made as those of `like` are. */
+/* Makes the parts of a lease in a clone as those of `like` are, and joins them. */
 static bool join(latch_lease *lease, const latch_lease *like)
 {
-    const combined_store *store = combined_store_of(lease);
-    const combined_hold *hold = like->state;
-    latch_member members[LATCH_DESCRIPTORS_MAX] = {{NULL, 0}};
+    const latch_composite *composite = composite_of(lease);
+    latch_member parts[LATCH_DESCRIPTORS_MAX] = {{NULL, 0}};
+    latch_store *member;
     bool is_made = true;
     latch_error error;
     size_t count = 0;
 
-    for (; count < store->count && is_made; count++) {
-        size_t first = 0;
+    for (; is_made && (member = composite->member(lease->store, count)) != NULL; count++) {
+        size_t first = first_with_part(like, count);
 
-        while (hold->members[first].lease != hold->members[count].lease) {
-            first++;
-        }
-        members[count].ttl_ms = hold->members[count].ttl_ms;
-        members[count].lease = first < count
-                                   ? members[first].lease
-                                   : make(store->members[count], hold->members[count].lease);
-        is_made = members[count].lease != NULL;
+        parts[count] = composite->part(like, count);
+        parts[count].lease = first < count ? parts[first].lease : make(member, parts[count].lease);
+        is_made = parts[count].lease != NULL;
     }
-    is_made = is_made && latch_lease_join(lease, members, &error) == LATCH_DONE;
+    is_made = is_made && composite->join(lease, parts, &error) == LATCH_DONE;
     for (size_t at = 0; !is_made && at < count; at++) {
-        bool is_first = members[at].lease != NULL;
-
-        for (size_t before = 0; before < at; before++) {
-            is_first = is_first && members[before].lease != members[at].lease;
-        }
-        if (is_first) {
-            latch_twin_lease_free(members[at].lease);
+        if (parts[at].lease != NULL && first_with_part(like, at) == at) {
+            latch_twin_lease_free(parts[at].lease);
         }
     }
     return is_made;
@@ -176,7 +186,7 @@ static latch_lease *make(latch_store *store, const latch_lease *like)
     resource = (char *) (lease + 1);
     memcpy(resource, like->resource, like->resource_length);
     latch_lease_init(lease, store, resource, like->resource_length);
-    if (is_combined(lease) && !join(lease, like)) {
+    if (composite_of(lease) != NULL && !join(lease, like)) {
         latch_free(engine, lease);
         return NULL;
     }
@@ -190,13 +200,12 @@ latch_lease *latch_twin_lease_make(latch_twin *twin, const latch_lease *like)
 
 void latch_twin_lease_free(latch_lease *lease)
 {
-    latch_lease *parts[LATCH_DESCRIPTORS_MAX];
+    latch_lease *parts[LATCH_DESCRIPTORS_MAX], *part;
     size_t count = 0;
 
-    if (is_combined(lease)) {
-        EACH_MEMBER(combined_store_of(lease), (combined_hold *) lease->state, member)
-        {
-            parts[count++] = member->lease;
+    for (size_t at = 0; (part = part_of(lease, at)) != NULL; at++) {
+        if (first_with_part(lease, at) == at) {
+            parts[count++] = part;
         }
     }
     latch_lease_drop(lease);

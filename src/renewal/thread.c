@@ -1,7 +1,7 @@
 /*
- * The renewal thread's life: it is started when the first lease is to be kept, sleeps until
- * something has come or is due, and ends with the engine. It lets no signal in: PHP's handlers
- * touch its interpreter.
+ * Lifecycle and event loop of the renewal thread: started with the first renewed lease, sleeps in
+ * ppoll() until a descriptor is ready or a renewal is due, ends with the engine. All signals are
+ * blocked in it, as PHP's handlers touch the interpreter.
  */
 #include "src/renewal/renewal.h"
 
@@ -11,15 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long the engine's end waits for the thread, which never blocks for long. */
+/* Time limit of the join at the engine's destruction; the thread itself never blocks for long. */
 #define JOIN_TIMEOUT_S 2
-/* How long it sleeps at most where memory is short, and it cannot wait for all that may come. */
+/* Longest sleep when memory was too short to poll all descriptors. */
 #define SHORT_SLEEP_NS (100 * LATCH_NS_PER_MS)
 
-/* ---- What it sleeps on ------------------------------------------------------------------------
+/* ---- Event loop: descriptors and sleep --------------------------------------------------------
  */
 
-/* Room for so many more; false when memory ran out. */
+/* Grows the array of polled descriptors by `count`; false when memory ran out. */
 static bool make_room(latch_renewer *renewer, size_t count)
 {
     size_t needed = renewer->polled_count + count;
@@ -41,7 +41,7 @@ static bool make_room(latch_renewer *renewer, size_t count)
     return true;
 }
 
-/* Many requests wait for one connection. */
+/* Adds a descriptor, or its events: many requests wait for one connection. */
 static void poll_for(latch_renewer *renewer, int fd, short events)
 {
     for (size_t at = renewer->polled_count; at-- > 0;) {
@@ -53,7 +53,7 @@ static void poll_for(latch_renewer *renewer, int fd, short events)
     renewer->polled[renewer->polled_count++] = (struct pollfd){.fd = fd, .events = events};
 }
 
-/* Then, or as soon as it has to look around where it cannot wait for all. */
+/* The earlier of `wake_ns` and the next check of descriptors that could not be polled. */
 static int64_t soon(const latch_renewer *renewer, int64_t wake_ns)
 {
     int64_t soon_ns = latch_engine_now_ns(renewer->engine) + SHORT_SLEEP_NS;
@@ -61,7 +61,7 @@ static int64_t soon(const latch_renewer *renewer, int64_t wake_ns)
     return soon_ns < wake_ns ? soon_ns : wake_ns;
 }
 
-/* What is on its way; returns when it is to be stepped at the latest. */
+/* Polls for the requests in flight; returns when the first of them must be stepped. */
 static int64_t poll_for_flight(latch_renewer *renewer, const latch_twin *twin, int64_t wake_ns)
 {
     int last_fd = -1;
@@ -89,8 +89,9 @@ static int64_t poll_for_flight(latch_renewer *renewer, const latch_twin *twin, i
 }
 
 /*
- * With the mutex held. Those that have one descriptor were mostly begun one after the other. False
- * when memory ran out.
+ * Polls for the end of watched descriptors; with the mutex held. Watches of one descriptor mostly
+ * follow each other in the list, so that comparing with the last one removes duplicates. False when
+ * memory ran out.
  */
 static bool poll_for_watches(latch_renewer *renewer)
 {
@@ -126,7 +127,7 @@ static void poll_until(latch_renewer *renewer, int64_t wake_ns)
     pthread_mutex_lock(&renewer->turn);
 }
 
-/* Sleeps until the next turn; whether something that is watched may have ended. False: no turn. */
+/* Sleeps until the next run is due; has_watch_ended: check the watches in it. False: stop. */
 static bool sleep_until_turn(latch_renewer *renewer, bool *has_watch_ended)
 {
     size_t first_watch;
@@ -165,7 +166,7 @@ static bool sleep_until_turn(latch_renewer *renewer, bool *has_watch_ended)
     return goes_on;
 }
 
-/* ---- Its life ---------------------------------------------------------------------------------
+/* ---- Lifecycle --------------------------------------------------------------------------------
  */
 
 latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
@@ -193,6 +194,7 @@ latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
     latch_descriptor_register(engine, &renewer->wake, -1);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
     engine->renewer = renewer;
+    engine->observer = &latch_renewal_observer;
     return LATCH_DONE;
 }
 
@@ -210,7 +212,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Returns when it is there: what a thread begins with is no turn, so that no fork would wait. */
+/* Returns once the thread runs: its start-up holds no mutex that a fork would wait for. */
 static int start_thread(latch_renewer *renewer)
 {
     int result = latch_thread_start(&renewer->thread, run, renewer);
@@ -228,7 +230,7 @@ latch_status latch_renewer_start(latch_renewer *renewer, latch_error *error)
     if (renewer->wake.fd >= 0) {
         return LATCH_DONE;
     }
-    /* What a fork has copied. */
+    /* The copies that a fork has left. */
     latch_renewals_abandon(renewer);
     latch_renewals_free_removed(renewer);
     fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -324,8 +326,9 @@ void latch_renewer_after_fork_in_parent(latch_renewer *renewer)
 }
 
 /*
- * There is no thread here, and nothing is kept. What was is freed when a thread is started, or at
- * the end: a child of a process with threads may not call what frees it.
+ * The child has no renewal thread, and no lease is renewed in it. The copied records are freed when
+ * a thread is started, or at the end: free() is not async-signal-safe, as the child of a process
+ * with threads needs it.
  */
 void latch_renewer_after_fork_in_child(latch_renewer *renewer)
 {
@@ -339,7 +342,7 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
 
         latch_renewal_follow(renewal, INT64_MIN);
         latch_link_remove(&renewal->link);
-        if (!renewal->is_in_flight) { /* else its twin has it */
+        if (!renewal->is_in_flight) { /* else it is in its clone's list */
             latch_link_append(&renewer->removed, &renewal->link);
         }
     }

@@ -1,26 +1,25 @@
 /*
- * A turn of the renewal thread: it moves on what is on its way, and sends what is due, to each
- * server together.
+ * One run of the renewal thread: steps the requests in flight, applies their outcomes, and sends
+ * the renewals that are due, batched for each server.
  */
 #include "src/renewal/renewal.h"
-#include "src/store/combined/combined.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What is due soon goes along: within such a part of its TTL. */
+/* Batching: a renewal that is due within a sixth of its TTL joins one that is due now. */
 #define SOON_PARTS 6
-/* An answer is awaited for a third of the TTL, so that there is time for another try; but no server
-   is taken for dead that is merely far away, or had to hold its breath. */
+/* Response timeout: a third of the TTL, which leaves time for a retry; but never so short that a
+   distant or briefly paused server is taken for dead. */
 #define PATIENCE_PARTS 3
 #define LEAST_PATIENCE_MS 250
-/* Pauses between tries, of all that have failed at a server: doubled from the first to the longest,
-   +-10 %; and no longer than such a part of the time that a hold has left, so that a trouble that
-   is over in time is found to be. */
+/* Exponential back-off, shared by all that failed at one server: doubled from the first pause to
+   the longest, +-10 %; capped at a quarter of the time that a hold has left, so that a recovery in
+   time is noticed in time. */
 #define FIRST_PAUSE_NS (20 * LATCH_NS_PER_MS)
 #define LONGEST_PAUSE_NS LATCH_NS_PER_S
 #define PAUSE_PARTS 4
-/* Files and the like are looked at once in that time. */
+/* Poll interval of watches without a descriptor (files, semaphores). */
 #define WATCH_PAUSE_NS LATCH_NS_PER_S
 
 /* ---- Outcomes ---------------------------------------------------------------------------------
@@ -39,7 +38,7 @@ static int64_t pause_ns(const latch_renewer *renewer, unsigned failures)
     return latch_jittered_ns(renewer->engine, pause);
 }
 
-/* One that fails while others pause pauses with them; and not for longer than it can afford. */
+/* When to retry: at the end of the server's current pause, or earlier if the hold ends first. */
 static int64_t retry_ns(const latch_renewal *renewal, int64_t now_ns)
 {
     latch_twin *twin = renewal->twin;
@@ -57,7 +56,7 @@ static int64_t retry_ns(const latch_renewal *renewal, int64_t now_ns)
     return twin->retry_ns < now_ns + longest_ns ? twin->retry_ns : now_ns + longest_ns;
 }
 
-/* It was renewed, for the shortest of what it was asked for meanwhile. */
+/* Applies a renewal; the shortest TTL that was requested meanwhile counts. */
 static void succeed(latch_renewal *renewal, int64_t now_ns)
 {
     int64_t deadline_ns = renewal->twin_lease->deadline_ns;
@@ -72,7 +71,7 @@ static void succeed(latch_renewal *renewal, int64_t now_ns)
     latch_renewal_plan(renewal, now_ns);
 }
 
-/* With the mutex held. */
+/* Applies the outcome of one request; with the mutex held. */
 static void settle(latch_renewal *renewal, int64_t now_ns)
 {
     renewal->is_in_flight = false;
@@ -81,7 +80,7 @@ static void settle(latch_renewal *renewal, int64_t now_ns)
         return;
     }
     if (renewal->state != LATCH_RENEWAL_HELD || renewal->epoch != renewal->sent_epoch) {
-        return; /* it was for a hold that is over */
+        return; /* the request was for a hold that is over */
     }
     switch (renewal->status) {
         case LATCH_DONE:
@@ -109,7 +108,7 @@ static void gather(const latch_twin *twin, bool on)
     }
 }
 
-/* One pass over what is on its way to one server; whether any has failed. */
+/* Steps each request in flight to one server once; true if one has failed. */
 static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
 {
     bool has_failed = false;
@@ -127,13 +126,14 @@ static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
         sent_ns = renewal->op.sent_ns;
         renewal->status = latch_op_step(&renewal->op, now_ns);
         if (latch_wants(renewal->status)) {
-            /* Answers come in order: behind one that has none there is none on that connection. */
+            /* Replies come in order: after one that is missing, the rest of the connection waits.
+             */
             bool is_as_before = renewal->status == LATCH_WANT_IO && renewal->op.fd == fd
                                 && renewal->op.sent_ns == sent_ns;
 
             waiting_fd = is_as_before ? fd : -1;
             if (renewal->op.sent_ns != sent_ns) {
-                /* Others may have found the connection made before it did, and gone first. */
+                /* Sent anew, perhaps after others: keep the list in the order of sending. */
                 latch_link_remove(&renewal->flight);
                 latch_link_append(&twin->flight, &renewal->flight);
             }
@@ -146,17 +146,17 @@ static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
     return has_failed;
 }
 
-/* Moves on what is on its way to one server. */
+/* Steps the requests in flight to one server. */
 static void step_all(latch_twin *twin, latch_link *ended, int64_t now_ns)
 {
-    gather(twin, true); /* on a connection that is made but now all are sent */
+    gather(twin, true); /* a connection that is ready now gets all requests in one packet */
     while (step_each(twin, ended, now_ns)) {
-        /* It may have closed the connection, after those before it were stepped. */
+        /* A failure closes the connection: requests that were stepped before must be again. */
     }
     gather(twin, false);
 }
 
-/* With the mutex held. */
+/* Applies all outcomes; with the mutex held. */
 static void settle_all(latch_link *ended, int64_t now_ns)
 {
     while (ended->next != ended) {
@@ -187,13 +187,13 @@ static bool is_due(const latch_renewal *renewal, int64_t now_ns)
            && renewal->due_ns != LATCH_NEVER && renewal->due_ns - soon_ns <= now_ns;
 }
 
-/* Has its time come, whether others go along or not? */
+/* Is it due by itself, without a batch to join? */
 static bool is_overdue(const latch_renewal *renewal, int64_t now_ns)
 {
     return is_due(renewal, now_ns) && renewal->due_ns <= now_ns;
 }
 
-/* The twin is to hold by the lease's tokens. False when memory ran out. */
+/* Gives the cloned lease the tokens of its original. False when memory ran out. */
 static bool give_tokens(latch_renewal *renewal)
 {
     latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
@@ -216,7 +216,7 @@ static bool give_tokens(latch_renewal *renewal)
     return true;
 }
 
-/* With the mutex held. */
+/* Queues a renewal to be sent in this run; with the mutex held. */
 static void take_in_hand(latch_renewal *renewal, int64_t now_ns)
 {
     renewal->is_in_flight = renewal->was_in_flight = true;
@@ -238,7 +238,7 @@ static void activate(latch_renewer *renewer, latch_twin *twin)
     }
 }
 
-/* Takes in hand what is due, and what goes along with it. With the mutex held. */
+/* Queues what is due, and what joins the same batch; with the mutex held. */
 static void gather_due(latch_renewer *renewer, int64_t now_ns)
 {
     for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
@@ -274,7 +274,7 @@ static void begin(latch_renewal *renewal)
     }
 }
 
-/* Sends what was taken in hand, together where that can be. */
+/* Sends the queued renewals of one server, in one batch where the store can. */
 static void begin_all(latch_twin *twin, latch_link *ended)
 {
     gather(twin, true);
@@ -289,7 +289,7 @@ static void begin_all(latch_twin *twin, latch_link *ended)
     twin->is_due = false;
 }
 
-/* ---- What is watched --------------------------------------------------------------------------
+/* ---- Watches ----------------------------------------------------------------------------------
  */
 
 static bool has_ended(const latch_watch *watch)
@@ -299,7 +299,7 @@ static bool has_ended(const latch_watch *watch)
     return poll(&polled, 1, 0) > 0;
 }
 
-/* With the mutex held. */
+/* Checks all watches for a lost hold; with the mutex held. */
 static void look_after_watched(latch_renewer *renewer, int64_t now_ns)
 {
     renewer->next_watch_ns = LATCH_NEVER;
@@ -320,7 +320,7 @@ static void look_after_watched(latch_renewer *renewer, int64_t now_ns)
     }
 }
 
-/* ---- Turns ------------------------------------------------------------------------------------
+/* ---- One run ----------------------------------------------------------------------------------
  */
 
 void latch_renewals_free_removed(latch_renewer *renewer)
@@ -344,17 +344,13 @@ void latch_renewals_abandon(latch_renewer *renewer)
             latch_renewal *renewal = LATCH_CONTAINER(twin->flight.next, latch_renewal, flight);
 
             latch_link_remove(&renewal->flight);
-            if (twin->store->class == &latch_combined_store) {
-                latch_combined_abandon(&renewal->op);
-            } else {
-                twin->store->class->abandon(&renewal->op);
-            }
+            twin->store->class->abandon(&renewal->op);
             latch_renewal_free(renewal);
         }
     }
 }
 
-/* With the mutex held: when to look around again, whatever is on its way. */
+/* When the next run is due, whatever is in flight; with the mutex held. */
 static int64_t next_turn_ns(const latch_renewer *renewer)
 {
     int64_t wake_ns = renewer->next_watch_ns;

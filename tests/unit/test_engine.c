@@ -1,5 +1,5 @@
 /* The engine: its environment, its errors, and what a fork does to its descriptors. */
-#include "src/engine/internal.h"
+#include "src/engine/store.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -120,7 +120,7 @@ static void check_in_child(unit_process *self, void *argument)
     latch_descriptor_close(unit.engine, &all->ordinary); /* closed by the fork: harmless */
     latch_descriptor_close(unit.engine, &all->inherited);
     UNIT_CHECK(!is_open(all->fds[1]));
-    UNIT_CHECK(unit.engine->descriptors.next == &unit.engine->descriptors);
+    UNIT_CHECK(unit.engine->descriptors.list.next == &unit.engine->descriptors.list);
 }
 
 static void a_child_has_only_the_descriptors_that_it_inherits(void **state)

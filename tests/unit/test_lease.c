@@ -1,5 +1,5 @@
 /* Leases, their tokens, and base64. */
-#include "src/engine/internal.h"
+#include "src/engine/store.h"
 #include "unit.h"
 
 static void base64_follows_rfc_4648(void **state)

@@ -3,6 +3,7 @@
  * runner runs the store's statements as a PDO object would.
  */
 #include "postgresql_store.h"
+#include "sql_client.h"
 #include "src/engine/store.h"
 
 static PGconn *connection;
@@ -14,28 +15,19 @@ static latch_store *store;
 static latch_status run(void *context, const char *statement, char *value, size_t size,
                         latch_error *error)
 {
-    PGresult *result = PQexec(connection, statement);
-    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    latch_status status = LATCH_DONE;
+    latch_status status = postgresql_client_run(connection, statement, value, size, error);
 
     (void) context;
-    if (PQresultStatus(result) == PGRES_TUPLES_OK) {
-        snprintf(value, size, "%s", forgeries-- > 0 ? forged : PQgetvalue(result, 0, 0));
-    } else {
-        status = PQstatus(connection) != CONNECTION_OK        ? LATCH_ERROR_LOST
-                 : code != NULL && strcmp(code, "55P03") == 0 ? LATCH_CONFLICT
-                                                              : LATCH_ERROR_STORE;
-        error->status = status;
-        snprintf(error->message, sizeof(error->message), "%s", PQerrorMessage(connection));
+    if (status == LATCH_DONE && forgeries-- > 0) {
+        snprintf(value, size, "%s", forged);
     }
-    PQclear(result);
     return status;
 }
 
 static bool is_in_transaction(void *context)
 {
     (void) context;
-    return PQtransactionStatus(connection) != PQTRANS_IDLE;
+    return postgresql_client_is_in_transaction(connection);
 }
 
 static void close_runner(void *context)
@@ -128,17 +120,6 @@ static void a_conflict_spoils_no_transaction(void **state)
     unit_release(reader);
     unit_release(other);
     assert_int_equal(unit_postgresql_count_held(), 0);
-}
-
-static void a_wait_ends_with_its_time_and_leaves_nothing_behind(void **state)
-{
-    (void) state;
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, 20), LATCH_CONFLICT);
-    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE_SHARED, 20), LATCH_CONFLICT);
-    unit_release(other);
-    assert_int_equal(unit_postgresql_count_held(), 0);
-    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, 20), LATCH_DONE);
 }
 
 /* A statement is refused in a transaction that has failed. */
@@ -254,7 +235,6 @@ int main(void)
         RUNNER_TEST(a_lock_is_held_by_the_given_session),
         RUNNER_TEST(no_thread_looks_after_the_given_session),
         RUNNER_TEST(a_conflict_spoils_no_transaction),
-        RUNNER_TEST(a_wait_ends_with_its_time_and_leaves_nothing_behind),
         RUNNER_TEST(a_release_that_is_refused_can_be_made_again),
         RUNNER_TEST(a_release_for_nobody_that_is_refused_is_made_later),
         RUNNER_TEST(a_release_that_was_refused_is_made_at_the_stores_end_at_the_latest),

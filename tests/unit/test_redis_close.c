@@ -1,7 +1,7 @@
 /* The end of a store, or of its program, which has locks that are to be given back. */
 #include "redis_store.h"
 
-#include "src/engine/internal.h"
+#include "src/engine/store.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,10 @@
  * The Redis store on a client that its user has: here a connection of hiredis, on which a runner
  * runs the store's scripts as a \Redis object would.
  */
+#include "redis_client.h"
 #include "redis_store.h"
 #include "src/store/redis/lock/redis.h"
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
 
 #include <unistd.h>
 
@@ -38,51 +39,6 @@ static latch_status prepare(void *context, const char *resource, size_t length, 
                : latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "%s", trouble.unusable);
 }
 
-static redisReply *run_as(const char *name, const char *text, size_t length,
-                          const latch_redis_script *script)
-{
-    char count[24], keys[5][128];
-    const char *arguments[REDIS_ARGUMENTS_MAX] = {name, text, count};
-    size_t lengths[REDIS_ARGUMENTS_MAX] = {strlen(name), length};
-
-    lengths[2] = (size_t) snprintf(count, sizeof(count), "%zu", script->key_count);
-    for (size_t at = 0; at < script->count; at++) {
-        arguments[3 + at] = script->arguments[at];
-        lengths[3 + at] = script->lengths[at];
-        if (at < script->key_count) {
-            lengths[3 + at] = (size_t) snprintf(keys[at], sizeof(keys[at]), "%s%.*s",
-                                                trouble.prefix, (int) script->lengths[at],
-                                                script->arguments[at]);
-            arguments[3 + at] = keys[at];
-        }
-    }
-    return redisCommandArgv(client, (int) (3 + script->count), arguments, lengths);
-}
-
-static void take(const redisReply *reply, latch_redis_answer *answer)
-{
-    snprintf(answer->text, sizeof(answer->text), "%s", reply->str != NULL ? reply->str : "");
-    answer->integers[0] = reply->integer;
-    switch (reply->type) {
-        case REDIS_REPLY_NIL:
-            answer->kind = LATCH_REDIS_NIL;
-            break;
-        case REDIS_REPLY_INTEGER:
-            answer->kind = LATCH_REDIS_INTEGER;
-            break;
-        case REDIS_REPLY_STRING:
-            answer->kind = LATCH_REDIS_TEXT;
-            break;
-        case REDIS_REPLY_ERROR:
-            answer->kind = LATCH_REDIS_ERROR;
-            break;
-        default:
-            answer->kind = LATCH_REDIS_PAIR;
-            answer->integers[0] = reply->element[0]->integer;
-            answer->integers[1] = reply->element[1]->integer;
-    }
-}
-
 static latch_status lose(latch_error *error)
 {
     usleep((useconds_t) (1000 * trouble.patience_ms));
@@ -94,23 +50,13 @@ static latch_status lose(latch_error *error)
 static latch_status run(void *context, const latch_redis_script *script, latch_redis_answer *answer,
                         latch_error *error)
 {
-    redisReply *reply;
-
     (void) context;
     runs++;
     if (trouble.unsent > 0) {
         trouble.unsent--;
         return lose(error);
     }
-    reply = run_as("EVALSHA", script->digest, script->digest_length, script);
-    if (reply != NULL && reply->type == REDIS_REPLY_ERROR
-        && strncmp(reply->str, "NOSCRIPT", 8) == 0) {
-        freeReplyObject(reply);
-        reply = run_as("EVAL", script->text, script->text_length, script);
-    }
-    assert_non_null(reply);
-    take(reply, answer);
-    freeReplyObject(reply);
+    redis_client_run(client, trouble.prefix, script, answer);
     if (trouble.unanswered > 0) {
         trouble.unanswered--;
         return lose(error);

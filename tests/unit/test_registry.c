@@ -1,6 +1,8 @@
 /* Stores by name: which there are, how they are opened, what they say of themselves. */
-#include "src/engine/store.h"
+#include "src/registry.h"
 #include "unit.h"
+
+#include <unistd.h>
 
 static void the_stores_of_this_build_are_listed_in_order(void **state)
 {
@@ -37,6 +39,23 @@ static void a_store_describes_itself(void **state)
         assert_non_null(store);
         assert_string_equal(latch_store_describe(store)->name, info->name);
         latch_store_close(store);
+    }
+}
+
+/* By a program that is named after it: capabilities and promises are held there. */
+static void each_store_has_a_fixture_for_the_conformance_suite(void **state)
+{
+    (void) state;
+    for (size_t at = 0; latch_store_at(at) != NULL; at++) {
+        const char *name = latch_store_at(at)->name;
+        char path[512];
+        int folder = (int) (strrchr(__FILE__, '/') - __FILE__);
+
+        snprintf(path, sizeof(path), "%.*s/test_conformance_%s.c", folder, __FILE__, name);
+        for (char *at_dash = path + folder; (at_dash = strchr(at_dash, '-')) != NULL;) {
+            *at_dash = '_';
+        }
+        assert_int_equal(access(path, F_OK), 0);
     }
 }
 
@@ -95,24 +114,6 @@ static void tokens_are_kept_under_symfonys_class_names(void **state)
     assert_null(info_of("semaphore")->state_name);
 }
 
-static void no_local_store_expires_or_fences(void **state)
-{
-    (void) state;
-    assert_int_equal(info_of("flock")->capabilities,
-                     LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING);
-    assert_int_equal(info_of("semaphore")->capabilities, LATCH_BLOCKING | LATCH_PUSH);
-    assert_int_equal(info_of("in-memory")->capabilities, LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE);
-    assert_int_equal(info_of("null")->capabilities & (LATCH_EXPIRING | LATCH_FENCING), 0);
-}
-
-static void redis_expires_fences_and_hands_over(void **state)
-{
-    (void) state;
-    assert_int_equal(info_of("redis")->capabilities,
-                     LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
-                         | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_NOTES);
-}
-
 static void an_unknown_name_is_an_error_that_says_it(void **state)
 {
     static const char *const names[] = {"", "Flock", "flock ", "memory", "redis:"};
@@ -163,11 +164,10 @@ int main(void)
         UNIT_TEST(the_stores_of_this_build_are_listed_in_order, setup),
         UNIT_TEST(no_two_stores_share_a_name, setup),
         UNIT_TEST(a_store_describes_itself, setup),
+        UNIT_TEST(each_store_has_a_fixture_for_the_conformance_suite, setup),
         UNIT_TEST(what_cannot_be_lost_is_neither_watched_nor_refused, setup),
         UNIT_TEST(no_thread_calls_the_functions_of_its_user, setup),
         UNIT_TEST(tokens_are_kept_under_symfonys_class_names, setup),
-        UNIT_TEST(no_local_store_expires_or_fences, setup),
-        UNIT_TEST(redis_expires_fences_and_hands_over, setup),
         UNIT_TEST(an_unknown_name_is_an_error_that_says_it, setup),
         UNIT_TEST(a_flock_store_needs_a_path, setup),
         UNIT_TEST(a_store_needs_random_bytes_for_its_table, setup),

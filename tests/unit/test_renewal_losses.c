@@ -463,7 +463,7 @@ static void a_twin_ends_with_all_that_use_it(void **state)
     unit_next_turn();
     unit_is_woken();
     latch_lease_drop(lease);
-    latch_renewal_leave_store(&puppets[0].store);
+    unit_leave_renewal(&puppets[0].store);
     unit_turn();
     assert_non_null(unit_twin()); /* something is on its way */
     unit_twin()->late = false;
@@ -478,11 +478,11 @@ static void who_leaves_the_store_last_has_its_twin_closed(void **state)
     (void) state;
     latch_lease_drop(lease);
     unit_is_woken();
-    latch_renewal_leave_store(&puppets[0].store);
+    unit_leave_renewal(&puppets[0].store);
     assert_true(unit_is_woken());
     unit_turn();
     assert_null(unit_twin());
-    latch_renewal_leave_store(&puppets[0].store);
+    unit_leave_renewal(&puppets[0].store);
 }
 
 static void what_is_in_flight_ends_with_the_engine(void **state)

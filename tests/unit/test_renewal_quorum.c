@@ -438,7 +438,7 @@ static void any_allocation_may_fail_when_it_is_to_be_kept(void **state)
             unit_keep(lease); /* the table has its room from now on */
             latch_lease_let_go(lease);
             if (!has_twin) {
-                latch_renewal_leave_store(unit.store);
+                unit_leave_renewal(unit.store);
                 unit_turn();
             }
             live = unit.live;
@@ -449,7 +449,7 @@ static void any_allocation_may_fail_when_it_is_to_be_kept(void **state)
                 assert_int_equal(status, LATCH_ERROR_MEMORY);
                 assert_false(lease->kept);
                 if (!has_twin) {
-                    latch_renewal_leave_store(unit.store);
+                    unit_leave_renewal(unit.store);
                     unit_turn();
                 }
                 assert_int_equal(unit.live, live);

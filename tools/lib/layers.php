@@ -5,7 +5,7 @@
  * and variables of the layers that TABLE allows. Prints every use that is not allowed, and every exception of the table
  * that nothing needs; and at the end the largest circle of files that use each other. Exits with 1 if there is a complaint.
  *
- * A line of TABLE is "folder: folders that it may use", all of them named above ("src/" is all folders of src); or "except file uses symbol", a use
+ * A line of TABLE is "folder: folders that it may use", all of them named above ("src/" is src and all folders in it); or "except file uses symbol", a use
  * that is not allowed and that is there all the same, for the time being.
  */
 
@@ -55,11 +55,11 @@ function circles(array $uses): array
     return $circles;
 }
 
-/** @param list<string> $allowed folders; "src/" is all that are in src */
+/** @param list<string> $allowed folders; "src/" is src and all that are in it */
 function may_use(string $folder, array $allowed): bool
 {
     foreach ($allowed as $one) {
-        if ($folder === $one || (str_ends_with($one, '/') && str_starts_with($folder, $one))) {
+        if ($folder === $one || (str_ends_with($one, '/') && str_starts_with("$folder/", $one))) {
             return true;
         }
     }

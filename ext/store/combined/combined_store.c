@@ -8,7 +8,7 @@
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/log.h"
-#include "ext/store/stores.h"
+#include "ext/store/store_class.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -277,11 +277,21 @@ PHP_METHOD(Latch_Store_CombinedStore, setLogger)
     zval_ptr_dtor(&old);
 }
 
-void php_latch_register_combined_store(void)
+static void register_combined_store(void)
 {
+    php_latch_register_strategies();
     combined_store_ce = register_class_Latch_Store_CombinedStore(php_latch_shared_store_ce);
     combined_store_ce->create_object = create_combined_store;
     if (php_latch_logger_aware_ce != NULL) {
         zend_class_implements(combined_store_ce, 1, php_latch_logger_aware_ce);
     }
 }
+
+const php_latch_store_class php_latch_combined_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "CombinedStore",
+        .store = "combined",
+        .register_class = register_combined_store,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

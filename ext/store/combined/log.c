@@ -103,7 +103,7 @@ static void collect_answers(const log_subject *subject, member_answer *answers)
     }
 }
 
-static void forget_answers(const log_subject *subject, member_answer *answers)
+static void free_answers(const log_subject *subject, member_answer *answers)
 {
     for (size_t at = 0; at < combined_of(subject)->count; at++) {
         if (answers[at].exception != NULL) {
@@ -240,7 +240,7 @@ static void log_request(const log_subject *subject)
 
     collect_answers(subject, answers);
     log_answers(subject, answers);
-    forget_answers(subject, answers);
+    free_answers(subject, answers);
     efree(answers);
 }
 

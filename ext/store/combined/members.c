@@ -151,7 +151,7 @@ typedef struct strategy_question {
     bool answer;
 } strategy_question;
 
-static void ask_strategy(void *context)
+static void call_strategy_method(void *context)
 {
     strategy_question *question = context;
     zend_function *method = zend_hash_str_find_ptr(&question->strategy->ce->function_table,
@@ -175,7 +175,7 @@ static bool call_strategy(php_latch_combined_backend *combined, const char *meth
     if (question.strategy == NULL || php_latch_has_deferred_throw() || !php_latch_can_call()) {
         return false;
     }
-    thrown = php_latch_call(ask_strategy, &question);
+    thrown = php_latch_call(call_strategy_method, &question);
     if (thrown != NULL) {
         php_latch_defer_throw(thrown);
     }

@@ -1,8 +1,6 @@
 /* Latch\Strategy: the number of stores of a CombinedStore that have to agree. */
 #include "ext/store/combined/combined.h"
 
-#include "ext/store/stores.h"
-
 #include "stubs/strategies_arginfo.h"
 
 zend_class_entry *php_latch_strategy_ce;

@@ -1,4 +1,4 @@
-/* What has come of the calls of Redis clients, in the form of the engine. */
+/* Answers of Redis client objects, in the form of the engine. */
 #include "ext/store/redis/call.h"
 
 void php_latch_copy_text(char *copy, size_t size, const zval *text)
@@ -6,8 +6,8 @@ void php_latch_copy_text(char *copy, size_t size, const zval *text)
     snprintf(copy, size, "%s", Z_TYPE_P(text) == IS_STRING ? Z_STRVAL_P(text) : "");
 }
 
-void php_latch_redis_ask(zend_object *object, const char *method, zval *argument, int type,
-                         zval *answer)
+void php_latch_redis_call_typed(zend_object *object, const char *method, zval *argument, int type,
+                                zval *answer)
 {
     php_latch_call_method(object, method, answer, argument != NULL ? 1 : 0, argument);
     if (Z_TYPE_P(answer) != type) {
@@ -28,13 +28,13 @@ bool php_latch_is_predis_error(zend_object *object)
     return php_latch_is_a(object, "predis\\response\\errorinterface");
 }
 
-void php_latch_redis_take_error(latch_redis_answer *answer, const zval *text)
+void php_latch_redis_set_error(latch_redis_answer *answer, const zval *text)
 {
     answer->kind = LATCH_REDIS_ERROR;
     php_latch_copy_text(answer->text, sizeof(answer->text), text);
 }
 
-static void take_list(latch_redis_answer *answer, const HashTable *list)
+static void parse_list(latch_redis_answer *answer, const HashTable *list)
 {
     answer->kind = zend_hash_num_elements(list) == 2 ? LATCH_REDIS_PAIR : LATCH_REDIS_STRANGE;
     for (size_t at = 0; at < 2; at++) {
@@ -49,20 +49,20 @@ static void take_list(latch_redis_answer *answer, const HashTable *list)
 }
 
 /* Predis's: errors where it was told not to throw them, and "QUEUED". */
-static void take_object(php_latch_redis_call *call, zend_object *object)
+static void parse_object(php_latch_redis_call *call, zend_object *object)
 {
     zval text;
 
     if (php_latch_is_predis_error(object)) {
-        php_latch_redis_ask(object, "getmessage", NULL, IS_STRING, &text);
-        php_latch_redis_take_error(call->answer, &text);
+        php_latch_redis_call_typed(object, "getmessage", NULL, IS_STRING, &text);
+        php_latch_redis_set_error(call->answer, &text);
         zval_ptr_dtor(&text);
     } else {
         call->is_queued = php_latch_is_a(object, "predis\\response\\status");
     }
 }
 
-void php_latch_redis_take_answer(php_latch_redis_call *call, const zval *value)
+void php_latch_redis_parse_answer(php_latch_redis_call *call, const zval *value)
 {
     latch_redis_answer *answer = call->answer;
 
@@ -81,10 +81,10 @@ void php_latch_redis_take_answer(php_latch_redis_call *call, const zval *value)
             php_latch_copy_text(answer->text, sizeof(answer->text), value);
             break;
         case IS_ARRAY:
-            take_list(answer, Z_ARRVAL_P(value));
+            parse_list(answer, Z_ARRVAL_P(value));
             break;
         case IS_OBJECT:
-            take_object(call, Z_OBJ_P(value));
+            parse_object(call, Z_OBJ_P(value));
             break;
         case IS_TRUE: /* phpredis: a status. No script of ours answers with one. */
             call->is_queued = true;
@@ -103,16 +103,16 @@ static bool is_servers(const char *text)
     return length > 1 && text[length] == ' ';
 }
 
-bool php_latch_redis_take_last_error(php_latch_redis_call *call)
+bool php_latch_redis_read_last_error(php_latch_redis_call *call)
 {
     zval text;
 
-    php_latch_redis_ask(call->node, "getlasterror", NULL, IS_STRING, &text);
+    php_latch_redis_call_typed(call->node, "getlasterror", NULL, IS_STRING, &text);
     if (Z_ISUNDEF(text)) {
         return false;
     }
     if (is_servers(Z_STRVAL(text))) {
-        php_latch_redis_take_error(call->answer, &text);
+        php_latch_redis_set_error(call->answer, &text);
     } else {
         php_latch_copy_text(call->failure, sizeof(call->failure), &text);
     }

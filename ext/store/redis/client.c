@@ -39,11 +39,11 @@ static zend_object *find_in_array(zend_object *array, zend_string *key)
     zval argument, host, node;
 
     ZVAL_STR(&argument, key);
-    php_latch_redis_ask(array, "_target", &argument, IS_STRING, &host);
+    php_latch_redis_call_typed(array, "_target", &argument, IS_STRING, &host);
     if (Z_ISUNDEF(host)) {
         return NULL;
     }
-    php_latch_redis_ask(array, "_instance", &host, IS_OBJECT, &node);
+    php_latch_redis_call_typed(array, "_instance", &host, IS_OBJECT, &node);
     zval_ptr_dtor(&host);
     return Z_ISUNDEF(node) ? NULL : Z_OBJ(node);
 }
@@ -63,7 +63,7 @@ static bool collects(zend_object *node)
 {
     zval mode;
 
-    php_latch_redis_ask(node, "getmode", NULL, IS_LONG, &mode);
+    php_latch_redis_call_typed(node, "getmode", NULL, IS_LONG, &mode);
     return Z_TYPE(mode) == IS_LONG && Z_LVAL(mode) != 0;
 }
 
@@ -136,8 +136,8 @@ static void run_by_phpredis(php_latch_redis_call *call)
     zval_ptr_dtor(&arguments[0]);
     zval_ptr_dtor(&arguments[1]);
     if (EG(exception) == NULL
-        && !(Z_TYPE(value) == IS_FALSE && php_latch_redis_take_last_error(call))) {
-        php_latch_redis_take_answer(call, &value);
+        && !(Z_TYPE(value) == IS_FALSE && php_latch_redis_read_last_error(call))) {
+        php_latch_redis_parse_answer(call, &value);
     }
     zval_ptr_dtor(&value);
 }
@@ -164,7 +164,7 @@ static void get_argument(zval *command, zend_long position, zval *argument)
     zval number;
 
     ZVAL_LONG(&number, position);
-    php_latch_redis_ask(Z_OBJ_P(command), "getargument", &number, IS_STRING, argument);
+    php_latch_redis_call_typed(Z_OBJ_P(command), "getargument", &number, IS_STRING, argument);
 }
 
 /* $client->createCommand('EVALSHA', [$digest, $keyCount, ...$keys, ...$arguments]) */
@@ -195,7 +195,8 @@ static void run_on_shard(const php_latch_redis_call *call, zval *command, zval *
     if (Z_ISUNDEF(key)) {
         return;
     }
-    php_latch_redis_ask(call->session->shards, "getconnectionbykey", &key, IS_OBJECT, &shard);
+    php_latch_redis_call_typed(call->session->shards, "getconnectionbykey", &key, IS_OBJECT,
+                               &shard);
     zval_ptr_dtor(&key);
     if (!Z_ISUNDEF(shard)) {
         php_latch_call_method(Z_OBJ(shard), "executecommand", value, 1, command);
@@ -218,7 +219,7 @@ static void run_by_predis(php_latch_redis_call *call)
     }
     zval_ptr_dtor(&command);
     if (EG(exception) == NULL) {
-        php_latch_redis_take_answer(call, &value);
+        php_latch_redis_parse_answer(call, &value);
     }
     zval_ptr_dtor(&value);
 }
@@ -262,9 +263,9 @@ static void read_redis_exception(void *context)
     php_latch_copy_text(reading->message, reading->size, message);
     if (php_latch_is_predis_error(reading->exception)) {
         reading->is_answer = true;
-        php_latch_redis_take_error(reading->call->answer, message);
+        php_latch_redis_set_error(reading->call->answer, message);
     } else if (reading->call->node != NULL && !reading->call->session->kind->is_predis) {
-        reading->is_answer = php_latch_redis_take_last_error(reading->call)
+        reading->is_answer = php_latch_redis_read_last_error(reading->call)
                              && reading->call->failure[0] == '\0';
     }
 }
@@ -353,13 +354,13 @@ static latch_status run_redis_script(void *context, const latch_redis_script *sc
 /* ---- Whether they can be run ---------------------------------------------------------------- */
 
 /* Reads the client's prefix of keys, a new string; or undefined. */
-static void ask_for_prefix(const php_latch_redis_call *call, zval *prefix)
+static void read_prefix(const php_latch_redis_call *call, zval *prefix)
 {
     zval list, command, empty;
 
     if (!call->session->kind->is_predis) {
         ZVAL_EMPTY_STRING(&empty);
-        php_latch_redis_ask(call->node, "_prefix", &empty, IS_STRING, prefix);
+        php_latch_redis_call_typed(call->node, "_prefix", &empty, IS_STRING, prefix);
         return;
     }
     ZVAL_UNDEF(prefix);
@@ -372,7 +373,7 @@ static void ask_for_prefix(const php_latch_redis_call *call, zval *prefix)
     }
 }
 
-static void forget_prefix(php_latch_redis_session *session)
+static void free_prefix(php_latch_redis_session *session)
 {
     if (session->prefix != NULL) {
         zend_string_release(session->prefix);
@@ -380,7 +381,7 @@ static void forget_prefix(php_latch_redis_session *session)
     }
 }
 
-static void look_at_client(void *context)
+static void check_client(void *context)
 {
     php_latch_redis_call *call = context;
     php_latch_redis_session *session = call->session;
@@ -392,8 +393,8 @@ static void look_at_client(void *context)
     if (call->trouble != NULL || EG(exception) != NULL || !session->is_cluster) {
         return;
     }
-    forget_prefix(session);
-    ask_for_prefix(call, &prefix);
+    free_prefix(session);
+    read_prefix(call, &prefix);
     if (Z_ISUNDEF(prefix)) {
         call->trouble = "the client does not tell its prefix";
         return;
@@ -402,10 +403,10 @@ static void look_at_client(void *context)
     zval_ptr_dtor(&prefix);
 }
 
-static latch_status run_look_at_client(php_latch_redis_call *call, latch_error *error)
+static latch_status run_client_check(php_latch_redis_call *call, latch_error *error)
 {
     php_latch_client *client = &call->session->client;
-    zend_object *thrown = php_latch_client_call(client, look_at_client, call);
+    zend_object *thrown = php_latch_client_call(client, check_client, call);
 
     if (LATCH_G(deferred_throw).bailed_out) {
         error->status = LATCH_ERROR_STORE;
@@ -440,7 +441,7 @@ static latch_status prepare_redis_client(void *context, const char *resource, si
     }
     call.answer = &unused;
     call.resource = resource != NULL ? zend_string_init(resource, length, 0) : NULL;
-    run_look_at_client(&call, error);
+    run_client_check(&call, error);
     if (call.resource != NULL) {
         zend_string_release(call.resource);
     }
@@ -453,7 +454,7 @@ static void close_redis_session(void *context)
 {
     php_latch_redis_session *session = context;
 
-    forget_prefix(session);
+    free_prefix(session);
     if (session->shards != NULL) {
         OBJ_RELEASE(session->shards);
     }
@@ -484,11 +485,12 @@ static bool is_one_of(zend_object *object, const char *const names[2])
 }
 
 /* Finds out what a Predis client is connected to: its class does not say. */
-static void look_at_predis(php_latch_redis_session *session)
+static void detect_predis_connection(php_latch_redis_session *session)
 {
     zval connection;
 
-    php_latch_redis_ask(session->client.object, "getconnection", NULL, IS_OBJECT, &connection);
+    php_latch_redis_call_typed(session->client.object, "getconnection", NULL, IS_OBJECT,
+                               &connection);
     if (Z_ISUNDEF(connection)) {
         return;
     }
@@ -510,7 +512,7 @@ bool php_latch_redis_runner(zend_object *object, latch_redis_runner *runner)
     session->kind = kind_of(object);
     session->is_cluster = session->kind->is_cluster;
     if (session->kind->is_predis) {
-        look_at_predis(session);
+        detect_predis_connection(session);
     }
     if (EG(exception) != NULL) {
         close_redis_session(session);

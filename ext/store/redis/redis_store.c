@@ -1,29 +1,32 @@
 /* Latch\Store\RedisStore; the store methods are in ext/store/store_methods.c. */
-#include "ext/store/redis/redis_store.h"
+#include "ext/store/store_class.h"
 
+#include "ext/key/key.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/store/engine_store.h"
+#include "ext/store/inspection.h"
 #include "ext/store/redis/client.h"
-#include "ext/store/stores.h"
 
+#include "ext/standard/info.h"
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
+#include "zend_smart_str.h"
 
 #include "stubs/redis_store_arginfo.h"
 
 #include <math.h>
-
-#define DEFAULT_TTL_S 300.0
-#define NO_REDIS                                                                                   \
-    "this build of Latch has no RedisStore: build it again where hiredis and pkg-config are "      \
-    "installed"
 
 static zend_class_entry *redis_store_ce;
 
 static zend_object *create_redis_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
+}
+
+static double default_ttl(void)
+{
+    return (double) latch_store_find("redis")->default_ttl_ms / 1000;
 }
 
 /* Throws with Symfony's message. */
@@ -34,22 +37,9 @@ static void throw_ttl(zend_class_entry *ce, double ttl)
                             ZSTR_VAL(ce->name), ttl);
 }
 
-void php_latch_throw_redis_dsn(const latch_error *error, const char *argument)
-{
-    char problem[sizeof(error->message) + 32];
-
-    if (error->status == LATCH_ERROR_ARGUMENT || error->status == LATCH_ERROR_UNSUPPORTED) {
-        snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, argument, problem);
-    } else {
-        zend_throw_exception(php_latch_storage_ce, error->message, 0);
-    }
-}
-
 static latch_status open_store(php_latch_store *store, zend_string *dsn, double ttl,
                                latch_error *error)
 {
-#ifdef LATCH_WITH_REDIS
     const latch_store_options options = {.dsn = ZSTR_VAL(dsn), .dsn_length = ZSTR_LEN(dsn)};
     latch_store *opened = latch_store_open(php_latch_engine, "redis", &options, error);
 
@@ -59,19 +49,13 @@ static latch_status open_store(php_latch_store *store, zend_string *dsn, double 
     store->backend = php_latch_backend_share(opened);
     store->initial_ttl_ms = php_latch_ttl_ms(ttl);
     return LATCH_DONE;
-#else
-    *error = (latch_error){
-        .status = LATCH_ERROR_UNSUPPORTED,
-        .message = NO_REDIS,
-    };
-    return error->status;
-#endif
 }
 
-latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_error *error)
+/* Makes the store without its constructor; leaves it as it is on failure. */
+static latch_status make_on_dsn(zval *store, zend_string *dsn, latch_error *error)
 {
     php_latch_store *made = php_latch_store_create(redis_store_ce);
-    latch_status status = open_store(made, dsn, DEFAULT_TTL_S, error);
+    latch_status status = open_store(made, dsn, default_ttl(), error);
 
     if (status == LATCH_DONE) {
         ZVAL_OBJ(store, &made->std);
@@ -84,7 +68,6 @@ latch_status php_latch_redis_store_make(zval *store, zend_string *dsn, latch_err
 /* Opens the store on a client object. After throwing it has no back end. */
 static void open_on_client(php_latch_store *store, zend_object *client, double ttl)
 {
-#ifdef LATCH_WITH_REDIS
     latch_redis_runner runner;
     latch_store_options options = {.redis_runner = &runner};
     latch_store *opened;
@@ -98,22 +81,18 @@ static void open_on_client(php_latch_store *store, zend_object *client, double t
     opened = latch_store_open(php_latch_engine, "redis", &options, &error);
     if (opened == NULL) {
         runner.close(runner.context);
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        zend_throw_exception(error.status == LATCH_ERROR_UNSUPPORTED ? php_latch_invalid_argument_ce
+                                                                     : php_latch_storage_ce,
+                             error.message, 0);
         return;
     }
     store->backend = php_latch_backend_share_on_connection(opened, client);
-#else
-    (void) store;
-    (void) client;
-    (void) ttl;
-    zend_throw_exception(php_latch_invalid_argument_ce, NO_REDIS, 0);
-#endif
 }
 
 PHP_METHOD(Latch_Store_RedisStore, __construct)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
-    double ttl = DEFAULT_TTL_S;
+    double ttl = default_ttl();
     zend_string *dsn = NULL;
     latch_error error;
     zval *redis;
@@ -144,12 +123,135 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
     if (dsn == NULL) {
         open_on_client(store, Z_OBJ_P(redis), ttl);
     } else if (open_store(store, dsn, ttl, &error) != LATCH_DONE) {
-        php_latch_throw_redis_dsn(&error, "redis");
+        php_latch_throw_dsn(&error, "redis");
     }
 }
 
-void php_latch_register_redis_store(void)
+/* ---- Inspection ----------------------------------------------------------------------------- */
+
+PHP_METHOD(Latch_Store_RedisStore, listHeld)
+{
+    bool foreign = false;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_BOOL(foreign)
+    ZEND_PARSE_PARAMETERS_END();
+    php_latch_store_list_held(Z_OBJ_P(ZEND_THIS), foreign, return_value);
+}
+
+/* The identities, with blanks between them; NULL after throwing. */
+static zend_string *join_identities(HashTable *holders)
+{
+    smart_str joined = {0};
+    zval *holder;
+
+    ZEND_HASH_FOREACH_VAL(holders, holder)
+    {
+        ZVAL_DEREF(holder);
+        if (Z_TYPE_P(holder) != IS_STRING || Z_STRLEN_P(holder) != LATCH_IDENTITY_LENGTH
+            || strspn(Z_STRVAL_P(holder), "0123456789abcdef") != LATCH_IDENTITY_LENGTH) {
+            smart_str_free(&joined);
+            php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "holders",
+                                     "must be a list of ids as inspect() tells them");
+            return NULL;
+        }
+        smart_str_appends(&joined, " ");
+        smart_str_append(&joined, Z_STR_P(holder));
+    }
+    ZEND_HASH_FOREACH_END();
+    smart_str_0(&joined);
+    return joined.s != NULL ? joined.s : ZSTR_EMPTY_ALLOC();
+}
+
+PHP_METHOD(Latch_Store_RedisStore, forceRelease)
+{
+    zend_string *resource, *identities;
+    zend_object *key;
+    HashTable *holders;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+        Z_PARAM_ARRAY_HT(holders)
+    ZEND_PARSE_PARAMETERS_END();
+    resource = php_latch_key_resource(key);
+    identities = resource != NULL ? join_identities(holders) : NULL;
+    if (identities != NULL) {
+        php_latch_store_evict(Z_OBJ_P(ZEND_THIS), resource, identities, return_value);
+        zend_string_release(identities);
+    }
+}
+
+static void register_redis_store(void)
 {
     redis_store_ce = register_class_Latch_Store_RedisStore(php_latch_shared_store_ce);
     redis_store_ce->create_object = create_redis_store;
 }
+
+/* ---- DSNs ----------------------------------------------------------------------------------- */
+
+/*
+ * An option that Symfony's connections ignore, but on Predis: processes with Latch and without
+ * would not exclude each other. It is looked for anywhere, as whoever is served by Composer's class
+ * without need is served all the same.
+ */
+static bool has_prefix(const zend_string *dsn, latch_error *error)
+{
+    if (strstr(ZSTR_VAL(dsn), "prefix=") == NULL) {
+        return false;
+    }
+    *error = (latch_error){
+        .status = LATCH_ERROR_UNSUPPORTED,
+        .message = "Symfony's connections know no option \"prefix\"; leave it out, or make the "
+                   "store by new Latch\\Store\\RedisStore()",
+    };
+    return true;
+}
+
+static void make_redis(const php_latch_store_class *class, const php_latch_dsn_form *form,
+                       zend_string *dsn, zval *store)
+{
+    latch_error error;
+
+    (void) form;
+    if (!(LATCH_G(symfony) && has_prefix(dsn, &error))
+        && make_on_dsn(store, dsn, &error) == LATCH_DONE) {
+        return;
+    }
+    if (LATCH_G(symfony) && error.status == LATCH_ERROR_UNSUPPORTED) {
+        php_latch_make_store_by_cache(class, dsn, &error, store);
+    } else {
+        php_latch_throw_dsn(&error, "connection");
+    }
+}
+
+static void print_info(void)
+{
+#if defined(LATCH_WITH_REDIS) && defined(LATCH_WITH_OPENSSL)
+    php_info_print_table_row(2, "redis store, TLS", "yes (OpenSSL " LATCH_OPENSSL_VERSION ")");
+#elif defined(LATCH_WITH_REDIS)
+    php_info_print_table_row(2, "redis store, TLS", "no: built without OpenSSL");
+#endif
+}
+
+static const php_latch_dsn_form forms[] = {
+    PHP_LATCH_DSN_OFFERED("redis:", make_redis, "redis://…", "Redis"),
+    PHP_LATCH_DSN("rediss:", make_redis),
+    PHP_LATCH_DSN_OFFERED("valkey:", make_redis, "valkey://…", "Valkey"),
+    PHP_LATCH_DSN("valkeys:", make_redis),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_redis_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "RedisStore",
+        .store = "redis",
+        .register_class = register_redis_store,
+        .forms = forms,
+        .clients = PHP_LATCH_REDIS_CLASSES,
+        .takes_clients = true,
+        .without = "no",
+        .print_info = print_info,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

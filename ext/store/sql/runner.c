@@ -292,7 +292,7 @@ typedef struct transaction_question {
     bool answer;
 } transaction_question;
 
-static void ask_for_transaction(void *context)
+static void read_transaction_state(void *context)
 {
     transaction_question *question = context;
     zval result;
@@ -311,7 +311,7 @@ static bool is_in_transaction(void *context)
     transaction_question question = {session, true};
 
     if (php_latch_client_can_call(&session->connection)) {
-        php_latch_client_call_quietly(&session->connection, ask_for_transaction, &question);
+        php_latch_client_call_quietly(&session->connection, read_transaction_state, &question);
     }
     return question.answer;
 }

@@ -3,11 +3,12 @@
  * with the messages of Symfony's classes. The store methods are in ext/store/store_methods.c.
  */
 #include "ext/store/sql/sql.h"
+#include "ext/store/store_class.h"
 
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/store/engine_store.h"
-#include "ext/store/stores.h"
+#include "ext/store/store_class.h"
 
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
@@ -18,36 +19,21 @@
 
 /* A kind of server. */
 typedef struct php_latch_sql_server {
-    const char *store;          /* of the engine */
-    const char *driver;         /* PDO's name of it */
-    const char *platform;       /* the class of Doctrine DBAL's platforms for it */
-    const char *const *schemes; /* of DSNs, NULL-terminated */
-    const char *library;        /* missing in this build; NULL when it is there */
+    const char *store;    /* of the engine */
+    const char *driver;   /* PDO's name of it */
+    const char *platform; /* the class of Doctrine DBAL's platforms for it */
 } php_latch_sql_server;
-
-static const char *const postgresql_schemes[] = {"pgsql", "postgres", "postgresql", "pdo-pgsql",
-                                                 NULL};
-static const char *const mysql_schemes[] = {"mysql",   "mysql2",    "mysqli",
-                                            "mariadb", "pdo-mysql", NULL};
 
 static const php_latch_sql_server postgresql = {
     .store = "postgresql",
     .driver = "pgsql",
     .platform = "doctrine\\dbal\\platforms\\postgresqlplatform",
-    .schemes = postgresql_schemes,
-#ifndef LATCH_WITH_PGSQL
-    .library = "libpq",
-#endif
 };
 
 static const php_latch_sql_server mysql = {
     .store = "mysql",
     .driver = "mysql",
     .platform = "doctrine\\dbal\\platforms\\abstractmysqlplatform",
-    .schemes = mysql_schemes,
-#ifndef LATCH_WITH_MYSQL
-    .library = "libmariadb",
-#endif
 };
 
 /* A class of stores. */
@@ -308,12 +294,13 @@ static bool collect_settings(sql_settings *settings, HashTable *options)
 /* Rejects the scheme of another kind of server; before any other check, as Symfony's does. */
 static bool check_driver_scheme(const sql_store_class *class, const char *dsn)
 {
+    const char *const *scheme = latch_store_find(class->server->store)->schemes;
     size_t length = strspn(dsn, "abcdefghijklmnopqrstuvwxyz0123456789-_");
 
     if (length == 0 || (dsn[length] != ':' && dsn[length] != '+')) {
         return true; /* the engine says what is wrong with it */
     }
-    for (const char *const *scheme = class->server->schemes; *scheme != NULL; scheme++) {
+    for (; *scheme != NULL; scheme++) {
         if (strlen(*scheme) == length && strncmp(*scheme, dsn, length) == 0) {
             return true;
         }
@@ -324,6 +311,8 @@ static bool check_driver_scheme(const sql_store_class *class, const char *dsn)
 
 static bool check_dsn(const sql_store_class *class, const char *dsn)
 {
+    const char *library = latch_store_find(class->server->store)->missing_library;
+
     if (class->client == PHP_LATCH_DBAL && strstr(dsn, "://") == NULL) {
         zend_throw_exception(php_latch_invalid_argument_ce, "DSN is invalid for Doctrine DBAL.", 0);
         return false;
@@ -331,28 +320,15 @@ static bool check_dsn(const sql_store_class *class, const char *dsn)
     if (!check_driver_scheme(class, dsn)) {
         return false;
     }
-    if (class->server->library != NULL) {
+    if (library != NULL) {
         zend_throw_exception_ex(
             php_latch_invalid_argument_ce, 0,
             "This build of Latch takes a %s object here, but no DSN: build it again "
             "where %s and pkg-config are installed",
-            client_classes[class->client].name, class->server->library);
+            client_classes[class->client].name, library);
         return false;
     }
     return true;
-}
-
-static void throw_dsn(const sql_store_class *class, const latch_error *error)
-{
-    char problem[sizeof(error->message) + 32];
-
-    if (error->status == LATCH_ERROR_ARGUMENT) {
-        snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 1,
-                                 client_classes[class->client].argument, problem);
-    } else {
-        zend_throw_exception(php_latch_storage_ce, error->message, 0);
-    }
 }
 
 static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_string *dsn,
@@ -373,7 +349,7 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
         if (opened != NULL) {
             store->backend = php_latch_backend_share(opened);
         } else {
-            throw_dsn(class, &error);
+            php_latch_throw_dsn(&error, client_classes[class->client].argument);
         }
     }
     free_settings(&settings);
@@ -449,17 +425,99 @@ PHP_METHOD(Latch_Store_DoctrineDbalMysqlStore, __construct)
     construct_without(INTERNAL_FUNCTION_PARAM_PASSTHRU, &dbal_mysql_store);
 }
 
-void php_latch_register_sql_stores(void)
+/* ---- Classes -------------------------------------------------------------------------------- */
+
+static void register_postgresql(void)
 {
     postgresql_store.ce =
         register_class_Latch_Store_PostgreSqlStore(php_latch_blocking_shared_store_ce,
                                                    php_latch_blocking_store_ce);
+    postgresql_store.ce->create_object = create_sql_store;
+}
+
+static void register_dbal_postgresql(void)
+{
     dbal_postgresql_store.ce =
         register_class_Latch_Store_DoctrineDbalPostgreSqlStore(php_latch_blocking_shared_store_ce,
                                                                php_latch_blocking_store_ce);
+    dbal_postgresql_store.ce->create_object = create_sql_store;
+}
+
+static void register_mysql(void)
+{
     mysql_store.ce = register_class_Latch_Store_MysqlStore(php_latch_blocking_store_ce);
+    mysql_store.ce->create_object = create_sql_store;
+}
+
+static void register_dbal_mysql(void)
+{
     dbal_mysql_store.ce =
         register_class_Latch_Store_DoctrineDbalMysqlStore(php_latch_blocking_store_ce);
-    postgresql_store.ce->create_object = dbal_postgresql_store.ce->create_object = create_sql_store;
-    mysql_store.ce->create_object = dbal_mysql_store.ce->create_object = create_sql_store;
+    dbal_mysql_store.ce->create_object = create_sql_store;
 }
+
+#define WITHOUT_LIBRARY "by PDO and Doctrine DBAL only"
+
+static const php_latch_dsn_form postgresql_forms[] = {
+    PHP_LATCH_DSN_OFFERED("pgsql+advisory:", php_latch_make_store_of_dsn, "pgsql+advisory:…",
+                          "PostgreSQL, as PDO has it"),
+    PHP_LATCH_DSN_END,
+};
+static const php_latch_dsn_form dbal_postgresql_forms[] = {
+    PHP_LATCH_DSN("pgsql+advisory://", php_latch_make_store_of_dsn),
+    PHP_LATCH_DSN("postgres+advisory://", php_latch_make_store_of_dsn),
+    PHP_LATCH_DSN_OFFERED("postgresql+advisory://", php_latch_make_store_of_dsn,
+                          "postgresql+advisory://…", "PostgreSQL, as a URL"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_postgresql_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "PostgreSqlStore",
+        .store = "postgresql",
+        .register_class = register_postgresql,
+        .forms = postgresql_forms,
+        .clients = "PDO",
+        .without = WITHOUT_LIBRARY,
+    },
+    {
+        .name = LATCH_STORE_NAMESPACE "DoctrineDbalPostgreSqlStore",
+        .store = "postgresql",
+        .register_class = register_dbal_postgresql,
+        .forms = dbal_postgresql_forms,
+        .clients = "Doctrine\\DBAL\\Connection",
+        .without = WITHOUT_LIBRARY,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};
+
+static const php_latch_dsn_form mysql_forms[] = {
+    PHP_LATCH_DSN_OFFERED("mysql+advisory:", php_latch_make_store_of_dsn, "mysql+advisory:…",
+                          "MySQL or MariaDB, as PDO has it"),
+    PHP_LATCH_DSN_END,
+};
+static const php_latch_dsn_form dbal_mysql_forms[] = {
+    PHP_LATCH_DSN_OFFERED("mysql+advisory://", php_latch_make_store_of_dsn, "mysql+advisory://…",
+                          "MySQL or MariaDB, as a URL"),
+    PHP_LATCH_DSN_END,
+};
+
+const php_latch_store_class php_latch_mysql_classes[] = {
+    {
+        .name = LATCH_STORE_NAMESPACE "MysqlStore",
+        .store = "mysql",
+        .register_class = register_mysql,
+        .forms = mysql_forms,
+        .clients = "PDO",
+        .without = WITHOUT_LIBRARY,
+    },
+    {
+        .name = LATCH_STORE_NAMESPACE "DoctrineDbalMysqlStore",
+        .store = "mysql",
+        .register_class = register_dbal_mysql,
+        .forms = dbal_mysql_forms,
+        .clients = "Doctrine\\DBAL\\Connection",
+        .without = WITHOUT_LIBRARY,
+    },
+    PHP_LATCH_STORE_CLASS_END,
+};

@@ -1,6 +1,6 @@
 /*
- * Combined stores for the renewal thread: a twin of one is made of twins of its members. It drives
- * those that ask nothing of PHP's own thread, and have nothing but locks that expire.
+ * Clones of combined stores for the renewal thread, made of clones of the members. Only for pure
+ * strategies, and members that a thread can renew.
  */
 #include "src/store/combined/combined.h"
 
@@ -24,6 +24,13 @@ const char *latch_combined_refusal(const latch_store *base)
         }
     }
     return refusal;
+}
+
+latch_store *latch_combined_member(const latch_store *base, size_t index)
+{
+    const combined_store *store = (const combined_store *) base;
+
+    return index < store->count ? store->members[index] : NULL;
 }
 
 void latch_combined_gather(latch_store *base, bool on)
@@ -55,7 +62,7 @@ latch_store *latch_combined_twin(const latch_store *base, latch_error *error)
         count++;
     }
     if (count == store->count) {
-        twin = latch_store_open(base->engine, base->class->info.name, &options, error);
+        twin = latch_store_open_as(base->engine, base->class, &options, error);
     }
     if (twin != NULL) {
         ((combined_store *) twin)->owns_members = true;
@@ -71,14 +78,9 @@ void latch_combined_abandon(latch_op *op)
 {
     EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
     {
-        if (!member->in_flight || member->op.behind) {
-            continue;
-        }
-        if (member->lease->store->class == &latch_combined_store) {
-            latch_combined_abandon(&member->op);
-        } else {
+        if (member->in_flight && !member->op.behind) {
             member->lease->store->class->abandon(&member->op);
+            member->in_flight = false;
         }
-        member->in_flight = false;
     }
 }

@@ -1,29 +1,25 @@
 /*
- * A store of stores: a lock is held when it is held in as many of its members as a strategy asks
- * for, mostly more than half. What Symfony's CombinedStore is; the members are asked side by side,
- * each by an operation of its own on a lease of its own.
+ * Quorum store (composite, Redlock): a lock is held while as many members hold it as the strategy
+ * demands, mostly a majority. Semantics of Symfony's CombinedStore; the members are asked
+ * concurrently, each by an operation of its own on a lease of its own.
  *
- * - As soon as the outcome is certain nobody waits for the members that have not answered yet: a
- *   release, too, has succeeded when as many have given back as the next holder needs. What they
- *   were asked is left to their leases (latch_op_leave()), or awaited where that cannot be.
- * - A lock that is not got, or cannot be renewed, is given back wherever it was got.
- * - It is held until the first of those ends that count, less a term for clocks that run apart: 1 %
- * of the TTL and 2 ms, as Redlock has it
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
- * - A server that was started but lately may have forgotten whom it had granted the lock: until it
- * is older than the TTL its grant may not count (server_age.c).
- * - A member that made others wait in vain is left out for a while, if the others are enough.
+ * - Early decision: once the outcome is certain the remaining replies are not awaited; a release
+ *   succeeds when enough members for the next holder have released. Operations in flight are
+ *   detached (latch_op_leave()), or awaited where the store cannot detach.
+ * - Rollback: a lock that is not granted, or not renewed, is released in all members that have it.
+ * - Deadline: the earliest of the members' that count, less the allowance for clock drift of
+ *   Redlock, 1 % of the TTL and 2 ms
+ *   (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
+ * - Restarted servers may have forgotten a holder: a grant of one younger than the TTL may not
+ *   count (server_age.c).
+ * - Circuit breaker: a member that timed out is not asked for a while, if the others are enough.
  */
 #include "src/store/combined/combined.h"
 
-/* For so long a lock that is kept waits for members that it could do without, or for such a part of
- * its TTL. */
+/* How long the acquire of a renewed lock waits for members beyond the quorum: at most so long, and
+ * at most a tenth of the TTL. */
 #define ALL_NS (100 * LATCH_NS_PER_MS)
 #define ALL_PARTS 10
-static bool acquires(const latch_op *op)
-{
-    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
-}
 
 static bool promotes(const latch_op *op)
 {
@@ -32,13 +28,21 @@ static bool promotes(const latch_op *op)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Stores that are asked for one of its locks. */
+/* The stores without members that are asked for one of its locks; a store has one at least. */
 static size_t count_leaves(const latch_store *store)
 {
-    return store->class == &latch_combined_store ? ((const combined_store *) store)->leaves : 1;
+    const latch_composite *composite = store->class->composite;
+    const latch_store *member;
+    size_t count = 0;
+
+    for (size_t at = 0; composite != NULL && (member = composite->member(store, at)) != NULL;
+         at++) {
+        count += count_leaves(member);
+    }
+    return count > 0 ? count : 1;
 }
 
-/* Whatever all members can, and what one does is to be reckoned with. */
+/* All that every member can; one expiring member makes the whole expire. */
 static unsigned capabilities_of(const combined_store *store)
 {
     unsigned any = 0, all = LATCH_SERIALIZABLE;
@@ -54,15 +58,16 @@ static latch_status combined_open(latch_store *base, const latch_store_options *
                                   latch_error *error)
 {
     combined_store *store = (combined_store *) base;
+    size_t leaves = 0;
 
     if (options == NULL || options->strategy == NULL) {
         return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a combined store needs a strategy");
     }
     store->count = options->member_count;
     for (size_t at = 0; at < store->count; at++) {
-        store->leaves += count_leaves(options->members[at]);
+        leaves += count_leaves(options->members[at]);
     }
-    if (store->leaves > LATCH_DESCRIPTORS_MAX) {
+    if (leaves > LATCH_DESCRIPTORS_MAX) {
         return latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
                           "a combined store can have %d members at most, and theirs",
                           LATCH_DESCRIPTORS_MAX);
@@ -96,9 +101,9 @@ static void combined_close(latch_store *base)
     latch_free(base->engine, store->members);
 }
 
-/* ---- A request ------------------------------------------------------------------------------- */
+/* ---- Votes ----------------------------------------------------------------------------------- */
 
-/* Successes that count. */
+/* The successes, with those of young servers if they count. */
 static size_t count_successes(const latch_op *op, int64_t now_ns)
 {
     const combined_hold *hold = op->lease->state;
@@ -106,7 +111,7 @@ static size_t count_successes(const latch_op *op, int64_t now_ns)
     return hold->successes + (latch_combined_counts_young(op, now_ns) ? hold->young : 0);
 }
 
-/* Where its vote counts. */
+/* The counter for the vote of a member. */
 static size_t *count_for(const latch_op *op, const combined_member *member, int64_t now_ns)
 {
     combined_hold *hold = op->lease->state;
@@ -114,14 +119,15 @@ static size_t *count_for(const latch_op *op, const combined_member *member, int6
     if (member->status != LATCH_DONE) {
         return &hold->failures;
     }
-    return acquires(op) && op->mode_before == LATCH_FREE
+    return latch_op_acquires(op) && op->mode_before == LATCH_FREE
                    && combined_store_of(op->lease)->strategy.is_pure
                    && latch_combined_is_young(op, member, now_ns)
                ? &hold->young
                : &hold->successes;
 }
 
-/* The member has answered, or what it says is not waited for. */
+/* Records the vote of a member, feeds its circuit breaker, and decides if the outcome is certain.
+ */
 static void note_answer(latch_op *op, combined_member *member, latch_status status, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
@@ -147,13 +153,13 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
     }
 }
 
-/* It is asked no more questions for a while. */
+/* Is the circuit breaker of a member open, or its back-pressure on? */
 static bool is_avoided(const combined_member *member, int64_t now_ns)
 {
     return member->is_mute || now_ns < member->lease->store->silence.avoided_until_ns;
 }
 
-/* Can the others do without those who were silent? A strategy of the user's is not asked that. */
+/* Are the other members enough? Only a pure strategy may be asked that. */
 static bool can_avoid(const latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
@@ -195,7 +201,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
         note_answer(op, member, LATCH_DONE, now_ns);
         return;
     }
-    if (acquires(op)) {
+    if (latch_op_acquires(op)) {
         member->left_out = avoid && (member->left_out || op->mode_before == LATCH_FREE);
     }
     if (avoid && request.kind != LATCH_RELEASE) {
@@ -210,14 +216,14 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
     status = begin_at(member, &request, now_ns);
     member->status = status;
     if (member->in_flight && request.detach && latch_op_leave(&member->op)) {
-        status = LATCH_DONE; /* it is the store's to send as soon as it can be */
+        status = LATCH_DONE; /* a pending release of the store from now on */
     }
     if (!latch_wants(status)) {
         note_answer(op, member, status, latch_engine_now_ns(op->lease->store->engine));
     }
 }
 
-/* Those who answer later are asked first: meanwhile the others do. */
+/* Asks all members; first those with asynchronous I/O, so that the others run meanwhile. */
 static void ask(latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
@@ -237,7 +243,7 @@ static void ask(latch_op *op, int64_t now_ns)
     }
 }
 
-/* What to wait for; false when nothing is in flight. */
+/* Merges what the members wait for; false when nothing is in flight. */
 static bool want(latch_op *op, latch_status *status)
 {
     const combined_store *store = combined_store_of(op->lease);
@@ -262,7 +268,7 @@ static bool want(latch_op *op, latch_status *status)
     return wants;
 }
 
-/* Ends what is in flight, with nothing taken. */
+/* Cancels the operation of a member: whatever it took is released. */
 static void call_off(combined_member *member, int64_t now_ns)
 {
     member->wish = latch_op_cancel(&member->op, now_ns);
@@ -280,18 +286,18 @@ static int64_t end_of_all(const latch_op *op)
 }
 
 /*
- * A lock that is to be kept is held for long, and renewals do not acquire it where it is missing:
- * so it is worth a moment that all members have it.
+ * A renewed lock is held for long, and renewals do not acquire it in members that lack it: so its
+ * acquire waits a moment for all members.
  */
 static bool waits_for_all(const latch_op *op, int64_t now_ns)
 {
     const combined_hold *hold = op->lease->state;
 
-    return hold->verdict == MET && op->lease->kept && acquires(op) && (op->attempts & HURRIES) == 0
-           && now_ns < end_of_all(op);
+    return hold->verdict == MET && op->lease->kept && latch_op_acquires(op)
+           && (op->attempts & HURRIES) == 0 && now_ns < end_of_all(op);
 }
 
-/* The outcome is certain: nobody waits for what else they say, where that can be. */
+/* The outcome is certain: cancels or detaches the operations in flight. */
 static void let_go(latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
@@ -302,7 +308,7 @@ static void let_go(latch_op *op, int64_t now_ns)
     }
     EACH_MEMBER(store, hold, member)
     {
-        if (hold->verdict == HOPELESS && acquires(op)) {
+        if (hold->verdict == HOPELESS && latch_op_acquires(op)) {
             if (member->in_flight && !member->op.cancelled
                 && !latch_combined_is_in_doubt(op, now_ns)) {
                 call_off(member, now_ns);
@@ -319,22 +325,24 @@ static bool was_promoted(const combined_member *member)
            && (member->lease->store->info->capabilities & LATCH_SHARED_LOCKS) != 0;
 }
 
-/* Of what the engine does not know nobody can say: Symfony's gives back everywhere. */
+/* A callback store's state is unknown to the engine: release it, as Symfony's CombinedStore does.
+ */
 static bool may_hold(const combined_member *member)
 {
     const latch_lease *lease = member->lease;
 
     return lease->mode != LATCH_FREE || lease->left != NULL
-           || lease->store->class == &latch_callback_store;
+           || lease->store->class->may_hold_unknown;
 }
 
-/* Is a request that fails to leave what was held before? */
+/* Must a failed request restore the hold that there was before? */
 static bool keeps(const latch_op *op)
 {
-    return promotes(op) || (op->cancelled && acquires(op) && op->mode_before != LATCH_FREE);
+    return promotes(op)
+           || (op->cancelled && latch_op_acquires(op) && op->mode_before != LATCH_FREE);
 }
 
-/* Gives back what was taken; or makes it again what it was, after a promotion. */
+/* Rollback: releases what was taken, or demotes what was promoted. */
 static void give_back(latch_op *op, bool keep, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
@@ -359,7 +367,7 @@ static void give_back(latch_op *op, bool keep, int64_t now_ns)
     }
 }
 
-/* What was taken is given back. */
+/* End of a failed request, after the rollback. */
 static latch_status fail(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
@@ -369,7 +377,7 @@ static latch_status fail(latch_op *op, int64_t now_ns)
     if (keeps(op) && (op->attempts & IS_LOST) == 0) {
         if (combined_is_met(store, latch_combined_count_held(store, lease->state, now_ns))) {
             latch_combined_keep(op, now_ns);
-            return LATCH_CONFLICT; /* a reader it still is */
+            return LATCH_CONFLICT; /* the shared hold remains */
         }
         op->attempts |= IS_LOST;
         give_back(op, false, now_ns);
@@ -382,14 +390,14 @@ static latch_status fail(latch_op *op, int64_t now_ns)
                           "too few of the combined stores hold it still, after an acquire that "
                           "failed");
     }
-    if (acquires(op) && lease->mode != LATCH_FREE) {
+    if (latch_op_acquires(op) && lease->mode != LATCH_FREE) {
         lease->lost = true;
         lease->mode = LATCH_FREE;
     }
     return LATCH_CONFLICT;
 }
 
-/* What the answers come to, so far. */
+/* Evaluates the votes so far: wait on, decide, or roll back. */
 static latch_status judge(latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
@@ -398,7 +406,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
 
     if (!hold->gives_back) {
         if (hold->verdict == MET) {
-            op->patience_end_ns = 0; /* answers have come: nothing goes beyond the deadline */
+            op->patience_end_ns = 0; /* replies have come: the deadline counts */
         }
         if (hold->verdict != UNDECIDED) {
             let_go(op, now_ns);
@@ -414,7 +422,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
             return status;
         }
         if (op->request.kind == LATCH_RELEASE) {
-            return LATCH_DONE; /* as Symfony's: what could not be reached expires */
+            return LATCH_DONE; /* as Symfony's: a hold in an unreachable member expires */
         }
         if (op->cancelled) {
             hold->verdict = HOPELESS;
@@ -426,7 +434,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
             if (op->request.kind != LATCH_PROBE) {
                 hold->granted = hold->successes;
             }
-            if (!acquires(op)) {
+            if (!latch_op_acquires(op)) {
                 latch_combined_note_hold(op);
             }
             return LATCH_DONE;
@@ -459,8 +467,8 @@ static latch_status combined_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "the lease has no parts: latch_lease_join()");
     }
-    if (acquires(op) && !latch_lease_held(lease, now_ns)) {
-        op->mode_before = LATCH_FREE; /* it was, perhaps, when a wait began that has been long */
+    if (latch_op_acquires(op) && !latch_lease_held(lease, now_ns)) {
+        op->mode_before = LATCH_FREE; /* it may have expired during a long wait */
     }
     hold->successes = hold->failures = hold->young = 0;
     hold->verdict = UNDECIDED;
@@ -468,9 +476,9 @@ static latch_status combined_begin(latch_op *op)
     EACH_MEMBER(store, hold, member)
     {
         member->status = LATCH_INTERRUPTED;
-        member->is_mute = acquires(op) && !latch_left_pass(member->lease);
+        member->is_mute = latch_op_acquires(op) && !latch_left_pass(member->lease);
     }
-    if (acquires(op)) {
+    if (latch_op_acquires(op)) {
         status = latch_combined_share_tokens(op);
     }
     if (status != LATCH_DONE) {
@@ -491,7 +499,7 @@ static latch_status combined_step(latch_op *op, int64_t now_ns)
         if (!member->in_flight) {
             continue;
         }
-        if (hold->verdict == HOPELESS && acquires(op) && !hold->gives_back
+        if (hold->verdict == HOPELESS && latch_op_acquires(op) && !hold->gives_back
             && !latch_combined_is_in_doubt(op, now_ns)) {
             call_off(member, now_ns);
             continue;
@@ -530,8 +538,15 @@ static size_t combined_descriptors(const latch_op *op, struct pollfd *descriptor
     return count;
 }
 
+static const latch_composite composite = {
+    .member = latch_combined_member,
+    .part = latch_combined_part,
+    .join = latch_lease_join,
+    .certain_until = latch_combined_less_drift,
+};
+
 const latch_store_class latch_combined_store = {
-    .info = {.name = "combined"},
+    .info = {.name = "combined", .title = "several stores", .scope = LATCH_SCOPE_MEMBERS},
     .size = sizeof(combined_store),
     .open = combined_open,
     .close = combined_close,
@@ -539,6 +554,8 @@ const latch_store_class latch_combined_store = {
     .step = combined_step,
     .cancel = combined_cancel,
     .outage = latch_combined_outage,
+    .abandon = latch_combined_abandon,
+    .is_awaited = true,
     .descriptors = combined_descriptors,
     .deadline = latch_combined_deadline,
     .held = latch_combined_held,
@@ -547,4 +564,5 @@ const latch_store_class latch_combined_store = {
     .gather = latch_combined_gather,
     .follow = latch_combined_follow,
     .refusal = latch_combined_refusal,
+    .composite = &composite,
 };

@@ -1,7 +1,7 @@
 /*
- * Inside the combined store: combined.c (requests), server_age.c (servers that may have forgotten
- * locks), uncertain.c (who holds what could not be had), lease.c (what a lease in it
- * is made of, and the strategies), clone.c (for the renewal thread).
+ * Inside the combined store: combined.c (the voting state machine), server_age.c (restarted servers
+ * that may have forgotten locks), uncertain.c (conflict or outage?), lease.c (the parts of a lease,
+ * deadlines, tokens, the strategies), clone.c (clones for the renewal thread).
  */
 #ifndef LATCH_COMBINED_H
 #define LATCH_COMBINED_H
@@ -13,11 +13,11 @@ typedef enum { UNDECIDED, MET, HOPELESS } combined_verdict;
 typedef struct combined_member {
     latch_lease *lease;
     int64_t ttl_ms;
-    size_t weight; /* how many members share the lease; 0: it is asked on behalf of another one */
+    size_t weight; /* members that share the lease; 0: another one of them is asked */
     latch_status status;
     bool in_flight;
-    bool is_mute;      /* too many releases have not been answered to acquire behind them */
-    bool left_out;     /* it was not asked for the lock, and has nothing to give back */
+    bool is_mute;      /* back-pressure: too many of its releases have not been answered */
+    bool left_out;     /* it was not asked for the lock: nothing to release */
     latch_status wish; /* LATCH_WANT_*, while it is in flight */
     int64_t asked_ns;
     latch_op op;
@@ -27,7 +27,7 @@ typedef struct combined_member {
 /* lease->state */
 typedef struct combined_hold {
     size_t successes, failures;
-    size_t young;   /* grants by servers that were started lately */
+    size_t young;   /* grants by recently started servers */
     size_t granted; /* successes of the request by which it is held */
     combined_verdict verdict;
     bool gives_back;
@@ -39,11 +39,11 @@ typedef struct combined_store {
     latch_store_info info;
     latch_strategy strategy;
     latch_store **members;
-    size_t count, leaves;
-    bool owns_members; /* it is a twin, and so are they */
+    size_t count;
+    bool owns_members; /* a clone, whose members are clones, too */
 } combined_store;
 
-/* Calls for each member that is asked on its own. */
+/* Loops over the members with a lease of their own: a shared lease comes once. */
 #define EACH_MEMBER(store, hold, member)                                                           \
     for (combined_member *member = (hold)->members; member < (hold)->members + (store)->count;     \
          member++)                                                                                 \
@@ -73,25 +73,23 @@ bool latch_combined_counts_young(const latch_op *op, int64_t now_ns);
 
 /* op->attempts */
 enum {
-    IS_LOST = 1, /* a promotion has failed, and so has the way back: nothing is held any more */
-    HURRIES = 2, /* its time is over */
+    IS_LOST = 1, /* a promotion and its rollback have failed: nothing is held any more */
+    HURRIES = 2, /* the deadline has passed */
 };
 
 /* ---- uncertain.c */
 
 /*
- * An acquire with a deadline has failed, but not for certain because others hold the lock: those
- * that have not answered yet may say so. As members that answer at all do at once, they have a
- * moment for that.
+ * A failed acquire with a deadline: members that have not answered yet decide between conflict and
+ * outage. They get LATCH_SILENCE_NS for that, as a member that works answers at once.
  */
 bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns);
-/* A renewal in the background that failed may be tried again, unless too many say that it is gone.
- */
+/* Result of a failed renewal by the thread: an error, to be retried, or LATCH_CONFLICT if too many
+ * members have lost the hold. */
 latch_status latch_combined_explain(const latch_op *op);
 /*
- * Has an acquire failed because others hold the lock, as enough members say? If not, op->error
- * tells why, should its time be over; of members that have not answered latch_combined_outage()
- * does.
+ * Sets op->contended if enough members report another holder. Else op->error is set, for the end of
+ * the wait; latch_combined_outage() describes members that have not answered.
  */
 void latch_combined_note_contention(latch_op *op);
 /* For the store's class. */
@@ -103,29 +101,28 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns);
 const char *latch_combined_refusal(const latch_store *base);
 void latch_combined_gather(latch_store *base, bool on);
 latch_store *latch_combined_twin(const latch_store *base, latch_error *error);
-/* Forgets what is in flight on a lease in a twin: nobody will ever step it again. */
 void latch_combined_abandon(latch_op *op);
+latch_store *latch_combined_member(const latch_store *base, size_t index);
 
 /* ---- lease.c */
 
-/* How many members hold it, by what they have granted last. */
+/* Counts the members that hold the lock, by their last grants. */
 size_t latch_combined_count_held(const combined_store *store, combined_hold *hold, int64_t now_ns);
-/*
- * A request that failed leaves the lease as it was; but some members may hold it for less time than
- * before.
- */
+/* Updates the deadline after a failed request that leaves the lease held: some members may hold it
+ * for less time than before. */
 void latch_combined_keep(const latch_op *op, int64_t now_ns);
-/* A key that was handed over brings a hold of which the members have just told. */
+/* Records the hold of an imported key, which the members have just confirmed. */
 void latch_combined_note_hold(const latch_op *op);
 /*
- * Sees that all parts have one token that keep it under one name in a key, as Symfony's stores of a
- * class have: by it the key is known elsewhere, too.
+ * Assigns one token to all parts whose stores keep it under the same name in a serialised key, as
+ * Symfony's stores of one class do.
  */
 latch_status latch_combined_share_tokens(latch_op *op);
 /* For the store's class. */
 bool latch_combined_held(const latch_lease *lease);
 int64_t latch_combined_deadline(const latch_op *op);
-/* Less what clocks may run apart between the request and then. */
+latch_member latch_combined_part(const latch_lease *lease, size_t index);
+/* The deadline less the allowance for clock drift since the request. */
 int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns);
 void latch_combined_drop(latch_lease *lease);
 void latch_combined_follow(latch_lease *lease, int64_t deadline_ns);

@@ -1,6 +1,6 @@
 /*
- * What a lease in a combined store is made of: a lease in each member, which its user has, how long
- * it is held, and the token that its parts share. And how many have to agree.
+ * Leases in combined stores: their parts (a lease in each member, owned by the caller), the
+ * deadline and the shared tokens. And the strategies.
  */
 #include "src/store/combined/combined.h"
 
@@ -66,6 +66,17 @@ latch_status latch_lease_join(latch_lease *lease, const latch_member *members, l
     return LATCH_DONE;
 }
 
+latch_member latch_combined_part(const latch_lease *lease, size_t index)
+{
+    const combined_hold *hold = lease->state;
+    latch_member part = {NULL, 0};
+
+    if (hold != NULL && index < combined_store_of(lease)->count) {
+        part = (latch_member){hold->members[index].lease, hold->members[index].ttl_ms};
+    }
+    return part;
+}
+
 bool latch_lease_is_joined(const latch_lease *lease)
 {
     return lease->state != NULL;
@@ -97,7 +108,7 @@ size_t latch_combined_count_held(const combined_store *store, combined_hold *hol
     return count;
 }
 
-/* Do as many hold it then as it takes? */
+/* Does a quorum of members hold the lock at that time? */
 static bool is_held_at(const combined_store *store, combined_hold *hold, int64_t time_ns)
 {
     size_t count = latch_combined_count_held(store, hold, time_ns);
@@ -105,7 +116,7 @@ static bool is_held_at(const combined_store *store, combined_hold *hold, int64_t
     return store->strategy.is_pure ? combined_is_met(store, count) : count >= hold->granted;
 }
 
-/* The members' own deadlines count, too: their leases can be renewed without it, for less time. */
+/* The parts' own deadlines count, too: a part may have been renewed alone, for less time. */
 bool latch_combined_held(const latch_lease *lease)
 {
     return lease->mode != LATCH_FREE && lease->state != NULL
@@ -118,7 +129,7 @@ void latch_combined_drop(latch_lease *lease)
     latch_free(lease->store->engine, lease->state);
 }
 
-/* Which of them were renewed is not known: each of the rest was held when it was heard of last. */
+/* Which members were renewed is unknown: extend each part that was held at its last reply. */
 void latch_combined_follow(latch_lease *lease, int64_t deadline_ns)
 {
     EACH_MEMBER(combined_store_of(lease), (combined_hold *) lease->state, member)
@@ -135,8 +146,8 @@ void latch_combined_follow(latch_lease *lease, int64_t deadline_ns)
 }
 
 /*
- * Until when the member holds it. Who was asked and is not waited for counts as if it had granted
- * it: how long the lock lasts does not depend on who answers first.
+ * The deadline of a member. A member whose reply is not awaited counts as if it had granted the
+ * lock, so that the deadline does not depend on which members answer first.
  */
 static int64_t member_deadline(const combined_member *member)
 {
@@ -193,7 +204,7 @@ void latch_combined_keep(const latch_op *op, int64_t now_ns)
     }
     lease->deadline_ns = last_ns < lease->deadline_ns ? last_ns : lease->deadline_ns;
     if (op->request.kind == LATCH_ACQUIRE_SHARED) {
-        lease->mode = LATCH_SHARED; /* some of them may have been told already */
+        lease->mode = LATCH_SHARED; /* some members may have demoted it already */
     }
 }
 
@@ -227,8 +238,8 @@ static bool is_relative(const latch_lease *lease, const latch_lease *other)
 }
 
 /*
- * The token that the relatives of a lease are to have, if one of them has it already. NULL: they
- * have none that all could have, as somebody may be known by one of them.
+ * The token that all relatives of a lease can share, if one of them has one. NULL: none, as one of
+ * the tokens may be known to another process.
  */
 static const char *find_common_token(const combined_store *store, combined_hold *hold,
                                      const latch_lease *relative, bool is_held)

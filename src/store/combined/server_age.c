@@ -1,9 +1,9 @@
 /*
- * Servers that were started lately. Redis without its data on disk forgets its locks when it is
- * restarted: somebody else may then find a majority free while the holder still counts on its own.
- * So the grant of a server that is younger than the TTL counts only
- * - if the others could not do without it, as when two of three were restarted, or
- * - if every server that tells its age is as young: the set-up is new, and has forgotten nothing.
+ * Recently started servers. Redis without persistence forgets its locks at a restart: another
+ * process may then find a majority free while the holder still relies on its own. So the grant of a
+ * server that is younger than the TTL counts only
+ * - if there is no quorum without it, as when two of three were restarted, or
+ * - if every server of known age is as young: a new installation, which has forgotten nothing.
  */
 #include "src/store/combined/combined.h"
 
@@ -24,7 +24,7 @@ bool latch_combined_is_young(const latch_op *op, const combined_member *member, 
            && now_ns - started_ns < latch_ms_to_ns(ttl_ms);
 }
 
-/* Members of other kinds (files, databases, client objects) tell nothing, and prove nothing. */
+/* Members of unknown age (files, databases, client objects) prove nothing. */
 static bool has_old_server(const latch_op *op, int64_t now_ns)
 {
     EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)

@@ -1,10 +1,10 @@
 /*
- * What is known of a lock that a combined store did not get: whether enough members say that others
- * hold it, or too many have not answered.
+ * Conflict or outage? After a failed acquire: whether enough members report another holder, or too
+ * many have not answered.
  */
 #include "src/store/combined/combined.h"
 
-/* Members that say that others hold the lock, or that a hold is gone. */
+/* Counts members that report another holder, or a lost hold. */
 static size_t count_refusals(const latch_op *op)
 {
     size_t refusals = 0;

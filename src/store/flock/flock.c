@@ -498,7 +498,9 @@ const latch_store_class latch_flock_store = {
     .info =
         {
             .name = "flock",
+            .title = "files",
             .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING,
+            .scope = LATCH_SCOPE_MACHINE,
         },
     .size = sizeof(flock_store) + PATH_MAX,
     .open = flock_open,

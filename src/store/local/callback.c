@@ -1,6 +1,6 @@
 /*
- * A store of the engine's user: requests go to a function of theirs, which carries them out at
- * once. So a combined store can have members that the engine knows nothing of.
+ * Callback store: requests go to a function of the engine's user, which carries them out at once.
+ * So a combined store can have members that are written in PHP.
  */
 #include "src/engine/store.h"
 
@@ -56,5 +56,6 @@ const latch_store_class latch_callback_store = {
     .open = callback_open,
     .close = callback_close,
     .begin = callback_begin,
+    .may_hold_unknown = true,
     .refusal = callback_refusal,
 };

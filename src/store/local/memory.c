@@ -221,8 +221,10 @@ const latch_store_class latch_memory_store = {
     .info =
         {
             .name = "in-memory",
+            .title = "memory",
             .state_name = "Symfony\\Component\\Lock\\Store\\InMemoryStore",
             .capabilities = LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE,
+            .scope = LATCH_SCOPE_PROCESS,
         },
     .size = sizeof(memory_store),
     .open = memory_open,

@@ -1,4 +1,4 @@
-/* The store that locks nothing: every acquire succeeds, nothing is ever held (as Symfony's). */
+/* Null object: every acquire succeeds, nothing is ever held (as Symfony's NullStore). */
 #include "src/engine/store.h"
 
 static latch_status null_begin(latch_op *op)
@@ -22,6 +22,7 @@ const latch_store_class latch_null_store = {
     .info =
         {
             .name = "null",
+            .title = "nothing",
             .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE,
         },
     .size = sizeof(latch_store),

@@ -79,7 +79,7 @@ static outcome outcome_of_errno(void)
     }
 }
 
-/* Takes a set that nobody has set up: made just now, or left by who was killed while doing so. */
+/* Initialises and takes a set: created just now, or left by a process that was killed meanwhile. */
 static outcome take_new(int set)
 {
     struct sembuf operations[] = {
@@ -108,7 +108,7 @@ static outcome take_free(int set, bool wait, int64_t slice_ns)
                : outcome_of_errno();
 }
 
-/* Frees a held set without removing it: one of those who sleep until it is free has it then. */
+/* Frees a held set without removing it: the kernel grants it to one of the sleeping waiters. */
 static void hand_over(int set)
 {
     struct sembuf operations[] = {
@@ -130,7 +130,7 @@ static void give_back(int set)
     }
 }
 
-/* Removes a set that nobody uses, by way of taking it: nobody else can take it meanwhile. */
+/* Removes an unused set, by way of taking it, so that no other process can take it meanwhile. */
 static void remove_unused(int set)
 {
     unsigned short values[SEMAPHORE_COUNT];
@@ -142,7 +142,7 @@ static void remove_unused(int set)
     }
 }
 
-/* Removes the sets of ours whose holders were killed. */
+/* Removes the sets that killed holders of Latch have left. */
 static void sweep(semaphore_store *store)
 {
     const latch_env *env = &store->store.engine->env;
@@ -256,7 +256,7 @@ static void forget(latch_lease *lease)
     lease->state = NULL;
 }
 
-/* Does the process that took it still hold it? */
+/* Is the set still held by the process that took it? */
 static bool is_still_held(const semaphore_hold *hold)
 {
     return semctl(hold->set, LOCK, GETVAL) == 0 && semctl(hold->set, LOCK, GETPID) == hold->pid;
@@ -427,7 +427,7 @@ static latch_status semaphore_step(latch_op *op, int64_t now_ns)
     return attempt(op, set, left_ns < 0 ? 0 : left_ns > SLICE_NS ? SLICE_NS : left_ns);
 }
 
-/* Whoever handed the set over may have meant us: then it would stay behind. */
+/* A hand-over may have been meant for this waiter: an unused set would stay behind. */
 static latch_status semaphore_cancel(latch_op *op)
 {
     remove_unused(set_of_state(op->state));
@@ -435,7 +435,7 @@ static latch_status semaphore_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-/* Whoever has it by now keeps it. */
+/* Releases the set unless another process has taken it by force. */
 static void give_back_held(const semaphore_hold *held)
 {
     if (!is_taken_away(held->set, held->pid)) {
@@ -585,7 +585,9 @@ const latch_store_class latch_semaphore_store = {
     .info =
         {
             .name = "semaphore",
+            .title = "semaphores",
             .capabilities = LATCH_BLOCKING | LATCH_PUSH,
+            .scope = LATCH_SCOPE_MACHINE,
         },
     .size = sizeof(semaphore_store),
     .open = semaphore_open,

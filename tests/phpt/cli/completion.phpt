@@ -18,6 +18,12 @@ mkdir("$directory/locks");
 mkdir("$directory/logs");
 touch("$directory/log file");
 
+// The command, which tells the completions of the stores.
+mkdir("$directory/bin");
+file_put_contents("$directory/bin/latch", "#!/bin/sh\nexec " . implode(' ', array_map('escapeshellarg', latch_command())) . " \"\$@\"\n");
+chmod("$directory/bin/latch", 0755);
+putenv("PATH=$directory/bin:" . getenv('PATH'));
+
 /** What bash offers for a line, whose words are given as bash takes them apart. */
 function bash_offers(string ...$words): array
 {
@@ -65,6 +71,16 @@ foreach ([
     sort($expected);
     check_same($expected, $offered, implode(' ', $words));
 }
+check(preg_match('/^exit 0: (.+)\n\|$/sD', latch_to_end('completion', '--stores'), $match) === 1, 'the command tells of the stores');
+$told = array_map(fn (string $line) => explode("\t", $line), explode("\n", $match[1]));
+check_same(
+    ['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://', 'pgsql+advisory:',
+        'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://'],
+    array_column($told, 0),
+    'what the command tells'
+);
+check(!in_array('', array_column($told, 1), true), 'each has a meaning');
+check(str_starts_with(latch_to_end('completion'), 'exit 64: |latch: "latch completion --stores" is all'), 'nothing else is told');
 check_same("exit 0: complete -F _latch latch\n|", (new Program(
     ['bash', '--norc', '-c', 'source "$1"; complete -p latch', 'bash', __DIR__ . '/../../../completion/latch.bash']
 ))->let_go()->all(), 'it is bound to the command');

@@ -45,6 +45,7 @@ unit_process unit_fork(void (*body)(unit_process *self, void *argument), void *a
         unit_process self = {.to = up[1], .from = down[0]};
 
         in_child = true;
+        unit.random_state ^= (uint64_t) getpid(); /* else it would make its parent's tokens */
         latch_engine_after_fork_in_child(unit.engine);
         close(down[1]);
         close(up[0]);

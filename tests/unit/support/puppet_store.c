@@ -205,6 +205,13 @@ int unit_setup_all_of_three(void **state)
     return unit_setup_puppets(3, &latch_unanimity);
 }
 
+void unit_leave_renewal(latch_store *store)
+{
+    if (store->twin != NULL) {
+        unit.engine->observer->close_store(store);
+    }
+}
+
 int unit_teardown_puppets(void **state)
 {
     size_t count = unit.lease_count;
@@ -218,7 +225,7 @@ int unit_teardown_puppets(void **state)
         }
     }
     for (size_t puppet = 0; puppet < stage.count; puppet++) {
-        latch_renewal_leave_store(&puppets[puppet].store);
+        unit_leave_renewal(&puppets[puppet].store);
     }
     return unit_teardown(state);
 }

@@ -46,6 +46,8 @@ int unit_setup_three(void **state); /* of which most have to agree */
 int unit_setup_five(void **state);
 int unit_setup_all_of_three(void **state);
 int unit_teardown_puppets(void **state);
+/* What latch_store_close() does for the renewal. */
+void unit_leave_renewal(latch_store *store);
 
 /* A new lease in unit.store, with its parts. */
 latch_lease *puppet_lease(const char *resource);

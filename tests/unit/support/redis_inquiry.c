@@ -1,6 +1,6 @@
 #include "redis_inquiry.h"
 
-#include "src/engine/internal.h"
+#include "src/engine/store.h"
 
 latch_finding *redis_findings;
 uint64_t redis_evicted;

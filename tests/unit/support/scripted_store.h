@@ -5,7 +5,7 @@
 #ifndef SCRIPTED_STORE_H
 #define SCRIPTED_STORE_H
 
-#include "src/engine/internal.h"
+#include "src/engine/store.h"
 #include "unit.h"
 
 typedef enum scripted_call { SCRIPTED_BEGIN, SCRIPTED_STEP, SCRIPTED_CANCEL } scripted_call;

@@ -149,6 +149,37 @@ engine_is_free_of_php() {
         "$LATCH_ROOT/src"
 }
 
+# The objects of clang: gcc's are not machine code before they are linked (-flto).
+calls_go_down_only() {
+    "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tools/lib/layers.php" "$LATCH_ROOT/tools/lib/layers.txt" "$1"
+}
+
+# The check finds a call from a lower layer to a higher one.
+upward_call_is_found() {
+    local copy=$LATCH_WORK/upward output
+    rm -rf "$copy"
+    mkdir "$copy"
+    (cd "$1" && find src ext -path '*/.libs/*.o' -exec cp --parents -t "$copy" {} +)
+    clang -c -o "$copy/src/base/.libs/planted.o" -xc - <<< 'int latch_op_begin(void);
+        int planted(void) { return latch_op_begin(); }'
+    if output=$(calls_go_down_only "$copy"); then
+        echo 'nothing was found'
+        return 1
+    fi
+    grep -qF 'src/base/planted.c uses latch_op_begin of src/engine/op.c' <<< "$output"
+}
+
+# Documents name files and folders that are there.
+documented_files_exist() {
+    local name missing=0
+    for name in $(cd "$LATCH_ROOT" && grep -ohE '`(src|ext|tests|tools|bin|stubs|benchmark)/[][A-Za-z0-9_./*-]*`' README.md docs/*.md \
+        | tr -d '`' | sort -u); do
+        # shellcheck disable=SC2086 # there are wildcards
+        (cd "$LATCH_ROOT" && ls -d $name > /dev/null 2>&1) || { echo "no $name" && missing=1; }
+    done
+    return "$missing"
+}
+
 arginfo_is_current() {
     local directory header
     directory=$(mktemp -d)
@@ -181,6 +212,9 @@ stage() {
     check "tools/dev builds, runs a test and follows headers, by CONTRIBUTING.md's commands" developer_loop
     check 'tools/dev names what is missing' missing_packages_are_named
     check 'src/ includes no header of PHP' engine_is_free_of_php
+    check 'calls go down only, from layer to layer' calls_go_down_only "$LATCH_WORK/build/clang"
+    check 'a call that goes up is found' upward_call_is_found "$LATCH_WORK/build/clang"
+    check 'the files that documents name are there' documented_files_exist
     check 'stubs/*_arginfo.h are current' arginfo_is_current
     check 'src/ and ext/ are formatted by .clang-format' sources_are_formatted
     count build "$passed" "$failed" 0

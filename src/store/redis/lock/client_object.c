@@ -71,6 +71,7 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
 {
     static const latch_store_info info = {
         .name = REDIS_STORE_NAME,
+        .title = "Redis",
         .state_name = latch_redis_state_name,
         .capabilities = REDIS_OBJECT_CAPABILITIES,
     };

@@ -31,7 +31,7 @@
 #ifndef LATCH_REDIS_OPTIONS_H
 #define LATCH_REDIS_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 #define REDIS_DEFAULT_PORT 6379
 #define REDIS_DEFAULT_CONNECT_TIMEOUT_NS (5 * LATCH_NS_PER_S)

@@ -2,7 +2,7 @@
 #ifndef LATCH_REDIS_OPTIONS_TLS_H
 #define LATCH_REDIS_OPTIONS_TLS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 #ifndef LATCH_REDIS_HOLDER_RECORD_H
 #define LATCH_REDIS_HOLDER_RECORD_H
 
-#include "src/engine/internal.h"
+#include "src/engine/inspection.h"
 
 /* Reads what is recorded of a holder; of what makes no sense nothing. False: memory ran out. */
 bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,

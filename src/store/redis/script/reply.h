@@ -2,7 +2,7 @@
 #ifndef LATCH_REDIS_REPLY_H
 #define LATCH_REDIS_REPLY_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
 #include "src/store/redis/wire/library.h"
 
 /* Special values in the place of a position. No messages: the server may have none, or (with

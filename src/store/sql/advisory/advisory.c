@@ -23,7 +23,7 @@
 /* By when a promotion is gone that did not wait. */
 #define RIVAL_NS (20 * LATCH_NS_PER_MS)
 
-/* Not an answer to the engine: the order is to be asked for again, or was. */
+/* Internal status, never the engine's: the request is to be repeated, or was. */
 #define ADVISORY_AGAIN ((latch_status) -1)
 
 /* Of op->attempts. */
@@ -84,8 +84,9 @@ static bool acquires(const latch_op *op)
 
 static bool waits(const advisory_hold *hold)
 {
-    return hold->order.statement == ADVISORY_WAIT || hold->order.statement == ADVISORY_WAIT_SHARED
-           || hold->order.statement == ADVISORY_WAIT_TO_PROMOTE;
+    return hold->request.statement == ADVISORY_WAIT
+           || hold->request.statement == ADVISORY_WAIT_SHARED
+           || hold->request.statement == ADVISORY_WAIT_TO_PROMOTE;
 }
 
 static advisory_statement to_acquire(const latch_op *op, const advisory_hold *hold)
@@ -127,7 +128,7 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
     latch_mode mode = op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
 
     if (latch_advisory_hold_conflicts(hold, mode)) {
-        /* Not with what has ended with a session that nobody has looked at since. */
+        /* A lost session took its holds with it, and the loss may not have been noticed yet. */
         latch_advisory_session_is_alive(hold->store->session);
     }
     if ((op->attempts & HELD_BEFORE) != 0 && !latch_advisory_hold_is_live(hold)) {
@@ -139,8 +140,8 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
                                 "the lock is held by this very thread, through another key")
                    : note_conflict(op);
     }
-    hold->order.statement = to_acquire(op, hold);
-    hold->order.timeout_ms = waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
+    hold->request.statement = to_acquire(op, hold);
+    hold->request.timeout_ms = waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
     hold->wanted = mode;
     op->attempts |= waits(hold) && op->request.wait ? WAITED : 0;
     return LATCH_DONE;
@@ -157,28 +158,28 @@ static latch_status ask(latch_op *op, int64_t now_ns)
     advisory_hold *hold = op->state;
     latch_status status = LATCH_DONE;
 
-    hold->order.timeout_ms = LATCH_NEVER;
+    hold->request.timeout_ms = LATCH_NEVER;
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
             status = ask_to_acquire(op, hold, now_ns);
             break;
         case LATCH_RELEASE:
-            hold->order.statement = to_release(hold);
+            hold->request.statement = to_release(hold);
             break;
         case LATCH_REFRESH: /* there is no TTL */
         case LATCH_PROBE:
-            hold->order.statement = ADVISORY_PROBE;
+            hold->request.statement = ADVISORY_PROBE;
             break;
         case LATCH_INSPECT:
         case LATCH_LIST:  /* never comes here, */
         case LATCH_EVICT: /* nor does that */
-            hold->order.statement = ADVISORY_HOLDERS;
+            hold->request.statement = ADVISORY_HOLDERS;
             hold->findings = op->request.findings;
             break;
     }
     if (status == LATCH_DONE) {
-        latch_advisory_session_ask(hold->store->session, hold, now_ns);
+        latch_advisory_session_enqueue(hold->store->session, hold, now_ns);
     }
     return status;
 }
@@ -233,7 +234,7 @@ static latch_status take_loss(latch_op *op, int64_t now_ns)
                              : latch_advisory_fail_at(op, "lost the connection to");
     }
     /* The session of a runner only its user can replace. */
-    if (op->request.wait && (!again || session_of(op)->driver->twin != NULL)) {
+    if (op->request.wait && (!again || session_of(op)->driver->clone != NULL)) {
         return ask_again(op, again ? now_ns + PAUSE_NS : now_ns);
     }
     return again ? latch_advisory_fail_at(op, "lost the connection to") : ask_again(op, now_ns);
@@ -250,7 +251,7 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
             if (yes) {
                 return latch_advisory_hold_is_live(hold) ? LATCH_DONE : take_loss(op, now_ns);
             }
-            if (hold->order.statement == ADVISORY_PROBE) {
+            if (hold->request.statement == ADVISORY_PROBE) {
                 op->attempts = 0;
                 return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
                                                      : ask_again(op, now_ns);
@@ -334,7 +335,7 @@ static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns
 
 /* ---- Operations ----------------------------------------------------------------------------- */
 
-/* The order is on its way, or on its way there. */
+/* The request was sent, or its session is being connected. */
 static latch_status await(latch_op *op, latch_status status)
 {
     advisory_hold *hold = op->state;
@@ -357,7 +358,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
     advisory_session *session = hold->store->session;
     latch_status status = ADVISORY_AGAIN;
 
-    latch_advisory_session_leave_to_parent(session);
+    latch_advisory_session_abandon_in_child(session);
     while (status == ADVISORY_AGAIN) {
         if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
             if (now_ns < hold->ask_ns) {
@@ -372,7 +373,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
         if (now_ns >= hold->give_up_ns && hold->is_queued) {
             hold->give_up_ns = LATCH_NEVER;
             if (latch_advisory_hold_is_alone(hold)) {
-                latch_advisory_session_give_up(session);
+                latch_advisory_session_abort(session);
             }
         } else if (now_ns >= hold->cancel_ns && hold->is_queued && waits(hold)) {
             hold->cancel_ns = LATCH_NEVER;
@@ -398,7 +399,7 @@ latch_status latch_advisory_step(latch_op *op, int64_t now_ns)
     return status;
 }
 
-/* Gives the hold away: it goes when its release is answered, for which nobody waits. */
+/* Detached release: the hold is freed when the answer comes, which no operation waits for. */
 static void release_for_nobody(latch_lease *lease, int64_t now_ns)
 {
     advisory_hold *hold = lease->state;
@@ -406,9 +407,9 @@ static void release_for_nobody(latch_lease *lease, int64_t now_ns)
 
     lease->state = NULL;
     hold->lease = NULL;
-    hold->order.statement = to_release(hold);
-    latch_advisory_session_ask(session, hold, now_ns);
-    latch_advisory_session_push(session, now_ns);
+    hold->request.statement = to_release(hold);
+    latch_advisory_session_enqueue(session, hold, now_ns);
+    latch_advisory_session_flush(session, now_ns);
 }
 
 /* Whose hold is gone: in a forked child it never was one. */
@@ -442,7 +443,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 static void forget_lost(const latch_op *op, advisory_hold *hold)
 {
     if (acquires(op) && latch_lease_was_lost(op->lease)) {
-        latch_advisory_session_is_alive(hold->store->session); /* nobody may have looked since */
+        latch_advisory_session_is_alive(hold->store->session); /* notices a loss */
         hold->mode = latch_advisory_hold_is_live(hold) ? hold->mode : LATCH_FREE;
     }
 }
@@ -497,7 +498,7 @@ latch_status latch_advisory_cancel(latch_op *op)
     if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
         return LATCH_CONFLICT; /* it was to be asked for again */
     }
-    if (hold->is_queued && latch_advisory_session_take_back(session, hold)) {
+    if (hold->is_queued && latch_advisory_session_dequeue(session, hold)) {
         return LATCH_CONFLICT;
     }
     if (hold->is_queued && waits(hold)) {
@@ -524,7 +525,7 @@ void latch_advisory_drop(latch_lease *lease)
     if (hold == NULL) {
         return;
     }
-    latch_advisory_session_leave_to_parent(hold->store->session);
+    latch_advisory_session_abandon_in_child(hold->store->session);
     if (latch_advisory_hold_is_live(hold)) {
         release_for_nobody(lease, latch_engine_now_ns(hold->store->store.engine));
     } else {

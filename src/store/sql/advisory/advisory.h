@@ -1,17 +1,17 @@
 /*
  * Advisory locks: locks that a database server holds for a session, until it is told to free them
- * or the session ends. The server compares a number or a name; it queues who waits, first in first
+ * or the session ends. The server compares a number or a name; it queues waiters, first in first
  * out; and it lets a session in twice, so that this process keeps a registry of its own.
  *
- *     advisory.c          the stores: what a request asks for, and what an answer means
- *     failure.c  why a request has failed
- *     hold.c     the registry: what leases of this process hold in the store's session
- *     session.c  a session: one statement at a time, its loss, the cancel of a wait
- *     watch.c    how the end of a session is known to the renewal thread
- *     dialect.c  the statements, in PostgreSQL's and in MySQL's words
- *     runner.c   driver: statements that the engine's user runs (a PDO object)
- *     sql/postgresql/driver.c        driver: libpq
- *     sql/mysql/driver.c             driver: libmariadb
+ *     advisory.c              what both stores share: requests, and the meaning of answers
+ *     failure.c               why a request has failed
+ *     hold.c                  registry of holds: what leases of this process have in the session
+ *     session.c               a session: one statement at a time, its loss, the cancel of a wait
+ *     watch.c                 liveness: how the renewal thread learns of a session's end
+ *     dialect.c               the statements of PostgreSQL and of MySQL
+ *     runner.c                driver: statements that the caller runs (a PDO object)
+ *     ../postgresql/driver.c  driver: libpq
+ *     ../mysql/driver.c       driver: libmariadb
  */
 #ifndef LATCH_ADVISORY_H
 #define LATCH_ADVISORY_H
@@ -31,7 +31,7 @@ typedef enum {
     ADVISORY_DEMOTE, /* an exclusive hold to a shared one */
     ADVISORY_RELEASE,
     ADVISORY_RELEASE_SHARED,
-    ADVISORY_UNDO, /* releases what an order that failed may have been granted, or not */
+    ADVISORY_UNDO, /* releases what a request that failed may have been granted, or not */
     ADVISORY_UNDO_SHARED,
     ADVISORY_UNDO_PROMOTION, /* to a shared hold */
     ADVISORY_PROBE,          /* does this session hold it? */
@@ -47,12 +47,12 @@ typedef enum {
 #define ADVISORY_PROMPTLY_MS 1
 
 /* A statement, and what is filled into it. */
-typedef struct advisory_order {
+typedef struct advisory_request {
     advisory_statement statement;
     char key[ADVISORY_KEY_SIZE]; /* the number, in decimal, or the name */
     int64_t session;             /* that is meant, 0 = whichever it is */
     int64_t timeout_ms;          /* of a wait, > 0; LATCH_NEVER: none */
-} advisory_order;
+} advisory_request;
 
 /*
  * Every statement answers one value: a verdict, and behind a blank, unless it is known, the number
@@ -66,6 +66,8 @@ typedef struct advisory_dialect {
     const char *self;          /* the session's own number */
     const char *answer;        /* format of a statement that answers a verdict and the number */
     const char *cancel;        /* format of that statement */
+    bool names_locks;          /* a key is a sha256 in hex, not a number */
+    bool ends_waits_by_error;  /* a wait that has timed out fails the transaction around it */
     /* Formats: %1$s is the key, %2$s the session that is meant, %3$s the time-out. NULL: none. */
     const char *verdicts[ADVISORY_CANCEL];
     /* Writes a time-out as the server counts it. */
@@ -78,7 +80,7 @@ extern const advisory_dialect latch_mysql_dialect;
 #define ADVISORY_TIMEOUT_SIZE 24
 
 /* Writes the statement with all that is in it: numbers and hex digits only, nothing to escape. */
-void latch_advisory_write(const advisory_dialect *dialect, const advisory_order *order,
+void latch_advisory_write(const advisory_dialect *dialect, const advisory_request *request,
                           char text[ADVISORY_STATEMENT_MAX]);
 
 /* ---- Sessions (session.c, and the drivers) ----------------------------------------- */
@@ -93,11 +95,11 @@ typedef enum {
     ADVISORY_REFUSED,    /* the session goes on; session->trouble says why */
     ADVISORY_LOST,       /* the session, and all that it held; session->trouble says why */
     ADVISORY_MOVED,      /* lost too: another session of the server has answered */
-    ADVISORY_UNKNOWN,    /* the session goes on, but nobody knows what the statement did */
+    ADVISORY_UNKNOWN,    /* the session goes on, but the effect of the statement is unknown */
 } advisory_outcome;
 
 typedef struct advisory_session advisory_session;
-typedef struct advisory_witness advisory_witness;
+typedef struct advisory_liveness advisory_liveness;
 typedef struct advisory_hold advisory_hold;
 
 /* A client library. None of its functions sleeps, but for a runner's send(). */
@@ -109,7 +111,7 @@ typedef struct advisory_driver {
     void (*disconnect)(advisory_session *session);
     /* Sends a statement on a connected session. False when that cannot be done now, as memory ran
      * out: nothing was sent. */
-    bool (*send)(advisory_session *session, const advisory_order *order);
+    bool (*send)(advisory_session *session, const advisory_request *request);
     /* What has come in answer; ADVISORY_ANSWERED: the value, "" for NULL. */
     advisory_outcome (*receive)(advisory_session *session, char value[ADVISORY_VALUE_MAX]);
     /* What to poll for until there may be an answer: op->fd and op->events. */
@@ -120,7 +122,7 @@ typedef struct advisory_driver {
     bool (*can_wait)(advisory_session *session);
     /* A second session to the same server, not connected; NULL: memory ran out. NULL for drivers
      * whose waits cannot be cancelled, as nothing ever is unanswered. */
-    advisory_session *(*twin)(const advisory_session *session);
+    advisory_session *(*clone)(const advisory_session *session);
     /* The connection's socket; -1: there is none, as in a forked child. NULL for drivers whose
      * sessions are others', who may do with them what they like. */
     int (*socket)(const advisory_session *session);
@@ -131,7 +133,7 @@ typedef struct advisory_driver {
 /* How far a statement has come that is cancelled. */
 typedef enum {
     ADVISORY_NO_CANCEL = 0,
-    ADVISORY_CANCEL_WANTED,    /* the twin is connecting */
+    ADVISORY_CANCEL_WANTED,    /* the cancel session is connecting */
     ADVISORY_CANCEL_SENT,      /* no statement may be sent before it is answered */
     ADVISORY_CANCEL_DELIVERED, /* the wait must end now, or the cancel is repeated */
 } advisory_cancel;
@@ -150,48 +152,49 @@ struct advisory_session {
 
     /* session.c's. */
     enum { ADVISORY_CLOSED = 0, ADVISORY_CONNECTING, ADVISORY_CONNECTED } stage;
-    int64_t connect_ns;        /* when it must be connected; connect() may divide the time by it */
-    unsigned generation;       /* of the process whose session it is */
-    unsigned age;              /* counts sessions: what was held in an earlier one is lost */
-    advisory_witness *witness; /* of its end, when somebody watches for that; else NULL */
-    latch_link queue;          /* of advisory_hold: orders in turn */
-    latch_link debts;  /* of advisory_hold: releases that were refused; go before what comes next */
-    bool is_sent;      /* the first one's */
-    int64_t answer_ns; /* when it must be answered; LATCH_NEVER for a wait */
+    int64_t connect_ns;  /* when it must be connected; connect() may divide the time by it */
+    unsigned generation; /* of the process whose session it is */
+    unsigned age;        /* counts sessions: what was held in an earlier one is lost */
+    advisory_liveness *liveness; /* NULL unless the session is watched */
+    latch_link queue;            /* of advisory_hold: requests in turn */
+    latch_link pending_releases; /* of advisory_hold: releases that were refused; go before what
+                                    comes next */
+    bool is_sent;                /* the first one's */
+    int64_t answer_ns;           /* when it must be answered; LATCH_NEVER for a wait */
     advisory_cancel cancel;
-    int64_t cancel_ns;      /* when that must have come one step further */
-    advisory_session *twin; /* that the cancel is sent on */
+    int64_t cancel_ns;                /* when that must have come one step further */
+    advisory_session *cancel_session; /* that the cancel is sent on */
 };
 
 /* To be called by a driver that has filled the first part in. */
 void latch_advisory_session_init(advisory_session *session);
-/* Closes it; what it was asked is nobody's any more. */
+/* Closes it; requests in its queue are dropped. */
 void latch_advisory_session_end(advisory_session *session);
 /* Is it connected, as far as can be known without asking the server? Loses it when it is not. */
 bool latch_advisory_session_is_alive(advisory_session *session);
 /* In a forked child: the session is the parent's, and the child has none. */
-void latch_advisory_session_leave_to_parent(advisory_session *session);
-/* Appends the hold's order, which latch_advisory_session_drive() carries out. */
-void latch_advisory_session_ask(advisory_session *session, advisory_hold *hold, int64_t now_ns);
-/* Takes an order back; false when it was sent already. */
-bool latch_advisory_session_take_back(advisory_session *session, advisory_hold *hold);
+void latch_advisory_session_abandon_in_child(advisory_session *session);
+/* Enqueues the hold's request, which latch_advisory_session_drive() carries out. */
+void latch_advisory_session_enqueue(advisory_session *session, advisory_hold *hold, int64_t now_ns);
+/* Removes a request from the queue; false when it was sent already. */
+bool latch_advisory_session_dequeue(advisory_session *session, advisory_hold *hold);
 /* Has the server end the wait that it was asked for. */
 void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns);
 /* Ends the session, and the wait with it: the server frees what it may grant to it. */
-void latch_advisory_session_give_up(advisory_session *session);
+void latch_advisory_session_abort(advisory_session *session);
 /*
- * Moves the session on until the hold's order is answered: LATCH_DONE. Else LATCH_WANT_*, or why
- * the session cannot be had, when the order is taken back.
+ * Moves the session on until the hold's request is answered: LATCH_DONE. Else LATCH_WANT_*, or why
+ * the session cannot be had, when the request is dequeued.
  */
 latch_status latch_advisory_session_drive(advisory_session *session, advisory_hold *hold,
                                           latch_op *op, int64_t now_ns);
-/* Carries out what can be without waiting, for nobody in particular. */
-void latch_advisory_session_push(advisory_session *session, int64_t now_ns);
+/* Moves queued requests on as far as is possible without waiting. */
+void latch_advisory_session_flush(advisory_session *session, int64_t now_ns);
 
 /* ---- Watching (watch.c) ------------------------------------------------------------ */
 
-/* driver->disconnect(), also of a session that has a witness. */
-void latch_advisory_session_hang_up(advisory_session *session);
+/* driver->disconnect(), also of a session that has a liveness. */
+void latch_advisory_session_disconnect(advisory_session *session);
 /* latch_store_class.watch and refusal */
 bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch);
 const char *latch_advisory_refusal(const latch_store *store);
@@ -200,15 +203,15 @@ const char *latch_advisory_refusal(const latch_store *store);
 
 /* What a lease holds in the session, and what it asks of it. */
 struct advisory_hold {
-    latch_node node; /* in the store's registry, by order.key */
+    latch_node node; /* in the store's registry, by request.key */
     latch_link link; /* in the session's queue */
     struct advisory_store *store;
     latch_lease *lease; /* NULL: it is gone; the hold goes with the answer to its release */
-    advisory_order order;
+    advisory_request request;
     bool is_queued;
     bool is_cancelled; /* the server was asked to end the wait */
     uint8_t mode;      /* of latch_mode: what it holds, in the session of this age */
-    uint8_t wanted;    /* of latch_mode: what its order is to bring, if that is more or else */
+    uint8_t wanted;    /* of latch_mode: what its request is to bring, if that is more or else */
     unsigned age;
     unsigned generation; /* of the process that took it */
     advisory_outcome outcome;
@@ -233,9 +236,9 @@ advisory_store *latch_advisory_store_of(const latch_lease *lease);
 
 /* The lease's hold, made when it is missing; NULL when memory ran out. */
 advisory_hold *latch_advisory_hold_get(latch_lease *lease);
-/* Notes the answer to its order, which is taken out of the queue, and frees what nobody has. */
-void latch_advisory_hold_end_order(advisory_hold *hold, advisory_outcome outcome);
-/* Of which no order is in the queue. */
+/* Applies the answer to its request, dequeues that, and frees a hold whose lease is gone. */
+void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outcome);
+/* Of which no request is in the queue. */
 void latch_advisory_hold_free(advisory_hold *hold);
 /* Does it hold something, as far as is known here? */
 bool latch_advisory_hold_is_live(const advisory_hold *hold);
@@ -282,12 +285,16 @@ latch_status latch_advisory_cancel(latch_op *op);
 bool latch_advisory_held(const latch_lease *lease);
 void latch_advisory_drop(latch_lease *lease);
 
-/* The latch_store_class of a server with such locks: all but its open(). */
-#define LATCH_ADVISORY_CLASS(store_name, store_open, more_capabilities)                            \
+/*
+ * The latch_store_class of a server with such locks: all but its open(). Behind that the rest of
+ * its latch_store_info.
+ */
+#define LATCH_ADVISORY_CLASS(store_open, more_capabilities, ...)                                   \
     {                                                                                              \
-        .info = {.name = store_name,                                                               \
-                 .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS                      \
-                                 | (more_capabilities)},                                           \
+        .info = {.capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS                      \
+                                 | (more_capabilities),                                            \
+                 .scope = LATCH_SCOPE_SERVER,                                                      \
+                 __VA_ARGS__},                                                                     \
         .size = sizeof(advisory_store), .open = store_open, .close = latch_advisory_close,         \
         .identity = latch_advisory_identity, .begin = latch_advisory_begin,                        \
         .step = latch_advisory_step, .cancel = latch_advisory_cancel,                              \

@@ -7,7 +7,7 @@
 /* ---- PostgreSQL ------------------------------------------------------------------------------
  *
  * Locks by one bigint, as Symfony's PostgreSqlStore takes them. CASE evaluates its branches in
- * order, and no more of them than it needs: a lock is taken only where it is to be, and a session
+ * request, and no more of them than it needs: a lock is taken only where it is to be, and a session
  * time-out is set for the statement alone (set_config's `true`).
  *
  * Who holds a lock already asks for the other mode by a function that waits: the server lets it in
@@ -37,6 +37,7 @@ static void write_milliseconds(int64_t timeout_ms, char *text, size_t size)
 
 const advisory_dialect latch_postgresql_dialect = {
     .server = "PostgreSQL",
+    .ends_waits_by_error = true,
     .key = "'%s'::bigint",
     .timeout = "'%s'",
     .self = "pg_backend_pid()",
@@ -94,6 +95,7 @@ static void write_seconds(int64_t timeout_ms, char *text, size_t size)
 
 const advisory_dialect latch_mysql_dialect = {
     .server = "MySQL",
+    .names_locks = true,
     .key = "'%s'",
     .timeout = "%s",
     .self = "CONNECTION_ID()",
@@ -111,24 +113,25 @@ const advisory_dialect latch_mysql_dialect = {
         },
 };
 
-void latch_advisory_write(const advisory_dialect *dialect, const advisory_order *order,
+void latch_advisory_write(const advisory_dialect *dialect, const advisory_request *request,
                           char text[ADVISORY_STATEMENT_MAX])
 {
     char key[ADVISORY_KEY_SIZE + 16], session[24], number[ADVISORY_TIMEOUT_SIZE],
         timeout[ADVISORY_TIMEOUT_SIZE + 2], verdict[ADVISORY_STATEMENT_MAX];
 
-    if (order->statement == ADVISORY_CANCEL) {
-        snprintf(text, ADVISORY_STATEMENT_MAX, dialect->cancel, order->key);
+    if (request->statement == ADVISORY_CANCEL) {
+        snprintf(text, ADVISORY_STATEMENT_MAX, dialect->cancel, request->key);
         return;
     }
-    snprintf(key, sizeof(key), dialect->key, order->key);
-    if (order->session != 0) {
-        snprintf(session, sizeof(session), "%" PRId64, order->session);
+    snprintf(key, sizeof(key), dialect->key, request->key);
+    if (request->session != 0) {
+        snprintf(session, sizeof(session), "%" PRId64, request->session);
     } else {
         snprintf(session, sizeof(session), "%s", dialect->self);
     }
-    dialect->write_timeout(order->timeout_ms, number, sizeof(number));
+    dialect->write_timeout(request->timeout_ms, number, sizeof(number));
     snprintf(timeout, sizeof(timeout), dialect->timeout, number);
-    snprintf(verdict, sizeof(verdict), dialect->verdicts[order->statement], key, session, timeout);
+    snprintf(verdict, sizeof(verdict), dialect->verdicts[request->statement], key, session,
+             timeout);
     snprintf(text, ADVISORY_STATEMENT_MAX, dialect->answer, verdict);
 }

@@ -24,7 +24,7 @@ latch_status latch_advisory_fail_moved(latch_op *op)
 {
     const advisory_session *session = latch_advisory_store_of(op->lease)->session;
 
-    if (session->driver->twin == NULL) {
+    if (session->driver->clone == NULL) {
         return latch_fail(op->error, LATCH_ERROR_STORE, 0,
                           "%s is in another session with %s than before (%s): it was made anew, or "
                           "goes through a pooler that changes sessions between statements, where "

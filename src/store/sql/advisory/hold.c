@@ -31,12 +31,12 @@ static void write_key(const latch_lease *lease, char key[ADVISORY_KEY_SIZE])
     const advisory_store *store = latch_advisory_store_of(lease);
     const latch_env *env = &store->store.engine->env;
     const struct iovec resource = {(void *) lease->resource, lease->resource_length};
-    bool is_mysql = store->session->dialect == &latch_mysql_dialect;
-    bool by_sha256 = is_mysql || store->by_sha256;
+    bool is_name = store->session->dialect->names_locks;
+    bool by_sha256 = is_name || store->by_sha256;
     uint8_t digest[LATCH_DIGEST_MAX];
 
     env->digest(env->context, by_sha256 ? LATCH_SHA256 : LATCH_CRC32, &resource, 1, digest);
-    if (is_mysql) {
+    if (is_name) {
         for (size_t at = 0; at < LATCH_DIGEST_MAX; at++) {
             snprintf(key + 2 * at, 3, "%02x", digest[at]);
         }
@@ -62,9 +62,9 @@ advisory_hold *latch_advisory_hold_get(latch_lease *lease)
     hold->store = store;
     hold->lease = lease;
     hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
-    write_key(lease, hold->order.key);
-    hold->node.key = hold->order.key;
-    hold->node.length = strlen(hold->order.key);
+    write_key(lease, hold->request.key);
+    hold->node.key = hold->request.key;
+    hold->node.length = strlen(hold->request.key);
     if (!latch_table_add(&store->registry, &hold->node)) {
         latch_free(store->store.engine, hold);
         return NULL;
@@ -80,10 +80,10 @@ static void note_mode(advisory_hold *hold, uint8_t mode)
     hold->generation = hold->store->store.engine->generation;
 }
 
-/* At once: whoever has asked may hear of it later than the next to use the session. */
+/* Apply the result at once: the requester may be stepped after the next user of the session. */
 static void note_verdict(advisory_hold *hold)
 {
-    switch (hold->order.statement) {
+    switch (hold->request.statement) {
         case ADVISORY_TRY:
         case ADVISORY_TRY_SHARED:
         case ADVISORY_TRY_TO_PROMOTE:
@@ -111,7 +111,7 @@ static void note_verdict(advisory_hold *hold)
     }
 }
 
-void latch_advisory_hold_end_order(advisory_hold *hold, advisory_outcome outcome)
+void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outcome)
 {
     if (outcome == ADVISORY_ANSWERED) {
         note_verdict(hold);
@@ -140,12 +140,12 @@ bool latch_advisory_hold_is_live(const advisory_hold *hold)
            && hold->generation == hold->store->store.engine->generation;
 }
 
-/* What it holds when the session's next order is read, or is about to hold. */
+/* What it holds when the session's next request is read, or is about to hold. */
 static latch_mode claim_of(const advisory_hold *hold)
 {
     advisory_statement releasing = hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED
                                                               : ADVISORY_RELEASE;
-    bool is_being_released = hold->is_queued && hold->order.statement == releasing;
+    bool is_being_released = hold->is_queued && hold->request.statement == releasing;
     latch_mode mode = latch_advisory_hold_is_live(hold) && !is_being_released ? hold->mode
                                                                               : LATCH_FREE;
 

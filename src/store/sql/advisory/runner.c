@@ -58,10 +58,10 @@ static advisory_outcome outcome_of(latch_status status)
     }
 }
 
-static bool runner_send(advisory_session *session, const advisory_order *order)
+static bool runner_send(advisory_session *session, const advisory_request *request)
 {
     runner_session *runner = runner_of(session);
-    advisory_order slice = *order;
+    advisory_request slice = *request;
     char text[ADVISORY_STATEMENT_MAX];
     latch_error error = {.message = ""};
     latch_status status;
@@ -111,8 +111,7 @@ static bool runner_can_wait(advisory_session *session)
 {
     const latch_sql_runner *runner = &runner_of(session)->runner;
 
-    /* GET_LOCK() ends without an error. */
-    return session->dialect == &latch_mysql_dialect || !runner->is_in_transaction(runner->context);
+    return !session->dialect->ends_waits_by_error || !runner->is_in_transaction(runner->context);
 }
 
 static void runner_close(advisory_session *session)

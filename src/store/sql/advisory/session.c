@@ -1,11 +1,11 @@
 /*
- * A session with a database server: it carries out one order at a time, in turn. That matters where
- * two operations meet in one session: a signal handler that locks or releases while the script
- * waits, members of a quorum, a lease that was dropped. A wait that others have to wait for is
- * cancelled, and asked for again by its owner.
+ * A session with a database server: it carries out one request at a time, in turn. That matters
+ * where two operations meet in one session: a signal handler that locks or releases while the
+ * script waits, members of a quorum, a lease that was dropped. A wait that others have to wait for
+ * is cancelled, and asked for again by its owner.
  *
- * A wait is cancelled on a second session, the twin, which must be answered before anything else is
- * sent on the first: the cancel of one statement must not hit the next.
+ * A wait is cancelled on a second session, the cancel session, which must be answered before
+ * anything else is sent on the first: the cancel of one statement must not hit the next.
  */
 #include "src/store/sql/advisory/advisory.h"
 
@@ -23,14 +23,14 @@ void latch_advisory_session_init(advisory_session *session)
     session->stage = ADVISORY_CLOSED;
     session->generation = session->engine->generation;
     session->age = 0;
-    session->witness = NULL;
+    session->liveness = NULL;
     session->number = 0;
     session->is_sent = false;
     session->cancel = ADVISORY_NO_CANCEL;
-    session->twin = NULL;
+    session->cancel_session = NULL;
     session->trouble[0] = '\0';
     latch_link_init(&session->queue);
-    latch_link_init(&session->debts);
+    latch_link_init(&session->pending_releases);
 }
 
 static advisory_hold *first_of(const advisory_session *session)
@@ -42,31 +42,32 @@ static advisory_hold *first_of(const advisory_session *session)
 
 static bool is_wait(const advisory_hold *hold)
 {
-    return hold->order.statement == ADVISORY_WAIT || hold->order.statement == ADVISORY_WAIT_SHARED
-           || hold->order.statement == ADVISORY_WAIT_TO_PROMOTE;
+    return hold->request.statement == ADVISORY_WAIT
+           || hold->request.statement == ADVISORY_WAIT_SHARED
+           || hold->request.statement == ADVISORY_WAIT_TO_PROMOTE;
 }
 
 static bool is_undo(const advisory_hold *hold)
 {
-    return hold->order.statement >= ADVISORY_UNDO
-           && hold->order.statement <= ADVISORY_UNDO_PROMOTION;
+    return hold->request.statement >= ADVISORY_UNDO
+           && hold->request.statement <= ADVISORY_UNDO_PROMOTION;
 }
 
 /* ---- Answers -------------------------------------------------------------------------------- */
 
 static void end_cancel(advisory_session *session)
 {
-    if (session->twin != NULL) {
-        session->twin->driver->close(session->twin);
-        session->twin = NULL;
+    if (session->cancel_session != NULL) {
+        session->cancel_session->driver->close(session->cancel_session);
+        session->cancel_session = NULL;
     }
     session->cancel = ADVISORY_NO_CANCEL;
 }
 
-/* Without a word to those who have asked it. */
+/* Silently: requesters find their requests unanswered. */
 static void disconnect(advisory_session *session)
 {
-    latch_advisory_session_hang_up(session);
+    latch_advisory_session_disconnect(session);
     end_cancel(session);
     session->stage = ADVISORY_CLOSED;
     session->is_sent = false;
@@ -74,13 +75,13 @@ static void disconnect(advisory_session *session)
     session->age++;
 }
 
-static void queue_debts(advisory_session *session)
+static void enqueue_pending_releases(advisory_session *session)
 {
-    while (session->debts.next != &session->debts) {
-        latch_link *debt = session->debts.next;
+    while (session->pending_releases.next != &session->pending_releases) {
+        latch_link *pending = session->pending_releases.next;
 
-        latch_link_remove(debt);
-        latch_link_append(&session->queue, debt);
+        latch_link_remove(pending);
+        latch_link_append(&session->queue, pending);
     }
 }
 
@@ -90,26 +91,26 @@ static void lose(advisory_session *session, advisory_outcome outcome, const char
         snprintf(session->trouble, sizeof(session->trouble), "%s", trouble);
     }
     disconnect(session);
-    queue_debts(session);
+    enqueue_pending_releases(session);
     while (first_of(session) != NULL) {
-        latch_advisory_hold_end_order(first_of(session), outcome);
+        latch_advisory_hold_end_request(first_of(session), outcome);
     }
 }
 
 /* A release that is refused would leave a lock in the session. Its end frees it: not a runner's,
  * which is not ours to end. That refuses everything in a transaction that has failed: what nobody
- * waits for is a debt then. */
+ * waits for is a pending release then. */
 static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
 {
-    return session->driver->twin != NULL && hold->order.statement >= ADVISORY_RELEASE
-           && hold->order.statement <= ADVISORY_UNDO_PROMOTION;
+    return session->driver->clone != NULL && hold->request.statement >= ADVISORY_RELEASE
+           && hold->request.statement <= ADVISORY_UNDO_PROMOTION;
 }
 
-/* What undoes the order, if that may have taken something; else the order itself. The server does
- * not tell how often a lock is shared: where another lease has it, too, nothing is undone. */
+/* What undoes the request, if that may have taken something; else the request itself. The server
+ * does not tell how often a lock is shared: where another lease has it, too, nothing is undone. */
 static advisory_statement undoing(const advisory_hold *hold)
 {
-    advisory_statement statement = hold->order.statement;
+    advisory_statement statement = hold->request.statement;
 
     if (statement >= ADVISORY_DEMOTE || latch_advisory_hold_conflicts(hold, LATCH_EXCLUSIVE)) {
         return statement;
@@ -132,11 +133,11 @@ static bool undo(advisory_hold *hold, advisory_outcome failure)
 {
     advisory_statement statement = undoing(hold);
 
-    if (statement == hold->order.statement) {
+    if (statement == hold->request.statement) {
         return false;
     }
     hold->failure = failure;
-    hold->order.statement = statement;
+    hold->request.statement = statement;
     return true;
 }
 
@@ -153,12 +154,12 @@ static void take_failure(advisory_session *session, advisory_hold *hold, advisor
     }
     if (outcome != ADVISORY_UNKNOWN && hold->lease == NULL && !stuck) {
         latch_link_remove(&hold->link);
-        latch_link_append(&session->debts, &hold->link);
+        latch_link_append(&session->pending_releases, &hold->link);
         return;
     }
-    latch_advisory_hold_end_order(hold, is_undo(hold) ? hold->failure
-                                        : stuck       ? ADVISORY_LOST
-                                                      : outcome);
+    latch_advisory_hold_end_request(hold, is_undo(hold) ? hold->failure
+                                          : stuck       ? ADVISORY_LOST
+                                                        : outcome);
     if (stuck) {
         lose(session, ADVISORY_LOST, session->trouble);
     }
@@ -171,7 +172,7 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
                       : strchr(value, 's') != NULL ? LATCH_SHARED
                                                    : LATCH_EXCLUSIVE;
     latch_finding *finding =
-        latch_findings_add(session->engine, hold->findings, hold->order.key, mode);
+        latch_findings_add(session->engine, hold->findings, hold->request.key, mode);
     bool is_noted = finding != NULL;
 
     while (is_noted && *value != ' ' && *value != '\0') {
@@ -191,9 +192,9 @@ static void take_value(advisory_session *session, advisory_hold *hold, const cha
 {
     const char *number = strrchr(value, ' ');
 
-    if (hold->order.statement == ADVISORY_HOLDERS) {
+    if (hold->request.statement == ADVISORY_HOLDERS) {
         if (!take_holders(session, hold, value)) {
-            latch_advisory_hold_end_order(hold, ADVISORY_NO_MEMORY);
+            latch_advisory_hold_end_request(hold, ADVISORY_NO_MEMORY);
             return;
         }
     } else if (*value == '\0') {
@@ -208,7 +209,7 @@ static void take_value(advisory_session *session, advisory_hold *hold, const cha
         session->number = strtoll(number, NULL, 10);
     }
     hold->verdict = *value;
-    latch_advisory_hold_end_order(hold, is_undo(hold) ? hold->failure : ADVISORY_ANSWERED);
+    latch_advisory_hold_end_request(hold, is_undo(hold) ? hold->failure : ADVISORY_ANSWERED);
 }
 
 static void settle(advisory_session *session, advisory_outcome outcome, const char *value)
@@ -234,9 +235,9 @@ static void begin_cancel(advisory_session *session, int64_t now_ns)
 {
     session->cancel = ADVISORY_CANCEL_WANTED;
     session->cancel_ns = now_ns + session->connect_timeout_ns;
-    session->twin = session->driver->twin(session);
-    if (session->twin != NULL) {
-        session->twin->connect_ns = session->cancel_ns;
+    session->cancel_session = session->driver->clone(session);
+    if (session->cancel_session != NULL) {
+        session->cancel_session->connect_ns = session->cancel_ns;
     }
 }
 
@@ -248,17 +249,17 @@ void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns)
     }
 }
 
-void latch_advisory_session_give_up(advisory_session *session)
+void latch_advisory_session_abort(advisory_session *session)
 {
     lose(session, ADVISORY_LOST, "it does not answer, nor does it end a wait");
 }
 
 static latch_status send_cancel(advisory_session *session, int64_t now_ns)
 {
-    advisory_order order = {.statement = ADVISORY_CANCEL};
+    advisory_request request = {.statement = ADVISORY_CANCEL};
 
-    snprintf(order.key, sizeof(order.key), "%" PRId64, session->number);
-    if (!session->twin->driver->send(session->twin, &order)) {
+    snprintf(request.key, sizeof(request.key), "%" PRId64, session->number);
+    if (!session->cancel_session->driver->send(session->cancel_session, &request)) {
         return LATCH_ERROR_MEMORY;
     }
     session->cancel = ADVISORY_CANCEL_SENT;
@@ -269,10 +270,11 @@ static latch_status send_cancel(advisory_session *session, int64_t now_ns)
 static latch_status await_cancel(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     char value[ADVISORY_VALUE_MAX];
-    advisory_outcome outcome = session->twin->driver->receive(session->twin, value);
+    advisory_outcome outcome =
+        session->cancel_session->driver->receive(session->cancel_session, value);
 
     if (outcome == ADVISORY_UNANSWERED) {
-        session->twin->driver->want(session->twin, op);
+        session->cancel_session->driver->want(session->cancel_session, op);
         return LATCH_WANT_IO;
     }
     end_cancel(session);
@@ -298,12 +300,12 @@ static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_
 
     op->error = &ignored;
     op->wake_ns = LATCH_NEVER;
-    if (session->twin == NULL || now_ns >= session->cancel_ns) {
+    if (session->cancel_session == NULL || now_ns >= session->cancel_ns) {
         status = LATCH_ERROR_STORE;
     } else if (session->cancel == ADVISORY_CANCEL_SENT) {
         status = await_cancel(session, op, now_ns);
     } else {
-        status = session->twin->driver->connect(session->twin, op, now_ns);
+        status = session->cancel_session->driver->connect(session->cancel_session, op, now_ns);
         if (status == LATCH_DONE) {
             status = send_cancel(session, now_ns);
         }
@@ -353,8 +355,8 @@ static latch_status send(advisory_session *session, latch_op *op, int64_t now_ns
 {
     advisory_hold *hold = first_of(session);
 
-    hold->order.session = session->number;
-    if (!session->driver->send(session, &hold->order)) {
+    hold->request.session = session->number;
+    if (!session->driver->send(session, &hold->request)) {
         if (is_undo(hold)) {
             lose(session, ADVISORY_LOST, "a wait could not be undone for want of memory");
             return LATCH_DONE;
@@ -362,13 +364,13 @@ static latch_status send(advisory_session *session, latch_op *op, int64_t now_ns
         return latch_fail_memory(op->error);
     }
     session->is_sent = true;
-    session->answer_ns = is_wait(hold) && hold->order.timeout_ms > ADVISORY_PROMPTLY_MS
+    session->answer_ns = is_wait(hold) && hold->request.timeout_ms > ADVISORY_PROMPTLY_MS
                              ? LATCH_NEVER
                              : now_ns + session->command_timeout_ns;
     return LATCH_DONE;
 }
 
-/* The first order is on its way, and has no answer yet. */
+/* The first request is on its way, and has no answer yet. */
 static latch_status await(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     const advisory_hold *first = first_of(session);
@@ -419,7 +421,7 @@ static latch_status advance(advisory_session *session, latch_op *op, int64_t now
                                                 : connect(session, op, now_ns);
 }
 
-void latch_advisory_session_leave_to_parent(advisory_session *session)
+void latch_advisory_session_abandon_in_child(advisory_session *session)
 {
     if (session->generation != session->engine->generation) {
         lose(session, ADVISORY_LOST, "it is the parent process's");
@@ -427,24 +429,24 @@ void latch_advisory_session_leave_to_parent(advisory_session *session)
     }
 }
 
-void latch_advisory_session_ask(advisory_session *session, advisory_hold *hold, int64_t now_ns)
+void latch_advisory_session_enqueue(advisory_session *session, advisory_hold *hold, int64_t now_ns)
 {
     if (session->stage == ADVISORY_CONNECTING && now_ns >= session->connect_ns) {
-        disconnect(session); /* somebody has given that up long ago */
+        disconnect(session); /* its requester gave up long ago */
     }
-    queue_debts(session);
+    enqueue_pending_releases(session);
     hold->outcome = ADVISORY_UNANSWERED;
     hold->is_cancelled = false;
     hold->is_queued = true;
     latch_link_append(&session->queue, &hold->link);
 }
 
-bool latch_advisory_session_take_back(advisory_session *session, advisory_hold *hold)
+bool latch_advisory_session_dequeue(advisory_session *session, advisory_hold *hold)
 {
     if (first_of(session) == hold && (session->is_sent || is_undo(hold))) {
         return false;
     }
-    latch_advisory_hold_end_order(hold, ADVISORY_UNANSWERED);
+    latch_advisory_hold_end_request(hold, ADVISORY_UNANSWERED);
     return true;
 }
 
@@ -456,7 +458,7 @@ latch_status latch_advisory_session_drive(advisory_session *session, advisory_ho
     while (hold->is_queued || session->cancel == ADVISORY_CANCEL_SENT) {
         status = advance(session, op, now_ns);
         if (latch_failed(status) && hold->is_queued) {
-            latch_advisory_session_take_back(session, hold);
+            latch_advisory_session_dequeue(session, hold);
         }
         if (status != LATCH_DONE) {
             return status;
@@ -465,7 +467,7 @@ latch_status latch_advisory_session_drive(advisory_session *session, advisory_ho
     return LATCH_DONE;
 }
 
-void latch_advisory_session_push(advisory_session *session, int64_t now_ns)
+void latch_advisory_session_flush(advisory_session *session, int64_t now_ns)
 {
     latch_error ignored;
     latch_op op = {.error = &ignored};
@@ -482,8 +484,8 @@ bool latch_advisory_session_is_alive(advisory_session *session)
         return false;
     }
     if (session->is_sent) {
-        /* The answer to a release that nobody waits for may be there, or the end of the session. */
-        latch_advisory_session_push(session, latch_engine_now_ns(session->engine));
+        /* The answer to a detached release may be there, or the end of the session. */
+        latch_advisory_session_flush(session, latch_engine_now_ns(session->engine));
         if (session->is_sent || session->stage != ADVISORY_CONNECTED) {
             return session->is_sent;
         }
@@ -497,9 +499,9 @@ bool latch_advisory_session_is_alive(advisory_session *session)
 
 void latch_advisory_session_end(advisory_session *session)
 {
-    latch_advisory_session_leave_to_parent(session);
-    queue_debts(session);
-    latch_advisory_session_push(session, latch_engine_now_ns(session->engine));
+    latch_advisory_session_abandon_in_child(session);
+    enqueue_pending_releases(session);
+    latch_advisory_session_flush(session, latch_engine_now_ns(session->engine));
     lose(session, ADVISORY_LOST, "it was closed");
     session->driver->close(session);
 }

@@ -1,9 +1,10 @@
 /*
- * How the end of a session is known while nobody asks the server anything: the renewal thread polls
- * a second descriptor of its socket, the witness. That is never read, so that TLS does not matter.
+ * Liveness: the renewal thread learns of a session's end by polling a duplicate of the session's
+ * socket, also while no statement is under way. The duplicate is never read, so TLS does not
+ * matter.
  *
- * A connection lives as long as any descriptor of it. So whoever ends a session that has a witness
- * shuts its connection down, which ends it for all of them, here and in the server.
+ * A connection lives as long as any descriptor of it. So the end of a session with a duplicate
+ * shuts the connection down, for all descriptors and in the server.
  */
 #include "src/store/sql/advisory/advisory.h"
 
@@ -11,49 +12,49 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct advisory_witness {
+struct advisory_liveness {
     latch_descriptor descriptor; /* fd is -1 in a forked child, whose parent has the session */
-    _Atomic unsigned users;      /* the session, and watches: whoever leaves last frees it */
+    _Atomic unsigned users;      /* reference count: the session, and each watch */
 };
 
 /* NULL: there is no memory or no descriptor to be had. */
-static advisory_witness *call_witness(const advisory_session *session)
+static advisory_liveness *open_liveness(const advisory_session *session)
 {
-    advisory_witness *witness = latch_allocate(session->engine, sizeof(*witness));
-    int fd = witness != NULL
+    advisory_liveness *liveness = latch_allocate(session->engine, sizeof(*liveness));
+    int fd = liveness != NULL
                  ? fcntl(session->driver->socket(session), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                  : -1;
 
     if (fd < 0) {
-        latch_free(session->engine, witness);
+        latch_free(session->engine, liveness);
         return NULL;
     }
-    latch_descriptor_register(session->engine, &witness->descriptor, fd);
-    witness->users = 1;
-    return witness;
+    latch_descriptor_register(session->engine, &liveness->descriptor, fd);
+    liveness->users = 1;
+    return liveness;
 }
 
 static void leave(latch_engine *engine, void *state)
 {
-    advisory_witness *witness = state;
+    advisory_liveness *liveness = state;
 
-    if (--witness->users == 0) {
-        latch_descriptor_close(engine, &witness->descriptor);
-        latch_free(engine, witness);
+    if (--liveness->users == 0) {
+        latch_descriptor_close(engine, &liveness->descriptor);
+        latch_free(engine, liveness);
     }
 }
 
-void latch_advisory_session_hang_up(advisory_session *session)
+void latch_advisory_session_disconnect(advisory_session *session)
 {
-    advisory_witness *witness = session->witness;
+    advisory_liveness *liveness = session->liveness;
 
     session->driver->disconnect(session);
-    if (witness != NULL) {
-        if (witness->descriptor.fd >= 0) {
-            shutdown(witness->descriptor.fd, SHUT_RDWR);
+    if (liveness != NULL) {
+        if (liveness->descriptor.fd >= 0) {
+            shutdown(liveness->descriptor.fd, SHUT_RDWR);
         }
-        session->witness = NULL;
-        leave(session->engine, witness);
+        session->liveness = NULL;
+        leave(session->engine, liveness);
     }
 }
 
@@ -66,16 +67,16 @@ bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch)
         || session->driver->socket == NULL) {
         return false;
     }
-    if (session->witness == NULL) {
-        session->witness = call_witness(session);
+    if (session->liveness == NULL) {
+        session->liveness = open_liveness(session);
     }
-    if (session->witness == NULL) {
+    if (session->liveness == NULL) {
         return false;
     }
-    session->witness->users++;
+    session->liveness->users++;
     *watch = (latch_watch){
-        .descriptor = &session->witness->descriptor,
-        .state = session->witness,
+        .descriptor = &session->liveness->descriptor,
+        .state = session->liveness,
         .end = leave,
     };
     return true;

@@ -218,7 +218,7 @@ bool latch_mysql_is_answered(mysql_connection *connection)
             return true;
         }
         latch_mysql_begin(connection, next);
-        connection->is_fresh = false; /* nobody asks before it is polled for */
+        connection->is_fresh = false; /* set again by the next poll */
     }
     return false;
 }

@@ -116,11 +116,11 @@ void latch_mysql_quote(char *quoted, size_t size, const char *text);
 
 /* ---- prepared.c */
 
-/* Sends an order as a prepared statement. False: it is none, and to be asked as a text. */
-bool latch_mysql_execute(mysql_connection *connection, const advisory_order *order);
-/* Has what is used again prepared, before that text of the order is asked. False: there is nothing
- * to prepare. */
-bool latch_mysql_prepare(mysql_connection *connection, const advisory_order *order,
+/* Sends a request as a prepared statement. False: it is none, and to be asked as a text. */
+bool latch_mysql_execute(mysql_connection *connection, const advisory_request *request);
+/* Has what is used again prepared, before that text of the request is asked. False: there is
+ * nothing to prepare. */
+bool latch_mysql_prepare(mysql_connection *connection, const advisory_request *request,
                          const char *text);
 /* Of what was asked. 0: there was no error. */
 unsigned latch_mysql_errno(const mysql_connection *connection);

@@ -1,6 +1,6 @@
 /*
  * Sessions with MySQL and MariaDB by libmariadb. Its functions are connection.c's; here is
- * what an order is in MySQL's words, and what the server's errors mean.
+ * what a request is in MySQL's words, and what the server's errors mean.
  */
 #include "src/store/sql/mysql/connection.h"
 
@@ -12,7 +12,7 @@
 
 typedef struct mysql_session {
     advisory_session session;
-    mysql_store_options own_options; /* of the first session; a twin has the first one's */
+    mysql_store_options own_options; /* of the first session; a clone uses those */
     mysql_connection connection;
     bool has_waited; /* by the statement that was sent last */
 } mysql_session;
@@ -45,21 +45,21 @@ static int64_t to_whole_seconds(int64_t timeout_ms)
     return timeout_ms > LATCH_NEVER - 999 ? timeout_ms : (timeout_ms + 999) / 1000 * 1000;
 }
 
-static bool send_order(advisory_session *session, const advisory_order *order)
+static bool send_request(advisory_session *session, const advisory_request *request)
 {
     mysql_connection *connection = &mysql_of(session)->connection;
     char text[ADVISORY_STATEMENT_MAX];
-    advisory_order rounded = *order;
+    advisory_request rounded = *request;
 
-    mysql_of(session)->has_waited = order->statement == ADVISORY_WAIT;
-    if (latch_mysql_execute(connection, order)) {
+    mysql_of(session)->has_waited = request->statement == ADVISORY_WAIT;
+    if (latch_mysql_execute(connection, request)) {
         return true;
     }
     if (!session->exact_timeouts) {
-        rounded.timeout_ms = to_whole_seconds(order->timeout_ms);
+        rounded.timeout_ms = to_whole_seconds(request->timeout_ms);
     }
     latch_advisory_write(session->dialect, &rounded, text);
-    if (!latch_mysql_prepare(connection, order, text)) {
+    if (!latch_mysql_prepare(connection, request, text)) {
         latch_mysql_ask(connection, text);
     }
     return true;
@@ -190,7 +190,7 @@ static void close_session(advisory_session *session)
     latch_free(engine, session);
 }
 
-static advisory_session *make_twin(const advisory_session *session);
+static advisory_session *make_cancel_session(const advisory_session *session);
 
 static int socket_of(const advisory_session *session)
 {
@@ -202,11 +202,11 @@ static int socket_of(const advisory_session *session)
 static const advisory_driver driver = {
     .connect = connect_session,
     .disconnect = disconnect,
-    .send = send_order,
+    .send = send_request,
     .receive = receive_answer,
     .want = want_answer,
     .is_alive = is_alive,
-    .twin = make_twin,
+    .clone = make_cancel_session,
     .socket = socket_of,
     .close = close_session,
 };
@@ -233,15 +233,15 @@ static void begin_session(mysql_session *mysql, const mysql_store_options *optio
     latch_advisory_session_init(&mysql->session);
 }
 
-static advisory_session *make_twin(const advisory_session *session)
+static advisory_session *make_cancel_session(const advisory_session *session)
 {
-    mysql_session *twin = make_session(session->engine);
+    mysql_session *clone = make_session(session->engine);
 
-    if (twin == NULL) {
+    if (clone == NULL) {
         return NULL;
     }
-    begin_session(twin, mysql_of(session)->connection.options, true);
-    return &twin->session;
+    begin_session(clone, mysql_of(session)->connection.options, true);
+    return &clone->session;
 }
 
 latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *options,

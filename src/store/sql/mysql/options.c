@@ -1,4 +1,4 @@
-/* A DSN for MySQL or MariaDB: where the server is, who asks, and how TLS is wanted. */
+/* DSN of MySQL or MariaDB: address, credentials, TLS. */
 #include "src/store/sql/mysql/options.h"
 #include "src/store/sql/dsn.h"
 
@@ -183,7 +183,7 @@ static const sql_option own_options[] = {
     {"defaultTableOptions", latch_sql_take_nothing, 0, true},
     {"driver", latch_sql_take_nothing, 0, false},
     {"driverClass", latch_sql_take_nothing, 0, false},
-    /* PDO's numbers for TLS: who asks for it so is not to be left without. */
+    /* PDO's numbers for TLS: a DSN that asks for it in this way must not go without. */
     {"driverOptions[1007]", take_path, FIELD(options.ssl_key), false},
     {"driverOptions[1008]", take_path, FIELD(options.ssl_cert), false},
     {"driverOptions[1009]", take_path, FIELD(options.ssl_ca), false},
@@ -216,11 +216,9 @@ static const sql_option own_options[] = {
     {"wrapperClass", latch_sql_take_nothing, 0, false},
 };
 
-static const char *const schemes[] = {"mysql", "mysql2", "mysqli", "pdo-mysql", "mariadb", NULL};
-
 static const sql_server server = {
     .name = "MySQL",
-    .schemes = schemes,
+    .schemes = LATCH_MYSQL_SCHEMES,
     .example = "\"mysql:host=localhost;dbname=test\" or \"mysql://user@localhost/test\"",
     .split = split,
     .options = own_options,

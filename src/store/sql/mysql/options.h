@@ -27,7 +27,7 @@
  *     timeout         seconds to connect in, 0.001 to 86400; 0 is the default; connect_timeout is
  *                     the same
  *     read_timeout    seconds for a statement, the same
- *     persistent_id   gives a connection of its own to those who name the same one
+ *     persistent_id   connections are shared by stores with the same name
  *
  * default_dbname, defaultTableOptions, driver, driverClass, driverOptions, keepReplica, keepSlave,
  * persistent, platform, serverVersion and wrapperClass, which Doctrine knows, have no meaning here
@@ -36,7 +36,14 @@
 #ifndef LATCH_MYSQL_OPTIONS_H
 #define LATCH_MYSQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
+
+/* Of DSNs; the first one is PDO's. NULL-terminated. */
+#define LATCH_MYSQL_SCHEMES                                                                        \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        "mysql", "mysql2", "mysqli", "pdo-mysql", "mariadb", NULL                                  \
+    }
 
 #define MYSQL_DEFAULT_PORT 3306
 
@@ -54,7 +61,7 @@ typedef struct mysql_store_options {
     const char *password; /* NULL: none */
     const char *database; /* NULL: none */
     bool tls;             /* no connection without it */
-    bool verify;          /* nor with one who is not the host by his certificate */
+    bool verify;          /* nor with a server whose certificate names another host */
     bool cleartext;       /* the server may ask for the password as it is */
     /* NULL: not given, or no TLS */
     const char *ssl_key, *ssl_cert, *ssl_ca, *ssl_capath, *ssl_cipher;

@@ -23,10 +23,10 @@ static bool make_prepared(const mysql_connection *connection, mysql_prepared *pr
     return prepared->handle != NULL;
 }
 
-bool latch_mysql_prepare(mysql_connection *connection, const advisory_order *order,
+bool latch_mysql_prepare(mysql_connection *connection, const advisory_request *request,
                          const char *text)
 {
-    if (order->statement != ADVISORY_TRY || connection->use > MYSQL_USED_ONCE) {
+    if (request->statement != ADVISORY_TRY || connection->use > MYSQL_USED_ONCE) {
         return false;
     }
     if (connection->use == MYSQL_UNUSED) {
@@ -96,18 +96,18 @@ mysql_call latch_mysql_next_call(mysql_connection *connection)
     }
 }
 
-bool latch_mysql_execute(mysql_connection *connection, const advisory_order *order)
+bool latch_mysql_execute(mysql_connection *connection, const advisory_request *request)
 {
-    mysql_prepared *asked = order->statement == ADVISORY_TRY       ? &connection->acquire
-                            : order->statement == ADVISORY_RELEASE ? &connection->release
-                                                                   : NULL;
+    mysql_prepared *asked = request->statement == ADVISORY_TRY       ? &connection->acquire
+                            : request->statement == ADVISORY_RELEASE ? &connection->release
+                                                                     : NULL;
 
     if (asked == NULL || connection->use != MYSQL_PREPARED) {
         return false;
     }
     latch_mysql_free_result(connection);
-    asked->key_length = strlen(order->key);
-    memcpy(asked->key, order->key, asked->key_length + 1);
+    asked->key_length = strlen(request->key);
+    memcpy(asked->key, request->key, asked->key_length + 1);
     connection->asked = asked;
     latch_mysql_begin(connection, MYSQL_EXECUTE);
     return true;

@@ -1,6 +1,6 @@
 /*
  * libmariadb waits within TLS handshakes, even in the functions that do not wait otherwise. So a
- * thread goes on with the call when the server is reached; whoever gives it up shuts its socket
+ * thread goes on with the call when the server is reached; giving up shuts its socket
  * down, which ends it at once. (Should a server have greeted before it was first looked at, the
  * handshake is over before there could be a thread.)
  */

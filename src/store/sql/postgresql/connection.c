@@ -22,7 +22,8 @@ static void forget_descriptor(postgresql_session *session)
     }
 }
 
-/* PQfinish() takes leave of the server, if it can: in a forked child nobody is there to hear. */
+/* PQfinish() tells the server, which must not happen in a forked child: it would end the parent's
+ * session. */
 static void close_connection(postgresql_session *session)
 {
     forget_descriptor(session);
@@ -59,7 +60,7 @@ static const postgresql_host *host_of(const postgresql_session *session)
 
 static bool is_last(const postgresql_session *session)
 {
-    return session->is_twin
+    return session->is_clone
            || (session->host + 1 == session->options->host_count
                && (session->address == NULL || session->address->ai_next == NULL));
 }
@@ -67,7 +68,7 @@ static bool is_last(const postgresql_session *session)
 /* What is left shares what time is left. */
 static void share_time(postgresql_session *session, int64_t now_ns)
 {
-    int64_t left = session->is_twin ? 1 : (int64_t) (session->options->host_count - session->host);
+    int64_t left = session->is_clone ? 1 : (int64_t) (session->options->host_count - session->host);
 
     for (const struct addrinfo *one = session->address; one != NULL && one->ai_next != NULL;
          one = one->ai_next) {
@@ -83,7 +84,7 @@ static latch_status start(postgresql_session *session, latch_op *op, int64_t now
 
     session->stage = POSTGRESQL_CONNECTING;
     share_time(session, now_ns);
-    if (!host->resolve || session->is_twin) {
+    if (!host->resolve || session->is_clone) {
         return LATCH_DONE;
     }
     session->resolution = latch_resolve_begin(session->session.engine, host->name, 0, op->error);
@@ -314,7 +315,7 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
     while (status == LATCH_DONE && session->stage != POSTGRESQL_READY) {
         switch (session->stage) {
             case POSTGRESQL_CLOSED:
-                session->host = session->is_twin ? session->host : 0;
+                session->host = session->is_clone ? session->host : 0;
                 status = start(session, op, now_ns);
                 break;
             case POSTGRESQL_RESOLVING:

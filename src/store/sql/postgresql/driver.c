@@ -96,15 +96,15 @@ static int count_parameters(advisory_statement statement)
     return short_forms[statement] != NULL ? 1 : is_wait ? 3 : 2;
 }
 
-static void send_prepared(postgresql_session *session, const advisory_order *order)
+static void send_prepared(postgresql_session *session, const advisory_request *request)
 {
     char name[STATEMENT_NAME_MAX], timeout[ADVISORY_TIMEOUT_SIZE];
-    const char *const values[] = {order->key, session->number, timeout};
-    int count = count_parameters(order->statement);
+    const char *const values[] = {request->key, session->number, timeout};
+    int count = count_parameters(request->statement);
 
-    write_name(session, order->statement, name);
+    write_name(session, request->statement, name);
     if (count == 3) {
-        latch_postgresql_dialect.write_timeout(order->timeout_ms, timeout, sizeof(timeout));
+        latch_postgresql_dialect.write_timeout(request->timeout_ms, timeout, sizeof(timeout));
     }
     note_sent(session,
               PQsendQueryPrepared(session->connection, name, count, values, NULL, NULL, 0));
@@ -115,38 +115,38 @@ static void send_prepared(postgresql_session *session, const advisory_order *ord
  * division by zero where that is another one than is meant, so that nothing is prepared there by
  * the name of this one.
  */
-static void prepare_and_send(postgresql_session *session, const advisory_order *order)
+static void prepare_and_send(postgresql_session *session, const advisory_request *request)
 {
     static const char *const types[] = {"bigint", "bigint, integer", "bigint, integer, text"};
     char name[STATEMENT_NAME_MAX], form[ADVISORY_STATEMENT_MAX], statement[ADVISORY_STATEMENT_MAX],
         text[TEXT_MAX];
-    int count = count_parameters(order->statement);
+    int count = count_parameters(request->statement);
 
-    write_name(session, order->statement, name);
+    write_name(session, request->statement, name);
     snprintf(form, sizeof(form),
-             count == 1 ? short_forms[order->statement]
-                        : latch_postgresql_dialect.verdicts[order->statement],
+             count == 1 ? short_forms[request->statement]
+                        : latch_postgresql_dialect.verdicts[request->statement],
              "$1", "$2", "$3");
-    latch_advisory_write(&latch_postgresql_dialect, order, statement);
+    latch_advisory_write(&latch_postgresql_dialect, request, statement);
     snprintf(text, sizeof(text),
              "SELECT 1 / (pg_backend_pid() = %s)::int; PREPARE %s(%s) AS SELECT %s; %s",
              session->number, name, types[count - 1], form, statement);
-    session->preparing = 1U << order->statement;
+    session->preparing = 1U << request->statement;
     latch_postgresql_send_text(session, text);
 }
 
-static bool postgresql_send(advisory_session *base, const advisory_order *order)
+static bool postgresql_send(advisory_session *base, const advisory_request *request)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
     char text[ADVISORY_STATEMENT_MAX];
 
-    if (order->statement == ADVISORY_CANCEL || order->statement == ADVISORY_HOLDERS) {
-        latch_advisory_write(base->dialect, order, text);
+    if (request->statement == ADVISORY_CANCEL || request->statement == ADVISORY_HOLDERS) {
+        latch_advisory_write(base->dialect, request, text);
         latch_postgresql_send_text(session, text);
-    } else if ((session->prepared & 1U << order->statement) != 0) {
-        send_prepared(session, order);
+    } else if ((session->prepared & 1U << request->statement) != 0) {
+        send_prepared(session, request);
     } else {
-        prepare_and_send(session, order);
+        prepare_and_send(session, request);
     }
     return true;
 }
@@ -273,7 +273,7 @@ static void free_session(postgresql_session *session)
 {
     latch_engine *engine = session->session.engine;
 
-    if (!session->is_twin) {
+    if (!session->is_clone) {
         latch_postgresql_options_free(engine, session->options);
         latch_free(engine, session->options);
     }
@@ -286,7 +286,7 @@ static void postgresql_close(advisory_session *base)
     free_session(latch_postgresql_session_of(base));
 }
 
-static advisory_session *postgresql_twin(const advisory_session *base);
+static advisory_session *postgresql_clone(const advisory_session *base);
 
 static int postgresql_socket(const advisory_session *base)
 {
@@ -302,7 +302,7 @@ static const advisory_driver driver = {
     .receive = latch_postgresql_receive,
     .want = latch_postgresql_want,
     .is_alive = postgresql_is_alive,
-    .twin = postgresql_twin,
+    .clone = postgresql_clone,
     .socket = postgresql_socket,
     .close = postgresql_close,
 };
@@ -330,7 +330,7 @@ static postgresql_session *make_session(latch_engine *engine, postgresql_options
 }
 
 /* Another server, of the same list or of the same name, might have a session of that number. */
-static advisory_session *postgresql_twin(const advisory_session *base)
+static advisory_session *postgresql_clone(const advisory_session *base)
 {
     const postgresql_session *first = (const postgresql_session *) base;
     postgresql_session *session = make_session(base->engine, first->options);
@@ -339,7 +339,7 @@ static advisory_session *postgresql_twin(const advisory_session *base)
     if (session == NULL) {
         return NULL;
     }
-    session->is_twin = true;
+    session->is_clone = true;
     session->host = first->host;
     snprintf(session->peer, sizeof(session->peer), "%s", peer != NULL ? peer : "");
     return &session->session;

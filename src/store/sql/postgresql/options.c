@@ -145,11 +145,9 @@ static const char **find_text(void *reading_pointer, const char *name)
     return NULL;
 }
 
-static const char *const schemes[] = {"pgsql", "postgresql", "postgres", "pdo-pgsql", NULL};
-
 static const sql_server server = {
     .name = "PostgreSQL",
-    .schemes = schemes,
+    .schemes = LATCH_POSTGRESQL_SCHEMES,
     .example = "\"pgsql:host=localhost;dbname=test\" or \"postgresql://user@localhost/test\"",
     .split = split,
     .options = own_options,

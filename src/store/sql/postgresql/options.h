@@ -12,7 +12,7 @@
  *                     connect_timeout is the same
  *     read_timeout    seconds for a statement, the same
  *     digest          crc32, as Symfony's, or sha256: the number that stands for a resource
- *     persistent_id   gives a connection of its own to those who name the same one
+ *     persistent_id   connections are shared by stores with the same name
  *
  * charset, default_dbname, defaultTableOptions, driver, driverClass, driverOptions, keepReplica,
  * keepSlave, persistent, platform, serverVersion and wrapperClass, which Doctrine knows, have no
@@ -21,7 +21,14 @@
 #ifndef LATCH_POSTGRESQL_OPTIONS_H
 #define LATCH_POSTGRESQL_OPTIONS_H
 
-#include "src/engine/internal.h"
+#include "src/base/base.h"
+
+/* Of DSNs; the first one is PDO's. NULL-terminated. */
+#define LATCH_POSTGRESQL_SCHEMES                                                                   \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        "pgsql", "postgresql", "postgres", "pdo-pgsql", NULL                                       \
+    }
 
 typedef enum { POSTGRESQL_CRC32 = 0, POSTGRESQL_SHA256 } postgresql_digest;
 

@@ -17,8 +17,8 @@ typedef enum {
 
 typedef struct postgresql_session {
     advisory_session session;
-    postgresql_options *options; /* a twin's are the first one's */
-    bool is_twin;  /* goes to the same server, which has `host` and `peer` from the first one */
+    postgresql_options *options; /* those of a clone belong to the first session */
+    bool is_clone; /* goes to the same server, which has `host` and `peer` from the first one */
     char peer[64]; /* an address in digits; "": there is none, as of a Unix socket */
 
     postgresql_stage stage;

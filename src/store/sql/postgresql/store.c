@@ -1,9 +1,12 @@
 /* The store "postgresql": advisory locks of PostgreSQL, by libpq or by a runner of the caller's. */
 #include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/postgresql/options.h"
 
 #ifdef LATCH_WITH_PGSQL
+#define LIBRARY .library = "libpq " LATCH_LIBPQ_VERSION
 #define OPEN_DRIVER latch_postgresql_open
 #else
+#define LIBRARY .missing_library = "libpq"
 #define OPEN_DRIVER fail_without_library
 
 static latch_status fail_without_library(latch_engine *engine, const latch_store_options *options,
@@ -25,4 +28,5 @@ static latch_status postgresql_open(latch_store *base, const latch_store_options
 }
 
 const latch_store_class latch_postgresql_store =
-    LATCH_ADVISORY_CLASS("postgresql", postgresql_open, LATCH_SHARED_LOCKS);
+    LATCH_ADVISORY_CLASS(postgresql_open, LATCH_SHARED_LOCKS, .name = "postgresql",
+                         .title = "PostgreSQL", .schemes = LATCH_POSTGRESQL_SCHEMES, LIBRARY);

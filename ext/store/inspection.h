@@ -1,0 +1,13 @@
+/* Inspection: holders of locks as PHP arrays, and eviction of holders. */
+#ifndef PHP_LATCH_INSPECTION_H
+#define PHP_LATCH_INSPECTION_H
+
+#include "ext/php_latch.h"
+
+/* Lists the held locks; `foreign`: also those of peers, as far as they can be recognised. */
+void php_latch_store_list_held(zend_object *store, bool foreign, zval *return_value);
+/* Takes the lock from these holders, and returns how many of them held it. */
+void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
+                           zval *return_value);
+
+#endif

@@ -1,0 +1,12 @@
+/* The store classes of this build. */
+#ifndef LATCH_REGISTRY_H
+#define LATCH_REGISTRY_H
+
+#include "src/engine/store.h"
+
+#define LATCH_STORE(store) extern const latch_store_class latch_##store##_store;
+#include "src/store/stores.def"
+/* Not listed: functions of the engine's user. */
+extern const latch_store_class latch_callback_store;
+
+#endif

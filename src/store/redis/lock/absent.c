@@ -1,0 +1,22 @@
+/* Null object in the place of the Redis store, in builds without hiredis: it is listed, and not
+ * opened. */
+#ifndef LATCH_WITH_REDIS
+
+#include "src/engine/store.h"
+#include "src/store/redis/lock/info.h"
+
+static latch_status refuse(latch_store *store, const latch_store_options *options,
+                           latch_error *error)
+{
+    return latch_fail(error, LATCH_ERROR_UNSUPPORTED, 0,
+                      "this build of Latch has no RedisStore: build it again where hiredis and "
+                      "pkg-config are installed");
+}
+
+const latch_store_class latch_redis_store = {
+    .info = {REDIS_INFO, .missing_library = "hiredis"},
+    .size = sizeof(latch_store),
+    .open = refuse,
+};
+
+#endif

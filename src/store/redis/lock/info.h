@@ -1,0 +1,21 @@
+/* The descriptor of the Redis store, the same in builds with hiredis and without. */
+#ifndef LATCH_REDIS_INFO_H
+#define LATCH_REDIS_INFO_H
+
+#include "src/latch.h"
+
+#define REDIS_STORE_NAME "redis"
+/* What a store on a client object can do, too. */
+#define REDIS_OBJECT_CAPABILITIES                                                                  \
+    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE)
+
+/* What both builds have of a latch_store_info. */
+#define REDIS_INFO                                                                                 \
+    .name = REDIS_STORE_NAME, .title = "Redis",                                                    \
+    .capabilities = REDIS_OBJECT_CAPABILITIES | LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING        \
+                    | LATCH_NOTES,                                                                 \
+    .scope = LATCH_SCOPE_SERVER,                                                                   \
+    .schemes = (const char *const[]){"redis", "rediss", "valkey", "valkeys", NULL},                \
+    .default_ttl_ms = 300 * 1000 /* Symfony's */
+
+#endif

@@ -1,0 +1,66 @@
+/* Statements on connections of the libraries: see sql_client.h. */
+#include "sql_client.h"
+
+#include <errmsg.h>
+#include <libpq-fe.h>
+#include <mysql.h>
+#include <mysqld_error.h>
+
+static latch_status fail_with(latch_error *error, latch_status status, const char *message)
+{
+    error->status = status;
+    snprintf(error->message, sizeof(error->message), "%s", message);
+    return status;
+}
+
+latch_status postgresql_client_run(void *connection, const char *statement, char *value,
+                                   size_t size, latch_error *error)
+{
+    PGresult *result = PQexec(connection, statement);
+    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    latch_status status = LATCH_DONE;
+
+    if (PQresultStatus(result) == PGRES_TUPLES_OK) {
+        snprintf(value, size, "%s", PQgetvalue(result, 0, 0));
+    } else {
+        status = PQstatus(connection) != CONNECTION_OK        ? LATCH_ERROR_LOST
+                 : code != NULL && strcmp(code, "55P03") == 0 ? LATCH_CONFLICT
+                                                              : LATCH_ERROR_STORE;
+        fail_with(error, status, PQerrorMessage(connection));
+    }
+    PQclear(result);
+    return status;
+}
+
+bool postgresql_client_is_in_transaction(void *connection)
+{
+    return PQtransactionStatus(connection) != PQTRANS_IDLE;
+}
+
+latch_status mysql_client_run(void *connection, const char *statement, char *value, size_t size,
+                              latch_error *error)
+{
+    MYSQL_RES *result;
+    MYSQL_ROW row;
+
+    if (mysql_query(connection, statement) != 0) {
+        unsigned code = mysql_errno(connection);
+
+        return fail_with(error,
+                         code == CR_SERVER_GONE_ERROR || code == CR_SERVER_LOST ? LATCH_ERROR_LOST
+                         : code == ER_LOCK_DEADLOCK ? LATCH_ERROR_DEADLOCK
+                                                    : LATCH_ERROR_STORE,
+                         mysql_error(connection));
+    }
+    result = mysql_store_result(connection);
+    row = result != NULL ? mysql_fetch_row(result) : NULL;
+    snprintf(value, size, "%s", row != NULL && row[0] != NULL ? row[0] : "");
+    mysql_free_result(result);
+    return LATCH_DONE;
+}
+
+bool mysql_client_is_in_transaction(void *connection)
+{
+    (void) connection;
+    return false; /* GET_LOCK() ends without an error */
+}

@@ -1,0 +1,18 @@
+/*
+ * Clients as the user of the engine has them, for its SQL stores: they run statements as a \PDO
+ * object would, on a connection that the caller opens and closes.
+ */
+#ifndef SQL_CLIENT_H
+#define SQL_CLIENT_H
+
+#include "unit.h"
+
+/* latch_sql_runner.run() and .is_in_transaction(); the context is a PGconn, or a MYSQL. */
+latch_status postgresql_client_run(void *connection, const char *statement, char *value,
+                                   size_t size, latch_error *error);
+bool postgresql_client_is_in_transaction(void *connection);
+latch_status mysql_client_run(void *connection, const char *statement, char *value, size_t size,
+                              latch_error *error);
+bool mysql_client_is_in_transaction(void *connection);
+
+#endif
