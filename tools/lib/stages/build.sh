@@ -169,6 +169,12 @@ upward_call_is_found() {
     grep -qF 'src/base/planted.c uses latch_op_begin of src/engine/op.c' <<< "$output"
 }
 
+# One name, one function.
+functions_have_names_of_their_own() {
+    (cd "$LATCH_ROOT" && git ls-files -z 'src/*.[ch]' 'ext/*.[ch]' \
+        | xargs -0 "php$LATCH_PHP_VERSION" tools/lib/function_names.php)
+}
+
 # Documents name files and folders that are there.
 documented_files_exist() {
     local name missing=0
@@ -214,6 +220,7 @@ stage() {
     check 'src/ includes no header of PHP' engine_is_free_of_php
     check 'calls go down only, from layer to layer' calls_go_down_only "$LATCH_WORK/build/clang"
     check 'a call that goes up is found' upward_call_is_found "$LATCH_WORK/build/clang"
+    check 'no two functions have the same name' functions_have_names_of_their_own
     check 'the files that documents name are there' documented_files_exist
     check 'stubs/*_arginfo.h are current' arginfo_is_current
     check 'src/ and ext/ are formatted by .clang-format' sources_are_formatted
