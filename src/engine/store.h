@@ -118,7 +118,7 @@ typedef struct latch_store_class {
      * Clones the store, with connections of its own, for the renewal thread, which drives leases in
      * it by LATCH_REFRESH and their tokens alone. NULL: no renewal by a thread.
      */
-    latch_store *(*twin)(const latch_store *store, latch_error *error);
+    latch_store *(*clone)(const latch_store *store, latch_error *error);
     /* Corks the store: while on, requests may be held back, to be sent in one batch. May be NULL.
      */
     void (*gather)(latch_store *store, bool on);
@@ -140,9 +140,9 @@ struct latch_store {
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
     latch_silence silence;
-    bool is_settled;         /* drained: about to be closed */
-    size_t unheard;          /* releases in flight without a waiting operation */
-    struct latch_twin *twin; /* the renewal thread's clone; NULL: none yet */
+    bool is_settled;                           /* drained: about to be closed */
+    size_t unheard;                            /* releases in flight without a waiting operation */
+    struct latch_renewal_store *renewal_store; /* the renewal thread's clone; NULL: none yet */
 };
 
 /*

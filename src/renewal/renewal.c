@@ -172,7 +172,7 @@ void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns)
     int64_t gain_ns = latch_ms_to_ns(renewal->ttl_ms) / LEAST_GAIN_PARTS;
 
     renewal->due_ns = LATCH_NEVER;
-    if (renewal->twin != NULL && renewal->keep.renew && renewal->deadline_ns != LATCH_NEVER
+    if (renewal->clone != NULL && renewal->keep.renew && renewal->deadline_ns != LATCH_NEVER
         && renewal->deadline_ns < renewal->end_ns - gain_ns) {
         renewal->due_ns = now_ns + (renewal->deadline_ns - now_ns) / PARTS;
     }
@@ -372,7 +372,7 @@ static latch_status check_store(const latch_store *store, const latch_keep *keep
     const char *refusal = class->refusal != NULL ? class->refusal(store) : NULL;
 
     if (refusal == NULL && keep->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
-        && class->twin == NULL) {
+        && class->clone == NULL) {
         refusal = "its locks are renewed by the thread that took them";
     }
     return refusal == NULL
@@ -389,11 +389,11 @@ static bool can_be_lost(const latch_store *store)
 void latch_renewal_free(latch_renewal *renewal)
 {
     end_watch(renewal);
-    if (renewal->twin_lease != NULL) {
-        latch_twin_lease_free(renewal->twin_lease);
+    if (renewal->clone_lease != NULL) {
+        latch_clone_lease_free(renewal->clone_lease);
     }
-    if (renewal->twin != NULL) {
-        renewal->twin->users--;
+    if (renewal->clone != NULL) {
+        renewal->clone->users--;
     }
     latch_free(renewal->renewer->engine, renewal);
 }
@@ -422,19 +422,20 @@ static latch_renewal *make(latch_lease *lease, latch_error *error)
     return renewal;
 }
 
-static latch_status give_twin(latch_renewal *renewal, latch_error *error)
+static latch_status attach_renewal_store(latch_renewal *renewal, latch_error *error)
 {
-    latch_twin *twin = latch_twin_get(renewal->renewer, renewal->lease->store, error);
+    latch_renewal_store *clone =
+        latch_renewal_store_get(renewal->renewer, renewal->lease->store, error);
 
-    if (twin == NULL) {
+    if (clone == NULL) {
         return error->status;
     }
-    renewal->twin_lease = latch_twin_lease_make(twin, renewal->lease);
-    if (renewal->twin_lease == NULL) {
-        twin->users--;
+    renewal->clone_lease = latch_clone_lease_make(clone, renewal->lease);
+    if (renewal->clone_lease == NULL) {
+        clone->users--;
         return latch_fail_memory(error);
     }
-    renewal->twin = twin;
+    renewal->clone = clone;
     return LATCH_DONE;
 }
 
@@ -497,8 +498,8 @@ latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const 
         renewal = make(lease, error);
         status = renewal != NULL ? LATCH_DONE : error->status;
     }
-    if (status == LATCH_DONE && renews && renewal->twin == NULL) {
-        status = give_twin(renewal, error);
+    if (status == LATCH_DONE && renews && renewal->clone == NULL) {
+        status = attach_renewal_store(renewal, error);
     }
     if (status == LATCH_DONE && is_new) {
         status = add(renewal, error);
@@ -559,11 +560,12 @@ static void close_store(latch_store *store)
     latch_renewer *renewer = store->engine->renewer;
 
     pthread_mutex_lock(&renewer->mutex);
-    if (store->twin->generation == store->engine->generation && --store->twin->users == 0) {
+    if (store->renewal_store->generation == store->engine->generation
+        && --store->renewal_store->users == 0) {
         latch_renewer_wake(renewer);
     }
     pthread_mutex_unlock(&renewer->mutex);
-    store->twin = NULL;
+    store->renewal_store = NULL;
 }
 
 const latch_lease_observer latch_renewal_observer = {

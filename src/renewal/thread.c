@@ -62,11 +62,12 @@ static int64_t soon(const latch_renewer *renewer, int64_t wake_ns)
 }
 
 /* Polls for the requests in flight; returns when the first of them must be stepped. */
-static int64_t poll_for_flight(latch_renewer *renewer, const latch_twin *twin, int64_t wake_ns)
+static int64_t poll_for_flight(latch_renewer *renewer, const latch_renewal_store *clone,
+                               int64_t wake_ns)
 {
     int last_fd = -1;
 
-    for (latch_link *link = twin->flight.next; link != &twin->flight; link = link->next) {
+    for (latch_link *link = clone->flight.next; link != &clone->flight; link = link->next) {
         const latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, flight);
         const latch_op *op = &renewal->op;
         struct pollfd descriptors[LATCH_DESCRIPTORS_MAX];
@@ -145,7 +146,8 @@ static bool sleep_until_turn(latch_renewer *renewer, bool *has_watch_ended)
     wake_ns = renewer->wake_ns;
     pthread_mutex_unlock(&renewer->mutex);
     for (latch_link *link = renewer->active.next; link != &renewer->active; link = link->next) {
-        wake_ns = poll_for_flight(renewer, LATCH_CONTAINER(link, latch_twin, active), wake_ns);
+        wake_ns =
+            poll_for_flight(renewer, LATCH_CONTAINER(link, latch_renewal_store, active), wake_ns);
     }
     first_watch = renewer->polled_count;
     pthread_mutex_lock(&renewer->mutex);
@@ -187,7 +189,7 @@ latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
     sem_init(&renewer->started, 0, 0);
     latch_link_init(&renewer->renewals);
     latch_link_init(&renewer->mailboxes);
-    latch_link_init(&renewer->twins);
+    latch_link_init(&renewer->clones);
     latch_link_init(&renewer->removed);
     latch_link_init(&renewer->forgotten);
     latch_link_init(&renewer->active);
@@ -297,9 +299,10 @@ bool latch_renewer_destroy(latch_renewer *renewer)
     }
     latch_renewals_abandon(renewer);
     latch_renewals_free_removed(renewer);
-    move_all(&renewer->twins, &renewer->forgotten);
-    while (renewer->twins.next != &renewer->twins) {
-        latch_twin_close(renewer, LATCH_CONTAINER(renewer->twins.next, latch_twin, link));
+    move_all(&renewer->clones, &renewer->forgotten);
+    while (renewer->clones.next != &renewer->clones) {
+        latch_renewal_store_close(renewer,
+                                  LATCH_CONTAINER(renewer->clones.next, latch_renewal_store, link));
     }
     latch_table_end(&renewer->table);
     latch_free(engine, renewer->polled);
@@ -346,7 +349,7 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
             latch_link_append(&renewer->removed, &renewal->link);
         }
     }
-    move_all(&renewer->forgotten, &renewer->twins);
+    move_all(&renewer->forgotten, &renewer->clones);
     latch_link_remove(&renewer->wake.link);
     latch_link_init(&renewer->wake.link);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;

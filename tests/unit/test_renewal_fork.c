@@ -63,16 +63,16 @@ static size_t count(const latch_link *head)
     return number;
 }
 
-/* The thread has this lease to look after, and a twin of its own process. */
+/* The thread has this lease to look after, and a clone of its own process. */
 static void expect_alone(const latch_lease *own)
 {
     latch_renewer *renewer = unit.engine->renewer;
 
     pthread_mutex_lock(&renewer->mutex);
     UNIT_CHECK(count(&renewer->renewals) == 1);
-    UNIT_CHECK(count(&renewer->twins) == 1);
-    UNIT_CHECK(own->store->twin->generation == latch_engine_generation(unit.engine));
-    UNIT_CHECK(own->store->twin->users == 2);
+    UNIT_CHECK(count(&renewer->clones) == 1);
+    UNIT_CHECK(own->store->renewal_store->generation == latch_engine_generation(unit.engine));
+    UNIT_CHECK(own->store->renewal_store->users == 2);
     pthread_mutex_unlock(&renewer->mutex);
 }
 

@@ -93,8 +93,8 @@ static bool keep_with_failing(size_t number, bool and_all_after)
     }
     latch_lease_drop(&lease);
     latch_store_close(store);
-    unit_turn(); /* closes the twin */
-    assert_ptr_equal(unit.engine->renewer->twins.next, &unit.engine->renewer->twins);
+    unit_turn(); /* closes the clone */
+    assert_ptr_equal(unit.engine->renewer->clones.next, &unit.engine->renewer->clones);
     assert_true(unit.live <= live + 1); /* the table's buckets, the first time */
     return status == LATCH_DONE;
 }
@@ -249,7 +249,7 @@ static void a_thread_without_memory_works_when_there_is_some(void **state)
     (void) state;
     assert_int_equal(redis_run_for(lease, LATCH_ACQUIRE, TTL_MS), LATCH_DONE);
     unit_stand_in_for_the_thread();
-    for (int round = 0; round < 2; round++) { /* the first one makes the twin, too */
+    for (int round = 0; round < 2; round++) { /* the first one makes the clone, too */
         own = unit.allocations;
         unit_keep(lease);
         own = unit.allocations - own;

@@ -257,22 +257,22 @@ latch_lease *unit_keep_held(void)
     return unit_keep_held_as((latch_keep) UNIT_KEEP);
 }
 
-puppet_store *unit_twin(void)
+puppet_store *unit_clone(void)
 {
-    return puppet_twins[0];
+    return puppet_clones[0];
 }
 
 int64_t unit_send_late(void)
 {
-    unit_twin()->late = true;
+    unit_clone()->late = true;
     unit_next_turn();
-    UNIT_CHECK(unit_twin()->requests == 1);
+    UNIT_CHECK(unit_clone()->requests == 1);
     return unit.now_ns;
 }
 
 void unit_answer_now(puppet_answer answer)
 {
-    unit_twin()->answer = answer;
-    unit_twin()->late = false;
+    unit_clone()->answer = answer;
+    unit_clone()->late = false;
     unit_turn();
 }

@@ -67,7 +67,7 @@ latch_lease *unit_keep_held_as(latch_keep keep);
 latch_lease *unit_keep_held(void);
 extern int64_t unit_begun_ns;
 /* By which it is renewed; NULL while there is none. */
-puppet_store *unit_twin(void);
+puppet_store *unit_clone(void);
 /* Lets its first renewal be sent, which is not answered yet; returns when that was. */
 int64_t unit_send_late(void);
 /* Has a renewal answered that was late, and those after it. */
