@@ -347,13 +347,13 @@ typedef enum latch_mode { LATCH_FREE = 0, LATCH_SHARED, LATCH_EXCLUSIVE } latch_
  * acquired and released.
  */
 struct latch_lease {
-    latch_store *store;      /* NULL: somebody else drives the store and notes the outcome here */
-    const char *resource;    /* the caller's; outlives the lease */
-    int64_t deadline_ns;     /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
-    uint64_t fencing_token;  /* 0 = none */
-    void *state;             /* the store's own */
-    char *token;             /* the lease's own; NULL until it has one */
-    struct latch_left *left; /* a request whose end nobody has awaited; NULL: none */
+    latch_store *store;     /* NULL: somebody else drives the store and notes the outcome here */
+    const char *resource;   /* the caller's; outlives the lease */
+    int64_t deadline_ns;    /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
+    uint64_t fencing_token; /* 0 = none */
+    void *state;            /* the store's own */
+    char *token;            /* the lease's own; NULL until it has one */
+    struct latch_detached_op *detached; /* a request in flight without a caller; NULL: none */
     uint32_t resource_length;
     uint8_t mode;     /* of latch_mode */
     bool busy : 1;    /* an operation is in flight */
@@ -557,8 +557,8 @@ typedef struct latch_op {
     uint8_t mode_before;
     uint8_t attempts; /* the store's own */
     bool cancelled;
-    bool undoing; /* the cancel found a grant and is giving it back */
-    bool behind;  /* it waits until the request has ended that was left on its lease */
+    bool undoing;            /* the cancel found a grant and is giving it back */
+    bool waits_for_detached; /* not sent yet: the detached operation of its lease comes first */
 } latch_op;
 
 /* As many descriptors as an operation has at most. */

@@ -94,7 +94,7 @@ void latch_lease_drop(latch_lease *lease)
     if (lease->kept) {
         lease->store->engine->observer->drop(lease);
     }
-    latch_left_drop(lease);
+    latch_detached_drop(lease);
     if (lease->store != NULL && lease->store->class->drop != NULL) {
         lease->store->class->drop(lease);
     }

@@ -88,7 +88,7 @@ typedef struct latch_store_class {
      */
     void (*abandon)(latch_op *op);
     /* abandon() is for the renewal thread alone: other operations are awaited to their end, and
-     * latch_op_leave() says false. */
+     * latch_op_detach() says false. */
     bool is_awaited;
     /* latch_op_descriptors(), for LATCH_WANT_IO with an fd of -1; NULL: never. */
     size_t (*descriptors)(const latch_op *op, struct pollfd *descriptors, size_t max);

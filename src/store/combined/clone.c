@@ -78,7 +78,7 @@ void latch_combined_abandon(latch_op *op)
 {
     EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
     {
-        if (member->in_flight && !member->op.behind) {
+        if (member->in_flight && !member->op.waits_for_detached) {
             member->lease->store->class->abandon(&member->op);
             member->in_flight = false;
         }
