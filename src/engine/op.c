@@ -70,7 +70,7 @@ static void note(latch_op *op, latch_status status)
 static latch_status end(latch_op *op, latch_status status)
 {
     note(op, status);
-    if (op->lease->kept) {
+    if (op->lease->observed) {
         op->lease->store->engine->observer->after(op, status);
     }
     return status;
@@ -136,7 +136,7 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
 {
     op->sent_ns = now_ns;
     op->wake_ns = LATCH_NEVER;
-    if (op->lease->kept) {
+    if (op->lease->observed) {
         op->lease->store->engine->observer->before(op, now_ns);
     }
     return op->lease->store->class->begin(op);
@@ -219,7 +219,7 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
                             latch_error *error)
 {
     /* Hot path: reading the clock costs as much as a lock in memory, so only where needed. */
-    bool timed = request->wait || lease->kept || lease->deadline_ns != LATCH_NEVER
+    bool timed = request->wait || lease->observed || lease->deadline_ns != LATCH_NEVER
                  || (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
     int64_t now_ns = timed ? latch_engine_now_ns(lease->store->engine) : 0;
     latch_status status;
@@ -290,7 +290,7 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
         return step_waiting_for_detached(op, now_ns);
     }
     op->wake_ns = LATCH_NEVER;
-    latch_lease_follow(op->lease, now_ns);
+    latch_lease_sync_deadline(op->lease, now_ns);
     status = op->state != NULL ? class->step(op, now_ns) : attempt(op, now_ns);
     if (op->cancelled) {
         return undo(op, status, now_ns);

@@ -123,7 +123,7 @@ typedef struct latch_store_class {
      */
     void (*gather)(latch_store *store, bool on);
     /* The renewal thread has renewed the lease. NULL: lease->deadline_ns is all to update. */
-    void (*follow)(latch_lease *lease, int64_t deadline_ns);
+    void (*sync_deadline)(latch_lease *lease, int64_t deadline_ns);
     /*
      * Fills `watch` for a held lease of a store whose locks do not expire; the watch ends before
      * the lease is released or dropped. False: it cannot be lost, or the loss cannot be detected.

@@ -68,7 +68,7 @@ static latch_renewal *find_and_lock(latch_lease *lease)
     pthread_mutex_lock(&renewer->mutex);
     renewal = find(renewer, lease);
     if (renewal == NULL) {
-        lease->kept = false;
+        lease->observed = false;
         pthread_mutex_unlock(&renewer->mutex);
     }
     return renewal;
@@ -132,7 +132,7 @@ static void rest(latch_renewal *renewal)
 void latch_renewal_lose(latch_renewal *renewal, int64_t now_ns, const char *reason)
 {
     bool is_known =
-        renewal->keep.is_shared_out
+        renewal->spec.is_shared_out
         || (renewal->inherit && renewal->fork_count != renewal->renewer->engine->fork_count);
 
     rest(renewal);
@@ -172,7 +172,7 @@ void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns)
     int64_t gain_ns = latch_ms_to_ns(renewal->ttl_ms) / LEAST_GAIN_PARTS;
 
     renewal->due_ns = LATCH_NEVER;
-    if (renewal->clone != NULL && renewal->keep.renew && renewal->deadline_ns != LATCH_NEVER
+    if (renewal->clone != NULL && renewal->spec.renew && renewal->deadline_ns != LATCH_NEVER
         && renewal->deadline_ns < renewal->end_ns - gain_ns) {
         renewal->due_ns = now_ns + (renewal->deadline_ns - now_ns) / PARTS;
     }
@@ -219,8 +219,8 @@ static void copy_tokens(latch_renewal *renewal)
 static void set_end(latch_renewal *renewal)
 {
     renewal->end_ns =
-        renewal->keep.max_hold_ms > 0
-            ? latch_add_ns(renewal->begun_ns, latch_ms_to_ns(renewal->keep.max_hold_ms))
+        renewal->spec.max_hold_ms > 0
+            ? latch_add_ns(renewal->begun_ns, latch_ms_to_ns(renewal->spec.max_hold_ms))
             : LATCH_NEVER;
 }
 
@@ -255,7 +255,7 @@ static void hold(latch_renewal *renewal, int64_t ttl_ms)
 /* ---- Observer: requests of the PHP thread -----------------------------------------------------
  */
 
-void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
+void latch_renewal_sync_deadline(latch_renewal *renewal, int64_t now_ns)
 {
     latch_lease *lease = renewal->lease;
     const latch_store_class *class = lease->store->class;
@@ -265,8 +265,8 @@ void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
         return;
     }
     lease->deadline_ns = renewal->deadline_ns;
-    if (renewal->state == LATCH_RENEWAL_HELD && class->follow != NULL) {
-        class->follow(lease, renewal->deadline_ns);
+    if (renewal->state == LATCH_RENEWAL_HELD && class->sync_deadline != NULL) {
+        class->sync_deadline(lease, renewal->deadline_ns);
     }
 }
 
@@ -275,7 +275,7 @@ static void sync_lease(latch_lease *lease, int64_t now_ns)
     latch_renewal *renewal = find_and_lock(lease);
 
     if (renewal != NULL) {
-        latch_renewal_follow(renewal, now_ns);
+        latch_renewal_sync_deadline(renewal, now_ns);
         unlock(lease);
     }
 }
@@ -315,7 +315,7 @@ static void before_request(latch_op *op, int64_t now_ns)
     if (renewal == NULL) {
         return;
     }
-    latch_renewal_follow(renewal, now_ns); /* the store reads the deadline of the lease */
+    latch_renewal_sync_deadline(renewal, now_ns); /* the store reads the deadline of the lease */
     if (op->request.kind == LATCH_RELEASE) {
         rest(renewal);
     } else if (names_ttl && renewal->state == LATCH_RENEWAL_HELD && op->request.ttl_ms > 0) {
@@ -352,7 +352,7 @@ static void after_request(const latch_op *op, latch_status status)
         if (renewal->state == LATCH_RENEWAL_HELD
             || latch_engine_now_ns(lease->store->engine) < lease->deadline_ns) {
             hold(renewal,
-                 op->request.kind == LATCH_PROBE ? renewal->keep.ttl_ms : op->request.ttl_ms);
+                 op->request.kind == LATCH_PROBE ? renewal->spec.ttl_ms : op->request.ttl_ms);
         }
     } else if (renewal->state == LATCH_RENEWAL_HELD && lease->mode == LATCH_FREE) {
         latch_renewal_lose(renewal, latch_engine_now_ns(lease->store->engine),
@@ -365,13 +365,13 @@ static void after_request(const latch_op *op, latch_status status)
  */
 
 /* Can the renewal thread renew, or watch, leases of this store? */
-static latch_status check_store(const latch_store *store, const latch_keep *keep,
+static latch_status check_store(const latch_store *store, const latch_renewal_spec *spec,
                                 latch_error *error)
 {
     const latch_store_class *class = store->class;
     const char *refusal = class->refusal != NULL ? class->refusal(store) : NULL;
 
-    if (refusal == NULL && keep->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
+    if (refusal == NULL && spec->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
         && class->clone == NULL) {
         refusal = "its locks are renewed by the thread that took them";
     }
@@ -454,33 +454,33 @@ static latch_status add(latch_renewal *renewal, latch_error *error)
 }
 
 /* Applies the settings of the last call; a lease that is held already counts from now on. */
-static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_keep *keep)
+static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_renewal_spec *spec)
 {
     latch_lease *lease = renewal->lease;
     latch_engine *engine = renewal->renewer->engine;
     bool is_posted = renewal->mail.next != &renewal->mail;
 
     renewal->mailbox = mailbox;
-    renewal->keep = *keep;
+    renewal->spec = *spec;
     if (is_posted) {
         unpost(renewal); /* from its former mailbox, which may be closed */
         post(renewal);
     }
     if (lease->mode != LATCH_FREE && renewal->state == LATCH_RENEWAL_IDLE
         && latch_engine_now_ns(engine) < lease->deadline_ns) {
-        hold(renewal, keep->ttl_ms);
+        hold(renewal, spec->ttl_ms);
     } else if (renewal->state == LATCH_RENEWAL_HELD) {
         set_end(renewal);
         arm(renewal);
     }
 }
 
-latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const latch_keep *keep,
-                              latch_error *error)
+latch_status latch_lease_start_renewal(latch_lease *lease, latch_mailbox *mailbox,
+                                       const latch_renewal_spec *spec, latch_error *error)
 {
     latch_renewer *renewer = mailbox->engine->renewer;
-    bool renews = keep->renew && (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
-    latch_status status = check_store(lease->store, keep, error);
+    bool renews = spec->renew && (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
+    latch_status status = check_store(lease->store, spec, error);
     latch_renewal *renewal;
     bool is_new;
 
@@ -505,8 +505,8 @@ latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const 
         status = add(renewal, error);
     }
     if (status == LATCH_DONE) {
-        lease->kept = true;
-        set(renewal, mailbox, keep);
+        lease->observed = true;
+        set(renewal, mailbox, spec);
     } else if (is_new && renewal != NULL) {
         latch_renewal_free(renewal);
     }
@@ -514,17 +514,17 @@ latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const 
     return status;
 }
 
-void latch_lease_let_go(latch_lease *lease)
+void latch_lease_stop_renewal(latch_lease *lease)
 {
-    latch_renewal *renewal = lease->kept ? find_and_lock(lease) : NULL;
+    latch_renewal *renewal = lease->observed ? find_and_lock(lease) : NULL;
     latch_renewer *renewer;
 
     if (renewal == NULL) {
         return;
     }
     renewer = renewal->renewer;
-    latch_renewal_follow(renewal, latch_engine_now_ns(renewer->engine));
-    lease->kept = false;
+    latch_renewal_sync_deadline(renewal, latch_engine_now_ns(renewer->engine));
+    lease->observed = false;
     rest(renewal);
     latch_table_remove(&renewer->table, &renewal->node);
     latch_link_remove(&renewal->link);
@@ -549,7 +549,7 @@ bool latch_mailbox_read(latch_mailbox *mailbox, latch_loss *loss)
         unpost(renewal);
         loss->lease = renewal->lease;
         memcpy(loss->reason, renewal->reason, sizeof(loss->reason));
-        latch_renewal_follow(renewal, INT64_MIN);
+        latch_renewal_sync_deadline(renewal, INT64_MIN);
     }
     pthread_mutex_unlock(&renewer->mutex);
     return renewal != NULL;
@@ -572,6 +572,6 @@ const latch_lease_observer latch_renewal_observer = {
     .before = before_request,
     .after = after_request,
     .sync = sync_lease,
-    .drop = latch_lease_let_go,
+    .drop = latch_lease_stop_renewal,
     .close_store = close_store,
 };

@@ -52,7 +52,7 @@ typedef struct latch_renewal {
     latch_lease *lease; /* not to be touched once it is removed */
     latch_mailbox *mailbox;
     latch_renewal_store *clone; /* NULL: it is watched only */
-    latch_keep keep;
+    latch_renewal_spec spec;
     latch_renewal_state state;
     unsigned epoch;      /* number of the hold: outcomes of other epochs are ignored */
     unsigned fork_count; /* of the engine when the hold began */
@@ -95,7 +95,7 @@ typedef struct latch_renewer {
     latch_engine *engine;
     /* Locked by the thread except while it sleeps, so that a fork comes between two runs and finds
        neither these data nor the allocator half changed. Locked before `mutex`. */
-    pthread_mutex_t turn;
+    pthread_mutex_t run_mutex;
     pthread_mutex_t mutex; /* guards what follows, except the thread's own part */
     latch_table table;     /* of latch_renewal, by their leases' addresses */
     latch_link renewals, mailboxes, clones;
@@ -135,7 +135,7 @@ void latch_renewal_lose(latch_renewal *renewal, int64_t now_ns, const char *reas
 /* The same, if the deadline has passed. */
 void latch_renewal_lose_if_over(latch_renewal *renewal, int64_t now_ns);
 /* Copies the deadline to the lease. */
-void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns);
+void latch_renewal_sync_deadline(latch_renewal *renewal, int64_t now_ns);
 /* Computes due_ns. */
 void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns);
 /* The next event of the record: its renewal, or its end. */
@@ -162,7 +162,7 @@ void latch_clone_lease_free(latch_lease *lease);
 /* ---- tick.c -------------------------------------------------------------------------- */
 
 /* One run of the thread. */
-void latch_renewer_turn(latch_renewer *renewer, bool has_watch_ended);
+void latch_renewer_run_once(latch_renewer *renewer, bool has_watch_ended);
 void latch_renewals_free_removed(latch_renewer *renewer);
 /* Frees the records in flight: no run will end their requests. */
 void latch_renewals_abandon(latch_renewer *renewer);

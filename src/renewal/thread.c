@@ -123,13 +123,13 @@ static void poll_until(latch_renewer *renewer, int64_t wake_ns)
     left_ns = left_ns > 0 ? left_ns : 0;
     left.tv_sec = (time_t) (left_ns / LATCH_NS_PER_S);
     left.tv_nsec = (long) (left_ns % LATCH_NS_PER_S);
-    pthread_mutex_unlock(&renewer->turn);
+    pthread_mutex_unlock(&renewer->run_mutex);
     ppoll(renewer->polled, renewer->polled_count, wake_ns == LATCH_NEVER ? NULL : &left, NULL);
-    pthread_mutex_lock(&renewer->turn);
+    pthread_mutex_lock(&renewer->run_mutex);
 }
 
 /* Sleeps until the next run is due; has_watch_ended: check the watches in it. False: stop. */
-static bool sleep_until_turn(latch_renewer *renewer, bool *has_watch_ended)
+static bool sleep_until_due(latch_renewer *renewer, bool *has_watch_ended)
 {
     size_t first_watch;
     int64_t wake_ns;
@@ -184,7 +184,7 @@ latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
         latch_free(engine, renewer);
         return error->status;
     }
-    pthread_mutex_init(&renewer->turn, NULL);
+    pthread_mutex_init(&renewer->run_mutex, NULL);
     pthread_mutex_init(&renewer->mutex, NULL);
     sem_init(&renewer->started, 0, 0);
     latch_link_init(&renewer->renewals);
@@ -206,11 +206,11 @@ static void *run(void *argument)
     bool has_watch_ended = false;
 
     sem_post(&renewer->started);
-    pthread_mutex_lock(&renewer->turn);
+    pthread_mutex_lock(&renewer->run_mutex);
     do {
-        latch_renewer_turn(renewer, has_watch_ended);
-    } while (sleep_until_turn(renewer, &has_watch_ended));
-    pthread_mutex_unlock(&renewer->turn);
+        latch_renewer_run_once(renewer, has_watch_ended);
+    } while (sleep_until_due(renewer, &has_watch_ended));
+    pthread_mutex_unlock(&renewer->run_mutex);
     return NULL;
 }
 
@@ -308,7 +308,7 @@ bool latch_renewer_destroy(latch_renewer *renewer)
     latch_free(engine, renewer->polled);
     sem_destroy(&renewer->started);
     pthread_mutex_destroy(&renewer->mutex);
-    pthread_mutex_destroy(&renewer->turn);
+    pthread_mutex_destroy(&renewer->run_mutex);
     latch_free(engine, renewer);
     return true;
 }
@@ -318,14 +318,14 @@ bool latch_renewer_destroy(latch_renewer *renewer)
 
 void latch_renewer_before_fork(latch_renewer *renewer)
 {
-    pthread_mutex_lock(&renewer->turn);
+    pthread_mutex_lock(&renewer->run_mutex);
     pthread_mutex_lock(&renewer->mutex);
 }
 
 void latch_renewer_after_fork_in_parent(latch_renewer *renewer)
 {
     pthread_mutex_unlock(&renewer->mutex);
-    pthread_mutex_unlock(&renewer->turn);
+    pthread_mutex_unlock(&renewer->run_mutex);
 }
 
 /*
@@ -343,7 +343,7 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
     while (renewer->renewals.next != &renewer->renewals) {
         latch_renewal *renewal = LATCH_CONTAINER(renewer->renewals.next, latch_renewal, link);
 
-        latch_renewal_follow(renewal, INT64_MIN);
+        latch_renewal_sync_deadline(renewal, INT64_MIN);
         latch_link_remove(&renewal->link);
         if (!renewal->is_in_flight) { /* else it is in its clone's list */
             latch_link_append(&renewer->removed, &renewal->link);
@@ -354,5 +354,5 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
     latch_link_init(&renewer->wake.link);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
     pthread_mutex_unlock(&renewer->mutex);
-    pthread_mutex_unlock(&renewer->turn);
+    pthread_mutex_unlock(&renewer->run_mutex);
 }

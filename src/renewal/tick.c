@@ -352,7 +352,7 @@ void latch_renewals_abandon(latch_renewer *renewer)
 }
 
 /* When the next run is due, whatever is in flight; with the mutex held. */
-static int64_t next_turn_ns(const latch_renewer *renewer)
+static int64_t next_run_ns(const latch_renewer *renewer)
 {
     int64_t wake_ns = renewer->next_watch_ns;
 
@@ -364,7 +364,7 @@ static int64_t next_turn_ns(const latch_renewer *renewer)
     return wake_ns;
 }
 
-void latch_renewer_turn(latch_renewer *renewer, bool has_watch_ended)
+void latch_renewer_run_once(latch_renewer *renewer, bool has_watch_ended)
 {
     int64_t now_ns = latch_engine_now_ns(renewer->engine);
     latch_link ended;
@@ -395,6 +395,6 @@ void latch_renewer_turn(latch_renewer *renewer, bool has_watch_ended)
     }
     pthread_mutex_lock(&renewer->mutex);
     settle_all(&ended, now_ns);
-    renewer->wake_ns = next_turn_ns(renewer);
+    renewer->wake_ns = next_run_ns(renewer);
     pthread_mutex_unlock(&renewer->mutex);
 }

@@ -137,7 +137,7 @@ static void a_refresh_makes_it_shorter_whatever_it_was_kept_for(void **state)
 
     (void) state;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit_keep_as(lease, (latch_keep){.renew = true, .ttl_ms = 2000});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = true, .ttl_ms = 2000});
     assert_int_equal(puppet_run_for(lease, LATCH_REFRESH, 4000), LATCH_DONE);
     assert_true(unit_held(lease));
     assert_int_equal(lease->deadline_ns, unit.now_ns + 4 * SECOND);
@@ -208,13 +208,13 @@ static void questions_change_no_ttl(void **state)
 static void a_hold_that_was_there_before_is_renewed_by_its_end(void **state)
 {
     latch_lease *lease = puppet_own_lease(0, "r");
-    latch_keep keep = {.renew = true, .ttl_ms = 2000};
+    latch_renewal_spec spec = {.renew = true, .ttl_ms = 2000};
 
     (void) state;
     unit_begun_ns = unit.now_ns;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit.now_ns += 4 * SECOND;
-    unit_keep_as(lease, keep);
+    unit_keep_as(lease, spec);
     unit_next_turn();
     assert_int_equal(unit.now_ns, unit_begun_ns + 6 * SECOND);
     assert_int_equal(unit_clone()->request.ttl_ms, 2000);
@@ -230,7 +230,7 @@ static void a_ttl_of_any_length_can_be_renewed_for(void **state)
 
     (void) state;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit_keep_as(lease, (latch_keep){.renew = true, .ttl_ms = INT64_MAX});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = true, .ttl_ms = INT64_MAX});
     unit_next_turn();
     assert_int_equal(unit_clone()->request.ttl_ms, INT64_MAX);
     assert_true(unit_clone()->request.patience_ms < INT64_MAX / MS);

@@ -105,7 +105,7 @@ static void expect_kept_in(latch_store *store, int database, const char *key)
     assert_true(unit_redis_number("PTTL %s", key) > 0);
     unit_redis_ask("SELECT 0");
     unit_release(lease);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
 }
 
 static void a_database_and_a_prefix(void **state)
@@ -182,7 +182,7 @@ static void what_waits_for_a_connection_goes_together(void **state)
     reads = strstr(unit_redis_text("INFO stats"), "total_reads_processed:");
     before = atoll(reads + strlen("total_reads_processed:"));
     for (int at = 0; at < MANY; at++) {
-        UNIT_AWAIT((latch_lease_follow(&leases[at], unit_now_ns()),
+        UNIT_AWAIT((latch_lease_sync_deadline(&leases[at], unit_now_ns()),
                     leases[at].deadline_ns > deadlines[at]));
     }
     reads = strstr(unit_redis_text("INFO stats"), "total_reads_processed:");

@@ -10,9 +10,9 @@
 
 #define OVER "its time is over"
 
-static latch_keep for_at_most(int64_t max_hold_ms)
+static latch_renewal_spec for_at_most(int64_t max_hold_ms)
 {
-    return (latch_keep){.renew = true, .ttl_ms = MINUTE, .max_hold_ms = max_hold_ms};
+    return (latch_renewal_spec){.renew = true, .ttl_ms = MINUTE, .max_hold_ms = max_hold_ms};
 }
 
 /* The next renewal is answered like that. */
@@ -117,7 +117,7 @@ static void the_longest_hold_may_be_of_any_length(void **state)
 
 static void what_is_not_to_be_renewed_is_lost_at_its_end(void **state)
 {
-    latch_lease *lease = unit_keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
+    latch_lease *lease = unit_keep_held_as((latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
 
     (void) state;
     assert_null(unit_clone());
@@ -130,7 +130,7 @@ static void what_is_not_to_be_renewed_is_lost_at_its_end(void **state)
 
 static void a_lease_can_be_kept_otherwise_from_now_on(void **state)
 {
-    latch_lease *lease = unit_keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
+    latch_lease *lease = unit_keep_held_as((latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
 
     (void) state;
     unit_turns_for(5000);
@@ -139,7 +139,7 @@ static void a_lease_can_be_kept_otherwise_from_now_on(void **state)
     assert_true(unit_held(lease));
     assert_true(unit_clone()->requests > 0);
     unit_clone()->requests = 0;
-    unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
     unit_turns_for(2 * PUPPET_TTL_MS);
     assert_int_equal(unit_clone()->requests, 0);
     unit_expect_loss(lease, OVER);
@@ -152,7 +152,7 @@ static void nothing_is_tried_again_that_is_not_to_be_renewed_any_more(void **sta
     (void) state;
     unit_clone()->late = true;
     unit_next_turn();
-    unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
     unit_clone()->answer = PUPPET_FAILS;
     unit_clone()->late = false;
     unit_turn();
@@ -173,7 +173,7 @@ static void pass_a_fork(void)
 static void who_has_shared_its_key_has_not_lost_what_is_gone(void **state)
 {
     latch_lease *lease =
-        unit_keep_held_as((latch_keep){.renew = true, .ttl_ms = MINUTE, .is_shared_out = true});
+        unit_keep_held_as((latch_renewal_spec){.renew = true, .ttl_ms = MINUTE, .is_shared_out = true});
 
     (void) state;
     renew(PUPPET_LOSES);
@@ -251,7 +251,7 @@ static void the_reason_of_an_old_loss_is_forgotten(void **state)
     unit_turns_for(PUPPET_TTL_MS);
     unit_expect_notices(1);
     assert_true(latch_mailbox_read(unit_mailbox, &loss));
-    unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_turns_for(PUPPET_TTL_MS);
     unit_expect_loss(lease, OVER);
@@ -275,12 +275,12 @@ static void a_loss_is_forgotten_when_it_is_dropped_or_let_go(void **state)
     lose(lease);
     latch_lease_drop(lease);
     unit_expect_no_loss();
-    assert_false(lease->kept);
+    assert_false(lease->observed);
     lease = unit_keep_held();
     lose(lease);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     unit_expect_no_loss();
-    assert_false(lease->kept);
+    assert_false(lease->observed);
 }
 
 static void a_failed_acquire_leaves_a_loss_to_be_read(void **state)
@@ -324,14 +324,14 @@ static void set_flag(void *flag)
 
 static void each_mailbox_gets_its_own_losses(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     bool is_told = false;
     latch_mailbox *own = latch_mailbox_open(unit.engine, set_flag, &is_told);
     latch_lease *lease = unit_keep_held(), *other = puppet_own_lease(0, "o");
     latch_loss loss;
 
     (void) state;
-    assert_int_equal(latch_lease_keep(other, own, &keep, &unit.error), LATCH_DONE);
+    assert_int_equal(latch_lease_start_renewal(other, own, &spec, &unit.error), LATCH_DONE);
     assert_int_equal(puppet_run(other, LATCH_ACQUIRE), LATCH_DONE);
     renew(PUPPET_LOSES);
     assert_true(is_told);
@@ -339,21 +339,21 @@ static void each_mailbox_gets_its_own_losses(void **state)
     assert_true(latch_mailbox_read(own, &loss));
     assert_ptr_equal(loss.lease, other);
     assert_false(latch_mailbox_read(own, &loss));
-    latch_lease_let_go(other);
+    latch_lease_stop_renewal(other);
     latch_mailbox_close(own);
     latch_mailbox_close(NULL);
 }
 
 static void a_loss_goes_to_the_mailbox_that_was_named_last(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     bool is_told = false;
     latch_mailbox *old = latch_mailbox_open(unit.engine, set_flag, &is_told);
     latch_lease *lease = puppet_own_lease(0, "r");
     latch_loss loss;
 
     (void) state;
-    assert_int_equal(latch_lease_keep(lease, old, &keep, &unit.error), LATCH_DONE);
+    assert_int_equal(latch_lease_start_renewal(lease, old, &spec, &unit.error), LATCH_DONE);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     renew(PUPPET_LOSES);
     assert_true(is_told);
@@ -373,15 +373,15 @@ static void what_was_let_go_is_held_until_its_own_end(void **state)
     (void) state;
     unit_next_turn();
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + TTL_NS / 3 + TTL_NS);
-    latch_lease_let_go(lease);
-    assert_false(lease->kept);
+    latch_lease_stop_renewal(lease);
+    assert_false(lease->observed);
     unit_turns_for(9999);
     assert_int_equal(unit_clone()->requests, 1);
     assert_true(unit_held(lease));
     unit_turns_for(1);
     assert_false(unit_held(lease));
     unit_expect_no_loss();
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
 }
 
 /* Of neither its user had asked before. */
@@ -391,7 +391,7 @@ static void one_that_is_lost_stays_so_when_it_is_kept_no_longer(void **state)
 
     (void) state;
     renew(PUPPET_LOSES);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     assert_false(unit_held(lease));
 }
 
@@ -401,7 +401,7 @@ static void what_was_renewed_stays_so_when_it_is_kept_no_longer(void **state)
 
     (void) state;
     renew(PUPPET_YES);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     assert_int_equal(lease->deadline_ns, unit.now_ns + TTL_NS);
 }
 
@@ -414,13 +414,13 @@ static void what_was_let_go_at_once_leaves_nothing(void **state)
     unit_keep(lease);
     live = unit.live;
     for (int round = 0; round < 20; round++) {
-        latch_lease_let_go(lease);
+        latch_lease_stop_renewal(lease);
         unit_keep(lease);
         assert_int_equal(unit.live, live);
     }
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_next_turn();
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     unit_is_woken();
     unit_keep(lease);
     unit_turn();
@@ -436,7 +436,7 @@ static void what_is_let_go_in_flight_ends_with_its_answer(void **state)
     unit_clone()->late = true;
     unit_next_turn();
     live = unit.live;
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     assert_int_equal(unit.live, live);
     unit_keep(lease); /* anew, and not the same */
     assert_true(unit.live > live);

@@ -303,7 +303,7 @@ static void run_history(void)
     status = LATCH_DONE;
     is_taken_away = false;
     losses = 0;
-    unit_keep_as(lease, (latch_keep){.renew = true,
+    unit_keep_as(lease, (latch_renewal_spec){.renew = true,
                                      .ttl_ms = 1000,
                                      .max_hold_ms = roll(3) == 0 ? 5000 : 0});
     for (int step = 0; step < STEPS; step++) {

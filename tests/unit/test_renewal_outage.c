@@ -291,7 +291,7 @@ static void one_silence_of_which_many_tell_counts_once(void **state)
     }
     unit_next_turn(); /* the third alone would be too few */
     for (size_t at = 0; at < LOCKS; at++) {
-        latch_lease_follow(leases[at], unit.now_ns);
+        latch_lease_sync_deadline(leases[at], unit.now_ns);
         assert_true(leases[at]->deadline_ns > unit.now_ns + PUPPET_TTL_MS * MS * 9 / 10);
     }
 }

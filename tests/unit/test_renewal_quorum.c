@@ -292,7 +292,7 @@ static void the_last_answer_may_decide(void **state)
         }
         answer_by(PUPPET_YES, PUPPET_YES, PUPPET_YES);
         unit_release(lease);
-        latch_lease_let_go(lease);
+        latch_lease_stop_renewal(lease);
     }
 }
 
@@ -384,7 +384,7 @@ static void what_is_in_flight_ends_with_the_engine(void **state)
 
 static void a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_strategy strategy = latch_consensus;
     latch_store *members[] = {&puppets[0].store, &puppets[1].store};
     const latch_store_options options = {.strategy = &strategy,
@@ -398,26 +398,26 @@ static void a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread(void **s
     store = latch_store_open(unit.engine, "combined", &options, &unit.error);
     assert_non_null(store);
     latch_lease_init(&lease, store, "r", 1);
-    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &keep, &unit.error),
+    assert_int_equal(latch_lease_start_renewal(&lease, unit_mailbox, &spec, &unit.error),
                      LATCH_ERROR_UNSUPPORTED);
     assert_string_equal(unit.error.message, "the combined store cannot do that: only PHP's own "
                                             "thread can ask its strategy");
-    assert_false(lease.kept);
+    assert_false(lease.observed);
     latch_store_close(store);
 }
 
 static void a_member_without_a_clone_cannot_be_kept(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_lease *lease;
 
     (void) state;
     puppets[1].is_clingy = true;
     lease = puppet_lease("r");
-    assert_int_equal(latch_lease_keep(lease, unit_mailbox, &keep, &unit.error),
+    assert_int_equal(latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error),
                      LATCH_ERROR_UNSUPPORTED);
     assert_non_null(strstr(unit.error.message, "the combined store cannot do that: not all of"));
-    assert_false(lease->kept);
+    assert_false(lease->observed);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(unit_turns_for(60000), 0);
 }
@@ -425,7 +425,7 @@ static void a_member_without_a_clone_cannot_be_kept(void **state)
 /* Nothing is left of a try but the clone, which the next one finds, or is closed. */
 static void any_allocation_may_fail_when_it_is_to_be_kept(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_lease *lease = puppet_lease("r");
 
     (void) state;
@@ -436,18 +436,18 @@ static void any_allocation_may_fail_when_it_is_to_be_kept(void **state)
             size_t live;
 
             unit_keep(lease); /* the table has its room from now on */
-            latch_lease_let_go(lease);
+            latch_lease_stop_renewal(lease);
             if (!has_clone) {
                 unit_leave_renewal(unit.store);
                 unit_turn();
             }
             live = unit.live;
             unit.fail_at = unit.allocations + number;
-            status = latch_lease_keep(lease, unit_mailbox, &keep, &unit.error);
+            status = latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error);
             unit.fail_at = 0;
             if (status != LATCH_DONE) {
                 assert_int_equal(status, LATCH_ERROR_MEMORY);
-                assert_false(lease->kept);
+                assert_false(lease->observed);
                 if (!has_clone) {
                     unit_leave_renewal(unit.store);
                     unit_turn();
@@ -455,7 +455,7 @@ static void any_allocation_may_fail_when_it_is_to_be_kept(void **state)
                 assert_int_equal(unit.live, live);
             }
         }
-        latch_lease_let_go(lease);
+        latch_lease_stop_renewal(lease);
     }
     unit_keep(lease);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);

@@ -106,10 +106,10 @@ static latch_status run_one(latch_lease *lease, latch_op_kind kind, int64_t ttl_
 
 static bool keep_one(latch_lease *lease, latch_mailbox *mailbox)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_error error;
 
-    return latch_lease_keep(lease, mailbox, &keep, &error) == LATCH_DONE;
+    return latch_lease_start_renewal(lease, mailbox, &spec, &error) == LATCH_DONE;
 }
 
 static void pause_us(int us)
@@ -137,7 +137,7 @@ static const char *hold_one(worker *self, const char *name)
         case 0: /* at once: what may be in flight finds it gone */
             break;
         case 1:
-            latch_lease_let_go(&lease);
+            latch_lease_stop_renewal(&lease);
             break;
         case 2:
             run_one(&lease, LATCH_REFRESH, 4);
@@ -241,7 +241,7 @@ static void it_ends_with_one_that_was_let_go_in_flight(void **state)
     assert_int_equal(redis_run_for(other, LATCH_ACQUIRE, 600), LATCH_DONE);
     end_in_flight(lease);
     latch_lease_drop(lease);
-    latch_lease_let_go(other);
+    latch_lease_stop_renewal(other);
 }
 
 static void it_ends_while_the_server_is_away(void **state)

@@ -293,7 +293,7 @@ static bool waits_for_all(const latch_op *op, int64_t now_ns)
 {
     const combined_hold *hold = op->lease->state;
 
-    return hold->verdict == MET && op->lease->kept && latch_op_acquires(op)
+    return hold->verdict == MET && op->lease->observed && latch_op_acquires(op)
            && (op->attempts & HURRIES) == 0 && now_ns < end_of_all(op);
 }
 
@@ -562,7 +562,7 @@ const latch_store_class latch_combined_store = {
     .drop = latch_combined_drop,
     .clone = latch_combined_clone,
     .gather = latch_combined_gather,
-    .follow = latch_combined_follow,
+    .sync_deadline = latch_combined_sync_deadline,
     .refusal = latch_combined_refusal,
     .composite = &composite,
 };

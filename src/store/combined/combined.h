@@ -125,6 +125,6 @@ latch_member latch_combined_part(const latch_lease *lease, size_t index);
 /* The deadline less the allowance for clock drift since the request. */
 int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns);
 void latch_combined_drop(latch_lease *lease);
-void latch_combined_follow(latch_lease *lease, int64_t deadline_ns);
+void latch_combined_sync_deadline(latch_lease *lease, int64_t deadline_ns);
 
 #endif
