@@ -121,7 +121,7 @@ typedef struct latch_store_class {
     latch_store *(*clone)(const latch_store *store, latch_error *error);
     /* Corks the store: while on, requests may be held back, to be sent in one batch. May be NULL.
      */
-    void (*gather)(latch_store *store, bool on);
+    void (*cork)(latch_store *store, bool on);
     /* The renewal thread has renewed the lease. NULL: lease->deadline_ns is all to update. */
     void (*sync_deadline)(latch_lease *lease, int64_t deadline_ns);
     /*

@@ -121,7 +121,7 @@ static void unpost(latch_renewal *renewal)
     latch_link_init(&renewal->mail);
 }
 
-static void rest(latch_renewal *renewal)
+static void reset(latch_renewal *renewal)
 {
     end_watch(renewal);
     unpost(renewal);
@@ -135,7 +135,7 @@ void latch_renewal_lose(latch_renewal *renewal, int64_t now_ns, const char *reas
         renewal->spec.is_shared_out
         || (renewal->inherit && renewal->fork_count != renewal->renewer->engine->fork_count);
 
-    rest(renewal);
+    reset(renewal);
     renewal->state = LATCH_RENEWAL_LOST;
     if (now_ns < renewal->deadline_ns) {
         renewal->deadline_ns = now_ns;
@@ -166,7 +166,7 @@ void latch_renewal_lose_if_over(latch_renewal *renewal, int64_t now_ns)
     latch_renewal_lose(renewal, now_ns, reason);
 }
 
-void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns)
+void latch_renewal_schedule_next(latch_renewal *renewal, int64_t now_ns)
 {
     /* Near end_ns a renewal gains less each time: no request for less than a tenth of the TTL. */
     int64_t gain_ns = latch_ms_to_ns(renewal->ttl_ms) / LEAST_GAIN_PARTS;
@@ -188,11 +188,11 @@ int64_t latch_renewal_wake_ns(const latch_renewal *renewal)
 }
 
 /* Wakes the thread if it would sleep past the next event of this record. */
-static void arm(latch_renewal *renewal)
+static void schedule_wakeup(latch_renewal *renewal)
 {
     latch_renewer *renewer = renewal->renewer;
 
-    latch_renewal_plan(renewal, latch_engine_now_ns(renewer->engine));
+    latch_renewal_schedule_next(renewal, latch_engine_now_ns(renewer->engine));
     if (renewal->is_watched && renewal->watch.is_gone != NULL
         && renewer->next_watch_ns == LATCH_NEVER) {
         renewer->next_watch_ns = 0; /* now */
@@ -204,7 +204,7 @@ static void arm(latch_renewal *renewal)
     }
 }
 
-static void copy_tokens(latch_renewal *renewal)
+static void snapshot_tokens(latch_renewal *renewal)
 {
     latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
     size_t count = latch_lease_leaves(renewal->lease, leaves, LATCH_DESCRIPTORS_MAX);
@@ -225,7 +225,7 @@ static void set_end(latch_renewal *renewal)
 }
 
 /* Transition to held: the lease was acquired, or found to be held. */
-static void hold(latch_renewal *renewal, int64_t ttl_ms)
+static void mark_held(latch_renewal *renewal, int64_t ttl_ms)
 {
     latch_lease *lease = renewal->lease;
     latch_engine *engine = lease->store->engine;
@@ -236,7 +236,7 @@ static void hold(latch_renewal *renewal, int64_t ttl_ms)
             renewal->deadline_ns = lease->deadline_ns;
         }
     } else {
-        rest(renewal);
+        reset(renewal);
         renewal->state = LATCH_RENEWAL_HELD;
         renewal->deadline_ns = lease->deadline_ns;
         renewal->failures = 0;
@@ -248,8 +248,8 @@ static void hold(latch_renewal *renewal, int64_t ttl_ms)
     renewal->ttl_ms = ttl_ms;
     renewal->fork_count = engine->fork_count;
     renewal->inherit = lease->inherit;
-    copy_tokens(renewal);
-    arm(renewal);
+    snapshot_tokens(renewal);
+    schedule_wakeup(renewal);
 }
 
 /* ---- Observer: requests of the PHP thread -----------------------------------------------------
@@ -302,7 +302,7 @@ static void shorten(latch_renewal *renewal, int64_t ttl_ms, int64_t now_ns)
     if (deadline_ns < renewal->deadline_ns) {
         renewal->deadline_ns = lease->deadline_ns = deadline_ns;
     }
-    arm(renewal);
+    schedule_wakeup(renewal);
 }
 
 static void before_request(latch_op *op, int64_t now_ns)
@@ -317,7 +317,7 @@ static void before_request(latch_op *op, int64_t now_ns)
     }
     latch_renewal_sync_deadline(renewal, now_ns); /* the store reads the deadline of the lease */
     if (op->request.kind == LATCH_RELEASE) {
-        rest(renewal);
+        reset(renewal);
     } else if (names_ttl && renewal->state == LATCH_RENEWAL_HELD && op->request.ttl_ms > 0) {
         shorten(renewal, op->request.ttl_ms, now_ns);
     }
@@ -351,8 +351,8 @@ static void after_request(const latch_op *op, latch_status status)
         /* A reply that came after the deadline proves no hold: there is no loss to report. */
         if (renewal->state == LATCH_RENEWAL_HELD
             || latch_engine_now_ns(lease->store->engine) < lease->deadline_ns) {
-            hold(renewal,
-                 op->request.kind == LATCH_PROBE ? renewal->spec.ttl_ms : op->request.ttl_ms);
+            mark_held(renewal,
+                      op->request.kind == LATCH_PROBE ? renewal->spec.ttl_ms : op->request.ttl_ms);
         }
     } else if (renewal->state == LATCH_RENEWAL_HELD && lease->mode == LATCH_FREE) {
         latch_renewal_lose(renewal, latch_engine_now_ns(lease->store->engine),
@@ -454,7 +454,8 @@ static latch_status add(latch_renewal *renewal, latch_error *error)
 }
 
 /* Applies the settings of the last call; a lease that is held already counts from now on. */
-static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_renewal_spec *spec)
+static void apply_settings(latch_renewal *renewal, latch_mailbox *mailbox,
+                           const latch_renewal_spec *spec)
 {
     latch_lease *lease = renewal->lease;
     latch_engine *engine = renewal->renewer->engine;
@@ -468,10 +469,10 @@ static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_rene
     }
     if (lease->mode != LATCH_FREE && renewal->state == LATCH_RENEWAL_IDLE
         && latch_engine_now_ns(engine) < lease->deadline_ns) {
-        hold(renewal, spec->ttl_ms);
+        mark_held(renewal, spec->ttl_ms);
     } else if (renewal->state == LATCH_RENEWAL_HELD) {
         set_end(renewal);
-        arm(renewal);
+        schedule_wakeup(renewal);
     }
 }
 
@@ -506,7 +507,7 @@ latch_status latch_lease_start_renewal(latch_lease *lease, latch_mailbox *mailbo
     }
     if (status == LATCH_DONE) {
         lease->observed = true;
-        set(renewal, mailbox, spec);
+        apply_settings(renewal, mailbox, spec);
     } else if (is_new && renewal != NULL) {
         latch_renewal_free(renewal);
     }
@@ -525,7 +526,7 @@ void latch_lease_stop_renewal(latch_lease *lease)
     renewer = renewal->renewer;
     latch_renewal_sync_deadline(renewal, latch_engine_now_ns(renewer->engine));
     lease->observed = false;
-    rest(renewal);
+    reset(renewal);
     latch_table_remove(&renewer->table, &renewal->node);
     latch_link_remove(&renewal->link);
     renewal->is_removed = true;

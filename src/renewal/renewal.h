@@ -137,7 +137,7 @@ void latch_renewal_lose_if_over(latch_renewal *renewal, int64_t now_ns);
 /* Copies the deadline to the lease. */
 void latch_renewal_sync_deadline(latch_renewal *renewal, int64_t now_ns);
 /* Computes due_ns. */
-void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns);
+void latch_renewal_schedule_next(latch_renewal *renewal, int64_t now_ns);
 /* The next event of the record: its renewal, or its end. */
 int64_t latch_renewal_wake_ns(const latch_renewal *renewal);
 void latch_renewal_free(latch_renewal *renewal);

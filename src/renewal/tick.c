@@ -68,11 +68,11 @@ static void succeed(latch_renewal *renewal, int64_t now_ns)
         renewal->deadline_ns = deadline_ns;
     }
     renewal->failures = renewal->clone->failures = 0;
-    latch_renewal_plan(renewal, now_ns);
+    latch_renewal_schedule_next(renewal, now_ns);
 }
 
 /* Applies the outcome of one request; with the mutex held. */
-static void settle(latch_renewal *renewal, int64_t now_ns)
+static void apply_outcome(latch_renewal *renewal, int64_t now_ns)
 {
     renewal->is_in_flight = false;
     if (renewal->is_removed) {
@@ -93,7 +93,7 @@ static void settle(latch_renewal *renewal, int64_t now_ns)
         default:
             renewal->failures++;
             snprintf(renewal->reason, sizeof(renewal->reason), "%.250s", renewal->error.message);
-            latch_renewal_plan(renewal, now_ns);
+            latch_renewal_schedule_next(renewal, now_ns);
             if (renewal->due_ns != LATCH_NEVER) {
                 renewal->due_ns = retry_ns(renewal, now_ns);
             }
@@ -101,10 +101,10 @@ static void settle(latch_renewal *renewal, int64_t now_ns)
     }
 }
 
-static void gather(const latch_renewal_store *clone, bool on)
+static void cork(const latch_renewal_store *clone, bool on)
 {
-    if (clone->store->class->gather != NULL) {
-        clone->store->class->gather(clone->store, on);
+    if (clone->store->class->cork != NULL) {
+        clone->store->class->cork(clone->store, on);
     }
 }
 
@@ -149,21 +149,21 @@ static bool step_each(latch_renewal_store *clone, latch_link *ended, int64_t now
 /* Steps the requests in flight to one server. */
 static void step_all(latch_renewal_store *clone, latch_link *ended, int64_t now_ns)
 {
-    gather(clone, true); /* a connection that is ready now gets all requests in one packet */
+    cork(clone, true); /* a connection that is ready now gets all requests in one packet */
     while (step_each(clone, ended, now_ns)) {
         /* A failure closes the connection: requests that were stepped before must be again. */
     }
-    gather(clone, false);
+    cork(clone, false);
 }
 
 /* Applies all outcomes; with the mutex held. */
-static void settle_all(latch_link *ended, int64_t now_ns)
+static void apply_outcomes(latch_link *ended, int64_t now_ns)
 {
     while (ended->next != ended) {
         latch_renewal *renewal = LATCH_CONTAINER(ended->next, latch_renewal, flight);
 
         latch_link_remove(&renewal->flight);
-        settle(renewal, now_ns);
+        apply_outcome(renewal, now_ns);
     }
 }
 
@@ -194,7 +194,7 @@ static bool is_overdue(const latch_renewal *renewal, int64_t now_ns)
 }
 
 /* Gives the cloned lease the tokens of its original. False when memory ran out. */
-static bool give_tokens(latch_renewal *renewal)
+static bool copy_tokens(latch_renewal *renewal)
 {
     latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
     size_t count = latch_lease_leaves(renewal->clone_lease, leaves, LATCH_DESCRIPTORS_MAX);
@@ -217,13 +217,13 @@ static bool give_tokens(latch_renewal *renewal)
 }
 
 /* Queues a renewal to be sent in this run; with the mutex held. */
-static void take_in_hand(latch_renewal *renewal, int64_t now_ns)
+static void enqueue(latch_renewal *renewal, int64_t now_ns)
 {
     renewal->is_in_flight = renewal->was_in_flight = true;
     renewal->sent_epoch = renewal->epoch;
     renewal->sent_ttl_ms = ttl_of(renewal, now_ns);
     renewal->status = LATCH_WANT_TIMER;
-    if (!give_tokens(renewal)) {
+    if (!copy_tokens(renewal)) {
         renewal->status = latch_fail_memory(&renewal->error);
     }
     latch_link_append(&renewal->clone->due, &renewal->flight);
@@ -239,7 +239,7 @@ static void activate(latch_renewer *renewer, latch_renewal_store *clone)
 }
 
 /* Queues what is due, and what joins the same batch; with the mutex held. */
-static void gather_due(latch_renewer *renewer, int64_t now_ns)
+static void enqueue_due(latch_renewer *renewer, int64_t now_ns)
 {
     for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
         latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, link);
@@ -253,7 +253,7 @@ static void gather_due(latch_renewer *renewer, int64_t now_ns)
         latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, link);
 
         if (is_due(renewal, now_ns) && renewal->clone->is_due) {
-            take_in_hand(renewal, now_ns);
+            enqueue(renewal, now_ns);
         }
     }
 }
@@ -277,7 +277,7 @@ static void begin(latch_renewal *renewal)
 /* Sends the queued renewals of one server, in one batch where the store can. */
 static void begin_all(latch_renewal_store *clone, latch_link *ended)
 {
-    gather(clone, true);
+    cork(clone, true);
     while (clone->due.next != &clone->due) {
         latch_renewal *renewal = LATCH_CONTAINER(clone->due.next, latch_renewal, flight);
 
@@ -285,7 +285,7 @@ static void begin_all(latch_renewal_store *clone, latch_link *ended)
         begin(renewal);
         latch_link_append(latch_wants(renewal->status) ? &clone->flight : ended, &renewal->flight);
     }
-    gather(clone, false);
+    cork(clone, false);
     clone->is_due = false;
 }
 
@@ -300,7 +300,7 @@ static bool has_ended(const latch_watch *watch)
 }
 
 /* Checks all watches for a lost hold; with the mutex held. */
-static void look_after_watched(latch_renewer *renewer, int64_t now_ns)
+static void check_watches(latch_renewer *renewer, int64_t now_ns)
 {
     renewer->next_watch_ns = LATCH_NEVER;
     for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
@@ -381,20 +381,20 @@ void latch_renewer_run_once(latch_renewer *renewer, bool has_watch_ended)
         }
     }
     pthread_mutex_lock(&renewer->mutex);
-    settle_all(&ended, now_ns);
+    apply_outcomes(&ended, now_ns);
     latch_renewals_free_removed(renewer);
     latch_renewal_stores_close_unused(renewer);
     if (has_watch_ended || now_ns >= renewer->next_watch_ns) {
-        look_after_watched(renewer, now_ns);
+        check_watches(renewer, now_ns);
     }
-    gather_due(renewer, now_ns);
+    enqueue_due(renewer, now_ns);
     pthread_mutex_unlock(&renewer->mutex);
 
     for (latch_link *link = renewer->active.next; link != &renewer->active; link = link->next) {
         begin_all(LATCH_CONTAINER(link, latch_renewal_store, active), &ended);
     }
     pthread_mutex_lock(&renewer->mutex);
-    settle_all(&ended, now_ns);
+    apply_outcomes(&ended, now_ns);
     renewer->wake_ns = next_run_ns(renewer);
     pthread_mutex_unlock(&renewer->mutex);
 }

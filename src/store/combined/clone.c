@@ -33,13 +33,13 @@ latch_store *latch_combined_member(const latch_store *base, size_t index)
     return index < store->count ? store->members[index] : NULL;
 }
 
-void latch_combined_gather(latch_store *base, bool on)
+void latch_combined_cork(latch_store *base, bool on)
 {
     const combined_store *store = (const combined_store *) base;
 
     for (size_t at = 0; at < store->count; at++) {
-        if (store->members[at]->class->gather != NULL) {
-            store->members[at]->class->gather(store->members[at], on);
+        if (store->members[at]->class->cork != NULL) {
+            store->members[at]->class->cork(store->members[at], on);
         }
     }
 }

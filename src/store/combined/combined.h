@@ -99,7 +99,7 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns);
 
 /* For the store's class. */
 const char *latch_combined_refusal(const latch_store *base);
-void latch_combined_gather(latch_store *base, bool on);
+void latch_combined_cork(latch_store *base, bool on);
 latch_store *latch_combined_clone(const latch_store *base, latch_error *error);
 void latch_combined_abandon(latch_op *op);
 latch_store *latch_combined_member(const latch_store *base, size_t index);

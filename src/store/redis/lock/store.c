@@ -119,7 +119,7 @@ static latch_store *redis_clone(const latch_store *base, latch_error *error)
     return clone;
 }
 
-static void redis_gather(latch_store *base, bool on)
+static void redis_cork(latch_store *base, bool on)
 {
     redis_store *store = (redis_store *) base;
 
@@ -283,6 +283,6 @@ const latch_store_class latch_redis_store = {
     .started = latch_redis_started,
     .drop = latch_redis_drop,
     .clone = redis_clone,
-    .gather = redis_gather,
+    .cork = redis_cork,
     .refusal = latch_redis_refusal,
 };
