@@ -110,6 +110,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/lock/token.c
       src/store/redis/lock/wait.c
       src/store/redis/options/options.c
+      src/store/redis/options/slot.c
       src/store/redis/options/table.c
       src/store/redis/options/tls.c
       src/store/redis/script/errors.c
@@ -117,7 +118,6 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/script/keys.c
       src/store/redis/script/reply.c
       src/store/redis/script/script.c
-      src/store/redis/script/slot.c
       src/store/redis/topology/breaker.c
       src/store/redis/topology/cluster.c
       src/store/redis/topology/route.c

@@ -162,7 +162,7 @@ static php_latch_lease *lease_make(zend_string *resource, php_latch_backend *bac
     }
     zend_object_std_init(&lease->std, php_latch_lease_ce);
     object_properties_init(&lease->std, php_latch_lease_ce);
-    /* It refers to other leases at most, and is in no cycle. */
+    /* not collectable: a lease refers to other leases at most, and is in no cycle */
     GC_ADD_FLAGS(&lease->std, GC_NOT_COLLECTABLE);
     lease->std.handlers = &handlers;
     return lease;

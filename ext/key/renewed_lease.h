@@ -44,7 +44,7 @@ void php_latch_renewal_leave(php_latch_renewal_request *request);
 void php_latch_key_sync_lifetime(zend_object *key);
 /* Records that its token is known elsewhere from now on: it may be released there. */
 void php_latch_lease_share_token(php_latch_lease *lease);
-/* To be called before the lease ends. */
+/* Ends renewal of a lease that is about to be freed. */
 void php_latch_lease_end_renewal(const php_latch_lease *lease);
 void php_latch_stop_all_renewals(void);
 

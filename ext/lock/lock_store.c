@@ -160,7 +160,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         }
     } else {
         int64_t sent_ns = php_latch_now_ns();
-        /* Before the call: an allocation after it could bail out with the lock taken. */
+        /* Allocated before the call: an allocation after it could bail out with the lock taken. */
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
         latch_mode before;
 

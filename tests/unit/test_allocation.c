@@ -1,4 +1,7 @@
-/* Every allocation of whole scenarios fails once, and once all from there on: nothing breaks. */
+/*
+ * Every allocation of whole scenarios fails once, and once all from there on: nothing breaks. What
+ * all stores do stands in the conformance suite.
+ */
 #include "redis_tls.h"
 
 static bool failed; /* an injected failure was met */
@@ -57,26 +60,7 @@ static void try_engine(void)
     }
 }
 
-/* Who holds it? Or, which are held? */
-static latch_status look(latch_lease *lease, latch_op_kind kind)
-{
-    latch_finding *findings = NULL;
-    latch_request request = unit_request(kind);
-    latch_status status;
-
-    request.findings = &findings;
-    status = unit_run_request(lease, request);
-    latch_findings_free(unit.engine, findings);
-    return status;
-}
-
-static void use_null_store(void)
-{
-    if (open_store("null")) {
-        went(try(unit_lease("r"), LATCH_ACQUIRE), LATCH_DONE);
-    }
-}
-
+/* A table that grows, and a lock that outlives its lease. */
 static void use_memory_store(void)
 {
     latch_lease *one, *two, *copy;
@@ -86,18 +70,6 @@ static void use_memory_store(void)
     }
     one = unit_lease("r");
     two = unit_lease("r");
-    if (went(try(one, LATCH_ACQUIRE), LATCH_DONE)) {
-        went(try(two, LATCH_ACQUIRE), LATCH_CONFLICT);
-        went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-        if (went(try(two, LATCH_ACQUIRE_SHARED), LATCH_DONE)) {
-            went(try(one, LATCH_ACQUIRE), LATCH_CONFLICT);
-            went(try(two, LATCH_RELEASE), LATCH_DONE);
-        }
-        went(try(one, LATCH_ACQUIRE), LATCH_DONE);
-        went(unit_run_waiting(two, LATCH_ACQUIRE, 20), LATCH_CONFLICT);
-        went(try(one, LATCH_RELEASE), LATCH_DONE);
-    }
-    expect_free("r");
     for (int at = 0; at < 20; at++) { /* enough for the table to grow */
         static const char *const resources[20] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9",
                                                   "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
@@ -116,69 +88,6 @@ static void use_memory_store(void)
         went(unit_run(copy, LATCH_RELEASE), LATCH_DONE);
         expect_free("r");
     }
-}
-
-/* One lease waits while another holds, then the other way round by cancel and timeout. */
-static void use_flock_store(void)
-{
-    latch_lease *one, *two;
-    latch_op op;
-    latch_status status;
-
-    if (!open_store("flock")) {
-        return;
-    }
-    one = unit_lease("r");
-    two = unit_lease("r");
-    if (went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)) {
-        went(try(two, LATCH_ACQUIRE), LATCH_CONFLICT);
-        went(try(one, LATCH_ACQUIRE), LATCH_DONE);
-
-        status = unit_begin(&op, two, unit_waiting(LATCH_ACQUIRE, 10000));
-        if (latch_wants(status)) { /* without memory for a thread it polls */
-            failed |= status != LATCH_WANT_IO;
-            assert_true(!failed || unit.allocations >= unit.fail_at);
-            assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-        } else {
-            went(status, LATCH_CONFLICT);
-        }
-        status = unit_begin(&op, two, unit_waiting(LATCH_ACQUIRE, 10000));
-        went(try(one, LATCH_RELEASE), LATCH_DONE);
-        went(unit_finish(&op, status), LATCH_DONE);
-    }
-    if (unit_held(two)) {
-        went(unit_run_waiting(one, LATCH_ACQUIRE_SHARED, 1), LATCH_CONFLICT);
-        went(try(two, LATCH_RELEASE), LATCH_DONE);
-    }
-    assert_true(unit_is_free("r", LOCK_EX));
-    expect_free("r");
-    went(try(unit_lease("other"), LATCH_ACQUIRE), LATCH_DONE); /* left to the drop */
-    went(look(unit_lease("other"), LATCH_INSPECT), LATCH_DONE);
-    went(look(unit_lease("none"), LATCH_INSPECT), LATCH_DONE);
-    went(look(unit_lease(""), LATCH_LIST), LATCH_DONE);
-}
-
-static void use_semaphore_store(void)
-{
-    latch_lease *one, *two;
-    latch_op op;
-    latch_status status;
-
-    if (!open_store("semaphore")) {
-        return;
-    }
-    one = unit_lease("latch allocation test");
-    two = unit_lease("latch allocation test");
-    if (went(try(one, LATCH_ACQUIRE), LATCH_DONE)) {
-        went(try(two, LATCH_ACQUIRE), LATCH_CONFLICT);
-        went(unit_run_waiting(two, LATCH_ACQUIRE, 1), LATCH_CONFLICT);
-        status = unit_begin(&op, two, unit_waiting(LATCH_ACQUIRE, 10000));
-        went(try(one, LATCH_RELEASE), LATCH_DONE);
-        went(unit_finish(&op, status), LATCH_DONE);
-    }
-    went(look(two, LATCH_INSPECT), LATCH_DONE);
-    went(try(two, LATCH_RELEASE), LATCH_DONE);
-    expect_free("latch allocation test");
 }
 
 static bool open_semaphore_project(void)
@@ -259,27 +168,6 @@ static void use_redis_store(void)
     expect_free_in_redis(one, two);
 }
 
-/* A promotion that waits, and is given up. */
-static void promote_in_flock_store(void)
-{
-    latch_lease *one, *two;
-
-    if (!open_store("flock")) {
-        return;
-    }
-    one = unit_lease("r");
-    two = unit_lease("r");
-    if (went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)
-        && went(try(two, LATCH_ACQUIRE_SHARED), LATCH_DONE)) {
-        went(unit_run_waiting(one, LATCH_ACQUIRE, 1), LATCH_CONFLICT);
-        assert_int_equal(one->mode, LATCH_SHARED);
-        assert_true(unit_held(one));
-    }
-    latch_lease_drop(one);
-    latch_lease_drop(two);
-    assert_true(unit_is_free("r", LOCK_EX));
-}
-
 /* Runs the scenario with the first allocation failing, the second ... until none fails. */
 static void run(void (*scenario)(void), bool real)
 {
@@ -310,34 +198,15 @@ static void the_engine_survives_every_failed_allocation(void **state)
     run(try_engine, false);
 }
 
-static void the_null_store_survives_every_failed_allocation(void **state)
-{
-    (void) state;
-    run(use_null_store, false);
-}
-
 static void the_memory_store_survives_every_failed_allocation(void **state)
 {
     (void) state;
     run(use_memory_store, false);
 }
 
-static void the_flock_store_survives_every_failed_allocation(void **state)
+static void a_semaphore_store_with_a_project_survives_every_failed_allocation(void **state)
 {
     (void) state;
-    run(use_flock_store, true);
-}
-
-static void a_flock_promotion_survives_every_failed_allocation(void **state)
-{
-    (void) state;
-    run(promote_in_flock_store, true);
-}
-
-static void the_semaphore_store_survives_every_failed_allocation(void **state)
-{
-    (void) state;
-    run(use_semaphore_store, true);
     run(use_semaphore_project, true);
 }
 
@@ -366,11 +235,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_engine_survives_every_failed_allocation),
-        cmocka_unit_test(the_null_store_survives_every_failed_allocation),
         cmocka_unit_test(the_memory_store_survives_every_failed_allocation),
-        cmocka_unit_test(the_flock_store_survives_every_failed_allocation),
-        cmocka_unit_test(the_semaphore_store_survives_every_failed_allocation),
-        cmocka_unit_test(a_flock_promotion_survives_every_failed_allocation),
+        cmocka_unit_test(a_semaphore_store_with_a_project_survives_every_failed_allocation),
         UNIT_REDIS_TEST(the_redis_store_survives_every_failed_allocation),
         UNIT_REDIS_TEST(tls_to_redis_survives_every_failed_allocation),
     };

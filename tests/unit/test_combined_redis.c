@@ -166,23 +166,6 @@ static void what_a_minority_granted_is_given_back(void **state)
     }
 }
 
-static void readers_share_and_one_is_promoted(void **state)
-{
-    latch_lease *lease = make_lease("r"), *other = make_lease("r");
-
-    (void) state;
-    assert_int_equal(redis_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    await_third(lease);
-    assert_int_equal(redis_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    await_third(other);
-    assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
-    assert_true(unit_held(lease));
-    assert_int_equal(redis_run(other, LATCH_RELEASE), LATCH_DONE);
-    assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
-    assert_int_equal(redis_run(other, LATCH_ACQUIRE_SHARED), LATCH_CONFLICT);
-}
-
 static void a_key_that_was_handed_over_holds_in_all_servers(void **state)
 {
     latch_lease *lease = make_lease("r"), *taker = make_lease("r");
@@ -552,7 +535,6 @@ int main(void)
         QUORUM_TEST(a_lock_is_taken_in_all_servers_by_one_token),
         QUORUM_TEST(a_minority_that_somebody_else_holds_does_not_matter),
         QUORUM_TEST(what_a_minority_granted_is_given_back),
-        QUORUM_TEST(readers_share_and_one_is_promoted),
         QUORUM_TEST(a_key_that_was_handed_over_holds_in_all_servers),
         QUORUM_TEST(a_key_that_was_handed_over_is_held_when_it_is_renewed),
         QUORUM_TEST(parts_that_are_held_by_themselves_keep_their_tokens),

@@ -38,67 +38,6 @@ static unit_process living_child(void)
 
 /* ---- Ordinary locks ------------------------------------------------------------------------- */
 
-static void a_childs_exit_leaves_the_parents_lock(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    acquire(false);
-    child = living_child();
-    unit_join(&child);
-    assert_true(unit_held(lease));
-    assert_false(unit_is_free("r", LOCK_SH));
-    unit_release(lease);
-}
-
-static void use_the_parents_lease(unit_process *self, void *unused)
-{
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(!unit_held(lease));
-    UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE); /* of nothing */
-    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_CONFLICT);
-    latch_lease_drop(lease);
-}
-
-static void drop_the_parents_lease(unit_process *self, void *unused)
-{
-    (void) self;
-    (void) unused;
-    latch_lease_drop(lease);
-    latch_store_close(unit.store);
-}
-
-static void a_child_does_not_hold_its_parents_lock_and_cannot_free_it(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    acquire(false);
-    child = unit_fork(use_the_parents_lease, NULL);
-    unit_join(&child);
-    assert_false(unit_is_free("r", LOCK_SH));
-    child = unit_fork(drop_the_parents_lease, NULL);
-    unit_join(&child);
-    assert_false(unit_is_free("r", LOCK_SH));
-    assert_true(unit_held(lease));
-    unit_release(lease);
-}
-
-static void a_child_keeps_nothing_locked_that_its_parent_gave_up(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    acquire(false);
-    child = living_child();
-    latch_lease_drop(lease); /* closes, without unlocking */
-    assert_true(unit_is_free("r", LOCK_EX));
-    unit_join(&child);
-}
-
 static void hold_and_be_killed(unit_process *self, void *unused)
 {
     unit_process grandchild;
@@ -176,25 +115,6 @@ static void an_inherited_lock_lives_as_long_as_any_process_has_it(void **state)
     assert_true(unit_is_free("r", LOCK_EX));
 }
 
-static void release_by_hand(unit_process *self, void *unused)
-{
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
-}
-
-static void a_child_may_release_an_inherited_lock_by_hand(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    acquire(true);
-    child = unit_fork(release_by_hand, NULL);
-    unit_join(&child);
-    assert_true(unit_is_free("r", LOCK_EX));
-    unit_release(lease);
-}
-
 static void what_others_may_unlock_is_not_called_held_without_a_look(void **state)
 {
     unit_process child;
@@ -211,18 +131,6 @@ static void what_others_may_unlock_is_not_called_held_without_a_look(void **stat
     unit_release(lease);
     acquire(true); /* since the fork */
     assert_true(unit_held(lease));
-}
-
-static void a_lock_that_was_released_in_a_child_is_not_taken_again_by_a_probe(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    acquire(true);
-    child = unit_fork(release_by_hand, NULL);
-    unit_join(&child);
-    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT);
-    assert_true(unit_is_free("r", LOCK_EX));
 }
 
 static void release_later(unit_process *self, void *unused)
@@ -289,15 +197,10 @@ static void a_child_does_not_keep_an_inherited_file_for_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FORK_TEST(a_childs_exit_leaves_the_parents_lock),
-        FORK_TEST(a_child_does_not_hold_its_parents_lock_and_cannot_free_it),
-        FORK_TEST(a_child_keeps_nothing_locked_that_its_parent_gave_up),
         FORK_TEST(a_killed_parents_lock_is_not_kept_by_its_children),
         FORK_TEST(parent_and_child_exclude_each_other_despite_a_common_idle_file),
         FORK_TEST(an_inherited_lock_lives_as_long_as_any_process_has_it),
-        FORK_TEST(a_child_may_release_an_inherited_lock_by_hand),
         FORK_TEST(what_others_may_unlock_is_not_called_held_without_a_look),
-        FORK_TEST(a_lock_that_was_released_in_a_child_is_not_taken_again_by_a_probe),
         FORK_TEST(a_file_that_was_inherited_is_not_used_for_another_lock),
         FORK_TEST(a_file_that_was_ever_inherited_is_not_used_for_another_lock),
         FORK_TEST(a_child_does_not_keep_an_inherited_file_for_later),

@@ -63,32 +63,6 @@ static void a_forked_wait_is_begun_anew_in_the_child(void **state)
     unit_join(&peer);
 }
 
-static void give_up_in_child(unit_process *self, void *unused)
-{
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
-    UNIT_CHECK(!unit_held(lease));
-    latch_lease_drop(lease);
-    latch_store_close(unit.store);
-}
-
-static void a_forked_wait_is_given_up_in_the_child_alone(void **state)
-{
-    unit_process peer = unit_peer(unit_lock_path("r")), child;
-
-    (void) state;
-    assert_true(unit_peer_try(&peer, LOCK_EX));
-    begin_wait(LATCH_ACQUIRE);
-    child = unit_fork(give_up_in_child, NULL);
-    unit_join(&child);
-    assert_int_equal(latch_op_step(&op, unit_now_ns()), LATCH_WANT_IO);
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    unit_release(lease);
-    unit_join(&peer);
-}
-
 static void lose_promotion(unit_process *self, void *unused)
 {
     (void) self;
@@ -227,7 +201,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FORK_TEST(a_forked_wait_is_begun_anew_in_the_child),
-        FORK_TEST(a_forked_wait_is_given_up_in_the_child_alone),
         FORK_TEST(a_forked_promotion_is_lost_in_the_child_alone),
         FORK_TEST(a_wait_for_ones_own_lock_that_a_child_may_release_is_no_deadlock),
         FORK_TEST(a_child_does_not_restore_what_only_its_parent_held),

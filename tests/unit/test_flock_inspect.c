@@ -242,14 +242,6 @@ static void file_names_are_told_from_others(void **state)
     }
 }
 
-static void other_stores_cannot_list(void **state)
-{
-    (void) state;
-    assert_int_equal(look(unit_lease(""), LATCH_LIST), LATCH_ERROR_ARGUMENT);
-    assert_string_equal(unit.error.message, "the in-memory store cannot list its locks");
-    assert_false(unit.leases[0].busy);
-}
-
 static void a_busy_lease_cannot_be_looked_at(void **state)
 {
     unit_process peer = unit_peer(unit_lock_path("r"));
@@ -279,7 +271,6 @@ int main(void)
         INSPECT_TEST(what_cannot_be_a_lock_file_is_an_error),
         INSPECT_TEST(the_list_has_what_is_held),
         INSPECT_TEST(file_names_are_told_from_others),
-        UNIT_TEST(other_stores_cannot_list, setup_memory),
         INSPECT_TEST(a_busy_lease_cannot_be_looked_at),
     };
 

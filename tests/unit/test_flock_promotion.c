@@ -12,43 +12,6 @@ static void begin_promotion(int64_t timeout_ms)
     assert_false(unit_held(lease)); /* the kernel gave the shared lock up */
 }
 
-static void expect_shared_as_before(void)
-{
-    assert_int_equal(lease->mode, LATCH_SHARED);
-    assert_true(unit_held(lease));
-    assert_false(unit_is_free("r", LOCK_EX));
-    assert_true(unit_is_free("r", LOCK_SH));
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    assert_false(unit_is_free("r", LOCK_EX)); /* by this lease, not by the peer */
-    unit_release(lease);
-}
-
-static void a_promotion_waits_until_the_other_readers_have_gone(void **state)
-{
-    (void) state;
-    begin_promotion(LATCH_NEVER);
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
-    assert_false(unit_is_free("r", LOCK_SH));
-    unit_release(lease);
-}
-
-static void a_promotion_that_is_given_up_keeps_the_shared_lock(void **state)
-{
-    (void) state;
-    begin_promotion(10);
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_CONFLICT);
-    expect_shared_as_before();
-    begin_promotion(LATCH_NEVER);
-    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-    expect_shared_as_before();
-    begin_promotion(LATCH_NEVER); /* and when it was granted in the very moment */
-    let_the_grant_come();
-    assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-    expect_shared_as_before();
-}
-
 static void a_promotion_that_lost_the_shared_lock_says_so(void **state)
 {
     (void) state;
@@ -102,8 +65,6 @@ static void a_promotion_that_polls_keeps_the_shared_lock_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WAIT_TEST(a_promotion_waits_until_the_other_readers_have_gone),
-        WAIT_TEST(a_promotion_that_is_given_up_keeps_the_shared_lock),
         WAIT_TEST(a_promotion_that_lost_the_shared_lock_says_so),
         WAIT_TEST(a_promotion_on_a_removed_file_is_a_loss),
         WAIT_TEST(a_shared_lock_on_a_removed_file_is_not_kept),

@@ -51,24 +51,6 @@ static void readers_share_between_leases_and_processes(void **state)
     unit_join(&peer);
 }
 
-static void a_lone_reader_is_promoted_and_a_writer_demoted(void **state)
-{
-    latch_lease *lease = unit_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_true(unit_is_free("r", LOCK_SH));
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
-    assert_false(unit_is_free("r", LOCK_SH));
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(lease->mode, LATCH_SHARED);
-    assert_true(unit_is_free("r", LOCK_SH));
-    assert_false(unit_is_free("r", LOCK_EX));
-    unit_release(lease);
-    assert_true(unit_is_free("r", LOCK_EX));
-}
-
 static void a_promotion_that_conflicts_keeps_the_shared_lock(void **state)
 {
     latch_lease *lease = unit_lease("r");
@@ -150,33 +132,6 @@ static void acquiring_again_asks_the_kernel_nothing(void **state)
     unit_release(lease); /* and again does nothing */
 }
 
-static void a_dropped_lease_frees_its_lock(void **state)
-{
-    latch_lease *lease = unit_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    latch_lease_drop(lease);
-    assert_false(unit_held(lease));
-    assert_true(unit_is_free("r", LOCK_EX));
-    latch_lease_drop(lease);
-}
-
-static void holds_never_expire(void **state)
-{
-    latch_lease *lease = unit_lease("r");
-    latch_request request = unit_request(LATCH_ACQUIRE);
-
-    (void) state;
-    request.ttl_ms = 1;
-    assert_int_equal(unit_run_request(lease, request), LATCH_DONE);
-    assert_int_equal(lease->deadline_ns, LATCH_NEVER);
-    request.kind = LATCH_REFRESH;
-    assert_int_equal(unit_run_request(lease, request), LATCH_DONE);
-    assert_true(unit_held(lease));
-    unit_release(lease);
-}
-
 static int fail_to_lock(int fd, int operation)
 {
     (void) fd;
@@ -220,12 +175,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT_TEST(an_exclusive_lock_excludes_leases_and_processes, setup_flock),
         UNIT_TEST(readers_share_between_leases_and_processes, setup_flock),
-        UNIT_TEST(a_lone_reader_is_promoted_and_a_writer_demoted, setup_flock),
         UNIT_TEST(a_promotion_that_conflicts_keeps_the_shared_lock, setup_flock),
         UNIT_TEST(a_promotion_that_lost_the_shared_lock_says_so, setup_flock),
         UNIT_TEST(acquiring_again_asks_the_kernel_nothing, setup_flock),
-        UNIT_TEST(a_dropped_lease_frees_its_lock, setup_flock),
-        UNIT_TEST(holds_never_expire, setup_flock),
         UNIT_TEST(an_error_of_the_kernel_holds_nothing, setup_flock),
     };
 

@@ -158,18 +158,6 @@ static void a_cancel_ends_the_wait_with_nothing_taken(void **state)
     unit_release(lease);
 }
 
-static void a_grant_that_crosses_the_cancel_is_given_back(void **state)
-{
-    (void) state;
-    for (latch_op_kind kind = LATCH_ACQUIRE; kind <= LATCH_ACQUIRE_SHARED; kind++) {
-        begin_wait_for_peer(kind, LATCH_NEVER);
-        let_the_grant_come();
-        assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-        assert_false(unit_held(lease));
-        assert_true(unit_is_free("r", LOCK_EX));
-    }
-}
-
 static void a_grant_that_crosses_the_deadline_counts(void **state)
 {
     (void) state;
@@ -216,7 +204,6 @@ int main(void)
         WAIT_TEST(a_wait_for_a_removed_file_ends_in_time_too),
         WAIT_TEST(a_timeout_ends_the_wait_with_nothing_taken),
         WAIT_TEST(a_cancel_ends_the_wait_with_nothing_taken),
-        WAIT_TEST(a_grant_that_crosses_the_cancel_is_given_back),
         WAIT_TEST(a_grant_that_crosses_the_deadline_counts),
         WAIT_TEST(a_thousand_cancels_that_race_a_grant_never_leave_the_lock_held),
     };

@@ -122,17 +122,6 @@ static void a_conflict_spoils_no_transaction(void **state)
     assert_int_equal(unit_postgresql_count_held(), 0);
 }
 
-static void a_wait_ends_with_its_time_and_leaves_nothing_behind(void **state)
-{
-    (void) state;
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, 20), LATCH_CONFLICT);
-    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE_SHARED, 20), LATCH_CONFLICT);
-    unit_release(other);
-    assert_int_equal(unit_postgresql_count_held(), 0);
-    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, 20), LATCH_DONE);
-}
-
 /* A statement is refused in a transaction that has failed. */
 static void a_release_that_is_refused_can_be_made_again(void **state)
 {
@@ -246,7 +235,6 @@ int main(void)
         RUNNER_TEST(a_lock_is_held_by_the_given_session),
         RUNNER_TEST(no_thread_looks_after_the_given_session),
         RUNNER_TEST(a_conflict_spoils_no_transaction),
-        RUNNER_TEST(a_wait_ends_with_its_time_and_leaves_nothing_behind),
         RUNNER_TEST(a_release_that_is_refused_can_be_made_again),
         RUNNER_TEST(a_release_for_nobody_that_is_refused_is_made_later),
         RUNNER_TEST(a_release_that_was_refused_is_made_at_the_stores_end_at_the_latest),

@@ -1,96 +1,6 @@
 /* Advisory locks in PostgreSQL: who excludes whom, and what is left behind. */
 #include "postgresql_store.h"
 
-static void a_lock_excludes_other_sessions_until_it_is_released(void **state)
-{
-    latch_lease *lease = postgresql_lease("r"), *other = postgresql_other_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_true(unit_held(lease));
-    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
-    assert_int_equal(unit_run(lease, LATCH_REFRESH), LATCH_DONE);
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_CONFLICT);
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_CONFLICT);
-    assert_int_equal(unit_run(other, LATCH_PROBE), LATCH_CONFLICT);
-    assert_int_equal(unit_run(other, LATCH_RELEASE), LATCH_DONE); /* of nothing */
-    assert_int_equal(unit_run(lease, LATCH_RELEASE), LATCH_DONE);
-    assert_false(unit_held(lease));
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
-}
-
-static void two_leases_of_one_session_exclude_each_other(void **state)
-{
-    latch_lease *lease = postgresql_lease("r"), *second = postgresql_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_CONFLICT);
-    assert_int_equal(unit_run(second, LATCH_ACQUIRE_SHARED), LATCH_CONFLICT);
-    assert_int_equal(unit_run_waiting(second, LATCH_ACQUIRE, 20), LATCH_CONFLICT);
-    assert_int_equal(unit_run_waiting(second, LATCH_ACQUIRE, LATCH_NEVER), LATCH_ERROR_DEADLOCK);
-    assert_int_equal(unit_run(second, LATCH_RELEASE), LATCH_DONE);
-    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE);
-    unit_release(lease);
-    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_DONE);
-}
-
-static void readers_share_and_exclude_writers(void **state)
-{
-    latch_lease *reader = postgresql_lease("r"), *second = postgresql_lease("r"),
-                *other = postgresql_other_lease("r"), *writer = postgresql_other_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(reader, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(second, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(writer, LATCH_ACQUIRE), LATCH_CONFLICT);
-    unit_release(reader);
-    unit_release(other);
-    assert_int_equal(unit_run(second, LATCH_PROBE), LATCH_DONE);
-    assert_int_equal(unit_run(writer, LATCH_ACQUIRE), LATCH_CONFLICT);
-    unit_release(second);
-    assert_int_equal(unit_run(writer, LATCH_ACQUIRE), LATCH_DONE);
-}
-
-static void a_reader_is_promoted_when_it_is_alone_and_a_writer_demoted(void **state)
-{
-    latch_lease *lease = postgresql_lease("r"), *second = postgresql_lease("r"),
-                *other = postgresql_other_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
-    assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_DONE); /* a reader still */
-    unit_release(other);
-    assert_int_equal(unit_run(second, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT); /* of this session */
-    unit_release(second);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_CONFLICT);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    unit_release(other);
-    unit_release(lease);
-    assert_int_equal(unit_postgresql_count_held(), 0);
-}
-
-static void a_lock_that_is_taken_again_is_released_at_once(void **state)
-{
-    latch_lease *lease = postgresql_lease("r");
-
-    (void) state;
-    for (int at = 0; at < 3; at++) {
-        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    }
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    unit_release(lease);
-    assert_int_equal(unit_postgresql_count_held(), 0);
-}
-
 static void the_number_is_symfonys(void **state)
 {
     unit_postgresql_peer peer = unit_postgresql_peer_open();
@@ -127,64 +37,6 @@ static void resources_with_one_crc32_are_one_and_with_sha256_are_two(void **stat
                          " encode(sha256('plumless'), 'hex') LIKE lpad(to_hex(classid::bigint),"
                          " 8, '0') || lpad(to_hex(objid::bigint), 8, '0') || '%%'"),
                      1);
-}
-
-static void a_lease_that_is_dropped_is_released(void **state)
-{
-    latch_lease *lease = postgresql_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    latch_lease_drop(lease);
-    unit_postgresql_await_held(0);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    latch_lease_drop(lease);
-    unit_postgresql_await_held(0);
-}
-
-static void a_release_that_nobody_awaits_is_carried_out(void **state)
-{
-    latch_lease *lease = postgresql_lease("r"), *second = postgresql_lease("r");
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run_request(lease, postgresql_detached_release()), LATCH_DONE);
-    assert_false(unit_held(lease));
-    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_DONE); /* behind it */
-    assert_int_equal(unit_run_request(second, postgresql_detached_release()), LATCH_DONE);
-    assert_int_equal(unit_run(second, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run_request(second, postgresql_detached_release()), LATCH_DONE);
-    unit_postgresql_await_held(0);
-}
-
-static void who_holds_is_found_out(void **state)
-{
-    latch_lease *lease = postgresql_lease("r"), *second = postgresql_lease("r"),
-                *other = postgresql_other_lease("r");
-    latch_request request = unit_request(LATCH_INSPECT);
-    latch_finding *finding = NULL;
-
-    (void) state;
-    request.findings = &finding;
-    assert_int_equal(unit_run_request(other, request), LATCH_DONE);
-    assert_int_equal(finding->mode, LATCH_FREE);
-    assert_null(finding->holders);
-    latch_findings_free(unit.engine, finding);
-    finding = NULL;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_int_equal(unit_run_request(other, request), LATCH_DONE);
-    assert_int_equal(finding->mode, LATCH_EXCLUSIVE);
-    assert_int_equal(finding->holders->number, postgresql_session());
-    assert_null(finding->holders->next);
-    latch_findings_free(unit.engine, finding);
-    finding = NULL;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
-    assert_int_equal(unit_run_request(second, request), LATCH_DONE);
-    assert_int_equal(finding->mode, LATCH_SHARED);
-    assert_non_null(finding->holders->next);
-    assert_null(finding->holders->next->next);
-    latch_findings_free(unit.engine, finding);
 }
 
 static void a_lock_in_another_database_is_another_lock(void **state)
@@ -238,16 +90,8 @@ static void all_forms_of_a_dsn_lead_to_the_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        POSTGRESQL_TEST(a_lock_excludes_other_sessions_until_it_is_released),
-        POSTGRESQL_TEST(two_leases_of_one_session_exclude_each_other),
-        POSTGRESQL_TEST(readers_share_and_exclude_writers),
-        POSTGRESQL_TEST(a_reader_is_promoted_when_it_is_alone_and_a_writer_demoted),
-        POSTGRESQL_TEST(a_lock_that_is_taken_again_is_released_at_once),
         POSTGRESQL_TEST(the_number_is_symfonys),
         POSTGRESQL_TEST(resources_with_one_crc32_are_one_and_with_sha256_are_two),
-        POSTGRESQL_TEST(a_lease_that_is_dropped_is_released),
-        POSTGRESQL_TEST(a_release_that_nobody_awaits_is_carried_out),
-        POSTGRESQL_TEST(who_holds_is_found_out),
         POSTGRESQL_TEST(a_lock_in_another_database_is_another_lock),
         POSTGRESQL_TEST(many_locks_are_held_in_one_session),
         POSTGRESQL_TEST(all_forms_of_a_dsn_lead_to_the_server),

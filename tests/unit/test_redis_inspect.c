@@ -317,19 +317,6 @@ static void taking_away_is_carried_out_to_its_end(void **state)
     UNIT_CHECK(unit_cancel(&op) == LATCH_DONE && redis_evicted == 1);
 }
 
-static void other_stores_say_that_they_cannot(void **state)
-{
-    latch_store *store = unit_open("in-memory");
-    latch_lease lease;
-
-    (void) state;
-    latch_lease_init(&lease, store, "r", 1);
-    UNIT_CHECK(evict(&lease, "0123456789abcdef") == LATCH_ERROR_ARGUMENT);
-    assert_non_null(strstr(unit.error.message, "ends with who holds it"));
-    latch_lease_drop(&lease);
-    latch_store_close(store);
-}
-
 /* ---- Trouble */
 
 static void a_server_that_forbids_it_says_so(void **state)
@@ -572,7 +559,6 @@ int main(void)
         INSPECT_TEST(a_long_name_is_listed_among_the_others),
         INSPECT_TEST(a_lock_can_be_taken_away),
         INSPECT_TEST(taking_away_is_carried_out_to_its_end),
-        INSPECT_TEST(other_stores_say_that_they_cannot),
         INSPECT_TEST(a_server_that_forbids_it_says_so),
         INSPECT_TEST(a_lost_connection_is_made_anew_once),
         INSPECT_TEST(a_list_that_is_given_up_leaves_nothing),

@@ -5,7 +5,7 @@
 #include "redis_client.h"
 #include "redis_store.h"
 #include "src/store/redis/lock/redis.h"
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
 
 #include <unistd.h>
 

@@ -13,31 +13,6 @@ static latch_status wait_for(latch_lease *lease)
     return unit_run_request(lease, redis_waiting(LATCH_ACQUIRE, MINUTE, SHORT_MS));
 }
 
-static void a_server_that_is_silent_on_a_connection_is_an_error(void **state)
-{
-    latch_lease *lease = redis_lease("r");
-
-    (void) state;
-    redis_expect_working(lease);
-    redis_hold_server();
-    UNIT_CHECK(redis_failed(wait_for(lease), " did not answer within "));
-    UNIT_CHECK(!unit_held(lease) && !lease->busy);
-    redis_let_server_go();
-    redis_await_free("r");
-    redis_expect_working(lease);
-}
-
-static void a_server_that_does_not_greet_is_an_error(void **state)
-{
-    latch_lease *lease = redis_lease_in(redis_open("redis://127.0.0.1:%d/1", unit_redis.port), "r");
-
-    (void) state;
-    redis_hold_server();
-    UNIT_CHECK(redis_failed(wait_for(lease), "cannot connect to Redis at 127.0.0.1:"));
-    redis_let_server_go();
-    redis_expect_working(lease);
-}
-
 /* One that has waited before asks for its place at once. */
 static void a_server_that_does_not_queue_is_an_error(void **state)
 {
@@ -88,27 +63,12 @@ static void who_comes_behind_what_is_not_answered_never_began(void **state)
     unit_release(lease);
 }
 
-/* One try is made, as it would be without waiting. */
-static void no_time_at_all_is_enough_for_one_try(void **state)
-{
-    latch_lease *holder = redis_lease("r"), *lease = redis_other_lease("r");
-    latch_request now = redis_waiting(LATCH_ACQUIRE, MINUTE, 0);
-
-    (void) state;
-    UNIT_CHECK(unit_run_request(holder, now) == LATCH_DONE && unit_held(holder));
-    UNIT_CHECK(unit_run_request(lease, now) == LATCH_CONFLICT);
-    unit_release(holder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REDIS_WAIT_TEST(a_server_that_is_silent_on_a_connection_is_an_error),
-        REDIS_WAIT_TEST(a_server_that_does_not_greet_is_an_error),
         REDIS_WAIT_TEST(a_server_that_does_not_queue_is_an_error),
         REDIS_WAIT_TEST(a_server_that_has_told_who_has_the_lock_may_be_silent_then),
         REDIS_WAIT_TEST(who_comes_behind_what_is_not_answered_never_began),
-        REDIS_WAIT_TEST(no_time_at_all_is_enough_for_one_try),
     };
 
     return cmocka_run_group_tests_name("redis outage", tests, unit_redis_group_setup,

@@ -1,7 +1,7 @@
 /* Slots of Redis Cluster, against the plain rules; the server agrees in test_redis_object. */
 #include "unit.h"
 
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
 
 /* As the specification writes it down. */
 static unsigned plain_crc16(const char *text, size_t length)

@@ -5,49 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Time passes until the lease counts as held no more. */
-static void await_expiry(latch_lease *lease)
-{
-    UNIT_AWAIT(!unit_held(lease));
-}
-
 /* ---- Holding */
-
-static void one_lease_holds_and_nothing_is_left_but_the_counter(void **state)
-{
-    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-
-    (void) state;
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(unit_held(one) && one->mode == LATCH_EXCLUSIVE);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_CONFLICT);
-    UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(redis_run(two, LATCH_REFRESH) == LATCH_CONFLICT && !two->lost);
-    UNIT_CHECK(redis_run(two, LATCH_RELEASE) == LATCH_DONE); /* of nothing */
-    UNIT_CHECK(!unit_held(two));
-    UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_DONE);
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE); /* once more */
-    UNIT_CHECK(redis_run(one, LATCH_REFRESH) == LATCH_DONE);
-    unit_release(one);
-    UNIT_CHECK(redis_is_free("r"));
-    assert_int_equal(unit_redis_number("DBSIZE"), 1);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_release(two);
-}
-
-static void two_leases_of_one_connection_exclude_each_other(void **state)
-{
-    latch_lease *one = redis_lease("r"), *two = redis_lease("r"), *three = redis_lease("s");
-
-    (void) state;
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    UNIT_CHECK(redis_run(three, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_release(one);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(unit_held(three));
-}
 
 static long long count_connections(void)
 {
@@ -107,55 +65,6 @@ static void scripts_that_the_server_has_forgotten_are_sent_again(void **state)
     }
 }
 
-static void any_bytes_make_a_resource(void **state)
-{
-    static char bytes[20000];
-    latch_lease *one, *two, *empty;
-
-    (void) state;
-    for (size_t at = 0; at < sizeof(bytes); at++) {
-        bytes[at] = (char) at;
-    }
-    one = unit_lease_on(bytes, sizeof(bytes));
-    two = unit_lease_on(bytes, sizeof(bytes));
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    assert_int_equal(unit_redis_number("ZCARD %b", bytes, sizeof(bytes)), 2);
-    two = unit_lease_on(bytes, sizeof(bytes) - 1);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
-    empty = redis_lease("");
-    UNIT_CHECK(redis_run(empty, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_release(one);
-    unit_release(two);
-    unit_release(empty);
-    assert_int_equal(unit_redis_number("DBSIZE"), 1);
-}
-
-/* ---- Shared */
-
-static void readers_share_and_a_lone_one_is_promoted(void **state)
-{
-    latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-
-    (void) state;
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    UNIT_CHECK(one->mode == LATCH_SHARED && unit_held(one) && unit_held(two));
-    UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_DONE);
-    unit_release(two);
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(one->mode == LATCH_EXCLUSIVE && one->fencing_token != 0);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_CONFLICT);
-    UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE); /* demoted */
-    UNIT_CHECK(one->mode == LATCH_SHARED && one->fencing_token == 0);
-    UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    UNIT_CHECK(redis_run(two, LATCH_REFRESH) == LATCH_DONE && two->mode == LATCH_SHARED);
-    unit_release(one);
-    unit_release(two);
-    UNIT_CHECK(redis_is_free("r"));
-}
-
 /* ---- Fencing */
 
 static void the_fencing_token_is_the_servers_and_grows(void **state)
@@ -204,25 +113,6 @@ static void the_server_holds_as_long_as_the_lease_at_least(void **state)
     }
 }
 
-static void a_lease_that_has_expired_is_lost(void **state)
-{
-    static const latch_op_kind kinds[] = {LATCH_REFRESH, LATCH_PROBE};
-
-    (void) state;
-    for (int at = 0; at < 2; at++) {
-        latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-
-        UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE, 20) == LATCH_DONE);
-        await_expiry(one);
-        UNIT_CHECK(unit_run_request(two, redis_wait_to_write()) == LATCH_DONE);
-        UNIT_CHECK(redis_run(one, kinds[at]) == LATCH_CONFLICT);
-        UNIT_CHECK(one->lost && one->mode == LATCH_FREE);
-        UNIT_CHECK(redis_run(one, LATCH_RELEASE) == LATCH_DONE);
-        UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE); /* that was not theirs */
-        unit_release(two);
-    }
-}
-
 static void a_lock_that_somebody_removed_is_lost(void **state)
 {
     latch_lease *lease = redis_lease("r");
@@ -257,24 +147,6 @@ static void a_lock_that_somebody_else_has_is_lost(void **state)
         UNIT_CHECK(one->fencing_token == 0);
         unit_release(two);
     }
-}
-
-static void a_ttl_is_needed_and_may_be_endless(void **state)
-{
-    latch_lease *lease = redis_lease("r");
-
-    (void) state;
-    UNIT_CHECK(redis_run_for(lease, LATCH_ACQUIRE, 0) == LATCH_ERROR_ARGUMENT);
-    UNIT_CHECK(redis_run_for(lease, LATCH_ACQUIRE_SHARED, 0) == LATCH_ERROR_ARGUMENT);
-    UNIT_CHECK(redis_is_free("r"));
-    UNIT_CHECK(redis_run_for(lease, LATCH_ACQUIRE, INT64_MAX) == LATCH_DONE);
-    UNIT_CHECK(redis_run_for(lease, LATCH_REFRESH, INT64_MAX) == LATCH_DONE);
-    UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE && unit_held(lease));
-    UNIT_CHECK(redis_run_for(lease, LATCH_ACQUIRE_SHARED, INT64_MAX) == LATCH_DONE);
-    UNIT_CHECK(redis_run_for(lease, LATCH_REFRESH, 0) == LATCH_ERROR_ARGUMENT);
-    UNIT_CHECK(unit_held(lease));
-    unit_release(lease);
-    UNIT_CHECK(redis_is_free("r"));
 }
 
 /* ---- Tokens */
@@ -412,19 +284,13 @@ static void who_logs_in_wrongly_is_told_without_the_password(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REDIS_TEST(one_lease_holds_and_nothing_is_left_but_the_counter),
-        REDIS_TEST(two_leases_of_one_connection_exclude_each_other),
         REDIS_TEST(taking_and_giving_back_are_one_command_each),
         REDIS_TEST(an_idle_connection_is_used_on),
         REDIS_TEST(scripts_that_the_server_has_forgotten_are_sent_again),
-        REDIS_TEST(any_bytes_make_a_resource),
-        REDIS_TEST(readers_share_and_a_lone_one_is_promoted),
         REDIS_TEST(the_fencing_token_is_the_servers_and_grows),
         REDIS_TEST(the_server_holds_as_long_as_the_lease_at_least),
-        REDIS_TEST(a_lease_that_has_expired_is_lost),
         REDIS_TEST(a_lock_that_somebody_removed_is_lost),
         REDIS_TEST(a_lock_that_somebody_else_has_is_lost),
-        REDIS_TEST(a_ttl_is_needed_and_may_be_endless),
         REDIS_TEST(a_token_proves_the_hold),
         REDIS_TEST(the_mark_of_a_writer_is_no_token),
         REDIS_TEST(a_server_is_found_by_socket_and_by_name),

@@ -10,24 +10,6 @@ static bool is_held_by(const latch_lease *lease)
 
 /* ---- Waits */
 
-static void a_wait_ends_with_the_release(void **state)
-{
-    static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED};
-
-    (void) state;
-    for (int at = 0; at < 2; at++) {
-        latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
-        latch_op op;
-
-        UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-        redis_begin_wait(&op, two, redis_waiting(kinds[at], MINUTE, LATCH_NEVER));
-        unit_release(one);
-        UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
-        UNIT_CHECK(unit_held(two));
-        unit_release(two);
-    }
-}
-
 static void a_wait_ends_with_the_holders_time(void **state)
 {
     latch_lease *one = redis_lease("r"), *two = redis_other_lease("r");
@@ -411,7 +393,6 @@ static void a_lease_has_one_request_at_a_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REDIS_TEST(a_wait_ends_with_the_release),
         REDIS_TEST(a_wait_ends_with_the_holders_time),
         REDIS_TEST(a_wait_may_be_longer_than_the_ttl),
         REDIS_TEST(a_wait_ends_at_its_deadline_with_nothing_taken),

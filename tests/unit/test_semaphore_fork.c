@@ -7,69 +7,6 @@
 
 static latch_lease *parents;
 
-static void use_the_parents_lease(unit_process *self, void *unused)
-{
-    latch_lease *own = unit_lease(R);
-
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(!unit_held(parents));
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_run(own, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    /* Its parent may end it: the wait is no deadlock. */
-    UNIT_CHECK(unit_run_waiting(own, LATCH_ACQUIRE, 1) == LATCH_CONFLICT);
-    latch_lease_drop(parents);
-}
-
-static void release_the_parents_lease(unit_process *self, void *unused)
-{
-    (void) self;
-    (void) unused;
-    UNIT_CHECK(unit_run(parents, LATCH_RELEASE) == LATCH_DONE);
-}
-
-static void a_child_does_not_hold_its_parents_lock(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    parents = unit_lease(R);
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(use_the_parents_lease, NULL);
-    unit_join(&child);
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
-    unit_release(parents);
-}
-
-static void a_child_cannot_release_its_parents_own_lock(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    parents = unit_lease(R);
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(release_the_parents_lease, NULL);
-    unit_join(&child);
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_DONE);
-    UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE) == LATCH_CONFLICT);
-    unit_release(parents);
-}
-
-static void a_child_may_release_by_hand_what_it_is_to_inherit(void **state)
-{
-    unit_process child;
-
-    (void) state;
-    parents = unit_lease(R);
-    parents->inherit = true;
-    UNIT_CHECK(unit_run(parents, LATCH_ACQUIRE) == LATCH_DONE);
-    child = unit_fork(release_the_parents_lease, NULL);
-    unit_join(&child);
-    UNIT_CHECK(unit_semaphore_set(R) < 0);
-    UNIT_CHECK(unit_run(parents, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(!unit_held(parents));
-}
-
 static void release_late(unit_process *self, void *unused)
 {
     (void) unused;
@@ -125,9 +62,6 @@ static void a_child_that_may_not_release_is_told_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT_TEST(a_child_does_not_hold_its_parents_lock, setup_semaphore),
-        UNIT_TEST(a_child_cannot_release_its_parents_own_lock, setup_semaphore),
-        UNIT_TEST(a_child_may_release_by_hand_what_it_is_to_inherit, setup_semaphore),
         UNIT_TEST(a_child_that_releases_too_late_hits_nobody_else, setup_semaphore),
         UNIT_TEST(a_child_that_may_not_release_is_told_so, setup_semaphore),
     };

@@ -1,8 +1,7 @@
-/* The semaphore store by itself: exclusion, waits, and that nothing stays in the system. */
+/* The semaphore store by itself: keys, hand-overs, and that nothing stays in the system. */
 #include "semaphores.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #define R unit_semaphore_resource()
@@ -10,38 +9,6 @@
 static bool exists(void)
 {
     return unit_semaphore_set(R) >= 0;
-}
-
-static void one_lease_holds_and_nothing_is_left(void **state)
-{
-    latch_lease *one = unit_lease(R), *two = unit_lease(R), *other = unit_lease("latch other");
-
-    (void) state;
-    UNIT_CHECK(!exists());
-    UNIT_CHECK(unit_run(one, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(unit_held(one) && exists());
-    UNIT_CHECK(unit_run(one, LATCH_PROBE) == LATCH_DONE);
-    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE); /* once more */
-    UNIT_CHECK(unit_run(one, LATCH_REFRESH) == LATCH_DONE);
-    UNIT_CHECK(unit_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_run(two, LATCH_PROBE) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_run(two, LATCH_RELEASE) == LATCH_DONE); /* of nothing */
-    UNIT_CHECK(unit_held(one));
-    UNIT_CHECK(unit_run(other, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_release(other);
-    unit_release(one);
-    UNIT_CHECK(!exists());
-    UNIT_CHECK(unit_run(two, LATCH_ACQUIRE) == LATCH_DONE);
-    latch_lease_drop(two); /* its end is the lock's */
-    UNIT_CHECK(!exists());
-}
-
-static void shared_locks_are_refused(void **state)
-{
-    (void) state;
-    UNIT_CHECK(unit_run(unit_lease(R), LATCH_ACQUIRE_SHARED) == LATCH_ERROR_ARGUMENT);
-    assert_string_equal(unit.error.message, "semaphores know no shared locks");
 }
 
 static void only_the_digests_of_symfony_will_do(void **state)
@@ -111,34 +78,6 @@ static void a_digest_of_zeros_is_no_private_set(void **state)
 }
 
 /* ---- Waits */
-
-static void a_wait_ends_at_its_timeout_and_leaves_nothing(void **state)
-{
-    latch_lease *one = unit_lease(R), *two = unit_lease(R);
-    int64_t begun_ns;
-
-    (void) state;
-    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    begun_ns = unit_now_ns();
-    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, 25) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_now_ns() - begun_ns >= 25 * LATCH_NS_PER_MS);
-    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, 0) == LATCH_CONFLICT);
-    unit_release(one);
-    UNIT_CHECK(!exists());
-}
-
-static void a_wait_that_only_its_own_thread_could_end_is_refused(void **state)
-{
-    latch_lease *one = unit_lease(R), *two = unit_lease(R);
-
-    (void) state;
-    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_ERROR_DEADLOCK);
-    UNIT_CHECK(unit_held(one));
-    unit_release(one);
-    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
-    unit_release(two);
-}
 
 static void wait_and_hold(unit_process *self, void *unused)
 {
@@ -217,45 +156,6 @@ static void who_gives_up_removes_the_set_that_was_handed_to_him(void **state)
     unit_kill(&other); /* leaves the set free, as a hand-over does */
     UNIT_CHECK(exists());
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
-    UNIT_CHECK(!exists());
-}
-
-typedef struct ledger {
-    int64_t balance;
-    _Atomic int inside;
-} ledger;
-
-static void book(unit_process *self, void *argument)
-{
-    ledger *common = argument;
-    latch_lease *lease = unit_lease(R);
-
-    (void) self;
-    for (int at = 0; at < 300; at++) {
-        UNIT_CHECK(unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
-        UNIT_CHECK(common->inside++ == 0);
-        common->balance++;
-        common->inside--;
-        unit_release(lease);
-    }
-}
-
-static void many_contend_and_each_has_it_alone(void **state)
-{
-    ledger *common =
-        mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    unit_process processes[6];
-
-    (void) state;
-    assert_ptr_not_equal(common, MAP_FAILED);
-    for (size_t at = 0; at < 6; at++) {
-        processes[at] = unit_fork(book, common);
-    }
-    for (size_t at = 0; at < 6; at++) {
-        unit_join(&processes[at]);
-    }
-    assert_int_equal(common->balance, 6 * 300);
-    munmap(common, sizeof(*common));
     UNIT_CHECK(!exists());
 }
 
@@ -450,18 +350,13 @@ static void an_idle_set_of_another_program_stays_as_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT_TEST(one_lease_holds_and_nothing_is_left, setup_semaphore),
-        UNIT_TEST(shared_locks_are_refused, setup_semaphore),
         UNIT_TEST(only_the_digests_of_symfony_will_do, setup),
         UNIT_TEST(a_project_goes_before_the_resource, setup_semaphore),
         UNIT_TEST(a_digest_of_zeros_is_no_private_set, setup),
-        UNIT_TEST(a_wait_ends_at_its_timeout_and_leaves_nothing, setup_semaphore),
-        UNIT_TEST(a_wait_that_only_its_own_thread_could_end_is_refused, setup_semaphore),
         UNIT_TEST(a_release_hands_the_set_to_who_waits, setup_semaphore),
         UNIT_TEST(a_killed_holder_lets_the_waiter_in, setup_semaphore),
         UNIT_TEST(a_wait_that_is_given_up_takes_nothing, setup_semaphore),
         UNIT_TEST(who_gives_up_removes_the_set_that_was_handed_to_him, setup_semaphore),
-        UNIT_TEST(many_contend_and_each_has_it_alone, setup_semaphore),
         UNIT_TEST(a_set_that_was_removed_is_a_lost_lock, setup_semaphore),
         UNIT_TEST(a_lost_lock_that_somebody_else_has_is_not_held_in_any_mode, setup_semaphore),
         UNIT_TEST(another_programs_set_is_an_error_that_names_the_key, setup_semaphore),

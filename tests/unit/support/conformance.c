@@ -15,6 +15,11 @@ bool conformance_has(unsigned bits)
     return (scene.has & bits) == bits;
 }
 
+bool conformance_has_any(unsigned bits)
+{
+    return (scene.has & bits) != 0;
+}
+
 /* ---- Stores and leases */
 
 latch_store *conformance_open(conformance_variant variant)
@@ -225,7 +230,7 @@ static void prepare(const conformance_fixture *fixture)
 
 static bool applies(const conformance_promise *promise)
 {
-    return conformance_has(promise->needs) && (scene.has & promise->excludes) == 0;
+    return conformance_has(promise->needs) && !conformance_has_any(promise->excludes);
 }
 
 int conformance_run(const conformance_fixture *fixture)

@@ -98,7 +98,8 @@ typedef struct conformance_scene {
 
 extern conformance_scene scene;
 
-bool conformance_has(unsigned bits);
+bool conformance_has(unsigned bits); /* all of them */
+bool conformance_has_any(unsigned bits);
 
 /* A store until the end of the test, or until it is closed; NULL and unit.error. */
 latch_store *conformance_open(conformance_variant variant);

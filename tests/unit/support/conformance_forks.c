@@ -36,6 +36,7 @@ static void use_in_child(unit_process *self, void *argument)
     latch_lease *own = own_lease(scene.t);
 
     (void) argument;
+    unit_calls.no_threads = UNIT_TSAN; /* it takes a child's threads for the parent's */
     UNIT_CHECK(!unit_held(lease));
     UNIT_CHECK(conformance_try(lease, LATCH_PROBE) == LATCH_CONFLICT);
     UNIT_CHECK(conformance_try(lease, LATCH_RELEASE) == LATCH_DONE); /* of nothing */
@@ -222,6 +223,7 @@ static void the_lock_of_a_killed_process_ends(void **state)
 
 static void wait_in_child(unit_process *self, void *argument)
 {
+    unit_calls.no_threads = UNIT_TSAN;
     status = latch_op_step(&op, unit_now_ns());
     UNIT_CHECK(latch_wants(status));
     unit_say(self, 'y');

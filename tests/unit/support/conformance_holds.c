@@ -512,6 +512,9 @@ static void an_inspection_finds_who_holds_and_changes_nothing(void **state)
         UNIT_CHECK(conformance_try(other, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
         UNIT_CHECK(ask(third, LATCH_INSPECT) == LATCH_DONE && findings->mode == LATCH_SHARED);
         UNIT_CHECK(findings->holders != NULL);
+        /* Two sessions, or two records; but this process is one process. */
+        UNIT_CHECK((findings->holders->next != NULL)
+                   == conformance_has_any(LATCH_SESSIONS | LATCH_NOTES));
         unit_release(other);
     }
     unit_release(one);

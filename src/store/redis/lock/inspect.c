@@ -47,12 +47,6 @@ typedef struct inquiry {
     latch_finding *findings;
 } inquiry;
 
-bool latch_redis_is_inquiry(const latch_op *op)
-{
-    return op->request.kind == LATCH_INSPECT || op->request.kind == LATCH_LIST
-           || op->request.kind == LATCH_EVICT;
-}
-
 static bool lists(const latch_op *op)
 {
     return op->request.kind == LATCH_LIST;

@@ -88,11 +88,6 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
     return true;
 }
 
-bool latch_redis_is_debtless(const redis_store *store)
-{
-    return store->debts.next == &store->debts;
-}
-
 /* Its release is on its way. */
 static void note_payment(redis_debt *debt, redis_node *node, redis_call *call)
 {

@@ -126,7 +126,17 @@ void latch_redis_outage(const latch_op *op, int64_t now_ns);
 /* ---- rollback.c */
 
 /* The holder's lock, and its place in the queue. */
-redis_target latch_redis_target_of(const latch_lease *lease);
+static inline redis_target latch_redis_target_of(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return (redis_target){
+        .resource = lease->resource,
+        .length = lease->resource_length,
+        .token = lease->token,
+        .ticket = hold->wait.ticket,
+    };
+}
 /*
  * The request is over, and nobody knows whether the server has carried it out: the reply is lost,
  * or will be heard by nobody, or the script failed in its middle; or it waits for a lock no longer.
@@ -139,8 +149,6 @@ bool latch_redis_promotes(const latch_op *op, int64_t now_ns);
 /* Makes a writer a reader again, behind the command that may have promoted it. False: it could not
  * be sent. */
 bool latch_redis_send_demotion(latch_op *op, int64_t now_ns);
-/* Not held from the moment at which the command may arrive, whatever comes of it. */
-void latch_redis_note_release(latch_lease *lease);
 /* The lock is to be given back, whenever that can be. False when memory ran out. */
 bool latch_redis_owe_release(latch_op *op, int64_t now_ns);
 /* Until when a lock is to be given back: it has expired by itself then. */
@@ -150,6 +158,8 @@ int64_t latch_redis_debt_end(const latch_lease *lease, int64_t now_ns);
 
 /* A command is on its way that may make the hold shorter as soon as it arrives. */
 void latch_redis_note_ttl(latch_op *op, int64_t now_ns);
+/* Not held from the moment at which the command may arrive, whatever comes of it. */
+void latch_redis_note_release(latch_lease *lease);
 /* The server has said that the lease is held in that mode. */
 void latch_redis_note_mode(latch_lease *lease, latch_mode mode);
 /* Is the lease's token another process's? */
@@ -185,9 +195,23 @@ void latch_redis_wait_sent(latch_op *op);
 /* How its next request asks. */
 uint8_t latch_redis_manner(const latch_lease *lease);
 /* May it be in the queue? */
-bool latch_redis_is_queued(const latch_lease *lease);
+static inline bool latch_redis_is_queued(const latch_lease *lease)
+{
+    const redis_hold *hold = lease->state;
+
+    return hold != NULL && hold->wait.ticket != 0;
+}
 /* It waits no longer; the server may have to be told (latch_redis_owe()). */
-void latch_redis_wait_end(latch_lease *lease);
+void latch_redis_leave_wait(latch_lease *lease);
+/* The same, if it does wait. */
+static inline void latch_redis_wait_end(latch_lease *lease)
+{
+    const redis_store *store = (const redis_store *) lease->store;
+
+    if (store->subscription.subscriber == lease || latch_redis_is_queued(lease)) {
+        latch_redis_leave_wait(lease);
+    }
+}
 /* It could not ask, as from then on, or for longer. */
 void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns);
 /* It could not ask: whether it shall try again, at op->wake_ns, as it shall for a while. */
@@ -218,7 +242,11 @@ int64_t latch_redis_started(latch_store *base);
 /* ---- inspect.c */
 
 /* Is it a request about other holders, which has an `op->state` of its own? */
-bool latch_redis_is_inquiry(const latch_op *op);
+static inline bool latch_redis_is_inquiry(const latch_op *op)
+{
+    return op->request.kind == LATCH_INSPECT || op->request.kind == LATCH_LIST
+           || op->request.kind == LATCH_EVICT;
+}
 /* For the store's class, of those. */
 latch_status latch_redis_inquire(latch_op *op, int64_t now_ns);
 void latch_redis_inquiry_end(latch_op *op);
@@ -244,7 +272,10 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
 bool latch_redis_owe_answer(redis_node *node, redis_call *call, const redis_target *target,
                             int64_t end_ns);
 /* Is all on its way that was owed? */
-bool latch_redis_is_debtless(const redis_store *store);
+static inline bool latch_redis_is_debtless(const redis_store *store)
+{
+    return store->debts.next == &store->debts;
+}
 /*
  * Sends what is owed, without awaiting answers, if there is a READY connection: as much as a server
  * that does not answer can be sent, and what concerns the lease's lock in any case; NULL: none.

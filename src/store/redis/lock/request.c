@@ -60,20 +60,27 @@ redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
 
 static latch_status send_request(latch_op *op, int64_t now_ns)
 {
-    redis_node *node = latch_redis_node_of(op);
+    redis_store *store = latch_redis_store_of(op);
     const redis_hold *hold = op->lease->state;
+    redis_node *node = hold->route.node;
     const redis_target target = latch_redis_target_of(op->lease);
     redis_script_id id = script_of(op);
     const redis_order order = {.id = id,
-                               .as_text = (op->attempts & REDIS_AS_TEXT) != 0
-                                          || latch_redis_may_lack_script(node, id),
+                               .as_text =
+                                   (op->attempts & REDIS_AS_TEXT) != 0
+                                   || (store->is_member && latch_redis_may_lack_script(node, id)),
                                .extend = op->request.extend,
-                               .manner = latch_redis_manner(op->lease),
+                               .manner = latch_redis_is_queued(op->lease) ? hold->wait.manner
+                                                                          : REDIS_TRY,
                                .ttl_ms = op->request.ttl_ms};
     redis_call *call;
 
-    latch_redis_pay(latch_redis_store_of(op), op->lease,
-                    now_ns); /* first: it may be this very lock */
+    if (store->is_member) {
+        latch_redis_ask_member(node, now_ns);
+    }
+    if (!latch_redis_is_debtless(store) || store->generation != store->store.engine->generation) {
+        latch_redis_pay(store, op->lease, now_ns); /* first: it may be this very lock */
+    }
     if (order.manner != REDIS_TRY) {
         latch_redis_ask_for_peers(node, now_ns);
     }
@@ -133,7 +140,6 @@ static latch_status dispatch(latch_op *op, int64_t now_ns)
         status = reach(op, now_ns);
     }
     if (status == LATCH_DONE) {
-        latch_redis_ask_member(latch_redis_node_of(op), now_ns);
         status = send_request(op, now_ns);
     }
     return status;

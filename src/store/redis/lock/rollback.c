@@ -10,25 +10,6 @@
 /* How long a queue is there after anybody has asked: queue.lua's QUEUE_MS. */
 #define QUEUE_NS (180 * LATCH_NS_PER_S)
 
-redis_target latch_redis_target_of(const latch_lease *lease)
-{
-    const redis_hold *hold = lease->state;
-
-    return (redis_target){lease->resource, lease->resource_length, lease->token, hold->wait.ticket,
-                          false};
-}
-
-void latch_redis_note_release(latch_lease *lease)
-{
-    redis_hold *hold = lease->state;
-
-    lease->mode = LATCH_FREE;
-    lease->fencing_token = 0;
-    hold->generation = lease->store->engine->generation;
-    hold->adopted = false;
-    hold->spent = true;
-}
-
 int64_t latch_redis_debt_end(const latch_lease *lease, int64_t now_ns)
 {
     /* A renewal may have arrived of which nobody has heard. */

@@ -145,17 +145,21 @@ static void forget_stale(redis_store *store, int64_t now_ns)
 {
     for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
          node = latch_redis_next_node(&store->topology, node)) {
-        if (latch_redis_forget_stale(&node->connection, now_ns)) {
+        if (!latch_redis_is_idle(&node->connection)
+            && latch_redis_forget_stale(&node->connection, now_ns)) {
             latch_note_silence(node->silence, now_ns, now_ns);
         }
     }
-    latch_redis_forget_subscribing(&store->subscription);
+    if (store->subscription.connection.stage != REDIS_CLOSED || store->subscription.call != NULL) {
+        latch_redis_forget_subscribing(&store->subscription);
+    }
 }
 
 static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
+    bool is_inquiry = latch_redis_is_inquiry(op);
     bool is_avoided = store->topology.cluster == NULL
                       && latch_redis_is_avoided(op, &store->topology.single);
 
@@ -163,7 +167,7 @@ static latch_status redis_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
     }
-    if (latch_redis_is_inquiry(op) && latch_redis_has_object(store)) {
+    if (is_inquiry && latch_redis_has_object(store)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "the redis store cannot tell who holds a lock by a given connection; "
                           "give it a DSN");
@@ -176,11 +180,13 @@ static latch_status redis_begin(latch_op *op)
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
     op->attempts = 0;
-    op->state = latch_redis_is_inquiry(op) ? NULL : latch_redis_unsent(store);
+    op->state = is_inquiry ? NULL : latch_redis_unsent(store);
     if (hold != NULL) {
         latch_redis_start_over(&hold->route);
     }
-    latch_redis_sort_out_inheritance(op);
+    if (op->lease->inherit) {
+        latch_redis_sort_out_inheritance(op);
+    }
     forget_stale(store, op->sent_ns);
     if (op->request.kind == LATCH_RELEASE) {
         latch_status status = latch_redis_claim_token(op);

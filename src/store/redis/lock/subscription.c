@@ -17,7 +17,6 @@ enum { ID_BYTES = 12, ID_LENGTH = 16 };
 /* For how long a server that refuses messages is not asked for them again; and one that cannot be
  * reached, when that happens again and again. */
 #define REFUSED_NS (60 * LATCH_NS_PER_S)
-#define RETRY_NS LATCH_NS_PER_S
 #define SLOWEST_RETRY_NS (10 * LATCH_NS_PER_S)
 /* From one subscription to the next: it may be ended as soon as it is made. */
 #define PAUSE_NS (50 * LATCH_NS_PER_MS)
@@ -239,7 +238,7 @@ void latch_redis_forget_subscribing(redis_subscription *subscription)
 void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns)
 {
     int64_t pause_ns = refused                             ? REFUSED_NS
-                       : subscription->retry_pause_ns == 0 ? RETRY_NS
+                       : subscription->retry_pause_ns == 0 ? REDIS_RETRY_NS
                                                            : 2 * subscription->retry_pause_ns;
 
     latch_redis_close(&subscription->connection);
@@ -255,11 +254,6 @@ void latch_redis_do_without(redis_subscription *subscription, bool refused, int6
 void latch_redis_have_no_messages(redis_subscription *subscription)
 {
     subscription->retry_pause_ns = subscription->retry_ns = LATCH_NEVER;
-}
-
-bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns)
-{
-    return now_ns < subscription->retry_ns && subscription->retry_pause_ns > RETRY_NS;
 }
 
 static latch_status send_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns)

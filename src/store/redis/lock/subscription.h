@@ -34,6 +34,9 @@ typedef struct redis_subscription {
 
 #define REDIS_NO_PLACE (-1)
 
+/* For so long nobody tries to subscribe after a failure; and the longer, the oftener in a row. */
+#define REDIS_RETRY_NS LATCH_NS_PER_S
+
 /* A wait for one lock. */
 typedef struct redis_wait {
     latch_link link; /* in subscription->waits while it has a ticket */
@@ -77,6 +80,9 @@ void latch_redis_do_without(redis_subscription *subscription, bool refused, int6
 /* The same for ever, where there is no connection of ours. */
 void latch_redis_have_no_messages(redis_subscription *subscription);
 /* Does who would wait here have to ask again and again, and not only for a moment? */
-bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns);
+static inline bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns)
+{
+    return now_ns < subscription->retry_ns && subscription->retry_pause_ns > REDIS_RETRY_NS;
+}
 
 #endif

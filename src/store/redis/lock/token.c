@@ -19,6 +19,17 @@ void latch_redis_note_ttl(latch_op *op, int64_t now_ns)
     }
 }
 
+void latch_redis_note_release(latch_lease *lease)
+{
+    redis_hold *hold = lease->state;
+
+    lease->mode = LATCH_FREE;
+    lease->fencing_token = 0;
+    hold->generation = lease->store->engine->generation;
+    hold->adopted = false;
+    hold->spent = true;
+}
+
 /* A key that was handed over brings a hold of which this process has not heard yet. */
 void latch_redis_note_mode(latch_lease *lease, latch_mode mode)
 {

@@ -18,13 +18,6 @@ static redis_wait *wait_of(const latch_op *op)
     return &hold->wait;
 }
 
-bool latch_redis_is_queued(const latch_lease *lease)
-{
-    const redis_hold *hold = lease->state;
-
-    return hold != NULL && hold->wait.ticket != 0;
-}
-
 uint8_t latch_redis_manner(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
@@ -32,7 +25,7 @@ uint8_t latch_redis_manner(const latch_lease *lease)
     return latch_redis_is_queued(lease) ? hold->wait.manner : REDIS_TRY;
 }
 
-void latch_redis_wait_end(latch_lease *lease)
+void latch_redis_leave_wait(latch_lease *lease)
 {
     redis_subscription *subscription = &((redis_store *) lease->store)->subscription;
     redis_hold *hold = lease->state;

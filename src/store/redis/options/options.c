@@ -1,7 +1,7 @@
 /* A DSN for Redis as a whole: where the server is, who asks, and what makes a connection the same.
  */
 #include "src/store/redis/options/parser.h"
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -50,9 +50,3 @@ size_t latch_redis_own_names(const redis_keyspace *keys, const char *resource, s
     }
     return (size_t) (end - own);
 }
-
-bool latch_redis_is_own_name(const char *resource, size_t length)
-{
-    return length >= sizeof(REDIS_OWN_KEYS) - 1
-           && memcmp(resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0;
-}

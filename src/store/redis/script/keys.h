@@ -6,7 +6,9 @@
 #ifndef LATCH_REDIS_KEYS_H
 #define LATCH_REDIS_KEYS_H
 
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
+
+#include <string.h>
 
 /* What the names of Latch's own keys begin with. No lock has such a name. */
 #define REDIS_OWN_KEYS "latch:"
@@ -37,6 +39,10 @@ unsigned latch_redis_slot_of(const redis_keyspace *keys, const char *resource, s
 size_t latch_redis_own_names(const redis_keyspace *keys, const char *resource, size_t length,
                              char own[REDIS_OWN_SIZE]);
 /* Is the name reserved for Latch's own keys? */
-bool latch_redis_is_own_name(const char *resource, size_t length);
+static inline bool latch_redis_is_own_name(const char *resource, size_t length)
+{
+    return length >= sizeof(REDIS_OWN_KEYS) - 1
+           && memcmp(resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0;
+}
 
 #endif

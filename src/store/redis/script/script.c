@@ -71,8 +71,10 @@ static bool add_keys(redis_script_command *written, const redis_scripts *all,
                      const redis_keyspace *keys, const redis_target *target, size_t count)
 {
     size_t most = KEY_COUNT_MAX * (keys->prefix_length + target->length + KEY_NAME_MAX);
-    char own[REDIS_OWN_SIZE], *at;
-    size_t own_length = latch_redis_own_names(keys, target->resource, target->length, own);
+    char own[REDIS_OWN_SIZE] = REDIS_OWN_KEYS, *at;
+    size_t own_length = keys->is_tagged
+                            ? latch_redis_own_names(keys, target->resource, target->length, own)
+                            : sizeof(REDIS_OWN_KEYS) - 1;
 
     written->keys = most <= sizeof(written->small_keys) ? written->small_keys
                                                         : latch_allocate(all->engine, most);
@@ -128,7 +130,7 @@ static bool write_waiter(redis_script_command *written, const redis_scripts *all
     return true;
 }
 
-/* What an acquire is told about waiting; nothing for a simple try. */
+/* What an acquire is told about waiting. */
 static void add_manner(redis_script_command *written, const redis_order *order)
 {
     static const char *const manners[] = {
@@ -136,9 +138,6 @@ static void add_manner(redis_script_command *written, const redis_order *order)
         [REDIS_POLL] = "poll", [REDIS_CLAIM] = "claim",
     };
 
-    if (order->manner == REDIS_TRY && !order->is_mute && written->waiter == NULL) {
-        return;
-    }
     latch_redis_add_text(&written->command, manners[order->manner]);
     latch_redis_add_text(&written->command, order->is_mute     ? "mute"
                                             : order->has_peers ? "peers"
@@ -154,6 +153,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
                               const redis_target *target)
 {
     const redis_script *script = &scripts[order->id];
+    const char *digest = latch_redis_digest(all, order->id);
     redis_command *command = &written->command;
 
     command->count = 0;
@@ -167,7 +167,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
         latch_redis_add(command, script->text, script->length);
     } else {
         latch_redis_add(command, "EVALSHA", 7);
-        latch_redis_add(command, latch_redis_digest(all, order->id), sizeof(*all->digests) - 1);
+        latch_redis_add(command, digest, sizeof(*all->digests) - 1);
     }
     latch_redis_add(command, written->key_count, 1);
     if (!add_keys(written, all, keys, target, script->key_count)) {
@@ -181,14 +181,16 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
         latch_redis_add_text(command, "extend");
     }
     if (script->takes_lock) {
-        add_manner(written, order);
+        if (order->manner != REDIS_TRY || order->is_mute || written->waiter != NULL) {
+            add_manner(written, order);
+        } /* else it is a simple try */
     } else if (order->id == REDIS_RELEASE && written->waiter != NULL) {
         latch_redis_add_text(command, written->waiter);
     }
     written->script = (latch_redis_script){
         .text = script->text,
         .text_length = script->length,
-        .digest = latch_redis_digest(all, order->id),
+        .digest = digest,
         .digest_length = sizeof(*all->digests) - 1,
         .key_count = script->key_count,
         .count = command->count - SCRIPT_ARGUMENTS,
@@ -197,14 +199,4 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
     };
     command->script = &written->script;
     return true;
-}
-
-void latch_redis_script_command_end(redis_script_command *written, const latch_engine *engine)
-{
-    if (written->keys != written->small_keys) {
-        latch_free(engine, written->keys);
-    }
-    if (written->waiter != written->small_waiter) {
-        latch_free(engine, written->waiter);
-    }
 }

@@ -73,6 +73,15 @@ const char *latch_redis_digest(redis_scripts *scripts, redis_script_id id);
 bool latch_redis_write_script(redis_script_command *written, redis_scripts *scripts,
                               const redis_keyspace *keys, const redis_order *order,
                               const redis_target *target);
-void latch_redis_script_command_end(redis_script_command *written, const latch_engine *engine);
+static inline void latch_redis_script_command_end(redis_script_command *written,
+                                                  const latch_engine *engine)
+{
+    if (written->keys != written->small_keys) {
+        latch_free(engine, written->keys);
+    }
+    if (written->waiter != NULL && written->waiter != written->small_waiter) {
+        latch_free(engine, written->waiter);
+    }
+}
 
 #endif

@@ -3,30 +3,12 @@
 
 #include <errno.h>
 
-static bool may_be_avoided(const latch_op *op, const redis_node *node)
-{
-    return !node->topology->is_unbroken && op->request.patience_ms == 0;
-}
-
 void latch_redis_note_silence(const latch_op *op, redis_node *node, int64_t now_ns)
 {
-    if (node != NULL && may_be_avoided(op, node) && op->error->sys_errno == ETIMEDOUT
-        && node->heard_ns < node->connection.begun_ns) {
+    if (node != NULL && !node->topology->is_unbroken && op->request.patience_ms == 0
+        && op->error->sys_errno == ETIMEDOUT && node->heard_ns < node->connection.begun_ns) {
         latch_note_silence(node->silence, op->sent_ns, now_ns);
     }
-}
-
-void latch_redis_note_answer(redis_node *node, int64_t now_ns)
-{
-    node->heard_ns = now_ns;
-    if (!node->topology->is_unbroken) {
-        *node->silence = (latch_silence){0};
-    }
-}
-
-bool latch_redis_is_avoided(const latch_op *op, const redis_node *node)
-{
-    return op->sent_ns < node->silence->avoided_until_ns && may_be_avoided(op, node);
 }
 
 latch_status latch_redis_fail_avoided(latch_op *op, const redis_node *node)

@@ -1,5 +1,6 @@
 /* Which server of a cluster has a lock: see cluster.h. */
 #include "src/store/redis/topology/cluster.h"
+#include "src/store/redis/topology/route.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -208,6 +209,14 @@ redis_node *latch_redis_choose_member(redis_cluster *cluster, redis_node *owner)
     }
     latch_redis_forgive_members(cluster);
     return owner != NULL ? owner : cluster->nodes[cluster->turn++ % cluster->count];
+}
+
+void latch_redis_note_slot(redis_node *node, const char *resource, size_t length)
+{
+    redis_topology *topology = node->topology;
+
+    topology->cluster->owners[latch_redis_slot_of(topology->keys, resource, length)] =
+        node->member.number;
 }
 
 bool latch_redis_owns(const redis_node *node)

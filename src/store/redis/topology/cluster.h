@@ -1,7 +1,8 @@
 /*
  * Redis Cluster: which of several servers has a lock. Each has some of 16384 slots
- * (redis/script/slot.h), and says "MOVED" to who asks it for others, with the server that has them.
- * So every server can be asked for every lock, and what it answers is learned; the map of all slots
+ * (redis/options/slot.h), and says "MOVED" to who asks it for others, with the server that has
+ * them. So every server can be asked for every lock, and what it answers is learned; the map of all
+ * slots
  * ("CLUSTER SLOTS") is asked for in front of a request, when the map that there is has turned out
  * to be wrong, and nobody awaits that by itself. A server that cannot be reached is left out:
  * another one is asked, which knows who has taken its place, or that nobody has, yet.
@@ -27,8 +28,6 @@ bool latch_redis_cluster_open(redis_topology *topology);
 /* Closes all connections; topology->cluster may be NULL. */
 void latch_redis_cluster_close(redis_topology *topology);
 
-/* latch_redis_next_node() */
-redis_node *latch_redis_next_member(const redis_cluster *cluster, const redis_node *node);
 /* Who has the slot; NULL: nobody knows. */
 redis_node *latch_redis_member_of(const redis_cluster *cluster, unsigned slot);
 /* The owner, who may be NULL; or, if it is away or not known, another one that may know. */

@@ -123,32 +123,12 @@ static latch_status approach(redis_route *route, latch_op *op, int64_t now_ns)
     return leave_node(route, op, now_ns) ? REDIS_AGAIN : status;
 }
 
-void latch_redis_note_owner(redis_route *route, const char *resource, size_t length)
-{
-    redis_node *node = route->node;
-
-    if (node->topology->cluster != NULL && !route->asks) {
-        node->topology->cluster
-            ->owners[latch_redis_slot_of(node->topology->keys, resource, length)] =
-            node->member.number;
-    }
-    latch_redis_start_over(route);
-}
-
-void latch_redis_start_over(redis_route *route)
-{
-    *route = (redis_route){.node = route->node};
-}
-
-latch_status latch_redis_reach(redis_topology *topology, redis_route *route, const char *resource,
-                               size_t length, latch_op *op, int64_t now_ns)
+latch_status latch_redis_reach_member(redis_topology *topology, redis_route *route,
+                                      const char *resource, size_t length, latch_op *op,
+                                      int64_t now_ns)
 {
     latch_status status;
 
-    if (topology->cluster == NULL) {
-        route->node = &topology->single;
-        return route->node->connection.transport->prepare(&route->node->connection, op, now_ns);
-    }
     if (route->since_ns == 0) {
         *route = (redis_route){.since_ns = now_ns};
     }

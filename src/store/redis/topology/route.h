@@ -19,13 +19,26 @@ typedef struct redis_route {
     int64_t retry_ns; /* nobody is to be asked before */
 } redis_route;
 
+/* latch_redis_reach() in a cluster. */
+latch_status latch_redis_reach_member(redis_topology *topology, redis_route *route,
+                                      const char *resource, size_t length, latch_op *op,
+                                      int64_t now_ns);
 /*
  * Connects to the server that has the key, or the nearest one that may know. As
  * redis_transport.prepare; LATCH_DONE: route->node is READY. Whether the server can be found is
  * tried for as long as it takes to connect to one.
  */
-latch_status latch_redis_reach(redis_topology *topology, redis_route *route, const char *resource,
-                               size_t length, latch_op *op, int64_t now_ns);
+static inline latch_status latch_redis_reach(redis_topology *topology, redis_route *route,
+                                             const char *resource, size_t length, latch_op *op,
+                                             int64_t now_ns)
+{
+    if (topology->cluster != NULL) {
+        return latch_redis_reach_member(topology, route, resource, length, op, now_ns);
+    }
+    route->node = &topology->single;
+    return route->node->connection.transport->prepare(&route->node->connection, op, now_ns);
+}
+
 /*
  * The error that route->node answered with says that another one is to be asked, or the same one
  * later: true, and latch_redis_reach() does so. False: it is an error like others.
@@ -33,9 +46,21 @@ latch_status latch_redis_reach(redis_topology *topology, redis_route *route, con
 bool latch_redis_redirect(redis_route *route, const latch_op *op, const char *text, int64_t now_ns);
 /* Is it such an error, whoever is to be asked? Learns of it who that is. */
 bool latch_redis_learn(redis_node *node, const char *text);
-/* route->node has answered for the key: it has the slot. What was sent is over. */
-void latch_redis_note_owner(redis_route *route, const char *resource, size_t length);
 /* What was sent to route->node is over: where the next request goes is to be found out anew. */
-void latch_redis_start_over(redis_route *route);
+static inline void latch_redis_start_over(redis_route *route)
+{
+    *route = (redis_route){.node = route->node};
+}
+
+/* latch_redis_note_owner() in a cluster. */
+void latch_redis_note_slot(redis_node *node, const char *resource, size_t length);
+/* route->node has answered for the key: it has the slot. What was sent is over. */
+static inline void latch_redis_note_owner(redis_route *route, const char *resource, size_t length)
+{
+    if (route->node->topology->cluster != NULL && !route->asks) {
+        latch_redis_note_slot(route->node, resource, length);
+    }
+    latch_redis_start_over(route);
+}
 
 #endif

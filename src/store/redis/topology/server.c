@@ -21,14 +21,6 @@ void latch_redis_topology_end(redis_topology *topology)
     latch_redis_cluster_close(topology);
 }
 
-redis_node *latch_redis_next_node(redis_topology *topology, const redis_node *node)
-{
-    if (topology->cluster == NULL) {
-        return node == NULL ? &topology->single : NULL;
-    }
-    return latch_redis_next_member(topology->cluster, node);
-}
-
 void latch_redis_gather_all(redis_topology *topology, bool on)
 {
     topology->is_gathering = on;

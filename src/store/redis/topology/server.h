@@ -62,11 +62,18 @@ bool latch_redis_topology_init(redis_topology *topology, latch_engine *engine,
 /* Closes all connections. */
 void latch_redis_topology_end(redis_topology *topology);
 
-/*
- * For each node, be it a cluster's or the only one: the next one behind `node`, the first one for
- * NULL; NULL behind the last.
- */
-redis_node *latch_redis_next_node(redis_topology *topology, const redis_node *node);
+/* Of a cluster: the next one behind `node`, the first one for NULL; NULL behind the last. */
+redis_node *latch_redis_next_member(const struct redis_cluster *cluster, const redis_node *node);
+
+/* For each node, be it a cluster's or the only one. */
+static inline redis_node *latch_redis_next_node(redis_topology *topology, const redis_node *node)
+{
+    if (topology->cluster != NULL) {
+        return latch_redis_next_member(topology->cluster, node);
+    }
+    return node == NULL ? &topology->single : NULL;
+}
+
 /* Has all connections keep commands back, or send them together. */
 void latch_redis_gather_all(redis_topology *topology, bool on);
 

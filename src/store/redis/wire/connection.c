@@ -67,14 +67,6 @@ void latch_redis_close(redis_connection *connection)
     latch_redis_forget_greeting(connection);
 }
 
-/* In a forked child the engine has closed the descriptor. */
-void latch_redis_close_if_forked(redis_connection *connection)
-{
-    if (connection->has_socket && connection->descriptor.fd < 0) {
-        latch_redis_close(connection);
-    }
-}
-
 int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns)
 {
     const redis_call *first = LATCH_CONTAINER(connection->calls.next, redis_call, link);
@@ -211,19 +203,7 @@ static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
     return LATCH_WANT_IO;
 }
 
-/* Polling for input; and for output while something is unsent. */
-static short events_of(const redis_connection *connection)
-{
-    bool has_unsent = connection->unsent_length > 0;
-
-    if (connection->tls != NULL) {
-        return latch_redis_tls_events(connection->tls, has_unsent);
-    }
-    return has_unsent ? POLLIN | POLLOUT : POLLIN;
-}
-
-/* Re-checks now and then, while waiting, that the server is still the one that is meant. */
-static void wake_to_recheck(const redis_connection *connection, latch_op *op)
+void latch_redis_wake_to_recheck(const redis_connection *connection, latch_op *op)
 {
     int64_t recheck_ns;
 
@@ -231,15 +211,6 @@ static void wake_to_recheck(const redis_connection *connection, latch_op *op)
         recheck_ns = latch_engine_now_ns(connection->engine) + connection->source->recheck_ns;
         op->wake_ns = recheck_ns < op->wake_ns ? recheck_ns : op->wake_ns;
     }
-}
-
-latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
-{
-    bool has_more = connection->tls != NULL && connection->tls->has_more;
-
-    want(op, connection->descriptor.fd, events_of(connection), has_more ? 0 : wake_ns);
-    wake_to_recheck(connection, op);
-    return LATCH_WANT_IO;
 }
 
 /* Those that are left share what time is left: one that does not answer must not take it all. */
@@ -517,7 +488,7 @@ static latch_status make_ready(redis_connection *connection, latch_op *op, int64
         }
     }
     if (latch_wants(status)) {
-        wake_to_recheck(connection, op);
+        latch_redis_wake_to_recheck(connection, op);
     }
     return status;
 }
@@ -545,9 +516,3 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
     }
     return status;
 }
-
-const redis_transport latch_redis_socket = {
-    .prepare = latch_redis_connect,
-    .send = latch_redis_send,
-    .receive = latch_redis_receive,
-};

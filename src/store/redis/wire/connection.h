@@ -108,6 +108,13 @@ latch_status latch_redis_fail_unconnected(redis_connection *connection, latch_op
  */
 bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
 
+/* Is nothing under way on it, so that there is nothing stale? */
+static inline bool latch_redis_is_idle(const redis_connection *connection)
+{
+    return connection->stage == REDIS_CLOSED
+           || (connection->stage == REDIS_READY && connection->calls.next == &connection->calls);
+}
+
 /* How long the first answer has been due, for all that was read; 0: none is. */
 int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns);
 
@@ -167,8 +174,17 @@ void latch_redis_tighten_deadline(redis_connection *connection, const latch_op *
     "the TLS handshake did not end, as with a server that speaks no TLS there"
 /* Has the server let a connection attempt wait without an answer? */
 bool latch_redis_is_connect_silent(const redis_connection *connection, int64_t now_ns);
-/* A connection is its process's: the parent's is closed in a forked child. */
-void latch_redis_close_if_forked(redis_connection *connection);
+/* A connection is its process's: in a forked child the engine has closed the parent's descriptor.
+ */
+static inline void latch_redis_close_if_forked(redis_connection *connection)
+{
+    if (connection->has_socket && connection->descriptor.fd < 0) {
+        latch_redis_close(connection);
+    }
+}
+
+/* Re-checks now and then, while waiting, that the server is still the one that is meant. */
+void latch_redis_wake_to_recheck(const redis_connection *connection, latch_op *op);
 /* What reads from the open socket; false when memory ran out. */
 bool latch_redis_make_context(redis_connection *connection);
 void latch_redis_lose_calls(redis_connection *connection);

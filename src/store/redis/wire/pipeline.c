@@ -4,6 +4,7 @@
  */
 #include "src/store/redis/wire/connection.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -370,7 +371,9 @@ bool latch_redis_receive(redis_connection *connection)
     if (connection->source->is_current != NULL && !connection->source->is_current(connection)) {
         return give_up(connection, "another server has become the master");
     }
-    write_unsent(connection);
+    if (connection->unsent_length > 0) {
+        write_unsent(connection);
+    }
     for (int reading = 0; reading < READINGS_MAX && is_open; reading++) {
         is_open = read_some(connection, &why);
         /* What came before the end counts: "max number of clients reached" is said and then done.
@@ -384,3 +387,38 @@ bool latch_redis_receive(redis_connection *connection)
     }
     return is_open || give_up(connection, why.message);
 }
+
+/* ---- The transport --------------------------------------------------------------------------- */
+
+latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
+{
+    bool has_unsent = connection->unsent_length > 0;
+
+    op->fd = connection->descriptor.fd;
+    op->events = has_unsent ? POLLIN | POLLOUT : POLLIN;
+    op->wake_ns = wake_ns;
+    if (connection->tls != NULL) {
+        op->events = latch_redis_tls_events(connection->tls, has_unsent);
+        op->wake_ns = connection->tls->has_more ? 0 : wake_ns;
+    }
+    if (connection->source->recheck_ns > 0) {
+        latch_redis_wake_to_recheck(connection, op);
+    }
+    return LATCH_WANT_IO;
+}
+
+/* Reads first: what is there before a command is sent is no reply to it. */
+static latch_status prepare_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
+{
+    bool is_kept_back = connection->is_gathering && connection->unsent_length > 0;
+
+    return connection->stage == REDIS_READY && !is_kept_back && latch_redis_receive(connection)
+               ? LATCH_DONE
+               : latch_redis_connect(connection, op, now_ns);
+}
+
+const redis_transport latch_redis_socket = {
+    .prepare = prepare_socket,
+    .send = latch_redis_send,
+    .receive = latch_redis_receive,
+};

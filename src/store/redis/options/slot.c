@@ -1,5 +1,5 @@
 /* Slots of Redis Cluster; the rules are those of its specification, "Hash tags". */
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
 
 #include <stdint.h>
 
