@@ -351,14 +351,14 @@ static void kept_leases_outlive_a_failover(void **state)
     redis_process *old = redis_cluster_master_of("r"), *master;
     latch_lease *leases[3];
     static const char *const names[] = {"near", "far", "r"};
-    latch_keep keep = {.renew = true, .ttl_ms = 30000};
+    latch_renewal_spec spec = {.renew = true, .ttl_ms = 30000};
 
     (void) state;
     UNIT_CHECK(unit_open_mailbox() == 0);
     redis_cluster_open(PATIENT);
     for (size_t at = 0; at < 3; at++) {
         leases[at] = redis_lease(names[at]);
-        unit_keep_as(leases[at], keep);
+        unit_keep_as(leases[at], spec);
         redis_expect_done(redis_run_for(leases[at], LATCH_ACQUIRE, 9000));
     }
     for (size_t at = 0; at < 3; at++) {

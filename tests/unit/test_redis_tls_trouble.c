@@ -421,7 +421,7 @@ static void what_is_kept_is_renewed_by_tls(void **state)
     unit_redis_ask("CLIENT KILL TYPE normal");
     unit_await_renewal(lease);
     unit_release(lease);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     unit_close_mailbox();
 }
 

@@ -1,4 +1,4 @@
-/* What has come of the calls of Redis clients, in the form of the engine. */
+/* Answers of Redis client objects, in the form of the engine. */
 #include "ext/store/redis/call.h"
 
 void php_latch_copy_text(char *copy, size_t size, const zval *text)

@@ -96,30 +96,30 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
     return status;
 }
 
-static latch_store *redis_twin(const latch_store *base, latch_error *error)
+static latch_store *redis_clone(const latch_store *base, latch_error *error)
 {
     const redis_store *store = (const redis_store *) base;
-    latch_store *twin = latch_store_make(base->engine, base->class, error);
+    latch_store *clone = latch_store_make(base->engine, base->class, error);
     latch_status status = LATCH_DONE;
 
-    if (twin == NULL) {
+    if (clone == NULL) {
         return NULL;
     }
     if (!latch_redis_options_copy(base->engine, &store->options,
-                                  &((redis_store *) twin)->options)) {
+                                  &((redis_store *) clone)->options)) {
         status = latch_fail_memory(error);
     }
     if (status == LATCH_DONE) {
-        status = prepare_store(twin, error);
+        status = prepare_store(clone, error);
     }
     if (status != LATCH_DONE) {
-        latch_free(base->engine, twin);
+        latch_free(base->engine, clone);
         return NULL;
     }
-    return twin;
+    return clone;
 }
 
-static void redis_gather(latch_store *base, bool on)
+static void redis_cork(latch_store *base, bool on)
 {
     redis_store *store = (redis_store *) base;
 
@@ -289,7 +289,7 @@ const latch_store_class latch_redis_store = {
     .take_token = latch_redis_import_token,
     .started = latch_redis_server_start_ns,
     .drop = latch_redis_drop,
-    .twin = redis_twin,
-    .gather = redis_gather,
+    .clone = redis_clone,
+    .cork = redis_cork,
     .refusal = latch_redis_refusal,
 };
