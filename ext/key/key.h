@@ -19,7 +19,7 @@ zend_string *php_latch_key_resource(zend_object *key);
  * (ArrayObject can): then the locked resource, or "". Never NULL; not a new reference.
  */
 zend_string *php_latch_key_name(zend_object *key);
-/* For a dump: adds the value of the property, or null. */
+/* Adds the value of the property to a dump, or null. */
 void php_latch_key_add_resource(zval *info, zend_object *key);
 /* The slot of the key's first lease: IS_NULL, or an object of php_latch_lease_ce. */
 zval *php_latch_key_lease_slot(zend_object *key);

@@ -31,7 +31,7 @@ bool php_latch_lease_is_native(const php_latch_lease *lease);
 bool php_latch_lease_has_parts(const php_latch_lease *lease);
 /* The next lease of the thread; from *handle, 0 at first, which it moves on. NULL: no more. */
 php_latch_lease *php_latch_leases_next(uint32_t *handle);
-/* To be called when it was acquired. */
+/* Records an acquire; to be called after each. */
 void php_latch_lease_record_acquired(php_latch_lease *lease);
 /* Is the lease's hold this process's alone, so that no other process can end it before its TTL? */
 bool php_latch_lease_is_ours_alone(const php_latch_lease *lease);

@@ -8,11 +8,11 @@
 #include "ext/key/lease.h"
 
 typedef struct php_latch_renewed_lease {
-    php_latch_lease *lease; /* not a reference: the end of the lease is the end of this */
-    latch_link requests;    /* of php_latch_renewal_request, of the Locks */
-    latch_keep spec;        /* as the engine was told last, */
-    unsigned generation;    /* in that process */
-    bool is_lost;           /* and was not acquired since */
+    php_latch_lease *lease;  /* not a reference: the end of the lease is the end of this */
+    latch_link requests;     /* of php_latch_renewal_request, of the Locks */
+    latch_renewal_spec spec; /* as the engine was told last, */
+    unsigned generation;     /* in that process */
+    bool is_lost;            /* and was not acquired since */
 } php_latch_renewed_lease;
 
 /* Renewal that one Lock asks for; part of php_latch_keep_alive (ext/lock/keep_alive.h). */
@@ -44,7 +44,7 @@ void php_latch_renewal_leave(php_latch_renewal_request *request);
 void php_latch_key_sync_lifetime(zend_object *key);
 /* Records that its token is known elsewhere from now on: it may be released there. */
 void php_latch_lease_share_token(php_latch_lease *lease);
-/* To be called before the lease ends. */
+/* Ends renewal of a lease that is about to be freed. */
 void php_latch_lease_end_renewal(const php_latch_lease *lease);
 void php_latch_stop_all_renewals(void);
 

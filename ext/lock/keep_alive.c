@@ -59,7 +59,7 @@ static void join_renewal(php_latch_lock *lock, php_latch_lease *lease)
     php_latch_renewal_join(request, lease);
 }
 
-/* By keepAlive() or onLost(). */
+/* Is a request made, by keepAlive() or onLost()? */
 static bool is_requested(const php_latch_keep_alive *keep_alive)
 {
     return keep_alive->request.renews || Z_TYPE(keep_alive->callbacks) == IS_ARRAY;
@@ -88,7 +88,7 @@ latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease 
         if (!latch_failed(status) || keep_alive->request.renews) {
             return status;
         }
-        /* By the setting alone: a lease that cannot be renewed goes on without. */
+        /* A lease that cannot be renewed goes on without, if only the setting asked for renewal. */
         keep_alive->request.renews_by_setting = false;
     }
     if (is_requested(keep_alive)) {
@@ -146,7 +146,8 @@ void php_latch_lock_record_acquired(const php_latch_lock *lock)
 void php_latch_lock_collect_loss(const php_latch_lock *lock)
 {
     if (lock->keep_alive != NULL && lock->keep_alive->request.renewed != NULL) {
-        latch_lease_follow(&lock->keep_alive->request.renewed->lease->lease, php_latch_now_ns());
+        latch_lease_sync_deadline(&lock->keep_alive->request.renewed->lease->lease,
+                                  php_latch_now_ns());
         php_latch_lost_locks_collect();
     }
 }

@@ -104,7 +104,7 @@ static bool is_user(const php_latch_lock *lock)
     return lock->clones != NULL && is_to_be_released(lock);
 }
 
-/* To be called after what makes a Lock a user, or ends that. */
+/* Updates the number of users; to be called after a change of what makes a Lock one. */
 static void count_user(const php_latch_lock *lock, bool was_user)
 {
     lock_clones *clones = lock->clones;
@@ -452,9 +452,8 @@ static HashTable *lock_get_gc(zend_object *object, zval **table, int *count)
     zend_get_gc_buffer *buffer;
 
     /*
-     * After a fatal error no destructor runs, and the collector frees the objects of a cycle in any
-     * order. A lock that is still to be released needs its key and store alive: keep them out of
-     * it.
+     * Hides key and store of a lock that is still to be released: after a fatal error no destructor
+     * runs, and the collector frees the objects of a cycle in any order.
      */
     if (lock->dirty && lock->auto_release && (OBJ_FLAGS(object) & IS_OBJ_DESTRUCTOR_CALLED) != 0) {
         *table = NULL;

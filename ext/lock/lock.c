@@ -29,7 +29,7 @@ zend_class_entry *php_latch_lock_ce;
 
 #define THIS_LOCK php_latch_lock_from(Z_OBJ_P(ZEND_THIS))
 
-/* For messages: a logger, or the store, may have run since the key was checked. */
+/* The resource for messages: a logger, or the store, may have run since the key was checked. */
 static zend_string *resource_of(const php_latch_lock *lock)
 {
     return php_latch_key_name(lock->key);

@@ -67,8 +67,8 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 /*
- * Of a lock that was acquired and is found lost: do too few members of a combined store still hold
- * it, for all that is known here? Without members written in PHP.
+ * Do some members of a combined store still hold a lock that is found lost, as they are too few,
+ * for all that is known here? Without members written in PHP.
  */
 bool php_latch_lock_holds_in_members(const php_latch_lock *lock);
 /* Releases it in these members, without a log line. */
@@ -96,7 +96,7 @@ uint64_t php_latch_lock_fencing_token(const php_latch_lock *lock);
 /* ---- keep_alive.c: of Locks in stores of the engine */
 
 ZEND_INI_MH(php_latch_update_max_hold);
-/* To be called before the lease is acquired: from then on it is renewed as the Lock requests. */
+/* Starts renewal of the lease as the Lock requests; to be called before each acquire. */
 latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease *lease,
                                           latch_error *error);
 void php_latch_lock_free_keep_alive(php_latch_lock *lock);
@@ -134,7 +134,7 @@ void php_latch_release_all(void);
 /* Hooks into the VM's interrupts. */
 void php_latch_lost_locks_startup(void);
 void php_latch_lost_locks_shutdown(void);
-/* In a forked child: drops the parent's notices. */
+/* Drops the parent's notices, in a forked child. */
 void php_latch_lost_locks_drop_notices(void);
 
 /* ---- deadlock.c */

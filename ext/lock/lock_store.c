@@ -28,8 +28,8 @@ static php_latch_lease *lock_lease(const php_latch_lock *lock)
 /* Sets the key's expiry, on the wall clock, from the lease's monotonic deadline. */
 static void apply_lease_expiry(php_latch_lock *lock, latch_lease *lease)
 {
-    if (lease->kept) {
-        latch_lease_follow(lease, php_latch_now_ns());
+    if (lease->observed) {
+        latch_lease_sync_deadline(lease, php_latch_now_ns());
     }
     if (lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER) {
         php_latch_key_set_lifetime(lock->key,
@@ -160,7 +160,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         }
     } else {
         int64_t sent_ns = php_latch_now_ns();
-        /* Before the call: an allocation after it could bail out with the lock taken. */
+        /* Allocated before the call: an allocation after it could bail out with the lock taken. */
         php_latch_lease *lease = php_latch_lease_get(lock->key, NULL, lock->store);
         latch_mode before;
 

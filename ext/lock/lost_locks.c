@@ -70,7 +70,8 @@ void php_latch_lost_locks_collect(void)
     php_latch_mail *mail = &LATCH_G(mail);
 
     while (mail->box != NULL && !php_latch_is_out_of_memory()) {
-        /* Before the loss is read: an allocation after that could bail out, and drop the loss. */
+        /* Allocated before the loss is read: an allocation after that could bail out, and drop
+           the loss. */
         zend_string *reason = zend_string_alloc(sizeof(((latch_loss *) NULL)->reason), 0);
         php_latch_renewed_lease *renewed = NULL;
         latch_loss loss;

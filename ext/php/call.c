@@ -153,7 +153,8 @@ latch_status php_latch_rethrow_deferred(latch_status status)
         zend_bailout();
     }
     if (!latch_failed(status)) {
-        /* It is no exception's cause; and its backtrace may refer to locks. */
+        /* No exception follows that it could be the cause of; and its backtrace may refer to
+           locks. */
         php_latch_client_failure_clear();
     }
     if (deferred.thrown == NULL) {

@@ -21,8 +21,8 @@ void php_latch_defer_throw(zend_object *thrown);
 /* Is there a throw or a bailout that the engine's caller will not return from? */
 bool php_latch_has_deferred_throw(void);
 /*
- * To be called when the engine has returned: rethrows, or bails out, if PHP code called meanwhile
- * did, and returns LATCH_INTERRUPTED then. Else returns `status`.
+ * Rethrows, or bails out, if PHP code that the engine called did, and returns LATCH_INTERRUPTED
+ * then; else returns `status`. To be called when the engine has returned.
  */
 latch_status php_latch_rethrow_deferred(latch_status status);
 

@@ -98,7 +98,7 @@ void php_latch_finish_names(void)
     }
     ZEND_HASH_FOREACH_END();
 
-    /* After the loop over the table, which an alias changes. */
+    /* Aliases after the loop over the table, as they change it. */
     for (size_t at = 0; at < count; at++) {
         char alias[128];
         int length = snprintf(alias, sizeof(alias), "%s%s", LATCH_PREFIX,

@@ -229,8 +229,8 @@ php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key
 
     ZVAL_UNDEF(&answer);
     call_store_method(store, "exists", key, &answer);
-    /* Before the outcome is read: both can throw, the first in an error handler (PHP 8.5 warns
-       of NAN), the second in a destructor. */
+    /* These two come before the outcome is read: they can throw, the first in an error handler
+       (PHP 8.5 warns of NAN), the second in a destructor. */
     *exists = zend_is_true(&answer);
     zval_ptr_dtor(&answer);
     outcome = php_latch_outcome_of_call();

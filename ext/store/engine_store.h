@@ -32,9 +32,8 @@ void php_latch_engine_store_startup(void);
 bool php_latch_store_logs(zend_object *store);
 
 /*
- * To be called after each request: logs the answers of a combined store's members. False after
- * throwing, which is the logger's doing; what was taken is released then if the lease was free
- * before.
+ * Logs the answers of a combined store's members; to be called after each request. False when the
+ * logger has thrown: a lock that the request took is released then, if the lease was free before.
  */
 static inline bool php_latch_store_log_outcome(zend_object *store, zend_object *key,
                                                php_latch_lease *lease, const latch_request *request,

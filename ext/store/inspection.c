@@ -22,7 +22,7 @@ static bool has_holder_info(const latch_store *store)
     return (latch_store_describe(store)->capabilities & LATCH_NOTES) != 0;
 }
 
-static void add_text_or_null(zval *array, const char *name, const char *text)
+static void add_inspected_text(zval *array, const char *name, const char *text)
 {
     if (text != NULL) {
         add_assoc_string(array, name, text);
@@ -53,8 +53,8 @@ static void describe_holder(zval *entry, const latch_holder *holder)
 {
     array_init_size(entry, 7);
     add_number(entry, "pid", holder->number, holder->host != NULL);
-    add_text_or_null(entry, "host", holder->host);
-    add_text_or_null(entry, "script", holder->script);
+    add_inspected_text(entry, "host", holder->host);
+    add_inspected_text(entry, "script", holder->script);
     add_seconds(entry, "since", (double) holder->since_us / 1e6, holder->since_us != 0);
     add_seconds(entry, "remaining", (double) holder->left_ms / 1e3, holder->left_ms != LATCH_NEVER);
     add_number(entry, "fencingToken", (int64_t) holder->fencing_token, holder->fencing_token != 0);

@@ -120,8 +120,8 @@ static bool run_method(zend_object *store, zend_object *key, const latch_request
         return false;
     }
     if (takes) {
-        /* By hand: nothing releases it automatically, a daemon may inherit it. By a PHP store that
-           wraps this one: the Lock above says (php_latch_lock_save()). */
+        /* True for a call by hand: nothing releases the lock automatically, a daemon may inherit
+           it. In a PHP store that wraps this one the Lock above decides (php_latch_lock_save()). */
         lease->lease.inherit = php_latch_store_call_inherits();
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */

@@ -30,11 +30,11 @@ typedef struct php_latch_combined_backend {
 /* Part of a lease in a combined store: what the key holds in one member. */
 typedef struct php_latch_part {
     php_latch_lease *lease; /* a reference; the key's in the member */
-    /* Of a member that is called by its PHP methods, for the request under way: */
+    /* State of the request under way, of a member that is called by its PHP methods: */
     zend_object *key;
     int64_t begun_ns;
     zend_object *failure;         /* thrown by the request */
-    zend_object *release_failure; /* thrown when the lock was given back */
+    zend_object *release_failure; /* thrown by the release */
     bool is_asked;
     bool is_late; /* a renewal was not even begun: its time had passed */
 } php_latch_part;

@@ -39,7 +39,9 @@ typedef struct php_latch_redis_call {
 /* Is it of that class, if the class is loaded? */
 bool php_latch_is_a(zend_object *object, const char *lower_name);
 void php_latch_copy_text(char *copy, size_t size, const zval *text);
-/* An object's answer of that type; undefined if it is another, or something was thrown. */
+/*
+ * Calls a method that returns a value of that type; undefined if it is another, or after a throw.
+ */
 void php_latch_redis_call_typed(zend_object *object, const char *method, zval *argument, int type,
                                 zval *answer);
 
@@ -47,11 +49,14 @@ void php_latch_redis_call_typed(zend_object *object, const char *method, zval *a
 
 /* Predis's form of what a server says: of exceptions, and of what is returned. */
 bool php_latch_is_predis_error(zend_object *object);
-/* The server has answered with that error. */
+/* Sets the answer to that error of the server. */
 void php_latch_redis_set_error(latch_redis_answer *answer, const zval *text);
-/* What a client returned. */
+/* Parses what a client returned. */
 void php_latch_redis_parse_answer(php_latch_redis_call *call, const zval *value);
-/* The last error of phpredis, if it was the server's. True if there is one. */
+/*
+ * Reads the last error of phpredis: an answer if it is the server's, else call->failure. True if
+ * there is one.
+ */
 bool php_latch_redis_read_last_error(php_latch_redis_call *call);
 
 #endif
