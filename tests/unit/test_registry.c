@@ -39,6 +39,32 @@ static void a_store_describes_itself(void **state)
         assert_non_null(store);
         assert_string_equal(latch_store_describe(store)->name, info->name);
         latch_store_close(store);
+        assert_ptr_equal(latch_store_find(info->name), info);
+        assert_non_null(info->title);
+        assert_null(info->missing_library);
+        assert_int_equal(info->default_ttl_ms > 0, (info->capabilities & LATCH_EXPIRING) != 0);
+    }
+    assert_null(latch_store_find("callback"));
+}
+
+static void a_store_is_opened_by_a_dsn_of_each_of_its_schemes(void **state)
+{
+    (void) state;
+    for (size_t at = 0; latch_store_at(at) != NULL; at++) {
+        const latch_store_info *info = latch_store_at(at);
+        const char *const *scheme = info->schemes;
+
+        for (; scheme != NULL && *scheme != NULL; scheme++) {
+            char dsn[64];
+            latch_store_options options = {
+                .dsn = dsn,
+                .dsn_length = (size_t) snprintf(dsn, sizeof(dsn), "%s://localhost", *scheme),
+            };
+            latch_store *store = latch_store_open(unit.engine, info->name, &options, &unit.error);
+
+            assert_non_null(store);
+            latch_store_close(store);
+        }
     }
 }
 
@@ -164,6 +190,7 @@ int main(void)
         UNIT_TEST(the_stores_of_this_build_are_listed_in_order, setup),
         UNIT_TEST(no_two_stores_share_a_name, setup),
         UNIT_TEST(a_store_describes_itself, setup),
+        UNIT_TEST(a_store_is_opened_by_a_dsn_of_each_of_its_schemes, setup),
         UNIT_TEST(each_store_has_a_fixture_for_the_conformance_suite, setup),
         UNIT_TEST(what_cannot_be_lost_is_neither_watched_nor_refused, setup),
         UNIT_TEST(no_thread_calls_the_functions_of_its_user, setup),

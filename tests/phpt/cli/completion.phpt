@@ -34,6 +34,13 @@ function bash_offers(string ...$words): array
     return array_values(array_filter(explode("\n", $program->out()), fn ($line) => $line !== ''));
 }
 
+// DSNs of the stores that exclude other processes, as far as they can be completed; those that expire come last.
+$stores = array_filter(Latch\Store\StoreFactory::describe(), fn (array $store) => $store['native'] && in_array($store['scope'], ['machine', 'server'], true));
+usort($stores, fn (array $one, array $other) => $one['expiring'] <=> $other['expiring']);
+$stores = preg_replace('/([A-Z]+|…)$/D', '', array_keys(array_merge(...array_column($stores, 'examples'))));
+check_same([], array_diff(['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://', 'pgsql+advisory:',
+    'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://'], $stores), 'stores');
+
 $options = ['--store=', '--wait', '--wait=', '--shared', '--conflict-exit-code=', '--quiet', '--ttl=', '--keep-alive',
     '--no-keep-alive', '--lost-signal=', '--lost-grace=', '--lost-exit-code=', '--max-hold=', '--help', '-w', '-n', '-E'];
 foreach ([
@@ -56,8 +63,7 @@ foreach ([
     [[], ['latch', 'run', '--ttl', '=', '3']],
     [['flock', 'flock:///', 'flock+remove', 'flock+remove:///'], ['latch', 'run', '--store', '=', 'fl']],
     [['semaphore', 'semaphore://'], ['latch', 'run', '--store', 'sem']],
-    [['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://', 'pgsql+advisory:',
-        'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://'], ['latch', 'run', '--store', '=']],
+    [$stores, ['latch', 'run', '--store', '=']],
     [["//$directory/locks/", "//$directory/logs/"], ['latch', 'run', 'job', '--store', '=', 'flock', ':', "//$directory/lo"]],
     [["//$directory/logs/"], ['latch', 'status', '--store', '=', 'flock+remove', ':', "//$directory/log"]],
     [['//'], ['latch', 'run', '--store', '=', 'semaphore', ':']],
@@ -73,12 +79,7 @@ foreach ([
 }
 check(preg_match('/^exit 0: (.+)\n\|$/sD', latch_to_end('completion', '--stores'), $match) === 1, 'the command tells of the stores');
 $told = array_map(fn (string $line) => explode("\t", $line), explode("\n", $match[1]));
-check_same(
-    ['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://', 'pgsql+advisory:',
-        'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://'],
-    array_column($told, 0),
-    'what the command tells'
-);
+check_same($stores, array_column($told, 0), 'what the command tells');
 check(!in_array('', array_column($told, 1), true), 'each has a meaning');
 check(str_starts_with(latch_to_end('completion'), 'exit 64: |latch: "latch completion --stores" is all'), 'nothing else is told');
 check_same("exit 0: complete -F _latch latch\n|", (new Program(

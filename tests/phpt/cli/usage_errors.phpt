@@ -108,6 +108,13 @@ foreach (['-1', '256', '1.5', '', 'x', '1e2', '99999999999999999999', "7\n"] as 
             = ['run', "--$case-exit-code=$number", 'job', '--', 'true'];
     }
 }
+// Those that exclude other processes; those that expire come last.
+$stores = array_filter(Latch\Store\StoreFactory::describe(), fn (array $store) => $store['native'] && in_array($store['scope'], ['machine', 'server'], true));
+usort($stores, fn (array $one, array $other) => $one['expiring'] <=> $other['expiring']);
+$examples = implode(', ', array_keys(array_merge(...array_column($stores, 'examples'))));
+foreach (['flock, flock:///DIRECTORY, flock+remove, flock+remove:///DIRECTORY, semaphore, semaphore://PROJECT, pgsql+advisory:…', 'redis://…, valkey://…'] as $some) {
+    check(str_contains($examples, $some), "$some is among the examples: $examples");
+}
 foreach ([
     'secret' => ['', ''], 'secret:6379' => ['', ''], 'SECRET@host' => ['', ''], '' => ['', ''], 'FLOCK' => [' "FLOCK"', 'flock'],
     'flock:' => [' "flock"', 'flock'], 'flock:/tmp' => [' "flock"', 'flock'], 'flock://' => [' "flock://"', 'flock'],
@@ -118,9 +125,7 @@ foreach ([
     'postgresql://u:secret@h' => [' "postgresql://…"', 'postgresql+advisory:…'],
 ] as $dsn => [$named, $meant]) {
     foreach ([['run', 'job', '--', 'true'], ['status', 'job'], ['list']] as $arguments) {
-        $cases["the store$named is none of flock, flock:///DIRECTORY, flock+remove, flock+remove:///DIRECTORY, "
-            . 'semaphore, semaphore://PROJECT, pgsql+advisory:…, postgresql+advisory://…, mysql+advisory:…, '
-            . "mysql+advisory://…, redis://…, valkey://…; give one by --store or LATCH_STORE"
+        $cases["the store$named is none of $examples; give one by --store or LATCH_STORE"
             . ($meant === '' ? "\n" : "; did you mean \"$meant\"?\n") . " #$dsn $arguments[0]"]
             = [$arguments[0], "--store=$dsn", ...array_slice($arguments, 1)];
     }

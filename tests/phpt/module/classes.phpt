@@ -5,7 +5,19 @@ All classes, interfaces and exceptions are there, with Symfony's relations
 $all = array_filter([...get_declared_interfaces(), ...get_declared_classes()], fn ($name) => str_starts_with($name, 'Latch\\')
     || str_starts_with($name, 'Symfony\\') || str_starts_with($name, 'Psr\\'));
 sort($all);
-foreach ($all as $name) {
+$stores = array_column(array_filter(Latch\Store\StoreFactory::describe(), fn (array $store) => $store['native']), null, 'class');
+foreach ($stores as $name => $store) {
+    // Symfony's relations of each are compared in tests/phpunit/Shared/ApiTest.php.
+    $class = new ReflectionClass($name);
+    if ($class->isFinal() || $class->getParentClass() || !$class->implementsInterface(Latch\PersistingStoreInterface::class)
+        || $class->implementsInterface(Latch\SharedLockStoreInterface::class) !== $class->hasMethod('saveRead')
+        || ($class->implementsInterface(Latch\BlockingStoreInterface::class) || $class->implementsInterface(Latch\BlockingSharedLockStoreInterface::class))
+            !== ($class->hasMethod('waitAndSave') || $class->hasMethod('waitAndSaveRead'))) {
+        echo "BROKEN: $name\n";
+    }
+}
+echo count($stores) >= 10 ? '' : "BROKEN: there are no more stores than these: " . implode(' ', array_keys($stores)) . "\n";
+foreach (array_diff($all, array_keys($stores)) as $name) {
     $class = new ReflectionClass($name);
     $interfaces = $class->getInterfaceNames();
     sort($interfaces);
@@ -36,16 +48,6 @@ final class Latch\NoLock : Latch\LockInterface, Latch\SharedLockInterface
 interface Latch\PersistingStoreInterface
 interface Latch\SharedLockInterface : Latch\LockInterface
 interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface
-class Latch\Store\CombinedStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
-class Latch\Store\DoctrineDbalMysqlStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
-class Latch\Store\DoctrineDbalPostgreSqlStore : Latch\BlockingSharedLockStoreInterface, Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
-class Latch\Store\FlockStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
-class Latch\Store\InMemoryStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
-class Latch\Store\MysqlStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
-class Latch\Store\NullStore : Latch\BlockingSharedLockStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
-class Latch\Store\PostgreSqlStore : Latch\BlockingSharedLockStoreInterface, Latch\BlockingStoreInterface, Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
-class Latch\Store\RedisStore : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
-class Latch\Store\SemaphoreStore : Latch\BlockingStoreInterface, Latch\PersistingStoreInterface
 class Latch\Store\StoreFactory
 class Latch\Strategy\ConsensusStrategy : Latch\Strategy\StrategyInterface
 interface Latch\Strategy\StrategyInterface

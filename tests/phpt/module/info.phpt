@@ -25,11 +25,13 @@ foreach (['flock', 'in-memory', 'null'] as $store) {
 // What is there, and nothing that a later version may have.
 $stores = preg_replace('/ store$/', '', array_values(preg_grep('/ store$/', array_keys($info))));
 sort($stores);
-check_same(
-    ['combined', 'flock', 'in-memory', 'mysql', 'null', 'postgresql', 'redis', 'semaphore'],
-    $stores,
-    'stores',
-);
+$described = array_values(array_unique(array_column(
+    array_filter(Latch\Store\StoreFactory::describe(), fn (array $store) => $store['native']),
+    'name'
+)));
+sort($described);
+check_same($described, $stores, 'stores');
+check_same([], array_diff(['combined', 'flock', 'in-memory', 'mysql', 'null', 'postgresql', 'redis', 'semaphore'], $stores), 'stores');
 check(!str_contains(implode("\n", $info), 'not in this version'), 'stores of a later version');
 foreach (['redis' => 'hiredis', 'postgresql' => 'libpq', 'mysql' => 'libmariadb'] as $store => $library) {
     $row = $info["$store store"] ?? '';

@@ -7,6 +7,8 @@ latch.symfony=1
 $all = array_filter([...get_declared_interfaces(), ...get_declared_classes()], fn ($name) => stripos($name, 'latch\\') === 0
     || str_starts_with($name, 'Symfony\\') || str_starts_with($name, 'Psr\\'));
 sort($all);
+$stores = array_column(array_filter(Latch\Store\StoreFactory::describe(), fn (array $store) => $store['native']), 'class');
+$found = [];
 foreach (array_unique($all) as $name) {
     $class = new ReflectionClass($name);
     if (strcasecmp($name, $class->name) !== 0) {
@@ -14,6 +16,10 @@ foreach (array_unique($all) as $name) {
     }
     $alias = str_replace('Symfony\Component\Lock\\', 'Latch\\', $name);
     $same = (class_exists($alias, false) || interface_exists($alias, false)) && (new ReflectionClass($alias))->name === $name;
+    if ($same && in_array($name, $stores, true)) {
+        $found[] = $name;
+        continue;
+    }
     echo $class->isInterface() ? 'interface ' : 'class ', $name, $same ? '' : " (BROKEN: no alias $alias)", "\n";
 }
 foreach ([Latch\Lock::class, Latch\Key::class, Latch\LockFactory::class, Latch\Store\FlockStore::class,
@@ -24,6 +30,7 @@ foreach ([Latch\Lock::class, Latch\Key::class, Latch\LockFactory::class, Latch\S
         }
     }
 }
+echo implode("\n", array_diff($stores, $found)), count($found) >= 10 ? '' : 'BROKEN: too few stores';
 echo (new ReflectionMethod('Latch\Lock', '__construct'))->getParameters()[0], "\n";
 echo (new ReflectionMethod('Latch\LockFactory', 'createLock'))->getReturnType(), "\n";
 --EXPECT--
@@ -48,16 +55,6 @@ class Symfony\Component\Lock\NoLock
 interface Symfony\Component\Lock\PersistingStoreInterface
 interface Symfony\Component\Lock\SharedLockInterface
 interface Symfony\Component\Lock\SharedLockStoreInterface
-class Symfony\Component\Lock\Store\CombinedStore
-class Symfony\Component\Lock\Store\DoctrineDbalMysqlStore
-class Symfony\Component\Lock\Store\DoctrineDbalPostgreSqlStore
-class Symfony\Component\Lock\Store\FlockStore
-class Symfony\Component\Lock\Store\InMemoryStore
-class Symfony\Component\Lock\Store\MysqlStore
-class Symfony\Component\Lock\Store\NullStore
-class Symfony\Component\Lock\Store\PostgreSqlStore
-class Symfony\Component\Lock\Store\RedisStore
-class Symfony\Component\Lock\Store\SemaphoreStore
 class Symfony\Component\Lock\Store\StoreFactory
 class Symfony\Component\Lock\Strategy\ConsensusStrategy
 interface Symfony\Component\Lock\Strategy\StrategyInterface

@@ -13,7 +13,12 @@ class ShopFactory extends StoreFactory
 
 $directory = temporary_directory();
 $none = 'Latch\Exception\InvalidArgumentException: No lock store supports the given DSN: ';
-$known = '; known are flock, semaphore, in-memory, null, redis:, rediss:, valkey:, valkeys:, pgsql+advisory: and mysql+advisory:';
+// All that there are, but for URLs beside another form, and for "flock+remove" beside "flock".
+$forms = array_merge(...array_column(array_filter(StoreFactory::describe(), fn (array $store) => $store['native']), 'dsns'));
+$forms = array_values(preg_grep('~/$|^flock\+~', $forms, PREG_GREP_INVERT));
+check_same([], array_diff(['flock', 'semaphore', 'in-memory', 'null', 'redis:', 'rediss:', 'valkey:', 'valkeys:', 'pgsql+advisory:', 'mysql+advisory:'], $forms), 'what is known');
+$last = array_pop($forms);
+$known = '; known are ' . implode(', ', $forms) . " and $last";
 foreach ([
     'flock' => 'FlockStore',
     "flock://$directory" => 'FlockStore',
