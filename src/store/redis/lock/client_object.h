@@ -18,7 +18,7 @@ typedef struct redis_object {
 latch_status latch_redis_object_options(latch_engine *engine, redis_options *options,
                                         latch_error *error);
 /* Makes the client the connection's transport. */
-void latch_redis_object_lead(redis_object *object, const latch_redis_runner *runner,
-                             redis_keyspace *keys, redis_connection *connection);
+void latch_redis_object_attach(redis_object *object, const latch_redis_runner *runner,
+                               redis_keyspace *keys, redis_connection *connection);
 
 #endif

@@ -41,7 +41,7 @@ typedef struct redis_subscription {
 typedef struct redis_wait {
     latch_link link; /* in subscription->waits while it has a ticket */
     const latch_lease *lease;
-    uint8_t manner;      /* of redis_manner: how it asks next */
+    uint8_t step;        /* of redis_acquire_step: how it asks next */
     uint64_t ticket;     /* 0: it is not in the queue, and never was */
     unsigned subscribed; /* as of the subscription: by which messages reach it */
     bool granted;        /* it was told that the lock is its, and has not asked yet */
@@ -60,10 +60,11 @@ void latch_redis_subscription_end(redis_subscription *subscription);
  * In a cluster: has it for the slot of the lease's lock, which `node` has; it is connected anew for
  * that if need be. False: others wait for locks in another slot.
  */
-bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
-                        const latch_lease *lease);
+bool latch_redis_resubscribe_for(redis_subscription *subscription, redis_node *node,
+                                 const latch_lease *lease);
 /* Whether messages about the lease's lock reach this process, as far as is known. */
-bool latch_redis_hears(const redis_subscription *subscription, const latch_lease *lease);
+bool latch_redis_is_subscribed_for(const redis_subscription *subscription,
+                                   const latch_lease *lease);
 /* Whether messages reach this process, as far as is known. */
 bool latch_redis_is_subscribed(const redis_subscription *subscription);
 
@@ -74,13 +75,13 @@ bool latch_redis_is_subscribed(const redis_subscription *subscription);
  */
 latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *op, int64_t now_ns);
 /* To be called by a new request: forgets an attempt to subscribe that nobody drives to its end. */
-void latch_redis_forget_subscribing(redis_subscription *subscription);
+void latch_redis_abort_subscribing(redis_subscription *subscription);
 /* It cannot be had, or the server has refused it: for a while nobody shall try. */
-void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns);
+void latch_redis_suspend_pubsub(redis_subscription *subscription, bool refused, int64_t now_ns);
 /* The same for ever, where there is no connection of ours. */
-void latch_redis_have_no_messages(redis_subscription *subscription);
+void latch_redis_disable_pubsub(redis_subscription *subscription);
 /* Does who would wait here have to ask again and again, and not only for a moment? */
-static inline bool latch_redis_is_mute(const redis_subscription *subscription, int64_t now_ns)
+static inline bool latch_redis_has_no_pubsub(const redis_subscription *subscription, int64_t now_ns)
 {
     return now_ns < subscription->retry_ns && subscription->retry_pause_ns > REDIS_RETRY_NS;
 }

@@ -25,7 +25,7 @@
 /* ROLE has an element for each replica. */
 #define REPLICAS_MAX 256
 
-static void take_message(void *context, const redisReply *message);
+static void receive_announcement(void *context, const redisReply *message);
 
 void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
                                const redis_options *options)
@@ -39,12 +39,12 @@ void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
     sentinel->options.database = 0;
     latch_redis_connection_init(&sentinel->connection, engine, &sentinel->options);
     sentinel->connection.elements_max = REDIS_LONG_ELEMENTS_MAX; /* SENTINEL MASTER: many fields */
-    sentinel->connection.push = take_message;
+    sentinel->connection.push = receive_announcement;
     sentinel->connection.push_context = sentinel;
     sentinel->master = (redis_place){.address = sentinel->address, .host = sentinel->host};
 }
 
-static void forget_call(redis_sentinel *sentinel, redis_call **call)
+static void free_sentinel_call(redis_sentinel *sentinel, redis_call **call)
 {
     if (*call != NULL) {
         latch_redis_call_free(&sentinel->connection, *call);
@@ -52,21 +52,21 @@ static void forget_call(redis_sentinel *sentinel, redis_call **call)
     }
 }
 
-static void forget_question(redis_sentinel *sentinel)
+static void free_question(redis_sentinel *sentinel)
 {
-    forget_call(sentinel, &sentinel->epoch_question);
-    forget_call(sentinel, &sentinel->question);
+    free_sentinel_call(sentinel, &sentinel->epoch_question);
+    free_sentinel_call(sentinel, &sentinel->question);
 }
 
-static void hang_up(redis_sentinel *sentinel)
+static void disconnect_sentinel(redis_sentinel *sentinel)
 {
     latch_redis_close(&sentinel->connection);
-    forget_question(sentinel);
+    free_question(sentinel);
 }
 
 void latch_redis_sentinel_end(redis_sentinel *sentinel)
 {
-    hang_up(sentinel);
+    disconnect_sentinel(sentinel);
 }
 
 /* ---- Which of them -------------------------------------------------------------------------- */
@@ -82,13 +82,13 @@ static size_t count_of(uint32_t bits)
 }
 
 /* A failover takes more than half of them: those who are cut off from it are fewer. */
-static bool is_majority(const redis_sentinel *sentinel)
+static bool is_sentinel_majority(const redis_sentinel *sentinel)
 {
     return count_of(sentinel->answered) > sentinel->options.place_count / 2;
 }
 
 /* To the next one that is not among these; false: there is none. */
-static bool go_on(redis_sentinel *sentinel, uint32_t but)
+static bool advance_to_next(redis_sentinel *sentinel, uint32_t but)
 {
     for (size_t step = 1; step <= sentinel->options.place_count; step++) {
         size_t which = (sentinel->current + step) % sentinel->options.place_count;
@@ -104,9 +104,9 @@ static bool go_on(redis_sentinel *sentinel, uint32_t but)
 /* Who else is to be asked in this round; false: nobody, it is over. */
 static bool choose_next(redis_sentinel *sentinel)
 {
-    if (!is_majority(sentinel)
-        && (go_on(sentinel, sentinel->asked | sentinel->mute)
-            || go_on(sentinel, sentinel->asked))) {
+    if (!is_sentinel_majority(sentinel)
+        && (advance_to_next(sentinel, sentinel->asked | sentinel->mute)
+            || advance_to_next(sentinel, sentinel->asked))) {
         return true;
     }
     if (sentinel->answered == 0 || sentinel->current == sentinel->newest_from
@@ -118,7 +118,7 @@ static bool choose_next(redis_sentinel *sentinel)
     return true;
 }
 
-static void forget_round(redis_sentinel *sentinel)
+static void begin_round(redis_sentinel *sentinel)
 {
     sentinel->asked = sentinel->answered = 0;
     sentinel->has_returned = false;
@@ -126,36 +126,36 @@ static void forget_round(redis_sentinel *sentinel)
 
 /* ---- What is known -------------------------------------------------------------------------- */
 
-static bool is_master(const redis_sentinel *sentinel, const char *host, int port)
+static bool is_known_master(const redis_sentinel *sentinel, const char *host, int port)
 {
     return sentinel->master.port == port && strcmp(sentinel->host, host) == 0;
 }
 
-static void note_master(redis_sentinel *sentinel, const char *host, int port)
+static void record_master(redis_sentinel *sentinel, const char *host, int port)
 {
-    if (!is_master(sentinel, host, port)) {
+    if (!is_known_master(sentinel, host, port)) {
         snprintf(sentinel->host, sizeof(sentinel->host), "%s", host);
         sentinel->master.port = port;
         latch_redis_write_address(sentinel->address, sizeof(sentinel->address), sentinel->host,
                                   port);
         sentinel->trouble[0] = '\0'; /* it was another server's */
-        sentinel->term++;
+        sentinel->master_generation++;
     }
 }
 
 /* Why the one that they name cannot be used. */
-static void note_reason(redis_sentinel *sentinel, const char *why)
+static void record_reason(redis_sentinel *sentinel, const char *why)
 {
     snprintf(sentinel->trouble, sizeof(sentinel->trouble), "%s", why);
 }
 
 /* It cannot be used, and why: another may be named soon. */
-static void note_trouble(redis_sentinel *sentinel, const char *why)
+static void record_master_failure(redis_sentinel *sentinel, const char *why)
 {
-    note_reason(sentinel, why);
+    record_reason(sentinel, why);
     sentinel->is_known = false;
     if (!sentinel->is_asking) {
-        go_on(sentinel, sentinel->mute); /* the next one may know better */
+        advance_to_next(sentinel, sentinel->mute); /* the next one may know better */
     }
 }
 
@@ -186,7 +186,7 @@ static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, do
  * "NAME OLD-HOST OLD-PORT HOST PORT" of a switch, or "slave ID HOST PORT @ NAME OLD-HOST OLD-PORT"
  * of a promotion: who connects then is named the new one, by this Sentinel at least.
  */
-static void take_message(void *context, const redisReply *message)
+static void receive_announcement(void *context, const redisReply *message)
 {
     redis_sentinel *sentinel = context;
     const redisReply *channel, *text;
@@ -205,20 +205,20 @@ static void take_message(void *context, const redisReply *message)
                 ? sscanf(text->str, "%255s %*s %*s %255s %d", name, host, &port)
                 : sscanf(text->str, "%*s %*s %255s %d @ %255s", host, &port, name);
     if (count == 3 && strcmp(name, sentinel->name) == 0
-        && (sentinel->question != NULL || !is_master(sentinel, host, port))) {
-        if (!is_master(sentinel, host, port)) {
-            note_reason(sentinel, "another one has become the master");
+        && (sentinel->question != NULL || !is_known_master(sentinel, host, port))) {
+        if (!is_known_master(sentinel, host, port)) {
+            record_reason(sentinel, "another one has become the master");
         }
         sentinel->is_known = false;
         sentinel->is_told = true;
-        sentinel->term++;
+        sentinel->master_generation++;
     }
 }
 
 /* ---- The question --------------------------------------------------------------------------- */
 
 /* Each of those that are left has its part of the time, and so has the way to the master. */
-static void begin_question(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
+static void begin_asking(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
 {
     int64_t parts = (int64_t) (sentinel->options.place_count - count_of(sentinel->asked)) + 1;
     int64_t part_ns = (deadline_ns - now_ns) / parts;
@@ -226,7 +226,7 @@ static void begin_question(redis_sentinel *sentinel, int64_t deadline_ns, int64_
     if (sentinel->answered != 0 && part_ns > OPINION_NS) {
         part_ns = OPINION_NS;
     }
-    hang_up(sentinel);
+    disconnect_sentinel(sentinel);
     sentinel->connection.place = &sentinel->options.places[sentinel->current];
     sentinel->options.connect_timeout_ns = part_ns > LATCH_NS_PER_MS ? part_ns : LATCH_NS_PER_MS;
     sentinel->is_asking = true;
@@ -248,7 +248,7 @@ static redis_call *send_about(redis_sentinel *sentinel, const char *what, int64_
  * ask no more. The epoch comes from another command, as that one names the old master until a
  * failover is over; and first, so that no old name goes with a new epoch.
  */
-static latch_status send_question(redis_sentinel *sentinel, latch_op *op, int64_t now_ns)
+static latch_status send_sentinel_question(redis_sentinel *sentinel, latch_op *op, int64_t now_ns)
 {
     redis_command subscription = {.count = 0};
     redis_call *call;
@@ -256,20 +256,20 @@ static latch_status send_question(redis_sentinel *sentinel, latch_op *op, int64_
     latch_redis_add_text(&subscription, "SUBSCRIBE");
     latch_redis_add_text(&subscription, SWITCHED);
     latch_redis_add_text(&subscription, PROMOTED);
-    latch_redis_gather(&sentinel->connection, true);
+    latch_redis_batch(&sentinel->connection, true);
     sentinel->epoch_question = send_about(sentinel, "master", now_ns);
     sentinel->question = send_about(sentinel, "get-master-addr-by-name", now_ns);
     call = latch_redis_send(&sentinel->connection, &subscription, now_ns);
     if (call != NULL) {
         latch_redis_call_free(&sentinel->connection, call); /* refused, it changes nothing */
     }
-    latch_redis_gather(&sentinel->connection, false);
+    latch_redis_batch(&sentinel->connection, false);
     return sentinel->epoch_question != NULL && sentinel->question != NULL && call != NULL
                ? LATCH_DONE
                : latch_fail_memory(op->error);
 }
 
-static latch_status fail(const redis_sentinel *sentinel, latch_op *op, const char *what)
+static latch_status fail_by_sentinel(const redis_sentinel *sentinel, latch_op *op, const char *what)
 {
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s %s",
                       latch_redis_address(&sentinel->connection), what);
@@ -293,10 +293,10 @@ static uint64_t read_epoch(const redisReply *fields)
  * What is newer than what is known counts at once, also while others are asked. Of two who know as
  * much the last one is listened to, which is connected already.
  */
-static void note_answer(redis_sentinel *sentinel, const char *host, int port, uint64_t epoch)
+static void record_answer(redis_sentinel *sentinel, const char *host, int port, uint64_t epoch)
 {
     if (epoch > sentinel->epoch) {
-        note_master(sentinel, host, port);
+        record_master(sentinel, host, port);
         sentinel->epoch = epoch;
     }
     if (sentinel->answered == 0 || epoch >= sentinel->newest.epoch) {
@@ -308,41 +308,41 @@ static void note_answer(redis_sentinel *sentinel, const char *host, int port, ui
     sentinel->answered |= bit(sentinel->current);
 }
 
-static latch_status understand(redis_sentinel *sentinel, latch_op *op, const redisReply *reply)
+static latch_status parse_answer(redis_sentinel *sentinel, latch_op *op, const redisReply *reply)
 {
     const redisReply *host, *port;
     char said[128], what[160];
     long number;
 
     if (reply->type == REDIS_REPLY_NIL) {
-        return fail(sentinel, op, "knows no master of that name");
+        return fail_by_sentinel(sentinel, op, "knows no master of that name");
     }
     if (reply->type == REDIS_REPLY_ERROR) {
         latch_redis_quote(said, sizeof(said), reply->str, strcspn(reply->str, ",\r\n"));
         snprintf(what, sizeof(what), "answered: %s", said);
-        return fail(sentinel, op, what);
+        return fail_by_sentinel(sentinel, op, what);
     }
     host = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? reply->element[0] : NULL;
     port = host != NULL ? reply->element[1] : NULL;
     if (host == NULL || host->type != REDIS_REPLY_STRING || port->type != REDIS_REPLY_STRING) {
-        return fail(sentinel, op, "gave an answer that makes no sense");
+        return fail_by_sentinel(sentinel, op, "gave an answer that makes no sense");
     }
     number = strtol(port->str, NULL, 10);
     if (host->len == 0 || host->len >= sizeof(sentinel->host) || number <= 0 || number > 65535) {
-        return fail(sentinel, op, "gave an answer that makes no sense");
+        return fail_by_sentinel(sentinel, op, "gave an answer that makes no sense");
     }
-    note_answer(sentinel, host->str, (int) number, read_epoch(sentinel->epoch_question->reply));
+    record_answer(sentinel, host->str, (int) number, read_epoch(sentinel->epoch_question->reply));
     return LATCH_DONE;
 }
 
-static latch_status await_answer(redis_sentinel *sentinel, latch_op *op)
+static latch_status await_sentinel(redis_sentinel *sentinel, latch_op *op)
 {
     latch_redis_receive(&sentinel->connection);
     switch (sentinel->question->state) {
         case REDIS_ANSWERED:
-            return understand(sentinel, op, sentinel->question->reply);
+            return parse_answer(sentinel, op, sentinel->question->reply);
         case REDIS_LOST:
-            return fail(sentinel, op, "closed the connection");
+            return fail_by_sentinel(sentinel, op, "closed the connection");
         case REDIS_UNANSWERED:
             break;
     }
@@ -350,14 +350,15 @@ static latch_status await_answer(redis_sentinel *sentinel, latch_op *op)
 }
 
 /* Asks the current one. LATCH_DONE: it has answered. */
-static latch_status ask(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns, int64_t now_ns)
+static latch_status ask_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                 int64_t now_ns)
 {
     const redis_connection *connection = &sentinel->connection;
     latch_status status = LATCH_DONE;
     bool is_late;
 
     if (!sentinel->is_asking) {
-        begin_question(sentinel, deadline_ns, now_ns);
+        begin_asking(sentinel, deadline_ns, now_ns);
     }
     is_late = connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns;
     if (sentinel->question == NULL) {
@@ -365,40 +366,40 @@ static latch_status ask(redis_sentinel *sentinel, latch_op *op, int64_t deadline
         status = latch_redis_connect(&sentinel->connection, op,
                                      is_late ? connection->deadline_ns - 1 : now_ns);
         if (status == LATCH_DONE) {
-            status = send_question(sentinel, op, now_ns);
+            status = send_sentinel_question(sentinel, op, now_ns);
         }
     }
     if (status == LATCH_DONE) {
-        status = await_answer(sentinel, op);
+        status = await_sentinel(sentinel, op);
     }
     if (latch_wants(status) && is_late) {
-        status = fail(sentinel, op, "did not answer in time");
+        status = fail_by_sentinel(sentinel, op, "did not answer in time");
     }
     if (latch_wants(status)) {
         return status;
     }
     sentinel->is_asking = false;
-    forget_question(sentinel);
+    free_question(sentinel);
     if (status != LATCH_DONE) {
-        hang_up(sentinel);
+        disconnect_sentinel(sentinel);
     }
     return status;
 }
 
 /* The same, until it has announced no other master behind its answer. */
-static latch_status ask_in_peace(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                                 int64_t now_ns)
+static latch_status ask_until_stable(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                     int64_t now_ns)
 {
     latch_status status;
 
     do {
-        status = ask(sentinel, op, deadline_ns, now_ns);
+        status = ask_sentinel(sentinel, op, deadline_ns, now_ns);
     } while (status == LATCH_DONE && sentinel->is_told);
     return status;
 }
 
 /* None of them could tell; op->error is the last one's. */
-static latch_status fail_all(const redis_sentinel *sentinel, latch_op *op)
+static latch_status fail_all_sentinels(const redis_sentinel *sentinel, latch_op *op)
 {
     latch_error last = *op->error;
 
@@ -412,29 +413,29 @@ static latch_status fail_all(const redis_sentinel *sentinel, latch_op *op)
  * not make us forget what these have told. But a majority does, also by what is no longer true: the
  * epochs begin anew with Sentinels that were set up anew.
  */
-static void conclude(redis_sentinel *sentinel, int64_t now_ns)
+static void conclude_round(redis_sentinel *sentinel, int64_t now_ns)
 {
-    const redis_naming *newest = &sentinel->newest;
-    bool is_older = newest->epoch < sentinel->epoch && !is_majority(sentinel);
+    const redis_sentinel_reply *newest = &sentinel->newest;
+    bool is_older = newest->epoch < sentinel->epoch && !is_sentinel_majority(sentinel);
 
-    sentinel->is_outdated = is_older && !is_master(sentinel, newest->host, newest->port);
+    sentinel->is_outdated = is_older && !is_known_master(sentinel, newest->host, newest->port);
     if (sentinel->is_outdated) {
         sentinel->retry_ns = now_ns + RETRY_NS;
         return;
     }
-    note_master(sentinel, newest->host, newest->port);
+    record_master(sentinel, newest->host, newest->port);
     sentinel->epoch = is_older ? sentinel->epoch : newest->epoch;
     sentinel->is_known = true;
 }
 
 /* Asks as many of them as it takes. LATCH_DONE: what they say was taken note of. */
-static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                             int64_t now_ns)
+static latch_status ask_sentinels(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                  int64_t now_ns)
 {
     latch_status status;
 
     do {
-        status = ask_in_peace(sentinel, op, deadline_ns, now_ns);
+        status = ask_until_stable(sentinel, op, deadline_ns, now_ns);
         if (latch_wants(status)) {
             return status;
         }
@@ -444,13 +445,13 @@ static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t dea
                                               : sentinel->mute | bit(sentinel->current);
     } while (status != LATCH_ERROR_MEMORY && choose_next(sentinel));
     if (sentinel->answered != 0 && status != LATCH_ERROR_MEMORY) {
-        conclude(sentinel, now_ns);
+        conclude_round(sentinel, now_ns);
         status = LATCH_DONE;
     } else if (status != LATCH_ERROR_MEMORY) {
-        go_on(sentinel, 0);
-        status = fail_all(sentinel, op);
+        advance_to_next(sentinel, 0);
+        status = fail_all_sentinels(sentinel, op);
     }
-    forget_round(sentinel);
+    begin_round(sentinel);
     return status;
 }
 
@@ -473,7 +474,7 @@ static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t 
             op->wake_ns = sentinel->retry_ns < deadline_ns ? sentinel->retry_ns : deadline_ns;
             return LATCH_WANT_TIMER;
         }
-        status = ask_them(sentinel, op, deadline_ns, now_ns);
+        status = ask_sentinels(sentinel, op, deadline_ns, now_ns);
         if (status == LATCH_ERROR_STORE && has_reason(sentinel)) {
             sentinel->retry_ns = now_ns + RETRY_NS; /* until the time is over */
             status = LATCH_DONE;
@@ -494,8 +495,8 @@ static void poll_sentinel(redis_sentinel *sentinel)
         sentinel->ask_ns = now_ns; /* another one */
     }
     if (sentinel->is_asking || now_ns >= sentinel->ask_ns) {
-        ask_them(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
-                 now_ns);
+        ask_sentinels(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
+                      now_ns);
     }
 }
 
@@ -505,7 +506,7 @@ static void source_begin(redis_connection *connection, const latch_op *op, int64
 {
     redis_sentinel *sentinel = connection->source_context;
 
-    forget_round(sentinel);
+    begin_round(sentinel);
     sentinel->is_outdated = false;
     sentinel->trouble[0] = '\0';
     sentinel->retry_ns = 0;
@@ -520,7 +521,7 @@ static latch_status source_find(redis_connection *connection, latch_op *op, int6
 
     if (status == LATCH_DONE) {
         connection->place = &sentinel->master;
-        connection->generation = sentinel->term;
+        connection->generation = sentinel->master_generation;
     }
     return status;
 }
@@ -530,14 +531,15 @@ static bool source_is_current(redis_connection *connection)
     redis_sentinel *sentinel = connection->source_context;
 
     poll_sentinel(sentinel);
-    return connection->generation == sentinel->term;
+    return connection->generation == sentinel->master_generation;
 }
 
 static void source_suspect(redis_connection *connection)
 {
     redis_sentinel *sentinel = connection->source_context;
 
-    if (connection->generation == sentinel->term) { /* another one is not known by now */
+    if (connection->generation
+        == sentinel->master_generation) { /* another one is not known by now */
         sentinel->is_known = false;
     }
 }
@@ -549,11 +551,12 @@ static latch_status source_note_failure(redis_connection *connection, latch_op *
 
     (void) op;
     (void) sys_errno;
-    if (connection->generation == sentinel->term) { /* another one is not known by now */
-        note_trouble(sentinel, why);
+    if (connection->generation
+        == sentinel->master_generation) { /* another one is not known by now */
+        record_master_failure(sentinel, why);
     }
     latch_redis_close(connection);
-    connection->stage = REDIS_ASKING;
+    connection->stage = REDIS_DISCOVERING;
     connection->retry_ns = now_ns + ASK_PAUSE_NS;
     return LATCH_DONE;
 }
@@ -565,9 +568,10 @@ static latch_status source_describe_timeout(redis_connection *connection, latch_
     bool is_silent = latch_redis_is_connect_silent(connection, now_ns);
 
     /* Who had no time to answer: what was its trouble before says more. */
-    if (connection->stage > REDIS_ASKING && (is_silent || sentinel->trouble[0] == '\0')) {
-        note_trouble(sentinel, connection->stage == REDIS_ENCRYPTING ? REDIS_NO_HANDSHAKE
-                                                                     : "it does not answer");
+    if (connection->stage > REDIS_DISCOVERING && (is_silent || sentinel->trouble[0] == '\0')) {
+        record_master_failure(sentinel, connection->stage == REDIS_ENCRYPTING
+                                            ? REDIS_NO_HANDSHAKE
+                                            : "it does not answer");
     }
     return fail_master(sentinel, op, seconds);
 }
@@ -583,7 +587,7 @@ static const redis_address_source sentinel_source = {
     .wants_master = true,
 };
 
-void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *connection)
+void latch_redis_sentinel_attach(redis_sentinel *sentinel, redis_connection *connection)
 {
     if (sentinel->name != NULL) {
         connection->source = &sentinel_source;

@@ -18,11 +18,11 @@
 
 typedef enum {
     REDIS_CLOSED,
-    REDIS_ASKING,     /* the address source, where the server is */
-    REDIS_RESOLVING,  /* the host's name */
-    REDIS_CONNECTING, /* to one of its addresses */
-    REDIS_ENCRYPTING, /* the TLS handshake is on its way */
-    REDIS_GREETING,   /* AUTH, SELECT and ROLE are on their way */
+    REDIS_DISCOVERING, /* the address source, where the server is */
+    REDIS_RESOLVING,   /* the host's name */
+    REDIS_CONNECTING,  /* to one of its addresses */
+    REDIS_ENCRYPTING,  /* the TLS handshake is on its way */
+    REDIS_HANDSHAKE,   /* AUTH, SELECT and ROLE are on their way */
     REDIS_READY,
 } redis_stage;
 
@@ -66,7 +66,7 @@ typedef struct redis_connection {
     void *push_context;
     char *unsent; /* what the socket did not take yet */
     size_t unsent_length, unsent_size;
-    bool is_gathering;            /* what is sent is kept back, to go together */
+    bool is_batching;             /* what is sent is kept back, to go together */
     latch_error failure;          /* while gathering: why it could not be connected, or DONE */
     bool is_heard;                /* the server has answered something on it */
     bool was_slow;                /* the last reply that was lost must not be asked for again */
@@ -106,7 +106,7 @@ latch_status latch_redis_fail_unconnected(redis_connection *connection, latch_op
  * To be called by a new request: forgets an attempt to connect that nobody drove to its end, and a
  * connection on which an answer is overdue that nobody awaited. True: the server was silent there.
  */
-bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns);
+bool latch_redis_close_stale(redis_connection *connection, int64_t now_ns);
 
 /* Is nothing under way on it, so that there is nothing stale? */
 static inline bool latch_redis_is_idle(const redis_connection *connection)
@@ -116,7 +116,7 @@ static inline bool latch_redis_is_idle(const redis_connection *connection)
 }
 
 /* How long the first answer has been due, for all that was read; 0: none is. */
-int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns);
+int64_t latch_redis_reply_age_ns(const redis_connection *connection, int64_t now_ns);
 
 /* Where it goes to, for messages. */
 const char *latch_redis_address(const redis_connection *connection);
@@ -129,7 +129,7 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
  * While it is on, commands are kept back; then they go together. And so do those who cannot be
  * connected: there is one attempt for all.
  */
-void latch_redis_gather(redis_connection *connection, bool on);
+void latch_redis_batch(redis_connection *connection, bool on);
 /* The socket's redis_transport.receive. It closes the connection, before anything is read, when
  * the address source names another server by now. */
 bool latch_redis_receive(redis_connection *connection);
@@ -140,8 +140,9 @@ void latch_redis_call_free(redis_connection *connection, redis_call *call);
 /*
  * Abandons an unanswered call; `settle`, unless NULL, is told when it is answered, or lost (NULL).
  */
-void latch_redis_call_leave(redis_call *call,
-                            void (*settle)(void *context, const redisReply *reply), void *context);
+void latch_redis_call_abandon(redis_call *call,
+                              void (*settle)(void *context, const redisReply *reply),
+                              void *context);
 
 /* Copies what a server says into a message: plain text, of what fits. */
 void latch_redis_quote(char *quoted, size_t size, const char *text, size_t length);
@@ -160,10 +161,12 @@ void latch_redis_close(redis_connection *connection);
 
 /* A socket is connected: sends AUTH, SELECT and ROLE. What is to be done in the database must wait
  * until it is selected. */
-latch_status latch_redis_greet(redis_connection *connection, latch_op *op, int64_t now_ns);
+latch_status latch_redis_start_handshake(redis_connection *connection, latch_op *op,
+                                         int64_t now_ns);
 /* Makes it READY when they have been answered. */
-latch_status latch_redis_await_greeting(redis_connection *connection, latch_op *op, int64_t now_ns);
-void latch_redis_forget_greeting(redis_connection *connection);
+latch_status latch_redis_await_handshake(redis_connection *connection, latch_op *op,
+                                         int64_t now_ns);
+void latch_redis_end_handshake(redis_connection *connection);
 /* Closes it, and says why. */
 latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
                                          const char *why);
@@ -187,9 +190,9 @@ static inline void latch_redis_close_if_forked(redis_connection *connection)
 void latch_redis_wake_to_recheck(const redis_connection *connection, latch_op *op);
 /* What reads from the open socket; false when memory ran out. */
 bool latch_redis_make_context(redis_connection *connection);
-void latch_redis_lose_calls(redis_connection *connection);
+void latch_redis_calls_lost(redis_connection *connection);
 /* The call's end: its sender finds it in this state, if there still is one. */
-void latch_redis_settle(redis_connection *connection, redis_call *call, int state,
-                        redisReply *reply);
+void latch_redis_call_complete(redis_connection *connection, redis_call *call, int state,
+                               redisReply *reply);
 
 #endif

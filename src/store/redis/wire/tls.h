@@ -47,7 +47,7 @@ void latch_redis_tls_end(latch_engine *engine, redis_tls_stream *stream);
  * Agrees on keys, and sees who the server is. LATCH_WANT_IO: poll for latch_redis_tls_events(), and
  * call again. LATCH_ERROR_STORE: why not.
  */
-latch_status latch_redis_tls_shake_hands(redis_tls_stream *stream, latch_error *error);
+latch_status latch_redis_tls_handshake(redis_tls_stream *stream, latch_error *error);
 /* What to poll for, until there is something to be read, or something unsent can be sent. */
 short latch_redis_tls_events(const redis_tls_stream *stream, bool has_unsent);
 /*
@@ -64,7 +64,7 @@ ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, 
 #define latch_redis_tls_begin(tls, engine, descriptor, host, stream, error)                        \
     ((void) (tls), (void) (stream), latch_fail_memory(error))
 #define latch_redis_tls_end(engine, stream) ((void) (stream))
-#define latch_redis_tls_shake_hands(stream, error) ((void) (stream), latch_fail_memory(error))
+#define latch_redis_tls_handshake(stream, error) ((void) (stream), latch_fail_memory(error))
 #define latch_redis_tls_events(stream, has_unsent) ((void) (stream), (void) (has_unsent), (short) 0)
 #define latch_redis_tls_write(stream, text, length) ((void) (stream), (size_t) 0)
 #define latch_redis_tls_read(stream, text, size, error)                                            \

@@ -26,8 +26,8 @@ static const char *path_of(const redis_tls *tls, redis_tls_text text)
                : tls->settings.texts[text];
 }
 
-static latch_status fail_file(const redis_tls *tls, redis_tls_text text, latch_error *error,
-                              const char *why)
+static latch_status fail_tls_file(const redis_tls *tls, redis_tls_text text, latch_error *error,
+                                  const char *why)
 {
     return latch_fail(error, LATCH_ERROR_STORE, 0,
                       "the option \"%s\" names \"" SHOWN_PATH "\", which is not usable: %s",
@@ -35,8 +35,8 @@ static latch_status fail_file(const redis_tls *tls, redis_tls_text text, latch_e
 }
 
 /* Anything but a file might be waited for without end. */
-static latch_status look_at_files(const redis_tls *tls, struct stat files[REDIS_TLS_PATH_COUNT],
-                                  latch_error *error)
+static latch_status stat_files(const redis_tls *tls, struct stat files[REDIS_TLS_PATH_COUNT],
+                               latch_error *error)
 {
     memset(files, 0, REDIS_TLS_PATH_COUNT * sizeof(*files));
     for (redis_tls_text text = 0; text < REDIS_TLS_PATH_COUNT; text++) {
@@ -46,12 +46,12 @@ static latch_status look_at_files(const redis_tls *tls, struct stat files[REDIS_
             continue;
         }
         if (stat(path, &files[text]) != 0) {
-            return fail_file(tls, text, error, strerror(errno));
+            return fail_tls_file(tls, text, error, strerror(errno));
         }
         if (text == REDIS_TLS_CAPATH ? !S_ISDIR(files[text].st_mode)
                                      : !S_ISREG(files[text].st_mode)) {
-            return fail_file(tls, text, error,
-                             text == REDIS_TLS_CAPATH ? "it is no directory" : "it is no file");
+            return fail_tls_file(tls, text, error,
+                                 text == REDIS_TLS_CAPATH ? "it is no directory" : "it is no file");
         }
     }
     return LATCH_DONE;
@@ -112,7 +112,7 @@ static int judge_certificate(int is_good, X509_STORE_CTX *store)
            || (settings->allow_self_signed && trouble == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT);
 }
 
-static int note_demand(SSL *ssl, void *context)
+static int record_certificate_request(SSL *ssl, void *context)
 {
     redis_tls_stream *stream = SSL_get_app_data(ssl);
 
@@ -122,7 +122,7 @@ static int note_demand(SSL *ssl, void *context)
 }
 
 /* Keeps the session: the next connection is quicker by it. 1: it is ours to free. */
-static int keep_session(SSL *ssl, SSL_SESSION *session)
+static int store_session(SSL *ssl, SSL_SESSION *session)
 {
     const redis_tls_stream *stream = SSL_get_app_data(ssl);
     redis_tls *tls = stream->tls;
@@ -138,7 +138,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 
 /* ---- The context ---------------------------------------------------------------------------- */
 
-static latch_status trust(redis_tls *tls, latch_error *error)
+static latch_status load_trusted(redis_tls *tls, latch_error *error)
 {
     const redis_tls_settings *settings = &tls->settings;
     const char *file = settings->texts[REDIS_TLS_CAFILE], *path = settings->texts[REDIS_TLS_CAPATH];
@@ -156,15 +156,15 @@ static latch_status trust(redis_tls *tls, latch_error *error)
                                                                    : latch_fail_memory(error);
     }
     if (file != NULL && SSL_CTX_load_verify_locations(tls->context, file, NULL) != 1) {
-        return fail_file(tls, REDIS_TLS_CAFILE, error, reason());
+        return fail_tls_file(tls, REDIS_TLS_CAFILE, error, reason());
     }
     if (path != NULL && SSL_CTX_load_verify_locations(tls->context, NULL, path) != 1) {
-        return fail_file(tls, REDIS_TLS_CAPATH, error, reason());
+        return fail_tls_file(tls, REDIS_TLS_CAPATH, error, reason());
     }
     return LATCH_DONE;
 }
 
-static latch_status identify(redis_tls *tls, latch_error *error)
+static latch_status load_certificate(redis_tls *tls, latch_error *error)
 {
     const char *certificate = tls->settings.texts[REDIS_TLS_LOCAL_CERT];
     const char *key = path_of(tls, REDIS_TLS_LOCAL_PK);
@@ -175,7 +175,7 @@ static latch_status identify(redis_tls *tls, latch_error *error)
     SSL_CTX_set_default_passwd_cb(tls->context, give_passphrase);
     SSL_CTX_set_default_passwd_cb_userdata(tls->context, tls);
     if (SSL_CTX_use_certificate_chain_file(tls->context, certificate) != 1) {
-        return fail_file(tls, REDIS_TLS_LOCAL_CERT, error, reason());
+        return fail_tls_file(tls, REDIS_TLS_LOCAL_CERT, error, reason());
     }
     ERR_clear_error();
     if (SSL_CTX_use_PrivateKey_file(tls->context, key, SSL_FILETYPE_PEM) != 1) {
@@ -233,17 +233,17 @@ static latch_status make_context(redis_tls *tls, latch_error *error)
     SSL_CTX_set_read_ahead(tls->context, 1); /* one system call for a record, not two */
     SSL_CTX_set_session_cache_mode(tls->context,
                                    SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-    SSL_CTX_sess_set_new_cb(tls->context, keep_session);
-    SSL_CTX_set_cert_cb(tls->context, note_demand, NULL);
+    SSL_CTX_sess_set_new_cb(tls->context, store_session);
+    SSL_CTX_set_cert_cb(tls->context, record_certificate_request, NULL);
     status = choose_algorithms(tls, error);
     if (status == LATCH_DONE) {
-        status = trust(tls, error);
+        status = load_trusted(tls, error);
     }
-    return status == LATCH_DONE ? identify(tls, error) : status;
+    return status == LATCH_DONE ? load_certificate(tls, error) : status;
 }
 
 /* But not `transport`, which the streams go on using that there are. */
-static void forget_context(redis_tls *tls)
+static void free_context(redis_tls *tls)
 {
     if (tls->context != NULL) { /* else OpenSSL may not have been opened */
         SSL_SESSION_free(tls->session);
@@ -255,7 +255,7 @@ static void forget_context(redis_tls *tls)
 
 static void drop_context(redis_tls *tls)
 {
-    forget_context(tls);
+    free_context(tls);
     if (tls->transport != NULL) {
         BIO_meth_free(tls->transport);
     }
@@ -270,19 +270,19 @@ latch_status latch_redis_tls_open_library(latch_error *error)
 latch_status latch_redis_tls_prepare(redis_tls *tls, latch_error *error)
 {
     struct stat files[REDIS_TLS_PATH_COUNT];
-    latch_status status = look_at_files(tls, files, error);
+    latch_status status = stat_files(tls, files, error);
 
     if (status != LATCH_DONE || (tls->context != NULL && are_unchanged(tls->files, files))) {
         return status;
     }
-    forget_context(tls);
+    free_context(tls);
     tls->drop = drop_context;
     memcpy(tls->files, files, sizeof(files));
     ERR_clear_error();
     status = make_context(tls, error);
     ERR_clear_error(); /* PHP's own extension shall find none of ours */
     if (status != LATCH_DONE) {
-        forget_context(tls);
+        free_context(tls);
     }
     return status;
 }
