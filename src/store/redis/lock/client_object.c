@@ -1,4 +1,4 @@
-/* Scripts that are run by a client of the engine's user: see client_object.h. */
+/* Transport over a client of the engine's user: see client_object.h. */
 #include "src/store/redis/lock/client_object.h"
 
 #include "src/store/redis/lock/redis.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A call whose answer came with it: hiredis's form of that is within. */
+/* Call with its answer, in hiredis' form. */
 typedef struct answered_call {
     redis_call call;
     redisReply reply, numbers[2];
@@ -39,8 +39,8 @@ latch_status latch_redis_object_options(latch_engine *engine, redis_options *opt
 }
 
 /*
- * The transport's prepare(), for op->lease, or, without a lease, for what is owed. After an error
- * the connection is as it was: the client may be in use, above us.
+ * The transport's prepare(), for op->lease, or, without a lease, for pending releases. After an
+ * error the connection is as it was: the client may be in use, above us.
  */
 static latch_status object_prepare(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
@@ -148,8 +148,7 @@ static redisReply *run_by_object(redis_connection *connection, const latch_redis
     const redis_object *object = connection->transport_context;
     int64_t begun_ns = latch_engine_now_ns(connection->engine);
     latch_error error = {.message = ""};
-    latch_status status =
-        object->runner.run(object->runner.context, script, &made->answer, &error);
+    latch_status status = object->runner.run(object->runner.context, script, &made->answer, &error);
 
     if (status == LATCH_DONE) {
         if (made->answer.kind == LATCH_REDIS_ERROR) {

@@ -1,8 +1,8 @@
 /*
- * Who holds a lock, or which locks are held, and an end to that: requests about other holders,
- * which the server's scripts answer (redis/inspect.lua, evict.lua). A list is made of pages of
- * names, as SCAN finds them, and of one question for each name, some at a time. All of that is
- * asked on the store's connection among its other requests, and may be asked twice if that is lost.
+ * Inspection, list and eviction: requests about other holders, which scripts answer (inspect.lua,
+ * evict.lua). A list is made of pages of names (SCAN), and of one script per name, in batches. All
+ * commands go on the store's connection among its other requests, and are sent once more if they
+ * are lost.
  */
 #include "src/base/hash.h"
 #include "src/store/redis/lock/redis.h"
@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many locks are asked about in one round trip. */
+/* Locks per round trip. */
 #define BATCH 32
-/* So many keys are looked at for a page of names. */
+/* COUNT of SCAN. */
 #define PAGE "512"
 #define RECORD_KEY REDIS_OWN_KEYS "holder:"
 /* The same in a cluster, with a tag of four letters. */
 #define TAGGED_KEY REDIS_OWN_KEYS "{????}:holder:"
-/* How often a list is begun anew, as locks were moved from one server of a cluster to another. */
+/* Restarts of a list, when slots were moved between nodes meanwhile. */
 #define RESTARTS_MAX 5
 #define RESTART_PAUSE_NS (50 * LATCH_NS_PER_MS)
 
-/* A lock that is in the list: SCAN may name it again. */
+/* Lock in the list: SCAN may name it again. */
 typedef struct listed_name {
     latch_node node; /* its key is the finding's */
 } listed_name;
@@ -52,13 +52,13 @@ static bool is_listing(const latch_op *op)
     return op->request.kind == LATCH_LIST;
 }
 
-/* What the names of records begin with, behind the prefix; as a pattern. */
+/* Pattern of the records' names, behind the prefix. */
 static const char *record_key(const inspection *all)
 {
     return all->store->keys.is_tagged ? TAGGED_KEY : RECORD_KEY;
 }
 
-/* What is before a resource in the names that are listed. */
+/* Length before the resource in listed names. */
 static size_t length_before(const inspection *all, const latch_op *op)
 {
     return all->store->options.prefix_length + (op->request.foreign ? 0 : strlen(record_key(all)));
@@ -117,7 +117,7 @@ static bool add_holder(const latch_engine *engine, latch_finding *finding, const
     return true;
 }
 
-/* Notes it, unless it was listed before; false when memory ran out. */
+/* Records a listed lock; false when memory ran out. */
 static bool record_listed(inspection *all, latch_op *op, const latch_finding *finding)
 {
     listed_name *name;
@@ -138,7 +138,7 @@ static bool record_listed(inspection *all, latch_op *op, const latch_finding *fi
     return true;
 }
 
-/* The resource that a call is about. */
+/* Resource of a call. */
 static const char *name_of(const inspection *all, const latch_op *op, size_t call, size_t *length)
 {
     const redisReply *key;
@@ -218,7 +218,7 @@ static latch_status apply_page(inspection *all, latch_op *op, redis_call *call)
     return LATCH_DONE;
 }
 
-/* From its beginning, a bit later: what was found so far is known by its name. */
+/* Restarts the list after a pause: locks found so far are known by name. */
 static void restart_list(inspection *all, int64_t now_ns)
 {
     all->restarts++;
@@ -256,7 +256,7 @@ static latch_status apply_inspection_error(inspection *all, latch_op *op, const 
     return latch_redis_fail_with_reply(op, all->route.node, text);
 }
 
-/* The servers that have locks come one after the other. False: that was the last one. */
+/* Advances to the next node with slots. False: that was the last one. */
 static bool go_to_next_server(inspection *all)
 {
     redis_node *node = all->is_mapped ? all->route.node : NULL;
@@ -273,7 +273,7 @@ static bool go_to_next_server(inspection *all)
     return node != NULL;
 }
 
-/* Is the next to be asked for which servers a cluster has? */
+/* Slot map needed before the list? */
 static bool is_map_due(const inspection *all, const latch_op *op)
 {
     return is_listing(op) && all->store->topology.cluster != NULL && !all->is_mapped;
@@ -288,7 +288,7 @@ static latch_status apply_map(inspection *all, latch_op *op, const redisReply *r
     return LATCH_DONE;
 }
 
-/* Takes the answer of a call. REDIS_AGAIN: it is to be sent in another way. */
+/* Applies a reply. REDIS_AGAIN: send it in another form. */
 static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call, int64_t now_ns)
 {
     if (call->reply->type == REDIS_REPLY_ERROR) {
@@ -374,7 +374,7 @@ static redis_call *send_inspection(inspection *all, const latch_op *op, size_t n
     return latch_redis_send_script(all->route.node, &spec, &target, now_ns);
 }
 
-/* How many calls are to be sent next. */
+/* Count of calls to send next. */
 static size_t count_next(const inspection *all, const latch_op *op)
 {
     size_t left;
@@ -386,7 +386,7 @@ static size_t count_next(const inspection *all, const latch_op *op)
     return left < BATCH ? left : BATCH;
 }
 
-/* Whom the next calls are for. */
+/* Connects to the server of the next calls. */
 static latch_status connect_next(inspection *all, latch_op *op, int64_t now_ns)
 {
     bool is_found = is_listing(op) && all->is_mapped;
@@ -433,7 +433,7 @@ static latch_status send_next(inspection *all, latch_op *op, int64_t now_ns)
 /* ---- From begin to end ------------------------------------------------------------------------
  */
 
-/* Those that were answered are done with; the others, if they are to be, are sent anew. */
+/* Frees answered calls; abandons the others, which are sent anew if need be. */
 static void free_calls(inspection *all)
 {
     for (size_t at = all->at_call; at < all->sent_count; at++) {
@@ -447,7 +447,7 @@ static void free_calls(inspection *all)
     all->sent_count = all->at_call = 0;
 }
 
-/* Takes the answers that have come. REDIS_AGAIN: there is more to ask. */
+/* Applies replies. REDIS_AGAIN: there is more to send. */
 static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
 {
     bool was_scan = is_listing(op) && all->page == NULL;

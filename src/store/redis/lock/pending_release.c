@@ -1,9 +1,8 @@
 /*
- * Debts: locks that are to be given back, while nobody waits for it. That is what a destructor
- * leaves behind, or an acquire whose reply was lost, or that was given up while it was on its way.
- * A debt is paid when the server has carried the release out, and is due again when the connection
- * was lost before, or the server could not (it is busy, or loading). It is sent as text: nobody
- * would see that the server has forgotten the script.
+ * Pending releases: locks to be released without a waiting operation. Destructors leave them, and
+ * acquires that were given up in flight or lost their reply. One is done when the server has
+ * carried it out; it is sent again after a lost connection or a transient error (busy, loading). It
+ * is sent as text: nothing would repeat it after NOSCRIPT.
  */
 #include "src/store/redis/lock/redis.h"
 #include "src/store/redis/topology/cluster.h"
@@ -11,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How often a server may refuse a release for good: an ACL would go on refusing it. */
+/* Errors that are not transient, until a release is dropped: an ACL would go on refusing it. */
 #define REFUSALS_MAX 5
-/* Payments on their way at a time, of 5 kB each, when the server has not answered for so long. */
+/* Releases in flight at a time, of 5 kB each, to a server without an answer for so long. */
 #define IN_FLIGHT_MAX 64
 #define SILENT_AFTER_NS (100 * LATCH_NS_PER_MS)
-/* How often, at the end of a program, those are sent that the server could not carry out. */
+/* Interval at which a closing store repeats releases after a transient error. */
 #define DRAIN_PAUSE_NS (5 * LATCH_NS_PER_MS)
 
 typedef struct redis_pending_release {
@@ -90,7 +89,7 @@ bool latch_redis_pending_add(redis_store *store, const redis_script_target *targ
     return true;
 }
 
-/* Its release is on its way. */
+/* Moves a release from the queue to its call in flight. */
 static void mark_sent(redis_pending_release *release, redis_node *node, redis_call *call)
 {
     release->node = node;
@@ -132,8 +131,7 @@ static bool is_about(const redis_pending_release *release, const latch_lease *le
            && memcmp(release->resource, lease->resource, lease->resource_length) == 0;
 }
 
-/* Can it be sent anything? In a cluster it is connected beside the others, without being awaited.
- */
+/* Connects to the node without awaiting it, in a cluster. True: READY. */
 static bool connect_node(redis_node *node, int64_t now_ns)
 {
     latch_error ignored;
@@ -152,7 +150,7 @@ static bool is_silent(const redis_node *node, int64_t now_ns)
     return latch_redis_reply_age_ns(&node->connection, now_ns) >= SILENT_AFTER_NS;
 }
 
-/* In a forked child: what is owed, or on its way on whatever connection, is the parent's. */
+/* Forgets the parent's releases and connections in a forked child. */
 static void drop_parents_releases(redis_store *store)
 {
     for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
@@ -193,7 +191,7 @@ static bool has_pending(const redis_store *store)
     return store->store.unheard > 0 || !latch_redis_pending_is_empty(store);
 }
 
-/* By the only server's connection. */
+/* Drain by the only server's connection. */
 static latch_status drain_server(redis_store *store, latch_op *op, int64_t now_ns)
 {
     redis_connection *connection = &store->topology.single.connection;
@@ -212,7 +210,7 @@ static latch_status drain_server(redis_store *store, latch_op *op, int64_t now_n
                             op);
 }
 
-/* Reads what has come from all servers; false when none of them is connected, nor will be. */
+/* Reads from all servers; false when none of them is connected, nor connecting. */
 static bool receive_from_all(redis_store *store)
 {
     bool is_any = false;
@@ -227,8 +225,10 @@ static bool receive_from_all(redis_store *store)
     return is_any;
 }
 
-/* With as many as have to be told, looking again and again what they say. When all that was tried
- * has failed, so often as there are servers, it is over. */
+/*
+ * Drain by the nodes of a cluster, polling all of them. It ends when as many flushes in a row as
+ * there are nodes have found no server.
+ */
 static latch_status drain_cluster(redis_store *store, latch_op *op, int64_t now_ns)
 {
     latch_redis_pending_flush(store, NULL, now_ns);

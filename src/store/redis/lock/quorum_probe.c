@@ -1,9 +1,8 @@
 /*
- * What a combined store has to know of a member's server: when it was started, as a server that
- * keeps nothing on disk has forgotten its locks then; and whether it has the script of releases, as
- * nobody may be there to see that it has not: a release is left when enough others have answered.
- * It is asked on each connection once, in front of the first request, and nobody awaits the answers
- * by themselves. Where it may not be asked neither is known.
+ * Probe of a combined store's member: start of its server, as one without persistence forgets its
+ * locks at a restart; and whether it knows the script of releases, as a release that a quorum does
+ * not need has nobody to repeat it as text. Sent once per connection in front of the first request;
+ * the answers are not awaited. Where the commands are forbidden both stay unknown.
  */
 #include "src/store/redis/lock/redis.h"
 
@@ -45,7 +44,7 @@ static void record_script_reply(void *context, const redisReply *reply)
     }
 }
 
-/* False when memory ran out. */
+/* Sends a command of the probe; false when memory ran out. */
 static bool send_probe(redis_node *node, const redis_command *command,
                        void (*note)(void *context, const redisReply *reply), void *context,
                        int64_t now_ns)

@@ -1,4 +1,4 @@
-/* A request to a Redis server, step by step: it is sent, and its reply awaited. */
+/* Request to a Redis server, step by step: connect, send, await, apply the reply. */
 #include "src/store/redis/lock/redis.h"
 #include "src/store/redis/topology/breaker.h"
 
@@ -24,7 +24,7 @@ static redis_script_id script_of(const latch_op *op)
     return ids[op->request.kind];
 }
 
-/* Goes before a command: the server is to carry it out though it has not got all of the slot. */
+/* Sends ASKING before a command for a slot that is migrating to the server. */
 static bool send_asking(redis_node *node, int64_t now_ns)
 {
     redis_command command = {.count = 0};
@@ -129,7 +129,7 @@ static latch_status connect_for_request(latch_op *op, int64_t now_ns)
     return status;
 }
 
-/* Connects, and sends, when it is time. LATCH_DONE: it is on its way. */
+/* Connects and sends, when it is time. LATCH_DONE: in flight. */
 static latch_status dispatch_request(latch_op *op, int64_t now_ns)
 {
     latch_status status =
@@ -219,8 +219,8 @@ latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const c
 /* ---- Replies -------------------------------------------------------------------------------- */
 
 /*
- * Another holder has the lock. So a hold is gone that we thought we had; but a reader that wants to
- * be a writer may still be one reader of several.
+ * Applies a refusal: another holder has the lock. So a hold that was thought to be held is lost;
+ * but a reader that asks for promotion may still be one reader of several.
  */
 static void apply_refusal(latch_op *op)
 {
@@ -238,7 +238,7 @@ static void apply_refusal(latch_op *op)
     }
 }
 
-/* What the server says of the lock, noted on the lease. REDIS_AGAIN: the request has to wait. */
+/* Applies a parsed reply to the lease. REDIS_AGAIN: the request has to wait. */
 static latch_status apply_outcome(latch_op *op, const redis_outcome *outcome, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
@@ -315,7 +315,7 @@ static latch_status apply_error(latch_op *op, const char *text, int64_t now_ns)
     return latch_redis_fail_with_reply(op, hold->route.node, text);
 }
 
-/* Takes the reply of an answered call. REDIS_AGAIN: it was not the last one. */
+/* Applies a reply. REDIS_AGAIN: send the next command. */
 static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t now_ns)
 {
     redis_hold *hold = op->lease->state;
@@ -333,8 +333,8 @@ static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t n
 }
 
 /*
- * When the reply is overdue, and the connection with it. Replies come in their order: while others
- * still do, who is impatient would gain nothing by another connection, and the rest lose theirs.
+ * Time-out of the reply, and of the connection with it. Replies come in order: while others still
+ * do, another connection would gain nothing, and lose the rest.
  */
 static int64_t overdue_ns(const latch_op *op)
 {
@@ -348,7 +348,7 @@ static int64_t overdue_ns(const latch_op *op)
                : call->deadline_ns;
 }
 
-/* Its answer is lost with the connection. */
+/* Sends a command again whose reply was lost with the connection, once. */
 static latch_status retry_after_loss(latch_op *op, redis_node *node)
 {
     redis_hold *hold = op->lease->state;
@@ -360,7 +360,7 @@ static latch_status retry_after_loss(latch_op *op, redis_node *node)
                : latch_redis_fail_lost(op, node);
 }
 
-/* Looks after what was sent. REDIS_AGAIN: it was not the last one. */
+/* Awaits the reply. REDIS_AGAIN: send the next command. */
 static latch_status await_reply(latch_op *op, int64_t now_ns)
 {
     redis_node *node = latch_redis_node_of(op);

@@ -1,13 +1,12 @@
 /*
- * What is made good when a request is over and nobody knows what has come of it, and releases that
- * nobody awaits. A lock that may have been granted is given back as soon as can be
- * (pending_release.c).
+ * Compensation for requests of unknown outcome: a lock that may have been granted gets a pending
+ * release (pending_release.c), a possible promotion a demotion.
  */
 #include "src/store/redis/lock/redis.h"
 
-/* How long a lock is to be given back at least, as nobody may know when it expires. */
+/* Shortest life of a pending release, as the lock's expiry may be unknown. */
 #define RELEASE_TRIES_NS (60 * LATCH_NS_PER_S)
-/* How long a queue is there after anybody has asked: queue.lua's QUEUE_MS. */
+/* Life of a queue after its last command: queue.lua's QUEUE_MS. */
 #define QUEUE_LIFE_NS (180 * LATCH_NS_PER_S)
 
 int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns)
@@ -35,7 +34,7 @@ bool latch_redis_send_demotion(latch_op *op, int64_t now_ns)
     return call != NULL;
 }
 
-/* The hold that an acquire was to renew or change goes on. */
+/* Hold that an acquire was to renew or change, still held? */
 static bool still_holds(const latch_op *op, int64_t now_ns)
 {
     return op->mode_before != LATCH_FREE && now_ns < op->lease->deadline_ns;
@@ -48,8 +47,8 @@ bool latch_redis_promotes(const latch_op *op, int64_t now_ns)
 }
 
 /*
- * What may be held, or waited for, by an acquire that is over. False when the server was not told
- * yet.
+ * Adds a pending release for an acquire that is over: of the lock, and of its place in the queue.
+ * False when it is not sent yet.
  */
 static bool release_uncertain(latch_op *op, int64_t now_ns)
 {
@@ -73,7 +72,7 @@ static bool release_uncertain(latch_op *op, int64_t now_ns)
     return is_added && latch_redis_pending_is_empty(store);
 }
 
-/* An acquire that was on its way, or waited, is over. */
+/* Compensates an acquire that was in flight, or waited. */
 static void compensate_acquire(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);

@@ -35,7 +35,7 @@ static void redis_close(latch_store *base)
     }
 }
 
-/* The rest of it, when its options are known. */
+/* Makes the rest of a store by its options. */
 static latch_status prepare_store(latch_store *base, latch_error *error)
 {
     redis_store *store = (redis_store *) base;
@@ -139,8 +139,7 @@ static latch_status redis_step(latch_op *op, int64_t now_ns)
     return op->request.detach ? latch_redis_detach(op, now_ns) : latch_redis_advance(op, now_ns);
 }
 
-/* Connections that nobody has looked after, and those of which a server has let somebody wait in
- * vain who has gone away. */
+/* Closes stale connections; an overdue reply without a reader opens the breaker. */
 static void close_stale_connections(redis_store *store, int64_t now_ns)
 {
     for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
@@ -205,8 +204,8 @@ static latch_status redis_begin(latch_op *op)
 }
 
 /*
- * Nobody has to wait for a server that does not answer: what a request may have done is undone by a
- * command right behind it, and neither is awaited.
+ * Cancels without waiting for a silent server: a compensating command goes right behind the
+ * request, and neither is awaited.
  */
 static latch_status redis_cancel(latch_op *op)
 {
@@ -232,13 +231,13 @@ static latch_status redis_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-/* It is not where the script was unknown, or the connection lost. */
+/* Carried out: not unknown to the server, nor lost. */
 static bool is_carried_out(const redis_call *call)
 {
     return call->state == REDIS_ANSWERED && call->reply->type != REDIS_REPLY_ERROR;
 }
 
-/* A release that is not awaited is a debt, from its beginning or from now on. */
+/* Abandons a request. A release becomes a pending release. */
 static void redis_abandon(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);

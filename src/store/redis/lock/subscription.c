@@ -1,4 +1,4 @@
-/* Messages from other processes, by way of the server: see subscription.h. */
+/* Pub/sub connection of a store: see subscription.h. */
 #include "src/store/redis/lock/subscription.h"
 
 #include "src/store/redis/lock/redis.h"
@@ -11,11 +11,10 @@
 /* The end of a sharded channel, by which the scripts know it (queue.lua). */
 #define SHARD ":shard"
 
-/* What tells a process's channel from those of all others: random bytes, in base64. */
+/* Unique part of a process's channel: random bytes, in base64. */
 enum { ID_BYTES = 12, ID_LENGTH = 16 };
 
-/* For how long a server that refuses messages is not asked for them again; and one that cannot be
- * reached, when that happens again and again. */
+/* Pause after a refusal by the server; and the longest pause after failures in a row. */
 #define REFUSED_NS (60 * LATCH_NS_PER_S)
 #define SLOWEST_RETRY_NS (10 * LATCH_NS_PER_S)
 /* From one subscription to the next: it may be ended as soon as it is made. */
@@ -69,13 +68,13 @@ static int64_t subscription_now_ns(const redis_subscription *subscription)
     return latch_engine_now_ns(subscription->connection.engine);
 }
 
-/* Sooner than was thought, not later: messages may be older than the last answer. */
+/* Moves the next poll forward, never back: messages may be older than the last answer. */
 static void poll_no_later_than(redis_wait *wait, int64_t poll_ns)
 {
     wait->poll_ns = poll_ns < wait->poll_ns ? poll_ns : wait->poll_ns;
 }
 
-/* "granted TICKET" or "first TICKET MS"; a ticket that is over is nobody's. */
+/* Applies "granted TICKET" or "first TICKET MS"; tickets of ended waits are ignored. */
 static void apply_wakeup(redis_subscription *subscription, const char *text)
 {
     const char *number = strchr(text, ' ');
@@ -102,7 +101,7 @@ static void apply_wakeup(redis_subscription *subscription, const char *text)
     }
 }
 
-/* The queue of this lock was lost: those who wait for it ask again, about in their old order. */
+/* Applies a lost queue: waiters for this lock ask again, about in their old order. */
 static void apply_requeue(redis_subscription *subscription, const redisReply *key)
 {
     size_t prefix = subscription->keys->prefix_length;
@@ -158,7 +157,7 @@ static char *append(char *at, const char *text)
     return strcpy(at, text) + strlen(text);
 }
 
-/* Each process has a channel of its own, and keeps it when it is connected anew. */
+/* Names the channel: one for each process, kept over reconnects. */
 static latch_status name_channel(redis_subscription *subscription, latch_op *op)
 {
     const latch_engine *engine = subscription->connection.engine;
@@ -273,7 +272,7 @@ static latch_status send_subscribe(redis_subscription *subscription, latch_op *o
     return latch_redis_want(&subscription->connection, subscription->call->deadline_ns, op);
 }
 
-/* It is to be tried elsewhere, or later. Not for ever: then it cannot be had. */
+/* Redirected, and still within the time for redirections? */
 static bool is_redirected(redis_subscription *subscription, int64_t now_ns)
 {
     int64_t limit_ns = subscription->connection.options->connect_timeout_ns;
@@ -320,7 +319,7 @@ static latch_status await_subscribed(redis_subscription *subscription, latch_op 
     return LATCH_DONE;
 }
 
-/* Reads what has come, and connects unless it is connected. */
+/* Reads messages, and reconnects unless connected. */
 static latch_status reconnect(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_connection *connection = &subscription->connection;

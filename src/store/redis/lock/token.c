@@ -1,12 +1,12 @@
-/* Whose hold it is: tokens, and what forks make of them. */
+/* Tokens of holds, and their owner after forks. */
 #include "src/store/redis/lock/redis.h"
 
 #include <string.h>
 
-/* The member that says that the holder is a writer, so that it can be no holder's token. */
+/* Member of the lock's sorted set that marks a writer: no holder's token. */
 #define WRITER "__write__"
 
-/* The reply may be lost, so the hold is certain for the shorter time only. */
+/* Assume the shorter TTL from now on, as the reply may be lost. */
 void latch_redis_record_ttl(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
@@ -30,7 +30,7 @@ void latch_redis_record_release(latch_lease *lease)
     hold->retired = true;
 }
 
-/* A key that was handed over brings a hold of which this process has not heard yet. */
+/* Record the mode; a key that was handed over brings a hold unknown to this process. */
 void latch_redis_record_mode(latch_lease *lease, latch_mode mode)
 {
     redis_hold *hold = lease->state;

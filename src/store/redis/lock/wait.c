@@ -1,14 +1,13 @@
 /*
- * A wait for a lock in Redis, between two requests: whether to ask, how, and when.
- * docs/redis-queue.md is the protocol. What is asked, and what the answer means for the lease, is
- * as for every other request (store.c).
+ * Wait for a lock in Redis, between two commands: whether to ask, how, and when.
+ * docs/redis-queue.md is the protocol. Sending, and the meaning of answers, are as for every other
+ * request (request.c).
  */
 #include "src/store/redis/lock/redis.h"
 
-/* Until a waiter that could not ask tries again: so long, and up to that much more. */
+/* Pause after a failure, and up to that much more at random. */
 #define PAUSE_NS (25 * LATCH_NS_PER_MS)
-/* How often the server is asked whether there are peers, by all who wait for a lock together: one
- * who knows is enough. */
+/* Interval of probes for polling clients, by all waiters for a lock together. */
 #define PROBE_INTERVAL_NS (2 * LATCH_NS_PER_S)
 
 static redis_wait *wait_of(const latch_op *op)
@@ -55,7 +54,7 @@ static void begin_wait(latch_op *op, int64_t now_ns)
     latch_link_append(&subscription->waits, &wait->link);
 }
 
-/* It is time to ask, or not yet. */
+/* Chooses the next step of a queued wait: send it now, or wait. */
 static latch_status next_wait_step(latch_op *op, int64_t now_ns)
 {
     redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
@@ -85,7 +84,7 @@ void latch_redis_wait_sent(latch_op *op)
     wait->subscribed = latch_redis_store_of(op)->subscription.subscribed;
 }
 
-/* Where the lock is, messages about it are. False: it cannot wait for them here. */
+/* Moves the subscription to the lock's server. False: waiting for messages is impossible. */
 static bool resubscribe(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -214,7 +213,7 @@ static void record_polling_clients(void *context, const redisReply *reply)
     }
 }
 
-/* Up to twice the time that it is on the average, so that they do not ask all at once. */
+/* Random pause of up to twice the average, so that waiters do not probe all at once. */
 static int64_t probe_pause_ns(const redis_node *node)
 {
     const latch_env *env = &node->topology->engine->env;

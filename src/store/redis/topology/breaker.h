@@ -9,9 +9,11 @@
 
 #include "src/store/redis/topology/server.h"
 
-/* The request has failed, as op->error says; NULL: at no server. */
+/*
+ * Record a failed request, by op->error; a time-out opens the breaker. NULL: no server was reached.
+ */
 void latch_redis_breaker_record_timeout(const latch_op *op, redis_node *node, int64_t now_ns);
-/* A request was answered: the breaker is closed. */
+/* Record a reply: closes the breaker. */
 static inline void latch_redis_breaker_record_reply(redis_node *node, int64_t now_ns)
 {
     node->last_reply_ns = now_ns;
@@ -20,7 +22,7 @@ static inline void latch_redis_breaker_record_reply(redis_node *node, int64_t no
     }
 }
 
-/* Is the server not to be asked now? Then latch_redis_fail_breaker_open() is the request's end. */
+/* Open for this request? Then latch_redis_fail_breaker_open() is its end. */
 static inline bool latch_redis_breaker_is_open(const latch_op *op, const redis_node *node)
 {
     return op->sent_ns < node->breaker->avoided_until_ns && !node->topology->has_no_breaker

@@ -1,13 +1,13 @@
-/* Which server of a cluster has a lock: see cluster.h. */
+/* Redis Cluster: see cluster.h. */
 #include "src/store/redis/topology/cluster.h"
 #include "src/store/redis/topology/route.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Until the map is asked for once more. */
+/* Shortest time between refreshes of the map. */
 #define MAP_PAUSE_NS LATCH_NS_PER_S
-/* Redis itself allows a thousand nodes; there are more as servers come and go. */
+/* Limit of known nodes: Redis allows a thousand, and more come and go. */
 #define NODES_MAX 4096
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static char *copy_address(const latch_engine *engine, const char *text)
     return copied != NULL ? strcpy(copied, text) : NULL;
 }
 
-/* Room for one more. */
+/* Makes room for one more node. */
 static bool grow_nodes(const latch_engine *engine, redis_cluster *cluster)
 {
     size_t size = cluster->size == 0 ? 8 : 2 * cluster->size;
@@ -59,7 +59,7 @@ static bool grow_nodes(const latch_engine *engine, redis_cluster *cluster)
     return true;
 }
 
-/* NULL when memory ran out, or there are too many. */
+/* Adds a node; NULL when memory ran out, or there are too many. */
 static redis_node *add_node(redis_topology *topology, const char *host, int port,
                             const char *address)
 {
@@ -88,7 +88,7 @@ static redis_node *add_node(redis_topology *topology, const char *host, int port
     return node;
 }
 
-/* Whom others call so, or who is reached so; a new one if it is unheard of. NULL: it cannot be. */
+/* Node with that address; made if it is unknown. */
 redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int port)
 {
     const redis_cluster *cluster = topology->cluster;
@@ -109,8 +109,10 @@ redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int 
     return add_node(topology, host, port, address);
 }
 
-/* Who has said on its connection that this is its name: it may be reached by another address than
- * others know it by, as the DSN's hosts. */
+/*
+ * Node with that ID, told on its connection: its address may differ from the announced one, as the
+ * DSN's hosts do.
+ */
 static redis_node *node_with_id(const redis_cluster *cluster, const char *id)
 {
     for (size_t at = 0; at < cluster->count; at++) {
@@ -232,7 +234,7 @@ bool latch_redis_owns_slots(const redis_node *node)
     return false;
 }
 
-/* For latch_redis_call_abandon(): how it is called. */
+/* For latch_redis_call_abandon(): reply to CLUSTER MYID. */
 static void record_id(void *context, const redisReply *reply)
 {
     redis_node *node = context;
@@ -243,7 +245,7 @@ static void record_id(void *context, const redisReply *reply)
     }
 }
 
-/* Others call it so from now on; and nobody else, who may have been called so before. */
+/* Record the node's announced address, and take it from any other node. */
 static void record_announced(redis_node *node, const char *host, int port)
 {
     latch_engine *engine = node->topology->engine;
@@ -266,7 +268,7 @@ static void record_announced(redis_node *node, const char *host, int port)
     node->member.announced = copy_address(engine, address);
 }
 
-/* A master, {host, port, id, ...}; as others call it. NULL: it makes no sense, or cannot be. */
+/* Parses a master of the map, {host, port, id, ...}. NULL: invalid, or memory ran out. */
 static redis_node *slot_master(redis_node *answerer, const redisReply *reply)
 {
     bool is_listed = reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2
@@ -319,7 +321,9 @@ bool latch_redis_apply_slot_map(redis_node *node, const redisReply *reply)
     return true;
 }
 
-/* For latch_redis_call_abandon(). Who may not ask for the map goes by what is answered. */
+/*
+ * For latch_redis_call_abandon(): reply to CLUSTER SLOTS. Where it is forbidden, MOVED answers do.
+ */
 static void receive_slot_map(void *context, const redisReply *reply)
 {
     redis_node *node = context;

@@ -1,4 +1,4 @@
-/* The way of a request to the server that has its lock: see route.h. */
+/* Routing of a request: see route.h. */
 #include "src/store/redis/topology/route.h"
 #include "src/store/redis/topology/breaker.h"
 #include "src/store/redis/topology/cluster.h"
@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Until a server is asked again for a slot that is being moved, or that has no server for now; and
- * the longer the longer that goes on, but no longer than that. */
+/*
+ * Back-off for a slot that is migrating or without a server: grows with the time that it has taken,
+ * up to the longest.
+ */
 #define PAUSE_NS (20 * LATCH_NS_PER_MS)
 #define LONGEST_PAUSE_NS (250 * LATCH_NS_PER_MS)
-/* So often in a row one server names another, before there is a pause: they do not agree yet. */
+/* Redirections in a row before a pause: the nodes do not agree yet. */
 #define REDIRECTIONS_MAX 5
 
-/* For how long the server is looked for. */
+/* End of the search. */
 static int64_t end_ns(const redis_topology *topology, const redis_route *route, const latch_op *op)
 {
     int64_t limit_ns = topology->options->connect_timeout_ns;
@@ -23,7 +25,7 @@ static int64_t end_ns(const redis_topology *topology, const redis_route *route, 
     return route->since_ns + (patience_ns > 0 && patience_ns < limit_ns ? patience_ns : limit_ns);
 }
 
-/* Until when the node is tried: of the time that is left it gets a half, if there are others. */
+/* End of the attempt at this node: half of the time left, if there are others. */
 static int64_t leave_ns(const redis_route *route, const latch_op *op, int64_t now_ns)
 {
     const redis_topology *topology = route->node->topology;
@@ -42,7 +44,7 @@ static void forget_node(redis_route *route)
     route->leave_ns = 0;
 }
 
-/* To be asked again, whoever it will be, as there is time left. */
+/* Schedules a retry after a back-off. False: no time is left for it. */
 static bool may_retry_later(redis_route *route, const latch_op *op, int64_t now_ns)
 {
     const redis_topology *topology = route->node->topology;
@@ -58,8 +60,7 @@ static bool may_retry_later(redis_route *route, const latch_op *op, int64_t now_
     return true;
 }
 
-/* Is there another one to be asked? Those that were away before may be there again: of them each
- * request tries all, once. */
+/* Another node to try? Nodes that were away are tried again, once per request. */
 static bool has_other_nodes(redis_route *route)
 {
     redis_cluster *cluster = route->node->topology->cluster;
@@ -73,8 +74,8 @@ static bool has_other_nodes(redis_route *route)
 }
 
 /*
- * The node could not be reached. Another one is asked; or there is a pause, if this one was named
- * by one that is there, and will name its successor. False: the request has failed, as it says.
+ * Leaves an unreachable node for another one; or pauses, if a reachable node has named it, and will
+ * name its successor. False: the request has failed.
  */
 static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
 {
@@ -92,7 +93,7 @@ static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
     return true;
 }
 
-/* LATCH_INTERRUPTED: another one is to be asked. */
+/* Connects to route->node. REDIS_AGAIN: try another one. */
 static latch_status connect_route_node(redis_route *route, latch_op *op, int64_t now_ns)
 {
     redis_node *node = route->node;
@@ -157,7 +158,7 @@ static bool begins_with(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* "MOVED SLOT HOST:PORT", "ASK SLOT HOST:PORT"; without a host it is that of `node`. */
+/* Parses "MOVED SLOT HOST:PORT" and "ASK SLOT HOST:PORT"; without a host it is that of `node`. */
 static redis_node *parse_redirection(redis_node *node, const char *text, unsigned *slot)
 {
     const char *address = strchr(text, ' ');

@@ -1,4 +1,4 @@
-/* What Sentinels are asked, and what they tell: see sentinel.h. */
+/* Sentinels as address source: see sentinel.h. */
 #include "src/store/redis/topology/sentinel.h"
 
 #include <errno.h>
@@ -6,21 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a Sentinel says that has heard of another master, and the one that has made it. */
+/* Channels of a Sentinel that has heard of another master, and of the one that has promoted it. */
 #define SWITCHED "+switch-master"
 #define PROMOTED "+promoted-slave"
 
-/* How often it is asked again all the same: a Sentinel that hangs tells nothing, nor does one that
- * may not be listened to. */
+/*
+ * Interval of routine queries: a hanging Sentinel announces nothing, nor does one that forbids
+ * subscriptions.
+ */
 #define ASK_AGAIN_NS (5 * LATCH_NS_PER_S)
-/* For how long one that does not answer is awaited when another one has answered already. */
+/* Time-out of a Sentinel when another one has answered already. */
 #define OPINION_NS (LATCH_NS_PER_S / 2)
-/* When to ask again if none of those who answer knows as much as is known, or nobody answers any
- * more. */
+/* Pause before the next round, after too few answers or none. */
 #define RETRY_NS (50 * LATCH_NS_PER_MS)
-/* Until Sentinels are asked again that have named a server that is no master, or is away. */
+/* Pause before the next round, after they named a replica or an unreachable server. */
 #define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
-/* How often it is looked whether the master is that still, while an answer of it is awaited. */
+/* Interval at which a waiter for the master's reply re-checks the master. */
 #define RECHECK_NS (100 * LATCH_NS_PER_MS)
 /* ROLE has an element for each replica. */
 #define REPLICAS_MAX 256
@@ -81,13 +82,13 @@ static size_t count_of(uint32_t bits)
     return (size_t) __builtin_popcount(bits);
 }
 
-/* A failover takes more than half of them: those who are cut off from it are fewer. */
+/* Majority: a failover takes one, so Sentinels cut off from it are fewer. */
 static bool is_sentinel_majority(const redis_sentinel *sentinel)
 {
     return count_of(sentinel->answered) > sentinel->options.place_count / 2;
 }
 
-/* To the next one that is not among these; false: there is none. */
+/* Advances to the next one that is not in the set; false: there is none. */
 static bool advance_to_next(redis_sentinel *sentinel, uint32_t but)
 {
     for (size_t step = 1; step <= sentinel->options.place_count; step++) {
@@ -101,7 +102,7 @@ static bool advance_to_next(redis_sentinel *sentinel, uint32_t but)
     return false;
 }
 
-/* Who else is to be asked in this round; false: nobody, it is over. */
+/* Chooses the next one of this round; false: the round is over. */
 static bool choose_next(redis_sentinel *sentinel)
 {
     if (!is_sentinel_majority(sentinel)
@@ -143,13 +144,13 @@ static void record_master(redis_sentinel *sentinel, const char *host, int port)
     }
 }
 
-/* Why the one that they name cannot be used. */
+/* Record why the named server cannot be used. */
 static void record_reason(redis_sentinel *sentinel, const char *why)
 {
     snprintf(sentinel->trouble, sizeof(sentinel->trouble), "%s", why);
 }
 
-/* It cannot be used, and why: another may be named soon. */
+/* Record that the named server cannot be used: another one may be named soon. */
 static void record_master_failure(redis_sentinel *sentinel, const char *why)
 {
     record_reason(sentinel, why);
@@ -159,7 +160,7 @@ static void record_master_failure(redis_sentinel *sentinel, const char *why)
     }
 }
 
-/* There was no master to be had for so long. */
+/* Fail a request without a master for so long. */
 static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, double seconds)
 {
     if (sentinel->is_outdated) {
@@ -217,7 +218,7 @@ static void receive_announcement(void *context, const redisReply *message)
 
 /* ---- The question --------------------------------------------------------------------------- */
 
-/* Each of those that are left has its part of the time, and so has the way to the master. */
+/* Begins a query: the remaining Sentinels, and the connection to the master, share the time. */
 static void begin_asking(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
 {
     int64_t parts = (int64_t) (sentinel->options.place_count - count_of(sentinel->asked)) + 1;
@@ -244,8 +245,8 @@ static redis_call *send_about(redis_sentinel *sentinel, const char *what, int64_
 }
 
 /*
- * All in one packet: what happens behind the answers is told. A connection that is subscribed can
- * ask no more. The epoch comes from another command, as that one names the old master until a
+ * Sends query and subscription in one packet: later changes are announced. A subscribed connection
+ * can query no more. The epoch comes from another command, as that one names the old master until a
  * failover is over; and first, so that no old name goes with a new epoch.
  */
 static latch_status send_sentinel_question(redis_sentinel *sentinel, latch_op *op, int64_t now_ns)
@@ -275,7 +276,7 @@ static latch_status fail_by_sentinel(const redis_sentinel *sentinel, latch_op *o
                       latch_redis_address(&sentinel->connection), what);
 }
 
-/* A Sentinel need not permit us the command. */
+/* Epoch, or 0: a Sentinel may forbid the command. */
 static uint64_t read_epoch(const redisReply *fields)
 {
     for (size_t at = 0; fields->type == REDIS_REPLY_ARRAY && at + 1 < fields->elements; at += 2) {
@@ -290,8 +291,8 @@ static uint64_t read_epoch(const redisReply *fields)
 }
 
 /*
- * What is newer than what is known counts at once, also while others are asked. Of two who know as
- * much the last one is listened to, which is connected already.
+ * Record an answer. A newer epoch counts at once, also during a round. Of equal ones the last is
+ * subscribed to: its Sentinel is connected already.
  */
 static void record_answer(redis_sentinel *sentinel, const char *host, int port, uint64_t epoch)
 {
@@ -349,7 +350,7 @@ static latch_status await_sentinel(redis_sentinel *sentinel, latch_op *op)
     return latch_redis_want(&sentinel->connection, sentinel->connection.deadline_ns, op);
 }
 
-/* Asks the current one. LATCH_DONE: it has answered. */
+/* Queries the current one. LATCH_DONE: answered. */
 static latch_status ask_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
                                  int64_t now_ns)
 {
@@ -386,7 +387,7 @@ static latch_status ask_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t
     return status;
 }
 
-/* The same, until it has announced no other master behind its answer. */
+/* Queries it again while another master is announced behind its answer. */
 static latch_status ask_until_stable(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
                                      int64_t now_ns)
 {
@@ -398,7 +399,7 @@ static latch_status ask_until_stable(redis_sentinel *sentinel, latch_op *op, int
     return status;
 }
 
-/* None of them could tell; op->error is the last one's. */
+/* Fail a request when no Sentinel has answered; op->error is the last one's. */
 static latch_status fail_all_sentinels(const redis_sentinel *sentinel, latch_op *op)
 {
     latch_error last = *op->error;
@@ -409,9 +410,9 @@ static latch_status fail_all_sentinels(const redis_sentinel *sentinel, latch_op 
 }
 
 /*
- * Who is the master, by all that was answered. Few of them may be cut off from the others, and do
- * not make us forget what these have told. But a majority does, also by what is no longer true: the
- * epochs begin anew with Sentinels that were set up anew.
+ * Concludes a round. Few Sentinels may be cut off from the others, and do not undo newer answers.
+ * But a majority does, also with an older epoch: epochs restart with Sentinels that were set up
+ * anew.
  */
 static void conclude_round(redis_sentinel *sentinel, int64_t now_ns)
 {
@@ -428,7 +429,7 @@ static void conclude_round(redis_sentinel *sentinel, int64_t now_ns)
     sentinel->is_known = true;
 }
 
-/* Asks as many of them as it takes. LATCH_DONE: what they say was taken note of. */
+/* Queries as many as it takes. LATCH_DONE: the round is concluded. */
 static latch_status ask_sentinels(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
                                   int64_t now_ns)
 {
@@ -455,15 +456,16 @@ static latch_status ask_sentinels(redis_sentinel *sentinel, latch_op *op, int64_
     return status;
 }
 
-/* Somebody has answered before: that is a better reason than who does not in the little time left.
- */
+/* Reason from an earlier answer? It is better than a time-out in the little time left. */
 static bool has_reason(const redis_sentinel *sentinel)
 {
     return sentinel->is_outdated || sentinel->trouble[0] != '\0';
 }
 
-/* Finds the master, by `deadline_ns` and with some of that time left; asks until then once it is
- * known why there is none. */
+/*
+ * Finds the master, with some of the time until `deadline_ns` left; asks until then once it is
+ * known why there is none.
+ */
 static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
                                 int64_t now_ns)
 {
@@ -483,7 +485,7 @@ static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t 
     return status;
 }
 
-/* Reads what has been told, without waiting; asks again now and then, in the background. */
+/* Polls: reads announcements without waiting; queries again now and then, in the background. */
 static void poll_sentinel(redis_sentinel *sentinel)
 {
     int64_t now_ns = latch_engine_now_ns(sentinel->connection.engine);
@@ -567,7 +569,7 @@ static latch_status source_describe_timeout(redis_connection *connection, latch_
     redis_sentinel *sentinel = connection->source_context;
     bool is_silent = latch_redis_is_connect_silent(connection, now_ns);
 
-    /* Who had no time to answer: what was its trouble before says more. */
+    /* An earlier reason says more than a server that had no time to answer. */
     if (connection->stage > REDIS_DISCOVERING && (is_silent || sentinel->trouble[0] == '\0')) {
         record_master_failure(sentinel, connection->stage == REDIS_ENCRYPTING
                                             ? REDIS_NO_HANDSHAKE

@@ -1,4 +1,4 @@
-/* The servers that a store asks for locks: see server.h. */
+/* Servers of a store: see server.h. */
 #include "src/store/redis/topology/server.h"
 #include "src/store/redis/topology/cluster.h"
 

@@ -1,5 +1,5 @@
 /*
- * The connection to a Redis server, until it is ready. The socket is ours: hiredis's own ways to
+ * Connecting: address, socket, TLS, handshake, time-outs. The socket is ours: hiredis' own ways to
  * connect resolve names with blocking, or take only the first address of a name.
  */
 #include "src/store/redis/wire/connection.h"
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A Unix socket whose queue is full says so at once; the server empties it in no time. */
+/* Pause for a Unix socket whose accept queue is full; the server empties it in no time. */
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
@@ -32,7 +32,7 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
 
 /* ---- Closing -------------------------------------------------------------------------------- */
 
-/* Without a word to the server, which for a forked child is the parent's. */
+/* Closes the socket without a word to the server, which for a forked child is the parent's. */
 static void close_socket(redis_connection *connection)
 {
     if (connection->context != NULL) {
@@ -84,7 +84,7 @@ static bool is_reply_overdue(const redis_connection *connection, int64_t now_ns)
 
 bool latch_redis_close_stale(redis_connection *connection, int64_t now_ns)
 {
-    /* Its answer may have come long ago, with nobody there to read it. */
+    /* The reply may have come long ago, unread. */
     if (is_reply_overdue(connection, now_ns) && connection->transport->receive(connection)
         && is_reply_overdue(connection, now_ns)) {
         latch_redis_close(connection);
@@ -114,7 +114,7 @@ latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op 
                       latch_redis_address(connection), why);
 }
 
-/* For how long a connection is awaited. */
+/* Time-out of an attempt to connect, for this request. */
 static int64_t connect_timeout_ns_for(const redis_connection *connection, const latch_op *op)
 {
     int64_t timeout_ns = connection->options->connect_timeout_ns;
@@ -213,7 +213,7 @@ void latch_redis_wake_to_recheck(const redis_connection *connection, latch_op *o
     }
 }
 
-/* Those that are left share what time is left: one that does not answer must not take it all. */
+/* Addresses left share the time left: one that does not answer must not take it all. */
 static void start_address(redis_connection *connection, const struct addrinfo *address,
                           int64_t now_ns)
 {
@@ -228,7 +228,7 @@ static void start_address(redis_connection *connection, const struct addrinfo *a
     }
 }
 
-/* A name is looked up for as long as the store has time: not to be called meanwhile. */
+/* Not to be called while a name is looked up, which may take as long as the store has time. */
 void latch_redis_tighten_deadline(redis_connection *connection, const latch_op *op)
 {
     int64_t since_ns = op->sent_ns > connection->connecting_ns ? op->sent_ns
@@ -250,7 +250,7 @@ static void start_addresses(redis_connection *connection, const latch_op *op,
     connection->stage = REDIS_CONNECTING;
 }
 
-/* The name of the server's host, or the path of its socket. */
+/* Starts the lookup of the host's name, or takes the socket's path. */
 static latch_status start_resolving(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     const redis_place *place = connection->place;
@@ -335,7 +335,7 @@ static void set_socket_options(const redis_connection *connection, int fd)
     }
 }
 
-/* EINPROGRESS when the socket is being connected now, or why it cannot be. */
+/* Opens a socket: EINPROGRESS when it is connecting, or why it cannot. */
 static int open_connection_socket(redis_connection *connection)
 {
     const struct addrinfo *address = connection->address;
@@ -357,7 +357,7 @@ static int open_connection_socket(redis_connection *connection)
     return EINPROGRESS;
 }
 
-/* 0 when the open socket is connected, EINPROGRESS, or why that failed. */
+/* Checks a connecting socket: 0 when it is connected, EINPROGRESS, or why it failed. */
 static int check_socket(const redis_connection *connection, int64_t now_ns)
 {
     struct pollfd descriptor = {.fd = connection->descriptor.fd, .events = POLLOUT};
@@ -370,7 +370,7 @@ static int check_socket(const redis_connection *connection, int64_t now_ns)
     return getsockopt(descriptor.fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
 }
 
-/* The next address, as this one has failed; or the same, if it was but busy. */
+/* Tries the next address after a failure; or the same, if it was but busy. */
 static latch_status try_next_address(redis_connection *connection, latch_op *op, int sys_errno,
                                      const char *why, int64_t now_ns)
 {
@@ -419,7 +419,7 @@ static latch_status encrypt(redis_connection *connection, latch_op *op, int64_t 
                : try_next_address(connection, op, 0, error.message, now_ns);
 }
 
-/* Opens the socket to the address, or looks how that went; the next address when it failed. */
+/* Opens the socket to the address, or checks it; the next address after a failure. */
 static latch_status connect_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     int why;

@@ -1,7 +1,4 @@
-/*
- * What is said at the beginning of a connection: who asks, for which database; and to a server that
- * Sentinels have named, whether it is the master.
- */
+/* Handshake: AUTH, SELECT; and ROLE, where the address source wants a master. */
 #include "src/store/redis/wire/connection.h"
 
 #include <stdio.h>
@@ -84,7 +81,10 @@ static bool is_unanswered(const redis_call *call)
     return call != NULL && call->state == REDIS_UNANSWERED;
 }
 
-/* During a failover Sentinels name for a while who is the master no more, or not yet. */
+/*
+ * Master by its own word? During a failover Sentinels name the old one for a while, or the new one
+ * too early.
+ */
 static bool is_master_role(const redis_call *role)
 {
     const redisReply *reply = role->reply;

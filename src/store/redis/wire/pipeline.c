@@ -1,6 +1,6 @@
 /*
- * Commands that were sent to a Redis server, and their replies: the first unanswered command has
- * the next reply. hiredis reads them.
+ * Pipeline: the socket transport's commands and replies. The first unanswered command has the next
+ * reply, which hiredis parses.
  */
 #include "src/store/redis/wire/connection.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* How much a reading takes at most, and how often, if there is more in what TLS has taken. */
+/* Size of a read, and reads in a row while TLS has more. */
 #define READ_MAX (16 * 1024)
 #define READINGS_MAX 64
 
@@ -71,7 +71,7 @@ void latch_redis_call_free(redis_connection *connection, redis_call *call)
 
 /* ---- Commands ------------------------------------------------------------------------------- */
 
-/* Of a line that holds a size_t. */
+/* Longest line with a size_t. */
 #define LINE_MAX_LENGTH sizeof("$18446744073709551615\r\n")
 
 /* Writes a line such as "$12\r\n" and returns its end. */
@@ -92,7 +92,10 @@ static char *write_line(char *at, char kind, size_t number)
     return at;
 }
 
-/* As redisFormatCommandArgv(), which goes by sprintf() and takes longer than all the rest of us. */
+/*
+ * Formats a command, as redisFormatCommandArgv(), which goes by sprintf() and takes longer than all
+ * the rest of us.
+ */
 static size_t format_command(char *text, const redis_command *command)
 {
     char *at = write_line(text, '*', command->count);
@@ -117,7 +120,7 @@ static size_t formatted_size(const redis_command *command)
     return size;
 }
 
-/* How much of it the socket takes now. If it is broken, the reading will tell. */
+/* Writes as much as the socket takes now. A broken one shows at the next read. */
 static size_t write_to_socket(const redis_connection *connection, const char *text, size_t length)
 {
     ssize_t count;
@@ -169,7 +172,7 @@ static bool append_unsent(redis_connection *connection, const char *text, size_t
     return true;
 }
 
-/* False when memory ran out. */
+/* Writes a command, or buffers it; false when memory ran out. */
 static bool write_command(redis_connection *connection, const redis_command *command)
 {
     char small[1024], *text = small;
@@ -235,8 +238,8 @@ void latch_redis_batch(redis_connection *connection, bool on)
 /* ---- Replies -------------------------------------------------------------------------------- */
 
 /*
- * Of an array hiredis allocates, and clears, as many elements as are announced, before one of them
- * has come: of a server that is none they may be more than there is memory.
+ * Limits arrays: hiredis allocates as many elements as are announced, before one of them has come,
+ * which may be more than there is memory.
  */
 static void *create_array(const redisReadTask *task, element_count count)
 {
@@ -287,7 +290,7 @@ void latch_redis_quote_error(char *quoted, size_t size, const char *text, const 
     latch_redis_quote(quoted, size, text, length);
 }
 
-/* Why the connection cannot be used any more, for an error message. */
+/* Closes the connection, with a reason for messages. */
 static bool close_for(redis_connection *connection, const char *trouble)
 {
     snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
@@ -297,8 +300,8 @@ static bool close_for(redis_connection *connection, const char *trouble)
 }
 
 /*
- * Why a server has closed the connection, when it has not said so. One that expects TLS does so at
- * the first command.
+ * Guess why a server has closed the connection without a word. One that expects TLS does so at the
+ * first command.
  */
 static const char *guess_close_reason(const redis_connection *connection)
 {
@@ -308,8 +311,7 @@ static const char *guess_close_reason(const redis_connection *connection)
                  "TLS there, that is \"rediss:\"";
 }
 
-/* Takes what has come to the reader. False at the connection's end, for which `why` gives reasons.
- */
+/* Feeds the reader. False at the connection's end, with the reason in `why`. */
 static bool read_from_socket(redis_connection *connection, latch_error *why)
 {
     char text[READ_MAX];
@@ -331,7 +333,7 @@ static bool read_from_socket(redis_connection *connection, latch_error *why)
     return count >= 0;
 }
 
-/* Gives the replies that are complete to their calls; false when they make no sense. */
+/* Completes calls with their replies; false when the replies make no sense. */
 static bool dispatch_replies(redis_connection *connection)
 {
     void *reply = NULL;

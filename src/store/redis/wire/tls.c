@@ -1,4 +1,4 @@
-/* One connection's TLS, on a socket that is not waited for: see tls.h. */
+/* TLS of one connection, on a non-blocking socket: see tls.h. */
 #include "src/store/redis/wire/tls.h"
 #include "src/store/redis/wire/tls_library.h"
 
@@ -81,8 +81,8 @@ static BIO *make_transport(redis_tls_stream *stream)
 /* ---- Beginning and end ---------------------------------------------------------------------- */
 
 /*
- * The server's name as certificates have it: without the dot that ends a whole name, and of an
- * address without the interface behind "%".
+ * Normalises the server's name as in certificates: without the dot that ends a whole name, and for
+ * an address without the interface behind "%".
  */
 static void set_expected_name(redis_tls_stream *stream, const char *host)
 {
@@ -106,7 +106,7 @@ static bool is_address(const char *name)
     return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
 }
 
-/* Whose certificate is wanted, and that is told to a server which may have several. */
+/* Sets the expected name, and tells it to a server that may have several certificates (SNI). */
 static bool expect_name(const redis_tls_stream *stream)
 {
     const redis_tls_settings *settings = &stream->tls->settings;
@@ -220,8 +220,8 @@ static latch_status explain_distrust(const redis_tls_stream *stream, latch_error
 }
 
 /*
- * A server may refuse us when the handshake is over for us, and with or without a word. It does so
- * for its first reason: that it knows us by our certificate.
+ * Explain an end of the connection. A server may refuse a client certificate after the client's
+ * part of the handshake, with or without a word.
  */
 static latch_status explain_end(const redis_tls_stream *stream, latch_error *error)
 {
@@ -279,10 +279,7 @@ static latch_status explain_protocol(const redis_tls_stream *stream, latch_error
     }
 }
 
-/*
- * What a call of OpenSSL that did not succeed waits for, in *events: LATCH_WANT_IO; or what it has
- * failed for.
- */
+/* Interprets the result of an OpenSSL call: LATCH_WANT_IO with *events, or an error. */
 static latch_status interpret_result(redis_tls_stream *stream, int result, short *events,
                                      latch_error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * What the connections of a store share of TLS: whom to trust, who we are, which versions and
- * ciphers, and a session to go on with. It is made of files, which may be replaced while a program
- * runs, as certificates expire: who connects anew reads them anew then.
+ * TLS context of a store's connections: trusted CAs, client certificate, versions, ciphers, and a
+ * session to resume. Its files may be replaced while a program runs, as certificates expire: a new
+ * connection reads them anew.
  */
 #include "src/store/redis/wire/tls.h"
 #include "src/store/redis/wire/tls_library.h"
@@ -13,7 +13,7 @@
 #error "Latch's TLS needs OpenSSL 1.1.1 or later"
 #endif
 
-/* How much of a path is shown. */
+/* Shown part of a path. */
 #define SHOWN_PATH "%.160s"
 
 /* ---- Files ---------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static latch_status fail_tls_file(const redis_tls *tls, redis_tls_text text, lat
                       latch_redis_tls_name(text), path_of(tls, text), why);
 }
 
-/* Anything but a file might be waited for without end. */
+/* Checks the files: opening anything else might block without end. */
 static latch_status stat_files(const redis_tls *tls, struct stat files[REDIS_TLS_PATH_COUNT],
                                latch_error *error)
 {
@@ -71,7 +71,7 @@ static bool are_unchanged(const struct stat before[REDIS_TLS_PATH_COUNT],
     return true;
 }
 
-/* What OpenSSL says of the first thing that went wrong. */
+/* OpenSSL's first error, as text. */
 static const char *reason(void)
 {
     const char *text = ERR_reason_error_string(ERR_peek_error());
@@ -81,7 +81,7 @@ static const char *reason(void)
 
 /* ---- Callbacks ------------------------------------------------------------------------------ */
 
-/* OpenSSL would ask at the terminal. */
+/* Answers OpenSSL's question for a passphrase, which else goes to the terminal. */
 static int give_passphrase(char *buffer, int size, int is_writing, void *context)
 {
     const redis_tls *tls = context;
@@ -96,7 +96,7 @@ static int give_passphrase(char *buffer, int size, int is_writing, void *context
     return (int) length;
 }
 
-/* As PHP, name and issuer are two questions, and either may be waived. */
+/* Verification as PHP's: name and issuer separately, either may be waived. */
 static int judge_certificate(int is_good, X509_STORE_CTX *store)
 {
     const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -121,7 +121,7 @@ static int record_certificate_request(SSL *ssl, void *context)
     return 1;
 }
 
-/* Keeps the session: the next connection is quicker by it. 1: it is ours to free. */
+/* Stores the session for resumption by the next connection. 1: it is ours to free. */
 static int store_session(SSL *ssl, SSL_SESSION *session)
 {
     const redis_tls_stream *stream = SSL_get_app_data(ssl);
@@ -242,7 +242,7 @@ static latch_status make_context(redis_tls *tls, latch_error *error)
     return status == LATCH_DONE ? load_certificate(tls, error) : status;
 }
 
-/* But not `transport`, which the streams go on using that there are. */
+/* Frees the context, but not `transport`, which open streams go on using. */
 static void free_context(redis_tls *tls)
 {
     if (tls->context != NULL) { /* else OpenSSL may not have been opened */
