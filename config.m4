@@ -161,18 +161,21 @@ if test "$PHP_LATCH" != no; then
   dnl Engine and glue are separate files, but one hot path: a third less time when linked as one. GCC's
   dnl linker does it by itself; clang's objects would need another linker than libtool calls.
   AC_MSG_CHECKING([whether $CC links with -flto])
+  dnl Developers say -fno-lto in CFLAGS (tools/dev).
   latch_cflags=$CFLAGS
   CFLAGS="$CFLAGS -flto"
   AC_LINK_IFELSE([AC_LANG_PROGRAM([[
 #ifdef __clang__
 #error clang
 #endif
-]])], [
-    AC_MSG_RESULT([yes])
+]])], [latch_lto=yes], [latch_lto=no])
+  case " $latch_cflags " in
+    *" -fno-lto "*) latch_lto=no;;
+  esac
+  AC_MSG_RESULT([$latch_lto])
+  if test $latch_lto = yes; then
     LATCH_CFLAGS="$LATCH_CFLAGS -flto"
-  ], [
-    AC_MSG_RESULT([no])
-  ])
+  fi
   CFLAGS=$latch_cflags
 
   PHP_NEW_EXTENSION([latch], m4_normalize([

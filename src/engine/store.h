@@ -88,7 +88,7 @@ typedef struct latch_store_class {
      */
     void (*abandon)(latch_op *op);
     /* abandon() is for the renewal thread alone: other operations are awaited to their end, and
-     * latch_op_leave() says false. */
+     * latch_op_detach() says false. */
     bool is_awaited;
     /* latch_op_descriptors(), for LATCH_WANT_IO with an fd of -1; NULL: never. */
     size_t (*descriptors)(const latch_op *op, struct pollfd *descriptors, size_t max);
@@ -118,12 +118,12 @@ typedef struct latch_store_class {
      * Clones the store, with connections of its own, for the renewal thread, which drives leases in
      * it by LATCH_REFRESH and their tokens alone. NULL: no renewal by a thread.
      */
-    latch_store *(*twin)(const latch_store *store, latch_error *error);
+    latch_store *(*clone)(const latch_store *store, latch_error *error);
     /* Corks the store: while on, requests may be held back, to be sent in one batch. May be NULL.
      */
-    void (*gather)(latch_store *store, bool on);
+    void (*cork)(latch_store *store, bool on);
     /* The renewal thread has renewed the lease. NULL: lease->deadline_ns is all to update. */
-    void (*follow)(latch_lease *lease, int64_t deadline_ns);
+    void (*sync_deadline)(latch_lease *lease, int64_t deadline_ns);
     /*
      * Fills `watch` for a held lease of a store whose locks do not expire; the watch ends before
      * the lease is released or dropped. False: it cannot be lost, or the loss cannot be detected.
@@ -140,9 +140,9 @@ struct latch_store {
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
     latch_silence silence;
-    bool is_settled;         /* drained: about to be closed */
-    size_t unheard;          /* releases in flight without a waiting operation */
-    struct latch_twin *twin; /* the renewal thread's clone; NULL: none yet */
+    bool is_settled;                           /* drained: about to be closed */
+    size_t unheard;                            /* releases in flight without a waiting operation */
+    struct latch_renewal_store *renewal_store; /* the renewal thread's clone; NULL: none yet */
 };
 
 /*

@@ -277,7 +277,7 @@ static void leave_release(latch_lease *lease)
     latch_op op;
 
     redis_send(&op, part_of(lease, 2), redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
 }
 
 /* The lease stays, and nobody asks for anything by it. */
@@ -488,7 +488,7 @@ static void a_child_has_one_token_of_its_own(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(part_of(lease, 2)->left != NULL);
+    UNIT_CHECK(part_of(lease, 2)->detached != NULL);
     child = unit_fork(acquire_in_child, lease);
     unit_join(&child);
     expect_one_token(lease);

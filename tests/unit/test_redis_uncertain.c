@@ -218,7 +218,7 @@ static void the_answer_to_a_release_that_was_left_counts_for_no_other(void **sta
     redis_hold_server();
     give_up_while_it_is_silent();
     redis_send(&op, other, redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
     latch_lease_drop(other);
     redis_let_server_go();
     for (int round = 0; round < 2; round++) { /* reads the answers, then sends what is due */
@@ -267,8 +267,8 @@ static void a_renewal_that_was_left_is_no_release(void **state)
 
     (void) state;
     redis_send(&op, lease, redis_request(LATCH_REFRESH));
-    assert_true(latch_op_leave(&op));
-    latch_left_drop(lease);
+    assert_true(latch_op_detach(&op));
+    latch_detached_drop(lease);
     redis_wire_cut();
     use_wire_again(store);
     assert_false(redis_is_free("r"));
@@ -286,13 +286,13 @@ static void a_release_that_was_left_before_it_could_be_sent_is_sent(void **state
     assert_int_equal(redis_wire_finish(&op, status), LATCH_DONE);
     redis_wire_cut();
     status = unit_begin(&op, lease, redis_request(LATCH_RELEASE));
-    while (((redis_store *) store)->topology.single.connection.stage != REDIS_GREETING) {
+    while (((redis_store *) store)->topology.single.connection.stage != REDIS_HANDSHAKE) {
         assert_int_equal(status, LATCH_WANT_IO);
         unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
-    assert_true(latch_op_leave(&op));
-    latch_left_drop(lease);
+    assert_true(latch_op_detach(&op));
+    latch_detached_drop(lease);
     assert_false(unit_held(lease));
     assert_null(latch_lease_shared_token(lease)); /* the release is by it */
     use_wire_again(store);
@@ -312,10 +312,10 @@ static void a_release_that_was_left_is_sent_again_to_a_server_that_did_not_know_
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_redis_ask("SCRIPT FLUSH");
     redis_send(&op, lease, redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
     assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
     assert_false(redis_is_free("r"));
-    latch_left_drop(lease);
+    latch_detached_drop(lease);
     assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
     assert_true(redis_is_free("r"));
 }
@@ -329,11 +329,11 @@ static void a_release_that_was_left_is_sent_again_on_the_next_connection(void **
 
     (void) state;
     redis_send(&op, lease, redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
     redis_wire_cut();
     use_wire_again(store);
     assert_false(redis_is_free("r"));
-    latch_left_drop(lease);
+    latch_detached_drop(lease);
     use_wire_again(store);
     assert_true(redis_is_free("r"));
 }

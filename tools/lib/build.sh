@@ -50,7 +50,7 @@ latch_make_current() {
 latch_build() {
     command -v "php-config$LATCH_PHP_VERSION" > /dev/null \
         || latch_die "php-config$LATCH_PHP_VERSION is missing (package php$LATCH_PHP_VERSION-dev)"
-    latch_quietly "$LATCH_WORK/log/build.log" latch_in_shell build.sh latch_make_current
+    latch_alone "${LATCH_WORK##*/}-build" latch_quietly "$LATCH_WORK/log/build.log" latch_in_shell build.sh latch_make_current
 }
 
 # latch_build_copy NAME PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]: builds for the PHP in question
@@ -58,6 +58,10 @@ latch_build() {
 # flags come as arguments (CC=clang, CFLAGS=...). A copy that was built from the same files in the
 # same way is used again.
 latch_build_copy() {
+    latch_alone "${LATCH_WORK##*/}-build-$1" latch_build_copy_alone "$@"
+}
+
+latch_build_copy_alone() {
     local name=$1 phpize=$2 php_config=$3 directory=$LATCH_WORK/build/$1 key
     shift 3
     key="$(latch_digest "${LATCH_SOURCES[@]}") $LATCH_FOLDER \

@@ -76,3 +76,18 @@ latch_copy() {
 latch_digest() {
     latch_files "$@" | (cd "$LATCH_ROOT" && xargs -0r sha256sum) | sha256sum | cut -c 1-16
 }
+
+# latch_alone NAME COMMAND...: runs the command while no other process of this user runs one under that name: what is
+# made once for several stages is not made twice at the same time.
+latch_alone() {
+    local lock=$LATCH_CACHE/lock/$1
+    shift
+    if [[ ! -e $lock ]]; then
+        mkdir -p "${lock%/*}"
+        : >> "$lock"
+    fi
+    (
+        flock 8
+        "$@" 8<&-
+    ) 8< "$lock"
+}

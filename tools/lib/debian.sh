@@ -20,6 +20,13 @@ latch_archives() {
 # latch_apt COMMAND...: runs an apt program on that configuration; the lists are read once a day.
 latch_apt() {
     local directory=$LATCH_CACHE/apt/$LATCH_SUITE
+    latch_alone "apt-$LATCH_SUITE" latch_apt_lists "$directory" || return
+    APT_CONFIG=$directory/apt.conf "$@"
+}
+
+# latch_apt_lists DIRECTORY: the configuration and the lists.
+latch_apt_lists() {
+    local directory=$1
     if [[ -z $(find "$directory/fresh" -mtime -1 2> /dev/null) ]]; then
         mkdir -p "$directory"/{lists,cache}/partial
         : > "$directory/status"
@@ -46,7 +53,6 @@ END
             apt-get -qq update || return
         touch "$directory/fresh"
     fi
-    APT_CONFIG=$directory/apt.conf "$@"
 }
 
 # Source files of earlier releases, below the archive, with their SHA-256. After a point release a mirror can list new
@@ -68,6 +74,10 @@ latch_earlier_source() {
 # of those whose version begins so, which the archive really serves. It lists more: the newest ones of the
 # security archive are often not found by the name that its list gives. The last resort is an earlier release.
 latch_debian_source() {
+    latch_alone "source-$1" latch_debian_source_alone "$@"
+}
+
+latch_debian_source_alone() {
     local package=$1 pattern=$2 directory=$LATCH_CACHE/source/$1${3:+-$3} version
     if [[ ! -f $directory/.complete ]]; then
         rm -rf "$directory"
@@ -112,6 +122,10 @@ latch_debian_unpack() {
 
 # latch_debian_files NAME PACKAGE...: prints the folder with the files of these binary packages.
 latch_debian_files() {
+    latch_alone "unpacked-$1" latch_debian_files_alone "$@"
+}
+
+latch_debian_files_alone() {
     local directory=$LATCH_CACHE/unpacked/$1
     shift
     if [[ $(cat "$directory/.complete" 2> /dev/null) != "$*" ]]; then

@@ -15,6 +15,10 @@ LATCH_PEER_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-xml"
 # latch_composer NAME MANIFEST: prints the vendor folder with what that composer.json requires, in
 # the newest releases that there were when it was first asked for.
 latch_composer() {
+    latch_alone "composer-$1" latch_composer_alone "$@"
+}
+
+latch_composer_alone() {
     local name=$1 manifest=$2 directory
     directory=$LATCH_CACHE/composer/$name-$(sha256sum < "$manifest" | cut -c 1-8)
     if [[ ! -f $directory/.complete ]]; then
@@ -65,6 +69,10 @@ latch_debian_lock() {
 
 # latch_symfony_tests [VERSION]: prints the folder with the tests of Debian's php-symfony-lock, of LATCH_SUITE.
 latch_symfony_tests() {
+    latch_alone symfony-tests latch_symfony_tests_alone "$@"
+}
+
+latch_symfony_tests_alone() {
     local tarball directory
     tarball=$(latch_debian_source symfony '*.orig.tar.xz' "$@") || return
     directory=$LATCH_CACHE/symfony-tests/$(basename "$tarball" .orig.tar.xz)

@@ -15,6 +15,10 @@ LATCH_PHP_BUILD_PACKAGES=(gcc make xz-utils)
 # holds php, phpize and php-config. Built at the first call, which takes some two minutes; after
 # that it comes from the cache, where version and arguments are its key.
 latch_php() {
+    latch_alone "php-$LATCH_PHP_VERSION-$1" latch_php_alone "$@"
+}
+
+latch_php_alone() {
     local name=$1 tarball version prefix
     shift
     tarball=$(latch_debian_source "php$LATCH_PHP_VERSION" '*.orig.tar.xz') || return

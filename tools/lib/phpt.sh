@@ -41,19 +41,11 @@ results_of() {
 # run_tests DIRECTORY TESTS PHP LATCH_SO [OPTION...]: runs those tests in the directory, whose files
 # "results" and "version" say then how they ended, and on which PHP.
 run_tests() {
-    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") extensions name
+    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}")
     cd "$directory"
     "$php" -n -r 'echo PHP_VERSION, PHP_ZTS ? " ZTS" : " NTS", PHP_DEBUG ? " debug" : "";' > version
-    # A copy, because it writes beside itself. It hands out 33 tests at a time, so that in the end most of its
-    # workers wait for the one that has the slow ones: here each gets the next test when it is through with one.
-    # shellcheck disable=SC2016 # PHP's variable
-    sed -E 's/^( *\$maxBatchSize = ).*;$/\10;/' "$("php-config$LATCH_PHP_VERSION" --prefix)/lib/php/$(\
-        "php-config$LATCH_PHP_VERSION" --phpapi)/build/run-tests.php" > run-tests.php
-    # What the tests use and Debian has as shared objects.
-    extensions=$("$php" -n -r 'echo PHP_EXTENSION_DIR;')
-    for name in posix sysvsem; do
-        [[ ! -f $extensions/$name.so ]] || options+=(-d extension="$name")
-    done
+    write_runner run-tests.php
+    mapfile -t -O "${#options[@]}" options < <(options_for_tests "$php")
     export NO_INTERACTION=1
     # Tests look for the PHP-FPM that belongs to the PHP here, and then where Debian has it.
     PATH=$(dirname "$php"):$PATH
@@ -63,4 +55,22 @@ run_tests() {
     "php$LATCH_PHP_VERSION" -n run-tests.php -n -q -j"$(($(nproc) + 4))" -p "${RUN_AS:-$php}" \
         "${options[@]}" -d extension="$so" -W results --set-timeout 120 \
         -g FAIL,XFAIL,SKIP,BORK,WARN,LEAK --show-diff --no-progress --no-color $tests
+}
+
+# write_runner FILE: the runner of the PHP in question, a copy, because it writes beside itself. It hands out 33 tests at
+# a time, so that in the end most of its workers wait for the one that has the slow ones: here each gets the next test
+# when it is through with one.
+write_runner() {
+    # shellcheck disable=SC2016 # PHP's variable
+    sed -E 's/^( *\$maxBatchSize = ).*;$/\10;/' "$("php-config$LATCH_PHP_VERSION" --prefix)/lib/php/$(\
+        "php-config$LATCH_PHP_VERSION" --phpapi)/build/run-tests.php" > "$1"
+}
+
+# options_for_tests PHP: what the tests use and Debian has as shared objects, one word per line.
+options_for_tests() {
+    local extensions name
+    extensions=$("$1" -n -r 'echo PHP_EXTENSION_DIR;')
+    for name in posix sysvsem; do
+        [[ ! -f $extensions/$name.so ]] || printf '%s\n' -d extension="$name"
+    done
 }

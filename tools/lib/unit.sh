@@ -31,12 +31,17 @@ count_log() {
     count "$label" "$passed" "$failed" "$skipped"
 }
 
-# run_unit LABEL LOG COMMAND...: by make, with its arguments. Compilers take all the processors that there are; the
-# tests wait for most of their time, and run when all are compiled. What cannot be compiled fails once more then.
+# build_unit LABEL LOG COMMAND...: compiles by make, with its arguments, on all the processors that there are.
+build_unit() {
+    latch_alone "${LATCH_WORK##*/}-unit" "${@:3}" -j"$(nproc)" all > "$2" 2>&1 < /dev/null
+}
+
+# run_unit LABEL LOG COMMAND...: compiles, and runs the tests when all are compiled: they wait for most of their time.
+# What cannot be compiled fails once more then.
 run_unit() {
     local label=$1 log=$2 status=0
+    build_unit "$@" || true
     shift 2
-    "$@" -j"$(nproc)" all > "$log" 2>&1 < /dev/null || true
     "$@" -j"$(($(nproc) * 2))" run >> "$log" 2>&1 < /dev/null || status=$?
     count_log "$label" "$log" "$status"
 }

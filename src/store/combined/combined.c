@@ -5,7 +5,7 @@
  *
  * - Early decision: once the outcome is certain the remaining replies are not awaited; a release
  *   succeeds when enough members for the next holder have released. Operations in flight are
- *   detached (latch_op_leave()), or awaited where the store cannot detach.
+ *   detached (latch_op_detach()), or awaited where the store cannot detach.
  * - Rollback: a lock that is not granted, or not renewed, is released in all members that have it.
  * - Deadline: the earliest of the members' that count, less the allowance for clock drift of
  *   Redlock, 1 % of the TTL and 2 ms
@@ -215,7 +215,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
     member->lease->inherit = op->lease->inherit;
     status = begin_at(member, &request, now_ns);
     member->status = status;
-    if (member->in_flight && request.detach && latch_op_leave(&member->op)) {
+    if (member->in_flight && request.detach && latch_op_detach(&member->op)) {
         status = LATCH_DONE; /* a pending release of the store from now on */
     }
     if (!latch_wants(status)) {
@@ -293,7 +293,7 @@ static bool waits_for_all(const latch_op *op, int64_t now_ns)
 {
     const combined_hold *hold = op->lease->state;
 
-    return hold->verdict == MET && op->lease->kept && latch_op_acquires(op)
+    return hold->verdict == MET && op->lease->observed && latch_op_acquires(op)
            && (op->attempts & HURRIES) == 0 && now_ns < end_of_all(op);
 }
 
@@ -314,7 +314,7 @@ static void let_go(latch_op *op, int64_t now_ns)
                 call_off(member, now_ns);
             }
         } else if (member->in_flight) {
-            member->in_flight = !latch_op_leave(&member->op);
+            member->in_flight = !latch_op_detach(&member->op);
         }
     }
 }
@@ -331,7 +331,7 @@ static bool may_hold(const combined_member *member)
 {
     const latch_lease *lease = member->lease;
 
-    return lease->mode != LATCH_FREE || lease->left != NULL
+    return lease->mode != LATCH_FREE || lease->detached != NULL
            || lease->store->class->may_hold_unknown;
 }
 
@@ -361,7 +361,7 @@ static void give_back(latch_op *op, bool keep, int64_t now_ns)
             continue;
         }
         begin_at(member, &request, now_ns);
-        if (member->in_flight && request.detach && latch_op_leave(&member->op)) {
+        if (member->in_flight && request.detach && latch_op_detach(&member->op)) {
             member->in_flight = false;
         }
     }
@@ -476,7 +476,7 @@ static latch_status combined_begin(latch_op *op)
     EACH_MEMBER(store, hold, member)
     {
         member->status = LATCH_INTERRUPTED;
-        member->is_mute = latch_op_acquires(op) && !latch_left_pass(member->lease);
+        member->is_mute = latch_op_acquires(op) && !latch_detached_reap(member->lease);
     }
     if (latch_op_acquires(op)) {
         status = latch_combined_share_tokens(op);
@@ -560,9 +560,9 @@ const latch_store_class latch_combined_store = {
     .deadline = latch_combined_deadline,
     .held = latch_combined_held,
     .drop = latch_combined_drop,
-    .twin = latch_combined_twin,
-    .gather = latch_combined_gather,
-    .follow = latch_combined_follow,
+    .clone = latch_combined_clone,
+    .cork = latch_combined_cork,
+    .sync_deadline = latch_combined_sync_deadline,
     .refusal = latch_combined_refusal,
     .composite = &composite,
 };

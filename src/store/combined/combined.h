@@ -99,8 +99,8 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns);
 
 /* For the store's class. */
 const char *latch_combined_refusal(const latch_store *base);
-void latch_combined_gather(latch_store *base, bool on);
-latch_store *latch_combined_twin(const latch_store *base, latch_error *error);
+void latch_combined_cork(latch_store *base, bool on);
+latch_store *latch_combined_clone(const latch_store *base, latch_error *error);
 void latch_combined_abandon(latch_op *op);
 latch_store *latch_combined_member(const latch_store *base, size_t index);
 
@@ -125,6 +125,6 @@ latch_member latch_combined_part(const latch_lease *lease, size_t index);
 /* The deadline less the allowance for clock drift since the request. */
 int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns);
 void latch_combined_drop(latch_lease *lease);
-void latch_combined_follow(latch_lease *lease, int64_t deadline_ns);
+void latch_combined_sync_deadline(latch_lease *lease, int64_t deadline_ns);
 
 #endif

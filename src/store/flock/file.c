@@ -254,7 +254,7 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
 }
 
 /* A resource's first file stays listed until it is closed; a second one is not kept. */
-static bool list(flock_store *store, flock_file *file)
+static bool flock_list(flock_store *store, flock_file *file)
 {
     if (!file->is_listed) {
         file->is_listed = latch_table_find(&store->files, file->resource, file->node.length) == NULL
@@ -268,7 +268,7 @@ void latch_flock_file_put(flock_store *store, flock_file *file)
     /* Another process that has the same description open could lock it along with us. */
     bool shared = file->descriptor.inherit || file->generation != store->store.engine->generation;
 
-    if (shared || file->descriptor.fd < 0 || !list(store, file)) {
+    if (shared || file->descriptor.fd < 0 || !flock_list(store, file)) {
         latch_flock_file_close(store, file);
         return;
     }

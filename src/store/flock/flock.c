@@ -93,7 +93,7 @@ static int operation_of(uint8_t mode)
     return mode == LATCH_EXCLUSIVE ? LOCK_EX : LOCK_SH;
 }
 
-static void lose(latch_lease *lease)
+static void flock_lose(latch_lease *lease)
 {
     flock_file *file = lease->state;
 
@@ -110,7 +110,7 @@ static void forget_gone(latch_lease *lease)
     flock_file *file = lease->state;
 
     if (file != NULL && (file->descriptor.fd < 0 || latch_lease_was_lost(lease))) {
-        lose(lease);
+        flock_lose(lease);
     }
 }
 
@@ -127,7 +127,7 @@ static bool is_still_locked(latch_lease *lease)
     if (latch_flock_file_shared(store, file)
         && (!latch_flock_file_locked(store, file)
             || try_flock(file, operation_of(lease->mode)) != 0)) {
-        lose(lease);
+        flock_lose(lease);
         return false;
     }
     return true;
@@ -143,7 +143,7 @@ static bool was_removed(latch_lease *lease)
         || !latch_flock_file_gone((flock_store *) lease->store, file)) {
         return false;
     }
-    lose(lease);
+    flock_lose(lease);
     lease->mode = mode; /* until op.c notes the loss */
     return true;
 }
@@ -157,7 +157,7 @@ static void give_number_back(flock_file *file)
     }
 }
 
-static latch_status hold(latch_op *op, flock_file *file)
+static latch_status flock_hold(latch_op *op, flock_file *file)
 {
     latch_lease *lease = op->lease;
 
@@ -193,7 +193,7 @@ static latch_status stay_as_before(latch_op *op, flock_file *file, latch_status 
     }
     if (try_flock(file, operation_of(op->mode_before)) != 0
         || latch_flock_file_check((flock_store *) lease->store, file, op->error) != LATCH_DONE) {
-        lose(lease);
+        flock_lose(lease);
         return latch_fail(op->error, LATCH_ERROR_LOST, 0,
                           "the lock was lost while it was being %s; somebody else was quicker",
                           op->mode_before == LATCH_SHARED ? "promoted" : "demoted");
@@ -203,10 +203,10 @@ static latch_status stay_as_before(latch_op *op, flock_file *file, latch_status 
     return status;
 }
 
-static latch_status fail_file(latch_op *op, flock_file *file, latch_status status)
+static latch_status flock_fail_file(latch_op *op, flock_file *file, latch_status status)
 {
     if (op->lease->state == file) {
-        lose(op->lease);
+        flock_lose(op->lease);
     } else {
         latch_flock_file_close((flock_store *) op->lease->store, file);
     }
@@ -215,7 +215,7 @@ static latch_status fail_file(latch_op *op, flock_file *file, latch_status statu
 
 /* Another lease of this very thread that holds the same file, or waits for it further down its
  * stack (a signal handler runs); NULL: none. An exclusive one, if there are several. */
-static const flock_file *find_own(const latch_op *op, const flock_file *file)
+static const flock_file *flock_find_own(const latch_op *op, const flock_file *file)
 {
     const flock_store *store = (flock_store *) op->lease->store;
     const flock_file *own = NULL;
@@ -234,9 +234,9 @@ static const flock_file *find_own(const latch_op *op, const flock_file *file)
 }
 
 /* Would a wait never end, since its own thread is in the way? */
-static bool is_own_deadlock(const latch_op *op, const flock_file *file)
+static bool flock_is_own_deadlock(const latch_op *op, const flock_file *file)
 {
-    const flock_file *own = find_own(op, file);
+    const flock_file *own = flock_find_own(op, file);
 
     return own != NULL && (own->mode == LATCH_EXCLUSIVE || op->request.kind == LATCH_ACQUIRE);
 }
@@ -244,7 +244,7 @@ static bool is_own_deadlock(const latch_op *op, const flock_file *file)
 /* Not for one more shared lock of a thread that has one: a writer in the queue waits for that. */
 static bool may_queue(const latch_op *op, const flock_file *file)
 {
-    return op->request.kind == LATCH_ACQUIRE || find_own(op, file) == NULL;
+    return op->request.kind == LATCH_ACQUIRE || flock_find_own(op, file) == NULL;
 }
 
 /*
@@ -284,7 +284,7 @@ static void unlist_waiting(const latch_op *op, flock_file *file)
     }
 }
 
-static latch_status conflict(latch_op *op, flock_file *file)
+static latch_status flock_conflict(latch_op *op, flock_file *file)
 {
     latch_status status;
     bool queues;
@@ -296,9 +296,9 @@ static latch_status conflict(latch_op *op, flock_file *file)
     }
     status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
     if (latch_failed(status)) {
-        return fail_file(op, file, status);
+        return flock_fail_file(op, file, status);
     }
-    if (op->request.deadline_ns == LATCH_NEVER && is_own_deadlock(op, file)) {
+    if (op->request.deadline_ns == LATCH_NEVER && flock_is_own_deadlock(op, file)) {
         status = stay_as_before(op, file, LATCH_ERROR_DEADLOCK);
         return status != LATCH_ERROR_DEADLOCK
                    ? status
@@ -316,7 +316,7 @@ static latch_status conflict(latch_op *op, flock_file *file)
     return stay_as_before(op, file, status);
 }
 
-static latch_status acquire(latch_op *op)
+static latch_status flock_acquire(latch_op *op)
 {
     latch_lease *lease = op->lease;
     flock_store *store = (flock_store *) lease->store;
@@ -326,7 +326,7 @@ static latch_status acquire(latch_op *op)
 
     forget_gone(lease);
     if (lease->state != NULL && lease->mode == wanted_mode(op) && is_still_locked(lease)) {
-        return hold(op, lease->state);
+        return flock_hold(op, lease->state);
     }
     if (lease->state != NULL) {
         op->mode_before = lease->mode; /* also if a forked process shares it */
@@ -340,22 +340,22 @@ static latch_status acquire(latch_op *op)
         sys_errno = gives_way(op, file) ? EWOULDBLOCK
                                         : try_flock(file, operation_of((uint8_t) wanted_mode(op)));
         if (sys_errno == EWOULDBLOCK) {
-            return conflict(op, file);
+            return flock_conflict(op, file);
         }
         if (sys_errno != 0) {
             latch_fail(op->error, LATCH_ERROR_SYSTEM, sys_errno, "flock() failed: %s",
                        strerror(sys_errno));
-            return fail_file(op, file, LATCH_ERROR_SYSTEM);
+            return flock_fail_file(op, file, LATCH_ERROR_SYSTEM);
         }
         status = latch_flock_file_check(store, file, op->error);
         if (status == LATCH_DONE) {
-            return hold(op, file);
+            return flock_hold(op, file);
         }
         if (latch_failed(status)) {
-            return fail_file(op, file, status);
+            return flock_fail_file(op, file, status);
         }
         if (lease->state == file) {
-            lose(lease);
+            flock_lose(lease);
             return latch_fail(op->error, LATCH_ERROR_LOST, 0,
                               "the lock was lost: its file was removed by somebody else");
         }
@@ -364,7 +364,7 @@ static latch_status acquire(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-static latch_status release(latch_op *op)
+static latch_status flock_release(latch_op *op)
 {
     latch_lease *lease = op->lease;
     flock_store *store = (flock_store *) lease->store;
@@ -403,9 +403,9 @@ static latch_status flock_begin(latch_op *op)
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            return acquire(op);
+            return flock_acquire(op);
         case LATCH_RELEASE:
-            return release(op);
+            return flock_release(op);
         case LATCH_PROBE:
             forget_gone(op->lease);
             return op->lease->state != NULL && is_still_locked(op->lease) && !was_removed(op->lease)
@@ -441,10 +441,10 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
         case FLOCK_WAIT_GRANTED:
             status = latch_flock_file_check((flock_store *) op->lease->store, file, op->error);
             if (status == LATCH_DONE) {
-                return hold(op, file);
+                return flock_hold(op, file);
             }
             if (latch_failed(status)) {
-                return fail_file(op, file, status);
+                return flock_fail_file(op, file, status);
             }
             break; /* locked a removed file */
         case FLOCK_WAIT_FORKED:
@@ -453,14 +453,14 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
             try_flock(file, LOCK_UN); /* granted in the very moment, perhaps */
             return stay_as_before(op, file, LATCH_CONFLICT);
         case FLOCK_WAIT_FAILED:
-            return fail_file(op, file, LATCH_ERROR_SYSTEM);
+            return flock_fail_file(op, file, LATCH_ERROR_SYSTEM);
     }
-    fail_file(op, file, LATCH_CONFLICT);
+    flock_fail_file(op, file, LATCH_CONFLICT);
     if (op->mode_before != LATCH_FREE) {
         return latch_fail(op->error, LATCH_ERROR_LOST, 0,
                           "the lock was lost while it was being promoted");
     }
-    return op->cancelled || !op->request.wait ? LATCH_CONFLICT : acquire(op);
+    return op->cancelled || !op->request.wait ? LATCH_CONFLICT : flock_acquire(op);
 }
 
 static latch_status flock_step(latch_op *op, int64_t now_ns)
@@ -490,7 +490,7 @@ static bool flock_held(const latch_lease *lease)
 static void flock_drop(latch_lease *lease)
 {
     if (lease->state != NULL) {
-        lose(lease);
+        flock_lose(lease);
     }
 }
 

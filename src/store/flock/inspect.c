@@ -56,7 +56,7 @@ static watched_file *find_watched(const inspection *all, dev_t device, ino_t ino
     return node != NULL ? LATCH_CONTAINER(node, watched_file, node) : NULL;
 }
 
-static void watch(inspection *all, const char *path, const struct stat *status)
+static void flock_watch(inspection *all, const char *path, const struct stat *status)
 {
     watched_file *file;
 
@@ -225,7 +225,7 @@ static void read_all_descriptors(inspection *all)
     }
 }
 
-static bool refuses(int fd, int operation)
+static bool flock_refuses(int fd, int operation)
 {
     int result;
 
@@ -244,16 +244,16 @@ static latch_mode try_to_lock(const char *path)
     if (fd < 0) {
         return LATCH_FREE;
     }
-    if (refuses(fd, LOCK_SH)) {
+    if (flock_refuses(fd, LOCK_SH)) {
         mode = LATCH_EXCLUSIVE;
-    } else if (refuses(fd, LOCK_EX)) {
+    } else if (flock_refuses(fd, LOCK_EX)) {
         mode = LATCH_SHARED;
     }
     close(fd);
     return mode;
 }
 
-static void look(inspection *all)
+static void flock_look(inspection *all)
 {
     if (all->files.count == 0) {
         return;
@@ -302,7 +302,7 @@ latch_status latch_flock_inspect(latch_op *op)
     }
     if (lstat(path, &status) == 0) {
         if (S_ISREG(status.st_mode)) {
-            watch(&all, path, &status);
+            flock_watch(&all, path, &status);
         } else {
             result = latch_flock_explain(op->error, S_ISLNK(status.st_mode) ? ELOOP : EISDIR, path);
         }
@@ -311,7 +311,7 @@ latch_status latch_flock_inspect(latch_op *op)
     } else if (latch_findings_add(all.engine, &all.findings, path, LATCH_FREE) == NULL) {
         all.out_of_memory = true;
     }
-    look(&all);
+    flock_look(&all);
     return end_inspection(&all, op, result);
 }
 
@@ -360,11 +360,11 @@ latch_status latch_flock_list(latch_op *op)
             && fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0
             && S_ISREG(status.st_mode)) {
             snprintf(path, sizeof(path), "%s/%s", store->directory, entry->d_name);
-            watch(&all, path, &status);
+            flock_watch(&all, path, &status);
         }
     }
     closedir(directory);
-    look(&all);
+    flock_look(&all);
     all.findings = take_held(all.engine, all.findings);
     return end_inspection(&all, op, result);
 }

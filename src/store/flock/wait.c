@@ -255,7 +255,7 @@ latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operatio
 }
 
 /* The wait is over: hands the file back. */
-static flock_wait_outcome conclude(latch_op *op, flock_file **file)
+static flock_wait_outcome flock_conclude(latch_op *op, flock_file **file)
 {
     flock_waiter *waiter = op->state;
 
@@ -322,7 +322,7 @@ flock_wait_outcome latch_flock_wait_check(latch_op *op, int64_t now_ns, flock_fi
         want_grant(op);
         return FLOCK_WAIT_GOES_ON;
     }
-    outcome = conclude(op, file);
+    outcome = flock_conclude(op, file);
     latch_flock_end_parked(store);
     store->parked = waiter;
     return outcome;
@@ -338,7 +338,7 @@ flock_wait_outcome latch_flock_wait_end(latch_op *op, flock_file **file)
     }
     end_thread(waiter);
     if (waiter->outcome != PENDING) {
-        outcome = conclude(op, file);
+        outcome = flock_conclude(op, file);
     } else {
         *file = waiter->file;
         op->state = NULL;

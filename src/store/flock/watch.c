@@ -19,7 +19,7 @@ typedef struct watched_file {
     char path[];
 } watched_file;
 
-static bool is_gone(const latch_watch *watch)
+static bool flock_is_gone(const latch_watch *watch)
 {
     const watched_file *file = watch->state;
 
@@ -49,6 +49,6 @@ bool latch_flock_watch(const latch_lease *lease, latch_watch *watch)
     watched->inode = file->inode;
     strcpy(watched->path, path);
     watch->state = watched;
-    watch->is_gone = is_gone;
+    watch->is_gone = flock_is_gone;
     return true;
 }

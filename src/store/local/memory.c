@@ -62,7 +62,7 @@ static const char *token_of(const memory_hold *hold)
 }
 
 /* The hold of the lease itself, or of the key of which its key is a copy. */
-static memory_hold *find_own(const latch_lease *lease)
+static memory_hold *memory_find_own(const latch_lease *lease)
 {
     if (lease->state != NULL || lease->token == NULL) {
         return lease->state;
@@ -132,11 +132,11 @@ static bool is_alone(const latch_lease *lease, const memory_hold *hold)
     return first == hold && next_hold(first) == NULL;
 }
 
-static latch_status acquire(latch_op *op)
+static latch_status memory_acquire(latch_op *op)
 {
     latch_lease *lease = op->lease;
     bool exclusive = op->request.kind == LATCH_ACQUIRE;
-    memory_hold *hold = find_own(lease);
+    memory_hold *hold = memory_find_own(lease);
 
     if (hold != NULL) {
         if (exclusive && !is_alone(lease, hold)) {
@@ -153,7 +153,7 @@ static latch_status acquire(latch_op *op)
 }
 
 /* The holders are leases of this very process. */
-static latch_status inspect(latch_op *op)
+static latch_status memory_inspect(latch_op *op)
 {
     const latch_engine *engine = op->lease->store->engine;
     const memory_hold *hold = first_hold(op->lease);
@@ -175,7 +175,7 @@ static latch_status memory_begin(latch_op *op)
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            status = acquire(op);
+            status = memory_acquire(op);
             if (status == LATCH_CONFLICT && op->request.wait
                 && op->request.deadline_ns == LATCH_NEVER) {
                 return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
@@ -183,15 +183,15 @@ static latch_status memory_begin(latch_op *op)
             }
             return status;
         case LATCH_RELEASE:
-            hold = find_own(lease);
+            hold = memory_find_own(lease);
             if (hold != NULL) {
                 remove_hold((memory_store *) lease->store, hold);
             }
             return LATCH_DONE;
         case LATCH_PROBE:
-            return find_own(lease) != NULL ? LATCH_DONE : LATCH_CONFLICT;
+            return memory_find_own(lease) != NULL ? LATCH_DONE : LATCH_CONFLICT;
         case LATCH_INSPECT:
-            return inspect(op);
+            return memory_inspect(op);
         case LATCH_REFRESH: /* holds never expire */
         case LATCH_LIST:    /* never comes here, */
         case LATCH_EVICT:   /* nor does that */
@@ -202,7 +202,7 @@ static latch_status memory_begin(latch_op *op)
 
 static bool memory_held(const latch_lease *lease)
 {
-    return find_own(lease) != NULL;
+    return memory_find_own(lease) != NULL;
 }
 
 /* The lock stays; a copy of the key, if there is one, can still release it by the token. */

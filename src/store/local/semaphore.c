@@ -9,8 +9,9 @@
  * atomic, and our operations ask for SETUP to be 0, so that they never come between PHP's.
  *
  * The set is removed with the lock. A process that is killed leaves it behind, free; whoever uses
- * the resource next, or sweep(), removes it. Sets that we made are told from other programs' by
- * their mode, whose execute bits mean nothing to the kernel, in a pattern that nobody else writes.
+ * the resource next, or semaphore_sweep(), removes it. Sets that we made are told from other
+ * programs' by their mode, whose execute bits mean nothing to the kernel, in a pattern that nobody
+ * else writes.
  */
 #include "src/engine/store.h"
 
@@ -123,7 +124,7 @@ static void hand_over(int set)
  * Removing a set wakes all who wait for it, to race for a new one; handing over wakes one. A
  * set that somebody else made cannot be removed by us unless we are root.
  */
-static void give_back(int set)
+static void semaphore_give_back(int set)
 {
     if (semctl(set, LOCK, GETNCNT) > 0 || (semctl(set, 0, IPC_RMID) != 0 && errno == EPERM)) {
         hand_over(set);
@@ -138,12 +139,12 @@ static void remove_unused(int set)
     if (semctl(set, 0, GETALL, (union semun){.values = values}) == 0 && values[USERS] == 0
         && values[SETUP] == 0 && values[LOCK] <= 1
         && (take_new(set) == TAKEN || take_free(set, false, SLICE_NS) == TAKEN)) {
-        give_back(set);
+        semaphore_give_back(set);
     }
 }
 
 /* Removes the sets that killed holders of Latch have left. */
-static void sweep(semaphore_store *store)
+static void semaphore_sweep(semaphore_store *store)
 {
     const latch_env *env = &store->store.engine->env;
     struct seminfo info;
@@ -186,7 +187,7 @@ static latch_status semaphore_open(latch_store *base, const latch_store_options 
         memcpy(store->project, options->project, store->project_length);
     }
     latch_link_init(&store->held);
-    sweep(store);
+    semaphore_sweep(store);
     return LATCH_DONE;
 }
 
@@ -247,7 +248,7 @@ static bool is_ours(const latch_lease *lease)
     return lease->state != NULL && is_of_this_process(lease->store->engine, lease->state);
 }
 
-static void forget(latch_lease *lease)
+static void semaphore_forget(latch_lease *lease)
 {
     semaphore_hold *hold = lease->state;
 
@@ -275,7 +276,7 @@ static bool is_taken_away(int set, pid_t pid)
 }
 
 /* Does this very thread hold it through another lease, so that a wait would never end? */
-static bool is_own_deadlock(const semaphore_store *store, key_t key)
+static bool semaphore_is_own_deadlock(const semaphore_store *store, key_t key)
 {
     for (const latch_link *link = store->held.next; link != &store->held; link = link->next) {
         const semaphore_hold *hold = LATCH_CONTAINER(link, semaphore_hold, link);
@@ -298,7 +299,7 @@ static int get_set(key_t key, bool *made)
 }
 
 /* Takes the key's set if it is free; *set is the set that was BUSY or BROKEN, or -1. */
-static outcome take(key_t key, int *set)
+static outcome semaphore_take(key_t key, int *set)
 {
     outcome result = REMOVED;
 
@@ -333,7 +334,7 @@ static int set_of_state(const void *state)
     return (int) (intptr_t) state - 1;
 }
 
-static latch_status hold(latch_op *op, semaphore_hold *taken, key_t key, int set)
+static latch_status semaphore_mark_held(latch_op *op, semaphore_hold *taken, key_t key, int set)
 {
     taken->key = key;
     taken->set = set;
@@ -344,13 +345,13 @@ static latch_status hold(latch_op *op, semaphore_hold *taken, key_t key, int set
     return LATCH_DONE;
 }
 
-static latch_status conflict(latch_op *op, key_t key, int set)
+static latch_status semaphore_conflict(latch_op *op, key_t key, int set)
 {
     if (!op->request.wait) {
         return LATCH_CONFLICT;
     }
     if (op->request.deadline_ns == LATCH_NEVER
-        && is_own_deadlock((semaphore_store *) op->lease->store, key)) {
+        && semaphore_is_own_deadlock((semaphore_store *) op->lease->store, key)) {
         return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                           "the lock is held by this very thread, through another key");
     }
@@ -364,7 +365,7 @@ static latch_status conflict(latch_op *op, key_t key, int set)
  * One attempt. With `set` that is a slice of a wait for it, which has come as far as that; else it
  * is the key's set, now.
  */
-static latch_status attempt(latch_op *op, int set, int64_t slice_ns)
+static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
 {
     latch_engine *engine = op->lease->store->engine;
     semaphore_hold *taken = latch_allocate(engine, sizeof(*taken));
@@ -380,13 +381,13 @@ static latch_status attempt(latch_op *op, int set, int64_t slice_ns)
         result = result == BUSY ? take_free(set, true, slice_ns) : result;
     }
     if (result == REMOVED) {
-        result = take(key, &set);
+        result = semaphore_take(key, &set);
     }
     switch (result) {
         case TAKEN:
-            return hold(op, taken, key, set);
+            return semaphore_mark_held(op, taken, key, set);
         case BUSY:
-            status = conflict(op, key, set);
+            status = semaphore_conflict(op, key, set);
             break;
         case BROKEN:
             status = fail_system(op, set < 0 ? "semget()" : "semop()", key);
@@ -399,7 +400,7 @@ static latch_status attempt(latch_op *op, int set, int64_t slice_ns)
     return status;
 }
 
-static latch_status acquire(latch_op *op)
+static latch_status semaphore_acquire(latch_op *op)
 {
     latch_lease *lease = op->lease;
     semaphore_store *store = (semaphore_store *) lease->store;
@@ -409,13 +410,13 @@ static latch_status acquire(latch_op *op)
         if (is_ours(lease) && is_still_held(lease->state)) {
             return LATCH_DONE;
         }
-        forget(lease);
+        semaphore_forget(lease);
         lease->mode = LATCH_FREE;
     }
     if (env->coarse_ns(env->context) - store->swept_ns > SWEEP_INTERVAL_NS) {
-        sweep(store);
+        semaphore_sweep(store);
     }
-    return attempt(op, -1, 0);
+    return semaphore_attempt(op, -1, 0);
 }
 
 static latch_status semaphore_step(latch_op *op, int64_t now_ns)
@@ -424,7 +425,7 @@ static latch_status semaphore_step(latch_op *op, int64_t now_ns)
     int set = set_of_state(op->state);
 
     op->state = NULL;
-    return attempt(op, set, left_ns < 0 ? 0 : left_ns > SLICE_NS ? SLICE_NS : left_ns);
+    return semaphore_attempt(op, set, left_ns < 0 ? 0 : left_ns > SLICE_NS ? SLICE_NS : left_ns);
 }
 
 /* A hand-over may have been meant for this waiter: an unused set would stay behind. */
@@ -439,11 +440,11 @@ static latch_status semaphore_cancel(latch_op *op)
 static void give_back_held(const semaphore_hold *held)
 {
     if (!is_taken_away(held->set, held->pid)) {
-        give_back(held->set);
+        semaphore_give_back(held->set);
     }
 }
 
-static latch_status release(latch_op *op)
+static latch_status semaphore_release(latch_op *op)
 {
     latch_lease *lease = op->lease;
     semaphore_hold *held = lease->state;
@@ -459,17 +460,17 @@ static latch_status release(latch_op *op)
                && errno == EPERM) {
         return fail_system(op, "semctl()", held->key);
     }
-    forget(lease);
+    semaphore_forget(lease);
     return LATCH_DONE;
 }
 
-static latch_status probe(latch_lease *lease)
+static latch_status semaphore_probe(latch_lease *lease)
 {
     if (lease->state == NULL) {
         return LATCH_CONFLICT;
     }
     if (!is_still_held(lease->state)) {
-        forget(lease);
+        semaphore_forget(lease);
         return LATCH_CONFLICT;
     }
     return is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
@@ -481,7 +482,7 @@ static bool is_held(const unsigned short values[SEMAPHORE_COUNT])
     return values[LOCK] == 0 && values[USERS] > values[SETUP];
 }
 
-static latch_status inspect(latch_op *op)
+static latch_status semaphore_inspect(latch_op *op)
 {
     const latch_engine *engine = op->lease->store->engine;
     unsigned short values[SEMAPHORE_COUNT];
@@ -511,16 +512,16 @@ static latch_status semaphore_begin(latch_op *op)
 {
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
-            return acquire(op);
+            return semaphore_acquire(op);
         case LATCH_ACQUIRE_SHARED:
             return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                               "semaphores know no shared locks");
         case LATCH_RELEASE:
-            return release(op);
+            return semaphore_release(op);
         case LATCH_PROBE:
-            return probe(op->lease);
+            return semaphore_probe(op->lease);
         case LATCH_INSPECT:
-            return inspect(op);
+            return semaphore_inspect(op);
         case LATCH_REFRESH: /* holds never expire */
             return latch_lease_was_lost(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
         case LATCH_LIST:  /* never comes: which resource a key is made of, nobody can tell */
@@ -546,7 +547,7 @@ static void semaphore_drop(latch_lease *lease)
     if (is_ours(lease)) {
         give_back_held(held);
     }
-    forget(lease);
+    semaphore_forget(lease);
 }
 
 /* ---- Watching */
@@ -556,7 +557,7 @@ typedef struct watched_set {
     pid_t pid; /* of the process that has it */
 } watched_set;
 
-static bool is_gone(const latch_watch *watch)
+static bool semaphore_is_gone(const latch_watch *watch)
 {
     const watched_set *watched = watch->state;
 
@@ -577,7 +578,7 @@ static bool semaphore_watch(const latch_lease *lease, latch_watch *watch)
     }
     *watched = (watched_set){.set = held->set, .pid = held->pid};
     watch->state = watched;
-    watch->is_gone = is_gone;
+    watch->is_gone = semaphore_is_gone;
     return true;
 }
 

@@ -157,7 +157,7 @@ static latch_status check_beside(const sql_dsn *dsn, const latch_store_options *
     return LATCH_DONE;
 }
 
-static char *copy_text(char **out, const char *text)
+static char *sql_dsn_copy_text(char **out, const char *text)
 {
     size_t size = strlen(text) + 1;
     char *copy = memcpy(*out, text, size);
@@ -170,9 +170,9 @@ static void add_beside(sql_dsn *dsn, const latch_store_options *given, char *out
 {
     for (size_t at = 0; at < given->setting_count; at++) {
         if (is_given(&given->settings[at])) {
-            const char *name = copy_text(&out, given->settings[at].name);
+            const char *name = sql_dsn_copy_text(&out, given->settings[at].name);
 
-            latch_sql_dsn_add(dsn, name, copy_text(&out, given->settings[at].value));
+            latch_sql_dsn_add(dsn, name, sql_dsn_copy_text(&out, given->settings[at].value));
         }
     }
 }
@@ -180,7 +180,7 @@ static void add_beside(sql_dsn *dsn, const latch_store_options *given, char *out
 /* ---- The whole */
 
 /* `text` is PDO's form without its scheme, or NULL when dsn->url has all. */
-static latch_status fill(latch_engine *engine, const sql_dsn *found,
+static latch_status sql_dsn_fill(latch_engine *engine, const sql_dsn *found,
                          const latch_store_options *given, const char *text, size_t length,
                          size_t size, sql_dsn **dsn)
 {
@@ -238,7 +238,7 @@ latch_status latch_sql_dsn_read(latch_engine *engine, const sql_server *server,
     if (status != LATCH_DONE) {
         return status;
     }
-    status = fill(engine, &found, given, text + pdo, pdo > 0 ? length - pdo : 0, size, dsn);
+    status = sql_dsn_fill(engine, &found, given, text + pdo, pdo > 0 ? length - pdo : 0, size, dsn);
     if (status != LATCH_DONE) {
         if (*dsn == NULL) {
             latch_dsn_free(engine, found.url);
@@ -291,7 +291,7 @@ static bool may_be_password(const sql_dsn *dsn, const latch_setting *setting)
     return false;
 }
 
-static latch_status fail_unknown(const sql_dsn *dsn, const latch_setting *setting)
+static latch_status sql_dsn_fail_unknown(const sql_dsn *dsn, const latch_setting *setting)
 {
     const char *known = dsn->server->known;
 
@@ -312,7 +312,7 @@ static latch_status fail_unknown(const sql_dsn *dsn, const latch_setting *settin
     return latch_sql_fail(dsn, "the option \"%s\" is unknown; known are %s", setting->name, known);
 }
 
-static latch_status take(const sql_dsn *dsn, const latch_setting *setting, void *reading)
+static latch_status sql_dsn_take(const sql_dsn *dsn, const latch_setting *setting, void *reading)
 {
     const sql_server *server = dsn->server;
     const sql_option *option = find_option(server, setting->name);
@@ -326,7 +326,7 @@ static latch_status take(const sql_dsn *dsn, const latch_setting *setting, void 
                    : latch_sql_fail_option(dsn, &named, "has one value and no brackets");
     }
     text = server->find_text != NULL ? server->find_text(reading, setting->name) : NULL;
-    return text != NULL ? latch_sql_take_text(dsn, setting, text) : fail_unknown(dsn, setting);
+    return text != NULL ? latch_sql_take_text(dsn, setting, text) : sql_dsn_fail_unknown(dsn, setting);
 }
 
 latch_status latch_sql_dsn_take(const sql_dsn *dsn, void *reading)
@@ -334,7 +334,7 @@ latch_status latch_sql_dsn_take(const sql_dsn *dsn, void *reading)
     latch_status status = LATCH_DONE;
 
     for (size_t at = 0; status == LATCH_DONE && at < dsn->count; at++) {
-        status = take(dsn, &dsn->settings[at], reading);
+        status = sql_dsn_take(dsn, &dsn->settings[at], reading);
     }
     return status;
 }

@@ -15,7 +15,7 @@ final class Examples
     /** @return list<string> the pages with fenced blocks, below the root of the tree */
     public static function pages(): array
     {
-        $pages = ['README.md', ...array_map(
+        $pages = ['README.md', 'CONTRIBUTING.md', ...array_map(
             static fn (string $path): string => substr($path, \strlen(self::ROOT) + 1),
             [...glob(self::ROOT . '/docs/*.md') ?: [], ...glob(self::ROOT . '/benchmark/*.md') ?: []],
         )];

@@ -18,6 +18,8 @@ function role(string $file): ?string
         (bool) preg_match('~^(config\.m4|Makefile\.frag|(ext|src)/.+|stubs/[^/]+_arginfo\.h)$~', $file) => 'src',
         // Who uses what this one declares has it from psr/log.
         $file === 'stubs/psr_log.stub.php' => null,
+        // Of use in a clone alone.
+        $file === 'CONTRIBUTING.md' => null,
         (bool) preg_match('~^(LICENSE|[A-Z]+\.md|(docs|stubs)/.+)$~', $file) => 'doc',
         (bool) preg_match('~^tests/(phpt|utils)/~', $file) => 'test',
         (bool) preg_match('~^bin/~', $file) => 'script',

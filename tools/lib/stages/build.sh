@@ -7,8 +7,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../arginfo.sh"
 # shellcheck source=tools/lib/check.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
+# shellcheck source=tools/lib/dev.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../dev.sh"
+# shellcheck source=tools/lib/pages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../pages.sh"
 
-STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_ARGINFO_PACKAGES[@]}" clang binutils
+STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_UNIT_PACKAGES[@]}" "${LATCH_ARGINFO_PACKAGES[@]}" clang binutils
     clang-format)
 
 compiles_without_warning() {
@@ -121,6 +125,24 @@ scripts_are_watched() {
     ! make -q src/store/redis/script/script.lo || { echo 'make does not see a new script' && return 1; }
 }
 
+# CONTRIBUTING.md's own commands; then a header's change rebuilds what includes it, and nothing is linked as a whole.
+developer_loop() {
+    local loop
+    loop=$(commands "$LATCH_ROOT/CONTRIBUTING.md" 'Build, change, test')
+    (cd "$LATCH_ROOT" && bash -euxc "$loop")
+    cd "$LATCH_DEV/build"
+    make -q src/engine/op.lo || { echo 'make builds although nothing has changed' && return 1; }
+    ! make -q -W "$LATCH_DEV/source/src/latch.h" src/engine/op.lo || { echo 'make does not watch headers' && return 1; }
+    ! readelf -S src/engine/.libs/op.o | grep -q '\.gnu\.lto_' || { echo 'objects for -flto' && return 1; }
+}
+
+# What is missing is named, by a user without sudo.
+missing_packages_are_named() {
+    local said
+    ! said=$(dpkg-query() { printf 'installed gcc\n'; } && latch_name_missing gcc libcmocka-dev make 2>&1) || return 1
+    [[ $said == *': missing: sudo apt-get install libcmocka-dev make ' ]] || { echo "$said" && return 1; }
+}
+
 # The engine knows neither PHP nor Zend.
 engine_is_free_of_php() {
     ! grep -rnEi '#[[:space:]]*include[[:space:]]*["<](php|zend|tsrm|sapi|main/|ext/)' \
@@ -187,6 +209,8 @@ stage() {
     check 'a client library elsewhere is opened by its path' opens_a_library_elsewhere
     check 'it works without client libraries, and says so' works_without_libraries
     check 'it works without OpenSSL, and says so' works_without_openssl
+    check "tools/dev builds, runs a test and follows headers, by CONTRIBUTING.md's commands" developer_loop
+    check 'tools/dev names what is missing' missing_packages_are_named
     check 'src/ includes no header of PHP' engine_is_free_of_php
     check 'calls go down only, from layer to layer' calls_go_down_only "$LATCH_WORK/build/clang"
     check 'a call that goes up is found' upward_call_is_found "$LATCH_WORK/build/clang"

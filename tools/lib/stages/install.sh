@@ -6,6 +6,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../folder.sh"
 # shellcheck source=tools/lib/check.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
+# shellcheck source=tools/lib/pages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../pages.sh"
 
 STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" git)
 
@@ -71,22 +73,6 @@ without_pecl() {
     commands "$PAGE" 'Without PECL'
     commands "$PAGE" 'From source'
     its_checks
-}
-
-# commands FILE HEADING: the commands of the section with that heading: what is fenced as "sh". To have none is
-# an error.
-commands() {
-    local text
-    text=$(sections "$1" | awk -v heading="$2" -F '\t' '$1 == heading { print $2 }')
-    [[ -n $text ]] || { echo "${1##*/} has no commands under \"$2\"" >&2 && return 1; }
-    printf '%s\n' "$text"
-}
-
-# sections FILE: each command of the page, behind the heading that it is under.
-sections() {
-    awk '/^ *```/ { fenced = !fenced; language = $0; sub(/^ *```/, "", language); next }
-        fenced && language == "sh" { print heading "\t" $0 }
-        !fenced && /^#/ { heading = $0; sub(/^#+ /, "", heading) }' "$1"
 }
 
 # The page's own checks, and that nothing was left out for want of a library.

@@ -31,69 +31,57 @@ esac
 ZTS_DEBUG=(--disable-all --disable-cgi --disable-phpdbg --enable-cli --enable-fpm
     --enable-zts --enable-debug --enable-pcntl --enable-posix --enable-sysvsem)
 
+# Builds the extension, and PHP where it takes a special one.
+prepare() {
+    local php so
+    find_php_and_extension
+}
+
 stage() {
-    local php
-    php=/usr/bin/php$LATCH_PHP_VERSION
+    local php so
+    find_php_and_extension
     case $STAGE in
-        phpt)
-            latch_build
-            run_phpt "$php" "$LATCH_ROOT/modules/latch.so"
-            ;;
-        phpt-valgrind)
-            latch_build
-            run_phpt_under_valgrind "$php" "$LATCH_ROOT/modules/latch.so"
-            ;;
-        phpt-zts-debug)
-            run_phpt_on_zts_debug
-            ;;
-        phpt-asan)
-            run_phpt_under_asan
-            ;;
-        phpt-8.4)
-            LATCH_FOLDER=$(latch_folder_with_8.4)
-            run_phpt_on_debian
-            ;;
-        phpt-8.4-zts-debug)
-            LATCH_FOLDER=$(latch_folder_with_8.4)
-            run_phpt_on_zts_debug
-            ;;
-        phpt-8.5)
-            LATCH_FOLDER=$(latch_folder_with_8.5)
-            run_phpt_on_debian
-            ;;
+        phpt-valgrind) run_phpt_under_valgrind "$php" "$so" ;;
+        # What is allocated is malloc()'s, as PHP's allocator hides from ASan what is done to its memory. Leaks are
+        # what the stages phpt-zts-debug and phpt-valgrind look for.
+        phpt-asan) USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 run_phpt "$php" "$so" ;;
+        *) run_phpt "$php" "$so" ;;
     esac
 }
 
-run_phpt_on_debian() {
-    local so
-    so=$(latch_build_on_debian)
-    run_phpt "/usr/bin/php$LATCH_PHP_VERSION" "$so"
-}
-
-run_phpt_on_zts_debug() {
-    local prefix so
-    prefix=$(latch_php zts-debug "${ZTS_DEBUG[@]}")
-    so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" \
-        CFLAGS="-O0 $LATCH_STRICT")
-    run_phpt "$prefix/bin/php" "$so"
-}
-
-# PHP and the extension with ASan, the extension with UBSan too. What they allocate is malloc()'s, as
-# PHP's allocator hides from ASan what is done to its memory. Leaks are what the stages
-# phpt-zts-debug and phpt-valgrind look for.
-run_phpt_under_asan() {
-    local prefix so
-    # A helper thread that was cancelled has ASan's marks on its stack, over which its own handling of
-    # the signal stack stumbles at the thread's end.
-    export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0
-    prefix=$(latch_php asan "${ZTS_DEBUG[@]}" --enable-address-sanitizer)
-    # In the compiler's name, because libtool drops them from the flags when it links, which is when
-    # objects for -flto get what the sanitizers add.
-    so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" \
-        CC='gcc -fsanitize=address,undefined -fno-sanitize-recover=all' \
-        CFLAGS='-g -fno-omit-frame-pointer')
-    nm -D "$so" | grep __asan_report > /dev/null || latch_die "$so has nothing of ASan in it"
-    USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 run_phpt "$prefix/bin/php" "$so"
+# find_php_and_extension: sets `php` and `so` to those of the stage, and LATCH_FOLDER.
+find_php_and_extension() {
+    local prefix
+    php=/usr/bin/php$LATCH_PHP_VERSION
+    case $STAGE in
+        phpt-8.4*) LATCH_FOLDER=$(latch_folder_with_8.4) ;;
+        phpt-8.5) LATCH_FOLDER=$(latch_folder_with_8.5) ;;
+    esac
+    case $STAGE in
+        *-zts-debug)
+            prefix=$(latch_php zts-debug "${ZTS_DEBUG[@]}")
+            php=$prefix/bin/php
+            so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" CFLAGS="-O0 $LATCH_STRICT")
+            ;;
+        phpt-asan)
+            # A helper thread that was cancelled has ASan's marks on its stack, over which its own handling of
+            # the signal stack stumbles at the thread's end.
+            export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0
+            prefix=$(latch_php asan "${ZTS_DEBUG[@]}" --enable-address-sanitizer)
+            php=$prefix/bin/php
+            # In the compiler's name, because libtool drops them from the flags when it links, which is when
+            # objects for -flto get what the sanitizers add.
+            so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" \
+                CC='gcc -fsanitize=address,undefined -fno-sanitize-recover=all' \
+                CFLAGS='-g -fno-omit-frame-pointer')
+            nm -D "$so" | grep __asan_report > /dev/null || latch_die "$so has nothing of ASan in it"
+            ;;
+        phpt-8.*) so=$(latch_build_on_debian) ;;
+        *)
+            latch_build
+            so=$LATCH_ROOT/modules/latch.so
+            ;;
+    esac
 }
 
 # run_phpt_under_valgrind PHP LATCH_SO: every PHP that the tests run, their children too, is watched

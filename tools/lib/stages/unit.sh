@@ -6,20 +6,42 @@ source "$(dirname "${BASH_SOURCE[0]}")/../unit.sh"
 
 STAGE_PACKAGES=("${LATCH_UNIT_PACKAGES[@]}")
 
-stage() {
-    local sanitizer sanitizers=(address thread) command
-    [[ $STAGE != unit-plain ]] || sanitizers=(none)
-    for sanitizer in "${sanitizers[@]}"; do
-        command=(make -k --output-sync=target -C "$LATCH_ROOT/tests/unit"
-            BUILD="$LATCH_WORK/unit" SANITIZE="$sanitizer")
-        # ThreadSanitizer of gcc 12 finds no place for its memory where addresses are very random.
-        if [[ $sanitizer == thread ]] && setarch -R true 2> /dev/null; then
-            command=(setarch -R "${command[@]}")
-        fi
-        run_unit "unit, sanitizer: $sanitizer" "$LATCH_WORK/log/unit-$sanitizer.log" "${command[@]}"
+# unit_make SANITIZER [ARGUMENT...]: sets `command`, which calls make for the tests under that sanitizer. Semaphores are
+# the whole system's: here they are the run's own where that can be had.
+unit_make() {
+    command=(make -k --output-sync=target -C "$LATCH_ROOT/tests/unit" BUILD="$LATCH_WORK/unit" SANITIZE="$@")
+    # ThreadSanitizer of gcc 12 finds no place for its memory where addresses are very random.
+    if [[ $1 == thread ]] && setarch -R true 2> /dev/null; then
+        command=(setarch -R "${command[@]}")
+    fi
+    if unshare --ipc true 2> /dev/null; then
+        command=(unshare --ipc "${command[@]}")
+    fi
+}
+
+# Under a sanitizer the queue model searches little.
+sanitized() {
+    local sanitizer command
+    for sanitizer in address thread; do
+        unit_make "$sanitizer"
+        "$1" "unit, sanitizer: $sanitizer" "$LATCH_WORK/log/unit-$sanitizer.log" "${command[@]}"
     done
-    # Under a sanitizer this one searches little.
-    [[ $STAGE == unit-plain ]] || run_unit "unit, queue model" "$LATCH_WORK/log/unit-model.log" \
-        make -k --output-sync=target -C "$LATCH_ROOT/tests/unit" BUILD="$LATCH_WORK/unit" SANITIZE=none \
-        TESTS=test_redis_queue_model
+    unit_make none TESTS=test_redis_queue_model
+    "$1" "unit, queue model" "$LATCH_WORK/log/unit-model.log" "${command[@]}"
+}
+
+prepare() {
+    # Which programs TSan is to look at a run under ASan tells: without one, all are compiled.
+    sanitized build_unit
+}
+
+stage() {
+    local command
+    case $STAGE in
+        unit) sanitized run_unit ;;
+        unit-plain)
+            unit_make none
+            run_unit "unit, sanitizer: none" "$LATCH_WORK/log/unit-none.log" "${command[@]}"
+            ;;
+    esac
 }

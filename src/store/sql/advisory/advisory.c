@@ -77,12 +77,12 @@ static latch_status note_conflict(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-static bool acquires(const latch_op *op)
+static bool advisory_acquires(const latch_op *op)
 {
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
-static bool waits(const advisory_hold *hold)
+static bool advisory_waits(const advisory_hold *hold)
 {
     return hold->request.statement == ADVISORY_WAIT
            || hold->request.statement == ADVISORY_WAIT_SHARED
@@ -141,9 +141,9 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
                    : note_conflict(op);
     }
     hold->request.statement = to_acquire(op, hold);
-    hold->request.timeout_ms = waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
+    hold->request.timeout_ms = advisory_waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
     hold->wanted = mode;
-    op->attempts |= waits(hold) && op->request.wait ? WAITED : 0;
+    op->attempts |= advisory_waits(hold) && op->request.wait ? WAITED : 0;
     return LATCH_DONE;
 }
 
@@ -153,7 +153,7 @@ static advisory_statement to_release(const advisory_hold *hold)
 }
 
 /* LATCH_DONE: it is in the session's queue. */
-static latch_status ask(latch_op *op, int64_t now_ns)
+static latch_status advisory_ask(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
     latch_status status = LATCH_DONE;
@@ -211,7 +211,7 @@ static latch_status take_time_out(latch_op *op, int64_t now_ns)
 }
 
 /* The session has ended with what it held, and with what it was asked. */
-static latch_status take_loss(latch_op *op, int64_t now_ns)
+static latch_status advisory_take_loss(latch_op *op, int64_t now_ns)
 {
     bool again = (op->attempts & ASKED_AGAIN) != 0;
     advisory_hold *hold = op->state;
@@ -223,7 +223,7 @@ static latch_status take_loss(latch_op *op, int64_t now_ns)
     if (op->request.kind == LATCH_REFRESH || op->request.kind == LATCH_PROBE) {
         return LATCH_CONFLICT;
     }
-    if (acquires(op) && (op->attempts & HELD_BEFORE) != 0) {
+    if (advisory_acquires(op) && (op->attempts & HELD_BEFORE) != 0) {
         return latch_advisory_fail_held(op);
     }
     if (op->cancelled) {
@@ -249,14 +249,15 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
             if (yes) {
-                return latch_advisory_hold_is_live(hold) ? LATCH_DONE : take_loss(op, now_ns);
+                return latch_advisory_hold_is_live(hold) ? LATCH_DONE
+                                                         : advisory_take_loss(op, now_ns);
             }
             if (hold->request.statement == ADVISORY_PROBE) {
                 op->attempts = 0;
                 return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
                                                      : ask_again(op, now_ns);
             }
-            return waits(hold) ? take_time_out(op, now_ns) : note_conflict(op);
+            return advisory_waits(hold) ? take_time_out(op, now_ns) : note_conflict(op);
         case LATCH_REFRESH:
         case LATCH_PROBE:
             return yes && latch_advisory_hold_is_live(hold) ? LATCH_DONE : LATCH_CONFLICT;
@@ -280,7 +281,7 @@ static latch_status give_way(latch_op *op, int64_t now_ns)
     return note_conflict(op);
 }
 
-static latch_status conclude(latch_op *op, int64_t now_ns)
+static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
     bool promotes = (op->attempts & HELD_BEFORE) != 0;
@@ -299,7 +300,7 @@ static latch_status conclude(latch_op *op, int64_t now_ns)
             return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                               "its holder waits for a lock of this session in turn");
         case ADVISORY_LOST:
-            return take_loss(op, now_ns);
+            return advisory_take_loss(op, now_ns);
         case ADVISORY_MOVED:
             return latch_advisory_fail_moved(op);
         case ADVISORY_NO_MEMORY:
@@ -318,7 +319,7 @@ static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns
 {
     advisory_hold *hold = op->state;
 
-    if (!acquires(op) || !op->request.wait || (op->attempts & ASKED_AGAIN) == 0
+    if (!advisory_acquires(op) || !op->request.wait || (op->attempts & ASKED_AGAIN) == 0
         || status == LATCH_ERROR_MEMORY) {
         return status;
     }
@@ -336,7 +337,7 @@ static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns
 /* ---- Operations ----------------------------------------------------------------------------- */
 
 /* The request was sent, or its session is being connected. */
-static latch_status await(latch_op *op, latch_status status)
+static latch_status advisory_await(latch_op *op, latch_status status)
 {
     advisory_hold *hold = op->state;
 
@@ -352,7 +353,7 @@ static latch_status await(latch_op *op, latch_status status)
     return status;
 }
 
-static latch_status advance(latch_op *op, int64_t now_ns)
+static latch_status advisory_advance(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
     advisory_session *session = hold->store->session;
@@ -365,7 +366,7 @@ static latch_status advance(latch_op *op, int64_t now_ns)
                 op->wake_ns = hold->ask_ns;
                 return LATCH_WANT_TIMER;
             }
-            status = ask(op, now_ns);
+            status = advisory_ask(op, now_ns);
             if (status != LATCH_DONE) {
                 return status;
             }
@@ -375,15 +376,16 @@ static latch_status advance(latch_op *op, int64_t now_ns)
             if (latch_advisory_hold_is_alone(hold)) {
                 latch_advisory_session_abort(session);
             }
-        } else if (now_ns >= hold->cancel_ns && hold->is_queued && waits(hold)) {
+        } else if (now_ns >= hold->cancel_ns && hold->is_queued && advisory_waits(hold)) {
             hold->cancel_ns = LATCH_NEVER;
             latch_advisory_session_cancel(session, now_ns);
         }
         status = latch_advisory_session_drive(session, hold, op, now_ns);
         if (latch_wants(status)) {
-            return await(op, status);
+            return advisory_await(op, status);
         }
-        status = latch_failed(status) ? do_without(op, status, now_ns) : conclude(op, now_ns);
+        status = latch_failed(status) ? do_without(op, status, now_ns)
+                                      : advisory_conclude(op, now_ns);
     }
     return status;
 }
@@ -391,8 +393,8 @@ static latch_status advance(latch_op *op, int64_t now_ns)
 latch_status latch_advisory_step(latch_op *op, int64_t now_ns)
 {
     const advisory_hold *hold = op->state;
-    bool was_sent = hold->is_queued && waits(hold) && hold->store->session->is_sent;
-    latch_status status = advance(op, now_ns);
+    bool was_sent = hold->is_queued && advisory_waits(hold) && hold->store->session->is_sent;
+    latch_status status = advisory_advance(op, now_ns);
 
     /* Whether it would have to wait was not known when it was sent. */
     op->waiting = op->waiting || (was_sent && latch_wants(status));
@@ -442,7 +444,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 /* It has been told already that what the lease held is lost. */
 static void forget_lost(const latch_op *op, advisory_hold *hold)
 {
-    if (acquires(op) && latch_lease_was_lost(op->lease)) {
+    if (advisory_acquires(op) && latch_lease_was_lost(op->lease)) {
         latch_advisory_session_is_alive(hold->store->session); /* notices a loss */
         hold->mode = latch_advisory_hold_is_live(hold) ? hold->mode : LATCH_FREE;
     }
@@ -482,7 +484,7 @@ latch_status latch_advisory_begin(latch_op *op)
     hold->ask_ns = hold->trouble_ns = 0;
     hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
     op->state = hold;
-    return advance(op, now_ns);
+    return advisory_advance(op, now_ns);
 }
 
 /*
@@ -501,13 +503,13 @@ latch_status latch_advisory_cancel(latch_op *op)
     if (hold->is_queued && latch_advisory_session_dequeue(session, hold)) {
         return LATCH_CONFLICT;
     }
-    if (hold->is_queued && waits(hold)) {
+    if (hold->is_queued && advisory_waits(hold)) {
         bool ends_by_itself = !op->cancelled && session->exact_timeouts;
 
         hold->cancel_ns = ends_by_itself ? now_ns + GRACE_NS : now_ns;
         hold->give_up_ns = op->cancelled ? LATCH_NEVER : now_ns + GIVE_UP_NS;
     }
-    return advance(op, now_ns);
+    return advisory_advance(op, now_ns);
 }
 
 bool latch_advisory_held(const latch_lease *lease)

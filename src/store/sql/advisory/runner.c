@@ -40,7 +40,7 @@ static void runner_disconnect(advisory_session *session)
     runner_of(session)->outcome = ADVISORY_UNANSWERED;
 }
 
-static advisory_outcome outcome_of(latch_status status)
+static advisory_outcome runner_outcome_of(latch_status status)
 {
     switch (status) {
         case LATCH_DONE:
@@ -75,7 +75,7 @@ static bool runner_send(advisory_session *session, const advisory_request *reque
     if (status == LATCH_ERROR_MEMORY) {
         return false;
     }
-    runner->outcome = outcome_of(status);
+    runner->outcome = runner_outcome_of(status);
     if (runner->outcome == ADVISORY_REFUSED || runner->outcome == ADVISORY_LOST
         || runner->outcome == ADVISORY_UNKNOWN) {
         snprintf(session->trouble, sizeof(session->trouble), "%.*s",

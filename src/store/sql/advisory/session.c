@@ -65,7 +65,7 @@ static void end_cancel(advisory_session *session)
 }
 
 /* Silently: requesters find their requests unanswered. */
-static void disconnect(advisory_session *session)
+static void session_disconnect(advisory_session *session)
 {
     latch_advisory_session_disconnect(session);
     end_cancel(session);
@@ -85,12 +85,12 @@ static void enqueue_pending_releases(advisory_session *session)
     }
 }
 
-static void lose(advisory_session *session, advisory_outcome outcome, const char *trouble)
+static void session_lose(advisory_session *session, advisory_outcome outcome, const char *trouble)
 {
     if (trouble != session->trouble) {
         snprintf(session->trouble, sizeof(session->trouble), "%s", trouble);
     }
-    disconnect(session);
+    session_disconnect(session);
     enqueue_pending_releases(session);
     while (first_of(session) != NULL) {
         latch_advisory_hold_end_request(first_of(session), outcome);
@@ -108,7 +108,7 @@ static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
 
 /* What undoes the request, if that may have taken something; else the request itself. The server
  * does not tell how often a lock is shared: where another lease has it, too, nothing is undone. */
-static advisory_statement undoing(const advisory_hold *hold)
+static advisory_statement session_undoing(const advisory_hold *hold)
 {
     advisory_statement statement = hold->request.statement;
 
@@ -129,9 +129,9 @@ static advisory_statement undoing(const advisory_hold *hold)
  * https://github.com/postgres/postgres/blob/master/src/backend/storage/lmgr/proc.c,
  * LockErrorCleanup
  */
-static bool undo(advisory_hold *hold, advisory_outcome failure)
+static bool session_undo(advisory_hold *hold, advisory_outcome failure)
 {
-    advisory_statement statement = undoing(hold);
+    advisory_statement statement = session_undoing(hold);
 
     if (statement == hold->request.statement) {
         return false;
@@ -149,7 +149,7 @@ static void take_failure(advisory_session *session, advisory_hold *hold, advisor
     if (hold->is_cancelled) { /* by us: it was given up, or another operation needed the session */
         outcome = ADVISORY_TIMED_OUT;
     }
-    if (outcome != ADVISORY_UNKNOWN && undo(hold, outcome)) {
+    if (outcome != ADVISORY_UNKNOWN && session_undo(hold, outcome)) {
         return;
     }
     if (outcome != ADVISORY_UNKNOWN && hold->lease == NULL && !stuck) {
@@ -161,7 +161,7 @@ static void take_failure(advisory_session *session, advisory_hold *hold, advisor
                                           : stuck       ? ADVISORY_LOST
                                                         : outcome);
     if (stuck) {
-        lose(session, ADVISORY_LOST, session->trouble);
+        session_lose(session, ADVISORY_LOST, session->trouble);
     }
 }
 
@@ -202,7 +202,7 @@ static void take_value(advisory_session *session, advisory_hold *hold, const cha
         take_failure(session, hold, ADVISORY_REFUSED);
         return;
     } else if (*value == '2') {
-        lose(session, ADVISORY_MOVED, "another session answered");
+        session_lose(session, ADVISORY_MOVED, "another session answered");
         return;
     }
     if (session->number == 0 && number != NULL) {
@@ -212,7 +212,7 @@ static void take_value(advisory_session *session, advisory_hold *hold, const cha
     latch_advisory_hold_end_request(hold, is_undo(hold) ? hold->failure : ADVISORY_ANSWERED);
 }
 
-static void settle(advisory_session *session, advisory_outcome outcome, const char *value)
+static void session_settle(advisory_session *session, advisory_outcome outcome, const char *value)
 {
     advisory_hold *hold = first_of(session);
 
@@ -223,7 +223,7 @@ static void settle(advisory_session *session, advisory_outcome outcome, const ch
     if (outcome == ADVISORY_ANSWERED) {
         take_value(session, hold, value);
     } else if (outcome == ADVISORY_LOST || outcome == ADVISORY_MOVED) {
-        lose(session, outcome, session->trouble);
+        session_lose(session, outcome, session->trouble);
     } else {
         take_failure(session, hold, outcome);
     }
@@ -251,7 +251,7 @@ void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns)
 
 void latch_advisory_session_abort(advisory_session *session)
 {
-    lose(session, ADVISORY_LOST, "it does not answer, nor does it end a wait");
+    session_lose(session, ADVISORY_LOST, "it does not answer, nor does it end a wait");
 }
 
 static latch_status send_cancel(advisory_session *session, int64_t now_ns)
@@ -312,7 +312,8 @@ static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_
     }
     op->error = error;
     if (latch_failed(status)) {
-        lose(session, ADVISORY_LOST, "it does not answer, and a wait could not be cancelled");
+        session_lose(session, ADVISORY_LOST,
+                     "it does not answer, and a wait could not be cancelled");
         return LATCH_DONE;
     }
     if (op->wake_ns > session->cancel_ns) {
@@ -323,7 +324,7 @@ static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_
 
 /* ---- Orders --------------------------------------------------------------------------------- */
 
-static latch_status connect(advisory_session *session, latch_op *op, int64_t now_ns)
+static latch_status session_connect(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     latch_status status;
 
@@ -342,7 +343,7 @@ static latch_status connect(advisory_session *session, latch_op *op, int64_t now
         status = session->driver->connect(session, op, now_ns);
     }
     if (latch_failed(status)) {
-        disconnect(session);
+        session_disconnect(session);
     } else if (status == LATCH_DONE) {
         session->stage = ADVISORY_CONNECTED;
     } else if (op->wake_ns > session->connect_ns) {
@@ -351,14 +352,14 @@ static latch_status connect(advisory_session *session, latch_op *op, int64_t now
     return status;
 }
 
-static latch_status send(advisory_session *session, latch_op *op, int64_t now_ns)
+static latch_status session_send(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = first_of(session);
 
     hold->request.session = session->number;
     if (!session->driver->send(session, &hold->request)) {
         if (is_undo(hold)) {
-            lose(session, ADVISORY_LOST, "a wait could not be undone for want of memory");
+            session_lose(session, ADVISORY_LOST, "a wait could not be undone for want of memory");
             return LATCH_DONE;
         }
         return latch_fail_memory(op->error);
@@ -371,14 +372,14 @@ static latch_status send(advisory_session *session, latch_op *op, int64_t now_ns
 }
 
 /* The first request is on its way, and has no answer yet. */
-static latch_status await(advisory_session *session, latch_op *op, int64_t now_ns)
+static latch_status session_await(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     const advisory_hold *first = first_of(session);
 
     if (now_ns >= session->answer_ns) {
         snprintf(session->trouble, sizeof(session->trouble), "it did not answer within %g s",
                  (double) session->command_timeout_ns / (double) LATCH_NS_PER_S);
-        lose(session, ADVISORY_LOST, session->trouble);
+        session_lose(session, ADVISORY_LOST, session->trouble);
         return LATCH_DONE;
     }
     if (session->cancel == ADVISORY_NO_CANCEL && is_wait(first)
@@ -399,7 +400,7 @@ static latch_status await(advisory_session *session, latch_op *op, int64_t now_n
 }
 
 /* Does the next thing that is to be done; LATCH_DONE: it is done. */
-static latch_status advance(advisory_session *session, latch_op *op, int64_t now_ns)
+static latch_status session_advance(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     char value[ADVISORY_VALUE_MAX];
     advisory_outcome outcome;
@@ -407,7 +408,7 @@ static latch_status advance(advisory_session *session, latch_op *op, int64_t now
     if (session->is_sent) {
         outcome = session->driver->receive(session, value);
         if (outcome != ADVISORY_UNANSWERED) {
-            settle(session, outcome, value);
+            session_settle(session, outcome, value);
             return LATCH_DONE;
         }
     }
@@ -415,16 +416,16 @@ static latch_status advance(advisory_session *session, latch_op *op, int64_t now
         return carry_cancel(session, op, now_ns);
     }
     if (session->is_sent) {
-        return await(session, op, now_ns);
+        return session_await(session, op, now_ns);
     }
-    return session->stage == ADVISORY_CONNECTED ? send(session, op, now_ns)
-                                                : connect(session, op, now_ns);
+    return session->stage == ADVISORY_CONNECTED ? session_send(session, op, now_ns)
+                                                : session_connect(session, op, now_ns);
 }
 
 void latch_advisory_session_abandon_in_child(advisory_session *session)
 {
     if (session->generation != session->engine->generation) {
-        lose(session, ADVISORY_LOST, "it is the parent process's");
+        session_lose(session, ADVISORY_LOST, "it is the parent process's");
         session->generation = session->engine->generation;
     }
 }
@@ -432,7 +433,7 @@ void latch_advisory_session_abandon_in_child(advisory_session *session)
 void latch_advisory_session_enqueue(advisory_session *session, advisory_hold *hold, int64_t now_ns)
 {
     if (session->stage == ADVISORY_CONNECTING && now_ns >= session->connect_ns) {
-        disconnect(session); /* its requester gave up long ago */
+        session_disconnect(session); /* its requester gave up long ago */
     }
     enqueue_pending_releases(session);
     hold->outcome = ADVISORY_UNANSWERED;
@@ -456,7 +457,7 @@ latch_status latch_advisory_session_drive(advisory_session *session, advisory_ho
     latch_status status;
 
     while (hold->is_queued || session->cancel == ADVISORY_CANCEL_SENT) {
-        status = advance(session, op, now_ns);
+        status = session_advance(session, op, now_ns);
         if (latch_failed(status) && hold->is_queued) {
             latch_advisory_session_dequeue(session, hold);
         }
@@ -473,7 +474,7 @@ void latch_advisory_session_flush(advisory_session *session, int64_t now_ns)
     latch_op op = {.error = &ignored};
 
     while (session->stage == ADVISORY_CONNECTED && first_of(session) != NULL
-           && advance(session, &op, now_ns) == LATCH_DONE) {
+           && session_advance(session, &op, now_ns) == LATCH_DONE) {
     }
 }
 
@@ -491,7 +492,7 @@ bool latch_advisory_session_is_alive(advisory_session *session)
         }
     }
     if (!session->driver->is_alive(session)) {
-        lose(session, ADVISORY_LOST, session->trouble);
+        session_lose(session, ADVISORY_LOST, session->trouble);
         return false;
     }
     return true;
@@ -502,6 +503,6 @@ void latch_advisory_session_end(advisory_session *session)
     latch_advisory_session_abandon_in_child(session);
     enqueue_pending_releases(session);
     latch_advisory_session_flush(session, latch_engine_now_ns(session->engine));
-    lose(session, ADVISORY_LOST, "it was closed");
+    session_lose(session, ADVISORY_LOST, "it was closed");
     session->driver->close(session);
 }

@@ -34,7 +34,7 @@ static advisory_liveness *open_liveness(const advisory_session *session)
     return liveness;
 }
 
-static void leave(latch_engine *engine, void *state)
+static void advisory_liveness_release(latch_engine *engine, void *state)
 {
     advisory_liveness *liveness = state;
 
@@ -54,7 +54,7 @@ void latch_advisory_session_disconnect(advisory_session *session)
             shutdown(liveness->descriptor.fd, SHUT_RDWR);
         }
         session->liveness = NULL;
-        leave(session->engine, liveness);
+        advisory_liveness_release(session->engine, liveness);
     }
 }
 
@@ -77,7 +77,7 @@ bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch)
     *watch = (latch_watch){
         .descriptor = &session->liveness->descriptor,
         .state = session->liveness,
-        .end = leave,
+        .end = advisory_liveness_release,
     };
     return true;
 }

@@ -102,7 +102,7 @@ void latch_mysql_note_socket(mysql_connection *connection)
 }
 
 /* To be done before a call that reads or writes, and behind it for the sake of others. */
-static void forget_errors(const mysql_connection *connection)
+static void mysql_forget_errors(const mysql_connection *connection)
 {
     if (connection->options->tls && forget_tls_errors != NULL) {
         forget_tls_errors();
@@ -111,7 +111,7 @@ static void forget_errors(const mysql_connection *connection)
 
 bool latch_mysql_go_on(mysql_connection *connection, int ready)
 {
-    forget_errors(connection);
+    mysql_forget_errors(connection);
     switch (connection->call) {
         case MYSQL_CONNECT:
             connection->wish =
@@ -159,7 +159,7 @@ void latch_mysql_free_result(mysql_connection *connection)
     }
 }
 
-static int begin(mysql_connection *connection)
+static int mysql_begin(mysql_connection *connection)
 {
     mysql_prepared *asked = connection->asked;
 
@@ -185,9 +185,9 @@ static int begin(mysql_connection *connection)
 
 void latch_mysql_begin(mysql_connection *connection, mysql_call call)
 {
-    forget_errors(connection);
+    mysql_forget_errors(connection);
     connection->call = call;
-    connection->wish = begin(connection);
+    connection->wish = mysql_begin(connection);
     connection->is_fresh = connection->wish != 0;
     latch_mysql_note_socket(connection);
 }
@@ -283,7 +283,7 @@ void latch_mysql_close_handle(mysql_connection *connection)
         latch_mysql_wipe_password(connection->handle);
         mysql_close(connection->handle);
         connection->handle = NULL;
-        forget_errors(connection);
+        mysql_forget_errors(connection);
     }
     latch_mysql_forget_prepared(connection);
     connection->call = MYSQL_NO_CALL;

@@ -36,7 +36,7 @@ static latch_status fail_to_connect(mysql_connection *connection, latch_op *op, 
                       connection->options->address, quoted);
 }
 
-static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
+static latch_status mysql_want(latch_op *op, int fd, short events, int64_t wake_ns)
 {
     op->fd = fd;
     op->events = events;
@@ -110,8 +110,8 @@ static MYSQL *make_handle(const mysql_store_options *options)
 }
 
 /* Those that are left share what time is left: one that does not answer must not take it all. */
-static void choose_address(mysql_connection *connection, const struct addrinfo *address,
-                           int64_t now_ns)
+static void mysql_choose_address(mysql_connection *connection, const struct addrinfo *address,
+                                 int64_t now_ns)
 {
     int64_t left = 0;
 
@@ -156,13 +156,13 @@ static latch_status begin_to_connect(mysql_connection *connection, latch_op *op)
     return LATCH_DONE;
 }
 
-static latch_status start(mysql_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status mysql_start(mysql_connection *connection, latch_op *op, int64_t now_ns)
 {
     const mysql_store_options *options = connection->options;
 
     connection->deadline_ns = now_ns + options->connect_timeout_ns;
     if (options->host == NULL) {
-        choose_address(connection, NULL, now_ns);
+        mysql_choose_address(connection, NULL, now_ns);
         return begin_to_connect(connection, op);
     }
     connection->resolution =
@@ -174,19 +174,19 @@ static latch_status start(mysql_connection *connection, latch_op *op, int64_t no
     return LATCH_DONE;
 }
 
-static latch_status resolve(mysql_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status mysql_resolve(mysql_connection *connection, latch_op *op, int64_t now_ns)
 {
     const struct addrinfo *addresses;
     latch_status status = latch_resolve_check(connection->resolution, &addresses, op->error);
 
     if (status == LATCH_WANT_IO) {
-        return want(op, latch_resolve_fd(connection->resolution), POLLIN, LATCH_NEVER);
+        return mysql_want(op, latch_resolve_fd(connection->resolution), POLLIN, LATCH_NEVER);
     }
     if (status != LATCH_DONE) {
         latch_mysql_close(connection);
         return status;
     }
-    choose_address(connection, addresses, now_ns);
+    mysql_choose_address(connection, addresses, now_ns);
     return begin_to_connect(connection, op);
 }
 
@@ -203,7 +203,7 @@ static latch_status try_next_address(mysql_connection *connection, latch_op *op,
     const struct addrinfo *next = connection->address->ai_next;
 
     latch_mysql_close_handle(connection);
-    choose_address(connection, next, now_ns);
+    mysql_choose_address(connection, next, now_ns);
     return begin_to_connect(connection, op);
 }
 
@@ -312,7 +312,7 @@ static latch_status take_connection(mysql_connection *connection, latch_op *op)
 }
 
 /* What the call waits for, as far as it is there. */
-static short look(const mysql_connection *connection)
+static short mysql_look(const mysql_connection *connection)
 {
     struct pollfd descriptor = {.fd = connection->fd,
                                 .events = latch_mysql_wished_events(connection)};
@@ -321,7 +321,7 @@ static short look(const mysql_connection *connection)
 }
 
 /* From the moment on at which there is a server to shake hands with. */
-static latch_status shake_hands(mysql_connection *connection, latch_op *op)
+static latch_status mysql_handshake_step(mysql_connection *connection, latch_op *op)
 {
     mysql_handshake *handshake = &connection->handshake;
 
@@ -331,7 +331,7 @@ static latch_status shake_hands(mysql_connection *connection, latch_op *op)
         return fail_to_connect(connection, op, errno, strerror(errno));
     }
     if (!handshake->is_over) {
-        return want(op, handshake->wake.fd, POLLIN, LATCH_NEVER);
+        return mysql_want(op, handshake->wake.fd, POLLIN, LATCH_NEVER);
     }
     latch_mysql_handshake_end(handshake, connection->engine);
     connection->connected = handshake->connected;
@@ -342,14 +342,14 @@ static latch_status shake_hands(mysql_connection *connection, latch_op *op)
 
 static latch_status go_on_connecting(mysql_connection *connection, latch_op *op)
 {
-    short events = connection->handshake.is_running ? 0 : look(connection);
+    short events = connection->handshake.is_running ? 0 : mysql_look(connection);
 
     if (connection->handshake.is_running
         || (connection->options->tls && events != 0 && (events & (POLLERR | POLLHUP)) == 0)) {
-        return shake_hands(connection, op);
+        return mysql_handshake_step(connection, op);
     }
     if (events == 0) {
-        return want(op, connection->fd, latch_mysql_wished_events(connection), LATCH_NEVER);
+        return mysql_want(op, connection->fd, latch_mysql_wished_events(connection), LATCH_NEVER);
     }
     latch_mysql_go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
     return LATCH_DONE;
@@ -400,7 +400,7 @@ static int64_t first_number(const mysql_connection *connection)
 }
 
 /* What the server calls the session may differ from what a proxy has called it. */
-static latch_status greet(mysql_connection *connection, latch_op *op)
+static latch_status mysql_greet(mysql_connection *connection, latch_op *op)
 {
     if (connection->call == MYSQL_NO_CALL) {
         latch_mysql_ask(connection, connection->greeting == 0 ? settings_for(connection)
@@ -436,16 +436,16 @@ latch_status latch_mysql_connect(mysql_connection *connection, latch_op *op, int
     while (status == LATCH_DONE && connection->stage != MYSQL_CONNECTED) {
         switch (connection->stage) {
             case MYSQL_CLOSED:
-                status = start(connection, op, now_ns);
+                status = mysql_start(connection, op, now_ns);
                 break;
             case MYSQL_RESOLVING:
-                status = resolve(connection, op, now_ns);
+                status = mysql_resolve(connection, op, now_ns);
                 break;
             case MYSQL_CONNECTING:
                 status = await_connection(connection, op, now_ns);
                 break;
             case MYSQL_GREETING:
-                status = greet(connection, op);
+                status = mysql_greet(connection, op);
                 break;
             case MYSQL_CONNECTED:
                 break;

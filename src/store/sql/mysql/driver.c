@@ -34,7 +34,7 @@ static latch_status connect_session(advisory_session *session, latch_op *op, int
     return status;
 }
 
-static void disconnect(advisory_session *session)
+static void mysql_disconnect(advisory_session *session)
 {
     latch_mysql_close(&mysql_of(session)->connection);
 }
@@ -45,7 +45,7 @@ static int64_t to_whole_seconds(int64_t timeout_ms)
     return timeout_ms > LATCH_NEVER - 999 ? timeout_ms : (timeout_ms + 999) / 1000 * 1000;
 }
 
-static bool send_request(advisory_session *session, const advisory_request *request)
+static bool mysql_send_request(advisory_session *session, const advisory_request *request)
 {
     mysql_connection *connection = &mysql_of(session)->connection;
     char text[ADVISORY_STATEMENT_MAX];
@@ -84,7 +84,7 @@ enum {
     NO_SUCH_FUNCTION = 1305,
 };
 
-static advisory_outcome outcome_of(unsigned code)
+static advisory_outcome mysql_outcome_of(unsigned code)
 {
     switch (code) {
         case QUERY_INTERRUPTED:
@@ -114,7 +114,7 @@ static bool has_no_locks(unsigned code, const char *message)
            && strcasestr(message, "_LOCK") != NULL;
 }
 
-static advisory_outcome take_error(mysql_session *mysql)
+static advisory_outcome mysql_take_error(mysql_session *mysql)
 {
     const mysql_connection *connection = &mysql->connection;
     advisory_session *session = &mysql->session;
@@ -129,7 +129,7 @@ static advisory_outcome take_error(mysql_session *mysql)
         snprintf(session->trouble, sizeof(session->trouble), "%s", quoted);
     }
     /* The socket is closed when libmariadb has lost the server, whatever it calls that. */
-    return connection->fd < 0 ? ADVISORY_LOST : outcome_of(code);
+    return connection->fd < 0 ? ADVISORY_LOST : mysql_outcome_of(code);
 }
 
 static advisory_outcome receive_answer(advisory_session *session, char value[ADVISORY_VALUE_MAX])
@@ -142,7 +142,7 @@ static advisory_outcome receive_answer(advisory_session *session, char value[ADV
         return ADVISORY_UNANSWERED;
     }
     if (latch_mysql_errno(connection) != 0) {
-        return take_error(mysql);
+        return mysql_take_error(mysql);
     }
     if (connection->asked != NULL) {
         latch_mysql_take_verdict(connection, value);
@@ -185,7 +185,7 @@ static void close_session(advisory_session *session)
 {
     latch_engine *engine = session->engine;
 
-    disconnect(session);
+    mysql_disconnect(session);
     latch_mysql_options_free(engine, &mysql_of(session)->own_options);
     latch_free(engine, session);
 }
@@ -201,8 +201,8 @@ static int socket_of(const advisory_session *session)
 
 static const advisory_driver driver = {
     .connect = connect_session,
-    .disconnect = disconnect,
-    .send = send_request,
+    .disconnect = mysql_disconnect,
+    .send = mysql_send_request,
     .receive = receive_answer,
     .want = want_answer,
     .is_alive = is_alive,
@@ -211,7 +211,7 @@ static const advisory_driver driver = {
     .close = close_session,
 };
 
-static mysql_session *make_session(latch_engine *engine)
+static mysql_session *mysql_make_session(latch_engine *engine)
 {
     mysql_session *mysql = latch_allocate(engine, sizeof(*mysql));
 
@@ -235,7 +235,7 @@ static void begin_session(mysql_session *mysql, const mysql_store_options *optio
 
 static advisory_session *make_cancel_session(const advisory_session *session)
 {
-    mysql_session *clone = make_session(session->engine);
+    mysql_session *clone = mysql_make_session(session->engine);
 
     if (clone == NULL) {
         return NULL;
@@ -247,7 +247,7 @@ static advisory_session *make_cancel_session(const advisory_session *session)
 latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *options,
                               advisory_store *store, latch_error *error)
 {
-    mysql_session *mysql = make_session(engine);
+    mysql_session *mysql = mysql_make_session(engine);
     latch_status status;
 
     if (mysql == NULL) {

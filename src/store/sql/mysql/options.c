@@ -24,13 +24,13 @@ typedef struct mysql_reading {
 
 /* ---- PDO's form */
 
-static char *skip_blanks(char *at)
+static char *mysql_skip_blanks(char *at)
 {
     return at + strspn(at, " \t\n\v\f\r");
 }
 
 /* Takes each ";;" of a value for one ";"; what comes after its end. */
-static char *end_value(char *at)
+static char *mysql_end_value(char *at)
 {
     char *out = at;
 
@@ -43,9 +43,9 @@ static char *end_value(char *at)
     return at;
 }
 
-static latch_status split(sql_dsn *dsn, char *text)
+static latch_status mysql_split(sql_dsn *dsn, char *text)
 {
-    char *at = skip_blanks(text);
+    char *at = mysql_skip_blanks(text);
 
     while (*at != '\0') {
         const char *name = at;
@@ -56,7 +56,7 @@ static latch_status split(sql_dsn *dsn, char *text)
                                        "as \";;\"");
         }
         *value++ = '\0';
-        at = skip_blanks(end_value(value));
+        at = mysql_skip_blanks(mysql_end_value(value));
         latch_sql_dsn_add(dsn, name, value);
     }
     return LATCH_DONE;
@@ -72,7 +72,7 @@ static void make_lower(const char *text)
 }
 
 /* PDO's form has an IPv6 address in brackets or without, a URL has taken them away. */
-static latch_status take_host(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status mysql_take_host(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     char *host = (char *) setting->value;
     size_t length = strlen(host);
@@ -121,7 +121,7 @@ static latch_status take_socket(const sql_dsn *dsn, const latch_setting *setting
     return latch_sql_take_text(dsn, setting, field);
 }
 
-static latch_status take_path(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status mysql_take_path(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     return latch_dsn_is_path(setting->value)
                ? latch_sql_take_text(dsn, setting, field)
@@ -184,15 +184,15 @@ static const sql_option own_options[] = {
     {"driver", latch_sql_take_nothing, 0, false},
     {"driverClass", latch_sql_take_nothing, 0, false},
     /* PDO's numbers for TLS: a DSN that asks for it in this way must not go without. */
-    {"driverOptions[1007]", take_path, FIELD(options.ssl_key), false},
-    {"driverOptions[1008]", take_path, FIELD(options.ssl_cert), false},
-    {"driverOptions[1009]", take_path, FIELD(options.ssl_ca), false},
-    {"driverOptions[1010]", take_path, FIELD(options.ssl_capath), false},
+    {"driverOptions[1007]", mysql_take_path, FIELD(options.ssl_key), false},
+    {"driverOptions[1008]", mysql_take_path, FIELD(options.ssl_cert), false},
+    {"driverOptions[1009]", mysql_take_path, FIELD(options.ssl_ca), false},
+    {"driverOptions[1010]", mysql_take_path, FIELD(options.ssl_capath), false},
     {"driverOptions[1011]", latch_sql_take_text, FIELD(options.ssl_cipher), false},
     {"driverOptions[1014]", take_verify, FIELD(verify), false},
     {"driverOptions", latch_sql_take_nothing, 0, true},
     {"enable_cleartext_plugin", take_cleartext, FIELD(options.cleartext), false},
-    {"host", take_host, FIELD(options.host), false},
+    {"host", mysql_take_host, FIELD(options.host), false},
     {"keepReplica", latch_sql_take_nothing, 0, false},
     {"keepSlave", latch_sql_take_nothing, 0, false},
     {"password", latch_sql_take_text, FIELD(options.password), false},
@@ -203,11 +203,11 @@ static const sql_option own_options[] = {
     {"program_name", latch_sql_take_text, FIELD(options.program_name), false},
     {"read_timeout", latch_sql_take_seconds, FIELD(common.command_timeout_ns), false},
     {"serverVersion", latch_sql_take_nothing, 0, false},
-    {"ssl_ca", take_path, FIELD(options.ssl_ca), false},
-    {"ssl_capath", take_path, FIELD(options.ssl_capath), false},
-    {"ssl_cert", take_path, FIELD(options.ssl_cert), false},
+    {"ssl_ca", mysql_take_path, FIELD(options.ssl_ca), false},
+    {"ssl_capath", mysql_take_path, FIELD(options.ssl_capath), false},
+    {"ssl_cert", mysql_take_path, FIELD(options.ssl_cert), false},
     {"ssl_cipher", latch_sql_take_text, FIELD(options.ssl_cipher), false},
-    {"ssl_key", take_path, FIELD(options.ssl_key), false},
+    {"ssl_key", mysql_take_path, FIELD(options.ssl_key), false},
     {"ssl_mode", take_mode, FIELD(mode), false},
     {"ssl_verify_server_cert", take_verify, FIELD(verify), false},
     {"timeout", latch_sql_take_seconds, FIELD(common.connect_timeout_ns), false},
@@ -220,7 +220,7 @@ static const sql_server server = {
     .name = "MySQL",
     .schemes = LATCH_MYSQL_SCHEMES,
     .example = "\"mysql:host=localhost;dbname=test\" or \"mysql://user@localhost/test\"",
-    .split = split,
+    .split = mysql_split,
     .options = own_options,
     .option_count = sizeof(own_options) / sizeof(*own_options),
     .known = "charset, dbname, enable_cleartext_plugin, host, password, persistent_id, port, "
@@ -242,7 +242,7 @@ static void find_place(mysql_store_options *options)
     }
 }
 
-static latch_status find_tls(const sql_dsn *dsn, mysql_reading *reading)
+static latch_status mysql_find_tls(const sql_dsn *dsn, mysql_reading *reading)
 {
     mysql_store_options *options = &reading->options;
     bool has_ca = options->ssl_ca != NULL || options->ssl_capath != NULL;
@@ -274,7 +274,7 @@ static latch_status check_cleartext(const sql_dsn *dsn, const mysql_store_option
                                      "it is: it needs \"ssl_mode=verify_identity\", or a socket");
 }
 
-static bool make_address(const latch_engine *engine, mysql_store_options *options)
+static bool mysql_make_address(const latch_engine *engine, mysql_store_options *options)
 {
     const char *place = options->host != NULL     ? options->host
                         : options->socket != NULL ? options->socket
@@ -294,8 +294,8 @@ static bool make_address(const latch_engine *engine, mysql_store_options *option
     return true;
 }
 
-static bool make_identity(const latch_engine *engine, const mysql_reading *reading,
-                          mysql_store_options *options)
+static bool mysql_make_identity(const latch_engine *engine, const mysql_reading *reading,
+                                mysql_store_options *options)
 {
     char numbers[128];
     const char *texts[] = {
@@ -324,7 +324,8 @@ static bool make_identity(const latch_engine *engine, const mysql_reading *readi
 
 /* ---- The whole */
 
-static latch_status read_all(latch_engine *engine, mysql_store_options *options, latch_error *error)
+static latch_status mysql_read_all(latch_engine *engine, mysql_store_options *options,
+                                   latch_error *error)
 {
     mysql_reading reading = {
         .options = {.port = MYSQL_DEFAULT_PORT, .dsn = options->dsn},
@@ -336,7 +337,7 @@ static latch_status read_all(latch_engine *engine, mysql_store_options *options,
 
     if (status == LATCH_DONE) {
         find_place(&reading.options);
-        status = find_tls(options->dsn, &reading);
+        status = mysql_find_tls(options->dsn, &reading);
     }
     if (status == LATCH_DONE) {
         status = check_cleartext(options->dsn, &reading.options);
@@ -349,7 +350,7 @@ static latch_status read_all(latch_engine *engine, mysql_store_options *options,
     options->program_name = options->program_name != NULL ? options->program_name : "latch";
     options->connect_timeout_ns = reading.common.connect_timeout_ns;
     options->command_timeout_ns = reading.common.command_timeout_ns;
-    return make_address(engine, options) && make_identity(engine, &reading, options)
+    return mysql_make_address(engine, options) && mysql_make_identity(engine, &reading, options)
                ? LATCH_DONE
                : latch_fail_memory(error);
 }
@@ -362,7 +363,7 @@ latch_status latch_mysql_options_parse(latch_engine *engine, const latch_store_o
     *options = (mysql_store_options){.identity = NULL};
     status = latch_sql_dsn_read(engine, &server, given, &options->dsn, error);
     if (status == LATCH_DONE) {
-        status = read_all(engine, options, error);
+        status = mysql_read_all(engine, options, error);
     }
     if (status == LATCH_DONE) {
         options->dsn->error = NULL;

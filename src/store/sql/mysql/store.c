@@ -10,8 +10,9 @@
 #define LIBRARY .missing_library = "libmariadb"
 #define OPEN_DRIVER fail_without_library
 
-static latch_status fail_without_library(latch_engine *engine, const latch_store_options *options,
-                                         advisory_store *store, latch_error *error)
+static latch_status mysql_fail_without_library(latch_engine *engine,
+                                               const latch_store_options *options,
+                                               advisory_store *store, latch_error *error)
 {
     (void) engine;
     (void) options;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* For the server's greeting. */
-static void await(MYSQL *handle, int wish)
+static void mysql_await(MYSQL *handle, int wish)
 {
     struct pollfd descriptor = {
         .fd = mysql_get_socket(handle),
@@ -33,7 +33,7 @@ static void await(MYSQL *handle, int wish)
  * -1: more of the greeting is needed. Behind its header and the protocol's version, 10, are the
  * server's version, a NUL, the session's number, 8 bytes of the nonce, a NUL, and 16 capabilities.
  */
-static int find_tls(const char *greeting, size_t length)
+static int mysql_greeting_offers_tls(const char *greeting, size_t length)
 {
     const char *version = greeting + PACKET_HEADER + 1, *end;
 
@@ -69,7 +69,7 @@ static bool has_tls(int fd)
         if (length < needed) {
             answer = 0; /* it has ended, and is of no use */
         } else {
-            answer = find_tls(greeting, (size_t) length);
+            answer = mysql_greeting_offers_tls(greeting, (size_t) length);
             needed = (int) length + 1;
         }
     }
@@ -78,7 +78,7 @@ static bool has_tls(int fd)
     return answer != 0;
 }
 
-static void *shake_hands(void *argument)
+static void *mysql_run_handshake(void *argument)
 {
     static const uint64_t one = 1;
     mysql_handshake *handshake = argument;
@@ -89,7 +89,7 @@ static void *shake_hands(void *argument)
         shutdown(mysql_get_socket(handshake->handle), SHUT_RDWR);
     }
     do {
-        await(handshake->handle, wish);
+        mysql_await(handshake->handle, wish);
         wish = mysql_real_connect_cont(&handshake->connected, handshake->handle,
                                        wish & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
     } while (wish != 0);
@@ -112,7 +112,7 @@ bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engin
     handshake->is_over = false;
     handshake->handle = handle;
     handshake->wish = wish;
-    errno = latch_thread_start(&handshake->thread, shake_hands, handshake);
+    errno = latch_thread_start(&handshake->thread, mysql_run_handshake, handshake);
     if (errno != 0) {
         int why = errno;
 

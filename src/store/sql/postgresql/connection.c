@@ -78,7 +78,7 @@ static void share_time(postgresql_session *session, int64_t now_ns)
 }
 
 /* Begins to look for the host; LATCH_DONE: go on. */
-static latch_status start(postgresql_session *session, latch_op *op, int64_t now_ns)
+static latch_status postgresql_start(postgresql_session *session, latch_op *op, int64_t now_ns)
 {
     const postgresql_host *host = host_of(session);
 
@@ -94,8 +94,8 @@ static latch_status start(postgresql_session *session, latch_op *op, int64_t now
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
-static void set(const char **keywords, const char **values, size_t *count, const char *keyword,
-                const char *value)
+static void postgresql_set(const char **keywords, const char **values, size_t *count,
+                           const char *keyword, const char *value)
 {
     if (value != NULL) {
         keywords[*count] = keyword;
@@ -127,7 +127,7 @@ static PGconn *start_connection(const postgresql_session *session)
     }
     for (size_t at = 0; at < options->parameter_count; at++) {
         if (!names_a_host(options->keywords[at])) {
-            set(keywords, values, &count, options->keywords[at], options->values[at]);
+            postgresql_set(keywords, values, &count, options->keywords[at], options->values[at]);
         }
     }
     if (session->address != NULL
@@ -136,9 +136,9 @@ static PGconn *start_connection(const postgresql_session *session)
                == 0) {
         address = number;
     }
-    set(keywords, values, &count, "host", host->name);
-    set(keywords, values, &count, "hostaddr", address);
-    set(keywords, values, &count, "port", host->port);
+    postgresql_set(keywords, values, &count, "host", host->name);
+    postgresql_set(keywords, values, &count, "hostaddr", address);
+    postgresql_set(keywords, values, &count, "port", host->port);
     keywords[count] = values[count] = NULL;
     connection = PQconnectStartParams(keywords, values, 0);
     latch_free(session->session.engine, keywords);
@@ -179,7 +179,7 @@ static void register_socket(postgresql_session *session)
  * systems that cannot do that refuse it: it is asked for at first only. Behind a pooler, which has
  * a number of its own for us, nothing is set: the session may be another's in a moment.
  */
-static void greet(postgresql_session *session)
+static void postgresql_greet(postgresql_session *session)
 {
     int version = PQserverVersion(session->connection);
     char text[768];
@@ -200,7 +200,7 @@ static void greet(postgresql_session *session)
     latch_postgresql_send_text(session, text);
 }
 
-static latch_status fail(postgresql_session *session, latch_op *op, const char *why)
+static latch_status postgresql_fail(postgresql_session *session, latch_op *op, const char *why)
 {
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot connect to PostgreSQL at %s: %s",
                       session->session.address, why);
@@ -218,15 +218,15 @@ static const char *skip_preamble(const char *why)
 }
 
 /* That attempt has failed: the next one, if there is any. */
-static latch_status go_on(postgresql_session *session, latch_op *op, int64_t now_ns,
-                          const char *why)
+static latch_status postgresql_go_on(postgresql_session *session, latch_op *op, int64_t now_ns,
+                                     const char *why)
 {
     char text[sizeof(op->error->message)];
     latch_status status = LATCH_DONE;
 
     latch_postgresql_quote(text, sizeof(text), skip_preamble(why));
     if (is_last(session)) {
-        return fail(session, op, text);
+        return postgresql_fail(session, op, text);
     }
     close_connection(session);
     if (session->address != NULL && session->address->ai_next != NULL) {
@@ -235,12 +235,12 @@ static latch_status go_on(postgresql_session *session, latch_op *op, int64_t now
     } else {
         end_resolution(session);
         session->host++;
-        status = start(session, op, now_ns);
+        status = postgresql_start(session, op, now_ns);
     }
     return status;
 }
 
-static latch_status resolve(postgresql_session *session, latch_op *op, int64_t now_ns)
+static latch_status postgresql_resolve(postgresql_session *session, latch_op *op, int64_t now_ns)
 {
     latch_status status = latch_resolve_check(session->resolution, &session->address, op->error);
 
@@ -252,7 +252,7 @@ static latch_status resolve(postgresql_session *session, latch_op *op, int64_t n
         session->stage = POSTGRESQL_CONNECTING;
     }
     return latch_failed(status) && !is_last(session)
-               ? go_on(session, op, now_ns, op->error->message)
+               ? postgresql_go_on(session, op, now_ns, op->error->message)
                : status;
 }
 
@@ -271,13 +271,13 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
     }
     register_socket(session);
     if (PQstatus(session->connection) == CONNECTION_BAD) {
-        return go_on(session, op, now_ns, PQerrorMessage(session->connection));
+        return postgresql_go_on(session, op, now_ns, PQerrorMessage(session->connection));
     }
     if (wish == PGRES_POLLING_OK) {
         PQsetNoticeReceiver(session->connection, note_last_words, session);
         PQsetnonblocking(session->connection, 1);
         session->greetings = 0;
-        greet(session);
+        postgresql_greet(session);
         return LATCH_DONE;
     }
     op->fd = session->descriptor.fd;
@@ -291,7 +291,7 @@ static latch_status await_greeting(postgresql_session *session, latch_op *op, in
     advisory_outcome outcome = latch_postgresql_receive(&session->session, value);
 
     if (outcome == ADVISORY_REFUSED && session->greetings == 1) {
-        greet(session);
+        postgresql_greet(session);
         outcome = ADVISORY_UNANSWERED;
     }
     if (outcome == ADVISORY_UNANSWERED) {
@@ -299,7 +299,7 @@ static latch_status await_greeting(postgresql_session *session, latch_op *op, in
         return LATCH_WANT_IO;
     }
     if (outcome != ADVISORY_ANSWERED) {
-        return go_on(session, op, now_ns, session->session.trouble);
+        return postgresql_go_on(session, op, now_ns, session->session.trouble);
     }
     session->session.number = strtoll(value + 2, NULL, 10);
     snprintf(session->number, sizeof(session->number), "%" PRId64, session->session.number);
@@ -316,10 +316,10 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
         switch (session->stage) {
             case POSTGRESQL_CLOSED:
                 session->host = session->is_clone ? session->host : 0;
-                status = start(session, op, now_ns);
+                status = postgresql_start(session, op, now_ns);
                 break;
             case POSTGRESQL_RESOLVING:
-                status = resolve(session, op, now_ns);
+                status = postgresql_resolve(session, op, now_ns);
                 break;
             case POSTGRESQL_CONNECTING:
                 status = poll_connection(session, op, now_ns);
@@ -331,7 +331,7 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
                 break;
         }
         if (status == LATCH_WANT_IO && now_ns >= session->attempt_ns) {
-            status = go_on(session, op, now_ns, "it does not answer");
+            status = postgresql_go_on(session, op, now_ns, "it does not answer");
         }
     }
     if (status == LATCH_WANT_IO) {

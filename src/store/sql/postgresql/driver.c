@@ -30,7 +30,7 @@ void latch_postgresql_quote(char *text, size_t size, const char *message)
              length > 0 ? message : "no reason was given");
 }
 
-static void note_trouble(postgresql_session *session, const char *message)
+static void postgresql_note_trouble(postgresql_session *session, const char *message)
 {
     latch_postgresql_quote(session->session.trouble, sizeof(session->session.trouble), message);
 }
@@ -69,7 +69,7 @@ static void note_sent(postgresql_session *session, int sent)
     session->outcome = ADVISORY_LOST;
     session->value[0] = '\0';
     if (sent == 0) {
-        note_trouble(session, PQerrorMessage(session->connection));
+        postgresql_note_trouble(session, PQerrorMessage(session->connection));
         session->is_busy = session->is_just_sent = false;
         return;
     }
@@ -154,7 +154,7 @@ static bool postgresql_send(advisory_session *base, const advisory_request *requ
 /* ---- Answers -------------------------------------------------------------------------------- */
 
 /* https://www.postgresql.org/docs/current/errcodes-appendix.html */
-static advisory_outcome outcome_of(const PGresult *result)
+static advisory_outcome postgresql_outcome_of(const PGresult *result)
 {
     static const struct {
         const char *code;
@@ -199,11 +199,12 @@ static void note_result(postgresql_session *session, const PGresult *result)
     } else if (status == PGRES_COMMAND_OK) {
         session->prepared |= session->preparing;
     } else {
-        session->outcome = outcome_of(result);
+        session->outcome = postgresql_outcome_of(result);
         if (session->outcome != ADVISORY_LOST || session->session.trouble[0] == '\0') {
             const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
-            note_trouble(session, message != NULL ? message : PQresultErrorMessage(result));
+            postgresql_note_trouble(session,
+                                    message != NULL ? message : PQresultErrorMessage(result));
         }
     }
 }
@@ -222,7 +223,7 @@ advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADV
     }
     if (session->is_busy && PQconsumeInput(session->connection) == 0) {
         session->outcome = ADVISORY_LOST;
-        note_trouble(session, PQerrorMessage(session->connection));
+        postgresql_note_trouble(session, PQerrorMessage(session->connection));
         session->is_busy = false;
     }
     while (session->is_busy) {
@@ -258,7 +259,7 @@ static bool postgresql_is_alive(advisory_session *base)
     while (poll(&descriptor, 1, 0) == 1) {
         if (PQconsumeInput(session->connection) == 0) {
             if (base->trouble[0] == '\0') {
-                note_trouble(session, PQerrorMessage(session->connection));
+                postgresql_note_trouble(session, PQerrorMessage(session->connection));
             }
             return false;
         }
@@ -307,7 +308,8 @@ static const advisory_driver driver = {
     .close = postgresql_close,
 };
 
-static postgresql_session *make_session(latch_engine *engine, postgresql_options *options)
+static postgresql_session *postgresql_make_session(latch_engine *engine,
+                                                   postgresql_options *options)
 {
     postgresql_session *session = latch_allocate(engine, sizeof(*session));
 
@@ -333,7 +335,7 @@ static postgresql_session *make_session(latch_engine *engine, postgresql_options
 static advisory_session *postgresql_clone(const advisory_session *base)
 {
     const postgresql_session *first = (const postgresql_session *) base;
-    postgresql_session *session = make_session(base->engine, first->options);
+    postgresql_session *session = postgresql_make_session(base->engine, first->options);
     const char *peer = PQhostaddr(first->connection);
 
     if (session == NULL) {
@@ -360,7 +362,7 @@ latch_status latch_postgresql_open(latch_engine *engine, const latch_store_optio
         latch_free(engine, options);
         return status;
     }
-    session = make_session(engine, options);
+    session = postgresql_make_session(engine, options);
     if (session == NULL) {
         latch_postgresql_options_free(engine, options);
         latch_free(engine, options);

@@ -27,7 +27,7 @@ static bool is_blank(char byte)
     return byte != '\0' && strchr(" \t\n\v\f\r", byte) != NULL;
 }
 
-static char *skip_blanks(char *at)
+static char *postgresql_skip_blanks(char *at)
 {
     while (is_blank(*at)) {
         at++;
@@ -44,16 +44,16 @@ static char *end_name(char *at)
         at++;
     }
     end = at;
-    at = skip_blanks(at);
+    at = postgresql_skip_blanks(at);
     if (*at != '=') {
         return NULL;
     }
     *end = '\0';
-    return skip_blanks(at + 1);
+    return postgresql_skip_blanks(at + 1);
 }
 
 /* Unquotes a value in its place; what comes after it, or NULL when a quote is not closed. */
-static char *end_value(char *at)
+static char *postgresql_end_value(char *at)
 {
     bool quoted = *at == '\'';
     char *out = at;
@@ -73,7 +73,7 @@ static char *end_value(char *at)
     return at;
 }
 
-static latch_status split(sql_dsn *dsn, char *text)
+static latch_status postgresql_split(sql_dsn *dsn, char *text)
 {
     char *at;
 
@@ -81,14 +81,14 @@ static latch_status split(sql_dsn *dsn, char *text)
     for (at = strchr(text, ';'); at != NULL; at = strchr(at, ';')) {
         *at = ' ';
     }
-    for (at = skip_blanks(text); *at != '\0'; at = skip_blanks(at)) {
+    for (at = postgresql_skip_blanks(text); *at != '\0'; at = postgresql_skip_blanks(at)) {
         char *name = at, *value = end_name(name);
 
         if (value == NULL) {
             return latch_sql_fail(dsn, "an option has no \"=\"; a value with blanks stands in "
                                        "quotes, as in \"password='a b'\"");
         }
-        at = end_value(value);
+        at = postgresql_end_value(value);
         if (at == NULL) {
             return latch_sql_fail(dsn, "a \"'\" before a value is not closed behind it; within one "
                                        "it is written as \"\\'\"");
@@ -149,7 +149,7 @@ static const sql_server server = {
     .name = "PostgreSQL",
     .schemes = LATCH_POSTGRESQL_SCHEMES,
     .example = "\"pgsql:host=localhost;dbname=test\" or \"postgresql://user@localhost/test\"",
-    .split = split,
+    .split = postgresql_split,
     .options = own_options,
     .option_count = sizeof(own_options) / sizeof(*own_options),
     .find_text = find_text,
@@ -325,7 +325,8 @@ static int write_address(char *out, size_t size, const postgresql_host *host, co
     return snprintf(out, size, strchr(name, ':') != NULL ? "[%s]:%s" : "%s:%s", name, port);
 }
 
-static bool make_address(const latch_engine *engine, const char *port, postgresql_options *options)
+static bool postgresql_make_address(const latch_engine *engine, const char *port,
+                                    postgresql_options *options)
 {
     size_t size = 1, length = 0;
 
@@ -396,8 +397,8 @@ static bool make_parameters(const latch_engine *engine, const postgresql_reading
     return true;
 }
 
-static bool make_identity(const latch_engine *engine, postgresql_reading *reading,
-                          postgresql_options *options)
+static bool postgresql_make_identity(const latch_engine *engine, postgresql_reading *reading,
+                                     postgresql_options *options)
 {
     char connect[NUMBER], command[NUMBER];
     const char **own = reading->texts + reading->known_count;
@@ -415,8 +416,8 @@ static bool make_identity(const latch_engine *engine, postgresql_reading *readin
 
 /* ---- The whole */
 
-static latch_status read_all(latch_engine *engine, postgresql_reading *reading,
-                             postgresql_options *options, latch_error *error)
+static latch_status postgresql_read_all(latch_engine *engine, postgresql_reading *reading,
+                                        postgresql_options *options, latch_error *error)
 {
     const char *port = "5432";
     latch_status status = latch_sql_dsn_take(options->dsn, reading);
@@ -440,15 +441,16 @@ static latch_status read_all(latch_engine *engine, postgresql_reading *reading,
             port = reading->known[at].compiled;
         }
     }
-    return make_hosts(engine, reading, options) && make_address(engine, port, options)
+    return make_hosts(engine, reading, options) && postgresql_make_address(engine, port, options)
                    && make_parameters(engine, reading, options)
-                   && make_identity(engine, reading, options)
+                   && postgresql_make_identity(engine, reading, options)
                ? LATCH_DONE
                : latch_fail_memory(error);
 }
 
 /* Of libpq's options, which are asked for without any text that it could complain of. */
-static latch_status begin(latch_engine *engine, postgresql_reading *reading, latch_error *error)
+static latch_status postgresql_begin(latch_engine *engine, postgresql_reading *reading,
+                                     latch_error *error)
 {
     latch_status status = latch_library_open(&latch_libpq_library, error);
     size_t size;
@@ -478,10 +480,10 @@ latch_status latch_postgresql_options_parse(latch_engine *engine, const latch_st
     *options = (postgresql_options){.identity = NULL};
     status = latch_sql_dsn_read(engine, &server, given, &options->dsn, error);
     if (status == LATCH_DONE) {
-        status = begin(engine, &reading, error);
+        status = postgresql_begin(engine, &reading, error);
     }
     if (status == LATCH_DONE) {
-        status = read_all(engine, &reading, options, error);
+        status = postgresql_read_all(engine, &reading, options, error);
     }
     if (status == LATCH_DONE) {
         options->dsn->error = NULL;

@@ -9,8 +9,9 @@
 #define LIBRARY .missing_library = "libpq"
 #define OPEN_DRIVER fail_without_library
 
-static latch_status fail_without_library(latch_engine *engine, const latch_store_options *options,
-                                         advisory_store *store, latch_error *error)
+static latch_status postgresql_fail_without_library(latch_engine *engine,
+                                                    const latch_store_options *options,
+                                                    advisory_store *store, latch_error *error)
 {
     (void) engine;
     (void) options;

@@ -37,7 +37,7 @@ static void a_renewal_that_fails_takes_back_what_a_slow_member_was_asked(void **
     assert_int_equal(puppet_run(lease, LATCH_REFRESH), LATCH_CONFLICT);
     assert_int_equal(puppets[2].last, LATCH_RELEASE);
     assert_int_equal(puppet_count_held(), 0);
-    assert_null(puppet_part(lease, 2)->left);
+    assert_null(puppet_part(lease, 2)->detached);
 }
 
 static void a_cancel_waits_for_no_release(void **state)
@@ -54,7 +54,7 @@ static void a_cancel_waits_for_no_release(void **state)
         puppets[0].is_cut_off = cut_off == 1;
         assert_int_equal(latch_op_cancel(&op, unit.now_ns), LATCH_CONFLICT);
         assert_int_equal(puppets[0].last, LATCH_RELEASE);
-        assert_int_equal(puppet_part(lease, 0)->left != NULL, cut_off);
+        assert_int_equal(puppet_part(lease, 0)->detached != NULL, cut_off);
         assert_int_equal(puppet_count_held(), 0);
     }
 }
