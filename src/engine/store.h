@@ -63,7 +63,7 @@ typedef struct latch_store_class {
      * Starts op->request on op->lease; called for each attempt, as op.c repeats it when polling.
      * op.c applies the outcome to lease->mode and deadline. A store that waits by itself returns
      * LATCH_WANT_* and sets op->state; others return LATCH_CONFLICT. LATCH_INSPECT and LATCH_LIST
-     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.findings
+     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.reports
      * set; LATCH_LIST comes only with the capability LATCH_LISTING, LATCH_EVICT with LATCH_NOTES.
      */
     latch_status (*begin)(latch_op *op);

@@ -278,12 +278,12 @@ static void expect_free(latch_lease *lease)
 
 static void list_locks(latch_lease *lease)
 {
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
     latch_request request = redis_request(LATCH_LIST);
 
-    request.findings = &findings;
+    request.reports = &reports;
     went(unit_run_request(lease, request), LATCH_DONE);
-    latch_findings_free(unit.engine, findings);
+    latch_lock_reports_free(unit.engine, reports);
 }
 
 static char one_server[128];

@@ -158,9 +158,10 @@ static latch_status memory_inspect(latch_op *op)
     const latch_engine *engine = op->lease->store->engine;
     const memory_hold *hold = first_hold(op->lease);
     latch_mode mode = hold == NULL ? LATCH_FREE : hold->exclusive ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    latch_finding *finding = latch_findings_add(engine, op->request.findings, "", mode);
+    latch_lock_report *report = latch_lock_reports_add(engine, op->request.reports, "", mode);
 
-    if (finding == NULL || (hold != NULL && !latch_finding_add_holder(engine, finding, getpid()))) {
+    if (report == NULL
+        || (hold != NULL && !latch_lock_report_add_holder(engine, report, getpid()))) {
         return latch_fail_memory(op->error);
     }
     return LATCH_DONE;

@@ -488,7 +488,7 @@ static latch_status semaphore_inspect(latch_op *op)
     unsigned short values[SEMAPHORE_COUNT];
     key_t key = key_of(op->lease);
     int set = semget(key, SEMAPHORE_COUNT, 0);
-    latch_finding *finding;
+    latch_lock_report *report;
     char name[16];
     bool held = false;
     int pid = 0;
@@ -500,9 +500,9 @@ static latch_status semaphore_inspect(latch_op *op)
         return fail_system(op, set < 0 ? "semget()" : "semctl()", key);
     }
     snprintf(name, sizeof(name), "0x%08x", (unsigned) key);
-    finding =
-        latch_findings_add(engine, op->request.findings, name, held ? LATCH_EXCLUSIVE : LATCH_FREE);
-    if (finding == NULL || (pid > 0 && !latch_finding_add_holder(engine, finding, pid))) {
+    report = latch_lock_reports_add(engine, op->request.reports, name,
+                                    held ? LATCH_EXCLUSIVE : LATCH_FREE);
+    if (report == NULL || (pid > 0 && !latch_lock_report_add_holder(engine, report, pid))) {
         return latch_fail_memory(op->error);
     }
     return LATCH_DONE;

@@ -26,7 +26,7 @@
 
 /* A lock that is in the list: SCAN may name it again. */
 typedef struct listed_name {
-    latch_node node; /* its key is the finding's */
+    latch_node node; /* its key is the report's */
 } listed_name;
 
 /* op->state */
@@ -44,7 +44,7 @@ typedef struct inquiry {
     redis_call *calls[BATCH];   /* of SCAN, or about one lock each, from `at` on */
     size_t sent_count, at_call; /* the first one that is not answered yet */
     latch_table listed;
-    latch_finding *findings;
+    latch_lock_report *reports;
 } inquiry;
 
 static bool lists(const latch_op *op)
@@ -101,24 +101,25 @@ static bool is_finding(const redisReply *reply)
     return true;
 }
 
-static bool add_holder(const latch_engine *engine, latch_finding *finding, const redisReply *reply)
+static bool add_holder(const latch_engine *engine, latch_lock_report *report,
+                       const redisReply *reply)
 {
     const redisReply *recorded = reply->element[2];
     bool is_ours = recorded->type == REDIS_REPLY_STRING;
 
-    if (!latch_redis_read_record(engine, finding, is_ours ? recorded->str : "",
+    if (!latch_redis_read_record(engine, report, is_ours ? recorded->str : "",
                                  is_ours ? recorded->len : 0)) {
         return false;
     }
-    memcpy(finding->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
+    memcpy(report->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
     if (reply->element[1]->integer >= 0) {
-        finding->holders->left_ms = reply->element[1]->integer;
+        report->holders->left_ms = reply->element[1]->integer;
     }
     return true;
 }
 
 /* Notes it, unless it was listed before; false when memory ran out. */
-static bool note_listed(inquiry *all, latch_op *op, const latch_finding *finding)
+static bool note_listed(inquiry *all, latch_op *op, const latch_lock_report *report)
 {
     listed_name *name;
 
@@ -129,8 +130,8 @@ static bool note_listed(inquiry *all, latch_op *op, const latch_finding *finding
     if (name == NULL) {
         return false;
     }
-    name->node.key = finding->name;
-    name->node.length = finding->name_length;
+    name->node.key = report->name;
+    name->node.length = report->name_length;
     if (!latch_table_add(&all->listed, &name->node)) {
         latch_free(all->store->store.engine, name);
         return false;
@@ -157,7 +158,7 @@ static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *r
 {
     const latch_engine *engine = all->store->store.engine;
     bool is_free = reply->type == REDIS_REPLY_NIL;
-    latch_finding *finding;
+    latch_lock_report *report;
     const char *name;
     size_t length;
 
@@ -168,18 +169,18 @@ static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *r
     if (lists(op) && (is_free || latch_table_find(&all->listed, name, length) != NULL)) {
         return LATCH_DONE;
     }
-    finding = latch_findings_add_named(engine, &all->findings, name, length, LATCH_FREE);
-    if (finding == NULL || !note_listed(all, op, finding)) {
+    report = latch_lock_reports_add_named(engine, &all->reports, name, length, LATCH_FREE);
+    if (report == NULL || !note_listed(all, op, report)) {
         return latch_fail_memory(op->error);
     }
     if (is_free) {
         return LATCH_DONE;
     }
-    finding->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    finding->holder_count = (uint64_t) reply->element[1]->integer;
-    finding->waiter_count = (uint64_t) reply->element[2]->integer;
+    report->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
+    report->holder_count = (uint64_t) reply->element[1]->integer;
+    report->waiter_count = (uint64_t) reply->element[2]->integer;
     for (size_t at = reply->element[3]->elements; at > 0; at--) {
-        if (!add_holder(engine, finding, reply->element[3]->element[at - 1])) {
+        if (!add_holder(engine, report, reply->element[3]->element[at - 1])) {
             return latch_fail_memory(op->error);
         }
     }
@@ -514,7 +515,7 @@ void latch_redis_inquiry_end(latch_op *op)
         latch_free(engine, LATCH_CONTAINER(node, listed_name, node));
     }
     latch_table_end(&all->listed);
-    latch_findings_free(engine, all->findings);
+    latch_lock_reports_free(engine, all->reports);
     if (all->page != NULL) {
         freeReplyObject(all->page);
     }
@@ -543,8 +544,8 @@ latch_status latch_redis_inquire(latch_op *op, int64_t now_ns)
         latch_redis_note_silence(op, all->route.node, now_ns);
     }
     if (status == LATCH_DONE && op->request.kind != LATCH_EVICT) {
-        *op->request.findings = all->findings;
-        all->findings = NULL;
+        *op->request.reports = all->reports;
+        all->reports = NULL;
     }
     latch_redis_inquiry_end(op);
     return status;

@@ -175,7 +175,7 @@ static latch_status advisory_ask(latch_op *op, int64_t now_ns)
         case LATCH_LIST:  /* never comes here, */
         case LATCH_EVICT: /* nor does that */
             hold->request.statement = ADVISORY_HOLDERS;
-            hold->findings = op->request.findings;
+            hold->reports = op->request.reports;
             break;
     }
     if (status == LATCH_DONE) {

@@ -171,9 +171,9 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
     latch_mode mode = *value == ' '                ? LATCH_FREE
                       : strchr(value, 's') != NULL ? LATCH_SHARED
                                                    : LATCH_EXCLUSIVE;
-    latch_finding *finding =
-        latch_findings_add(session->engine, hold->findings, hold->request.key, mode);
-    bool is_noted = finding != NULL;
+    latch_lock_report *report =
+        latch_lock_reports_add(session->engine, hold->reports, hold->request.key, mode);
+    bool is_noted = report != NULL;
 
     while (is_noted && *value != ' ' && *value != '\0') {
         char *end;
@@ -182,7 +182,7 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
         if (end == value || (*end != 'x' && *end != 's')) {
             break; /* the answer was longer than what is kept of it, or makes no sense */
         }
-        is_noted = latch_finding_add_holder(session->engine, finding, number);
+        is_noted = latch_lock_report_add_holder(session->engine, report, number);
         value = end + strspn(end, "xs,");
     }
     return is_noted;
