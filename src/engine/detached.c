@@ -78,8 +78,8 @@ latch_status latch_detached_await(latch_op *op, int64_t now_ns)
     if (is_our_own(detached)) {
         status = latch_op_step(&detached->op, now_ns);
     }
-    if (status == LATCH_ERROR_STORE && now_ns - detached->op.sent_ns >= LATCH_SILENCE_NS) {
-        latch_note_silence(&lease->store->silence, detached->op.sent_ns, now_ns);
+    if (status == LATCH_ERROR_STORE && now_ns - detached->op.sent_ns >= LATCH_BREAKER_TIMEOUT_NS) {
+        latch_breaker_record_timeout(&lease->store->breaker, detached->op.sent_ns, now_ns);
     }
     if (latch_wants(status) && op->request.kind != LATCH_RELEASE) {
         op->fd = detached->op.fd;

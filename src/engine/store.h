@@ -139,7 +139,7 @@ struct latch_store {
     const latch_store_class *class;
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
-    latch_silence silence;
+    latch_breaker breaker;
     bool is_settled;                           /* drained: about to be closed */
     size_t unheard;                            /* releases in flight without a waiting operation */
     struct latch_renewal_store *renewal_store; /* the renewal thread's clone; NULL: none yet */

@@ -456,7 +456,7 @@ static void a_server_that_stays_silent_is_not_asked_without_end(void **state)
     int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
     (void) state;
-    while (quorum.members[2]->silence.avoided_until_ns
+    while (quorum.members[2]->breaker.open_until_ns
            == 0) { /* its time-out has come, though nobody waits */
         UNIT_CHECK(unit_now_ns() < give_up_ns);
         assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);

@@ -237,10 +237,10 @@ static void a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent(
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     redis_hold_server();
     assert_int_equal(unit_run_request(lease, redis_detached_release()), LATCH_DONE);
-    assert_int_equal(unit.store->silence.avoided_until_ns, 0);
+    assert_int_equal(unit.store->breaker.open_until_ns, 0);
     unit.ahead_ns += REDIS_DEFAULT_COMMAND_TIMEOUT_NS;
     assert_true(latch_wants(unit_begin(&op, redis_lease("s"), redis_request(LATCH_ACQUIRE))));
-    assert_true(unit.store->silence.avoided_until_ns > unit_now_ns());
+    assert_true(unit.store->breaker.open_until_ns > unit_now_ns());
     assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
     redis_let_server_go();
 }

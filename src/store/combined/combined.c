@@ -136,10 +136,10 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
 
     member->status = status;
     member->in_flight = false;
-    if (status == LATCH_ERROR_STORE && now_ns - member->asked_ns >= LATCH_SILENCE_NS) {
-        latch_note_silence(&asked->silence, member->asked_ns, now_ns);
+    if (status == LATCH_ERROR_STORE && now_ns - member->asked_ns >= LATCH_BREAKER_TIMEOUT_NS) {
+        latch_breaker_record_timeout(&asked->breaker, member->asked_ns, now_ns);
     } else if (status != LATCH_ERROR_STORE && !member->left_out && !member->op.request.detach) {
-        asked->silence.pause_ns = 0;
+        asked->breaker.pause_ns = 0;
     }
     for (size_t vote = 0; vote < member->weight && hold->verdict == UNDECIDED; vote++) {
         *count_for(op, member, now_ns) += 1;
@@ -156,7 +156,7 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
 /* Is the circuit breaker of a member open, or its back-pressure on? */
 static bool is_avoided(const combined_member *member, int64_t now_ns)
 {
-    return member->is_mute || now_ns < member->lease->store->silence.avoided_until_ns;
+    return member->is_mute || now_ns < member->lease->store->breaker.open_until_ns;
 }
 
 /* Are the other members enough? Only a pure strategy may be asked that. */
@@ -415,9 +415,9 @@ static latch_status judge(latch_op *op, int64_t now_ns)
             if (waits_for_all(op, now_ns) && op->wake_ns > end_of_all(op)) {
                 op->wake_ns = end_of_all(op);
             }
-            if (hold->verdict == HOPELESS && op->wake_ns > op->sent_ns + LATCH_SILENCE_NS
+            if (hold->verdict == HOPELESS && op->wake_ns > op->sent_ns + LATCH_BREAKER_TIMEOUT_NS
                 && latch_combined_is_in_doubt(op, now_ns)) {
-                op->wake_ns = op->sent_ns + LATCH_SILENCE_NS;
+                op->wake_ns = op->sent_ns + LATCH_BREAKER_TIMEOUT_NS;
             }
             return status;
         }

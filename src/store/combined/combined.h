@@ -81,7 +81,7 @@ enum {
 
 /*
  * A failed acquire with a deadline: members that have not answered yet decide between conflict and
- * outage. They get LATCH_SILENCE_NS for that, as a member that works answers at once.
+ * outage. They get LATCH_BREAKER_TIMEOUT_NS for that, as a member that works answers at once.
  */
 bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns);
 /* Result of a failed renewal by the thread: an error, to be retried, or LATCH_CONFLICT if too many

@@ -159,7 +159,7 @@ static redisReply *run(redis_connection *connection, const latch_redis_script *s
     }
     connection->was_slow = status == LATCH_INTERRUPTED
                            || latch_engine_now_ns(connection->engine) - begun_ns
-                                  >= LATCH_SILENCE_NS;
+                                  >= LATCH_BREAKER_TIMEOUT_NS;
     snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
              (int) sizeof(connection->trouble) - 1, error.message);
     connection->stage = REDIS_CLOSED;

@@ -246,6 +246,6 @@ latch_status latch_redis_settle_debts(latch_store *base, latch_op *op, int64_t n
     if (store->topology.cluster != NULL) {
         return settle_with_cluster(store, op, now_ns);
     }
-    return now_ns < base->silence.avoided_until_ns ? LATCH_DONE
-                                                   : settle_with_server(store, op, now_ns);
+    return now_ns < base->breaker.open_until_ns ? LATCH_DONE
+                                                : settle_with_server(store, op, now_ns);
 }

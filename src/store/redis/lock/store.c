@@ -47,7 +47,7 @@ static latch_status prepare(latch_store *base, latch_error *error)
     latch_redis_debts_init(store);
     latch_redis_sentinel_init(&store->sentinel, base->engine, &store->options);
     is_made = latch_redis_topology_init(&store->topology, base->engine, &store->options,
-                                        &store->keys, &base->silence);
+                                        &store->keys, &base->breaker);
     if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options,
                                        &store->keys)
         || !is_made) {
@@ -147,7 +147,7 @@ static void forget_stale(redis_store *store, int64_t now_ns)
          node = latch_redis_next_node(&store->topology, node)) {
         if (!latch_redis_is_idle(&node->connection)
             && latch_redis_forget_stale(&node->connection, now_ns)) {
-            latch_note_silence(node->silence, now_ns, now_ns);
+            latch_breaker_record_timeout(node->breaker, now_ns, now_ns);
         }
     }
     if (store->subscription.connection.stage != REDIS_CLOSED || store->subscription.call != NULL) {

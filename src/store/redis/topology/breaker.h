@@ -16,14 +16,14 @@ static inline void latch_redis_note_answer(redis_node *node, int64_t now_ns)
 {
     node->heard_ns = now_ns;
     if (!node->topology->is_unbroken) {
-        *node->silence = (latch_silence){0};
+        *node->breaker = (latch_breaker){0};
     }
 }
 
 /* Is the server not to be asked now? Then latch_redis_fail_avoided() is the request's end. */
 static inline bool latch_redis_is_avoided(const latch_op *op, const redis_node *node)
 {
-    return op->sent_ns < node->silence->avoided_until_ns && !node->topology->is_unbroken
+    return op->sent_ns < node->breaker->open_until_ns && !node->topology->is_unbroken
            && op->request.patience_ms == 0;
 }
 

@@ -72,7 +72,7 @@ static redis_node *add_node(redis_topology *topology, const char *host, int port
     }
     memset(node, 0, sizeof(*node));
     node->topology = topology;
-    node->silence = &node->member.silence;
+    node->breaker = &node->member.breaker;
     latch_redis_connection_init(&node->connection, engine, topology->options);
     node->connection.place = &node->member.place;
     node->connection.is_gathering = topology->is_gathering;

@@ -6,11 +6,11 @@
 
 bool latch_redis_topology_init(redis_topology *topology, latch_engine *engine,
                                const redis_options *options, const redis_keyspace *keys,
-                               latch_silence *silence)
+                               latch_breaker *breaker)
 {
     *topology = (redis_topology){.engine = engine, .options = options, .keys = keys};
     topology->single.topology = topology;
-    topology->single.silence = silence;
+    topology->single.breaker = breaker;
     latch_redis_connection_init(&topology->single.connection, engine, options);
     return !options->is_cluster || latch_redis_cluster_open(topology);
 }

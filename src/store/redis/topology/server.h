@@ -24,14 +24,14 @@ typedef struct redis_membership {
     char id[REDIS_NODE_ID_SIZE]; /* as it has said on its connection ... */
     unsigned id_established;     /* ... when that was established so often */
     bool is_away; /* it could not be reached, or was silent, when it was tried last */
-    latch_silence silence;
+    latch_breaker breaker;
 } redis_membership;
 
 /* A server. */
 typedef struct redis_node {
     struct redis_topology *topology;
     redis_connection connection;
-    latch_silence *silence;  /* its circuit breaker */
+    latch_breaker *breaker;  /* its circuit breaker */
     int64_t heard_ns;        /* when a request was answered last */
     redis_membership member; /* in a cluster */
     /* What lock/wait.c remembers of it. */
@@ -58,7 +58,7 @@ typedef struct redis_topology {
  * latch_redis_topology_end() frees what there is also then. */
 bool latch_redis_topology_init(redis_topology *topology, latch_engine *engine,
                                const redis_options *options, const redis_keyspace *keys,
-                               latch_silence *silence);
+                               latch_breaker *breaker);
 /* Closes all connections. */
 void latch_redis_topology_end(redis_topology *topology);
 

@@ -130,7 +130,7 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
 bool latch_redis_is_connect_silent(const redis_connection *connection, int64_t now_ns)
 {
     return connection->stage >= REDIS_CONNECTING
-           && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
+           && now_ns - connection->connecting_ns >= LATCH_BREAKER_TIMEOUT_NS;
 }
 
 static void fixed_begin(redis_connection *connection, const latch_op *op, int64_t now_ns)
