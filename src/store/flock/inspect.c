@@ -27,7 +27,7 @@ typedef struct file_identity {
 
 typedef struct watched_file {
     struct watched_file *next;
-    latch_node node; /* in `files` */
+    latch_hash_node node; /* in `files` */
     file_identity identity;
     latch_lock_report *report;
 } watched_file;
@@ -35,7 +35,7 @@ typedef struct watched_file {
 typedef struct inspection {
     const latch_engine *engine;
     watched_file *watched;
-    latch_table files; /* the same, by identity */
+    latch_hash files; /* the same, by identity */
     latch_lock_report *reports;
     bool out_of_memory;
 } inspection;
@@ -45,13 +45,14 @@ static latch_status begin_inspection(inspection *all, latch_op *op)
     latch_engine *engine = op->lease->store->engine;
 
     *all = (inspection){.engine = engine};
-    return latch_table_init(&all->files, engine, op->error);
+    return latch_hash_init(&all->files, engine, op->error);
 }
 
 static watched_file *find_watched(const inspection *all, dev_t device, ino_t inode)
 {
     const file_identity identity = {.device = device, .inode = inode};
-    latch_node *node = latch_table_find(&all->files, (const char *) &identity, sizeof(identity));
+    latch_hash_node *node =
+        latch_hash_find(&all->files, (const char *) &identity, sizeof(identity));
 
     return node != NULL ? LATCH_CONTAINER(node, watched_file, node) : NULL;
 }
@@ -74,7 +75,7 @@ static void flock_watch(inspection *all, const char *path, const struct stat *st
     file->node.length = sizeof(file->identity);
     all->watched = file;
     file->report = latch_lock_reports_add(all->engine, &all->reports, path, LATCH_FREE);
-    if (file->report == NULL || !latch_table_add(&all->files, &file->node)) {
+    if (file->report == NULL || !latch_hash_add(&all->files, &file->node)) {
         all->out_of_memory = true;
     }
 }
@@ -269,7 +270,7 @@ static void flock_look(inspection *all)
 
 static latch_status end_inspection(inspection *all, latch_op *op, latch_status status)
 {
-    latch_table_end(&all->files);
+    latch_hash_end(&all->files);
     while (all->watched != NULL) {
         watched_file *file = all->watched;
 

@@ -186,7 +186,7 @@ static latch_status semaphore_open(latch_store *base, const latch_store_options 
         }
         memcpy(store->project, options->project, store->project_length);
     }
-    latch_link_init(&store->held);
+    latch_list_init(&store->held);
     semaphore_sweep(store);
     return LATCH_DONE;
 }
@@ -252,7 +252,7 @@ static void semaphore_forget(latch_lease *lease)
 {
     semaphore_hold *hold = lease->state;
 
-    latch_link_remove(&hold->link);
+    latch_list_remove(&hold->link);
     latch_free(lease->store->engine, hold);
     lease->state = NULL;
 }
@@ -340,7 +340,7 @@ static latch_status semaphore_mark_held(latch_op *op, semaphore_hold *taken, key
     taken->set = set;
     taken->pid = getpid();
     taken->generation = op->lease->store->engine->generation;
-    latch_link_append(&((semaphore_store *) op->lease->store)->held, &taken->link);
+    latch_list_append(&((semaphore_store *) op->lease->store)->held, &taken->link);
     op->lease->state = taken;
     return LATCH_DONE;
 }

@@ -185,7 +185,7 @@ static redis_call *object_send(redis_connection *connection, const redis_command
     if (connection->stage == REDIS_READY) {
         made->call.reply = run(connection, command->script, made);
     }
-    latch_link_append(&connection->calls, &made->call.link); /* now it is no news to others */
+    latch_list_append(&connection->calls, &made->call.link); /* now it is no news to others */
     return &made->call;
 }
 

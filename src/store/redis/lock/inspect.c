@@ -26,7 +26,7 @@
 
 /* A lock that is in the list: SCAN may name it again. */
 typedef struct listed_name {
-    latch_node node; /* its key is the report's */
+    latch_hash_node node; /* its key is the report's */
 } listed_name;
 
 /* op->state */
@@ -43,7 +43,7 @@ typedef struct inquiry {
     size_t at;                  /* the first name in it that was not asked about yet */
     redis_call *calls[BATCH];   /* of SCAN, or about one lock each, from `at` on */
     size_t sent_count, at_call; /* the first one that is not answered yet */
-    latch_table listed;
+    latch_hash listed;
     latch_lock_report *reports;
 } inquiry;
 
@@ -132,7 +132,7 @@ static bool note_listed(inquiry *all, latch_op *op, const latch_lock_report *rep
     }
     name->node.key = report->name;
     name->node.length = report->name_length;
-    if (!latch_table_add(&all->listed, &name->node)) {
+    if (!latch_hash_add(&all->listed, &name->node)) {
         latch_free(all->store->store.engine, name);
         return false;
     }
@@ -166,7 +166,7 @@ static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *r
         return latch_redis_fail_confused(op, all->route.node);
     }
     name = name_of(all, op, all->at_call, &length);
-    if (lists(op) && (is_free || latch_table_find(&all->listed, name, length) != NULL)) {
+    if (lists(op) && (is_free || latch_hash_find(&all->listed, name, length) != NULL)) {
         return LATCH_DONE;
     }
     report = latch_lock_reports_add_named(engine, &all->reports, name, length, LATCH_FREE);
@@ -496,7 +496,7 @@ static latch_status begin(latch_op *op)
         return latch_fail_memory(op->error);
     }
     *all = (inquiry){.store = store, .cursor = "0"};
-    if (latch_table_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
+    if (latch_hash_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
         latch_free(store->store.engine, all);
         return op->error->status;
     }
@@ -510,11 +510,12 @@ void latch_redis_inquiry_end(latch_op *op)
     latch_engine *engine = all->store->store.engine;
 
     end_calls(all);
-    for (latch_node *node = latch_table_take_all(&all->listed), *next; node != NULL; node = next) {
+    for (latch_hash_node *node = latch_hash_take_all(&all->listed), *next; node != NULL;
+         node = next) {
         next = node->next;
         latch_free(engine, LATCH_CONTAINER(node, listed_name, node));
     }
-    latch_table_end(&all->listed);
+    latch_hash_end(&all->listed);
     latch_lock_reports_free(engine, all->reports);
     if (all->page != NULL) {
         freeReplyObject(all->page);

@@ -44,7 +44,7 @@ static void settle(void *context, const redisReply *reply)
     if ((reply != NULL && !is_refused) || debt->refusals >= REFUSALS_MAX) {
         latch_free(debt->store->store.engine, debt);
     } else {
-        latch_link_append(&debt->store->debts, &debt->link);
+        latch_list_append(&debt->store->debts, &debt->link);
     }
 }
 
@@ -53,14 +53,14 @@ static void forgive(redis_store *store)
     while (store->debts.next != &store->debts) {
         redis_debt *debt = LATCH_CONTAINER(store->debts.next, redis_debt, link);
 
-        latch_link_remove(&debt->link);
+        latch_list_remove(&debt->link);
         latch_free(store->store.engine, debt);
     }
 }
 
 void latch_redis_debts_init(redis_store *store)
 {
-    latch_link_init(&store->debts);
+    latch_list_init(&store->debts);
     store->generation = store->store.engine->generation;
 }
 
@@ -84,7 +84,7 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
     snprintf(debt->token, sizeof(debt->token), "%s", target->token);
     debt->resource_length = target->length;
     memcpy(debt->resource, target->resource, target->length);
-    latch_link_append(&store->debts, &debt->link);
+    latch_list_append(&store->debts, &debt->link);
     return true;
 }
 
@@ -93,7 +93,7 @@ static void note_payment(redis_debt *debt, redis_node *node, redis_call *call)
 {
     debt->node = node;
     debt->store->store.unheard++;
-    latch_link_remove(&debt->link);
+    latch_list_remove(&debt->link);
     latch_redis_call_leave(call, settle, debt);
 }
 
@@ -175,7 +175,7 @@ void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_n
 
         next = link->next;
         if (now_ns >= debt->end_ns) {
-            latch_link_remove(&debt->link);
+            latch_list_remove(&debt->link);
             latch_free(store->store.engine, debt);
         } else if (is_within_reach(node, now_ns)
                    && (!is_silent(node, now_ns) || store->store.unheard < PAYMENTS_MAX

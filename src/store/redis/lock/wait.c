@@ -34,7 +34,7 @@ void latch_redis_leave_wait(latch_lease *lease)
         subscription->subscriber = NULL;
     }
     if (latch_redis_is_queued(lease)) {
-        latch_link_remove(&hold->wait.link);
+        latch_list_remove(&hold->wait.link);
         hold->wait.ticket = 0;
     }
 }
@@ -52,7 +52,7 @@ static void begin(latch_op *op, int64_t now_ns)
         .place = REDIS_NO_PLACE,
         .poll_ns = now_ns,
     };
-    latch_link_append(&subscription->waits, &wait->link);
+    latch_list_append(&subscription->waits, &wait->link);
 }
 
 /* It is time to ask, or not yet. */

@@ -27,7 +27,7 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     connection->source = &latch_redis_fixed_address;
     connection->place = options->places;
     connection->elements_max = REDIS_ELEMENTS_MAX;
-    latch_link_init(&connection->calls);
+    latch_list_init(&connection->calls);
 }
 
 /* ---- Closing -------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ void latch_advisory_close(latch_store *base)
     advisory_store *store = (advisory_store *) base;
 
     latch_advisory_session_end(store->session);
-    latch_table_end(&store->registry);
+    latch_hash_end(&store->registry);
 }
 
 latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
@@ -50,7 +50,7 @@ latch_status latch_advisory_open(latch_store *base, const latch_store_options *o
             : open_driver(base->engine, options, store, error);
 
     if (status == LATCH_DONE) {
-        status = latch_table_init(&store->registry, base->engine, error);
+        status = latch_hash_init(&store->registry, base->engine, error);
         if (status != LATCH_DONE) {
             latch_advisory_close(base);
         }

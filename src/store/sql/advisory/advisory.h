@@ -203,8 +203,8 @@ const char *latch_advisory_refusal(const latch_store *store);
 
 /* What a lease holds in the session, and what it asks of it. */
 struct advisory_hold {
-    latch_node node; /* in the store's registry, by request.key */
-    latch_link link; /* in the session's queue */
+    latch_hash_node node; /* in the store's registry, by request.key */
+    latch_link link;      /* in the session's queue */
     struct advisory_store *store;
     latch_lease *lease; /* NULL: it is gone; the hold goes with the answer to its release */
     advisory_request request;
@@ -227,7 +227,7 @@ struct advisory_hold {
 typedef struct advisory_store {
     latch_store store;
     advisory_session *session;
-    latch_table registry; /* of advisory_hold */
+    latch_hash registry;  /* of advisory_hold */
     const char *identity; /* its session's; holds credentials; NULL: a runner's has none */
     bool by_sha256; /* PostgreSQL: the number is of the digest of the resource, not its crc32 */
 } advisory_store;
