@@ -531,7 +531,7 @@ struct latch_request {
     bool detach;                 /* release: sent, but its answer not awaited, where there is one */
     latch_lock_report **reports; /* inspect, list: *reports, NULL before, gets what was found; the
                                  caller's to free, however it ends */
-    bool foreign;                /* list: also what is a peer's lock by all that can be seen */
+    bool include_peer_locks;     /* list: also what is a peer's lock by all that can be seen */
     const char *evicted;         /* evict: the identities, as a report has them, blanks between */
     uint64_t *evicted_count;     /* evict: *evicted_count gets how many of them held the lock */
 };
@@ -555,7 +555,7 @@ typedef struct latch_op {
     bool waiting;            /* it has come to wait for what somebody else holds */
     bool contended; /* the store has learnt that another holder has the lock; see store.h, outage */
     uint8_t mode_before;
-    uint8_t attempts; /* the store's own */
+    uint8_t flags; /* the store's own */
     bool cancelled;
     bool undoing;            /* the cancel found a grant and is giving it back */
     bool waits_for_detached; /* not sent yet: the detached operation of its lease comes first */

@@ -141,7 +141,9 @@ static void run_inspection(zend_object *store, zend_string *resource, latch_op_k
                            zval *result)
 {
     latch_lock_report *reports = NULL;
-    const latch_request request = {.kind = kind, .reports = &reports, .foreign = foreign};
+    const latch_request request = {.kind = kind,
+                                   .reports = &reports,
+                                   .include_peer_locks = foreign};
     php_latch_backend *backend = php_latch_store_backend(store);
     volatile bool bailed_out = false;
     latch_status status;

@@ -4,7 +4,7 @@
 #include "src/engine/store.h"
 
 /* So many releases at a time are sent behind others that have not been answered. */
-#define UNHEARD_MAX 32
+#define UNACKNOWLEDGED_MAX 32
 
 bool latch_op_detach(const latch_op *op)
 {
@@ -66,7 +66,7 @@ bool latch_detached_reap(latch_lease *lease)
     if (is_release || (detached != NULL && !is_our_own(detached))) {
         latch_detached_drop(lease);
     }
-    return !is_release || lease->store->unheard < UNHEARD_MAX;
+    return !is_release || lease->store->unacknowledged < UNACKNOWLEDGED_MAX;
 }
 
 latch_status latch_detached_await(latch_op *op, int64_t now_ns)

@@ -369,16 +369,17 @@ static latch_status check_store(const latch_store *store, const latch_renewal_sp
                                 latch_error *error)
 {
     const latch_store_class *class = store->class;
-    const char *refusal = class->refusal != NULL ? class->refusal(store) : NULL;
+    const char *reason =
+        class->renewal_unsupported_reason != NULL ? class->renewal_unsupported_reason(store) : NULL;
 
-    if (refusal == NULL && spec->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
+    if (reason == NULL && spec->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
         && class->clone == NULL) {
-        refusal = "its locks are renewed by the thread that took them";
+        reason = "its locks are renewed by the thread that took them";
     }
-    return refusal == NULL
+    return reason == NULL
                ? LATCH_DONE
                : latch_fail(error, LATCH_ERROR_UNSUPPORTED, 0, "the %s store cannot do that: %s",
-                            store->info->name, refusal);
+                            store->info->name, reason);
 }
 
 static bool can_be_lost(const latch_store *store)

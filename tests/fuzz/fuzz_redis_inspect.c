@@ -162,7 +162,7 @@ static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, co
     uint64_t evicted = 0;
     const latch_request request = {.kind = kind,
                                    .reports = reports,
-                                   .foreign = foreign,
+                                   .include_peer_locks = foreign,
                                    .evicted = "0123456789abcdef",
                                    .evicted_count = &evicted};
     latch_lease lease;

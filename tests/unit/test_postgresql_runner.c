@@ -96,8 +96,8 @@ static void no_thread_looks_after_the_given_session(void **state)
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_false(store->class->watch(lease, &watch));
     assert_non_null(
-        strstr(store->class->refusal(store), "which only the thread that has the connection"));
-    assert_null(unit.store->class->refusal(unit.store)); /* a session of its own */
+        strstr(store->class->renewal_unsupported_reason(store), "which only the thread that has the connection"));
+    assert_null(unit.store->class->renewal_unsupported_reason(unit.store)); /* a session of its own */
     unit_release(lease);
 }
 

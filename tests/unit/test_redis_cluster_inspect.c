@@ -42,7 +42,7 @@ static void expect_all_listed(bool foreign)
     bool seen[LOCKS] = {false};
     unsigned count = 0, number;
 
-    request.foreign = foreign;
+    request.include_peer_locks = foreign;
     redis_expect_done(unit_run_request(redis_lease_in(asking, ""), request));
     for (latch_lock_report *report = redis_findings; report != NULL; report = report->next) {
         char name[64];

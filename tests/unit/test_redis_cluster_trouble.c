@@ -201,7 +201,7 @@ static void use_in_child(unit_process *self, void *argument)
     UNIT_CHECK(!unit_held(near));
     UNIT_CHECK(redis_run(near, LATCH_ACQUIRE) == LATCH_CONFLICT);
     /* The parent's release is the parent's, whatever connection it is on. */
-    UNIT_CHECK(unit.store->unheard == 0 && latch_redis_is_debtless(the_store()));
+    UNIT_CHECK(unit.store->unacknowledged == 0 && latch_redis_is_debtless(the_store()));
     UNIT_CHECK(redis_run(far, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(redis_run(far, LATCH_RELEASE) == LATCH_DONE);
     latch_lease_drop(near);
@@ -223,7 +223,7 @@ static void a_child_pays_no_debts_of_its_parent(void **state)
     redis_expect_done(redis_run(far, LATCH_ACQUIRE));
     redis_process_hold(master);
     redis_expect_done(unit_run_request(far, redis_detached_release()));
-    UNIT_CHECK(unit.store->unheard == 1);
+    UNIT_CHECK(unit.store->unacknowledged == 1);
     child = unit_fork(use_in_child, NULL);
     redis_process_let_go(master);
     unit_join(&child);

@@ -40,7 +40,7 @@ static latch_status list_all(latch_store *store, bool foreign)
 {
     latch_request request = redis_question(LATCH_LIST);
 
-    request.foreign = foreign;
+    request.include_peer_locks = foreign;
     return unit_run_request(redis_lease_in(store, ""), request);
 }
 

@@ -165,8 +165,8 @@ static void give_up_while_it_is_silent(void)
         latch_lease_init(lease, unit.store, name, strlen(name));
         redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
         assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-        if (store->store.unheard > given_up.unheard) {
-            given_up.unheard = store->store.unheard;
+        if (store->store.unacknowledged > given_up.unheard) {
+            given_up.unheard = store->store.unacknowledged;
         }
         latch_lease_drop(lease);
     }
@@ -186,7 +186,7 @@ static void a_server_that_is_silent_is_not_sent_releases_without_end(void **stat
     redis_let_server_go();
     assert_int_equal(redis_run(other, LATCH_PROBE), LATCH_DONE); /* the rest is sent before it */
     assert_int_equal(redis_run(other, LATCH_RELEASE), LATCH_DONE);
-    assert_int_equal(store->store.unheard, 0);
+    assert_int_equal(store->store.unacknowledged, 0);
     redis_await_free("r99");
     redis_expect_nothing_left();
 }

@@ -80,8 +80,8 @@ static latch_status combined_open(latch_store *base, const latch_store_options *
         store->members[at] = options->members[at];
     }
     for (size_t at = 0; at < store->count; at++) {
-        if (store->members[at]->class->started != NULL) {
-            store->members[at]->class->started(store->members[at]);
+        if (store->members[at]->class->server_start_ns != NULL) {
+            store->members[at]->class->server_start_ns(store->members[at]);
         }
     }
     store->strategy = *options->strategy;
@@ -294,7 +294,7 @@ static bool waits_for_all(const latch_op *op, int64_t now_ns)
     const combined_hold *hold = op->lease->state;
 
     return hold->verdict == MET && op->lease->observed && latch_op_acquires(op)
-           && (op->attempts & HURRIES) == 0 && now_ns < end_of_all(op);
+           && (op->flags & HURRIES) == 0 && now_ns < end_of_all(op);
 }
 
 /* The outcome is certain: cancels or detaches the operations in flight. */
@@ -374,18 +374,18 @@ static latch_status fail(latch_op *op, int64_t now_ns)
     combined_store *store = combined_store_of(lease);
     latch_status status;
 
-    if (keeps(op) && (op->attempts & IS_LOST) == 0) {
+    if (keeps(op) && (op->flags & IS_LOST) == 0) {
         if (combined_is_met(store, latch_combined_count_held(store, lease->state, now_ns))) {
             latch_combined_keep(op, now_ns);
             return LATCH_CONFLICT; /* the shared hold remains */
         }
-        op->attempts |= IS_LOST;
+        op->flags |= IS_LOST;
         give_back(op, false, now_ns);
         if (want(op, &status)) {
             return status;
         }
     }
-    if ((op->attempts & IS_LOST) != 0) {
+    if ((op->flags & IS_LOST) != 0) {
         return latch_fail(op->error, LATCH_ERROR_LOST, 0,
                           "too few of the combined stores hold it still, after an acquire that "
                           "failed");
@@ -517,7 +517,7 @@ static latch_status combined_cancel(latch_op *op)
 {
     combined_hold *hold = op->lease->state;
 
-    op->attempts |= HURRIES;
+    op->flags |= HURRIES;
     if (hold->verdict != MET || op->cancelled) {
         hold->verdict = HOPELESS;
     }
@@ -563,6 +563,6 @@ const latch_store_class latch_combined_store = {
     .clone = latch_combined_clone,
     .cork = latch_combined_cork,
     .sync_deadline = latch_combined_sync_deadline,
-    .refusal = latch_combined_refusal,
+    .renewal_unsupported_reason = latch_combined_renewal_unsupported_reason,
     .composite = &composite,
 };

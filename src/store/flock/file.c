@@ -236,15 +236,15 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
     if (fd < 0 && errno == EEXIST) {
         return LATCH_CONFLICT; /* others make and remove it all the time: it is in use */
     }
-    if (fd < 0 && errno == EACCES && op->attempts < OPEN_ATTEMPTS_MAX) {
-        op->attempts++;
+    if (fd < 0 && errno == EACCES && op->flags < OPEN_ATTEMPTS_MAX) {
+        op->flags++;
         op->wake_ns = latch_engine_now_ns(store->store.engine) + CREATION_PAUSE_NS;
         return LATCH_WANT_TIMER;
     }
     if (fd < 0) {
         return latch_flock_explain(op->error, errno, path);
     }
-    op->attempts = 0;
+    op->flags = 0;
     *file = make_file(store, lease, fd);
     if (*file == NULL) {
         close(fd);

@@ -93,7 +93,7 @@ void latch_redis_pay_at_last(redis_store *store)
     }
 }
 
-const char *latch_redis_refusal(const latch_store *base)
+const char *latch_redis_renewal_unsupported_reason(const latch_store *base)
 {
     return !latch_redis_has_object((const redis_store *) base)
                ? NULL

@@ -61,7 +61,8 @@ static const char *record_key(const inquiry *all)
 /* What is before a resource in the names that are listed. */
 static size_t length_before(const inquiry *all, const latch_op *op)
 {
-    return all->store->options.prefix_length + (op->request.foreign ? 0 : strlen(record_key(all)));
+    return all->store->options.prefix_length
+           + (op->request.include_peer_locks ? 0 : strlen(record_key(all)));
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------
@@ -329,7 +330,7 @@ static char *make_pattern(const inquiry *all, const latch_op *op)
         }
         *at++ = options->prefix[byte];
     }
-    strcpy(stpcpy(at, op->request.foreign ? "" : record_key(all)), "*");
+    strcpy(stpcpy(at, op->request.include_peer_locks ? "" : record_key(all)), "*");
     return pattern;
 }
 
@@ -350,7 +351,7 @@ static redis_call *send_scan(inquiry *all, const latch_op *op, int64_t now_ns)
     latch_redis_add_text(&command, PAGE);
     if (!all->is_untyped) {
         latch_redis_add_text(&command, "TYPE");
-        latch_redis_add_text(&command, op->request.foreign ? "zset" : "hash");
+        latch_redis_add_text(&command, op->request.include_peer_locks ? "zset" : "hash");
     }
     call = latch_redis_send(&all->route.node->connection, &command, now_ns);
     latch_free(all->store->store.engine, pattern);

@@ -38,7 +38,7 @@ static void settle(void *context, const redisReply *reply)
     redis_debt *debt = context;
     bool is_refused = reply != NULL && reply->type == REDIS_REPLY_ERROR;
 
-    debt->store->store.unheard--;
+    debt->store->store.unacknowledged--;
     debt->refusals += is_refused && !latch_redis_passes(reply->str)
                       && !latch_redis_learn(debt->node, reply->str);
     if ((reply != NULL && !is_refused) || debt->refusals >= REFUSALS_MAX) {
@@ -92,7 +92,7 @@ bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end
 static void note_payment(redis_debt *debt, redis_node *node, redis_call *call)
 {
     debt->node = node;
-    debt->store->store.unheard++;
+    debt->store->store.unacknowledged++;
     latch_list_remove(&debt->link);
     latch_redis_call_leave(call, settle, debt);
 }
@@ -178,7 +178,7 @@ void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_n
             latch_list_remove(&debt->link);
             latch_free(store->store.engine, debt);
         } else if (is_within_reach(node, now_ns)
-                   && (!is_silent(node, now_ns) || store->store.unheard < PAYMENTS_MAX
+                   && (!is_silent(node, now_ns) || store->store.unacknowledged < PAYMENTS_MAX
                        || concerns(debt, lease))) {
             go_on = pay(node, debt, now_ns);
         }
@@ -187,7 +187,7 @@ void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_n
 
 static bool has_debts(const redis_store *store)
 {
-    return store->store.unheard > 0 || !latch_redis_is_debtless(store);
+    return store->store.unacknowledged > 0 || !latch_redis_is_debtless(store);
 }
 
 /* By the only server's connection. */

@@ -81,7 +81,7 @@ bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id)
            && node->has_release != node->connection.established;
 }
 
-int64_t latch_redis_started(latch_store *base)
+int64_t latch_redis_server_start_ns(latch_store *base)
 {
     redis_store *store = (redis_store *) base;
 

@@ -47,7 +47,7 @@ typedef struct redis_hold {
     redis_route route; /* of the request that is on its way, in a cluster */
 } redis_hold;
 
-/* op->attempts */
+/* op->flags */
 enum {
     REDIS_SENT = 1,
     REDIS_LOST_BEFORE = 2,
@@ -226,7 +226,7 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
 /* Before the store is closed, by such a client. */
 void latch_redis_pay_at_last(redis_store *store);
 /* For the store's class. */
-const char *latch_redis_refusal(const latch_store *base);
+const char *latch_redis_renewal_unsupported_reason(const latch_store *base);
 
 /* ---- quorum_probe.c */
 
@@ -237,7 +237,7 @@ void latch_redis_note_script(redis_node *node);
 /* Nobody may be there to send it once more, as text. */
 bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id);
 /* For the store's class: when was the server started? */
-int64_t latch_redis_started(latch_store *base);
+int64_t latch_redis_server_start_ns(latch_store *base);
 
 /* ---- inspect.c */
 

@@ -179,7 +179,7 @@ static latch_status redis_begin(latch_op *op)
     if (op->request.ttl_ms > REDIS_TTL_MAX_MS) {
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
-    op->attempts = 0;
+    op->flags = 0;
     op->state = is_inquiry ? NULL : latch_redis_unsent(store);
     if (hold != NULL) {
         latch_redis_start_over(&hold->route);
@@ -286,9 +286,9 @@ const latch_store_class latch_redis_store = {
     .held = latch_redis_held,
     .shares_token = latch_redis_shares_token,
     .take_token = latch_redis_take_token,
-    .started = latch_redis_started,
+    .server_start_ns = latch_redis_server_start_ns,
     .drop = latch_redis_drop,
     .clone = redis_clone,
     .cork = redis_cork,
-    .refusal = latch_redis_refusal,
+    .renewal_unsupported_reason = latch_redis_renewal_unsupported_reason,
 };

@@ -65,7 +65,7 @@ static latch_status look(latch_op *op, int64_t now_ns)
         wait->manner = REDIS_CLAIM;
     } else if (wait->subscribed != subscription->subscribed) {
         wait->manner = REDIS_CHECK; /* messages may have been lost, and our place with them */
-    } else if ((op->attempts & REDIS_SENT) != 0) {
+    } else if ((op->flags & REDIS_SENT) != 0) {
         return LATCH_DONE; /* once more: it was not answered */
     } else if (now_ns < wait->poll_ns) {
         op->waiting = true;
@@ -102,7 +102,7 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     bool is_queued = latch_redis_is_queued(op->lease);
     latch_status status;
 
-    if (!is_queued && (op->attempts & REDIS_TRIED) == 0
+    if (!is_queued && (op->flags & REDIS_TRIED) == 0
         && !latch_redis_hears(subscription, op->lease)) {
         return LATCH_DONE;
     }
@@ -117,7 +117,7 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         latch_redis_wait_fails_since(op, now_ns);
     }
     if (latch_wants(status)) {
-        op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
+        op->waiting = op->waiting || (op->flags & REDIS_TRIED) != 0;
         return status;
     }
     if (latch_failed(status) && is_queued && subscription->node != NULL) {
@@ -160,7 +160,7 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
         store->subscription.checked = wait->subscribed;
         store->subscription.retry_pause_ns = 0;
     }
-    op->attempts = REDIS_TRIED;
+    op->flags = REDIS_TRIED;
     wait->manner = REDIS_POLL;
     if (wait->place == REDIS_NO_PLACE) {
         latch_redis_node_of(op)->crowd = place;
@@ -190,7 +190,7 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns)
     }
     latch_redis_wait_fails_since(op, now_ns);
     hold->deadline_ns = op->lease->deadline_ns; /* what was lost may have made it shorter */
-    op->attempts &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
+    op->flags &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
     op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;
     op->waiting = true;
     return now_ns - wait->trouble_ns < latch_redis_store_of(op)->options.connect_timeout_ns;

@@ -197,7 +197,7 @@ void latch_advisory_session_flush(advisory_session *session, int64_t now_ns);
 void latch_advisory_session_disconnect(advisory_session *session);
 /* latch_store_class.watch and refusal */
 bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch);
-const char *latch_advisory_refusal(const latch_store *store);
+const char *latch_advisory_renewal_unsupported_reason(const latch_store *store);
 
 /* ---- Holds (hold.c) ---------------------------------------------------------------- */
 
@@ -299,7 +299,8 @@ void latch_advisory_drop(latch_lease *lease);
         .identity = latch_advisory_identity, .begin = latch_advisory_begin,                        \
         .step = latch_advisory_step, .cancel = latch_advisory_cancel,                              \
         .outage = latch_advisory_outage, .held = latch_advisory_held, .drop = latch_advisory_drop, \
-        .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,                          \
+        .watch = latch_advisory_watch,                                                             \
+        .renewal_unsupported_reason = latch_advisory_renewal_unsupported_reason,                   \
     }
 
 #endif
