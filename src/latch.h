@@ -216,7 +216,7 @@ typedef struct latch_redis_answer {
         LATCH_REDIS_PAIR,    /* a list of the two integers */
         LATCH_REDIS_TEXT,
         LATCH_REDIS_ERROR, /* which the text describes as the server has */
-        LATCH_REDIS_STRANGE,
+        LATCH_REDIS_UNEXPECTED,
     } kind;
     int64_t integers[2];
     char text[512];
