@@ -2,7 +2,6 @@
 #include "ext/lock/lock.h"
 
 #include "ext/key/key.h"
-#include "ext/key/renewed_lease.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"

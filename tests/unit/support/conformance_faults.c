@@ -61,6 +61,7 @@ static void use_waits(latch_lease *one, latch_lease *two)
     latch_op op;
     latch_status status;
 
+    request_once(two, LATCH_ACQUIRE, LATCH_CONFLICT);
     expect(conformance_wait(two, LATCH_ACQUIRE, 2), LATCH_CONFLICT);
     if (conformance_has(CONFORMANCE_CLIENT | LATCH_SESSIONS)) {
         return; /* each wait would block for a second */

@@ -232,8 +232,9 @@ int redis_cluster_group_teardown(void **state)
     return 0;
 }
 
-int redis_cluster_setup(void **state)
+int redis_cluster_reset(void **state)
 {
+    (void) state;
     if (!is_as_new()) {
         start_all();
     }
@@ -247,7 +248,12 @@ int redis_cluster_setup(void **state)
             redis_process_ask(node, "FLUSHALL");
         }
     }
-    if (unit_setup(state) != 0) {
+    return 0;
+}
+
+int redis_cluster_setup(void **state)
+{
+    if (redis_cluster_reset(state) != 0 || unit_setup(state) != 0) {
         return -1;
     }
     unit.real_clock = true;
