@@ -23,8 +23,8 @@ static void a_majority_is_more_than_half_and_unanimity_all(void **state)
 static void it_can_what_all_of_its_members_can(void **state)
 {
     static const latch_store_info infos[] = {
-        {"one", NULL, LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_FENCING},
-        {"other", NULL, LATCH_SERIALIZABLE | LATCH_BLOCKING | LATCH_FENCING},
+        {.name = "one", .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_FENCING},
+        {.name = "other", .capabilities = LATCH_SERIALIZABLE | LATCH_BLOCKING | LATCH_FENCING},
     };
     latch_store *const members[] = {&puppets[0].store, &puppets[1].store};
     const latch_store_options options = {.strategy = &latch_consensus,
