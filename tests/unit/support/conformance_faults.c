@@ -234,6 +234,7 @@ static void a_lost_connection_is_replaced(void **state)
     conformance_expect_free(other); /* an idle one, in silence */
     UNIT_CHECK(conformance_try(held, LATCH_PROBE) == (is_sessions ? LATCH_CONFLICT : LATCH_DONE));
     UNIT_CHECK(held->lost == is_sessions && unit_held(held) == !is_sessions);
+    UNIT_CHECK(held->mode == (is_sessions ? LATCH_FREE : LATCH_EXCLUSIVE));
     unit_release(held);
     conformance_expect_free(conformance_other_lease(scene.r));
     conformance_expect_free(held);

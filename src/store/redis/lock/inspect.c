@@ -494,7 +494,7 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
     return REDIS_AGAIN;
 }
 
-static latch_status begin_inspection(latch_op *op)
+static latch_status start_inspection(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     inspection *all = latch_allocate(store->store.engine, sizeof(*all));
@@ -533,7 +533,7 @@ void latch_redis_inspect_end(latch_op *op)
 
 latch_status latch_redis_inspect_step(latch_op *op, int64_t now_ns)
 {
-    latch_status status = op->state == NULL ? begin_inspection(op) : LATCH_DONE;
+    latch_status status = op->state == NULL ? start_inspection(op) : LATCH_DONE;
     inspection *all = op->state;
 
     if (status != LATCH_DONE) {

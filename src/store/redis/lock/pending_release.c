@@ -19,7 +19,7 @@
 #define DRAIN_PAUSE_NS (5 * LATCH_NS_PER_MS)
 
 typedef struct redis_pending_release {
-    latch_link link; /* in store->debts, unless it is being paid */
+    latch_link link; /* in store->pending, unless it is in flight */
     redis_store *store;
     redis_node *node; /* which has been sent the release last */
     int64_t end_ns;   /* by then the lock has expired by itself */

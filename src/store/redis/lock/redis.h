@@ -52,7 +52,7 @@ enum {
     REDIS_SENT = 1,
     REDIS_LOST_BEFORE = 2,
     REDIS_AS_TEXT = 4,
-    REDIS_SPENT_BEFORE = 8,
+    REDIS_RETIRED_BEFORE = 8,
     REDIS_TRIED = 16,   /* a waiting request: its first try, without waiting, is over */
     REDIS_TROUBLE = 32, /* transient failure of the connection or the server */
 };

@@ -93,7 +93,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     }
     if (op->request.kind == LATCH_RELEASE) {
         if ((op->flags & REDIS_SENT) == 0 && hold->retired) {
-            op->flags |= REDIS_SPENT_BEFORE;
+            op->flags |= REDIS_RETIRED_BEFORE;
         }
         latch_redis_record_release(op->lease);
     } else if ((op->flags & REDIS_SENT) == 0
@@ -239,7 +239,7 @@ static void apply_refusal(latch_op *op)
 }
 
 /* Applies a parsed reply to the lease. REDIS_AGAIN: the request has to wait. */
-static latch_status apply_outcome(latch_op *op, const redis_outcome *outcome, int64_t now_ns)
+static latch_status apply_script_outcome(latch_op *op, const redis_outcome *outcome, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     redis_hold *hold = lease->state;
@@ -267,7 +267,7 @@ static latch_status apply_outcome(latch_op *op, const redis_outcome *outcome, in
             return LATCH_DONE;
         case REDIS_RELEASED:
             /* Else an earlier release by the token may still come, or is owed. */
-            hold->retired = (op->flags & (REDIS_LOST_BEFORE | REDIS_SPENT_BEFORE)) != 0;
+            hold->retired = (op->flags & (REDIS_LOST_BEFORE | REDIS_RETIRED_BEFORE)) != 0;
             return LATCH_DONE;
         case REDIS_PROBED:
             if (lease->mode == LATCH_FREE) {
@@ -329,7 +329,7 @@ static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t n
         latch_redis_record_release_script(latch_redis_node_of(op));
     }
     outcome = latch_redis_parse_reply(op->request.kind, reply);
-    return apply_outcome(op, &outcome, now_ns);
+    return apply_script_outcome(op, &outcome, now_ns);
 }
 
 /*
