@@ -216,7 +216,7 @@ typedef struct latch_redis_answer {
         LATCH_REDIS_PAIR,    /* a list of the two integers */
         LATCH_REDIS_TEXT,
         LATCH_REDIS_ERROR, /* which the text describes as the server has */
-        LATCH_REDIS_STRANGE,
+        LATCH_REDIS_UNEXPECTED,
     } kind;
     int64_t integers[2];
     char text[512];
@@ -347,22 +347,22 @@ typedef enum latch_mode { LATCH_FREE = 0, LATCH_SHARED, LATCH_EXCLUSIVE } latch_
  * acquired and released.
  */
 struct latch_lease {
-    latch_store *store;      /* NULL: somebody else drives the store and notes the outcome here */
-    const char *resource;    /* the caller's; outlives the lease */
-    int64_t deadline_ns;     /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
-    uint64_t fencing_token;  /* 0 = none */
-    void *state;             /* the store's own */
-    char *token;             /* the lease's own; NULL until it has one */
-    struct latch_left *left; /* a request whose end nobody has awaited; NULL: none */
+    latch_store *store;     /* NULL: somebody else drives the store and notes the outcome here */
+    const char *resource;   /* the caller's; outlives the lease */
+    int64_t deadline_ns;    /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
+    uint64_t fencing_token; /* 0 = none */
+    void *state;            /* the store's own */
+    char *token;            /* the lease's own; NULL until it has one */
+    struct latch_detached_op *detached; /* a request in flight without a caller; NULL: none */
     uint32_t resource_length;
-    uint8_t mode;     /* of latch_mode */
-    bool busy : 1;    /* an operation is in flight */
-    bool lost : 1;    /* the last operation found it gone, though it had been held */
-    bool inherit : 1; /* forked children may release it (daemons); flock: and keep it */
-    bool pass_on : 1; /* flock: and in the programs that are started meanwhile */
-    bool remove : 1;  /* flock: remove the lock file when an exclusive lock is released */
-    bool kept : 1;    /* by latch_lease_keep() */
-    /* The caller's notes; the engine reads the first one, for latch_keep.is_shared_out. */
+    uint8_t mode;      /* of latch_mode */
+    bool busy : 1;     /* an operation is in flight */
+    bool lost : 1;     /* the last operation found it gone, though it had been held */
+    bool inherit : 1;  /* forked children may release it (daemons); flock: and keep it */
+    bool pass_on : 1;  /* flock: and in the programs that are started meanwhile */
+    bool remove : 1;   /* flock: remove the lock file when an exclusive lock is released */
+    bool observed : 1; /* by latch_lease_start_renewal() */
+    /* The caller's notes; the engine reads the first one, for latch_renewal_spec.is_shared_out. */
     bool handed_over : 1; /* somebody else knows the token */
     bool adopted : 1;     /* the token was somebody else's first */
     bool forked : 1;      /* another process has, or had, a part in the hold */
@@ -391,8 +391,8 @@ const char *latch_lease_shared_token(const latch_lease *lease);
 /*
  * True while nobody else can hold the resource, as far as is known here, without I/O: acquired,
  * not released, not lost, and `now_ns` before a deadline that was counted from the moment at which
- * the acquiring or renewing command was sent. What is kept (latch_lease_keep()) and found past its
- * deadline is lost from then on.
+ * the acquiring or renewing command was sent. A renewed lease (latch_lease_start_renewal()) found
+ * past its deadline is lost from then on.
  */
 bool latch_lease_held(latch_lease *lease, int64_t now_ns);
 
@@ -430,7 +430,7 @@ typedef struct latch_vote {
  */
 latch_vote latch_lease_vote(const latch_lease *lease, size_t member);
 
-/* ---- Renewal: leases that are kept, or known to be lost ----------------------------------- */
+/* ---- Renewal: leases that a thread renews, or watches for their loss ---------------------- */
 
 /*
  * Where a thread hears of the leases that it has lost. `notify` is called when there is something
@@ -444,19 +444,19 @@ void latch_mailbox_close(latch_mailbox *mailbox);
 
 /* What became of a lease: it was held, and it is no more, though nobody here has released it. */
 typedef struct latch_loss {
-    latch_lease *lease; /* whose latch_lease_keep() named the mailbox */
+    latch_lease *lease; /* whose latch_lease_start_renewal() named the mailbox */
     char reason[256];   /* a clause: "it could not be renewed in time: …" */
 } latch_loss;
 
 /* Takes the next loss out; false when there is none. What was dropped or taken anew is none. */
 bool latch_mailbox_read(latch_mailbox *mailbox, latch_loss *loss);
 
-typedef struct latch_keep {
+typedef struct latch_renewal_spec {
     bool renew;          /* extend it each third of its TTL; false: only tell when it is lost */
-    int64_t ttl_ms;      /* of a hold that was acquired before it was kept */
+    int64_t ttl_ms;      /* of a hold that was acquired before the call */
     int64_t max_hold_ms; /* not beyond so long after it was acquired; 0: for ever */
     bool is_shared_out;  /* others may release it, by its token: then it is not lost */
-} latch_keep;
+} latch_renewal_spec;
 
 /*
  * From now on, and whenever it is acquired again, the lease is renewed by a thread of the engine's,
@@ -464,18 +464,18 @@ typedef struct latch_keep {
  * its loss is told to the mailbox: when its deadline has passed, when the store says that it is
  * gone, or, where leases do not expire, when what holds it has ended (a session, a lock file).
  * latch_op_begin() and its like see to the rest: nothing is renewed once a release is on its way.
- * Called again it changes what is kept. LATCH_ERROR_UNSUPPORTED: a thread cannot do that for a
+ * Called again it changes the settings. LATCH_ERROR_UNSUPPORTED: a thread cannot do that for a
  * lease in this store, and why; LATCH_ERROR_SYSTEM: there is no thread to be had.
  */
-latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const latch_keep *keep,
-                              latch_error *error);
+latch_status latch_lease_start_renewal(latch_lease *lease, latch_mailbox *mailbox,
+                                       const latch_renewal_spec *spec, latch_error *error);
 /* Ends that, also for what is in flight; latch_lease_drop() does, too. */
-void latch_lease_let_go(latch_lease *lease);
+void latch_lease_stop_renewal(latch_lease *lease);
 /*
  * Brings deadline_ns up to date with what the thread knows. Of a lease that is lost it is in the
  * past, also where leases do not expire; its mode stays until it is released or acquired anew.
  */
-void latch_lease_follow(latch_lease *lease, int64_t now_ns);
+void latch_lease_sync_deadline(latch_lease *lease, int64_t now_ns);
 
 /* ---- Operations: one request in flight --------------------------------------------------- */
 
@@ -485,8 +485,8 @@ typedef enum latch_op_kind {
     LATCH_REFRESH,        /* renew for ttl_ms from now */
     LATCH_RELEASE,        /* succeeds also when nothing is held */
     LATCH_PROBE,          /* is it still held? */
-    LATCH_INSPECT,        /* who holds the resource, if anybody does? One finding */
-    LATCH_LIST,           /* which locks of the store are held? A finding each, in no order */
+    LATCH_INSPECT,        /* who holds the resource, if anybody does? One report */
+    LATCH_LIST,           /* which locks of the store are held? A report each, in no order */
     LATCH_EVICT,          /* take the lock away from others, who may not notice */
 } latch_op_kind;
 
@@ -507,8 +507,8 @@ typedef struct latch_holder {
 } latch_holder;
 
 /* What an inspection found out about one lock at one moment, which is over when it is read. */
-typedef struct latch_finding {
-    struct latch_finding *next;
+typedef struct latch_lock_report {
+    struct latch_lock_report *next;
     latch_holder *holders; /* NULL: nobody, or nobody that can be known from here */
     latch_mode mode;       /* LATCH_FREE: nobody holds it */
     uint64_t holder_count; /* LATCH_NOTES: there may be more than are listed */
@@ -516,24 +516,24 @@ typedef struct latch_finding {
     size_t name_length;    /* a resource may have NUL bytes */
     char name[];           /* what the store calls the lock: flock the lock file's path, a store
                               with LATCH_NOTES the resource */
-} latch_finding;
+} latch_lock_report;
 
-/* Frees a list of findings; NULL is an empty one. */
-void latch_findings_free(const latch_engine *engine, latch_finding *findings);
+/* Frees a list of reports; NULL is an empty one. */
+void latch_lock_reports_free(const latch_engine *engine, latch_lock_report *reports);
 
 struct latch_request {
     latch_op_kind kind;
-    bool wait;                /* acquire: wait while somebody else holds */
-    int64_t deadline_ns;      /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
-    int64_t ttl_ms;           /* acquire, refresh: > 0 where leases expire; unused elsewhere */
-    bool extend;              /* refresh: never to an earlier end than the hold has already */
-    int64_t patience_ms;      /* how long to wait for an answer; 0: as long as the store does */
-    bool detach;              /* release: sent, but its answer not awaited, where there is one */
-    latch_finding **findings; /* inspect, list: *findings, NULL before, gets what was found; the
+    bool wait;                   /* acquire: wait while somebody else holds */
+    int64_t deadline_ns;         /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
+    int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; unused elsewhere */
+    bool extend;                 /* refresh: never to an earlier end than the hold has already */
+    int64_t patience_ms;         /* how long to wait for an answer; 0: as long as the store does */
+    bool detach;                 /* release: sent, but its answer not awaited, where there is one */
+    latch_lock_report **reports; /* inspect, list: *reports, NULL before, gets what was found; the
                                  caller's to free, however it ends */
-    bool foreign;             /* list: also what is a peer's lock by all that can be seen */
-    const char *evicted;      /* evict: the identities, as a finding has them, blanks between */
-    uint64_t *evicted_count;  /* evict: *evicted_count gets how many of them held the lock */
+    bool include_peer_locks;     /* list: also what is a peer's lock by all that can be seen */
+    const char *evicted;         /* evict: the identities, as a report has them, blanks between */
+    uint64_t *evicted_count;     /* evict: *evicted_count gets how many of them held the lock */
 };
 
 /*
@@ -555,10 +555,10 @@ typedef struct latch_op {
     bool waiting;            /* it has come to wait for what somebody else holds */
     bool contended; /* the store has learnt that another holder has the lock; see store.h, outage */
     uint8_t mode_before;
-    uint8_t attempts; /* the store's own */
+    uint8_t flags; /* the store's own */
     bool cancelled;
-    bool undoing; /* the cancel found a grant and is giving it back */
-    bool behind;  /* it waits until the request has ended that was left on its lease */
+    bool undoing;            /* the cancel found a grant and is giving it back */
+    bool waits_for_detached; /* not sent yet: the detached operation of its lease comes first */
 } latch_op;
 
 /* As many descriptors as an operation has at most. */

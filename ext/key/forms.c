@@ -5,7 +5,6 @@
 #include "ext/key/properties.h"
 
 #include "ext/key/renewed_lease.h"
-#include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 
 #include "ext/spl/spl_exceptions.h"

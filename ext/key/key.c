@@ -184,7 +184,7 @@ bool php_latch_key_check_idle(zend_object *key)
 {
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
-        if (lease->lease.busy && lease->lease.left == NULL) {
+        if (lease->lease.busy && lease->lease.detached == NULL) {
             zend_throw_error(NULL,
                              "The state of %s cannot be changed while its lock is being "
                              "acquired",

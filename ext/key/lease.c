@@ -101,7 +101,7 @@ static bool is_past_deadline(const latch_lease *lease)
 
 latch_mode php_latch_lease_before_request(php_latch_lease *lease)
 {
-    if (!lease->lease.kept && is_past_deadline(&lease->lease)) {
+    if (!lease->lease.observed && is_past_deadline(&lease->lease)) {
         lease->lease.losses++;
     }
     return lease->lease.mode;
@@ -109,7 +109,7 @@ latch_mode php_latch_lease_before_request(php_latch_lease *lease)
 
 void php_latch_lease_after_request(php_latch_lease *lease, latch_mode before, latch_op_kind kind)
 {
-    if (!lease->lease.kept && kind != LATCH_RELEASE && before != LATCH_FREE
+    if (!lease->lease.observed && kind != LATCH_RELEASE && before != LATCH_FREE
         && lease->lease.mode == LATCH_FREE) {
         lease->lease.losses++;
     }

@@ -17,7 +17,7 @@ static php_latch_renewed_lease *renewed_lease_get(php_latch_lease *lease)
     if (renewed == NULL) {
         renewed = ecalloc(1, sizeof(*renewed));
         renewed->lease = lease;
-        latch_link_init(&renewed->requests);
+        latch_list_init(&renewed->requests);
         zend_hash_index_add_new_ptr(&LATCH_G(renewed_leases), lease->std.handle, renewed);
     }
     return renewed;
@@ -25,15 +25,15 @@ static php_latch_renewed_lease *renewed_lease_get(php_latch_lease *lease)
 
 static void renewed_lease_free(php_latch_renewed_lease *renewed)
 {
-    latch_lease_let_go(&renewed->lease->lease);
+    latch_lease_stop_renewal(&renewed->lease->lease);
     zend_hash_index_del(&LATCH_G(renewed_leases), renewed->lease->std.handle);
     efree(renewed);
 }
 
 /* The renewal that satisfies all requests. */
-static latch_keep sum_up_requests(const php_latch_renewed_lease *renewed)
+static latch_renewal_spec sum_up_requests(const php_latch_renewed_lease *renewed)
 {
-    latch_keep spec = {0};
+    latch_renewal_spec spec = {0};
     bool for_ever = false;
 
     for (const latch_link *link = renewed->requests.next; link != &renewed->requests;
@@ -62,11 +62,11 @@ static latch_keep sum_up_requests(const php_latch_renewed_lease *renewed)
 /* False also in a forked child, whose engine renews nothing of its parent's. */
 static bool is_renewed_here(const php_latch_renewed_lease *renewed)
 {
-    return renewed->lease->lease.kept
+    return renewed->lease->lease.observed
            && renewed->generation == latch_engine_generation(php_latch_engine);
 }
 
-static bool is_applied(const php_latch_renewed_lease *renewed, const latch_keep *spec)
+static bool is_applied(const php_latch_renewed_lease *renewed, const latch_renewal_spec *spec)
 {
     return is_renewed_here(renewed) && renewed->spec.renew == spec->renew
            && renewed->spec.max_hold_ms == spec->max_hold_ms
@@ -75,7 +75,7 @@ static bool is_applied(const php_latch_renewed_lease *renewed, const latch_keep 
 
 latch_status php_latch_renewed_lease_apply(php_latch_renewed_lease *renewed, latch_error *error)
 {
-    latch_keep spec = sum_up_requests(renewed);
+    latch_renewal_spec spec = sum_up_requests(renewed);
     latch_mailbox *mailbox;
     latch_status status;
 
@@ -87,7 +87,7 @@ latch_status php_latch_renewed_lease_apply(php_latch_renewed_lease *renewed, lat
         *error = (latch_error){.status = LATCH_ERROR_MEMORY, .message = "out of memory"};
         return LATCH_ERROR_MEMORY;
     }
-    status = latch_lease_keep(&renewed->lease->lease, mailbox, &spec, error);
+    status = latch_lease_start_renewal(&renewed->lease->lease, mailbox, &spec, error);
     if (status == LATCH_DONE) {
         renewed->spec = spec;
         renewed->generation = latch_engine_generation(php_latch_engine);
@@ -113,7 +113,7 @@ void php_latch_renewal_leave(php_latch_renewal_request *request)
     if (renewed == NULL) {
         return;
     }
-    latch_link_remove(&request->link);
+    latch_list_remove(&request->link);
     request->renewed = NULL;
     if (renewed->requests.next == &renewed->requests) {
         renewed_lease_free(renewed);
@@ -131,7 +131,7 @@ void php_latch_renewal_join(php_latch_renewal_request *request, php_latch_lease 
     }
     php_latch_renewal_leave(request);
     renewed = renewed_lease_get(lease);
-    latch_link_append(&renewed->requests, &request->link);
+    latch_list_append(&renewed->requests, &request->link);
     request->renewed = renewed;
 }
 
@@ -140,7 +140,7 @@ void php_latch_stop_all_renewals(void)
     php_latch_renewed_lease *renewed;
 
     ZEND_HASH_FOREACH_PTR(&LATCH_G(renewed_leases), renewed) {
-        latch_lease_let_go(&renewed->lease->lease);
+        latch_lease_stop_renewal(&renewed->lease->lease);
     }
     ZEND_HASH_FOREACH_END();
 }
@@ -158,7 +158,7 @@ void php_latch_lease_end_renewal(const php_latch_lease *lease)
         php_latch_renewal_request *request =
             LATCH_CONTAINER(renewed->requests.next, php_latch_renewal_request, link);
 
-        latch_link_remove(&request->link);
+        latch_list_remove(&request->link);
         request->renewed = NULL;
     }
     renewed_lease_free(renewed);
@@ -166,8 +166,8 @@ void php_latch_lease_end_renewal(const php_latch_lease *lease)
 
 void php_latch_lease_share_token(php_latch_lease *lease)
 {
-    php_latch_renewed_lease *renewed = lease->lease.kept ? php_latch_renewed_lease_find(lease)
-                                                         : NULL;
+    php_latch_renewed_lease *renewed = lease->lease.observed ? php_latch_renewed_lease_find(lease)
+                                                             : NULL;
 
     lease->lease.handed_over = true;
     if (renewed != NULL) {
@@ -184,10 +184,10 @@ static int64_t find_renewed_deadline(zend_object *key, int64_t now_ns)
 
     for (php_latch_lease *lease = php_latch_lease_first(key); lease != NULL;
          lease = php_latch_lease_next(lease)) {
-        if (!lease->lease.kept) {
+        if (!lease->lease.observed) {
             continue;
         }
-        latch_lease_follow(&lease->lease, now_ns);
+        latch_lease_sync_deadline(&lease->lease, now_ns);
         if (lease->lease.mode != LATCH_FREE && lease->lease.deadline_ns < deadline_ns) {
             deadline_ns = lease->lease.deadline_ns;
         }

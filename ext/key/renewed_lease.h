@@ -8,11 +8,11 @@
 #include "ext/key/lease.h"
 
 typedef struct php_latch_renewed_lease {
-    php_latch_lease *lease; /* not a reference: the end of the lease is the end of this */
-    latch_link requests;    /* of php_latch_renewal_request, of the Locks */
-    latch_keep spec;        /* as the engine was told last, */
-    unsigned generation;    /* in that process */
-    bool is_lost;           /* and was not acquired since */
+    php_latch_lease *lease;  /* not a reference: the end of the lease is the end of this */
+    latch_link requests;     /* of php_latch_renewal_request, of the Locks */
+    latch_renewal_spec spec; /* as the engine was told last, */
+    unsigned generation;     /* in that process */
+    bool is_lost;            /* and was not acquired since */
 } php_latch_renewed_lease;
 
 /* Renewal that one Lock asks for; part of php_latch_keep_alive (ext/lock/keep_alive.h). */

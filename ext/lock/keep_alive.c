@@ -146,7 +146,8 @@ void php_latch_lock_record_acquired(const php_latch_lock *lock)
 void php_latch_lock_collect_loss(const php_latch_lock *lock)
 {
     if (lock->keep_alive != NULL && lock->keep_alive->request.renewed != NULL) {
-        latch_lease_follow(&lock->keep_alive->request.renewed->lease->lease, php_latch_now_ns());
+        latch_lease_sync_deadline(&lock->keep_alive->request.renewed->lease->lease,
+                                  php_latch_now_ns());
         php_latch_lost_locks_collect();
     }
 }

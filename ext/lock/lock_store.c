@@ -2,7 +2,6 @@
 #include "ext/lock/lock.h"
 
 #include "ext/key/key.h"
-#include "ext/key/renewed_lease.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
@@ -28,8 +27,8 @@ static php_latch_lease *lock_lease(const php_latch_lock *lock)
 /* Sets the key's expiry, on the wall clock, from the lease's monotonic deadline. */
 static void apply_lease_expiry(php_latch_lock *lock, latch_lease *lease)
 {
-    if (lease->kept) {
-        latch_lease_follow(lease, php_latch_now_ns());
+    if (lease->observed) {
+        latch_lease_sync_deadline(lease, php_latch_now_ns());
     }
     if (lease->mode != LATCH_FREE && lease->deadline_ns != LATCH_NEVER) {
         php_latch_key_set_lifetime(lock->key,

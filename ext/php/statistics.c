@@ -23,7 +23,7 @@ void php_latch_statistics_count(latch_op_kind kind, latch_status status, bool wa
 void php_latch_statistics_count_request(const latch_lease *lease, latch_op_kind kind,
                                         latch_status status, bool is_ours)
 {
-    if (!lease->kept) {
+    if (!lease->observed) {
         php_latch_statistics_count(kind, status, lease->lost && is_ours);
     } else if (status != LATCH_ERROR_LOST) {
         /* its loss is counted when it is reported (ext/lock/lost_locks.c) */

@@ -18,7 +18,7 @@ struct latch_engine {
     unsigned generation;         /* written only in a child that has one thread */
     _Atomic unsigned fork_count; /* forks seen, as parent or as child */
 
-    /* The slots. engine/observer.h: set before the first lease that is `kept`. */
+    /* The slots. engine/observer.h: set before the first lease that is `observed`. */
     const struct latch_lease_observer *observer;
     /* renewal/renewal.h: NULL before the first mailbox; its creation is guarded by the mutex. */
     struct latch_renewer *renewer;

@@ -66,16 +66,16 @@ const char *latch_lease_shared_token(const latch_lease *lease)
     return class->shares_token == NULL || class->shares_token(lease) ? lease->token : NULL;
 }
 
-void latch_lease_follow(latch_lease *lease, int64_t now_ns)
+void latch_lease_sync_deadline(latch_lease *lease, int64_t now_ns)
 {
-    if (lease->kept) {
+    if (lease->observed) {
         lease->store->engine->observer->sync(lease, now_ns);
     }
 }
 
 bool latch_lease_held(latch_lease *lease, int64_t now_ns)
 {
-    latch_lease_follow(lease, now_ns);
+    latch_lease_sync_deadline(lease, now_ns);
     if (now_ns >= lease->deadline_ns) {
         return false;
     }
@@ -91,10 +91,10 @@ bool latch_lease_was_lost(const latch_lease *lease)
 
 void latch_lease_drop(latch_lease *lease)
 {
-    if (lease->kept) {
+    if (lease->observed) {
         lease->store->engine->observer->drop(lease);
     }
-    latch_left_drop(lease);
+    latch_detached_drop(lease);
     if (lease->store != NULL && lease->store->class->drop != NULL) {
         lease->store->class->drop(lease);
     }

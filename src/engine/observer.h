@@ -1,6 +1,7 @@
 /*
  * Observer of leases: how the engine tells the layer above, which renews leases and learns of their
- * loss (renewal/), what happens to a lease whose `kept` is set, and to a store that has a `twin`.
+ * loss (renewal/), what happens to a lease that is `observed`, and to a store that has a
+ * `renewal_store`.
  */
 #ifndef LATCH_OBSERVER_H
 #define LATCH_OBSERVER_H

@@ -70,7 +70,7 @@ static void note(latch_op *op, latch_status status)
 static latch_status end(latch_op *op, latch_status status)
 {
     note(op, status);
-    if (op->lease->kept) {
+    if (op->lease->observed) {
         op->lease->store->engine->observer->after(op, status);
     }
     return status;
@@ -136,7 +136,7 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
 {
     op->sent_ns = now_ns;
     op->wake_ns = LATCH_NEVER;
-    if (op->lease->kept) {
+    if (op->lease->observed) {
         op->lease->store->engine->observer->before(op, now_ns);
     }
     return op->lease->store->class->begin(op);
@@ -145,14 +145,14 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
 bool latch_op_outage(latch_op *op, int64_t now_ns)
 {
     const latch_store_class *class = op->lease->store->class;
-    const latch_left *left = op->lease->left;
+    const latch_detached_op *detached = op->lease->detached;
 
-    if (class->outage == NULL || (op->state == NULL && !op->behind)) {
+    if (class->outage == NULL || (op->state == NULL && !op->waits_for_detached)) {
         return false;
     }
-    class->outage(op->behind ? &left->op : op, now_ns);
-    if (op->behind) {
-        *op->error = left->error;
+    class->outage(op->waits_for_detached ? &detached->op : op, now_ns);
+    if (op->waits_for_detached) {
+        *op->error = detached->error;
     }
     return true;
 }
@@ -188,18 +188,18 @@ static latch_status start(latch_op *op, int64_t now_ns)
     if (is_release && latch_detached_is_release(lease)) {
         return latch_detached_resume(op, now_ns);
     }
-    if (lease->left != NULL) {
+    if (lease->detached != NULL) {
         latch_status status = latch_detached_await(op, now_ns);
 
-        op->behind = latch_wants(status);
-        if (op->behind) {
+        op->waits_for_detached = latch_wants(status);
+        if (op->waits_for_detached) {
             if (op->wake_ns > op->request.deadline_ns) {
                 op->wake_ns = op->request.deadline_ns;
             }
             return status;
         }
     }
-    op->behind = false;
+    op->waits_for_detached = false;
     /* A release does not depend on mode_before: skip the check of the descriptor or socket. */
     op->mode_before = is_release || latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE;
     lease->lost = false;
@@ -219,7 +219,7 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
                             latch_error *error)
 {
     /* Hot path: reading the clock costs as much as a lock in memory, so only where needed. */
-    bool timed = request->wait || lease->kept || lease->deadline_ns != LATCH_NEVER
+    bool timed = request->wait || lease->observed || lease->deadline_ns != LATCH_NEVER
                  || (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
     int64_t now_ns = timed ? latch_engine_now_ns(lease->store->engine) : 0;
     latch_status status;
@@ -245,11 +245,11 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
 
 /* A step of an operation that waits for a detached one. At its deadline it has not begun, as the
  * server has not answered the detached one. */
-static latch_status queue_behind(latch_op *op, int64_t now_ns)
+static latch_status step_waiting_for_detached(latch_op *op, int64_t now_ns)
 {
     latch_status status = start(op, now_ns);
 
-    if (!op->behind || !is_over(op, now_ns)) {
+    if (!op->waits_for_detached || !is_over(op, now_ns)) {
         return status;
     }
     if (!is_outage(op)) {
@@ -286,11 +286,11 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
     const latch_store_class *class = op->lease->store->class;
     latch_status status;
 
-    if (op->behind) {
-        return queue_behind(op, now_ns);
+    if (op->waits_for_detached) {
+        return step_waiting_for_detached(op, now_ns);
     }
     op->wake_ns = LATCH_NEVER;
-    latch_lease_follow(op->lease, now_ns);
+    latch_lease_sync_deadline(op->lease, now_ns);
     status = op->state != NULL ? class->step(op, now_ns) : attempt(op, now_ns);
     if (op->cancelled) {
         return undo(op, status, now_ns);
@@ -320,7 +320,7 @@ latch_status latch_op_cancel(latch_op *op, int64_t now_ns)
     op->cancelled = true;
     op->request.wait = false;
     op->request.deadline_ns = LATCH_NEVER;
-    if (op->behind) {
+    if (op->waits_for_detached) {
         return LATCH_CONFLICT;
     }
     if (op->state == NULL) {

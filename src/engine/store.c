@@ -35,7 +35,7 @@ latch_store *latch_store_open_as(latch_engine *engine, const latch_store_class *
 
 void latch_store_close(latch_store *store)
 {
-    if (store->twin != NULL) {
+    if (store->renewal_store != NULL) {
         store->engine->observer->close_store(store);
     }
     latch_stores_settle(&store, 1);

@@ -63,7 +63,7 @@ typedef struct latch_store_class {
      * Starts op->request on op->lease; called for each attempt, as op.c repeats it when polling.
      * op.c applies the outcome to lease->mode and deadline. A store that waits by itself returns
      * LATCH_WANT_* and sets op->state; others return LATCH_CONFLICT. LATCH_INSPECT and LATCH_LIST
-     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.findings
+     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.reports
      * set; LATCH_LIST comes only with the capability LATCH_LISTING, LATCH_EVICT with LATCH_NOTES.
      */
     latch_status (*begin)(latch_op *op);
@@ -88,7 +88,7 @@ typedef struct latch_store_class {
      */
     void (*abandon)(latch_op *op);
     /* abandon() is for the renewal thread alone: other operations are awaited to their end, and
-     * latch_op_leave() says false. */
+     * latch_op_detach() says false. */
     bool is_awaited;
     /* latch_op_descriptors(), for LATCH_WANT_IO with an fd of -1; NULL: never. */
     size_t (*descriptors)(const latch_op *op, struct pollfd *descriptors, size_t max);
@@ -105,7 +105,7 @@ typedef struct latch_store_class {
      * Latest possible start of the store's server; INT64_MIN: not known yet; LATCH_NEVER: never
      * known. The first call makes the store find out. NULL: as LATCH_NEVER.
      */
-    int64_t (*started)(latch_store *store);
+    int64_t (*server_start_ns)(latch_store *store);
     /*
      * Assigns a fresh or shared token to a lease that is not held. NULL: latch_lease_adopt_token()
      * will do.
@@ -118,12 +118,12 @@ typedef struct latch_store_class {
      * Clones the store, with connections of its own, for the renewal thread, which drives leases in
      * it by LATCH_REFRESH and their tokens alone. NULL: no renewal by a thread.
      */
-    latch_store *(*twin)(const latch_store *store, latch_error *error);
+    latch_store *(*clone)(const latch_store *store, latch_error *error);
     /* Corks the store: while on, requests may be held back, to be sent in one batch. May be NULL.
      */
-    void (*gather)(latch_store *store, bool on);
+    void (*cork)(latch_store *store, bool on);
     /* The renewal thread has renewed the lease. NULL: lease->deadline_ns is all to update. */
-    void (*follow)(latch_lease *lease, int64_t deadline_ns);
+    void (*sync_deadline)(latch_lease *lease, int64_t deadline_ns);
     /*
      * Fills `watch` for a held lease of a store whose locks do not expire; the watch ends before
      * the lease is released or dropped. False: it cannot be lost, or the loss cannot be detected.
@@ -131,7 +131,7 @@ typedef struct latch_store_class {
      */
     bool (*watch)(const latch_lease *lease, latch_watch *watch);
     /* Why its leases can neither be renewed nor watched by a thread; NULL: they can. */
-    const char *(*refusal)(const latch_store *store);
+    const char *(*renewal_unsupported_reason)(const latch_store *store);
     const latch_composite *composite; /* NULL: its leases have no parts */
 } latch_store_class;
 
@@ -139,10 +139,10 @@ struct latch_store {
     const latch_store_class *class;
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
-    latch_silence silence;
-    bool is_settled;         /* drained: about to be closed */
-    size_t unheard;          /* releases in flight without a waiting operation */
-    struct latch_twin *twin; /* the renewal thread's clone; NULL: none yet */
+    latch_breaker breaker;
+    bool is_settled;                           /* drained: about to be closed */
+    size_t unacknowledged;                     /* releases in flight without a waiting operation */
+    struct latch_renewal_store *renewal_store; /* the renewal thread's clone; NULL: none yet */
 };
 
 /*

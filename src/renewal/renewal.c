@@ -31,9 +31,9 @@ latch_mailbox *latch_mailbox_open(latch_engine *engine, void (*notify)(void *con
         return NULL;
     }
     *mailbox = (latch_mailbox){.engine = engine, .notify = notify, .context = context};
-    latch_link_init(&mailbox->losses);
+    latch_list_init(&mailbox->losses);
     pthread_mutex_lock(&engine->renewer->mutex);
-    latch_link_append(&engine->renewer->mailboxes, &mailbox->link);
+    latch_list_append(&engine->renewer->mailboxes, &mailbox->link);
     pthread_mutex_unlock(&engine->renewer->mutex);
     return mailbox;
 }
@@ -47,14 +47,14 @@ void latch_mailbox_close(latch_mailbox *mailbox)
     }
     renewer = mailbox->engine->renewer;
     pthread_mutex_lock(&renewer->mutex);
-    latch_link_remove(&mailbox->link);
+    latch_list_remove(&mailbox->link);
     pthread_mutex_unlock(&renewer->mutex);
     latch_free(mailbox->engine, mailbox);
 }
 
 static latch_renewal *find(latch_renewer *renewer, const latch_lease *lease)
 {
-    latch_node *node = latch_table_find(&renewer->table, (const char *) &lease, sizeof(lease));
+    latch_hash_node *node = latch_hash_find(&renewer->table, (const char *) &lease, sizeof(lease));
 
     return node != NULL ? LATCH_CONTAINER(node, latch_renewal, node) : NULL;
 }
@@ -68,7 +68,7 @@ static latch_renewal *find_and_lock(latch_lease *lease)
     pthread_mutex_lock(&renewer->mutex);
     renewal = find(renewer, lease);
     if (renewal == NULL) {
-        lease->kept = false;
+        lease->observed = false;
         pthread_mutex_unlock(&renewer->mutex);
     }
     return renewal;
@@ -110,18 +110,18 @@ static void begin_watch(latch_renewal *renewal)
 
 static void post(latch_renewal *renewal)
 {
-    latch_link_append(&renewal->mailbox->losses, &renewal->mail);
+    latch_list_append(&renewal->mailbox->losses, &renewal->mail);
     renewal->mailbox->notify(renewal->mailbox->context);
 }
 
 /* Withdraws a loss that was not read yet. */
 static void unpost(latch_renewal *renewal)
 {
-    latch_link_remove(&renewal->mail);
-    latch_link_init(&renewal->mail);
+    latch_list_remove(&renewal->mail);
+    latch_list_init(&renewal->mail);
 }
 
-static void rest(latch_renewal *renewal)
+static void reset(latch_renewal *renewal)
 {
     end_watch(renewal);
     unpost(renewal);
@@ -132,10 +132,10 @@ static void rest(latch_renewal *renewal)
 void latch_renewal_lose(latch_renewal *renewal, int64_t now_ns, const char *reason)
 {
     bool is_known =
-        renewal->keep.is_shared_out
+        renewal->spec.is_shared_out
         || (renewal->inherit && renewal->fork_count != renewal->renewer->engine->fork_count);
 
-    rest(renewal);
+    reset(renewal);
     renewal->state = LATCH_RENEWAL_LOST;
     if (now_ns < renewal->deadline_ns) {
         renewal->deadline_ns = now_ns;
@@ -166,13 +166,13 @@ void latch_renewal_lose_if_over(latch_renewal *renewal, int64_t now_ns)
     latch_renewal_lose(renewal, now_ns, reason);
 }
 
-void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns)
+void latch_renewal_schedule_next(latch_renewal *renewal, int64_t now_ns)
 {
     /* Near end_ns a renewal gains less each time: no request for less than a tenth of the TTL. */
     int64_t gain_ns = latch_ms_to_ns(renewal->ttl_ms) / LEAST_GAIN_PARTS;
 
     renewal->due_ns = LATCH_NEVER;
-    if (renewal->twin != NULL && renewal->keep.renew && renewal->deadline_ns != LATCH_NEVER
+    if (renewal->clone != NULL && renewal->spec.renew && renewal->deadline_ns != LATCH_NEVER
         && renewal->deadline_ns < renewal->end_ns - gain_ns) {
         renewal->due_ns = now_ns + (renewal->deadline_ns - now_ns) / PARTS;
     }
@@ -188,11 +188,11 @@ int64_t latch_renewal_wake_ns(const latch_renewal *renewal)
 }
 
 /* Wakes the thread if it would sleep past the next event of this record. */
-static void arm(latch_renewal *renewal)
+static void schedule_wakeup(latch_renewal *renewal)
 {
     latch_renewer *renewer = renewal->renewer;
 
-    latch_renewal_plan(renewal, latch_engine_now_ns(renewer->engine));
+    latch_renewal_schedule_next(renewal, latch_engine_now_ns(renewer->engine));
     if (renewal->is_watched && renewal->watch.is_gone != NULL
         && renewer->next_watch_ns == LATCH_NEVER) {
         renewer->next_watch_ns = 0; /* now */
@@ -204,7 +204,7 @@ static void arm(latch_renewal *renewal)
     }
 }
 
-static void copy_tokens(latch_renewal *renewal)
+static void snapshot_tokens(latch_renewal *renewal)
 {
     latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
     size_t count = latch_lease_leaves(renewal->lease, leaves, LATCH_DESCRIPTORS_MAX);
@@ -219,13 +219,13 @@ static void copy_tokens(latch_renewal *renewal)
 static void set_end(latch_renewal *renewal)
 {
     renewal->end_ns =
-        renewal->keep.max_hold_ms > 0
-            ? latch_add_ns(renewal->begun_ns, latch_ms_to_ns(renewal->keep.max_hold_ms))
+        renewal->spec.max_hold_ms > 0
+            ? latch_add_ns(renewal->begun_ns, latch_ms_to_ns(renewal->spec.max_hold_ms))
             : LATCH_NEVER;
 }
 
 /* Transition to held: the lease was acquired, or found to be held. */
-static void hold(latch_renewal *renewal, int64_t ttl_ms)
+static void mark_held(latch_renewal *renewal, int64_t ttl_ms)
 {
     latch_lease *lease = renewal->lease;
     latch_engine *engine = lease->store->engine;
@@ -236,7 +236,7 @@ static void hold(latch_renewal *renewal, int64_t ttl_ms)
             renewal->deadline_ns = lease->deadline_ns;
         }
     } else {
-        rest(renewal);
+        reset(renewal);
         renewal->state = LATCH_RENEWAL_HELD;
         renewal->deadline_ns = lease->deadline_ns;
         renewal->failures = 0;
@@ -248,14 +248,14 @@ static void hold(latch_renewal *renewal, int64_t ttl_ms)
     renewal->ttl_ms = ttl_ms;
     renewal->fork_count = engine->fork_count;
     renewal->inherit = lease->inherit;
-    copy_tokens(renewal);
-    arm(renewal);
+    snapshot_tokens(renewal);
+    schedule_wakeup(renewal);
 }
 
 /* ---- Observer: requests of the PHP thread -----------------------------------------------------
  */
 
-void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
+void latch_renewal_sync_deadline(latch_renewal *renewal, int64_t now_ns)
 {
     latch_lease *lease = renewal->lease;
     const latch_store_class *class = lease->store->class;
@@ -265,8 +265,8 @@ void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns)
         return;
     }
     lease->deadline_ns = renewal->deadline_ns;
-    if (renewal->state == LATCH_RENEWAL_HELD && class->follow != NULL) {
-        class->follow(lease, renewal->deadline_ns);
+    if (renewal->state == LATCH_RENEWAL_HELD && class->sync_deadline != NULL) {
+        class->sync_deadline(lease, renewal->deadline_ns);
     }
 }
 
@@ -275,7 +275,7 @@ static void sync_lease(latch_lease *lease, int64_t now_ns)
     latch_renewal *renewal = find_and_lock(lease);
 
     if (renewal != NULL) {
-        latch_renewal_follow(renewal, now_ns);
+        latch_renewal_sync_deadline(renewal, now_ns);
         unlock(lease);
     }
 }
@@ -302,7 +302,7 @@ static void shorten(latch_renewal *renewal, int64_t ttl_ms, int64_t now_ns)
     if (deadline_ns < renewal->deadline_ns) {
         renewal->deadline_ns = lease->deadline_ns = deadline_ns;
     }
-    arm(renewal);
+    schedule_wakeup(renewal);
 }
 
 static void before_request(latch_op *op, int64_t now_ns)
@@ -315,9 +315,9 @@ static void before_request(latch_op *op, int64_t now_ns)
     if (renewal == NULL) {
         return;
     }
-    latch_renewal_follow(renewal, now_ns); /* the store reads the deadline of the lease */
+    latch_renewal_sync_deadline(renewal, now_ns); /* the store reads the deadline of the lease */
     if (op->request.kind == LATCH_RELEASE) {
-        rest(renewal);
+        reset(renewal);
     } else if (names_ttl && renewal->state == LATCH_RENEWAL_HELD && op->request.ttl_ms > 0) {
         shorten(renewal, op->request.ttl_ms, now_ns);
     }
@@ -351,8 +351,8 @@ static void after_request(const latch_op *op, latch_status status)
         /* A reply that came after the deadline proves no hold: there is no loss to report. */
         if (renewal->state == LATCH_RENEWAL_HELD
             || latch_engine_now_ns(lease->store->engine) < lease->deadline_ns) {
-            hold(renewal,
-                 op->request.kind == LATCH_PROBE ? renewal->keep.ttl_ms : op->request.ttl_ms);
+            mark_held(renewal,
+                      op->request.kind == LATCH_PROBE ? renewal->spec.ttl_ms : op->request.ttl_ms);
         }
     } else if (renewal->state == LATCH_RENEWAL_HELD && lease->mode == LATCH_FREE) {
         latch_renewal_lose(renewal, latch_engine_now_ns(lease->store->engine),
@@ -365,20 +365,21 @@ static void after_request(const latch_op *op, latch_status status)
  */
 
 /* Can the renewal thread renew, or watch, leases of this store? */
-static latch_status check_store(const latch_store *store, const latch_keep *keep,
+static latch_status check_store(const latch_store *store, const latch_renewal_spec *spec,
                                 latch_error *error)
 {
     const latch_store_class *class = store->class;
-    const char *refusal = class->refusal != NULL ? class->refusal(store) : NULL;
+    const char *reason =
+        class->renewal_unsupported_reason != NULL ? class->renewal_unsupported_reason(store) : NULL;
 
-    if (refusal == NULL && keep->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
-        && class->twin == NULL) {
-        refusal = "its locks are renewed by the thread that took them";
+    if (reason == NULL && spec->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
+        && class->clone == NULL) {
+        reason = "its locks are renewed by the thread that took them";
     }
-    return refusal == NULL
+    return reason == NULL
                ? LATCH_DONE
                : latch_fail(error, LATCH_ERROR_UNSUPPORTED, 0, "the %s store cannot do that: %s",
-                            store->info->name, refusal);
+                            store->info->name, reason);
 }
 
 static bool can_be_lost(const latch_store *store)
@@ -389,11 +390,11 @@ static bool can_be_lost(const latch_store *store)
 void latch_renewal_free(latch_renewal *renewal)
 {
     end_watch(renewal);
-    if (renewal->twin_lease != NULL) {
-        latch_twin_lease_free(renewal->twin_lease);
+    if (renewal->clone_lease != NULL) {
+        latch_clone_lease_free(renewal->clone_lease);
     }
-    if (renewal->twin != NULL) {
-        renewal->twin->users--;
+    if (renewal->clone != NULL) {
+        renewal->clone->users--;
     }
     latch_free(renewal->renewer->engine, renewal);
 }
@@ -418,23 +419,24 @@ static latch_renewal *make(latch_lease *lease, latch_error *error)
     renewal->node.key = (const char *) &renewal->lease;
     renewal->node.length = sizeof(renewal->lease);
     renewal->deadline_ns = renewal->end_ns = renewal->due_ns = LATCH_NEVER;
-    latch_link_init(&renewal->mail);
+    latch_list_init(&renewal->mail);
     return renewal;
 }
 
-static latch_status give_twin(latch_renewal *renewal, latch_error *error)
+static latch_status attach_renewal_store(latch_renewal *renewal, latch_error *error)
 {
-    latch_twin *twin = latch_twin_get(renewal->renewer, renewal->lease->store, error);
+    latch_renewal_store *clone =
+        latch_renewal_store_get(renewal->renewer, renewal->lease->store, error);
 
-    if (twin == NULL) {
+    if (clone == NULL) {
         return error->status;
     }
-    renewal->twin_lease = latch_twin_lease_make(twin, renewal->lease);
-    if (renewal->twin_lease == NULL) {
-        twin->users--;
+    renewal->clone_lease = latch_clone_lease_make(clone, renewal->lease);
+    if (renewal->clone_lease == NULL) {
+        clone->users--;
         return latch_fail_memory(error);
     }
-    renewal->twin = twin;
+    renewal->clone = clone;
     return LATCH_DONE;
 }
 
@@ -445,41 +447,42 @@ static latch_status add(latch_renewal *renewal, latch_error *error)
     if (latch_renewer_start(renewer, error) != LATCH_DONE) {
         return error->status;
     }
-    if (!latch_table_add(&renewer->table, &renewal->node)) {
+    if (!latch_hash_add(&renewer->table, &renewal->node)) {
         return latch_fail_memory(error);
     }
-    latch_link_append(&renewer->renewals, &renewal->link);
+    latch_list_append(&renewer->renewals, &renewal->link);
     return LATCH_DONE;
 }
 
 /* Applies the settings of the last call; a lease that is held already counts from now on. */
-static void set(latch_renewal *renewal, latch_mailbox *mailbox, const latch_keep *keep)
+static void apply_settings(latch_renewal *renewal, latch_mailbox *mailbox,
+                           const latch_renewal_spec *spec)
 {
     latch_lease *lease = renewal->lease;
     latch_engine *engine = renewal->renewer->engine;
     bool is_posted = renewal->mail.next != &renewal->mail;
 
     renewal->mailbox = mailbox;
-    renewal->keep = *keep;
+    renewal->spec = *spec;
     if (is_posted) {
         unpost(renewal); /* from its former mailbox, which may be closed */
         post(renewal);
     }
     if (lease->mode != LATCH_FREE && renewal->state == LATCH_RENEWAL_IDLE
         && latch_engine_now_ns(engine) < lease->deadline_ns) {
-        hold(renewal, keep->ttl_ms);
+        mark_held(renewal, spec->ttl_ms);
     } else if (renewal->state == LATCH_RENEWAL_HELD) {
         set_end(renewal);
-        arm(renewal);
+        schedule_wakeup(renewal);
     }
 }
 
-latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const latch_keep *keep,
-                              latch_error *error)
+latch_status latch_lease_start_renewal(latch_lease *lease, latch_mailbox *mailbox,
+                                       const latch_renewal_spec *spec, latch_error *error)
 {
     latch_renewer *renewer = mailbox->engine->renewer;
-    bool renews = keep->renew && (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
-    latch_status status = check_store(lease->store, keep, error);
+    bool renews = spec->renew && (lease->store->info->capabilities & LATCH_EXPIRING) != 0;
+    latch_status status = check_store(lease->store, spec, error);
     latch_renewal *renewal;
     bool is_new;
 
@@ -497,15 +500,15 @@ latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const 
         renewal = make(lease, error);
         status = renewal != NULL ? LATCH_DONE : error->status;
     }
-    if (status == LATCH_DONE && renews && renewal->twin == NULL) {
-        status = give_twin(renewal, error);
+    if (status == LATCH_DONE && renews && renewal->clone == NULL) {
+        status = attach_renewal_store(renewal, error);
     }
     if (status == LATCH_DONE && is_new) {
         status = add(renewal, error);
     }
     if (status == LATCH_DONE) {
-        lease->kept = true;
-        set(renewal, mailbox, keep);
+        lease->observed = true;
+        apply_settings(renewal, mailbox, spec);
     } else if (is_new && renewal != NULL) {
         latch_renewal_free(renewal);
     }
@@ -513,25 +516,25 @@ latch_status latch_lease_keep(latch_lease *lease, latch_mailbox *mailbox, const 
     return status;
 }
 
-void latch_lease_let_go(latch_lease *lease)
+void latch_lease_stop_renewal(latch_lease *lease)
 {
-    latch_renewal *renewal = lease->kept ? find_and_lock(lease) : NULL;
+    latch_renewal *renewal = lease->observed ? find_and_lock(lease) : NULL;
     latch_renewer *renewer;
 
     if (renewal == NULL) {
         return;
     }
     renewer = renewal->renewer;
-    latch_renewal_follow(renewal, latch_engine_now_ns(renewer->engine));
-    lease->kept = false;
-    rest(renewal);
-    latch_table_remove(&renewer->table, &renewal->node);
-    latch_link_remove(&renewal->link);
+    latch_renewal_sync_deadline(renewal, latch_engine_now_ns(renewer->engine));
+    lease->observed = false;
+    reset(renewal);
+    latch_hash_remove(&renewer->table, &renewal->node);
+    latch_list_remove(&renewal->link);
     renewal->is_removed = true;
     if (!renewal->was_in_flight) {
         latch_renewal_free(renewal);
     } else if (!renewal->is_in_flight) {
-        latch_link_append(&renewer->removed, &renewal->link);
+        latch_list_append(&renewer->removed, &renewal->link);
         latch_renewer_wake(renewer);
     } /* else the thread frees the record after its request */
     pthread_mutex_unlock(&renewer->mutex);
@@ -548,7 +551,7 @@ bool latch_mailbox_read(latch_mailbox *mailbox, latch_loss *loss)
         unpost(renewal);
         loss->lease = renewal->lease;
         memcpy(loss->reason, renewal->reason, sizeof(loss->reason));
-        latch_renewal_follow(renewal, INT64_MIN);
+        latch_renewal_sync_deadline(renewal, INT64_MIN);
     }
     pthread_mutex_unlock(&renewer->mutex);
     return renewal != NULL;
@@ -559,17 +562,18 @@ static void close_store(latch_store *store)
     latch_renewer *renewer = store->engine->renewer;
 
     pthread_mutex_lock(&renewer->mutex);
-    if (store->twin->generation == store->engine->generation && --store->twin->users == 0) {
+    if (store->renewal_store->generation == store->engine->generation
+        && --store->renewal_store->users == 0) {
         latch_renewer_wake(renewer);
     }
     pthread_mutex_unlock(&renewer->mutex);
-    store->twin = NULL;
+    store->renewal_store = NULL;
 }
 
 const latch_lease_observer latch_renewal_observer = {
     .before = before_request,
     .after = after_request,
     .sync = sync_lease,
-    .drop = latch_lease_let_go,
+    .drop = latch_lease_stop_renewal,
     .close_store = close_store,
 };

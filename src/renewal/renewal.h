@@ -22,8 +22,8 @@
 #include <semaphore.h>
 
 /* Clone of a store, driven by the renewal thread in the place of the original. */
-typedef struct latch_twin {
-    latch_link link; /* in renewer->twins */
+typedef struct latch_renewal_store {
+    latch_link link; /* in renewer->clones */
     latch_store *store;
     char *identity;      /* shared by all stores of this identity; NULL: by one store */
     size_t users;        /* reference count, of stores and renewals; at 0 the thread closes it */
@@ -36,7 +36,7 @@ typedef struct latch_twin {
     latch_link active;      /* in renewer->active */
     latch_link due, flight; /* renewals that are to be sent, and in flight in order of sending */
     bool is_active, is_due;
-} latch_twin;
+} latch_renewal_store;
 
 typedef enum {
     LATCH_RENEWAL_IDLE, /* not held */
@@ -45,21 +45,21 @@ typedef enum {
 } latch_renewal_state;
 
 typedef struct latch_renewal {
-    latch_node node; /* in renewer->table, by the lease's address */
-    latch_link link; /* in renewer->renewals */
-    latch_link mail; /* in mailbox->losses while the loss is to be read, else alone */
+    latch_hash_node node; /* in renewer->table, by the lease's address */
+    latch_link link;      /* in renewer->renewals */
+    latch_link mail;      /* in mailbox->losses while the loss is to be read, else alone */
     struct latch_renewer *renewer;
     latch_lease *lease; /* not to be touched once it is removed */
     latch_mailbox *mailbox;
-    latch_twin *twin; /* NULL: it is watched only */
-    latch_keep keep;
+    latch_renewal_store *clone; /* NULL: it is watched only */
+    latch_renewal_spec spec;
     latch_renewal_state state;
     unsigned epoch;      /* number of the hold: outcomes of other epochs are ignored */
     unsigned fork_count; /* of the engine when the hold began */
     bool inherit;        /* of the lease, when the hold began */
     bool is_removed;     /* the lease is gone; the thread frees the record */
     bool is_in_flight;   /* queued or sent by the thread */
-    bool was_in_flight;  /* twin_lease is the thread's to free */
+    bool was_in_flight;  /* clone_lease is the thread's to free */
     int64_t deadline_ns; /* the hold is certain before it; lost: the latest end of the hold */
     int64_t ttl_ms;      /* of the last request; the shortest of those in flight */
     int64_t due_ns;      /* next renewal; LATCH_NEVER: none */
@@ -71,8 +71,8 @@ typedef struct latch_renewal {
     bool is_watched;
 
     /* The renewal thread's, while in flight. */
-    latch_link flight; /* in twin->due, then in twin->flight */
-    latch_lease *twin_lease;
+    latch_link flight; /* in clone->due, then in clone->flight */
+    latch_lease *clone_lease;
     latch_op op;
     latch_status status;
     latch_error error;
@@ -95,10 +95,10 @@ typedef struct latch_renewer {
     latch_engine *engine;
     /* Locked by the thread except while it sleeps, so that a fork comes between two runs and finds
        neither these data nor the allocator half changed. Locked before `mutex`. */
-    pthread_mutex_t turn;
+    pthread_mutex_t run_mutex;
     pthread_mutex_t mutex; /* guards what follows, except the thread's own part */
-    latch_table table;     /* of latch_renewal, by their leases' addresses */
-    latch_link renewals, mailboxes, twins;
+    latch_hash table;      /* of latch_renewal, by their leases' addresses */
+    latch_link renewals, mailboxes, clones;
     latch_link removed;    /* renewals whose leases are gone, for the thread to free */
     latch_descriptor wake; /* an eventfd; -1: there is no thread */
     pthread_t thread;
@@ -109,7 +109,7 @@ typedef struct latch_renewer {
     latch_link forgotten;  /* copies that a fork has left; stores may still point to them */
 
     /* The renewal thread's. */
-    latch_link active; /* of latch_twin, with renewals due or in flight */
+    latch_link active; /* of latch_renewal_store, with renewals due or in flight */
     struct pollfd *polled;
     size_t polled_count, polled_size;
 } latch_renewer;
@@ -135,9 +135,9 @@ void latch_renewal_lose(latch_renewal *renewal, int64_t now_ns, const char *reas
 /* The same, if the deadline has passed. */
 void latch_renewal_lose_if_over(latch_renewal *renewal, int64_t now_ns);
 /* Copies the deadline to the lease. */
-void latch_renewal_follow(latch_renewal *renewal, int64_t now_ns);
+void latch_renewal_sync_deadline(latch_renewal *renewal, int64_t now_ns);
 /* Computes due_ns. */
-void latch_renewal_plan(latch_renewal *renewal, int64_t now_ns);
+void latch_renewal_schedule_next(latch_renewal *renewal, int64_t now_ns);
 /* The next event of the record: its renewal, or its end. */
 int64_t latch_renewal_wake_ns(const latch_renewal *renewal);
 void latch_renewal_free(latch_renewal *renewal);
@@ -146,22 +146,23 @@ void latch_renewal_free(latch_renewal *renewal);
 
 /* The store's clone, opened if need be, with its reference count raised; with the mutex held. NULL
  * on failure. */
-latch_twin *latch_twin_get(latch_renewer *renewer, latch_store *store, latch_error *error);
+latch_renewal_store *latch_renewal_store_get(latch_renewer *renewer, latch_store *store,
+                                             latch_error *error);
 /* For the thread: closes clones whose reference count is 0. */
-void latch_twins_close_unused(latch_renewer *renewer);
-void latch_twin_close(latch_renewer *renewer, latch_twin *twin);
+void latch_renewal_stores_close_unused(latch_renewer *renewer);
+void latch_renewal_store_close(latch_renewer *renewer, latch_renewal_store *clone);
 /* Has the lease been joined to its parts, and they to theirs, if its store is a composite? */
 bool latch_lease_has_parts(const latch_lease *lease);
 /* The leaves of a composite lease, each once; or the lease itself. */
 size_t latch_lease_leaves(latch_lease *lease, latch_lease **leaves, size_t max);
 /* A lease in the clone with the structure of `like`; NULL when memory ran out. */
-latch_lease *latch_twin_lease_make(latch_twin *twin, const latch_lease *like);
-void latch_twin_lease_free(latch_lease *lease);
+latch_lease *latch_clone_lease_make(latch_renewal_store *clone, const latch_lease *like);
+void latch_clone_lease_free(latch_lease *lease);
 
 /* ---- tick.c -------------------------------------------------------------------------- */
 
 /* One run of the thread. */
-void latch_renewer_turn(latch_renewer *renewer, bool has_watch_ended);
+void latch_renewer_run_once(latch_renewer *renewer, bool has_watch_ended);
 void latch_renewals_free_removed(latch_renewer *renewer);
 /* Frees the records in flight: no run will end their requests. */
 void latch_renewals_abandon(latch_renewer *renewer);

@@ -6,83 +6,85 @@
 /* ---- Stores -----------------------------------------------------------------------------------
  */
 
-static latch_twin *find_by_identity(latch_renewer *renewer, const latch_store *store)
+static latch_renewal_store *find_by_identity(latch_renewer *renewer, const latch_store *store)
 {
     const char *identity = latch_store_identity(store);
 
-    for (latch_link *link = renewer->twins.next; identity != NULL && link != &renewer->twins;
+    for (latch_link *link = renewer->clones.next; identity != NULL && link != &renewer->clones;
          link = link->next) {
-        latch_twin *twin = LATCH_CONTAINER(link, latch_twin, link);
+        latch_renewal_store *clone = LATCH_CONTAINER(link, latch_renewal_store, link);
 
-        if (twin->store->class == store->class && twin->identity != NULL
-            && strcmp(twin->identity, identity) == 0) {
-            return twin;
+        if (clone->store->class == store->class && clone->identity != NULL
+            && strcmp(clone->identity, identity) == 0) {
+            return clone;
         }
     }
     return NULL;
 }
 
-static latch_twin *open_twin(latch_renewer *renewer, const latch_store *store, latch_error *error)
+static latch_renewal_store *open_renewal_store(latch_renewer *renewer, const latch_store *store,
+                                               latch_error *error)
 {
     const char *identity = latch_store_identity(store);
     latch_engine *engine = renewer->engine;
     size_t length = identity != NULL ? strlen(identity) + 1 : 0;
-    latch_twin *twin = latch_allocate(engine, sizeof(*twin) + length);
+    latch_renewal_store *clone = latch_allocate(engine, sizeof(*clone) + length);
 
-    if (twin == NULL) {
+    if (clone == NULL) {
         latch_fail_memory(error);
         return NULL;
     }
-    memset(twin, 0, sizeof(*twin));
-    twin->store = store->class->twin(store, error);
-    if (twin->store == NULL) {
-        latch_free(engine, twin);
+    memset(clone, 0, sizeof(*clone));
+    clone->store = store->class->clone(store, error);
+    if (clone->store == NULL) {
+        latch_free(engine, clone);
         return NULL;
     }
     if (identity != NULL) {
-        twin->identity = memcpy(twin + 1, identity, length);
+        clone->identity = memcpy(clone + 1, identity, length);
     }
-    twin->generation = engine->generation;
-    latch_link_init(&twin->due);
-    latch_link_init(&twin->flight);
-    latch_link_append(&renewer->twins, &twin->link);
-    return twin;
+    clone->generation = engine->generation;
+    latch_list_init(&clone->due);
+    latch_list_init(&clone->flight);
+    latch_list_append(&renewer->clones, &clone->link);
+    return clone;
 }
 
-latch_twin *latch_twin_get(latch_renewer *renewer, latch_store *store, latch_error *error)
+latch_renewal_store *latch_renewal_store_get(latch_renewer *renewer, latch_store *store,
+                                             latch_error *error)
 {
-    latch_twin *twin = store->twin;
+    latch_renewal_store *clone = store->renewal_store;
 
-    if (twin == NULL || twin->generation != renewer->engine->generation) {
-        twin = find_by_identity(renewer, store);
-        if (twin == NULL) {
-            twin = open_twin(renewer, store, error);
+    if (clone == NULL || clone->generation != renewer->engine->generation) {
+        clone = find_by_identity(renewer, store);
+        if (clone == NULL) {
+            clone = open_renewal_store(renewer, store, error);
         }
-        if (twin == NULL) {
+        if (clone == NULL) {
             return NULL;
         }
-        twin->users++; /* the store */
-        store->twin = twin;
+        clone->users++; /* the store */
+        store->renewal_store = clone;
     }
-    twin->users++;
-    return twin;
+    clone->users++;
+    return clone;
 }
 
-void latch_twin_close(latch_renewer *renewer, latch_twin *twin)
+void latch_renewal_store_close(latch_renewer *renewer, latch_renewal_store *clone)
 {
-    latch_link_remove(&twin->link);
-    latch_store_close(twin->store);
-    latch_free(renewer->engine, twin);
+    latch_list_remove(&clone->link);
+    latch_store_close(clone->store);
+    latch_free(renewer->engine, clone);
 }
 
-void latch_twins_close_unused(latch_renewer *renewer)
+void latch_renewal_stores_close_unused(latch_renewer *renewer)
 {
-    for (latch_link *link = renewer->twins.next; link != &renewer->twins;) {
-        latch_twin *twin = LATCH_CONTAINER(link, latch_twin, link);
+    for (latch_link *link = renewer->clones.next; link != &renewer->clones;) {
+        latch_renewal_store *clone = LATCH_CONTAINER(link, latch_renewal_store, link);
 
         link = link->next;
-        if (twin->users == 0) {
-            latch_twin_close(renewer, twin);
+        if (clone->users == 0) {
+            latch_renewal_store_close(renewer, clone);
         }
     }
 }
@@ -168,7 +170,7 @@ static bool join(latch_lease *lease, const latch_lease *like)
     is_made = is_made && composite->join(lease, parts, &error) == LATCH_DONE;
     for (size_t at = 0; !is_made && at < count; at++) {
         if (parts[at].lease != NULL && first_with_part(like, at) == at) {
-            latch_twin_lease_free(parts[at].lease);
+            latch_clone_lease_free(parts[at].lease);
         }
     }
     return is_made;
@@ -193,12 +195,12 @@ static latch_lease *make(latch_store *store, const latch_lease *like)
     return lease;
 }
 
-latch_lease *latch_twin_lease_make(latch_twin *twin, const latch_lease *like)
+latch_lease *latch_clone_lease_make(latch_renewal_store *clone, const latch_lease *like)
 {
-    return make(twin->store, like);
+    return make(clone->store, like);
 }
 
-void latch_twin_lease_free(latch_lease *lease)
+void latch_clone_lease_free(latch_lease *lease)
 {
     latch_lease *parts[LATCH_DESCRIPTORS_MAX], *part;
     size_t count = 0;
@@ -211,6 +213,6 @@ void latch_twin_lease_free(latch_lease *lease)
     latch_lease_drop(lease);
     latch_free(lease->store->engine, lease);
     while (count > 0) {
-        latch_twin_lease_free(parts[--count]);
+        latch_clone_lease_free(parts[--count]);
     }
 }

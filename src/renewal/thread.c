@@ -62,11 +62,12 @@ static int64_t soon(const latch_renewer *renewer, int64_t wake_ns)
 }
 
 /* Polls for the requests in flight; returns when the first of them must be stepped. */
-static int64_t poll_for_flight(latch_renewer *renewer, const latch_twin *twin, int64_t wake_ns)
+static int64_t poll_for_flight(latch_renewer *renewer, const latch_renewal_store *clone,
+                               int64_t wake_ns)
 {
     int last_fd = -1;
 
-    for (latch_link *link = twin->flight.next; link != &twin->flight; link = link->next) {
+    for (latch_link *link = clone->flight.next; link != &clone->flight; link = link->next) {
         const latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, flight);
         const latch_op *op = &renewal->op;
         struct pollfd descriptors[LATCH_DESCRIPTORS_MAX];
@@ -122,13 +123,13 @@ static void poll_until(latch_renewer *renewer, int64_t wake_ns)
     left_ns = left_ns > 0 ? left_ns : 0;
     left.tv_sec = (time_t) (left_ns / LATCH_NS_PER_S);
     left.tv_nsec = (long) (left_ns % LATCH_NS_PER_S);
-    pthread_mutex_unlock(&renewer->turn);
+    pthread_mutex_unlock(&renewer->run_mutex);
     ppoll(renewer->polled, renewer->polled_count, wake_ns == LATCH_NEVER ? NULL : &left, NULL);
-    pthread_mutex_lock(&renewer->turn);
+    pthread_mutex_lock(&renewer->run_mutex);
 }
 
 /* Sleeps until the next run is due; has_watch_ended: check the watches in it. False: stop. */
-static bool sleep_until_turn(latch_renewer *renewer, bool *has_watch_ended)
+static bool sleep_until_due(latch_renewer *renewer, bool *has_watch_ended)
 {
     size_t first_watch;
     int64_t wake_ns;
@@ -145,7 +146,8 @@ static bool sleep_until_turn(latch_renewer *renewer, bool *has_watch_ended)
     wake_ns = renewer->wake_ns;
     pthread_mutex_unlock(&renewer->mutex);
     for (latch_link *link = renewer->active.next; link != &renewer->active; link = link->next) {
-        wake_ns = poll_for_flight(renewer, LATCH_CONTAINER(link, latch_twin, active), wake_ns);
+        wake_ns =
+            poll_for_flight(renewer, LATCH_CONTAINER(link, latch_renewal_store, active), wake_ns);
     }
     first_watch = renewer->polled_count;
     pthread_mutex_lock(&renewer->mutex);
@@ -178,19 +180,19 @@ latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
     }
     memset(renewer, 0, sizeof(*renewer));
     renewer->engine = engine;
-    if (latch_table_init(&renewer->table, engine, error) != LATCH_DONE) {
+    if (latch_hash_init(&renewer->table, engine, error) != LATCH_DONE) {
         latch_free(engine, renewer);
         return error->status;
     }
-    pthread_mutex_init(&renewer->turn, NULL);
+    pthread_mutex_init(&renewer->run_mutex, NULL);
     pthread_mutex_init(&renewer->mutex, NULL);
     sem_init(&renewer->started, 0, 0);
-    latch_link_init(&renewer->renewals);
-    latch_link_init(&renewer->mailboxes);
-    latch_link_init(&renewer->twins);
-    latch_link_init(&renewer->removed);
-    latch_link_init(&renewer->forgotten);
-    latch_link_init(&renewer->active);
+    latch_list_init(&renewer->renewals);
+    latch_list_init(&renewer->mailboxes);
+    latch_list_init(&renewer->clones);
+    latch_list_init(&renewer->removed);
+    latch_list_init(&renewer->forgotten);
+    latch_list_init(&renewer->active);
     latch_descriptor_register(engine, &renewer->wake, -1);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
     engine->renewer = renewer;
@@ -204,11 +206,11 @@ static void *run(void *argument)
     bool has_watch_ended = false;
 
     sem_post(&renewer->started);
-    pthread_mutex_lock(&renewer->turn);
+    pthread_mutex_lock(&renewer->run_mutex);
     do {
-        latch_renewer_turn(renewer, has_watch_ended);
-    } while (sleep_until_turn(renewer, &has_watch_ended));
-    pthread_mutex_unlock(&renewer->turn);
+        latch_renewer_run_once(renewer, has_watch_ended);
+    } while (sleep_until_due(renewer, &has_watch_ended));
+    pthread_mutex_unlock(&renewer->run_mutex);
     return NULL;
 }
 
@@ -283,8 +285,8 @@ static void move_all(latch_link *to, latch_link *from)
     while (from->next != from) {
         latch_link *link = from->next;
 
-        latch_link_remove(link);
-        latch_link_append(to, link);
+        latch_list_remove(link);
+        latch_list_append(to, link);
     }
 }
 
@@ -297,15 +299,16 @@ bool latch_renewer_destroy(latch_renewer *renewer)
     }
     latch_renewals_abandon(renewer);
     latch_renewals_free_removed(renewer);
-    move_all(&renewer->twins, &renewer->forgotten);
-    while (renewer->twins.next != &renewer->twins) {
-        latch_twin_close(renewer, LATCH_CONTAINER(renewer->twins.next, latch_twin, link));
+    move_all(&renewer->clones, &renewer->forgotten);
+    while (renewer->clones.next != &renewer->clones) {
+        latch_renewal_store_close(renewer,
+                                  LATCH_CONTAINER(renewer->clones.next, latch_renewal_store, link));
     }
-    latch_table_end(&renewer->table);
+    latch_hash_end(&renewer->table);
     latch_free(engine, renewer->polled);
     sem_destroy(&renewer->started);
     pthread_mutex_destroy(&renewer->mutex);
-    pthread_mutex_destroy(&renewer->turn);
+    pthread_mutex_destroy(&renewer->run_mutex);
     latch_free(engine, renewer);
     return true;
 }
@@ -315,14 +318,14 @@ bool latch_renewer_destroy(latch_renewer *renewer)
 
 void latch_renewer_before_fork(latch_renewer *renewer)
 {
-    pthread_mutex_lock(&renewer->turn);
+    pthread_mutex_lock(&renewer->run_mutex);
     pthread_mutex_lock(&renewer->mutex);
 }
 
 void latch_renewer_after_fork_in_parent(latch_renewer *renewer)
 {
     pthread_mutex_unlock(&renewer->mutex);
-    pthread_mutex_unlock(&renewer->turn);
+    pthread_mutex_unlock(&renewer->run_mutex);
 }
 
 /*
@@ -334,22 +337,22 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
 {
     for (latch_link *link = renewer->mailboxes.next; link != &renewer->mailboxes;
          link = link->next) {
-        latch_link_init(&LATCH_CONTAINER(link, latch_mailbox, link)->losses);
+        latch_list_init(&LATCH_CONTAINER(link, latch_mailbox, link)->losses);
     }
-    latch_table_take_all(&renewer->table);
+    latch_hash_take_all(&renewer->table);
     while (renewer->renewals.next != &renewer->renewals) {
         latch_renewal *renewal = LATCH_CONTAINER(renewer->renewals.next, latch_renewal, link);
 
-        latch_renewal_follow(renewal, INT64_MIN);
-        latch_link_remove(&renewal->link);
+        latch_renewal_sync_deadline(renewal, INT64_MIN);
+        latch_list_remove(&renewal->link);
         if (!renewal->is_in_flight) { /* else it is in its clone's list */
-            latch_link_append(&renewer->removed, &renewal->link);
+            latch_list_append(&renewer->removed, &renewal->link);
         }
     }
-    move_all(&renewer->forgotten, &renewer->twins);
-    latch_link_remove(&renewer->wake.link);
-    latch_link_init(&renewer->wake.link);
+    move_all(&renewer->forgotten, &renewer->clones);
+    latch_list_remove(&renewer->wake.link);
+    latch_list_init(&renewer->wake.link);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
     pthread_mutex_unlock(&renewer->mutex);
-    pthread_mutex_unlock(&renewer->turn);
+    pthread_mutex_unlock(&renewer->run_mutex);
 }

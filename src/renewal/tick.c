@@ -41,25 +41,25 @@ static int64_t pause_ns(const latch_renewer *renewer, unsigned failures)
 /* When to retry: at the end of the server's current pause, or earlier if the hold ends first. */
 static int64_t retry_ns(const latch_renewal *renewal, int64_t now_ns)
 {
-    latch_twin *twin = renewal->twin;
+    latch_renewal_store *clone = renewal->clone;
     int64_t longest_ns = (renewal->deadline_ns - now_ns) / PAUSE_PARTS;
 
-    if (twin->retry_ns <= now_ns) {
-        bool is_new = now_ns - twin->retry_ns > LONGEST_PAUSE_NS;
+    if (clone->retry_ns <= now_ns) {
+        bool is_new = now_ns - clone->retry_ns > LONGEST_PAUSE_NS;
 
-        twin->failures = is_new ? 1 : twin->failures + 1;
-        twin->retry_ns = now_ns + pause_ns(renewal->renewer, twin->failures);
+        clone->failures = is_new ? 1 : clone->failures + 1;
+        clone->retry_ns = now_ns + pause_ns(renewal->renewer, clone->failures);
     }
     if (longest_ns < FIRST_PAUSE_NS) {
         longest_ns = FIRST_PAUSE_NS;
     }
-    return twin->retry_ns < now_ns + longest_ns ? twin->retry_ns : now_ns + longest_ns;
+    return clone->retry_ns < now_ns + longest_ns ? clone->retry_ns : now_ns + longest_ns;
 }
 
 /* Applies a renewal; the shortest TTL that was requested meanwhile counts. */
 static void succeed(latch_renewal *renewal, int64_t now_ns)
 {
-    int64_t deadline_ns = renewal->twin_lease->deadline_ns;
+    int64_t deadline_ns = renewal->clone_lease->deadline_ns;
 
     if (renewal->ttl_ms < renewal->sent_ttl_ms) {
         deadline_ns -= latch_ms_to_ns(renewal->sent_ttl_ms - renewal->ttl_ms);
@@ -67,12 +67,12 @@ static void succeed(latch_renewal *renewal, int64_t now_ns)
     if (deadline_ns > renewal->deadline_ns) {
         renewal->deadline_ns = deadline_ns;
     }
-    renewal->failures = renewal->twin->failures = 0;
-    latch_renewal_plan(renewal, now_ns);
+    renewal->failures = renewal->clone->failures = 0;
+    latch_renewal_schedule_next(renewal, now_ns);
 }
 
 /* Applies the outcome of one request; with the mutex held. */
-static void settle(latch_renewal *renewal, int64_t now_ns)
+static void apply_outcome(latch_renewal *renewal, int64_t now_ns)
 {
     renewal->is_in_flight = false;
     if (renewal->is_removed) {
@@ -93,7 +93,7 @@ static void settle(latch_renewal *renewal, int64_t now_ns)
         default:
             renewal->failures++;
             snprintf(renewal->reason, sizeof(renewal->reason), "%.250s", renewal->error.message);
-            latch_renewal_plan(renewal, now_ns);
+            latch_renewal_schedule_next(renewal, now_ns);
             if (renewal->due_ns != LATCH_NEVER) {
                 renewal->due_ns = retry_ns(renewal, now_ns);
             }
@@ -101,21 +101,21 @@ static void settle(latch_renewal *renewal, int64_t now_ns)
     }
 }
 
-static void gather(const latch_twin *twin, bool on)
+static void cork(const latch_renewal_store *clone, bool on)
 {
-    if (twin->store->class->gather != NULL) {
-        twin->store->class->gather(twin->store, on);
+    if (clone->store->class->cork != NULL) {
+        clone->store->class->cork(clone->store, on);
     }
 }
 
 /* Steps each request in flight to one server once; true if one has failed. */
-static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
+static bool step_each(latch_renewal_store *clone, latch_link *ended, int64_t now_ns)
 {
     bool has_failed = false;
     int64_t sent_ns;
     int waiting_fd = -1, fd;
 
-    for (latch_link *link = twin->flight.next; link != &twin->flight;) {
+    for (latch_link *link = clone->flight.next; link != &clone->flight;) {
         latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, flight);
 
         link = link->next;
@@ -134,12 +134,12 @@ static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
             waiting_fd = is_as_before ? fd : -1;
             if (renewal->op.sent_ns != sent_ns) {
                 /* Sent anew, perhaps after others: keep the list in the order of sending. */
-                latch_link_remove(&renewal->flight);
-                latch_link_append(&twin->flight, &renewal->flight);
+                latch_list_remove(&renewal->flight);
+                latch_list_append(&clone->flight, &renewal->flight);
             }
         } else {
-            latch_link_remove(&renewal->flight);
-            latch_link_append(ended, &renewal->flight);
+            latch_list_remove(&renewal->flight);
+            latch_list_append(ended, &renewal->flight);
             has_failed |= latch_failed(renewal->status);
         }
     }
@@ -147,23 +147,23 @@ static bool step_each(latch_twin *twin, latch_link *ended, int64_t now_ns)
 }
 
 /* Steps the requests in flight to one server. */
-static void step_all(latch_twin *twin, latch_link *ended, int64_t now_ns)
+static void step_all(latch_renewal_store *clone, latch_link *ended, int64_t now_ns)
 {
-    gather(twin, true); /* a connection that is ready now gets all requests in one packet */
-    while (step_each(twin, ended, now_ns)) {
+    cork(clone, true); /* a connection that is ready now gets all requests in one packet */
+    while (step_each(clone, ended, now_ns)) {
         /* A failure closes the connection: requests that were stepped before must be again. */
     }
-    gather(twin, false);
+    cork(clone, false);
 }
 
 /* Applies all outcomes; with the mutex held. */
-static void settle_all(latch_link *ended, int64_t now_ns)
+static void apply_outcomes(latch_link *ended, int64_t now_ns)
 {
     while (ended->next != ended) {
         latch_renewal *renewal = LATCH_CONTAINER(ended->next, latch_renewal, flight);
 
-        latch_link_remove(&renewal->flight);
-        settle(renewal, now_ns);
+        latch_list_remove(&renewal->flight);
+        apply_outcome(renewal, now_ns);
     }
 }
 
@@ -194,10 +194,10 @@ static bool is_overdue(const latch_renewal *renewal, int64_t now_ns)
 }
 
 /* Gives the cloned lease the tokens of its original. False when memory ran out. */
-static bool give_tokens(latch_renewal *renewal)
+static bool copy_tokens(latch_renewal *renewal)
 {
     latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
-    size_t count = latch_lease_leaves(renewal->twin_lease, leaves, LATCH_DESCRIPTORS_MAX);
+    size_t count = latch_lease_leaves(renewal->clone_lease, leaves, LATCH_DESCRIPTORS_MAX);
     latch_error error;
 
     for (size_t at = 0; at < count; at++) {
@@ -217,43 +217,43 @@ static bool give_tokens(latch_renewal *renewal)
 }
 
 /* Queues a renewal to be sent in this run; with the mutex held. */
-static void take_in_hand(latch_renewal *renewal, int64_t now_ns)
+static void enqueue(latch_renewal *renewal, int64_t now_ns)
 {
     renewal->is_in_flight = renewal->was_in_flight = true;
     renewal->sent_epoch = renewal->epoch;
     renewal->sent_ttl_ms = ttl_of(renewal, now_ns);
     renewal->status = LATCH_WANT_TIMER;
-    if (!give_tokens(renewal)) {
+    if (!copy_tokens(renewal)) {
         renewal->status = latch_fail_memory(&renewal->error);
     }
-    latch_link_append(&renewal->twin->due, &renewal->flight);
+    latch_list_append(&renewal->clone->due, &renewal->flight);
 }
 
-static void activate(latch_renewer *renewer, latch_twin *twin)
+static void activate(latch_renewer *renewer, latch_renewal_store *clone)
 {
-    twin->is_due = true;
-    if (!twin->is_active) {
-        twin->is_active = true;
-        latch_link_append(&renewer->active, &twin->active);
+    clone->is_due = true;
+    if (!clone->is_active) {
+        clone->is_active = true;
+        latch_list_append(&renewer->active, &clone->active);
     }
 }
 
 /* Queues what is due, and what joins the same batch; with the mutex held. */
-static void gather_due(latch_renewer *renewer, int64_t now_ns)
+static void enqueue_due(latch_renewer *renewer, int64_t now_ns)
 {
     for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
         latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, link);
 
         latch_renewal_lose_if_over(renewal, now_ns);
         if (is_overdue(renewal, now_ns)) {
-            activate(renewer, renewal->twin);
+            activate(renewer, renewal->clone);
         }
     }
     for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
         latch_renewal *renewal = LATCH_CONTAINER(link, latch_renewal, link);
 
-        if (is_due(renewal, now_ns) && renewal->twin->is_due) {
-            take_in_hand(renewal, now_ns);
+        if (is_due(renewal, now_ns) && renewal->clone->is_due) {
+            enqueue(renewal, now_ns);
         }
     }
 }
@@ -270,23 +270,23 @@ static void begin(latch_renewal *renewal)
 
     if (!latch_failed(renewal->status)) {
         renewal->status =
-            latch_op_begin(&renewal->op, renewal->twin_lease, &request, &renewal->error);
+            latch_op_begin(&renewal->op, renewal->clone_lease, &request, &renewal->error);
     }
 }
 
 /* Sends the queued renewals of one server, in one batch where the store can. */
-static void begin_all(latch_twin *twin, latch_link *ended)
+static void begin_all(latch_renewal_store *clone, latch_link *ended)
 {
-    gather(twin, true);
-    while (twin->due.next != &twin->due) {
-        latch_renewal *renewal = LATCH_CONTAINER(twin->due.next, latch_renewal, flight);
+    cork(clone, true);
+    while (clone->due.next != &clone->due) {
+        latch_renewal *renewal = LATCH_CONTAINER(clone->due.next, latch_renewal, flight);
 
-        latch_link_remove(&renewal->flight);
+        latch_list_remove(&renewal->flight);
         begin(renewal);
-        latch_link_append(latch_wants(renewal->status) ? &twin->flight : ended, &renewal->flight);
+        latch_list_append(latch_wants(renewal->status) ? &clone->flight : ended, &renewal->flight);
     }
-    gather(twin, false);
-    twin->is_due = false;
+    cork(clone, false);
+    clone->is_due = false;
 }
 
 /* ---- Watches ----------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ static bool has_ended(const latch_watch *watch)
 }
 
 /* Checks all watches for a lost hold; with the mutex held. */
-static void look_after_watched(latch_renewer *renewer, int64_t now_ns)
+static void check_watches(latch_renewer *renewer, int64_t now_ns)
 {
     renewer->next_watch_ns = LATCH_NEVER;
     for (latch_link *link = renewer->renewals.next; link != &renewer->renewals; link = link->next) {
@@ -328,7 +328,7 @@ void latch_renewals_free_removed(latch_renewer *renewer)
     while (renewer->removed.next != &renewer->removed) {
         latch_link *link = renewer->removed.next;
 
-        latch_link_remove(link);
+        latch_list_remove(link);
         latch_renewal_free(LATCH_CONTAINER(link, latch_renewal, link));
     }
 }
@@ -336,22 +336,23 @@ void latch_renewals_free_removed(latch_renewer *renewer)
 void latch_renewals_abandon(latch_renewer *renewer)
 {
     while (renewer->active.next != &renewer->active) {
-        latch_twin *twin = LATCH_CONTAINER(renewer->active.next, latch_twin, active);
+        latch_renewal_store *clone =
+            LATCH_CONTAINER(renewer->active.next, latch_renewal_store, active);
 
-        latch_link_remove(&twin->active);
-        twin->is_active = false;
-        while (twin->flight.next != &twin->flight) {
-            latch_renewal *renewal = LATCH_CONTAINER(twin->flight.next, latch_renewal, flight);
+        latch_list_remove(&clone->active);
+        clone->is_active = false;
+        while (clone->flight.next != &clone->flight) {
+            latch_renewal *renewal = LATCH_CONTAINER(clone->flight.next, latch_renewal, flight);
 
-            latch_link_remove(&renewal->flight);
-            twin->store->class->abandon(&renewal->op);
+            latch_list_remove(&renewal->flight);
+            clone->store->class->abandon(&renewal->op);
             latch_renewal_free(renewal);
         }
     }
 }
 
 /* When the next run is due, whatever is in flight; with the mutex held. */
-static int64_t next_turn_ns(const latch_renewer *renewer)
+static int64_t next_run_ns(const latch_renewer *renewer)
 {
     int64_t wake_ns = renewer->next_watch_ns;
 
@@ -363,37 +364,37 @@ static int64_t next_turn_ns(const latch_renewer *renewer)
     return wake_ns;
 }
 
-void latch_renewer_turn(latch_renewer *renewer, bool has_watch_ended)
+void latch_renewer_run_once(latch_renewer *renewer, bool has_watch_ended)
 {
     int64_t now_ns = latch_engine_now_ns(renewer->engine);
     latch_link ended;
 
-    latch_link_init(&ended);
+    latch_list_init(&ended);
     for (latch_link *link = renewer->active.next; link != &renewer->active;) {
-        latch_twin *twin = LATCH_CONTAINER(link, latch_twin, active);
+        latch_renewal_store *clone = LATCH_CONTAINER(link, latch_renewal_store, active);
 
         link = link->next;
-        step_all(twin, &ended, now_ns);
-        if (twin->flight.next == &twin->flight) {
-            latch_link_remove(&twin->active);
-            twin->is_active = false;
+        step_all(clone, &ended, now_ns);
+        if (clone->flight.next == &clone->flight) {
+            latch_list_remove(&clone->active);
+            clone->is_active = false;
         }
     }
     pthread_mutex_lock(&renewer->mutex);
-    settle_all(&ended, now_ns);
+    apply_outcomes(&ended, now_ns);
     latch_renewals_free_removed(renewer);
-    latch_twins_close_unused(renewer);
+    latch_renewal_stores_close_unused(renewer);
     if (has_watch_ended || now_ns >= renewer->next_watch_ns) {
-        look_after_watched(renewer, now_ns);
+        check_watches(renewer, now_ns);
     }
-    gather_due(renewer, now_ns);
+    enqueue_due(renewer, now_ns);
     pthread_mutex_unlock(&renewer->mutex);
 
     for (latch_link *link = renewer->active.next; link != &renewer->active; link = link->next) {
-        begin_all(LATCH_CONTAINER(link, latch_twin, active), &ended);
+        begin_all(LATCH_CONTAINER(link, latch_renewal_store, active), &ended);
     }
     pthread_mutex_lock(&renewer->mutex);
-    settle_all(&ended, now_ns);
-    renewer->wake_ns = next_turn_ns(renewer);
+    apply_outcomes(&ended, now_ns);
+    renewer->wake_ns = next_run_ns(renewer);
     pthread_mutex_unlock(&renewer->mutex);
 }

@@ -67,8 +67,8 @@ static void redirect(redis_store *store, const char *line, size_t length)
     EXPECT(text != NULL);
     memcpy(text, line, length);
     text[length] = '\0';
-    is_one = latch_redis_learn(node, text);
-    if (latch_redis_redirect(&route, &op, text, 1)) {
+    is_one = latch_redis_apply_redirect(node, text);
+    if (latch_redis_route_redirect(&route, &op, text, 1)) {
         EXPECT(is_one);
         EXPECT(route.node != NULL || route.retry_ns > 1); /* to somebody, or later */
     }
@@ -88,7 +88,7 @@ static void read_map(redis_store *store, const uint8_t *data, size_t size)
     reader->fn = &functions;
     if (redisReaderFeed(reader, (const char *) data, size) == REDIS_OK
         && redisReaderGetReply(reader, &reply) == REDIS_OK && reply != NULL) {
-        bool is_map = latch_redis_take_slots(node, reply);
+        bool is_map = latch_redis_apply_slot_map(node, reply);
 
         EXPECT(!is_map || ((redisReply *) reply)->type == REDIS_REPLY_ARRAY);
         freeReplyObject(reply);

@@ -11,15 +11,9 @@ typedef struct quorum {
 static quorum quorums[STORES];
 static latch_lease parts[sizeof(unit.leases) / sizeof(unit.leases[0])][MEMBERS];
 
-static int setup(void **state)
+static void forget_quorums(void)
 {
-    unit_redis_setup(state);
     memset(quorums, 0, sizeof(quorums));
-    if (unit_setup(state) != 0) {
-        return -1;
-    }
-    unit.real_clock = true;
-    return 0;
 }
 
 static quorum *find(const latch_store *store)
@@ -49,9 +43,7 @@ static latch_store *open_store(conformance_variant variant)
                                          .members = of->members,
                                          .member_count = MEMBERS};
 
-    if (variant != CONFORMANCE_PLAIN) {
-        return NULL;
-    }
+    (void) variant;
     for (size_t at = 0; at < MEMBERS; at++) {
         char dsn[64];
         const latch_store_options member = {
@@ -130,7 +122,8 @@ int main(void)
         .rounds = 300,
         .group_setup = unit_redis_group_setup,
         .group_teardown = unit_redis_group_teardown,
-        .setup = setup,
+        .reset = unit_redis_setup,
+        .prepare = forget_quorums,
         .open = open_store,
         .close = close_store,
         .join = join,

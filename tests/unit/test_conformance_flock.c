@@ -1,21 +1,6 @@
 /* The flock store in the conformance suite. */
 #include "conformance.h"
 
-static int setup(void **state)
-{
-    if (unit_setup(state) != 0) {
-        return -1;
-    }
-    unit_make_directory();
-    unit.real_clock = true;
-    return 0;
-}
-
-static latch_store *open_store(conformance_variant variant)
-{
-    return variant == CONFORMANCE_PLAIN ? unit_open("flock") : NULL;
-}
-
 static void expect_nothing_left(void)
 {
     unit.store = unit_open("flock"); /* it knows the paths */
@@ -32,8 +17,7 @@ int main(void)
         .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING,
         .traits = CONFORMANCE_DEADLOCKS | CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
         .rounds = 2000,
-        .setup = setup,
-        .open = open_store,
+        .prepare = unit_make_directory,
         .expect_nothing_left = expect_nothing_left,
     };
 

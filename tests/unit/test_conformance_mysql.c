@@ -2,28 +2,12 @@
 #include "conformance.h"
 #include "mysql_store.h"
 
-static int setup(void **state)
-{
-    unit_mysql_setup(state);
-    if (unit_setup(state) != 0) {
-        return -1;
-    }
-    unit.real_clock = true;
-    return 0;
-}
-
 static latch_store *open_store(conformance_variant variant)
 {
     static const char *const options_of[] = {"", "?read_timeout=300&timeout=300",
                                              "?ssl_mode=required"};
-    char dsn[320];
-    const latch_store_options options = {
-        .dsn = dsn,
-        .dsn_length =
-            (size_t) snprintf(dsn, sizeof(dsn), "%s%s", unit_mysql.url, options_of[variant]),
-    };
 
-    return latch_store_open(unit.engine, "mysql", &options, &unit.error);
+    return conformance_open_dsn("%s%s", unit_mysql.url, options_of[variant]);
 }
 
 static void expect_nothing_left(void)
@@ -42,8 +26,9 @@ int main(void)
         .rounds = 1000,
         .group_setup = unit_mysql_group_setup,
         .group_teardown = unit_mysql_group_teardown,
-        .setup = setup,
+        .reset = unit_mysql_setup,
         .open = open_store,
+        .has_other = true,
         .expect_nothing_left = expect_nothing_left,
         .holder = mysql_holder,
         .silence = unit_mysql_freeze,

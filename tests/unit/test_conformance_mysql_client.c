@@ -3,37 +3,10 @@
 #include "mysql_store.h"
 #include "sql_client.h"
 
-static int setup(void **state)
-{
-    unit_mysql_setup(state);
-    if (unit_setup(state) != 0) {
-        return -1;
-    }
-    unit.real_clock = true;
-    return 0;
-}
-
-static void close_connection(void *connection)
-{
-    mysql_close(connection);
-}
-
 static latch_store *open_store(conformance_variant variant)
 {
-    latch_sql_runner runner = {NULL, mysql_client_run, mysql_client_is_in_transaction,
-                               close_connection};
-    const latch_store_options options = {.runner = &runner};
-    latch_store *store;
-
-    if (variant != CONFORMANCE_PLAIN) {
-        return NULL;
-    }
-    runner.context = unit_mysql_peer_open().connection;
-    store = latch_store_open(unit.engine, "mysql", &options, &unit.error);
-    if (store == NULL) {
-        close_connection(runner.context);
-    }
-    return store;
+    (void) variant;
+    return mysql_client_open();
 }
 
 static void expect_nothing_left(void)
@@ -52,7 +25,7 @@ int main(void)
         .rounds = 50,
         .group_setup = unit_mysql_group_setup,
         .group_teardown = unit_mysql_group_teardown,
-        .setup = setup,
+        .reset = unit_mysql_setup,
         .open = open_store,
         .expect_nothing_left = expect_nothing_left,
         .holder = mysql_holder,

@@ -2,27 +2,12 @@
 #include "conformance.h"
 #include "postgresql_store.h"
 
-static int setup(void **state)
-{
-    if (unit_postgresql_setup(state) != 0 || unit_setup(state) != 0) {
-        return -1;
-    }
-    unit.real_clock = true;
-    return 0;
-}
-
 static latch_store *open_store(conformance_variant variant)
 {
     static const char *const options_of[] = {"", ";read_timeout=300;timeout=300",
                                              ";sslmode=require"};
-    char dsn[320];
-    const latch_store_options options = {
-        .dsn = dsn,
-        .dsn_length =
-            (size_t) snprintf(dsn, sizeof(dsn), "%s%s", unit_postgresql.dsn, options_of[variant]),
-    };
 
-    return latch_store_open(unit.engine, "postgresql", &options, &unit.error);
+    return conformance_open_dsn("%s%s", unit_postgresql.dsn, options_of[variant]);
 }
 
 static void expect_nothing_left(void)
@@ -47,8 +32,9 @@ int main(void)
         .rounds = 1000,
         .group_setup = unit_postgresql_group_setup,
         .group_teardown = unit_postgresql_group_teardown,
-        .setup = setup,
+        .reset = unit_postgresql_setup,
         .open = open_store,
+        .has_other = true,
         .expect_nothing_left = expect_nothing_left,
         .holder = holder,
         .silence = unit_postgresql_freeze,

@@ -2,31 +2,11 @@
 #include "conformance.h"
 #include "redis_store.h"
 
-static int setup(void **state)
-{
-    unit_redis_setup(state);
-    if (unit_setup(state) != 0) {
-        return -1;
-    }
-    unit.real_clock = true;
-    return 0;
-}
-
 /* With a database to be selected a connection has a greeting, which can be waited for in vain. */
 static latch_store *open_store(conformance_variant variant)
 {
-    static const char *const places[] = {"127.0.0.1:%d", "127.0.0.1:%d/1"};
-    char dsn[64];
-    latch_store_options options = {.dsn = dsn};
-    int length;
-
-    if (variant == CONFORMANCE_OTHER) {
-        return NULL;
-    }
-    length = snprintf(dsn, sizeof(dsn), "redis://");
-    snprintf(dsn + length, sizeof(dsn) - (size_t) length, places[variant], unit_redis.port);
-    options.dsn_length = strlen(dsn);
-    return latch_store_open(unit.engine, "redis", &options, &unit.error);
+    return conformance_open_dsn("redis://127.0.0.1:%d%s", unit_redis.port,
+                                variant == CONFORMANCE_PATIENT ? "/1" : "");
 }
 
 static void cut(void)
@@ -45,7 +25,7 @@ int main(void)
         .rounds = 1000,
         .group_setup = unit_redis_group_setup,
         .group_teardown = unit_redis_group_teardown,
-        .setup = setup,
+        .reset = unit_redis_setup,
         .open = open_store,
         .expect_nothing_left = redis_expect_nothing_left,
         .silence = redis_hold_server,

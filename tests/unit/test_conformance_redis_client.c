@@ -3,16 +3,6 @@
 #include "redis_client.h"
 #include "redis_store.h"
 
-static int setup(void **state)
-{
-    unit_redis_setup(state);
-    if (unit_setup(state) != 0) {
-        return -1;
-    }
-    unit.real_clock = true;
-    return 0;
-}
-
 static latch_status prepare(void *context, const char *resource, size_t length, const char **prefix,
                             size_t *prefix_length, latch_error *error)
 {
@@ -44,9 +34,7 @@ static latch_store *open_store(conformance_variant variant)
     const latch_store_options options = {.redis_runner = &runner};
     latch_store *store;
 
-    if (variant != CONFORMANCE_PLAIN) {
-        return NULL;
-    }
+    (void) variant;
     runner.context = unit_redis_connect();
     store = latch_store_open(unit.engine, "redis", &options, &unit.error);
     if (store == NULL) {
@@ -65,7 +53,7 @@ int main(void)
         .rounds = 300,
         .group_setup = unit_redis_group_setup,
         .group_teardown = unit_redis_group_teardown,
-        .setup = setup,
+        .reset = unit_redis_setup,
         .open = open_store,
         .expect_nothing_left = redis_expect_nothing_left,
     };

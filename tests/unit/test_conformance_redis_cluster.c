@@ -4,12 +4,8 @@
 
 static latch_store *open_store(conformance_variant variant)
 {
-    const latch_store_options options = {.dsn = redis_cluster_dsn(),
-                                         .dsn_length = strlen(redis_cluster_dsn())};
-
-    return variant == CONFORMANCE_PLAIN
-               ? latch_store_open(unit.engine, "redis", &options, &unit.error)
-               : NULL;
+    (void) variant;
+    return conformance_open_dsn("%s", redis_cluster_dsn());
 }
 
 int main(void)
@@ -23,7 +19,7 @@ int main(void)
         .rounds = 300,
         .group_setup = redis_cluster_group_setup,
         .group_teardown = redis_cluster_group_teardown,
-        .setup = redis_cluster_setup,
+        .reset = redis_cluster_reset,
         .open = open_store,
     };
 

@@ -53,7 +53,7 @@ static void leave(size_t first, size_t count)
         latch_op op;
         latch_status status = unit_begin(&op, &leases[at], redis_detached_release());
 
-        assert_true(status == LATCH_DONE || (latch_wants(status) && latch_op_leave(&op)));
+        assert_true(status == LATCH_DONE || (latch_wants(status) && latch_op_detach(&op)));
         latch_lease_drop(&leases[at]);
     }
 }
@@ -85,7 +85,7 @@ static void a_release_that_was_left_is_sent_again_to_a_server_that_does_not_know
     acquire(1);
     unit_redis_ask("SCRIPT FLUSH");
     redis_send(&op, &leases[0], redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
     latch_lease_drop(&leases[0]);
     latch_store_close(store);
     expect_all_free(1);

@@ -244,8 +244,8 @@ static void the_subscription_follows_the_lock(void **state)
 
         redis_begin_wait(&wait, waiter, redis_wait_to_write());
         UNIT_CHECK(((redis_store *) store)->subscription.node
-                   == latch_redis_owner(&((redis_store *) store)->topology, waiter->resource,
-                                        waiter->resource_length));
+                   == latch_redis_slot_owner(&((redis_store *) store)->topology, waiter->resource,
+                                             waiter->resource_length));
         unit_release(leases[at]);
         redis_expect_done(unit_finish(&wait, latch_op_step(&wait, unit_now_ns())));
         unit_release(waiter);

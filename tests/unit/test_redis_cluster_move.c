@@ -84,9 +84,9 @@ static void while_it_moves_the_holder_can_renew(void **state)
     redis_expect_done(redis_run(holder, LATCH_PROBE)); /* ASK */
     redis_expect_done(redis_run(holder, LATCH_REFRESH));
     /* Who answers to ASKING has not got the slot yet. */
-    UNIT_CHECK(
-        latch_redis_owner(&((redis_store *) holder->store)->topology, "r", 1)->member.place.port
-        == from->port);
+    UNIT_CHECK(latch_redis_slot_owner(&((redis_store *) holder->store)->topology, "r", 1)
+                   ->member.place.port
+               == from->port);
     redis_cluster_end_move(&moving);
     redis_expect_done(redis_run(holder, LATCH_REFRESH));
 }

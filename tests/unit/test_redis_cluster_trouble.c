@@ -27,14 +27,14 @@ static void lose_all_but(const redis_node *but)
     for (redis_node *node = latch_redis_next_node(&the_store()->topology, NULL); node != NULL;
          node = latch_redis_next_node(&the_store()->topology, node)) {
         if (node != but) {
-            latch_redis_note_trouble(node);
+            latch_redis_record_node_failure(node);
         }
     }
 }
 
 static redis_node *owner_of(const char *resource)
 {
-    return latch_redis_owner(&the_store()->topology, resource, strlen(resource));
+    return latch_redis_slot_owner(&the_store()->topology, resource, strlen(resource));
 }
 
 static void a_release_reaches_a_server_that_was_away(void **state)
@@ -46,7 +46,7 @@ static void a_release_reaches_a_server_that_was_away(void **state)
     redis_cluster_open("");
     lease = redis_lease("r");
     redis_expect_done(redis_run(lease, LATCH_ACQUIRE));
-    latch_redis_note_trouble(owner_of("r"));
+    latch_redis_record_node_failure(owner_of("r"));
     redis_expect_done(unit_run_request(lease, redis_detached_release()));
     redis_store_close_all();
     UNIT_CHECK(!has(master, "r"));
@@ -161,7 +161,7 @@ static void take_map(const redis_node *one, const char *address, const redis_nod
 
     UNIT_CHECK(redisReaderFeed(reader, text, (size_t) length) == REDIS_OK
                && redisReaderGetReply(reader, &reply) == REDIS_OK && reply != NULL);
-    UNIT_CHECK(latch_redis_take_slots(owner_of("near"), reply));
+    UNIT_CHECK(latch_redis_apply_slot_map(owner_of("near"), reply));
     freeReplyObject(reply);
     redisReaderFree(reader);
 }
@@ -183,9 +183,9 @@ static void an_address_can_become_another_servers(void **state)
     take_map(one, "10.0.0.1", other, "10.0.0.2");
     UNIT_CHECK(map->nodes[map->owners[0] - 1] == one && map->nodes[map->owners[100] - 1] == other);
     take_map(one, "10.0.0.2", other, "10.0.0.1");
-    UNIT_CHECK(latch_redis_learn(owner_of("near"), "MOVED 5 10.0.0.1:1"));
+    UNIT_CHECK(latch_redis_apply_redirect(owner_of("near"), "MOVED 5 10.0.0.1:1"));
     UNIT_CHECK(map->nodes[map->owners[5] - 1] == other);
-    UNIT_CHECK(latch_redis_learn(owner_of("near"), "MOVED 105 10.0.0.2:1"));
+    UNIT_CHECK(latch_redis_apply_redirect(owner_of("near"), "MOVED 105 10.0.0.2:1"));
     UNIT_CHECK(map->nodes[map->owners[105] - 1] == one);
     UNIT_CHECK(map->count == CLUSTER_MASTERS);
 }
@@ -201,7 +201,7 @@ static void use_in_child(unit_process *self, void *argument)
     UNIT_CHECK(!unit_held(near));
     UNIT_CHECK(redis_run(near, LATCH_ACQUIRE) == LATCH_CONFLICT);
     /* The parent's release is the parent's, whatever connection it is on. */
-    UNIT_CHECK(unit.store->unheard == 0 && latch_redis_is_debtless(the_store()));
+    UNIT_CHECK(unit.store->unacknowledged == 0 && latch_redis_pending_is_empty(the_store()));
     UNIT_CHECK(redis_run(far, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(redis_run(far, LATCH_RELEASE) == LATCH_DONE);
     latch_lease_drop(near);
@@ -223,7 +223,7 @@ static void a_child_pays_no_debts_of_its_parent(void **state)
     redis_expect_done(redis_run(far, LATCH_ACQUIRE));
     redis_process_hold(master);
     redis_expect_done(unit_run_request(far, redis_detached_release()));
-    UNIT_CHECK(unit.store->unheard == 1);
+    UNIT_CHECK(unit.store->unacknowledged == 1);
     child = unit_fork(use_in_child, NULL);
     redis_process_let_go(master);
     unit_join(&child);
@@ -278,12 +278,12 @@ static void expect_free(latch_lease *lease)
 
 static void list_locks(latch_lease *lease)
 {
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
     latch_request request = redis_request(LATCH_LIST);
 
-    request.findings = &findings;
+    request.reports = &reports;
     went(unit_run_request(lease, request), LATCH_DONE);
-    latch_findings_free(unit.engine, findings);
+    latch_lock_reports_free(unit.engine, reports);
 }
 
 static char one_server[128];
@@ -351,14 +351,14 @@ static void kept_leases_outlive_a_failover(void **state)
     redis_process *old = redis_cluster_master_of("r"), *master;
     latch_lease *leases[3];
     static const char *const names[] = {"near", "far", "r"};
-    latch_keep keep = {.renew = true, .ttl_ms = 30000};
+    latch_renewal_spec spec = {.renew = true, .ttl_ms = 30000};
 
     (void) state;
     UNIT_CHECK(unit_open_mailbox() == 0);
     redis_cluster_open(PATIENT);
     for (size_t at = 0; at < 3; at++) {
         leases[at] = redis_lease(names[at]);
-        unit_keep_as(leases[at], keep);
+        unit_keep_as(leases[at], spec);
         redis_expect_done(redis_run_for(leases[at], LATCH_ACQUIRE, 9000));
     }
     for (size_t at = 0; at < 3; at++) {

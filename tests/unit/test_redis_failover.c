@@ -238,13 +238,13 @@ static void expect_no_trouble_of_the_old_one(bool is_told)
         unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
-    term = store->sentinel.term;
+    term = store->sentinel.master_generation;
     redis_trio_await_another(&trio.servers[0]);
     if (!is_told) {
         latch_redis_close(&store->sentinel.connection); /* with what it has told meanwhile */
         store->sentinel.ask_ns = 0;
     }
-    while (store->sentinel.term == term) {
+    while (store->sentinel.master_generation == term) {
         UNIT_CHECK(latch_wants(status));
         status = latch_op_step(&op, unit_now_ns());
     }

@@ -56,7 +56,7 @@ static void who_comes_behind_what_is_not_answered_never_began(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     redis_hold_server();
     redis_send(&left, lease, redis_request(LATCH_REFRESH));
-    UNIT_CHECK(latch_op_leave(&left));
+    UNIT_CHECK(latch_op_detach(&left));
     UNIT_CHECK(redis_failed(wait_for(lease), " did not answer within "));
     redis_let_server_go();
     UNIT_CHECK(unit_held(lease));

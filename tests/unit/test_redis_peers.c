@@ -273,7 +273,8 @@ static void a_wait_without_messages_is_a_poll(void **state)
         UNIT_CHECK(op.waiting && redis_count_waiters("r") == 0);
         UNIT_CHECK(op.wake_ns <= unit_now_ns() + 110 * LATCH_NS_PER_MS);
         /* That is known for a minute. */
-        UNIT_CHECK(latch_redis_is_mute(&((redis_store *) store)->subscription, unit_now_ns()));
+        UNIT_CHECK(
+            latch_redis_has_no_pubsub(&((redis_store *) store)->subscription, unit_now_ns()));
         redis_forget_calls();
         unit.ahead_ns += 55 * LATCH_NS_PER_S;
         UNIT_CHECK(redis_step_until(&op, latch_op_step(&op, unit_now_ns()), AT_PAUSING)
@@ -367,7 +368,7 @@ static void a_wait_where_no_second_connection_is_to_be_had_is_a_poll(void **stat
                    == LATCH_WANT_TIMER);
         UNIT_CHECK(redis_count_waiters("r") == 0);
         /* Once it was to be had, that it is not is no habit. */
-        UNIT_CHECK(!latch_redis_is_mute(subscription, unit_now_ns()));
+        UNIT_CHECK(!latch_redis_has_no_pubsub(subscription, unit_now_ns()));
         unit_release(holder);
         UNIT_CHECK(unit_finish(&op, LATCH_WANT_TIMER) == LATCH_DONE && unit_held(lease));
         unit_redis_ask("CONFIG SET maxclients 1000");
@@ -488,7 +489,7 @@ static void who_is_subscribed_elsewhere_polls_as_a_peer(void **state)
         status = redis_step_until(&op, status, AT_PAUSING);
         UNIT_CHECK(latch_wants(status) && !latch_redis_is_subscribed(subscription));
         /* Once may be by chance. */
-        UNIT_CHECK(latch_redis_is_mute(subscription, unit_now_ns()) == (round > 0));
+        UNIT_CHECK(latch_redis_has_no_pubsub(subscription, unit_now_ns()) == (round > 0));
         UNIT_CHECK(subscription->retry_ns <= unit_now_ns() + pause_s * LATCH_NS_PER_S);
         unit.ahead_ns += pause_s * LATCH_NS_PER_S;
     }

@@ -37,7 +37,7 @@ static void each_slot_has_a_tag_of_its_own(void **state)
     }
 }
 
-/* They are a part of what servers keep. */
+/* They are a part of what servers spec. */
 static void tags_stay_as_they_are(void **state)
 {
     char tag[REDIS_SLOT_TAG_SIZE];

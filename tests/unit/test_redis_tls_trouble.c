@@ -174,8 +174,8 @@ static latch_store *open_wide(latch_lease *leases[CROWD])
         leases[at] = redis_lease_in(store, name[at]);
     }
     redis_expect_working(leases[0]);
-    setsockopt(((redis_store *) store)->topology.single.connection.descriptor.fd, SOL_SOCKET, SO_SNDBUF,
-               &(int){4096}, sizeof(int));
+    setsockopt(((redis_store *) store)->topology.single.connection.descriptor.fd, SOL_SOCKET,
+               SO_SNDBUF, &(int){4096}, sizeof(int));
     return store;
 }
 
@@ -191,11 +191,11 @@ static void what_the_socket_does_not_take_goes_later(void **state)
         redis_connection *connection = &((redis_store *) store)->topology.single.connection;
 
         redis_hold_server();
-        latch_redis_gather(connection, gathered == 1);
+        latch_redis_batch(connection, gathered == 1);
         for (int at = 0; at < CROWD; at++) {
             status[at] = unit_begin(&ops[at], leases[at], redis_request(LATCH_ACQUIRE));
         }
-        latch_redis_gather(connection, false);
+        latch_redis_batch(connection, false);
         UNIT_CHECK(connection->unsent_length > 0 && connection->tls->is_writing);
         UNIT_CHECK(latch_redis_want(connection, 0, &wish) == LATCH_WANT_IO
                    && (wish.events & POLLOUT) != 0);
@@ -421,7 +421,7 @@ static void what_is_kept_is_renewed_by_tls(void **state)
     unit_redis_ask("CLIENT KILL TYPE normal");
     unit_await_renewal(lease);
     unit_release(lease);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     unit_close_mailbox();
 }
 

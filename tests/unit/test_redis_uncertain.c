@@ -165,8 +165,8 @@ static void give_up_while_it_is_silent(void)
         latch_lease_init(lease, unit.store, name, strlen(name));
         redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
         assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-        if (store->store.unheard > given_up.unheard) {
-            given_up.unheard = store->store.unheard;
+        if (store->store.unacknowledged > given_up.unheard) {
+            given_up.unheard = store->store.unacknowledged;
         }
         latch_lease_drop(lease);
     }
@@ -186,7 +186,7 @@ static void a_server_that_is_silent_is_not_sent_releases_without_end(void **stat
     redis_let_server_go();
     assert_int_equal(redis_run(other, LATCH_PROBE), LATCH_DONE); /* the rest is sent before it */
     assert_int_equal(redis_run(other, LATCH_RELEASE), LATCH_DONE);
-    assert_int_equal(store->store.unheard, 0);
+    assert_int_equal(store->store.unacknowledged, 0);
     redis_await_free("r99");
     redis_expect_nothing_left();
 }
@@ -218,7 +218,7 @@ static void the_answer_to_a_release_that_was_left_counts_for_no_other(void **sta
     redis_hold_server();
     give_up_while_it_is_silent();
     redis_send(&op, other, redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
     latch_lease_drop(other);
     redis_let_server_go();
     for (int round = 0; round < 2; round++) { /* reads the answers, then sends what is due */
@@ -237,10 +237,10 @@ static void a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent(
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     redis_hold_server();
     assert_int_equal(unit_run_request(lease, redis_detached_release()), LATCH_DONE);
-    assert_int_equal(unit.store->silence.avoided_until_ns, 0);
+    assert_int_equal(unit.store->breaker.open_until_ns, 0);
     unit.ahead_ns += REDIS_DEFAULT_COMMAND_TIMEOUT_NS;
     assert_true(latch_wants(unit_begin(&op, redis_lease("s"), redis_request(LATCH_ACQUIRE))));
-    assert_true(unit.store->silence.avoided_until_ns > unit_now_ns());
+    assert_true(unit.store->breaker.open_until_ns > unit_now_ns());
     assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
     redis_let_server_go();
 }
@@ -267,8 +267,8 @@ static void a_renewal_that_was_left_is_no_release(void **state)
 
     (void) state;
     redis_send(&op, lease, redis_request(LATCH_REFRESH));
-    assert_true(latch_op_leave(&op));
-    latch_left_drop(lease);
+    assert_true(latch_op_detach(&op));
+    latch_detached_drop(lease);
     redis_wire_cut();
     use_wire_again(store);
     assert_false(redis_is_free("r"));
@@ -286,13 +286,13 @@ static void a_release_that_was_left_before_it_could_be_sent_is_sent(void **state
     assert_int_equal(redis_wire_finish(&op, status), LATCH_DONE);
     redis_wire_cut();
     status = unit_begin(&op, lease, redis_request(LATCH_RELEASE));
-    while (((redis_store *) store)->topology.single.connection.stage != REDIS_GREETING) {
+    while (((redis_store *) store)->topology.single.connection.stage != REDIS_HANDSHAKE) {
         assert_int_equal(status, LATCH_WANT_IO);
         unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
-    assert_true(latch_op_leave(&op));
-    latch_left_drop(lease);
+    assert_true(latch_op_detach(&op));
+    latch_detached_drop(lease);
     assert_false(unit_held(lease));
     assert_null(latch_lease_shared_token(lease)); /* the release is by it */
     use_wire_again(store);
@@ -312,10 +312,10 @@ static void a_release_that_was_left_is_sent_again_to_a_server_that_did_not_know_
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_redis_ask("SCRIPT FLUSH");
     redis_send(&op, lease, redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
     assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
     assert_false(redis_is_free("r"));
-    latch_left_drop(lease);
+    latch_detached_drop(lease);
     assert_int_equal(redis_run(other, LATCH_ACQUIRE), LATCH_DONE);
     assert_true(redis_is_free("r"));
 }
@@ -329,11 +329,11 @@ static void a_release_that_was_left_is_sent_again_on_the_next_connection(void **
 
     (void) state;
     redis_send(&op, lease, redis_request(LATCH_RELEASE));
-    assert_true(latch_op_leave(&op));
+    assert_true(latch_op_detach(&op));
     redis_wire_cut();
     use_wire_again(store);
     assert_false(redis_is_free("r"));
-    latch_left_drop(lease);
+    latch_detached_drop(lease);
     use_wire_again(store);
     assert_true(redis_is_free("r"));
 }

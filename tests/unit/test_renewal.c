@@ -16,7 +16,7 @@ static void expect_certain(latch_lease *lease)
                                "return score and score * 1000 - time[1] * 1000000 - time[2]";
     int64_t deadline_ns, left_us;
 
-    latch_lease_follow(lease, unit_now_ns());
+    latch_lease_sync_deadline(lease, unit_now_ns());
     deadline_ns = lease->deadline_ns;
     left_us = unit_redis_number("EVAL %s 1 %s %s", left, lease->resource, lease->token);
     assert_true(deadline_ns <= unit_now_ns() + left_us * 1000);
@@ -314,7 +314,7 @@ static void the_longest_hold_costs_few_requests(void **state)
     latch_loss loss;
 
     (void) state;
-    unit_keep_as(lease, (latch_keep){.renew = true, .ttl_ms = MINUTE, .max_hold_ms = 2 * TTL_MS});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = true, .ttl_ms = MINUTE, .max_hold_ms = 2 * TTL_MS});
     redis_forget_calls();
     assert_int_equal(redis_run_for(lease, LATCH_ACQUIRE, TTL_MS), LATCH_DONE);
     loss = unit_await_loss();
@@ -364,7 +364,7 @@ static void a_thousand_cost_one_thread_and_one_connection(void **state)
     }
     connections = connection_count();
     for (int at = 0; at < MANY; at++) {
-        unit_keep_as(&leases[at], (latch_keep){.renew = true, .ttl_ms = 6000});
+        unit_keep_as(&leases[at], (latch_renewal_spec){.renew = true, .ttl_ms = 6000});
     }
     unit_await_threads(1);
     scripts = script_count();

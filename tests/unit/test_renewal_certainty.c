@@ -29,7 +29,7 @@ static void an_answer_after_the_end_is_none(void **state)
     (void) state;
     unit.now_ns = unit_send_late() + TTL_NS;
     unit_answer_now(PUPPET_YES);
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
     unit_expect_loss(lease, "its time is over");
 }
 
@@ -48,7 +48,7 @@ static void what_was_found_lost_remains_so(void **state)
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + TTL_NS);
     unit_expect_loss(lease, "it could not be renewed in time: its store has not answered");
     assert_int_equal(unit_turns_for(60000), 0);
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
 }
 
 static void an_answer_just_in_time_that_nobody_has_missed_counts(void **state)
@@ -78,7 +78,7 @@ static void a_shorter_ttl_counts_for_what_is_on_its_way(void **state)
     assert_int_equal(unit_deadline_of(lease), refreshed_ns + 2 * SECOND);
     unit_next_turn();
     assert_int_equal(unit.now_ns, refreshed_ns + 2 * SECOND / 3);
-    assert_int_equal(unit_twin()->request.ttl_ms, 2000);
+    assert_int_equal(unit_clone()->request.ttl_ms, 2000);
     assert_int_equal(unit_deadline_of(lease), unit.now_ns + 2 * SECOND);
 }
 
@@ -120,13 +120,13 @@ static void a_shorter_ttl_counts_though_nobody_hears_of_it(void **state)
     unit_turn();
     unit_next_turn();
     assert_int_equal(unit.now_ns, unit_begun_ns + 500 * MS);
-    assert_int_equal(unit_twin()->request.ttl_ms, 1500);
+    assert_int_equal(unit_clone()->request.ttl_ms, 1500);
     puppets[0].late = false;
     puppets[0].answer = PUPPET_FAILS;
     assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_ERROR_STORE);
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + 2000 * MS);
     unit_turns_for(20000);
-    assert_int_equal(unit_twin()->request.ttl_ms, 1500);
+    assert_int_equal(unit_clone()->request.ttl_ms, 1500);
     assert_true(unit_held(lease));
 }
 
@@ -137,7 +137,7 @@ static void a_refresh_makes_it_shorter_whatever_it_was_kept_for(void **state)
 
     (void) state;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit_keep_as(lease, (latch_keep){.renew = true, .ttl_ms = 2000});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = true, .ttl_ms = 2000});
     assert_int_equal(puppet_run_for(lease, LATCH_REFRESH, 4000), LATCH_DONE);
     assert_true(unit_held(lease));
     assert_int_equal(lease->deadline_ns, unit.now_ns + 4 * SECOND);
@@ -151,7 +151,7 @@ static void a_request_without_a_ttl_that_fails_changes_none(void **state)
     puppets[0].answer = PUPPET_FAILS;
     assert_int_equal(puppet_run_for(lease, LATCH_REFRESH, 0), LATCH_ERROR_STORE);
     unit_next_turn();
-    assert_int_equal(unit_twin()->request.ttl_ms, PUPPET_TTL_MS);
+    assert_int_equal(unit_clone()->request.ttl_ms, PUPPET_TTL_MS);
 }
 
 static void a_longer_ttl_counts_when_it_is_granted(void **state)
@@ -163,15 +163,15 @@ static void a_longer_ttl_counts_when_it_is_granted(void **state)
     assert_int_equal(puppet_run_for(lease, LATCH_REFRESH, 30000), LATCH_ERROR_STORE);
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + TTL_NS);
     unit_next_turn();
-    assert_int_equal(unit_twin()->request.ttl_ms, PUPPET_TTL_MS);
+    assert_int_equal(unit_clone()->request.ttl_ms, PUPPET_TTL_MS);
     puppets[0].answer = PUPPET_YES;
     unit_begun_ns = unit.now_ns;
     assert_int_equal(puppet_run_for(lease, LATCH_ACQUIRE, 30000), LATCH_DONE);
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + 30 * SECOND);
     unit_turns_for(9999);
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
     unit_next_turn();
-    assert_int_equal(unit_twin()->request.ttl_ms, 30000);
+    assert_int_equal(unit_clone()->request.ttl_ms, 30000);
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + 40 * SECOND);
 }
 
@@ -199,8 +199,8 @@ static void questions_change_no_ttl(void **state)
     for (size_t at = 0; at < 2; at++) {
         assert_int_equal(puppet_run_for(lease, questions[at], 0), LATCH_DONE);
         unit_next_turn();
-        assert_int_equal(unit_twin()->requests, at + 1);
-        assert_int_equal(unit_twin()->request.ttl_ms, PUPPET_TTL_MS);
+        assert_int_equal(unit_clone()->requests, at + 1);
+        assert_int_equal(unit_clone()->request.ttl_ms, PUPPET_TTL_MS);
         assert_int_equal(unit_deadline_of(lease), unit.now_ns + TTL_NS);
     }
 }
@@ -208,16 +208,16 @@ static void questions_change_no_ttl(void **state)
 static void a_hold_that_was_there_before_is_renewed_by_its_end(void **state)
 {
     latch_lease *lease = puppet_own_lease(0, "r");
-    latch_keep keep = {.renew = true, .ttl_ms = 2000};
+    latch_renewal_spec spec = {.renew = true, .ttl_ms = 2000};
 
     (void) state;
     unit_begun_ns = unit.now_ns;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit.now_ns += 4 * SECOND;
-    unit_keep_as(lease, keep);
+    unit_keep_as(lease, spec);
     unit_next_turn();
     assert_int_equal(unit.now_ns, unit_begun_ns + 6 * SECOND);
-    assert_int_equal(unit_twin()->request.ttl_ms, 2000);
+    assert_int_equal(unit_clone()->request.ttl_ms, 2000);
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + TTL_NS); /* and no earlier */
     unit_turns_for(20000);
     assert_true(unit_held(lease));
@@ -230,10 +230,10 @@ static void a_ttl_of_any_length_can_be_renewed_for(void **state)
 
     (void) state;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit_keep_as(lease, (latch_keep){.renew = true, .ttl_ms = INT64_MAX});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = true, .ttl_ms = INT64_MAX});
     unit_next_turn();
-    assert_int_equal(unit_twin()->request.ttl_ms, INT64_MAX);
-    assert_true(unit_twin()->request.patience_ms < INT64_MAX / MS);
+    assert_int_equal(unit_clone()->request.ttl_ms, INT64_MAX);
+    assert_true(unit_clone()->request.patience_ms < INT64_MAX / MS);
     assert_true(unit_held(lease));
 }
 

@@ -30,13 +30,13 @@ static void look_around_in_child(unit_process *self, void *argument)
     (void) argument;
     UNIT_CHECK(unit_count_threads() <= unit.threads); /* TSan's may be there */
     UNIT_CHECK(!unit_held(lease));
-    UNIT_CHECK(!lease->kept);
+    UNIT_CHECK(!lease->observed);
     unit_pass_ms(TTL_MS);
     UNIT_CHECK(!unit_held(lease));
     UNIT_CHECK(!latch_mailbox_read(unit_mailbox, &loss));
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT); /* it is the parent's */
-    UNIT_CHECK(!lease->kept);
-    latch_lease_let_go(lease);
+    UNIT_CHECK(!lease->observed);
+    latch_lease_stop_renewal(lease);
 }
 
 static void a_child_keeps_nothing(void **state)
@@ -63,16 +63,16 @@ static size_t count(const latch_link *head)
     return number;
 }
 
-/* The thread has this lease to look after, and a twin of its own process. */
+/* The thread has this lease to look after, and a clone of its own process. */
 static void expect_alone(const latch_lease *own)
 {
     latch_renewer *renewer = unit.engine->renewer;
 
     pthread_mutex_lock(&renewer->mutex);
     UNIT_CHECK(count(&renewer->renewals) == 1);
-    UNIT_CHECK(count(&renewer->twins) == 1);
-    UNIT_CHECK(own->store->twin->generation == latch_engine_generation(unit.engine));
-    UNIT_CHECK(own->store->twin->users == 2);
+    UNIT_CHECK(count(&renewer->clones) == 1);
+    UNIT_CHECK(own->store->renewal_store->generation == latch_engine_generation(unit.engine));
+    UNIT_CHECK(own->store->renewal_store->users == 2);
     pthread_mutex_unlock(&renewer->mutex);
 }
 
@@ -140,7 +140,7 @@ static void keep_for_a_moment(unit_process *self, void *round)
     char name[16];
 
     (void) self;
-    UNIT_CHECK(!unit_held(lease) && !lease->kept);
+    UNIT_CHECK(!unit_held(lease) && !lease->observed);
     latch_lease_drop(lease);
     if (!UNIT_TSAN) {
         snprintf(name, sizeof(name), "child%d", *(int *) round);
@@ -239,7 +239,7 @@ static void a_child_may_end_what_was_in_flight(void **state)
     (void) state;
     lease = keep_held("r", TTL_MS);
     keep_held("s", MINUTE);
-    latch_lease_let_go(keep_held("t", TTL_MS));
+    latch_lease_stop_renewal(keep_held("t", TTL_MS));
     redis_hold_server();
     UNIT_AWAIT(unit_is_renewing());
     child = unit_fork(end_in_child, NULL);

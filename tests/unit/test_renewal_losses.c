@@ -10,15 +10,15 @@
 
 #define OVER "its time is over"
 
-static latch_keep for_at_most(int64_t max_hold_ms)
+static latch_renewal_spec for_at_most(int64_t max_hold_ms)
 {
-    return (latch_keep){.renew = true, .ttl_ms = MINUTE, .max_hold_ms = max_hold_ms};
+    return (latch_renewal_spec){.renew = true, .ttl_ms = MINUTE, .max_hold_ms = max_hold_ms};
 }
 
 /* The next renewal is answered like that. */
 static void renew(puppet_answer answer)
 {
-    unit_twin()->answer = answer;
+    unit_clone()->answer = answer;
     unit_next_turn();
 }
 
@@ -28,13 +28,13 @@ static void renew(puppet_answer answer)
 /* Renews until the end; returns how often. */
 static size_t hold_on(latch_lease *lease, int64_t end_ns)
 {
-    size_t before = unit_twin()->requests;
+    size_t before = unit_clone()->requests;
 
     while (unit_held(lease)) {
         assert_true(lease->deadline_ns <= end_ns);
         unit_next_turn();
     }
-    return unit_twin()->requests - before;
+    return unit_clone()->requests - before;
 }
 
 static void a_hold_ends_when_it_has_lasted_for_longest(void **state)
@@ -60,12 +60,12 @@ static void near_its_end_it_is_renewed_for_what_is_left(void **state)
 
     (void) state;
     unit_next_turn(); /* at 3.33 s, for 8.66 s */
-    assert_int_equal(unit_twin()->requests, 1);
-    assert_int_equal(unit_twin()->request.ttl_ms, 8666);
+    assert_int_equal(unit_clone()->requests, 1);
+    assert_int_equal(unit_clone()->request.ttl_ms, 8666);
     assert_true(unit_deadline_of(lease) <= unit_begun_ns + 12 * SECOND);
     assert_true(unit_deadline_of(lease) > unit_begun_ns + 12 * SECOND - MS);
     unit_next_turn();
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
     assert_true(unit.now_ns > unit_begun_ns + 12 * SECOND - MS);
     unit_expect_loss(lease, OVER);
 }
@@ -79,7 +79,7 @@ static void a_failure_near_the_end_is_retried_no_longer_than_it_is_worth_while(v
     assert_true(unit_held(lease));
     unit_next_turn();
     assert_int_equal(unit.now_ns, unit_begun_ns + TTL_NS);
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     unit_expect_loss(lease, OVER);
 }
 
@@ -117,10 +117,10 @@ static void the_longest_hold_may_be_of_any_length(void **state)
 
 static void what_is_not_to_be_renewed_is_lost_at_its_end(void **state)
 {
-    latch_lease *lease = unit_keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
+    latch_lease *lease = unit_keep_held_as((latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
 
     (void) state;
-    assert_null(unit_twin());
+    assert_null(unit_clone());
     assert_int_equal(unit_turns_for(PUPPET_TTL_MS - 1), 0);
     assert_true(unit_held(lease));
     assert_int_equal(unit_turns_for(1), 1);
@@ -130,18 +130,18 @@ static void what_is_not_to_be_renewed_is_lost_at_its_end(void **state)
 
 static void a_lease_can_be_kept_otherwise_from_now_on(void **state)
 {
-    latch_lease *lease = unit_keep_held_as((latch_keep){.renew = false, .ttl_ms = MINUTE});
+    latch_lease *lease = unit_keep_held_as((latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
 
     (void) state;
     unit_turns_for(5000);
     unit_keep(lease);
     unit_turns_for(15000);
     assert_true(unit_held(lease));
-    assert_true(unit_twin()->requests > 0);
-    unit_twin()->requests = 0;
-    unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
+    assert_true(unit_clone()->requests > 0);
+    unit_clone()->requests = 0;
+    unit_keep_as(lease, (latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
     unit_turns_for(2 * PUPPET_TTL_MS);
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     unit_expect_loss(lease, OVER);
 }
 
@@ -150,14 +150,14 @@ static void nothing_is_tried_again_that_is_not_to_be_renewed_any_more(void **sta
     latch_lease *lease = unit_keep_held();
 
     (void) state;
-    unit_twin()->late = true;
+    unit_clone()->late = true;
     unit_next_turn();
-    unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
-    unit_twin()->answer = PUPPET_FAILS;
-    unit_twin()->late = false;
+    unit_keep_as(lease, (latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
+    unit_clone()->answer = PUPPET_FAILS;
+    unit_clone()->late = false;
     unit_turn();
     unit_turns_for(2 * PUPPET_TTL_MS);
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
     unit_expect_loss(lease, "it could not be renewed in time: as the puppet says");
 }
 
@@ -173,11 +173,11 @@ static void pass_a_fork(void)
 static void who_has_shared_its_key_has_not_lost_what_is_gone(void **state)
 {
     latch_lease *lease =
-        unit_keep_held_as((latch_keep){.renew = true, .ttl_ms = MINUTE, .is_shared_out = true});
+        unit_keep_held_as((latch_renewal_spec){.renew = true, .ttl_ms = MINUTE, .is_shared_out = true});
 
     (void) state;
     renew(PUPPET_LOSES);
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
     assert_false(unit_held(lease));
     unit_expect_no_loss();
     assert_int_equal(unit_turns_for(60000), 0);
@@ -225,7 +225,7 @@ static void lose(latch_lease *lease)
     renew(PUPPET_LOSES);
     unit_expect_notices(1);
     assert_false(unit_held(lease));
-    unit_twin()->answer = PUPPET_YES;
+    unit_clone()->answer = PUPPET_YES;
 }
 
 static void a_loss_is_forgotten_when_it_is_acquired_again(void **state)
@@ -247,11 +247,11 @@ static void the_reason_of_an_old_loss_is_forgotten(void **state)
     latch_loss loss;
 
     (void) state;
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     unit_turns_for(PUPPET_TTL_MS);
     unit_expect_notices(1);
     assert_true(latch_mailbox_read(unit_mailbox, &loss));
-    unit_keep_as(lease, (latch_keep){.renew = false, .ttl_ms = MINUTE});
+    unit_keep_as(lease, (latch_renewal_spec){.renew = false, .ttl_ms = MINUTE});
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_turns_for(PUPPET_TTL_MS);
     unit_expect_loss(lease, OVER);
@@ -275,12 +275,12 @@ static void a_loss_is_forgotten_when_it_is_dropped_or_let_go(void **state)
     lose(lease);
     latch_lease_drop(lease);
     unit_expect_no_loss();
-    assert_false(lease->kept);
+    assert_false(lease->observed);
     lease = unit_keep_held();
     lose(lease);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     unit_expect_no_loss();
-    assert_false(lease->kept);
+    assert_false(lease->observed);
 }
 
 static void a_failed_acquire_leaves_a_loss_to_be_read(void **state)
@@ -307,7 +307,7 @@ static void losses_are_read_in_their_order(void **state)
         leases[at] = unit_keep_held();
         unit.now_ns += 2 * SECOND;
     }
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     unit_turns_for(60000);
     unit_expect_notices(5);
     for (size_t at = 0; at < 5; at++) {
@@ -324,14 +324,14 @@ static void set_flag(void *flag)
 
 static void each_mailbox_gets_its_own_losses(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     bool is_told = false;
     latch_mailbox *own = latch_mailbox_open(unit.engine, set_flag, &is_told);
     latch_lease *lease = unit_keep_held(), *other = puppet_own_lease(0, "o");
     latch_loss loss;
 
     (void) state;
-    assert_int_equal(latch_lease_keep(other, own, &keep, &unit.error), LATCH_DONE);
+    assert_int_equal(latch_lease_start_renewal(other, own, &spec, &unit.error), LATCH_DONE);
     assert_int_equal(puppet_run(other, LATCH_ACQUIRE), LATCH_DONE);
     renew(PUPPET_LOSES);
     assert_true(is_told);
@@ -339,21 +339,21 @@ static void each_mailbox_gets_its_own_losses(void **state)
     assert_true(latch_mailbox_read(own, &loss));
     assert_ptr_equal(loss.lease, other);
     assert_false(latch_mailbox_read(own, &loss));
-    latch_lease_let_go(other);
+    latch_lease_stop_renewal(other);
     latch_mailbox_close(own);
     latch_mailbox_close(NULL);
 }
 
 static void a_loss_goes_to_the_mailbox_that_was_named_last(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     bool is_told = false;
     latch_mailbox *old = latch_mailbox_open(unit.engine, set_flag, &is_told);
     latch_lease *lease = puppet_own_lease(0, "r");
     latch_loss loss;
 
     (void) state;
-    assert_int_equal(latch_lease_keep(lease, old, &keep, &unit.error), LATCH_DONE);
+    assert_int_equal(latch_lease_start_renewal(lease, old, &spec, &unit.error), LATCH_DONE);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     renew(PUPPET_LOSES);
     assert_true(is_told);
@@ -373,15 +373,15 @@ static void what_was_let_go_is_held_until_its_own_end(void **state)
     (void) state;
     unit_next_turn();
     assert_int_equal(unit_deadline_of(lease), unit_begun_ns + TTL_NS / 3 + TTL_NS);
-    latch_lease_let_go(lease);
-    assert_false(lease->kept);
+    latch_lease_stop_renewal(lease);
+    assert_false(lease->observed);
     unit_turns_for(9999);
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
     assert_true(unit_held(lease));
     unit_turns_for(1);
     assert_false(unit_held(lease));
     unit_expect_no_loss();
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
 }
 
 /* Of neither its user had asked before. */
@@ -391,7 +391,7 @@ static void one_that_is_lost_stays_so_when_it_is_kept_no_longer(void **state)
 
     (void) state;
     renew(PUPPET_LOSES);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     assert_false(unit_held(lease));
 }
 
@@ -401,7 +401,7 @@ static void what_was_renewed_stays_so_when_it_is_kept_no_longer(void **state)
 
     (void) state;
     renew(PUPPET_YES);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     assert_int_equal(lease->deadline_ns, unit.now_ns + TTL_NS);
 }
 
@@ -414,13 +414,13 @@ static void what_was_let_go_at_once_leaves_nothing(void **state)
     unit_keep(lease);
     live = unit.live;
     for (int round = 0; round < 20; round++) {
-        latch_lease_let_go(lease);
+        latch_lease_stop_renewal(lease);
         unit_keep(lease);
         assert_int_equal(unit.live, live);
     }
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_next_turn();
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     unit_is_woken();
     unit_keep(lease);
     unit_turn();
@@ -433,45 +433,45 @@ static void what_is_let_go_in_flight_ends_with_its_answer(void **state)
     size_t live;
 
     (void) state;
-    unit_twin()->late = true;
+    unit_clone()->late = true;
     unit_next_turn();
     live = unit.live;
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
     assert_int_equal(unit.live, live);
     unit_keep(lease); /* anew, and not the same */
     assert_true(unit.live > live);
-    unit_twin()->answer = PUPPET_LOSES;
-    unit_twin()->late = false;
+    unit_clone()->answer = PUPPET_LOSES;
+    unit_clone()->late = false;
     unit_turn();
     assert_int_equal(unit.live, live);
     unit_expect_no_loss();
     assert_true(unit_held(lease));
 }
 
-static void a_twin_ends_with_all_that_use_it(void **state)
+static void a_clone_ends_with_all_that_use_it(void **state)
 {
     latch_lease *lease = unit_keep_held();
 
     (void) state;
     unit_next_turn();
-    assert_non_null(unit_twin());
+    assert_non_null(unit_clone());
     latch_lease_drop(lease);
     unit_turn();
-    assert_non_null(unit_twin()); /* its store may have leases yet */
+    assert_non_null(unit_clone()); /* its store may have leases yet */
     lease = unit_keep_held();
-    unit_twin()->late = true;
+    unit_clone()->late = true;
     unit_next_turn();
     unit_is_woken();
     latch_lease_drop(lease);
     unit_leave_renewal(&puppets[0].store);
     unit_turn();
-    assert_non_null(unit_twin()); /* something is on its way */
-    unit_twin()->late = false;
+    assert_non_null(unit_clone()); /* something is on its way */
+    unit_clone()->late = false;
     unit_turn();
-    assert_null(unit_twin());
+    assert_null(unit_clone());
 }
 
-static void who_leaves_the_store_last_has_its_twin_closed(void **state)
+static void who_leaves_the_store_last_has_its_clone_closed(void **state)
 {
     latch_lease *lease = unit_keep_held();
 
@@ -481,7 +481,7 @@ static void who_leaves_the_store_last_has_its_twin_closed(void **state)
     unit_leave_renewal(&puppets[0].store);
     assert_true(unit_is_woken());
     unit_turn();
-    assert_null(unit_twin());
+    assert_null(unit_clone());
     unit_leave_renewal(&puppets[0].store);
 }
 
@@ -490,12 +490,12 @@ static void what_is_in_flight_ends_with_the_engine(void **state)
     latch_lease *lease = unit_keep_held(), *other = puppet_own_lease(1, "o");
 
     (void) state;
-    unit_twin()->late = true;
+    unit_clone()->late = true;
     unit_keep(other);
-    puppet_twins[1]->late = true;
+    puppet_clones[1]->late = true;
     assert_int_equal(puppet_run(other, LATCH_ACQUIRE), LATCH_DONE);
     unit_next_turn();
-    assert_int_equal(unit_twin()->requests + puppet_twins[1]->requests, 2);
+    assert_int_equal(unit_clone()->requests + puppet_clones[1]->requests, 2);
     latch_lease_drop(lease);
 }
 
@@ -526,8 +526,8 @@ int main(void)
         UNIT_TURNS_TEST(what_was_renewed_stays_so_when_it_is_kept_no_longer),
         UNIT_TURNS_TEST(what_was_let_go_at_once_leaves_nothing),
         UNIT_TURNS_TEST(what_is_let_go_in_flight_ends_with_its_answer),
-        UNIT_TURNS_TEST(a_twin_ends_with_all_that_use_it),
-        UNIT_TURNS_TEST(who_leaves_the_store_last_has_its_twin_closed),
+        UNIT_TURNS_TEST(a_clone_ends_with_all_that_use_it),
+        UNIT_TURNS_TEST(who_leaves_the_store_last_has_its_clone_closed),
         UNIT_TURNS_TEST(what_is_in_flight_ends_with_the_engine),
     };
 

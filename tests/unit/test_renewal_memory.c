@@ -16,9 +16,9 @@
 
 static latch_status try_to_keep(latch_lease *lease)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
 
-    return latch_lease_keep(lease, unit_mailbox, &keep, &unit.error);
+    return latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error);
 }
 
 static void expect_nothing_registered(void)
@@ -41,7 +41,7 @@ static void a_lease_without_a_thread_is_not_kept(void **state)
         assert_int_equal(try_to_keep(lease), LATCH_ERROR_SYSTEM);
         assert_non_null(strstr(unit.error.message, "cannot start the thread that renews locks: "));
         assert_int_equal(unit.error.sys_errno, unit_calls.no_eventfd ? EMFILE : EAGAIN);
-        assert_false(lease->kept);
+        assert_false(lease->observed);
         expect_nothing_registered();
         assert_int_equal(unit_count_descriptors(), descriptors);
     }
@@ -83,18 +83,18 @@ static bool keep_with_failing(size_t number, bool and_all_after)
     status = try_to_keep(&lease);
     unit.fail_at = 0;
     if (status == LATCH_DONE) {
-        assert_true(lease.kept);
+        assert_true(lease.observed);
     } else {
         assert_int_equal(status, LATCH_ERROR_MEMORY);
         assert_string_equal(unit.error.message, "out of memory");
-        assert_false(lease.kept);
+        assert_false(lease.observed);
         expect_nothing_registered();
         assert_int_equal(try_to_keep(&lease), LATCH_DONE);
     }
     latch_lease_drop(&lease);
     latch_store_close(store);
-    unit_turn(); /* closes the twin */
-    assert_ptr_equal(unit.engine->renewer->twins.next, &unit.engine->renewer->twins);
+    unit_turn(); /* closes the clone */
+    assert_ptr_equal(unit.engine->renewer->clones.next, &unit.engine->renewer->clones);
     assert_true(unit.live <= live + 1); /* the table's buckets, the first time */
     return status == LATCH_DONE;
 }
@@ -198,7 +198,7 @@ static bool turn_until_renewed(latch_lease *lease)
 
     while (unit_held(lease)) {
         unit_turn();
-        latch_lease_follow(lease, unit_now_ns());
+        latch_lease_sync_deadline(lease, unit_now_ns());
         if (lease->deadline_ns > deadline_ns) {
             return true;
         }
@@ -249,11 +249,11 @@ static void a_thread_without_memory_works_when_there_is_some(void **state)
     (void) state;
     assert_int_equal(redis_run_for(lease, LATCH_ACQUIRE, TTL_MS), LATCH_DONE);
     unit_stand_in_for_the_thread();
-    for (int round = 0; round < 2; round++) { /* the first one makes the twin, too */
+    for (int round = 0; round < 2; round++) { /* the first one makes the clone, too */
         own = unit.allocations;
         unit_keep(lease);
         own = unit.allocations - own;
-        latch_lease_let_go(lease);
+        latch_lease_stop_renewal(lease);
     }
     unit_dismiss_the_stand_in();
     unit.fail_on = true;

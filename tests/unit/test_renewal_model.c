@@ -186,7 +186,7 @@ static void model_abandon(latch_op *op)
 
 static const latch_store_class model_class;
 
-static latch_store *model_twin(const latch_store *store, latch_error *error)
+static latch_store *model_clone(const latch_store *store, latch_error *error)
 {
     return latch_store_make(store->engine, &model_class, error);
 }
@@ -197,7 +197,7 @@ static const latch_store_class model_class = {
     .begin = model_begin,
     .step = model_step,
     .abandon = model_abandon,
-    .twin = model_twin,
+    .clone = model_clone,
 };
 
 /* ---- A history --------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ static void run_history(void)
     status = LATCH_DONE;
     is_taken_away = false;
     losses = 0;
-    unit_keep_as(lease, (latch_keep){.renew = true,
+    unit_keep_as(lease, (latch_renewal_spec){.renew = true,
                                      .ttl_ms = 1000,
                                      .max_hold_ms = roll(3) == 0 ? 5000 : 0});
     for (int step = 0; step < STEPS; step++) {

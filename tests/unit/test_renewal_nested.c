@@ -77,7 +77,7 @@ static void one_in_combined_stores_of_combined_stores_outlives_its_ttl(void **st
     assert_int_equal(redis_run_for(&world.lease, LATCH_ACQUIRE, TTL_MS), LATCH_DONE);
     unit_pass_ms(3 * TTL_MS);
     /* Without the others it is held no longer, if the inner one is not. */
-    latch_lease_follow(&world.lease, unit_now_ns());
+    latch_lease_sync_deadline(&world.lease, unit_now_ns());
     assert_true(unit_held(&world.parts[0]));
     assert_true(unit_held(&world.lease));
     assert_int_equal(redis_run(&world.lease, LATCH_RELEASE), LATCH_DONE);
@@ -105,19 +105,19 @@ static void a_promotion_that_failed_leaves_a_reader_less_than_its_ttl(void **sta
 
 static void one_without_parts_cannot_be_kept(void **state)
 {
-    const latch_keep how = UNIT_KEEP;
+    const latch_renewal_spec how = UNIT_KEEP;
     latch_lease lease;
 
     (void) state;
     latch_lease_init(&lease, world.outer, "r", 1);
-    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &how, &unit.error),
+    assert_int_equal(latch_lease_start_renewal(&lease, unit_mailbox, &how, &unit.error),
                      LATCH_ERROR_ARGUMENT);
     assert_non_null(strstr(unit.error.message, "has no parts"));
 }
 
 static void one_whose_parts_have_none_cannot_be_kept(void **state)
 {
-    const latch_keep how = UNIT_KEEP;
+    const latch_renewal_spec how = UNIT_KEEP;
     latch_lease lease, parts[MEMBERS];
 
     (void) state;
@@ -126,7 +126,7 @@ static void one_whose_parts_have_none_cannot_be_kept(void **state)
     }
     latch_lease_init(&lease, world.outer, "r", 1);
     join(&lease, parts);
-    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &how, &unit.error),
+    assert_int_equal(latch_lease_start_renewal(&lease, unit_mailbox, &how, &unit.error),
                      LATCH_ERROR_ARGUMENT);
     assert_non_null(strstr(unit.error.message, "has no parts"));
     latch_lease_drop(&lease);

@@ -35,7 +35,7 @@ static void pass_ms(int64_t ms)
     unit_turn();
 }
 
-/* On the wire's first line; the second one is the twin's. */
+/* On the wire's first line; the second one is the clone's. */
 static latch_lease *keep_held(const char *resource, int64_t ttl_ms)
 {
     latch_lease *lease = redis_lease_in(store, resource);
@@ -50,7 +50,7 @@ static latch_lease *keep_held(const char *resource, int64_t ttl_ms)
     return lease;
 }
 
-/* Takes what the twin has sent, and answers a millisecond later. */
+/* Takes what the clone has sent, and answers a millisecond later. */
 static void answer(const char *text)
 {
     redis_wire_take_command();
@@ -64,14 +64,14 @@ static void expect_renewed(latch_lease *lease, int64_t ttl_ms)
     assert_int_equal(unit_deadline_of(lease), unit.now_ns + (ttl_ms - 1) * MS);
 }
 
-/* The twin uses it from the turn on that finds it made. */
+/* The clone uses it from the turn on that finds it made. */
 static void take_connection(void)
 {
     redis_wire_accept();
     pass_ms(1);
 }
 
-/* Turns until the twin connects, and takes the connection; returns after how many ms. */
+/* Turns until the clone connects, and takes the connection; returns after how many ms. */
 static int64_t await_connection(int64_t most_ms)
 {
     int64_t ms = 0;
@@ -275,23 +275,23 @@ static void one_silence_of_which_many_tell_counts_once(void **state)
         unit_keep(leases[at]);
         assert_int_equal(puppet_run(leases[at], LATCH_ACQUIRE), LATCH_DONE);
     }
-    puppet_twins[0]->late = puppet_twins[1]->late = true;
+    puppet_clones[0]->late = puppet_clones[1]->late = true;
     unit_turn();
     unit_next_turn();
     unit.now_ns += 100 * MS;
     for (size_t at = 0; at < 2; at++) {
-        puppet_twins[at]->answer = PUPPET_FAILS;
-        puppet_twins[at]->late = false;
+        puppet_clones[at]->answer = PUPPET_FAILS;
+        puppet_clones[at]->late = false;
     }
     unit_turn();
     for (size_t at = 0; at < 2; at++) {
-        assert_int_equal(puppet_twins[at]->store.silence.pause_ns, LATCH_NS_PER_S);
-        assert_int_equal(puppet_twins[at]->store.silence.avoided_until_ns, unit.now_ns + LATCH_NS_PER_S);
-        puppet_twins[at]->answer = PUPPET_YES;
+        assert_int_equal(puppet_clones[at]->store.breaker.pause_ns, LATCH_NS_PER_S);
+        assert_int_equal(puppet_clones[at]->store.breaker.open_until_ns, unit.now_ns + LATCH_NS_PER_S);
+        puppet_clones[at]->answer = PUPPET_YES;
     }
     unit_next_turn(); /* the third alone would be too few */
     for (size_t at = 0; at < LOCKS; at++) {
-        latch_lease_follow(leases[at], unit.now_ns);
+        latch_lease_sync_deadline(leases[at], unit.now_ns);
         assert_true(leases[at]->deadline_ns > unit.now_ns + PUPPET_TTL_MS * MS * 9 / 10);
     }
 }

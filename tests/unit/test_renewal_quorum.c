@@ -26,9 +26,9 @@ static latch_lease *keep_held(const char *resource)
 
 static void answer_by(puppet_answer first, puppet_answer second, puppet_answer third)
 {
-    puppet_twins[0]->answer = first;
-    puppet_twins[1]->answer = second;
-    puppet_twins[2]->answer = third;
+    puppet_clones[0]->answer = first;
+    puppet_clones[1]->answer = second;
+    puppet_clones[2]->answer = third;
 }
 
 /* ---- Acquiring --------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ static void nor_for_more_than_a_part_of_a_short_ttl(void **state)
 /* ---- Puppets ----------------------------------------------------------------------------------
  */
 
-static void all_members_are_renewed_by_twins(void **state)
+static void all_members_are_renewed_by_clones(void **state)
 {
     latch_lease *lease = keep_held("r");
 
@@ -114,11 +114,11 @@ static void all_members_are_renewed_by_twins(void **state)
         assert_int_equal(unit.now_ns, begun_ns + (int64_t) count * (CERTAIN_NS / 3));
         assert_int_equal(unit_deadline_of(lease), unit.now_ns + CERTAIN_NS);
         for (size_t at = 0; at < 3; at++) {
-            assert_int_equal(puppet_twins[at]->requests, count);
-            assert_int_equal(puppet_twins[at]->last, LATCH_REFRESH);
-            assert_true(puppet_twins[at]->request.extend);
-            assert_int_equal(puppet_twins[at]->request.ttl_ms, PUPPET_TTL_MS);
-            assert_int_equal(puppet_twins[at]->request.patience_ms, PUPPET_TTL_MS / 3);
+            assert_int_equal(puppet_clones[at]->requests, count);
+            assert_int_equal(puppet_clones[at]->last, LATCH_REFRESH);
+            assert_true(puppet_clones[at]->request.extend);
+            assert_int_equal(puppet_clones[at]->request.ttl_ms, PUPPET_TTL_MS);
+            assert_int_equal(puppet_clones[at]->request.patience_ms, PUPPET_TTL_MS / 3);
             assert_int_equal(puppets[at].requests, 1);
             assert_true(puppet_part(lease, at)->deadline_ns >= lease->deadline_ns);
         }
@@ -149,16 +149,16 @@ static void a_member_that_is_silent_does_not_matter(void **state)
     latch_lease *lease = keep_held("r");
 
     (void) state;
-    puppet_twins[1]->late = true;
+    puppet_clones[1]->late = true;
     unit_turns_for(5 * PUPPET_TTL_MS);
     assert_true(unit_held(lease));
-    assert_int_equal(puppet_twins[1]->requests, 1); /* the rest waits behind it */
-    assert_true(puppet_twins[2]->requests > 10);
-    puppet_twins[1]->late = false;
-    puppet_twins[1]->requests = 0;
+    assert_int_equal(puppet_clones[1]->requests, 1); /* the rest waits behind it */
+    assert_true(puppet_clones[2]->requests > 10);
+    puppet_clones[1]->late = false;
+    puppet_clones[1]->requests = 0;
     unit_turns_for(5 * PUPPET_TTL_MS);
-    assert_true(puppet_twins[1]->requests > 10);
-    assert_string_equal(puppet_twins[1]->token, puppet_part(lease, 1)->token);
+    assert_true(puppet_clones[1]->requests > 10);
+    assert_string_equal(puppet_clones[1]->token, puppet_part(lease, 1)->token);
     unit_expect_no_loss();
 }
 
@@ -168,7 +168,7 @@ static void a_new_hold_is_renewed_by_a_member_that_was_silent(void **state)
     latch_lease *lease = keep_held("r");
 
     (void) state;
-    puppet_twins[1]->late = true;
+    puppet_clones[1]->late = true;
     unit_next_turn();
     unit_release(lease);
     for (size_t at = 0; at < 3; at++) {
@@ -177,8 +177,8 @@ static void a_new_hold_is_renewed_by_a_member_that_was_silent(void **state)
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_next_turn();
     for (size_t at = 0; at < 3; at++) {
-        assert_int_equal(puppet_twins[at]->requests, 2);
-        assert_string_equal(puppet_twins[at]->token, "new");
+        assert_int_equal(puppet_clones[at]->requests, 2);
+        assert_string_equal(puppet_clones[at]->token, "new");
     }
 }
 
@@ -188,11 +188,11 @@ static void it_is_certain_for_as_long_as_the_earliest_member(void **state)
     int64_t sent_ns;
 
     (void) state;
-    puppet_twins[0]->late = puppet_twins[1]->late = true;
+    puppet_clones[0]->late = puppet_clones[1]->late = true;
     unit_next_turn();
     sent_ns = unit.now_ns;
     unit.now_ns += 1000 * MS;
-    puppet_twins[1]->late = false;
+    puppet_clones[1]->late = false;
     unit_turn();
     assert_int_equal(unit_deadline_of(lease), sent_ns + CERTAIN_NS);
 }
@@ -205,12 +205,12 @@ static void two_that_fail_are_asked_again_until_the_end(void **state)
     answer_by(PUPPET_FAILS, PUPPET_YES, PUPPET_FAILS);
     unit_turns_for(CERTAIN_NS / MS - 1);
     assert_true(unit_held(lease));
-    assert_true(puppet_twins[0]->requests > 10);
-    assert_int_equal(puppet_twins[1]->last, LATCH_REFRESH); /* and nothing was given back */
+    assert_true(puppet_clones[0]->requests > 10);
+    assert_int_equal(puppet_clones[1]->last, LATCH_REFRESH); /* and nothing was given back */
     unit_turns_for(1);
     unit_expect_loss(lease, "it could not be renewed in time: as the puppet says");
     assert_int_equal(unit_turns_for(60000), 0);
-    assert_int_equal(puppet_twins[1]->last, LATCH_REFRESH);
+    assert_int_equal(puppet_clones[1]->last, LATCH_REFRESH);
     assert_int_equal(puppet_count_held(), 3);
 }
 
@@ -235,10 +235,10 @@ static void two_that_refuse_are_a_loss_at_once(void **state)
 
     (void) state;
     answer_by(PUPPET_LOSES, PUPPET_YES, PUPPET_NO);
-    puppet_twins[1]->late = true;
+    puppet_clones[1]->late = true;
     unit_next_turn();
     unit_expect_loss(lease, UNIT_GONE);
-    puppet_twins[1]->late = false;
+    puppet_clones[1]->late = false;
     answer_by(PUPPET_YES, PUPPET_YES, PUPPET_YES);
     unit_turn();
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
@@ -274,13 +274,13 @@ static void the_last_answer_may_decide(void **state)
         int64_t sent_ns;
 
         answer_by(PUPPET_YES, last[at], PUPPET_LOSES);
-        puppet_twins[1]->late = true;
+        puppet_clones[1]->late = true;
         unit_next_turn();
         sent_ns = unit.now_ns;
         unit.now_ns += 100 * MS;
         unit_turn();
         assert_int_equal(unit_deadline_of(lease), begun_ns + CERTAIN_NS);
-        puppet_twins[1]->late = false;
+        puppet_clones[1]->late = false;
         unit_turn();
         assert_int_equal(unit_held(lease), last[at] != PUPPET_LOSES);
         if (last[at] == PUPPET_YES) {
@@ -292,7 +292,7 @@ static void the_last_answer_may_decide(void **state)
         }
         answer_by(PUPPET_YES, PUPPET_YES, PUPPET_YES);
         unit_release(lease);
-        latch_lease_let_go(lease);
+        latch_lease_stop_renewal(lease);
     }
 }
 
@@ -301,12 +301,12 @@ static void two_that_are_silent_are_a_loss_in_time(void **state)
     latch_lease *lease = keep_held("r");
 
     (void) state;
-    puppet_twins[0]->late = puppet_twins[1]->late = true;
+    puppet_clones[0]->late = puppet_clones[1]->late = true;
     unit_turns_for(CERTAIN_NS / MS - 1);
     assert_true(unit_held(lease));
     unit_turns_for(1);
     unit_expect_loss(lease, "it could not be renewed in time: its store has not answered");
-    puppet_twins[0]->late = puppet_twins[1]->late = false;
+    puppet_clones[0]->late = puppet_clones[1]->late = false;
     unit_turn();
     assert_false(unit_held(lease));
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
@@ -315,15 +315,15 @@ static void two_that_are_silent_are_a_loss_in_time(void **state)
     unit_expect_no_loss();
 }
 
-static void locks_of_a_combined_store_share_its_twin(void **state)
+static void locks_of_a_combined_store_share_its_clone(void **state)
 {
     latch_lease *lease = keep_held("r"), *other = keep_held("o");
 
     (void) state;
-    assert_int_equal(unit.store->twin->users, 3);
+    assert_int_equal(unit.store->renewal_store->users, 3);
     unit_next_turn();
     for (size_t at = 0; at < 3; at++) {
-        assert_int_equal(puppet_twins[at]->requests, 2);
+        assert_int_equal(puppet_clones[at]->requests, 2);
     }
     answer_by(PUPPET_LOSES, PUPPET_LOSES, PUPPET_LOSES);
     unit_release(lease);
@@ -331,7 +331,7 @@ static void locks_of_a_combined_store_share_its_twin(void **state)
     unit_expect_loss(other, UNIT_GONE);
 }
 
-/* By one lease in the twin, as by one in the store: it has one token. */
+/* By one lease in the clone, as by one in the store: it has one token. */
 static void a_member_that_stands_there_twice_is_renewed_once(void **state)
 {
     latch_store *const members[] = {&puppets[0].store, &puppets[1].store, &puppets[0].store};
@@ -354,7 +354,7 @@ static void a_member_that_stands_there_twice_is_renewed_once(void **state)
                      LATCH_DONE);
     unit_keep(&lease);
     renewal = LATCH_CONTAINER(unit.engine->renewer->renewals.next, latch_renewal, link);
-    assert_int_equal(latch_lease_leaves(renewal->twin_lease, leaves, LATCH_DESCRIPTORS_MAX), 2);
+    assert_int_equal(latch_lease_leaves(renewal->clone_lease, leaves, LATCH_DESCRIPTORS_MAX), 2);
     assert_int_equal(puppet_run(&lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_turns_for(3 * PUPPET_TTL_MS);
     assert_true(unit_held(&lease));
@@ -373,10 +373,10 @@ static void what_is_in_flight_ends_with_the_engine(void **state)
     latch_lease *lease = keep_held("r"), *other = keep_held("o");
 
     (void) state;
-    puppet_twins[0]->late = true;
+    puppet_clones[0]->late = true;
     unit_turns_for(PUPPET_TTL_MS);
     assert_true(unit_held(lease));
-    puppet_twins[1]->late = true;
+    puppet_clones[1]->late = true;
     unit_next_turn();
     assert_true(unit_is_renewing());
     latch_lease_drop(other);
@@ -384,7 +384,7 @@ static void what_is_in_flight_ends_with_the_engine(void **state)
 
 static void a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_strategy strategy = latch_consensus;
     latch_store *members[] = {&puppets[0].store, &puppets[1].store};
     const latch_store_options options = {.strategy = &strategy,
@@ -398,64 +398,64 @@ static void a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread(void **s
     store = latch_store_open(unit.engine, "combined", &options, &unit.error);
     assert_non_null(store);
     latch_lease_init(&lease, store, "r", 1);
-    assert_int_equal(latch_lease_keep(&lease, unit_mailbox, &keep, &unit.error),
+    assert_int_equal(latch_lease_start_renewal(&lease, unit_mailbox, &spec, &unit.error),
                      LATCH_ERROR_UNSUPPORTED);
     assert_string_equal(unit.error.message, "the combined store cannot do that: only PHP's own "
                                             "thread can ask its strategy");
-    assert_false(lease.kept);
+    assert_false(lease.observed);
     latch_store_close(store);
 }
 
-static void a_member_without_a_twin_cannot_be_kept(void **state)
+static void a_member_without_a_clone_cannot_be_kept(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_lease *lease;
 
     (void) state;
     puppets[1].is_clingy = true;
     lease = puppet_lease("r");
-    assert_int_equal(latch_lease_keep(lease, unit_mailbox, &keep, &unit.error),
+    assert_int_equal(latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error),
                      LATCH_ERROR_UNSUPPORTED);
     assert_non_null(strstr(unit.error.message, "the combined store cannot do that: not all of"));
-    assert_false(lease->kept);
+    assert_false(lease->observed);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(unit_turns_for(60000), 0);
 }
 
-/* Nothing is left of a try but the twin, which the next one finds, or is closed. */
+/* Nothing is left of a try but the clone, which the next one finds, or is closed. */
 static void any_allocation_may_fail_when_it_is_to_be_kept(void **state)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_lease *lease = puppet_lease("r");
 
     (void) state;
-    for (int has_twin = 0; has_twin < 2; has_twin++) {
+    for (int has_clone = 0; has_clone < 2; has_clone++) {
         latch_status status = LATCH_ERROR_MEMORY;
 
         for (size_t number = 1; status != LATCH_DONE; number++) {
             size_t live;
 
             unit_keep(lease); /* the table has its room from now on */
-            latch_lease_let_go(lease);
-            if (!has_twin) {
+            latch_lease_stop_renewal(lease);
+            if (!has_clone) {
                 unit_leave_renewal(unit.store);
                 unit_turn();
             }
             live = unit.live;
             unit.fail_at = unit.allocations + number;
-            status = latch_lease_keep(lease, unit_mailbox, &keep, &unit.error);
+            status = latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error);
             unit.fail_at = 0;
             if (status != LATCH_DONE) {
                 assert_int_equal(status, LATCH_ERROR_MEMORY);
-                assert_false(lease->kept);
-                if (!has_twin) {
+                assert_false(lease->observed);
+                if (!has_clone) {
                     unit_leave_renewal(unit.store);
                     unit_turn();
                 }
                 assert_int_equal(unit.live, live);
             }
         }
-        latch_lease_let_go(lease);
+        latch_lease_stop_renewal(lease);
     }
     unit_keep(lease);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
@@ -470,7 +470,7 @@ int main(void)
         UNIT_TURNS_TEST(nobody_is_awaited_for_long_who_is_not_needed),
         UNIT_TURNS_TEST(nor_beyond_the_time_of_the_wait),
         UNIT_TURNS_TEST(nor_for_more_than_a_part_of_a_short_ttl),
-        UNIT_TURNS_TEST(all_members_are_renewed_by_twins),
+        UNIT_TURNS_TEST(all_members_are_renewed_by_clones),
         UNIT_TURNS_TEST(a_member_that_does_not_renew_it_does_not_matter),
         UNIT_TURNS_TEST(a_member_that_is_silent_does_not_matter),
         UNIT_TURNS_TEST(a_new_hold_is_renewed_by_a_member_that_was_silent),
@@ -481,11 +481,11 @@ int main(void)
         UNIT_TURNS_TEST(one_that_refuses_and_one_that_fails_are_no_loss_yet),
         UNIT_TURNS_TEST(the_last_answer_may_decide),
         UNIT_TURNS_TEST(two_that_are_silent_are_a_loss_in_time),
-        UNIT_TURNS_TEST(locks_of_a_combined_store_share_its_twin),
+        UNIT_TURNS_TEST(locks_of_a_combined_store_share_its_clone),
         UNIT_TURNS_TEST(a_member_that_stands_there_twice_is_renewed_once),
         UNIT_TURNS_TEST(what_is_in_flight_ends_with_the_engine),
         UNIT_TURNS_TEST(a_strategy_that_is_no_constant_can_not_be_asked_by_a_thread),
-        UNIT_TURNS_TEST(a_member_without_a_twin_cannot_be_kept),
+        UNIT_TURNS_TEST(a_member_without_a_clone_cannot_be_kept),
         UNIT_TURNS_TEST(any_allocation_may_fail_when_it_is_to_be_kept),
     };
 

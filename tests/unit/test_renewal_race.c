@@ -106,10 +106,10 @@ static latch_status run_one(latch_lease *lease, latch_op_kind kind, int64_t ttl_
 
 static bool keep_one(latch_lease *lease, latch_mailbox *mailbox)
 {
-    const latch_keep keep = UNIT_KEEP;
+    const latch_renewal_spec spec = UNIT_KEEP;
     latch_error error;
 
-    return latch_lease_keep(lease, mailbox, &keep, &error) == LATCH_DONE;
+    return latch_lease_start_renewal(lease, mailbox, &spec, &error) == LATCH_DONE;
 }
 
 static void pause_us(int us)
@@ -137,7 +137,7 @@ static const char *hold_one(worker *self, const char *name)
         case 0: /* at once: what may be in flight finds it gone */
             break;
         case 1:
-            latch_lease_let_go(&lease);
+            latch_lease_stop_renewal(&lease);
             break;
         case 2:
             run_one(&lease, LATCH_REFRESH, 4);
@@ -198,7 +198,7 @@ static void threads_share_the_thread_that_renews(void **state)
     redis_expect_nothing_left();
 }
 
-static void stores_of_one_server_share_a_twin(void **state)
+static void stores_of_one_server_share_a_clone(void **state)
 {
     latch_lease *lease = redis_lease("r"), *other = redis_other_lease("o");
     latch_lease *elsewhere =
@@ -208,10 +208,10 @@ static void stores_of_one_server_share_a_twin(void **state)
     unit_keep(lease);
     unit_keep(other);
     unit_keep(elsewhere);
-    assert_ptr_equal(lease->store->twin, other->store->twin);
-    assert_ptr_not_equal(lease->store->twin, elsewhere->store->twin);
-    assert_ptr_not_equal(lease->store->twin->store, lease->store);
-    assert_int_equal(lease->store->twin->users, 4);
+    assert_ptr_equal(lease->store->renewal_store, other->store->renewal_store);
+    assert_ptr_not_equal(lease->store->renewal_store, elsewhere->store->renewal_store);
+    assert_ptr_not_equal(lease->store->renewal_store->store, lease->store);
+    assert_int_equal(lease->store->renewal_store->users, 4);
 }
 
 /* ---- The end of the engine --------------------------------------------------------------------
@@ -241,7 +241,7 @@ static void it_ends_with_one_that_was_let_go_in_flight(void **state)
     assert_int_equal(redis_run_for(other, LATCH_ACQUIRE, 600), LATCH_DONE);
     end_in_flight(lease);
     latch_lease_drop(lease);
-    latch_lease_let_go(other);
+    latch_lease_stop_renewal(other);
 }
 
 static void it_ends_while_the_server_is_away(void **state)
@@ -268,7 +268,7 @@ int main(void)
         UNIT_RENEWAL_TEST(no_renewal_outlives_its_lock),
         UNIT_RENEWAL_TEST(what_is_acquired_again_at_once_is_renewed_as_itself),
         UNIT_RENEWAL_TEST(threads_share_the_thread_that_renews),
-        UNIT_RENEWAL_TEST(stores_of_one_server_share_a_twin),
+        UNIT_RENEWAL_TEST(stores_of_one_server_share_a_clone),
         UNIT_RENEWAL_TEST(the_engine_ends_with_a_renewal_in_flight),
         UNIT_RENEWAL_TEST(it_ends_with_one_that_was_let_go_in_flight),
         UNIT_RENEWAL_TEST(it_ends_while_the_server_is_away),

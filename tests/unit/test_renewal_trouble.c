@@ -198,10 +198,10 @@ static void a_key_that_is_no_lock_any_more_is_a_loss(void **state)
     assert_false(unit_held(lease));
 }
 
-/* ---- The twin's connection --------------------------------------------------------------------
+/* ---- The clone's connection --------------------------------------------------------------------
  */
 
-/* On a wire, whose second line is the twin's. */
+/* On a wire, whose second line is the clone's. */
 static latch_lease *keep_on_wire(const char *options)
 {
     latch_lease *lease = redis_lease_in(redis_wire_open(options), "r");

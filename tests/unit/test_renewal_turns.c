@@ -17,17 +17,17 @@ static void a_third_of_the_ttl_passes_between_renewals(void **state)
 
     (void) state;
     unit_turn();
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     for (size_t count = 1; count <= 10; count++) {
         unit_next_turn();
         assert_int_equal(unit.now_ns, unit_begun_ns + (int64_t) count * (TTL_NS / 3));
-        assert_int_equal(unit_twin()->requests, count);
+        assert_int_equal(unit_clone()->requests, count);
         assert_int_equal(unit_deadline_of(lease), unit.now_ns + TTL_NS);
     }
-    assert_int_equal(unit_twin()->last, LATCH_REFRESH);
-    assert_int_equal(unit_twin()->request.ttl_ms, PUPPET_TTL_MS);
-    assert_int_equal(unit_twin()->request.patience_ms, PUPPET_TTL_MS / 3);
-    assert_true(unit_twin()->request.extend);
+    assert_int_equal(unit_clone()->last, LATCH_REFRESH);
+    assert_int_equal(unit_clone()->request.ttl_ms, PUPPET_TTL_MS);
+    assert_int_equal(unit_clone()->request.patience_ms, PUPPET_TTL_MS / 3);
+    assert_true(unit_clone()->request.extend);
     assert_int_equal(puppets[0].requests, 1);
     unit_expect_no_loss();
 }
@@ -39,10 +39,10 @@ static void nothing_is_renewed_a_moment_before_its_time(void **state)
     unit_turn();
     unit.now_ns = unit_begun_ns + TTL_NS / 3 - 1;
     unit_turn();
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     unit.now_ns++;
     unit_turn();
-    assert_int_equal(unit_twin()->requests, 1);
+    assert_int_equal(unit_clone()->requests, 1);
 }
 
 static void even_the_shortest_ttl_has_some_patience(void **state)
@@ -53,8 +53,8 @@ static void even_the_shortest_ttl_has_some_patience(void **state)
     unit_keep(lease);
     assert_int_equal(puppet_run_for(lease, LATCH_ACQUIRE, 30), LATCH_DONE);
     unit_next_turn();
-    assert_int_equal(unit_twin()->request.ttl_ms, 30);
-    assert_int_equal(unit_twin()->request.patience_ms, 250);
+    assert_int_equal(unit_clone()->request.ttl_ms, 30);
+    assert_int_equal(unit_clone()->request.patience_ms, 250);
 }
 
 static void a_ttl_without_end_is_not_renewed(void **state)
@@ -66,7 +66,7 @@ static void a_ttl_without_end_is_not_renewed(void **state)
     assert_int_equal(puppet_run_for(lease, LATCH_ACQUIRE, INT64_MAX), LATCH_DONE);
     unit_turn();
     assert_int_equal(unit_turns_for(INT64_C(1000) * 86400 * 1000), 0);
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     assert_true(unit_held(lease));
 }
 
@@ -89,16 +89,16 @@ static void those_that_are_due_soon_go_along(void **state)
     assert_int_equal(puppet_run(later, LATCH_ACQUIRE), LATCH_DONE);
     unit_next_turn();
     assert_int_equal(unit.now_ns, unit_begun_ns + TTL_NS / 3);
-    assert_int_equal(unit_twin()->requests, 2);
-    assert_int_equal(puppet_twins[1]->requests, 0);
+    assert_int_equal(unit_clone()->requests, 2);
+    assert_int_equal(puppet_clones[1]->requests, 0);
     assert_int_equal(unit_deadline_of(soon), unit.now_ns + TTL_NS);
     assert_int_equal(unit_deadline_of(later), unit_begun_ns + 2 * SECOND + TTL_NS);
     unit_next_turn();
     assert_int_equal(unit.now_ns, unit_begun_ns + SECOND + TTL_NS / 3);
-    assert_int_equal(puppet_twins[1]->requests, 1);
+    assert_int_equal(puppet_clones[1]->requests, 1);
     unit_next_turn();
     assert_int_equal(unit.now_ns, unit_begun_ns + 2 * SECOND + TTL_NS / 3);
-    assert_int_equal(unit_twin()->requests, 5); /* by now they are all due, or soon */
+    assert_int_equal(unit_clone()->requests, 5); /* by now they are all due, or soon */
 }
 
 static void the_thread_is_woken_only_for_what_is_earlier(void **state)
@@ -135,7 +135,7 @@ static void an_outcome_for_an_old_hold_does_not_count(void **state)
 
     (void) state;
     for (size_t at = 0; at < sizeof(answers) / sizeof(*answers); at++) {
-        unit_twin()->requests = 0;
+        unit_clone()->requests = 0;
         unit_send_late();
         unit_release(lease);
         unit_begun_ns = unit.now_ns;
@@ -144,10 +144,10 @@ static void an_outcome_for_an_old_hold_does_not_count(void **state)
         assert_int_equal(unit_deadline_of(lease), unit_begun_ns + 2 * SECOND);
         assert_true(unit_held(lease));
         unit_expect_no_loss();
-        unit_twin()->answer = PUPPET_YES;
+        unit_clone()->answer = PUPPET_YES;
         unit_next_turn();
         assert_int_equal(unit.now_ns, unit_begun_ns + 2 * SECOND / 3);
-        assert_int_equal(unit_twin()->requests, 2);
+        assert_int_equal(unit_clone()->requests, 2);
         assert_int_equal(unit_deadline_of(lease), unit.now_ns + 2 * SECOND);
     }
 }
@@ -159,15 +159,15 @@ static void nothing_is_renewed_after_its_release(void **state)
 
     (void) state;
     unit_turns_for(10000);
-    unit_twin()->requests = 0;
+    unit_clone()->requests = 0;
     puppets[0].late = true; /* from when it is on its way */
     assert_int_equal(unit_begin(&op, lease, puppet_request(LATCH_RELEASE)), LATCH_WANT_IO);
     unit_turns_for(60000);
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     puppet_speak(0);
     assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
     unit_turns_for(60000);
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     unit_expect_no_loss();
 }
 
@@ -182,7 +182,7 @@ static void each_hold_is_renewed_by_its_own_token(void **state)
                          LATCH_DONE);
         assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
         unit_turns_for(PUPPET_TTL_MS);
-        assert_string_equal(unit_twin()->token, token);
+        assert_string_equal(unit_clone()->token, token);
         unit_release(lease);
     }
 }
@@ -199,11 +199,11 @@ static void a_renewal_without_memory_is_tried_again(void **state)
     unit.fail_on = true;
     unit.fail_at = unit.allocations + 1;
     unit_next_turn();
-    assert_int_equal(unit_twin()->requests, 0);
+    assert_int_equal(unit_clone()->requests, 0);
     unit.fail_at = 0;
     unit_next_turn();
-    assert_int_equal(unit_twin()->requests, 1);
-    assert_string_equal(unit_twin()->token, lease->token);
+    assert_int_equal(unit_clone()->requests, 1);
+    assert_string_equal(unit_clone()->token, lease->token);
     assert_int_equal(unit_deadline_of(lease), unit.now_ns + TTL_NS);
 }
 
@@ -213,18 +213,18 @@ static void what_a_renewal_found_before_it_was_acquired_anew_is_no_loss(void **s
     latch_lease *lease = unit_keep_held();
 
     (void) state;
-    puppet_twins[0]->late = true;
-    puppet_twins[0]->answer = PUPPET_NO;
+    puppet_clones[0]->late = true;
+    puppet_clones[0]->answer = PUPPET_NO;
     unit_next_turn();
-    assert_int_equal(puppet_twins[0]->requests, 1);
+    assert_int_equal(puppet_clones[0]->requests, 1);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    puppet_twins[0]->late = false;
+    puppet_clones[0]->late = false;
     unit_turn();
     assert_true(unit_held(lease));
     unit_expect_no_loss();
-    puppet_twins[0]->answer = PUPPET_YES;
+    puppet_clones[0]->answer = PUPPET_YES;
     unit_next_turn();
-    assert_int_equal(puppet_twins[0]->requests, 2);
+    assert_int_equal(puppet_clones[0]->requests, 2);
     assert_true(unit_held(lease));
 }
 
@@ -256,12 +256,12 @@ static void failures_are_retried_until_the_end(void **state)
     size_t tries = 0;
 
     (void) state;
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     unit_next_turn();
     for (;;) {
         int64_t before_ns = unit.now_ns, longest_ns = quarter_ns(), pause_ns;
 
-        assert_int_equal(unit_twin()->requests, ++tries);
+        assert_int_equal(unit_clone()->requests, ++tries);
         pause_ns = pause_after(tries);
         unit_next_turn();
         if (unit.now_ns == unit_begun_ns + TTL_NS) {
@@ -274,7 +274,7 @@ static void failures_are_retried_until_the_end(void **state)
         assert_in_range(unit.now_ns - before_ns, 1, longest_ns);
     }
     assert_in_range(tries, 15, 40);
-    assert_int_equal(unit_twin()->requests, tries);
+    assert_int_equal(unit_clone()->requests, tries);
     unit_expect_loss(lease, "it could not be renewed in time: as the puppet says");
     assert_int_equal(unit_turns_for(60000), 0);
 }
@@ -284,19 +284,19 @@ static void after_a_success_the_pauses_are_short_again(void **state)
     latch_lease *lease = unit_keep_held();
 
     (void) state;
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     unit_turn();
     unit_turns_for(8000);
-    assert_true(unit_twin()->requests > 5);
-    unit_twin()->answer = PUPPET_YES;
+    assert_true(unit_clone()->requests > 5);
+    unit_clone()->answer = PUPPET_YES;
     unit_next_turn();
     assert_int_equal(unit_deadline_of(lease), unit.now_ns + TTL_NS);
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     unit_next_turn();
     unit_begun_ns = unit.now_ns;
     unit_next_turn();
     assert_true(unit.now_ns - unit_begun_ns <= 22 * MS);
-    unit_twin()->answer = PUPPET_YES;
+    unit_clone()->answer = PUPPET_YES;
     unit_turns_for(60000);
     assert_true(unit_held(lease));
     unit_expect_no_loss();
@@ -311,19 +311,19 @@ static void after_a_success_at_once_the_pauses_are_short_again(void **state)
     (void) state;
     unit_keep(lease);
     assert_int_equal(puppet_run_for(lease, LATCH_ACQUIRE, 2000), LATCH_DONE);
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     for (int tries = 0; tries < 5; tries++) {
         unit_next_turn();
     }
-    unit_twin()->answer = PUPPET_YES;
+    unit_clone()->answer = PUPPET_YES;
     unit_next_turn();
     assert_int_equal(unit_deadline_of(lease), unit.now_ns + 2 * SECOND);
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     unit_next_turn();
     failed_ns = unit.now_ns;
     unit_next_turn();
     assert_true(unit.now_ns - failed_ns <= 22 * MS);
-    unit_twin()->answer = PUPPET_YES;
+    unit_clone()->answer = PUPPET_YES;
 }
 
 static void one_that_fails_has_a_pause_of_its_own(void **state)
@@ -331,14 +331,14 @@ static void one_that_fails_has_a_pause_of_its_own(void **state)
     latch_lease *lease = unit_keep_held(), *other = puppet_own_lease(0, "o");
 
     (void) state;
-    unit_twin()->answer = PUPPET_FAILS;
+    unit_clone()->answer = PUPPET_FAILS;
     unit_next_turn();
     unit_keep(other);
     assert_int_equal(puppet_run_for(other, LATCH_ACQUIRE, 3), LATCH_DONE); /* due in 1 ms */
     unit_turn();
-    unit_twin()->answer = PUPPET_YES;
+    unit_clone()->answer = PUPPET_YES;
     unit_next_turn();
-    assert_int_equal(unit_twin()->requests, 2); /* and not the one that failed but now */
+    assert_int_equal(unit_clone()->requests, 2); /* and not the one that failed but now */
     unit_release(other);
     unit_release(lease);
 }
@@ -351,13 +351,13 @@ static void a_refusal_is_a_loss_at_once(void **state)
     for (size_t at = 0; at < sizeof(answers) / sizeof(*answers); at++) {
         latch_lease *lease = unit_keep_held();
 
-        unit_twin()->answer = answers[at];
+        unit_clone()->answer = answers[at];
         unit_turn();
         unit_next_turn();
         assert_false(unit_held(lease));
         unit_expect_loss(lease, UNIT_GONE);
         assert_int_equal(unit_deadline_of(lease), unit.now_ns);
-        unit_twin()->answer = PUPPET_YES;
+        unit_clone()->answer = PUPPET_YES;
         assert_int_equal(unit_turns_for(60000), 0);
     }
 }

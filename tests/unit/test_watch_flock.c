@@ -287,7 +287,7 @@ static void what_was_dropped_or_let_go_is_not_lost(void **state)
     unit_losses_keep(other);
     UNIT_CHECK(unit_run(other, LATCH_ACQUIRE) == LATCH_DONE);
     latch_lease_drop(lease);
-    latch_lease_let_go(other);
+    latch_lease_stop_renewal(other);
     UNIT_CHECK(unlink(path) == 0 && unlink(unit_lock_path("other")) == 0);
     expect_nothing_but_the_sentinels_loss();
     UNIT_CHECK(unit_held(other)); /* as far as anybody has looked */

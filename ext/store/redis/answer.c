@@ -36,14 +36,14 @@ void php_latch_redis_set_error(latch_redis_answer *answer, const zval *text)
 
 static void parse_list(latch_redis_answer *answer, const HashTable *list)
 {
-    answer->kind = zend_hash_num_elements(list) == 2 ? LATCH_REDIS_PAIR : LATCH_REDIS_STRANGE;
+    answer->kind = zend_hash_num_elements(list) == 2 ? LATCH_REDIS_PAIR : LATCH_REDIS_UNEXPECTED;
     for (size_t at = 0; at < 2; at++) {
         const zval *number = zend_hash_index_find(list, at);
 
         if (number != NULL && Z_TYPE_P(number) == IS_LONG) {
             answer->integers[at] = Z_LVAL_P(number);
         } else {
-            answer->kind = LATCH_REDIS_STRANGE;
+            answer->kind = LATCH_REDIS_UNEXPECTED;
         }
     }
 }
@@ -66,7 +66,7 @@ void php_latch_redis_parse_answer(php_latch_redis_call *call, const zval *value)
 {
     latch_redis_answer *answer = call->answer;
 
-    answer->kind = LATCH_REDIS_STRANGE;
+    answer->kind = LATCH_REDIS_UNEXPECTED;
     switch (Z_TYPE_P(value)) {
         case IS_NULL:
         case IS_FALSE:

@@ -130,7 +130,7 @@ void latch_combined_drop(latch_lease *lease)
 }
 
 /* Which members were renewed is unknown: extend each part that was held at its last reply. */
-void latch_combined_follow(latch_lease *lease, int64_t deadline_ns)
+void latch_combined_sync_deadline(latch_lease *lease, int64_t deadline_ns)
 {
     EACH_MEMBER(combined_store_of(lease), (combined_hold *) lease->state, member)
     {
@@ -138,8 +138,8 @@ void latch_combined_follow(latch_lease *lease, int64_t deadline_ns)
 
         if (part->mode != LATCH_FREE && part->deadline_ns < deadline_ns) {
             part->deadline_ns = deadline_ns;
-            if (part->store->class->follow != NULL) {
-                part->store->class->follow(part, deadline_ns);
+            if (part->store->class->sync_deadline != NULL) {
+                part->store->class->sync_deadline(part, deadline_ns);
             }
         }
     }

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Shared;
 
-use Latch\BlockingStoreInterface;
 use Latch\Exception\InvalidArgumentException;
 use Latch\Exception\LockAcquiringException;
 use Latch\Exception\LockConflictedException;
@@ -12,7 +11,6 @@ use Latch\Exception\LockStorageException;
 use Latch\Exception\UnserializableKeyException;
 use Latch\Key;
 use Latch\Lock;
-use Latch\SharedLockStoreInterface;
 use Latch\Store\FlockStore;
 use Latch\Tests\Support\Peer;
 use Latch\Tests\Support\Subject;
@@ -22,50 +20,6 @@ use PHPUnit\Framework\Attributes\DataProvider;
 final class FlockStoreTest extends TestCase
 {
     private const NOBODY = 65534;
-
-    public function testItIsSymfonysKindOfStore(): void
-    {
-        $store = new FlockStore($this->directory());
-
-        self::assertInstanceOf(BlockingStoreInterface::class, $store);
-        self::assertInstanceOf(SharedLockStoreInterface::class, $store);
-    }
-
-    public function testAKeyIsStoredUntilItIsDeleted(): void
-    {
-        $store = new FlockStore($this->directory());
-        $key = new Key('r');
-        self::assertFalse($store->exists($key));
-
-        $store->save($key);
-        self::assertTrue($store->exists($key));
-        $store->save($key);
-        self::assertTrue($store->exists($key));
-        self::assertFalse($store->exists(new Key('r')));
-
-        $store->putOffExpiration($key, 1.0);
-        self::assertNull($key->getRemainingLifetime());
-
-        $store->delete($key);
-        self::assertFalse($store->exists($key));
-        $store->delete($key);
-        $store->delete(new Key('never stored'));
-    }
-
-    public function testAConflictIsAnExceptionWithoutWords(): void
-    {
-        $store = new FlockStore($this->directory());
-        $holder = new Key('r');
-        $store->save($holder);
-
-        foreach (['save', 'saveRead'] as $method) {
-            $key = new Key('r');
-            $e = $this->assertThrows(LockConflictedException::class, '', static fn () => $store->$method($key));
-            self::assertSame(0, $e->getCode());
-            self::assertFalse($store->exists($key));
-        }
-        self::assertTrue($store->exists($holder));
-    }
 
     public function testWaitingForAFreeLockTakesIt(): void
     {
@@ -105,19 +59,6 @@ final class FlockStoreTest extends TestCase
         $store->saveRead($other);
     }
 
-    public function testTwoStoresOnOneDirectoryAreOne(): void
-    {
-        $a = new FlockStore($this->directory());
-        $b = new FlockStore($this->directory());
-        $key = new Key('r');
-        $a->save($key);
-
-        $this->assertThrows(LockConflictedException::class, '', static fn () => $b->save(new Key('r')));
-        self::assertTrue($b->exists($key));
-        $b->delete($key);
-        self::assertFalse($a->exists($key));
-    }
-
     public function testTheLockEndsWithItsKey(): void
     {
         $store = new FlockStore($this->directory());
@@ -143,17 +84,6 @@ final class FlockStoreTest extends TestCase
         );
         $store->delete($key);
         $this->assertThrows(UnserializableKeyException::class, null, static fn () => serialize($key));
-    }
-
-    public function testAConflictLeavesTheKeySerialisable(): void
-    {
-        $store = new FlockStore($this->directory());
-        $store->save($holder = new Key('r'));
-        $key = new Key('r');
-        $this->assertThrows(LockConflictedException::class, '', static fn () => $store->save($key));
-
-        self::assertSame('r', (string) unserialize(serialize($key)));
-        self::assertTrue($store->exists($holder));
     }
 
     /**

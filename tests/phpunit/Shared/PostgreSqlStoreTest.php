@@ -7,8 +7,6 @@ namespace Latch\Tests\Shared;
 use Latch\BlockingSharedLockStoreInterface;
 use Latch\BlockingStoreInterface;
 use Latch\Exception\InvalidArgumentException;
-use Latch\Exception\LockConflictedException;
-use Latch\Exception\UnserializableKeyException;
 use Latch\Key;
 use Latch\Lock;
 use Latch\Store\DoctrineDbalPostgreSqlStore;
@@ -64,38 +62,6 @@ final class PostgreSqlStoreTest extends TestCase
         $store->delete($key);
         $store->delete(new Key('never stored'));
         self::assertSame(0, $this->server->held());
-    }
-
-    #[DataProvider('clients')]
-    public function testAConflictIsAnExceptionWithoutWords(string $client): void
-    {
-        $store = $this->store($client);
-        $store->save($holder = new Key('r'));
-
-        foreach (['save', 'saveRead'] as $method) {
-            $key = new Key('r');
-            $e = $this->assertThrows(LockConflictedException::class, '', static fn () => $store->$method($key));
-            self::assertSame(0, $e->getCode());
-            self::assertFalse($store->exists($key));
-        }
-        $stranger = new Key('r');
-        $this->assertThrows(
-            LockConflictedException::class,
-            '',
-            static fn () => $store->putOffExpiration($stranger, 10.0),
-        );
-        $store->delete($stranger);
-        self::assertTrue($store->exists($holder));
-    }
-
-    #[DataProvider('clients')]
-    public function testAStoredKeyCannotBeSerialized(string $client): void
-    {
-        $store = $this->store($client);
-        $store->save($key = new Key('r'));
-
-        $this->assertThrows(UnserializableKeyException::class, null, static fn () => serialize($key));
-        $store->delete($key);
     }
 
     #[DataProvider('clients')]

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Shared;
 
-use Latch\BlockingStoreInterface;
 use Latch\Exception\InvalidTtlException;
 use Latch\Exception\LockAcquiringException;
 use Latch\Exception\LockConflictedException;
@@ -28,63 +27,6 @@ final class RedisStoreTest extends TestCase
     protected function setUp(): void
     {
         $this->server = Servers::fresh();
-    }
-
-    public function testItIsSymfonysKindOfStore(): void
-    {
-        self::assertInstanceOf(SharedLockStoreInterface::class, $this->store());
-        self::assertNotInstanceOf(BlockingStoreInterface::class, $this->store());
-    }
-
-    public function testAKeyIsStoredUntilItIsDeleted(): void
-    {
-        $store = $this->store();
-        $key = new Key('r');
-        self::assertFalse($store->exists($key));
-
-        $store->save($key);
-        self::assertTrue($store->exists($key));
-        $store->save($key);
-        self::assertTrue($store->exists($key));
-        self::assertFalse($store->exists(new Key('r')));
-
-        $store->delete($key);
-        self::assertFalse($store->exists($key));
-        $store->delete($key);
-        $store->delete(new Key('never stored'));
-        self::assertSame(0, $this->server->command('EXISTS', 'r', 'never stored'));
-    }
-
-    public function testAConflictIsAnExceptionWithoutWords(): void
-    {
-        $store = $this->store();
-        $store->save($holder = new Key('r'));
-
-        foreach (['save', 'saveRead'] as $method) {
-            $key = new Key('r');
-            $e = $this->assertThrows(LockConflictedException::class, '', static fn () => $store->$method($key));
-            self::assertSame(0, $e->getCode());
-            self::assertFalse($store->exists($key));
-        }
-        $stranger = new Key('r');
-        $this->assertThrows(
-            LockConflictedException::class,
-            '',
-            static fn () => $store->putOffExpiration($stranger, 10.0),
-        );
-        self::assertTrue($store->exists($holder));
-    }
-
-    public function testTwoStoresOnOneServerAreOne(): void
-    {
-        $a = $this->store();
-        $b = $this->store();
-        $a->save($key = new Key('r'));
-
-        $this->assertThrows(LockConflictedException::class, '', static fn () => $b->save(new Key('r')));
-        self::assertTrue($b->exists($key));
-        $b->delete($key);
-        self::assertFalse($a->exists($key));
     }
 
     public function testAKeyThatWasStoredIsStoredInItsCopyToo(): void
@@ -162,18 +104,6 @@ final class RedisStoreTest extends TestCase
         $this->assertThrows(LockConflictedException::class, '', static fn () => $store->save(new Key($resource)));
         $store->delete($key);
         self::assertSame(0, $this->server->command('EXISTS', $resource));
-    }
-
-    public function testOddResourcesDoNotConflict(): void
-    {
-        $store = $this->store();
-        $keys = [];
-        foreach (self::resources() as [$resource]) {
-            $store->save($keys[] = new Key($resource));
-        }
-        foreach ($keys as $key) {
-            self::assertTrue($store->exists($key));
-        }
     }
 
     #[TestWith([0.0])]

@@ -4,12 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Shared;
 
-use Latch\BlockingStoreInterface;
-use Latch\Exception\LockConflictedException;
-use Latch\Exception\UnserializableKeyException;
 use Latch\Key;
 use Latch\Lock;
-use Latch\SharedLockStoreInterface;
 use Latch\Store\SemaphoreStore;
 use Latch\Tests\Support\Booking;
 use Latch\Tests\Support\Peer;
@@ -35,77 +31,9 @@ final class SemaphoreStoreTest extends TestCase
         parent::tearDown();
     }
 
-    public function testItIsSymfonysKindOfStore(): void
+    public function testItIsSupportedAsPhpsExtensionIs(): void
     {
-        $store = new SemaphoreStore();
-
-        self::assertInstanceOf(BlockingStoreInterface::class, $store);
-        self::assertNotInstanceOf(SharedLockStoreInterface::class, $store);
         self::assertSame(\extension_loaded('sysvsem'), SemaphoreStore::isSupported());
-    }
-
-    public function testAKeyIsStoredUntilItIsDeleted(): void
-    {
-        $store = new SemaphoreStore();
-        $key = new Key($this->resource);
-        self::assertFalse($store->exists($key));
-
-        $store->save($key);
-        self::assertTrue($store->exists($key));
-        $store->save($key);
-        self::assertTrue($store->exists($key));
-        self::assertFalse($store->exists(new Key($this->resource)));
-        self::assertTrue(Semaphores::exists(Semaphores::key($this->resource)));
-
-        $store->putOffExpiration($key, 1.0);
-        self::assertNull($key->getRemainingLifetime());
-
-        $store->delete($key);
-        self::assertFalse($store->exists($key));
-        $store->delete($key);
-        $store->delete(new Key('never stored'));
-    }
-
-    public function testAConflictIsAnExceptionWithoutWords(): void
-    {
-        $store = new SemaphoreStore();
-        $store->save($holder = new Key($this->resource));
-        $key = new Key($this->resource);
-
-        $this->assertThrows(LockConflictedException::class, '', static fn () => $store->save($key));
-        self::assertFalse($store->exists($key));
-        self::assertTrue($store->exists($holder));
-        $store->delete($holder);
-        $store->waitAndSave($key);
-        self::assertTrue($store->exists($key));
-        $store->delete($key);
-    }
-
-    public function testTwoStoresAreOne(): void
-    {
-        $a = new SemaphoreStore();
-        $b = new SemaphoreStore();
-        $a->save($key = new Key($this->resource));
-
-        $this->assertThrows(LockConflictedException::class, '', fn () => $b->save(new Key($this->resource)));
-        self::assertTrue($b->exists($key));
-        $b->delete($key);
-        self::assertFalse($a->exists($key));
-    }
-
-    public function testAKeyThatWasStoredIsNotSerialised(): void
-    {
-        $store = new SemaphoreStore();
-        $store->save($key = new Key($this->resource));
-        try {
-            $this->assertThrows(
-                UnserializableKeyException::class,
-                'The key cannot be serialized.',
-                static fn () => serialize($key),
-            );
-        } finally {
-            $store->delete($key);
-        }
     }
 
     public function testALockForReadingIsALockForWriting(): void

@@ -22,9 +22,23 @@ bool conformance_has_any(unsigned bits)
 
 /* ---- Stores and leases */
 
+latch_store *conformance_open_dsn(const char *format, ...)
+{
+    char dsn[512];
+    latch_store_options options = {.dsn = dsn};
+    va_list arguments;
+
+    va_start(arguments, format);
+    options.dsn_length = (size_t) vsnprintf(dsn, sizeof(dsn), format, arguments);
+    va_end(arguments);
+    UNIT_CHECK(options.dsn_length < sizeof(dsn));
+    return latch_store_open(unit.engine, scene.fixture->store, &options, &unit.error);
+}
+
 latch_store *conformance_open(conformance_variant variant)
 {
-    latch_store *store = scene.fixture->open(variant);
+    latch_store *store = scene.fixture->open != NULL ? scene.fixture->open(variant)
+                                                     : unit_open(scene.fixture->store);
 
     if (store != NULL) {
         UNIT_CHECK(store_count < STORES_MAX);
@@ -170,8 +184,14 @@ bool conformance_failed(latch_status status, const char *message)
 
 static int setup(void **state)
 {
-    if (scene.fixture->setup(state) != 0) {
+    const conformance_fixture *fixture = scene.fixture;
+
+    if ((fixture->reset != NULL && fixture->reset(state) != 0) || unit_setup(state) != 0) {
         return -1;
+    }
+    unit.real_clock = !fixture->fake_clock;
+    if (fixture->prepare != NULL) {
+        fixture->prepare();
     }
     store_count = 0;
     unit.store = conformance_open(CONFORMANCE_PLAIN);
@@ -235,8 +255,9 @@ static bool applies(const conformance_promise *promise)
 
 int conformance_run(const conformance_fixture *fixture)
 {
-    static const conformance_promise *const tables[] = {conformance_holds, conformance_waits,
-                                                        conformance_forks, conformance_faults};
+    static const conformance_promise *const tables[] = {conformance_holds, conformance_inspections,
+                                                        conformance_waits, conformance_forks,
+                                                        conformance_faults};
     struct CMUnitTest tests[100];
     size_t count = 0;
 

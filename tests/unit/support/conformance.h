@@ -32,7 +32,7 @@ enum conformance_trait {
 typedef enum conformance_variant {
     CONFORMANCE_PLAIN,
     CONFORMANCE_PATIENT, /* with time-outs that no test waits for, and a greeting */
-    CONFORMANCE_OTHER,   /* by another transport; NULL where there is none */
+    CONFORMANCE_OTHER,   /* by another transport */
 } conformance_variant;
 
 typedef struct conformance_fixture {
@@ -44,11 +44,14 @@ typedef struct conformance_fixture {
 
     int (*group_setup)(void **state); /* starts the server; NULL, with its end: there is none */
     int (*group_teardown)(void **state);
-    /* unit_setup(), and the server as it was when it was new. */
-    int (*setup)(void **state);
-    /* A store on the same locks as all others, with a connection of its own. NULL and unit.error;
-     * and NULL for a variant that the fixture does not have. */
+    int (*reset)(void **state); /* makes the server as it was when it was new; may be NULL */
+    void (*prepare)(void);      /* behind unit_setup(); may be NULL */
+    bool fake_clock;
+    /* A store on the same locks as all others, with a connection of its own. NULL and unit.error.
+     * A variant is asked for of those alone that have `silence`, or `has_other`. The pointer may be
+     * NULL: unit_open(). */
     latch_store *(*open)(conformance_variant variant);
+    bool has_other;
     /* NULL: latch_store_close() */
     void (*close)(latch_store *store);
     /* Behind latch_lease_init(): the parts of a lease, and their end. NULL: it has none. */
@@ -86,8 +89,8 @@ typedef struct conformance_promise {
         NULL, NULL, 0, 0                                                                           \
     }
 
-extern const conformance_promise conformance_holds[], conformance_waits[], conformance_forks[],
-    conformance_faults[];
+extern const conformance_promise conformance_holds[], conformance_inspections[],
+    conformance_waits[], conformance_forks[], conformance_faults[];
 
 typedef struct conformance_scene {
     const conformance_fixture *fixture;
@@ -97,6 +100,9 @@ typedef struct conformance_scene {
 } conformance_scene;
 
 extern conformance_scene scene;
+
+/* For fixtures: a store of a DSN, formatted as by printf(). */
+latch_store *conformance_open_dsn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 bool conformance_has(unsigned bits); /* all of them */
 bool conformance_has_any(unsigned bits);

@@ -38,11 +38,11 @@ static latch_status request_once(latch_lease *lease, latch_op_kind kind, latch_s
 static void inspect_once(latch_lease *lease, latch_op_kind kind)
 {
     latch_request request = conformance_request(kind);
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
 
-    request.findings = &findings;
+    request.reports = &reports;
     expect(unit_run_request(lease, request), LATCH_DONE);
-    latch_findings_free(unit.engine, findings);
+    latch_lock_reports_free(unit.engine, reports);
 }
 
 static void use_shared(latch_lease *one, latch_lease *two)
@@ -61,6 +61,7 @@ static void use_waits(latch_lease *one, latch_lease *two)
     latch_op op;
     latch_status status;
 
+    request_once(two, LATCH_ACQUIRE, LATCH_CONFLICT);
     expect(conformance_wait(two, LATCH_ACQUIRE, 2), LATCH_CONFLICT);
     if (conformance_has(CONFORMANCE_CLIENT | LATCH_SESSIONS)) {
         return; /* each wait would block for a second */
@@ -233,6 +234,7 @@ static void a_lost_connection_is_replaced(void **state)
     conformance_expect_free(other); /* an idle one, in silence */
     UNIT_CHECK(conformance_try(held, LATCH_PROBE) == (is_sessions ? LATCH_CONFLICT : LATCH_DONE));
     UNIT_CHECK(held->lost == is_sessions && unit_held(held) == !is_sessions);
+    UNIT_CHECK(held->mode == (is_sessions ? LATCH_FREE : LATCH_EXCLUSIVE));
     unit_release(held);
     conformance_expect_free(conformance_other_lease(scene.r));
     conformance_expect_free(held);

@@ -11,6 +11,12 @@ static latch_lease *own_lease(const char *resource)
     return conformance_lease_in(store, resource, strlen(resource));
 }
 
+/* TSan takes the threads that wait for a file in a child for the parent's. */
+static void do_without_helpers(void)
+{
+    unit_calls.no_threads = UNIT_TSAN && !conformance_has(CONFORMANCE_RENEWS);
+}
+
 /* As an orderly PHP process ends. */
 static void end_child(void)
 {
@@ -36,7 +42,7 @@ static void use_in_child(unit_process *self, void *argument)
     latch_lease *own = own_lease(scene.t);
 
     (void) argument;
-    unit_calls.no_threads = UNIT_TSAN; /* it takes a child's threads for the parent's */
+    do_without_helpers();
     UNIT_CHECK(!unit_held(lease));
     UNIT_CHECK(conformance_try(lease, LATCH_PROBE) == LATCH_CONFLICT);
     UNIT_CHECK(conformance_try(lease, LATCH_RELEASE) == LATCH_DONE); /* of nothing */
@@ -97,16 +103,22 @@ static void share_with_child(latch_store *its_store)
     release_in_parent();
 }
 
+/* By one transport, and by the other one where there is one. */
+static void with_each_transport(void (*scenario)(latch_store *its_store))
+{
+    scenario(unit.store);
+    if (scene.fixture->has_other) {
+        latch_store *other = conformance_open(CONFORMANCE_OTHER);
+
+        UNIT_CHECK(other != NULL);
+        scenario(other);
+    }
+}
+
 static void a_child_has_neither_the_locks_nor_the_connection(void **state)
 {
-    latch_store *by_other_way;
-
     (void) state;
-    share_with_child(unit.store);
-    by_other_way = conformance_open(CONFORMANCE_OTHER);
-    if (by_other_way != NULL) {
-        share_with_child(by_other_way);
-    }
+    with_each_transport(share_with_child);
 }
 
 static void exit_in_child(unit_process *self, void *is_orderly)
@@ -132,14 +144,8 @@ static void leave_to_exiting_children(latch_store *its_store)
 
 static void a_child_that_exits_ends_no_lock_of_its_parent(void **state)
 {
-    latch_store *by_other_way;
-
     (void) state;
-    leave_to_exiting_children(unit.store);
-    by_other_way = conformance_open(CONFORMANCE_OTHER);
-    if (by_other_way != NULL) {
-        leave_to_exiting_children(by_other_way);
-    }
+    with_each_transport(leave_to_exiting_children);
 }
 
 static void live(unit_process *self, void *argument)
@@ -223,7 +229,7 @@ static void the_lock_of_a_killed_process_ends(void **state)
 
 static void wait_in_child(unit_process *self, void *argument)
 {
-    unit_calls.no_threads = UNIT_TSAN;
+    do_without_helpers();
     status = latch_op_step(&op, unit_now_ns());
     UNIT_CHECK(latch_wants(status));
     unit_say(self, 'y');
@@ -281,14 +287,8 @@ static void cancel_a_copy(latch_store *its_store)
 
 static void a_child_ends_no_wait_of_its_parent(void **state)
 {
-    latch_store *by_other_way;
-
     (void) state;
-    cancel_a_copy(unit.store);
-    by_other_way = conformance_open(CONFORMANCE_OTHER);
-    if (by_other_way != NULL) {
-        cancel_a_copy(by_other_way);
-    }
+    with_each_transport(cancel_a_copy);
 }
 
 #define FORKLESS (CONFORMANCE_GRANTS_ALL | CONFORMANCE_ALONE | CONFORMANCE_CLIENT)

@@ -1,8 +1,7 @@
-/* Promises about holds: exclusion, shared locks, releases, TTLs, tokens, inspections. */
+/* Promises about holds: exclusion, shared locks, releases, TTLs, tokens. */
 #include "conformance.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ---- The descriptor */
 
@@ -447,128 +446,6 @@ static void fencing_tokens_grow_and_are_the_writers(void **state)
     UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE && one->fencing_token == 0);
 }
 
-/* ---- Inspections */
-
-static latch_finding *findings;
-
-static latch_status ask(latch_lease *lease, latch_op_kind kind)
-{
-    latch_request request = conformance_request(kind);
-    uint64_t evicted = 0;
-
-    latch_findings_free(unit.engine, findings);
-    findings = NULL;
-    request.findings = &findings;
-    request.evicted = "0123456789abcdef";
-    request.evicted_count = &evicted;
-    return unit_run_request(lease, request);
-}
-
-static void forget_findings(void)
-{
-    latch_findings_free(unit.engine, findings);
-    findings = NULL;
-}
-
-static void expect_finding(latch_lease *from, latch_mode mode, size_t holders)
-{
-    size_t count = 0;
-
-    UNIT_CHECK(ask(from, LATCH_INSPECT) == LATCH_DONE);
-    UNIT_CHECK(findings != NULL && findings->next == NULL && findings->mode == mode);
-    for (const latch_holder *holder = findings->holders; holder != NULL; holder = holder->next) {
-        count++;
-    }
-    UNIT_CHECK(count == holders);
-    UNIT_CHECK(unit_held(from) == (from->mode != LATCH_FREE) && !from->busy);
-}
-
-static void expect_holder(const char *resource)
-{
-    const conformance_fixture *fixture = scene.fixture;
-
-    if (fixture->holder != NULL) {
-        assert_int_equal(findings->holders->number, fixture->holder(resource));
-    } else if (!conformance_has(LATCH_NOTES)) {
-        assert_int_equal(findings->holders->number, getpid());
-    }
-}
-
-static void an_inspection_finds_who_holds_and_changes_nothing(void **state)
-{
-    latch_lease *one = conformance_lease(scene.r), *other = conformance_other_lease(scene.r),
-                *third = conformance_lease(scene.r);
-
-    (void) state;
-    expect_finding(other, LATCH_FREE, 0);
-    UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE) == LATCH_DONE);
-    expect_finding(other, LATCH_EXCLUSIVE, 1);
-    expect_holder(scene.r);
-    expect_finding(third, LATCH_EXCLUSIVE, 1);
-    expect_finding(one, LATCH_EXCLUSIVE, 1); /* by the holder itself */
-    UNIT_CHECK(conformance_try(one, LATCH_PROBE) == LATCH_DONE);
-    if (conformance_has(LATCH_SHARED_LOCKS)) {
-        UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-        UNIT_CHECK(conformance_try(other, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-        UNIT_CHECK(ask(third, LATCH_INSPECT) == LATCH_DONE && findings->mode == LATCH_SHARED);
-        UNIT_CHECK(findings->holders != NULL);
-        /* Two sessions, or two records; but this process is one process. */
-        UNIT_CHECK((findings->holders->next != NULL)
-                   == conformance_has_any(LATCH_SESSIONS | LATCH_NOTES));
-        unit_release(other);
-    }
-    unit_release(one);
-    expect_finding(other, LATCH_FREE, 0);
-    forget_findings();
-}
-
-static void the_list_has_what_is_held(void **state)
-{
-    latch_lease *one = conformance_lease(scene.r), *two = conformance_other_lease(scene.s),
-                *released = conformance_lease(scene.t), *from = conformance_lease("");
-    size_t exclusive = 0, count = 0;
-
-    (void) state;
-    UNIT_CHECK(ask(from, LATCH_LIST) == LATCH_DONE && findings == NULL);
-    UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(conformance_try(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-    UNIT_CHECK(conformance_try(released, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_release(released);
-    UNIT_CHECK(ask(from, LATCH_LIST) == LATCH_DONE);
-    for (const latch_finding *finding = findings; finding != NULL; finding = finding->next) {
-        exclusive += finding->mode == LATCH_EXCLUSIVE;
-        count++;
-        UNIT_CHECK(finding->mode != LATCH_FREE && finding->holders != NULL);
-    }
-    UNIT_CHECK(count == 2 && exclusive == 1);
-    forget_findings();
-}
-
-static void expect_refusal(latch_lease *lease, latch_op_kind kind)
-{
-    UNIT_CHECK(ask(lease, kind) == LATCH_ERROR_ARGUMENT);
-    UNIT_CHECK(strstr(unit.error.message, "cannot") != NULL);
-    UNIT_CHECK(findings == NULL && !lease->busy);
-}
-
-static void a_store_that_cannot_tell_who_holds_says_so(void **state)
-{
-    (void) state;
-    expect_refusal(conformance_lease(scene.r), LATCH_INSPECT);
-}
-
-static void a_store_that_cannot_list_its_locks_says_so(void **state)
-{
-    (void) state;
-    expect_refusal(conformance_lease(scene.r), LATCH_LIST);
-}
-
-static void a_store_that_cannot_take_a_lock_away_says_so(void **state)
-{
-    (void) state;
-    expect_refusal(conformance_lease(scene.r), LATCH_EVICT);
-}
-
 const conformance_promise conformance_holds[] = {
     PROMISE(the_descriptor_says_what_the_store_can, 0, 0),
     PROMISE(one_lease_holds_and_nothing_is_left, 0, CONFORMANCE_GRANTS_ALL),
@@ -593,12 +470,5 @@ const conformance_promise conformance_holds[] = {
     PROMISE(a_token_proves_the_hold, CONFORMANCE_TOKENS, 0),
     PROMISE(a_dropped_lease_leaves_the_lock_to_copies_of_its_key, CONFORMANCE_TOKENS, 0),
     PROMISE(fencing_tokens_grow_and_are_the_writers, LATCH_FENCING, 0),
-    PROMISE(an_inspection_finds_who_holds_and_changes_nothing, CONFORMANCE_INSPECTS,
-            CONFORMANCE_GRANTS_ALL),
-    PROMISE(the_list_has_what_is_held, LATCH_LISTING, 0),
-    PROMISE(a_store_that_cannot_tell_who_holds_says_so, 0,
-            CONFORMANCE_INSPECTS | CONFORMANCE_GRANTS_ALL),
-    PROMISE(a_store_that_cannot_list_its_locks_says_so, 0, LATCH_LISTING),
-    PROMISE(a_store_that_cannot_take_a_lock_away_says_so, 0, LATCH_NOTES),
     NO_MORE_PROMISES,
 };

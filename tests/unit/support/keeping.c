@@ -28,7 +28,7 @@ int unit_open_mailbox(void)
 void unit_close_mailbox(void)
 {
     for (size_t at = 0; at < unit.lease_count; at++) {
-        latch_lease_let_go(&unit.leases[at]);
+        latch_lease_stop_renewal(&unit.leases[at]);
     }
     latch_mailbox_close(unit_mailbox);
     unit_dismiss_the_stand_in();
@@ -45,15 +45,15 @@ int unit_renewal_teardown(void **state)
     return redis_store_teardown(state);
 }
 
-void unit_keep_as(latch_lease *lease, latch_keep keep)
+void unit_keep_as(latch_lease *lease, latch_renewal_spec spec)
 {
-    UNIT_CHECK(latch_lease_keep(lease, unit_mailbox, &keep, &unit.error) == LATCH_DONE);
-    UNIT_CHECK(lease->kept);
+    UNIT_CHECK(latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(lease->observed);
 }
 
 void unit_keep(latch_lease *lease)
 {
-    unit_keep_as(lease, (latch_keep) UNIT_KEEP);
+    unit_keep_as(lease, (latch_renewal_spec) UNIT_KEEP);
 }
 
 void unit_expect_notices(int count)
@@ -109,7 +109,7 @@ void unit_expect_loss(latch_lease *lease, const char *reason)
 
 int64_t unit_deadline_of(latch_lease *lease)
 {
-    latch_lease_follow(lease, unit_now_ns());
+    latch_lease_sync_deadline(lease, unit_now_ns());
     return lease->deadline_ns;
 }
 
@@ -201,10 +201,10 @@ int unit_turns_teardown(void **state)
 
 void unit_turn(void)
 {
-    latch_renewer_turn(unit.engine->renewer, false);
+    latch_renewer_run_once(unit.engine->renewer, false);
 }
 
-static int64_t next_turn_ns(void)
+static int64_t next_run_ns(void)
 {
     if (unit_is_woken()) {
         unit_turn();
@@ -214,7 +214,7 @@ static int64_t next_turn_ns(void)
 
 void unit_next_turn(void)
 {
-    int64_t wake_ns = next_turn_ns();
+    int64_t wake_ns = next_run_ns();
 
     UNIT_CHECK(wake_ns < LATCH_NEVER);
     UNIT_CHECK(wake_ns > unit.now_ns); /* it would never sleep */
@@ -227,7 +227,7 @@ int unit_turns_for(int64_t ms)
     int64_t end_ns = unit.now_ns + ms * LATCH_NS_PER_MS;
     int count = 0;
 
-    while (next_turn_ns() <= end_ns) {
+    while (next_run_ns() <= end_ns) {
         unit_next_turn();
         count++;
     }
@@ -242,11 +242,11 @@ bool unit_is_woken(void)
     return read(unit.engine->renewer->wake.fd, &count, sizeof(count)) > 0;
 }
 
-latch_lease *unit_keep_held_as(latch_keep keep)
+latch_lease *unit_keep_held_as(latch_renewal_spec spec)
 {
     latch_lease *lease = puppet_own_lease(0, "r");
 
-    unit_keep_as(lease, keep);
+    unit_keep_as(lease, spec);
     unit_begun_ns = unit_now_ns();
     UNIT_CHECK(puppet_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     return lease;
@@ -254,25 +254,25 @@ latch_lease *unit_keep_held_as(latch_keep keep)
 
 latch_lease *unit_keep_held(void)
 {
-    return unit_keep_held_as((latch_keep) UNIT_KEEP);
+    return unit_keep_held_as((latch_renewal_spec) UNIT_KEEP);
 }
 
-puppet_store *unit_twin(void)
+puppet_store *unit_clone(void)
 {
-    return puppet_twins[0];
+    return puppet_clones[0];
 }
 
 int64_t unit_send_late(void)
 {
-    unit_twin()->late = true;
+    unit_clone()->late = true;
     unit_next_turn();
-    UNIT_CHECK(unit_twin()->requests == 1);
+    UNIT_CHECK(unit_clone()->requests == 1);
     return unit.now_ns;
 }
 
 void unit_answer_now(puppet_answer answer)
 {
-    unit_twin()->answer = answer;
-    unit_twin()->late = false;
+    unit_clone()->answer = answer;
+    unit_clone()->late = false;
     unit_turn();
 }

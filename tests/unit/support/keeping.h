@@ -21,7 +21,7 @@ int unit_renewal_teardown(void **state);
     {                                                                                              \
         .renew = true, .ttl_ms = MINUTE                                                            \
     }
-void unit_keep_as(latch_lease *lease, latch_keep keep);
+void unit_keep_as(latch_lease *lease, latch_renewal_spec spec);
 /* Keeps it, by renewal, and without an end of the hold; that must go well. */
 void unit_keep(latch_lease *lease);
 /* Returns when a loss is to be read, and reads it. */
@@ -63,11 +63,11 @@ int unit_turns_for(int64_t ms);
 bool unit_is_woken(void);
 
 /* A new lease in the first puppet, which holds for PUPPET_TTL_MS and is kept; and since when. */
-latch_lease *unit_keep_held_as(latch_keep keep);
+latch_lease *unit_keep_held_as(latch_renewal_spec spec);
 latch_lease *unit_keep_held(void);
 extern int64_t unit_begun_ns;
 /* By which it is renewed; NULL while there is none. */
-puppet_store *unit_twin(void);
+puppet_store *unit_clone(void);
 /* Lets its first renewal be sent, which is not answered yet; returns when that was. */
 int64_t unit_send_late(void);
 /* Has a renewal answered that was late, and those after it. */

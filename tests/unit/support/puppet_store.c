@@ -3,7 +3,7 @@
 
 #include "src/renewal/renewal.h"
 
-puppet_store puppets[PUPPETS], *puppet_twins[PUPPETS];
+puppet_store puppets[PUPPETS], *puppet_clones[PUPPETS];
 
 static struct {
     size_t count;
@@ -113,31 +113,31 @@ static void puppet_abandon(latch_op *op)
     }
 }
 
-static int64_t puppet_started(latch_store *store)
+static int64_t puppet_server_start_ns(latch_store *store)
 {
     return ((puppet_store *) store)->started_ns;
 }
 
-static latch_store *puppet_twin(const latch_store *store, latch_error *error)
+static latch_store *puppet_clone(const latch_store *store, latch_error *error)
 {
-    latch_store *twin = latch_store_make(store->engine, store->class, error);
+    latch_store *clone = latch_store_make(store->engine, store->class, error);
 
-    if (twin != NULL) {
-        ((puppet_store *) twin)->started_ns = INT64_MIN;
+    if (clone != NULL) {
+        ((puppet_store *) clone)->started_ns = INT64_MIN;
         int place = ((const puppet_store *) store)->place;
 
-        ((puppet_store *) twin)->place = place;
-        puppet_twins[place] = (puppet_store *) twin;
+        ((puppet_store *) clone)->place = place;
+        puppet_clones[place] = (puppet_store *) clone;
     }
-    return twin;
+    return clone;
 }
 
 static void puppet_close(latch_store *store)
 {
-    puppet_store *twin = (puppet_store *) store;
+    puppet_store *clone = (puppet_store *) store;
 
-    if (puppet_twins[twin->place] == twin) {
-        puppet_twins[twin->place] = NULL;
+    if (puppet_clones[clone->place] == clone) {
+        puppet_clones[clone->place] = NULL;
     }
 }
 
@@ -148,9 +148,9 @@ static const latch_store_class puppet_class = {
     .step = puppet_step,
     .cancel = puppet_cancel,
     .abandon = puppet_abandon,
-    .started = puppet_started,
+    .server_start_ns = puppet_server_start_ns,
     .close = puppet_close,
-    .twin = puppet_twin,
+    .clone = puppet_clone,
 };
 
 /* The same without the way to leave what is in flight. */
@@ -173,7 +173,7 @@ int unit_setup_puppets(size_t count, const latch_strategy *strategy)
         return -1;
     }
     memset(puppets, 0, sizeof(puppets));
-    memset(puppet_twins, 0, sizeof(puppet_twins));
+    memset(puppet_clones, 0, sizeof(puppet_clones));
     stage.count = count;
     for (size_t at = 0; at < count; at++) {
         puppets[at].store.class = &puppet_class;
@@ -207,7 +207,7 @@ int unit_setup_all_of_three(void **state)
 
 void unit_leave_renewal(latch_store *store)
 {
-    if (store->twin != NULL) {
+    if (store->renewal_store != NULL) {
         unit.engine->observer->close_store(store);
     }
 }

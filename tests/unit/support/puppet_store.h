@@ -22,7 +22,7 @@ typedef enum puppet_answer {
 typedef struct puppet_store {
     latch_store store;
     latch_store_info info;
-    int place; /* in `puppets`; a twin's: of the one whose it is */
+    int place; /* in `puppets`; a clone's: of the one whose it is */
     puppet_answer answer;
     bool late;       /* it answers not before puppet_speak() */
     bool is_clingy;  /* what is in flight cannot be left, and a cancel takes a step */
@@ -37,8 +37,8 @@ typedef struct puppet_store {
 } puppet_store;
 
 extern puppet_store puppets[PUPPETS];
-/* Their twins, which have servers of their own; NULL while there is none. */
-extern puppet_store *puppet_twins[PUPPETS];
+/* Their clones, which have servers of their own; NULL while there is none. */
+extern puppet_store *puppet_clones[PUPPETS];
 
 /* Sets up a combined store of so many puppets as unit.store, and ends it. */
 int unit_setup_puppets(size_t count, const latch_strategy *strategy);

@@ -15,7 +15,7 @@ static bool is_running(const redis_process *node)
     return node->pid != 0 && !node->held;
 }
 
-/* ---- Configuration: all know each other from the beginning, as finding out takes seconds */
+/* ---- Configuration: all know each other from the beginning, as report out takes seconds */
 
 static size_t part_of(const redis_process *node)
 {
@@ -232,8 +232,9 @@ int redis_cluster_group_teardown(void **state)
     return 0;
 }
 
-int redis_cluster_setup(void **state)
+int redis_cluster_reset(void **state)
 {
+    (void) state;
     if (!is_as_new()) {
         start_all();
     }
@@ -247,7 +248,12 @@ int redis_cluster_setup(void **state)
             redis_process_ask(node, "FLUSHALL");
         }
     }
-    if (unit_setup(state) != 0) {
+    return 0;
+}
+
+int redis_cluster_setup(void **state)
+{
+    if (redis_cluster_reset(state) != 0 || unit_setup(state) != 0) {
         return -1;
     }
     unit.real_clock = true;

@@ -25,8 +25,9 @@ extern redis_test_cluster cluster;
 int redis_cluster_group_setup(void **state);
 int redis_cluster_group_setup_tls(void **state);
 int redis_cluster_group_teardown(void **state);
-/* For cmocka's tests: the cluster as it was when it was new, an engine on a real clock, no store.
- */
+/* The cluster as it was when it was new; for cmocka's tests also an engine on a real clock, and no
+ * store. */
+int redis_cluster_reset(void **state);
 int redis_cluster_setup(void **state);
 
 /* The end of its stores; and of what it has done to the cluster. */

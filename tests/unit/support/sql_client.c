@@ -1,9 +1,10 @@
 /* Statements on connections of the libraries: see sql_client.h. */
 #include "sql_client.h"
 
+#include "mysql_server.h"
+#include "postgresql_server.h"
+
 #include <errmsg.h>
-#include <libpq-fe.h>
-#include <mysql.h>
 #include <mysqld_error.h>
 
 static latch_status fail_with(latch_error *error, latch_status status, const char *message)
@@ -63,4 +64,41 @@ bool mysql_client_is_in_transaction(void *connection)
 {
     (void) connection;
     return false; /* GET_LOCK() ends without an error */
+}
+
+static latch_store *open_store(const char *name, const latch_sql_runner *runner)
+{
+    const latch_store_options options = {.runner = runner};
+    latch_store *store = latch_store_open(unit.engine, name, &options, &unit.error);
+
+    if (store == NULL) {
+        runner->close(runner->context);
+    }
+    return store;
+}
+
+static void close_postgresql(void *connection)
+{
+    PQfinish(connection);
+}
+
+latch_store *postgresql_client_open(void)
+{
+    const latch_sql_runner runner = {unit_postgresql_peer_open().connection, postgresql_client_run,
+                                     postgresql_client_is_in_transaction, close_postgresql};
+
+    return open_store("postgresql", &runner);
+}
+
+static void close_mysql(void *connection)
+{
+    mysql_close(connection);
+}
+
+latch_store *mysql_client_open(void)
+{
+    const latch_sql_runner runner = {unit_mysql_peer_open().connection, mysql_client_run,
+                                     mysql_client_is_in_transaction, close_mysql};
+
+    return open_store("mysql", &runner);
 }

@@ -15,4 +15,8 @@ latch_status mysql_client_run(void *connection, const char *statement, char *val
                               latch_error *error);
 bool mysql_client_is_in_transaction(void *connection);
 
+/* A store on a new connection to the test program's server, which is closed with it. */
+latch_store *postgresql_client_open(void);
+latch_store *mysql_client_open(void);
+
 #endif

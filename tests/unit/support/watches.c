@@ -121,9 +121,9 @@ void unit_losses_close(void)
 
 void unit_losses_keep(latch_lease *lease)
 {
-    const latch_keep keep = {.renew = true};
+    const latch_renewal_spec spec = {.renew = true};
 
-    UNIT_CHECK(latch_lease_keep(lease, mailbox, &keep, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(latch_lease_start_renewal(lease, mailbox, &spec, &unit.error) == LATCH_DONE);
 }
 
 void unit_losses_expect(latch_lease *lease)

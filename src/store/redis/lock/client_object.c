@@ -1,4 +1,4 @@
-/* Scripts that are run by a client of the engine's user: see client_object.h. */
+/* Transport over a client of the engine's user: see client_object.h. */
 #include "src/store/redis/lock/client_object.h"
 
 #include "src/store/redis/lock/redis.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A call whose answer came with it: hiredis's form of that is within. */
+/* Call with its answer, in hiredis' form. */
 typedef struct answered_call {
     redis_call call;
     redisReply reply, numbers[2];
@@ -14,7 +14,7 @@ typedef struct answered_call {
     latch_redis_answer answer;
 } answered_call;
 
-static char *copy(const latch_engine *engine, const char *text)
+static char *copy_option(const latch_engine *engine, const char *text)
 {
     char *copied = latch_allocate(engine, strlen(text) + 1);
 
@@ -25,8 +25,8 @@ latch_status latch_redis_object_options(latch_engine *engine, redis_options *opt
                                         latch_error *error)
 {
     *options = (redis_options){
-        .address = copy(engine, "the given connection"),
-        .prefix = copy(engine, ""), /* the client's own goes before all keys */
+        .address = copy_option(engine, "the given connection"),
+        .prefix = copy_option(engine, ""), /* the client's own goes before all keys */
         .connect_timeout_ns = REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
         .command_timeout_ns = REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
         .peers = REDIS_PEERS_NO, /* nobody waits here whom they could be told of */
@@ -39,8 +39,8 @@ latch_status latch_redis_object_options(latch_engine *engine, redis_options *opt
 }
 
 /*
- * The transport's prepare(), for op->lease, or, without a lease, for what is owed. After an error
- * the connection is as it was: the client may be in use, above us.
+ * The transport's prepare(), for op->lease, or, without a lease, for pending releases. After an
+ * error the connection is as it was: the client may be in use, above us.
  */
 static latch_status object_prepare(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
@@ -76,24 +76,24 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
         .capabilities = REDIS_OBJECT_CAPABILITIES,
     };
 
-    latch_redis_object_lead(&store->object, runner, &store->keys,
-                            &store->topology.single.connection);
+    latch_redis_object_attach(&store->object, runner, &store->keys,
+                              &store->topology.single.connection);
     store->store.info = &info;
-    latch_redis_have_no_messages(&store->subscription);
+    latch_redis_disable_pubsub(&store->subscription);
 }
 
-void latch_redis_pay_at_last(redis_store *store)
+void latch_redis_object_flush_pending(redis_store *store)
 {
     latch_error error;
     latch_op nobody = {.error = &error};
 
-    if (!latch_redis_is_debtless(store)
+    if (!latch_redis_pending_is_empty(store)
         && object_prepare(&store->topology.single.connection, &nobody, 0) == LATCH_DONE) {
-        latch_redis_pay(store, NULL, latch_engine_now_ns(store->store.engine));
+        latch_redis_pending_flush(store, NULL, latch_engine_now_ns(store->store.engine));
     }
 }
 
-const char *latch_redis_refusal(const latch_store *base)
+const char *latch_redis_renewal_unsupported_reason(const latch_store *base)
 {
     return !latch_redis_has_object((const redis_store *) base)
                ? NULL
@@ -103,7 +103,7 @@ const char *latch_redis_refusal(const latch_store *base)
 
 /* ---- Scripts and their answers -------------------------------------------------------------- */
 
-static redisReply *make_reply(answered_call *made)
+static redisReply *write_reply(answered_call *made)
 {
     const latch_redis_answer *answer = &made->answer;
     redisReply *reply = &made->reply;
@@ -134,7 +134,7 @@ static redisReply *make_reply(answered_call *made)
         case LATCH_REDIS_ERROR:
             reply->type = REDIS_REPLY_ERROR;
             break;
-        case LATCH_REDIS_STRANGE:
+        case LATCH_REDIS_UNEXPECTED:
             reply->type = REDIS_REPLY_STATUS; /* which no script of ours gives */
             break;
     }
@@ -142,8 +142,8 @@ static redisReply *make_reply(answered_call *made)
 }
 
 /* The reply; NULL: it is lost, and the connection is not READY any more. */
-static redisReply *run(redis_connection *connection, const latch_redis_script *script,
-                       answered_call *made)
+static redisReply *run_by_object(redis_connection *connection, const latch_redis_script *script,
+                                 answered_call *made)
 {
     const redis_object *object = connection->transport_context;
     int64_t begun_ns = latch_engine_now_ns(connection->engine);
@@ -155,11 +155,11 @@ static redisReply *run(redis_connection *connection, const latch_redis_script *s
             latch_redis_quote_error(connection->trouble, sizeof(connection->trouble),
                                     made->answer.text, script->arguments[script->key_count]);
         }
-        return make_reply(made);
+        return write_reply(made);
     }
     connection->was_slow = status == LATCH_INTERRUPTED
                            || latch_engine_now_ns(connection->engine) - begun_ns
-                                  >= LATCH_SILENCE_NS;
+                                  >= LATCH_BREAKER_TIMEOUT_NS;
     snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
              (int) sizeof(connection->trouble) - 1, error.message);
     connection->stage = REDIS_CLOSED;
@@ -183,9 +183,9 @@ static redis_call *object_send(redis_connection *connection, const redis_command
     made->call.state = REDIS_UNANSWERED;
     made->call.deadline_ns = now_ns + connection->options->command_timeout_ns;
     if (connection->stage == REDIS_READY) {
-        made->call.reply = run(connection, command->script, made);
+        made->call.reply = run_by_object(connection, command->script, made);
     }
-    latch_link_append(&connection->calls, &made->call.link); /* now it is no news to others */
+    latch_list_append(&connection->calls, &made->call.link); /* now it is no news to others */
     return &made->call;
 }
 
@@ -194,14 +194,14 @@ static bool object_receive(redis_connection *connection)
     while (connection->calls.next != &connection->calls) {
         redis_call *call = LATCH_CONTAINER(connection->calls.next, redis_call, link);
 
-        latch_redis_settle(connection, call, call->reply != NULL ? REDIS_ANSWERED : REDIS_LOST,
-                           call->reply);
+        latch_redis_call_complete(connection, call,
+                                  call->reply != NULL ? REDIS_ANSWERED : REDIS_LOST, call->reply);
     }
     return connection->stage == REDIS_READY;
 }
 
-void latch_redis_object_lead(redis_object *object, const latch_redis_runner *runner,
-                             redis_keyspace *keys, redis_connection *connection)
+void latch_redis_object_attach(redis_object *object, const latch_redis_runner *runner,
+                               redis_keyspace *keys, redis_connection *connection)
 {
     static const redis_transport transport = {
         .prepare = object_prepare,

@@ -1,8 +1,8 @@
 /*
- * Who holds a lock, or which locks are held, and an end to that: requests about other holders,
- * which the server's scripts answer (redis/inspect.lua, evict.lua). A list is made of pages of
- * names, as SCAN finds them, and of one question for each name, some at a time. All of that is
- * asked on the store's connection among its other requests, and may be asked twice if that is lost.
+ * Inspection, list and eviction: requests about other holders, which scripts answer (inspect.lua,
+ * evict.lua). A list is made of pages of names (SCAN), and of one script per name, in batches. All
+ * commands go on the store's connection among its other requests, and are sent once more if they
+ * are lost.
  */
 #include "src/base/hash.h"
 #include "src/store/redis/lock/redis.h"
@@ -13,24 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many locks are asked about in one round trip. */
+/* Locks per round trip. */
 #define BATCH 32
-/* So many keys are looked at for a page of names. */
+/* COUNT of SCAN. */
 #define PAGE "512"
 #define RECORD_KEY REDIS_OWN_KEYS "holder:"
 /* The same in a cluster, with a tag of four letters. */
 #define TAGGED_KEY REDIS_OWN_KEYS "{????}:holder:"
-/* How often a list is begun anew, as locks were moved from one server of a cluster to another. */
+/* Restarts of a list, when slots were moved between nodes meanwhile. */
 #define RESTARTS_MAX 5
 #define RESTART_PAUSE_NS (50 * LATCH_NS_PER_MS)
 
-/* A lock that is in the list: SCAN may name it again. */
+/* Lock in the list: SCAN may name it again. */
 typedef struct listed_name {
-    latch_node node; /* its key is the finding's */
+    latch_hash_node node; /* its key is the report's */
 } listed_name;
 
 /* op->state */
-typedef struct inquiry {
+typedef struct inspection {
     redis_store *store;
     redis_route route;          /* who is asked; a list asks all servers, one after the other */
     redis_node *asked;          /* whose answers are awaited; or NULL */
@@ -43,25 +43,26 @@ typedef struct inquiry {
     size_t at;                  /* the first name in it that was not asked about yet */
     redis_call *calls[BATCH];   /* of SCAN, or about one lock each, from `at` on */
     size_t sent_count, at_call; /* the first one that is not answered yet */
-    latch_table listed;
-    latch_finding *findings;
-} inquiry;
+    latch_hash listed;
+    latch_lock_report *reports;
+} inspection;
 
-static bool lists(const latch_op *op)
+static bool is_listing(const latch_op *op)
 {
     return op->request.kind == LATCH_LIST;
 }
 
-/* What the names of records begin with, behind the prefix; as a pattern. */
-static const char *record_key(const inquiry *all)
+/* Pattern of the records' names, behind the prefix. */
+static const char *record_key(const inspection *all)
 {
     return all->store->keys.is_tagged ? TAGGED_KEY : RECORD_KEY;
 }
 
-/* What is before a resource in the names that are listed. */
-static size_t length_before(const inquiry *all, const latch_op *op)
+/* Length before the resource in listed names. */
+static size_t length_before(const inspection *all, const latch_op *op)
 {
-    return all->store->options.prefix_length + (op->request.foreign ? 0 : strlen(record_key(all)));
+    return all->store->options.prefix_length
+           + (op->request.include_peer_locks ? 0 : strlen(record_key(all)));
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------
@@ -101,50 +102,51 @@ static bool is_finding(const redisReply *reply)
     return true;
 }
 
-static bool add_holder(const latch_engine *engine, latch_finding *finding, const redisReply *reply)
+static bool add_holder(const latch_engine *engine, latch_lock_report *report,
+                       const redisReply *reply)
 {
     const redisReply *recorded = reply->element[2];
     bool is_ours = recorded->type == REDIS_REPLY_STRING;
 
-    if (!latch_redis_read_record(engine, finding, is_ours ? recorded->str : "",
+    if (!latch_redis_read_record(engine, report, is_ours ? recorded->str : "",
                                  is_ours ? recorded->len : 0)) {
         return false;
     }
-    memcpy(finding->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
+    memcpy(report->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
     if (reply->element[1]->integer >= 0) {
-        finding->holders->left_ms = reply->element[1]->integer;
+        report->holders->left_ms = reply->element[1]->integer;
     }
     return true;
 }
 
-/* Notes it, unless it was listed before; false when memory ran out. */
-static bool note_listed(inquiry *all, latch_op *op, const latch_finding *finding)
+/* Records a listed lock; false when memory ran out. */
+static bool record_listed(inspection *all, latch_op *op, const latch_lock_report *report)
 {
     listed_name *name;
 
-    if (!lists(op)) {
+    if (!is_listing(op)) {
         return true;
     }
     name = latch_allocate(all->store->store.engine, sizeof(*name));
     if (name == NULL) {
         return false;
     }
-    name->node.key = finding->name;
-    name->node.length = finding->name_length;
-    if (!latch_table_add(&all->listed, &name->node)) {
+    name->node.key = report->name;
+    name->node.length = report->name_length;
+    if (!latch_hash_add(&all->listed, &name->node)) {
         latch_free(all->store->store.engine, name);
         return false;
     }
     return true;
 }
 
-/* The resource that a call is about. */
-static const char *name_of(const inquiry *all, const latch_op *op, size_t call, size_t *length)
+/* Resource of a call. */
+static const char *name_of(const inspection *all, const latch_op *op, size_t call, size_t *length)
 {
     const redisReply *key;
     size_t before = length_before(all, op);
 
-    if (!lists(op)) {
+    if (!is_listing(op)) {
         *length = op->lease->resource_length;
         return op->lease->resource;
     }
@@ -153,33 +155,33 @@ static const char *name_of(const inquiry *all, const latch_op *op, size_t call, 
     return key->str + before;
 }
 
-static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *reply)
+static latch_status apply_finding(inspection *all, latch_op *op, const redisReply *reply)
 {
     const latch_engine *engine = all->store->store.engine;
     bool is_free = reply->type == REDIS_REPLY_NIL;
-    latch_finding *finding;
+    latch_lock_report *report;
     const char *name;
     size_t length;
 
     if (!is_free && !is_finding(reply)) {
-        return latch_redis_fail_confused(op, all->route.node);
+        return latch_redis_fail_protocol_error(op, all->route.node);
     }
     name = name_of(all, op, all->at_call, &length);
-    if (lists(op) && (is_free || latch_table_find(&all->listed, name, length) != NULL)) {
+    if (is_listing(op) && (is_free || latch_hash_find(&all->listed, name, length) != NULL)) {
         return LATCH_DONE;
     }
-    finding = latch_findings_add_named(engine, &all->findings, name, length, LATCH_FREE);
-    if (finding == NULL || !note_listed(all, op, finding)) {
+    report = latch_lock_reports_add_named(engine, &all->reports, name, length, LATCH_FREE);
+    if (report == NULL || !record_listed(all, op, report)) {
         return latch_fail_memory(op->error);
     }
     if (is_free) {
         return LATCH_DONE;
     }
-    finding->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    finding->holder_count = (uint64_t) reply->element[1]->integer;
-    finding->waiter_count = (uint64_t) reply->element[2]->integer;
+    report->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
+    report->holder_count = (uint64_t) reply->element[1]->integer;
+    report->waiter_count = (uint64_t) reply->element[2]->integer;
     for (size_t at = reply->element[3]->elements; at > 0; at--) {
-        if (!add_holder(engine, finding, reply->element[3]->element[at - 1])) {
+        if (!add_holder(engine, report, reply->element[3]->element[at - 1])) {
             return latch_fail_memory(op->error);
         }
     }
@@ -187,7 +189,7 @@ static latch_status take_finding(inquiry *all, latch_op *op, const redisReply *r
 }
 
 /* {cursor, {key, ...}}, with keys that have what we have asked for. */
-static bool is_page(const inquiry *all, const latch_op *op, const redisReply *reply)
+static bool is_page(const inspection *all, const latch_op *op, const redisReply *reply)
 {
     size_t least = length_before(all, op);
 
@@ -207,10 +209,10 @@ static bool is_page(const inquiry *all, const latch_op *op, const redisReply *re
     return true;
 }
 
-static latch_status take_page(inquiry *all, latch_op *op, redis_call *call)
+static latch_status apply_page(inspection *all, latch_op *op, redis_call *call)
 {
     if (!is_page(all, op, call->reply)) {
-        return latch_redis_fail_confused(op, all->route.node);
+        return latch_redis_fail_protocol_error(op, all->route.node);
     }
     memcpy(all->cursor, call->reply->element[0]->str, call->reply->element[0]->len + 1);
     all->page = call->reply;
@@ -218,8 +220,8 @@ static latch_status take_page(inquiry *all, latch_op *op, redis_call *call)
     return LATCH_DONE;
 }
 
-/* From its beginning, a bit later: what was found so far is known by its name. */
-static void begin_list_anew(inquiry *all, int64_t now_ns)
+/* Restarts the list after a pause: locks found so far are known by name. */
+static void restart_list(inspection *all, int64_t now_ns)
 {
     all->restarts++;
     all->is_mapped = false;
@@ -233,20 +235,22 @@ static void begin_list_anew(inquiry *all, int64_t now_ns)
                                .retry_ns = now_ns + all->restarts * RESTART_PAUSE_NS};
 }
 
-static latch_status take_error(inquiry *all, latch_op *op, const char *text, int64_t now_ns)
+static latch_status apply_inspection_error(inspection *all, latch_op *op, const char *text,
+                                           int64_t now_ns)
 {
-    if (!lists(op) && latch_redis_redirect(&all->route, op, text, now_ns)) {
+    if (!is_listing(op) && latch_redis_route_redirect(&all->route, op, text, now_ns)) {
         return REDIS_AGAIN;
     }
-    if (lists(op) && latch_redis_learn(all->route.node, text) && all->restarts < RESTARTS_MAX) {
-        begin_list_anew(all, now_ns);
+    if (is_listing(op) && latch_redis_apply_redirect(all->route.node, text)
+        && all->restarts < RESTARTS_MAX) {
+        restart_list(all, now_ns);
         return REDIS_AGAIN;
     }
-    if (latch_redis_is_noscript(text) && !all->as_text) {
+    if (latch_redis_is_noscript_error(text) && !all->as_text) {
         all->as_text = true;
         return REDIS_AGAIN;
     }
-    if (lists(op) && all->page == NULL && strstr(text, "syntax error") != NULL
+    if (is_listing(op) && all->page == NULL && strstr(text, "syntax error") != NULL
         && !all->is_untyped) {
         all->is_untyped = true;
         return REDIS_AGAIN;
@@ -254,8 +258,8 @@ static latch_status take_error(inquiry *all, latch_op *op, const char *text, int
     return latch_redis_fail_with_reply(op, all->route.node, text);
 }
 
-/* The servers that have locks come one after the other. False: that was the last one. */
-static bool go_to_next_server(inquiry *all)
+/* Advances to the next node with slots. False: that was the last one. */
+static bool go_to_next_server(inspection *all)
 {
     redis_node *node = all->is_mapped ? all->route.node : NULL;
 
@@ -264,45 +268,45 @@ static bool go_to_next_server(inquiry *all)
     }
     do {
         node = latch_redis_next_node(&all->store->topology, node);
-    } while (node != NULL && !latch_redis_owns(node));
+    } while (node != NULL && !latch_redis_owns_slots(node));
     if (node != NULL) {
         all->route.node = node;
     }
     return node != NULL;
 }
 
-/* Is the next to be asked for which servers a cluster has? */
-static bool needs_map(const inquiry *all, const latch_op *op)
+/* Slot map needed before the list? */
+static bool is_map_due(const inspection *all, const latch_op *op)
 {
-    return lists(op) && all->store->topology.cluster != NULL && !all->is_mapped;
+    return is_listing(op) && all->store->topology.cluster != NULL && !all->is_mapped;
 }
 
-static latch_status take_map(inquiry *all, latch_op *op, const redisReply *reply)
+static latch_status apply_map(inspection *all, latch_op *op, const redisReply *reply)
 {
-    if (!latch_redis_take_slots(all->route.node, reply) || !go_to_next_server(all)) {
-        return latch_redis_fail_confused(op, all->route.node);
+    if (!latch_redis_apply_slot_map(all->route.node, reply) || !go_to_next_server(all)) {
+        return latch_redis_fail_protocol_error(op, all->route.node);
     }
     all->is_mapped = true;
     return LATCH_DONE;
 }
 
-/* Takes the answer of a call. REDIS_AGAIN: it is to be sent in another way. */
-static latch_status take_answer(inquiry *all, latch_op *op, redis_call *call, int64_t now_ns)
+/* Applies a reply. REDIS_AGAIN: send it in another form. */
+static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call, int64_t now_ns)
 {
     if (call->reply->type == REDIS_REPLY_ERROR) {
-        return take_error(all, op, call->reply->str, now_ns);
+        return apply_inspection_error(all, op, call->reply->str, now_ns);
     }
-    if (needs_map(all, op)) {
-        return take_map(all, op, call->reply);
+    if (is_map_due(all, op)) {
+        return apply_map(all, op, call->reply);
     }
-    if (lists(op) && all->page == NULL) {
-        return take_page(all, op, call);
+    if (is_listing(op) && all->page == NULL) {
+        return apply_page(all, op, call);
     }
     if (op->request.kind != LATCH_EVICT) {
-        return take_finding(all, op, call->reply);
+        return apply_finding(all, op, call->reply);
     }
     if (!is_count(call->reply)) {
-        return latch_redis_fail_confused(op, all->route.node);
+        return latch_redis_fail_protocol_error(op, all->route.node);
     }
     *op->request.evicted_count = (uint64_t) call->reply->integer;
     return LATCH_DONE;
@@ -312,7 +316,7 @@ static latch_status take_answer(inquiry *all, latch_op *op, redis_call *call, in
  */
 
 /* "PREFIXlatch:holder:*", where the prefix stands for itself. NULL: memory ran out. */
-static char *make_pattern(const inquiry *all, const latch_op *op)
+static char *make_pattern(const inspection *all, const latch_op *op)
 {
     const redis_options *options = &all->store->options;
     char *pattern = latch_allocate(all->store->store.engine,
@@ -328,11 +332,11 @@ static char *make_pattern(const inquiry *all, const latch_op *op)
         }
         *at++ = options->prefix[byte];
     }
-    strcpy(stpcpy(at, op->request.foreign ? "" : record_key(all)), "*");
+    strcpy(stpcpy(at, op->request.include_peer_locks ? "" : record_key(all)), "*");
     return pattern;
 }
 
-static redis_call *send_scan(inquiry *all, const latch_op *op, int64_t now_ns)
+static redis_call *send_scan(inspection *all, const latch_op *op, int64_t now_ns)
 {
     redis_command command = {.count = 0};
     char *pattern = make_pattern(all, op);
@@ -349,58 +353,62 @@ static redis_call *send_scan(inquiry *all, const latch_op *op, int64_t now_ns)
     latch_redis_add_text(&command, PAGE);
     if (!all->is_untyped) {
         latch_redis_add_text(&command, "TYPE");
-        latch_redis_add_text(&command, op->request.foreign ? "zset" : "hash");
+        latch_redis_add_text(&command, op->request.include_peer_locks ? "zset" : "hash");
     }
     call = latch_redis_send(&all->route.node->connection, &command, now_ns);
     latch_free(all->store->store.engine, pattern);
     return call;
 }
 
-static redis_call *send_question(inquiry *all, const latch_op *op, size_t number, int64_t now_ns)
+static redis_call *send_inspection(inspection *all, const latch_op *op, size_t number,
+                                   int64_t now_ns)
 {
     bool evicts = op->request.kind == LATCH_EVICT;
-    redis_target target = {.token = evicts ? op->request.evicted : lists(op) ? "list" : ""};
-    const redis_order order = {
+    redis_script_target target = {.token = evicts           ? op->request.evicted
+                                           : is_listing(op) ? "list"
+                                                            : ""};
+    const redis_command_spec spec = {
         .id = evicts ? REDIS_EVICT : REDIS_INSPECT,
         .as_text = all->as_text || number == 0, /* the others know it by that */
     };
 
     target.resource = name_of(all, op, number, &target.length);
-    return latch_redis_send_script(all->route.node, &order, &target, now_ns);
+    return latch_redis_send_script(all->route.node, &spec, &target, now_ns);
 }
 
-/* How many calls are to be sent next. */
-static size_t count_next(const inquiry *all, const latch_op *op)
+/* Count of calls to send next. */
+static size_t count_next(const inspection *all, const latch_op *op)
 {
     size_t left;
 
-    if (!lists(op) || all->page == NULL) { /* as always when a map is needed */
+    if (!is_listing(op) || all->page == NULL) { /* as always when a map is needed */
         return 1;
     }
     left = all->page->element[1]->elements - all->at;
     return left < BATCH ? left : BATCH;
 }
 
-/* Whom the next calls are for. */
-static latch_status connect_next(inquiry *all, latch_op *op, int64_t now_ns)
+/* Connects to the server of the next calls. */
+static latch_status connect_next(inspection *all, latch_op *op, int64_t now_ns)
 {
-    bool is_found = lists(op) && all->is_mapped;
+    bool is_found = is_listing(op) && all->is_mapped;
 
-    return is_found ? latch_redis_connect(&all->route.node->connection, op, now_ns)
-                    : latch_redis_reach(&all->store->topology, &all->route, op->lease->resource,
-                                        op->lease->resource_length, op, now_ns);
+    return is_found
+               ? latch_redis_connect(&all->route.node->connection, op, now_ns)
+               : latch_redis_route_connect(&all->store->topology, &all->route, op->lease->resource,
+                                           op->lease->resource_length, op, now_ns);
 }
 
-static redis_call *send_call(inquiry *all, const latch_op *op, int64_t now_ns)
+static redis_call *send_call(inspection *all, const latch_op *op, int64_t now_ns)
 {
-    if (needs_map(all, op)) {
-        return latch_redis_send_slots(all->route.node, now_ns);
+    if (is_map_due(all, op)) {
+        return latch_redis_request_slot_map(all->route.node, now_ns);
     }
-    return lists(op) && all->page == NULL ? send_scan(all, op, now_ns)
-                                          : send_question(all, op, all->sent_count, now_ns);
+    return is_listing(op) && all->page == NULL ? send_scan(all, op, now_ns)
+                                               : send_inspection(all, op, all->sent_count, now_ns);
 }
 
-static latch_status send_next(inquiry *all, latch_op *op, int64_t now_ns)
+static latch_status send_next(inspection *all, latch_op *op, int64_t now_ns)
 {
     latch_status status = connect_next(all, op, now_ns);
     size_t count;
@@ -408,7 +416,7 @@ static latch_status send_next(inquiry *all, latch_op *op, int64_t now_ns)
     if (status != LATCH_DONE) {
         return status;
     }
-    latch_redis_pay(all->store, NULL, now_ns);
+    latch_redis_pending_flush(all->store, NULL, now_ns);
     all->asked = all->route.node;
     all->asked->connection.long_replies++;
     count = count_next(all, op);
@@ -427,8 +435,8 @@ static latch_status send_next(inquiry *all, latch_op *op, int64_t now_ns)
 /* ---- From begin to end ------------------------------------------------------------------------
  */
 
-/* Those that were answered are done with; the others, if they are to be, are sent anew. */
-static void end_calls(inquiry *all)
+/* Frees answered calls; abandons the others, which are sent anew if need be. */
+static void free_calls(inspection *all)
 {
     for (size_t at = all->at_call; at < all->sent_count; at++) {
         latch_redis_call_free(&all->asked->connection, all->calls[at]);
@@ -441,10 +449,10 @@ static void end_calls(inquiry *all)
     all->sent_count = all->at_call = 0;
 }
 
-/* Takes the answers that have come. REDIS_AGAIN: there is more to ask. */
-static latch_status read_answers(inquiry *all, latch_op *op, int64_t now_ns)
+/* Applies replies. REDIS_AGAIN: there is more to send. */
+static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
 {
-    bool was_scan = lists(op) && all->page == NULL;
+    bool was_scan = is_listing(op) && all->page == NULL;
     latch_status status = LATCH_DONE;
 
     if (all->at_call < all->sent_count && all->calls[all->at_call]->state == REDIS_UNANSWERED) {
@@ -457,13 +465,13 @@ static latch_status read_answers(inquiry *all, latch_op *op, int64_t now_ns)
             return latch_redis_want(&all->asked->connection, call->deadline_ns, op);
         }
         if (call->state == REDIS_ANSWERED) {
-            latch_redis_note_answer(all->asked, now_ns);
-            status = take_answer(all, op, call, now_ns);
+            latch_redis_breaker_record_reply(all->asked, now_ns);
+            status = apply_answer(all, op, call, now_ns);
         } else if (call->state == REDIS_UNANSWERED) {
             status = latch_redis_fail_overdue(op, all->asked);
         } else {
-            latch_redis_note_trouble(all->asked);
-            status = latch_redis_count_loss(op) ? REDIS_AGAIN
+            latch_redis_record_node_failure(all->asked);
+            status = latch_redis_may_resend(op) ? REDIS_AGAIN
                                                 : latch_redis_fail_lost(op, all->asked);
         }
         if (status == LATCH_DONE) {
@@ -471,12 +479,12 @@ static latch_status read_answers(inquiry *all, latch_op *op, int64_t now_ns)
             all->at_call++;
         }
     }
-    end_calls(all);
+    free_calls(all);
     if (was_scan && status == LATCH_DONE) {
         all->at = 0; /* of the page that has come */
     }
-    if (!lists(op) || status != LATCH_DONE || all->page == NULL) {
-        return lists(op) && status == LATCH_DONE ? REDIS_AGAIN : status;
+    if (!is_listing(op) || status != LATCH_DONE || all->page == NULL) {
+        return is_listing(op) && status == LATCH_DONE ? REDIS_AGAIN : status;
     }
     if (all->at == all->page->element[1]->elements) {
         freeReplyObject(all->page);
@@ -486,16 +494,16 @@ static latch_status read_answers(inquiry *all, latch_op *op, int64_t now_ns)
     return REDIS_AGAIN;
 }
 
-static latch_status begin(latch_op *op)
+static latch_status start_inspection(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
-    inquiry *all = latch_allocate(store->store.engine, sizeof(*all));
+    inspection *all = latch_allocate(store->store.engine, sizeof(*all));
 
     if (all == NULL) {
         return latch_fail_memory(op->error);
     }
-    *all = (inquiry){.store = store, .cursor = "0"};
-    if (latch_table_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
+    *all = (inspection){.store = store, .cursor = "0"};
+    if (latch_hash_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
         latch_free(store->store.engine, all);
         return op->error->status;
     }
@@ -503,18 +511,19 @@ static latch_status begin(latch_op *op)
     return LATCH_DONE;
 }
 
-void latch_redis_inquiry_end(latch_op *op)
+void latch_redis_inspect_end(latch_op *op)
 {
-    inquiry *all = op->state;
+    inspection *all = op->state;
     latch_engine *engine = all->store->store.engine;
 
-    end_calls(all);
-    for (latch_node *node = latch_table_take_all(&all->listed), *next; node != NULL; node = next) {
+    free_calls(all);
+    for (latch_hash_node *node = latch_hash_take_all(&all->listed), *next; node != NULL;
+         node = next) {
         next = node->next;
         latch_free(engine, LATCH_CONTAINER(node, listed_name, node));
     }
-    latch_table_end(&all->listed);
-    latch_findings_free(engine, all->findings);
+    latch_hash_end(&all->listed);
+    latch_lock_reports_free(engine, all->reports);
     if (all->page != NULL) {
         freeReplyObject(all->page);
     }
@@ -522,10 +531,10 @@ void latch_redis_inquiry_end(latch_op *op)
     op->state = NULL;
 }
 
-latch_status latch_redis_inquire(latch_op *op, int64_t now_ns)
+latch_status latch_redis_inspect_step(latch_op *op, int64_t now_ns)
 {
-    latch_status status = op->state == NULL ? begin(op) : LATCH_DONE;
-    inquiry *all = op->state;
+    latch_status status = op->state == NULL ? start_inspection(op) : LATCH_DONE;
+    inspection *all = op->state;
 
     if (status != LATCH_DONE) {
         return status;
@@ -540,12 +549,12 @@ latch_status latch_redis_inquire(latch_op *op, int64_t now_ns)
         return status;
     }
     if (latch_failed(status)) {
-        latch_redis_note_silence(op, all->route.node, now_ns);
+        latch_redis_breaker_record_timeout(op, all->route.node, now_ns);
     }
     if (status == LATCH_DONE && op->request.kind != LATCH_EVICT) {
-        *op->request.findings = all->findings;
-        all->findings = NULL;
+        *op->request.reports = all->reports;
+        all->reports = NULL;
     }
-    latch_redis_inquiry_end(op);
+    latch_redis_inspect_end(op);
     return status;
 }

@@ -1,9 +1,8 @@
 /*
- * Debts: locks that are to be given back, while nobody waits for it. That is what a destructor
- * leaves behind, or an acquire whose reply was lost, or that was given up while it was on its way.
- * A debt is paid when the server has carried the release out, and is due again when the connection
- * was lost before, or the server could not (it is busy, or loading). It is sent as text: nobody
- * would see that the server has forgotten the script.
+ * Pending releases: locks to be released without a waiting operation. Destructors leave them, and
+ * acquires that were given up in flight or lost their reply. One is done when the server has
+ * carried it out; it is sent again after a lost connection or a transient error (busy, loading). It
+ * is sent as text: nothing would repeat it after NOSCRIPT.
  */
 #include "src/store/redis/lock/redis.h"
 #include "src/store/redis/topology/cluster.h"
@@ -11,16 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How often a server may refuse a release for good: an ACL would go on refusing it. */
+/* Errors that are not transient, until a release is dropped: an ACL would go on refusing it. */
 #define REFUSALS_MAX 5
-/* Payments on their way at a time, of 5 kB each, when the server has not answered for so long. */
-#define PAYMENTS_MAX 64
-#define SILENCE_NS (100 * LATCH_NS_PER_MS)
-/* How often, at the end of a program, those are sent that the server could not carry out. */
-#define LAST_PAUSE_NS (5 * LATCH_NS_PER_MS)
+/* Releases in flight at a time, of 5 kB each, to a server without an answer for so long. */
+#define IN_FLIGHT_MAX 64
+#define SILENT_AFTER_NS (100 * LATCH_NS_PER_MS)
+/* Interval at which a closing store repeats releases after a transient error. */
+#define DRAIN_PAUSE_NS (5 * LATCH_NS_PER_MS)
 
-typedef struct redis_debt {
-    latch_link link; /* in store->debts, unless it is being paid */
+typedef struct redis_pending_release {
+    latch_link link; /* in store->pending, unless it is in flight */
     redis_store *store;
     redis_node *node; /* which has been sent the release last */
     int64_t end_ns;   /* by then the lock has expired by itself */
@@ -30,109 +29,110 @@ typedef struct redis_debt {
     char token[LATCH_TOKEN_MAX + 1];
     size_t resource_length;
     char resource[];
-} redis_debt;
+} redis_pending_release;
 
-/* For latch_redis_call_leave(): the release was answered, or lost with its connection. */
-static void settle(void *context, const redisReply *reply)
+/* For latch_redis_call_abandon(): the release was answered, or lost with its connection. */
+static void complete_release(void *context, const redisReply *reply)
 {
-    redis_debt *debt = context;
+    redis_pending_release *release = context;
     bool is_refused = reply != NULL && reply->type == REDIS_REPLY_ERROR;
 
-    debt->store->store.unheard--;
-    debt->refusals += is_refused && !latch_redis_passes(reply->str)
-                      && !latch_redis_learn(debt->node, reply->str);
-    if ((reply != NULL && !is_refused) || debt->refusals >= REFUSALS_MAX) {
-        latch_free(debt->store->store.engine, debt);
+    release->store->store.unacknowledged--;
+    release->refusals += is_refused && !latch_redis_is_transient_error(reply->str)
+                         && !latch_redis_apply_redirect(release->node, reply->str);
+    if ((reply != NULL && !is_refused) || release->refusals >= REFUSALS_MAX) {
+        latch_free(release->store->store.engine, release);
     } else {
-        latch_link_append(&debt->store->debts, &debt->link);
+        latch_list_append(&release->store->pending, &release->link);
     }
 }
 
-static void forgive(redis_store *store)
+static void clear_pending(redis_store *store)
 {
-    while (store->debts.next != &store->debts) {
-        redis_debt *debt = LATCH_CONTAINER(store->debts.next, redis_debt, link);
+    while (store->pending.next != &store->pending) {
+        redis_pending_release *release =
+            LATCH_CONTAINER(store->pending.next, redis_pending_release, link);
 
-        latch_link_remove(&debt->link);
-        latch_free(store->store.engine, debt);
+        latch_list_remove(&release->link);
+        latch_free(store->store.engine, release);
     }
 }
 
-void latch_redis_debts_init(redis_store *store)
+void latch_redis_pending_init(redis_store *store)
 {
-    latch_link_init(&store->debts);
+    latch_list_init(&store->pending);
     store->generation = store->store.engine->generation;
 }
 
-void latch_redis_debts_end(redis_store *store)
+void latch_redis_pending_clear(redis_store *store)
 {
-    forgive(store);
+    clear_pending(store);
 }
 
-bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns)
+bool latch_redis_pending_add(redis_store *store, const redis_script_target *target, int64_t end_ns)
 {
-    redis_debt *debt = latch_allocate(store->store.engine, sizeof(*debt) + target->length);
+    redis_pending_release *release =
+        latch_allocate(store->store.engine, sizeof(*release) + target->length);
 
-    if (debt == NULL) {
+    if (release == NULL) {
         return false;
     }
-    debt->store = store;
-    debt->end_ns = end_ns;
-    debt->refusals = 0;
-    debt->ticket = target->ticket;
-    debt->keep = target->keep;
-    snprintf(debt->token, sizeof(debt->token), "%s", target->token);
-    debt->resource_length = target->length;
-    memcpy(debt->resource, target->resource, target->length);
-    latch_link_append(&store->debts, &debt->link);
+    release->store = store;
+    release->end_ns = end_ns;
+    release->refusals = 0;
+    release->ticket = target->ticket;
+    release->keep = target->keep;
+    snprintf(release->token, sizeof(release->token), "%s", target->token);
+    release->resource_length = target->length;
+    memcpy(release->resource, target->resource, target->length);
+    latch_list_append(&store->pending, &release->link);
     return true;
 }
 
-/* Its release is on its way. */
-static void note_payment(redis_debt *debt, redis_node *node, redis_call *call)
+/* Moves a release from the queue to its call in flight. */
+static void mark_sent(redis_pending_release *release, redis_node *node, redis_call *call)
 {
-    debt->node = node;
-    debt->store->store.unheard++;
-    latch_link_remove(&debt->link);
-    latch_redis_call_leave(call, settle, debt);
+    release->node = node;
+    release->store->store.unacknowledged++;
+    latch_list_remove(&release->link);
+    latch_redis_call_abandon(call, complete_release, release);
 }
 
-bool latch_redis_owe_answer(redis_node *node, redis_call *call, const redis_target *target,
-                            int64_t end_ns)
+bool latch_redis_pending_add_sent(redis_node *node, redis_call *call,
+                                  const redis_script_target *target, int64_t end_ns)
 {
     redis_store *store = latch_redis_store_at(node);
 
-    if (!latch_redis_owe(store, target, end_ns)) {
+    if (!latch_redis_pending_add(store, target, end_ns)) {
         return false;
     }
-    note_payment(LATCH_CONTAINER(store->debts.previous, redis_debt, link), node, call);
+    mark_sent(LATCH_CONTAINER(store->pending.previous, redis_pending_release, link), node, call);
     return true;
 }
 
 /* Sends the release; false when memory ran out. */
-static bool pay(redis_node *node, redis_debt *debt, int64_t now_ns)
+static bool send_pending(redis_node *node, redis_pending_release *release, int64_t now_ns)
 {
-    const redis_target target = {debt->resource, debt->resource_length, debt->token, debt->ticket,
-                                 debt->keep};
-    const redis_order order = {.id = REDIS_RELEASE, .as_text = true};
-    redis_call *call = latch_redis_send_script(node, &order, &target, now_ns);
+    const redis_script_target target = {release->resource, release->resource_length, release->token,
+                                        release->ticket, release->keep};
+    const redis_command_spec spec = {.id = REDIS_RELEASE, .as_text = true};
+    redis_call *call = latch_redis_send_script(node, &spec, &target, now_ns);
 
     if (call == NULL) {
         return false;
     }
-    note_payment(debt, node, call);
+    mark_sent(release, node, call);
     return true;
 }
 
-static bool concerns(const redis_debt *debt, const latch_lease *lease)
+static bool is_about(const redis_pending_release *release, const latch_lease *lease)
 {
-    return lease != NULL && debt->resource_length == lease->resource_length
-           && memcmp(debt->resource, lease->resource, lease->resource_length) == 0;
+    return lease != NULL && release->resource_length == lease->resource_length
+           && memcmp(release->resource, lease->resource, lease->resource_length) == 0;
 }
 
-/* Can it be sent anything? In a cluster it is connected beside the others, without being awaited.
- */
-static bool is_within_reach(redis_node *node, int64_t now_ns)
+/* Connects to the node without awaiting it, in a cluster. True: READY. */
+static bool connect_node(redis_node *node, int64_t now_ns)
 {
     latch_error ignored;
     latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
@@ -140,76 +140,78 @@ static bool is_within_reach(redis_node *node, int64_t now_ns)
     if (node->connection.stage != REDIS_READY && node->topology->cluster != NULL
         && !node->member.is_away
         && latch_failed(latch_redis_connect(&node->connection, &nobody, now_ns))) {
-        latch_redis_note_trouble(node);
+        latch_redis_record_node_failure(node);
     }
     return node->connection.stage == REDIS_READY;
 }
 
 static bool is_silent(const redis_node *node, int64_t now_ns)
 {
-    return latch_redis_silence_ns(&node->connection, now_ns) >= SILENCE_NS;
+    return latch_redis_reply_age_ns(&node->connection, now_ns) >= SILENT_AFTER_NS;
 }
 
-/* In a forked child: what is owed, or on its way on whatever connection, is the parent's. */
-static void leave_parent(redis_store *store)
+/* Forgets the parent's releases and connections in a forked child. */
+static void drop_parents_releases(redis_store *store)
 {
     for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
          node = latch_redis_next_node(&store->topology, node)) {
         latch_redis_close_if_forked(&node->connection);
     }
-    forgive(store);
+    clear_pending(store);
     store->generation = store->store.engine->generation;
 }
 
-void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_ns)
+void latch_redis_pending_flush(redis_store *store, const latch_lease *lease, int64_t now_ns)
 {
     bool go_on = true;
 
     if (store->generation != store->store.engine->generation) {
-        leave_parent(store);
+        drop_parents_releases(store);
     }
-    for (latch_link *link = store->debts.next, *next; go_on && link != &store->debts; link = next) {
-        redis_debt *debt = LATCH_CONTAINER(link, redis_debt, link);
+    for (latch_link *link = store->pending.next, *next; go_on && link != &store->pending;
+         link = next) {
+        redis_pending_release *release = LATCH_CONTAINER(link, redis_pending_release, link);
         redis_node *node =
-            latch_redis_choose(&store->topology, debt->resource, debt->resource_length);
+            latch_redis_choose_node(&store->topology, release->resource, release->resource_length);
 
         next = link->next;
-        if (now_ns >= debt->end_ns) {
-            latch_link_remove(&debt->link);
-            latch_free(store->store.engine, debt);
-        } else if (is_within_reach(node, now_ns)
-                   && (!is_silent(node, now_ns) || store->store.unheard < PAYMENTS_MAX
-                       || concerns(debt, lease))) {
-            go_on = pay(node, debt, now_ns);
+        if (now_ns >= release->end_ns) {
+            latch_list_remove(&release->link);
+            latch_free(store->store.engine, release);
+        } else if (connect_node(node, now_ns)
+                   && (!is_silent(node, now_ns) || store->store.unacknowledged < IN_FLIGHT_MAX
+                       || is_about(release, lease))) {
+            go_on = send_pending(node, release, now_ns);
         }
     }
 }
 
-static bool has_debts(const redis_store *store)
+static bool has_pending(const redis_store *store)
 {
-    return store->store.unheard > 0 || !latch_redis_is_debtless(store);
+    return store->store.unacknowledged > 0 || !latch_redis_pending_is_empty(store);
 }
 
-/* By the only server's connection. */
-static latch_status settle_with_server(redis_store *store, latch_op *op, int64_t now_ns)
+/* Drain by the only server's connection. */
+static latch_status drain_server(redis_store *store, latch_op *op, int64_t now_ns)
 {
     redis_connection *connection = &store->topology.single.connection;
     latch_status status = latch_redis_connect(connection, op, now_ns);
 
-    if (status != LATCH_DONE || !has_debts(store)) {
+    if (status != LATCH_DONE || !has_pending(store)) {
         return status;
     }
-    if (now_ns >= store->last_payment_ns + LAST_PAUSE_NS) {
-        latch_redis_pay(store, NULL, now_ns);
-        store->last_payment_ns = now_ns;
+    if (now_ns >= store->last_flush_ns + DRAIN_PAUSE_NS) {
+        latch_redis_pending_flush(store, NULL, now_ns);
+        store->last_flush_ns = now_ns;
     }
     return latch_redis_want(connection,
-                            latch_redis_is_debtless(store) ? LATCH_NEVER : now_ns + LAST_PAUSE_NS,
+                            latch_redis_pending_is_empty(store) ? LATCH_NEVER
+                                                                : now_ns + DRAIN_PAUSE_NS,
                             op);
 }
 
-/* Reads what has come from all servers; false when none of them is connected, nor will be. */
-static bool hear_all(redis_store *store)
+/* Reads from all servers; false when none of them is connected, nor connecting. */
+static bool receive_from_all(redis_store *store)
 {
     bool is_any = false;
 
@@ -223,29 +225,30 @@ static bool hear_all(redis_store *store)
     return is_any;
 }
 
-/* With as many as have to be told, looking again and again what they say. When all that was tried
- * has failed, so often as there are servers, it is over. */
-static latch_status settle_with_cluster(redis_store *store, latch_op *op, int64_t now_ns)
+/*
+ * Drain by the nodes of a cluster, polling all of them. It ends when as many flushes in a row as
+ * there are nodes have found no server.
+ */
+static latch_status drain_cluster(redis_store *store, latch_op *op, int64_t now_ns)
 {
-    latch_redis_pay(store, NULL, now_ns);
-    store->vain_payments = hear_all(store) ? 0 : store->vain_payments + 1;
-    op->wake_ns = now_ns + LAST_PAUSE_NS;
-    return has_debts(store) && store->vain_payments <= store->topology.cluster->count
+    latch_redis_pending_flush(store, NULL, now_ns);
+    store->failed_flushes = receive_from_all(store) ? 0 : store->failed_flushes + 1;
+    op->wake_ns = now_ns + DRAIN_PAUSE_NS;
+    return has_pending(store) && store->failed_flushes <= store->topology.cluster->count
                ? LATCH_WANT_TIMER
                : LATCH_DONE;
 }
 
-latch_status latch_redis_settle_debts(latch_store *base, latch_op *op, int64_t now_ns)
+latch_status latch_redis_pending_drain(latch_store *base, latch_op *op, int64_t now_ns)
 {
     redis_store *store = (redis_store *) base;
 
-    if (!has_debts(store) || latch_redis_has_object(store)
+    if (!has_pending(store) || latch_redis_has_object(store)
         || store->generation != base->engine->generation) {
         return LATCH_DONE;
     }
     if (store->topology.cluster != NULL) {
-        return settle_with_cluster(store, op, now_ns);
+        return drain_cluster(store, op, now_ns);
     }
-    return now_ns < base->silence.avoided_until_ns ? LATCH_DONE
-                                                   : settle_with_server(store, op, now_ns);
+    return now_ns < base->breaker.open_until_ns ? LATCH_DONE : drain_server(store, op, now_ns);
 }

@@ -1,9 +1,8 @@
 /*
- * What a combined store has to know of a member's server: when it was started, as a server that
- * keeps nothing on disk has forgotten its locks then; and whether it has the script of releases, as
- * nobody may be there to see that it has not: a release is left when enough others have answered.
- * It is asked on each connection once, in front of the first request, and nobody awaits the answers
- * by themselves. Where it may not be asked neither is known.
+ * Probe of a combined store's member: start of its server, as one without persistence forgets its
+ * locks at a restart; and whether it knows the script of releases, as a release that a quorum does
+ * not need has nobody to repeat it as text. Sent once per connection in front of the first request;
+ * the answers are not awaited. Where the commands are forbidden both stay unknown.
  */
 #include "src/store/redis/lock/redis.h"
 
@@ -12,7 +11,7 @@
 
 #define FIELD "uptime_in_seconds:"
 
-static void note_age(void *context, const redisReply *reply)
+static void record_server_age(void *context, const redisReply *reply)
 {
     redis_store *store = context;
     int64_t started_ns;
@@ -32,37 +31,38 @@ static void note_age(void *context, const redisReply *reply)
 }
 
 /* The server has the script of releases. */
-void latch_redis_note_script(redis_node *node)
+void latch_redis_record_release_script(redis_node *node)
 {
     node->has_release = node->connection.established;
 }
 
-static void note_script(void *context, const redisReply *reply)
+static void record_script_reply(void *context, const redisReply *reply)
 {
     if (reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 1
         && reply->element[0]->integer == 1) {
-        latch_redis_note_script(context);
+        latch_redis_record_release_script(context);
     }
 }
 
-/* False when memory ran out. */
-static bool ask(redis_node *node, const redis_command *command,
-                void (*note)(void *context, const redisReply *reply), void *context, int64_t now_ns)
+/* Sends a command of the probe; false when memory ran out. */
+static bool send_probe(redis_node *node, const redis_command *command,
+                       void (*note)(void *context, const redisReply *reply), void *context,
+                       int64_t now_ns)
 {
     redis_call *call = node->connection.transport->send(&node->connection, command, now_ns);
 
     if (call != NULL) {
-        latch_redis_call_leave(call, note, context);
+        latch_redis_call_abandon(call, note, context);
     }
     return call != NULL;
 }
 
-void latch_redis_ask_member(redis_node *node, int64_t now_ns)
+void latch_redis_probe_quorum_part(redis_node *node, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_at(node);
     redis_command age = {.count = 0}, script = {.count = 0};
 
-    if (!store->is_member || node->probed == node->connection.established) {
+    if (!store->is_quorum_part || node->probed == node->connection.established) {
         return;
     }
     latch_redis_add_text(&age, "INFO");
@@ -70,23 +70,24 @@ void latch_redis_ask_member(redis_node *node, int64_t now_ns)
     latch_redis_add_text(&script, "SCRIPT");
     latch_redis_add_text(&script, "EXISTS");
     latch_redis_add_text(&script, latch_redis_digest(&store->scripts, REDIS_RELEASE));
-    if (ask(node, &age, note_age, store, now_ns) && ask(node, &script, note_script, node, now_ns)) {
+    if (send_probe(node, &age, record_server_age, store, now_ns)
+        && send_probe(node, &script, record_script_reply, node, now_ns)) {
         node->probed = node->connection.established;
     }
 }
 
-bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id)
+bool latch_redis_may_lack_release_script(const redis_node *node, redis_script_id id)
 {
-    return id == REDIS_RELEASE && latch_redis_store_at(node)->is_member
+    return id == REDIS_RELEASE && latch_redis_store_at(node)->is_quorum_part
            && node->has_release != node->connection.established;
 }
 
-int64_t latch_redis_started(latch_store *base)
+int64_t latch_redis_server_start_ns(latch_store *base)
 {
     redis_store *store = (redis_store *) base;
 
-    if (!store->is_member) {
-        store->is_member = store->topology.is_unbroken = true;
+    if (!store->is_quorum_part) {
+        store->is_quorum_part = store->topology.has_no_breaker = true;
         store->started_ns = INT64_MIN;
     }
     /* By a client of its user's nothing but locks is asked. */

@@ -28,33 +28,33 @@ typedef struct redis_store {
     redis_object object; /* the transport of the only server, in a store on a client object */
     redis_subscription subscription;
     redis_sentinel sentinel; /* for both connections, if the DSN names Sentinels */
-    bool is_member;          /* of a combined store */
-    int64_t started_ns;      /* a server, at the latest; INT64_MIN: nobody knows */
-    latch_link debts;        /* unpaid: those that are on their way are their calls' */
-    unsigned generation;     /* of the process whose debts they are */
-    int64_t last_payment_ns; /* before the store is closed; */
-    size_t vain_payments;    /* and how often there was no server for it, in a cluster */
+    bool is_quorum_part;     /* of a combined store */
+    int64_t started_ns;      /* latest possible start of its server; INT64_MIN: unknown */
+    latch_link pending;      /* queued releases; those in flight belong to their calls */
+    unsigned generation;     /* of the process that owes them */
+    int64_t last_flush_ns;   /* while the store drains before it is closed */
+    size_t failed_flushes;   /* flushes in a row without a server, in a cluster */
 } redis_store;
 
-/* lease->state: whose the token is. */
+/* lease->state: which process owns the token, and its wait and route. */
 typedef struct redis_hold {
-    unsigned generation; /* of the process that may use it */
+    unsigned generation; /* of the process that owns the token */
     unsigned fork_count; /* of the engine when the lock was acquired or renewed */
-    bool adopted;        /* it came with a key: the lock may be held by it already */
-    bool spent;          /* a release by it may still be on its way: for no other hold */
+    bool imported;       /* token of a key that was handed over: may be holding already */
+    bool retired;        /* token of a release that may be in flight: not to be used again */
     int64_t deadline_ns; /* the lease's, before the last command was sent */
     redis_wait wait;
     redis_route route; /* of the request that is on its way, in a cluster */
 } redis_hold;
 
-/* op->attempts */
+/* op->flags */
 enum {
     REDIS_SENT = 1,
     REDIS_LOST_BEFORE = 2,
     REDIS_AS_TEXT = 4,
-    REDIS_SPENT_BEFORE = 8,
-    REDIS_TRIED = 16,   /* a request that waits: without waiting, first */
-    REDIS_TROUBLE = 32, /* the connection or the server failed, as they may for a while */
+    REDIS_RETIRED_BEFORE = 8,
+    REDIS_TRIED = 16,   /* a waiting request: its first try, without waiting, is over */
+    REDIS_TROUBLE = 32, /* transient failure of the connection or the server */
 };
 
 static inline redis_store *latch_redis_store_of(const latch_op *op)
@@ -72,7 +72,7 @@ static inline bool latch_redis_acquires(const latch_op *op)
     return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
-/* The server that the request is sent to. NULL: none was chosen yet. */
+/* Server of the request. NULL: none was chosen yet. */
 static inline redis_node *latch_redis_node_of(const latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -90,7 +90,7 @@ static inline bool latch_redis_has_object(const redis_store *store)
 
 /* ---- request.c */
 
-/* op->state of a request of which nothing is on its way yet. */
+/* op->state of a request that is not sent yet. */
 static inline void *latch_redis_unsent(redis_store *store)
 {
     return store;
@@ -101,36 +101,36 @@ static inline bool latch_redis_is_sent(const latch_op *op)
     return op->state != latch_redis_unsent(latch_redis_store_of(op));
 }
 
-/* Sends the request, unless that has been done, and looks after its reply. */
+/* Step of a request: sends it unless it was sent, and applies its reply. */
 latch_status latch_redis_advance(latch_op *op, int64_t now_ns);
 /*
- * A release that nobody awaits is a debt. If it cannot be sent now its caller hears of that, and it
- * stays a debt.
+ * Step of a detached release: a pending release that is flushed at once. If the server cannot be
+ * reached the caller gets the error, and the release stays pending.
  */
 latch_status latch_redis_detach(latch_op *op, int64_t now_ns);
-/* What was sent is lost. Once it is sent again: all that it asks for is a state. */
-bool latch_redis_count_loss(latch_op *op);
-/* The end of a request that was lost twice, or not answered in time, by that server. */
+/* Record a lost command. True, once per request: send it again, as all commands ask for a state. */
+bool latch_redis_may_resend(latch_op *op);
+/* Fail a request that was lost twice, or not answered in time. */
 latch_status latch_redis_fail_lost(latch_op *op, const redis_node *node);
 latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node);
-/* The error of a request that the server has answered by that one. */
+/* Fail a request with the error that the server answered. */
 latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const char *answer);
-/* The server answered, but not as our script does. */
-latch_status latch_redis_fail_confused(latch_op *op, redis_node *node);
+/* Fail a request whose reply is none of the script's. */
+latch_status latch_redis_fail_protocol_error(latch_op *op, redis_node *node);
 /* Sends a script on a READY connection. NULL when memory ran out. */
-redis_call *latch_redis_send_script(redis_node *node, const redis_order *order,
-                                    const redis_target *target, int64_t now_ns);
+redis_call *latch_redis_send_script(redis_node *node, const redis_command_spec *spec,
+                                    const redis_script_target *target, int64_t now_ns);
 /* For the store's class. */
-void latch_redis_outage(const latch_op *op, int64_t now_ns);
+void latch_redis_describe_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- rollback.c */
 
-/* The holder's lock, and its place in the queue. */
-static inline redis_target latch_redis_target_of(const latch_lease *lease)
+/* Script target: the holder's lock, and its place in the queue. */
+static inline redis_script_target latch_redis_target_of(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
-    return (redis_target){
+    return (redis_script_target){
         .resource = lease->resource,
         .length = lease->resource_length,
         .token = lease->token,
@@ -138,72 +138,72 @@ static inline redis_target latch_redis_target_of(const latch_lease *lease)
     };
 }
 /*
- * The request is over, and nobody knows whether the server has carried it out: the reply is lost,
- * or will be heard by nobody, or the script failed in its middle; or it waits for a lock no longer.
- * A lock that may have been granted, or may not have been released, is given back; one that may
- * have been demoted counts as shared.
+ * Compensation for a request of unknown outcome: the reply is lost or unread, the script failed in
+ * its middle, or the wait is over. A lock that may have been granted, or may not have been
+ * released, gets a pending release; one that may have been demoted counts as shared.
  */
-void latch_redis_make_good(latch_op *op, int64_t now_ns);
-/* It was to make a writer of a reader, who is that still. */
+void latch_redis_compensate(latch_op *op, int64_t now_ns);
+/* Promotion of a shared hold that is still held? */
 bool latch_redis_promotes(const latch_op *op, int64_t now_ns);
-/* Makes a writer a reader again, behind the command that may have promoted it. False: it could not
- * be sent. */
+/*
+ * Send a demotion behind the command that may have promoted the hold. False: it could not be sent.
+ */
 bool latch_redis_send_demotion(latch_op *op, int64_t now_ns);
-/* The lock is to be given back, whenever that can be. False when memory ran out. */
-bool latch_redis_owe_release(latch_op *op, int64_t now_ns);
-/* Until when a lock is to be given back: it has expired by itself then. */
-int64_t latch_redis_debt_end(const latch_lease *lease, int64_t now_ns);
+/* Queue a pending release of the lock. False when memory ran out. */
+bool latch_redis_pending_add_release(latch_op *op, int64_t now_ns);
+/* Time by which the lock has expired without a release. */
+int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns);
 
 /* ---- token.c */
 
-/* A command is on its way that may make the hold shorter as soon as it arrives. */
-void latch_redis_note_ttl(latch_op *op, int64_t now_ns);
-/* Not held from the moment at which the command may arrive, whatever comes of it. */
-void latch_redis_note_release(latch_lease *lease);
-/* The server has said that the lease is held in that mode. */
-void latch_redis_note_mode(latch_lease *lease, latch_mode mode);
-/* Is the lease's token another process's? */
-bool latch_redis_is_foreign(const latch_lease *lease);
+/* Record the TTL of a command in flight, which may make the hold shorter. */
+void latch_redis_record_ttl(latch_op *op, int64_t now_ns);
+/* Record a release in flight: not held from now on, whatever its outcome. */
+void latch_redis_record_release(latch_lease *lease);
+/* Record the mode in which the server says that the lease is held. */
+void latch_redis_record_mode(latch_lease *lease, latch_mode mode);
+/* Token of another process? */
+bool latch_redis_is_other_process(const latch_lease *lease);
 /*
- * Sees that the lease has a token of this process's. LATCH_CONFLICT: it has none, and the request
- * needs one that it had before.
+ * Make a token unless the lease has one of this process. LATCH_CONFLICT: it has none, and the
+ * request needs the one it had before.
  */
-latch_status latch_redis_claim_token(latch_op *op);
+latch_status latch_redis_ensure_token(latch_op *op);
 /*
- * What a fork has left of a hold that was meant to be handed on. While it lasts, it may be another
- * process's by now: a request that fails must not give it back. When it has expired, each process
- * is a holder of its own.
+ * Resolve a hold that a fork has shared (`inherit`). While it lasts, another process may own it: a
+ * failed request must not release it. Once it has expired, each process is a holder of its own.
  */
-void latch_redis_sort_out_inheritance(latch_op *op);
+void latch_redis_resolve_forked_hold(latch_op *op);
 /* For the store's class. */
 bool latch_redis_held(const latch_lease *lease);
 bool latch_redis_shares_token(const latch_lease *lease);
-latch_status latch_redis_take_token(latch_lease *lease, const char *token, latch_error *error);
+latch_status latch_redis_import_token(latch_lease *lease, const char *token, latch_error *error);
 void latch_redis_drop(latch_lease *lease);
 
 /* ---- wait.c */
 
 /*
- * What a request that waits has to do next, while nothing is on its way. LATCH_DONE: be sent, in
- * its manner. LATCH_WANT_*: wait. LATCH_CONFLICT: it cannot wait here.
+ * Next step of a waiting request without a command in flight. LATCH_DONE: send it. LATCH_WANT_*:
+ * wait. LATCH_CONFLICT: waiting is impossible here.
  */
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
-/* It has to wait, as a script says. The same; REDIS_AGAIN: it does. */
-latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns);
-/* The request was sent. */
+/* Apply a queue position. As latch_redis_wait(); REDIS_AGAIN: wait. */
+latch_status latch_redis_apply_queue_position(latch_op *op, int64_t place, int64_t ms,
+                                              int64_t now_ns);
+/* Record that the waiting request was sent. */
 void latch_redis_wait_sent(latch_op *op);
-/* How its next request asks. */
-uint8_t latch_redis_manner(const latch_lease *lease);
-/* May it be in the queue? */
+/* Step of its next acquire command. */
+uint8_t latch_redis_acquire_step(const latch_lease *lease);
+/* Possibly in the server's queue? */
 static inline bool latch_redis_is_queued(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
     return hold != NULL && hold->wait.ticket != 0;
 }
-/* It waits no longer; the server may have to be told (latch_redis_owe()). */
+/* End a wait; the server may need a pending release of the place in the queue. */
 void latch_redis_leave_wait(latch_lease *lease);
-/* The same, if it does wait. */
+/* End the wait, if there is one. */
 static inline void latch_redis_wait_end(latch_lease *lease)
 {
     const redis_store *store = (const redis_store *) lease->store;
@@ -212,74 +212,76 @@ static inline void latch_redis_wait_end(latch_lease *lease)
         latch_redis_leave_wait(lease);
     }
 }
-/* It could not ask, as from then on, or for longer. */
+/* Record since when the waiter has had no answer, unless recorded. */
 void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns);
-/* It could not ask: whether it shall try again, at op->wake_ns, as it shall for a while. */
-bool latch_redis_outlives(latch_op *op, int64_t now_ns);
-/* On a READY connection, now and then, the more seldom the more wait: are there peers? */
-void latch_redis_ask_for_peers(redis_node *node, int64_t now_ns);
+/* After a failure: wait and try again, at op->wake_ns, as for a limited time? */
+bool latch_redis_retries_wait(latch_op *op, int64_t now_ns);
+/*
+ * Ask the server for polling clients (peers), on a READY connection; the rarer the longer the queue
+ * is.
+ */
+void latch_redis_probe_polling_clients(redis_node *node, int64_t now_ns);
 
 /* ---- client_object.c */
 
-/* The store is on that client from now on, which is the store's to close. */
+/* Put the store on a client object, which it closes in the end. */
 void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner);
-/* Before the store is closed, by such a client. */
-void latch_redis_pay_at_last(redis_store *store);
+/* Flush pending releases by the client object, before the store is closed. */
+void latch_redis_object_flush_pending(redis_store *store);
 /* For the store's class. */
-const char *latch_redis_refusal(const latch_store *base);
+const char *latch_redis_renewal_unsupported_reason(const latch_store *base);
 
 /* ---- quorum_probe.c */
 
-/* On a READY connection: asks what a combined store has to know of its server, if it is its. */
-void latch_redis_ask_member(redis_node *node, int64_t now_ns);
-/* The server has the script of releases. */
-void latch_redis_note_script(redis_node *node);
-/* Nobody may be there to send it once more, as text. */
-bool latch_redis_may_lack_script(const redis_node *node, redis_script_id id);
-/* For the store's class: when was the server started? */
-int64_t latch_redis_started(latch_store *base);
+/* Probe the server of a combined store's member, once per READY connection. */
+void latch_redis_probe_quorum_part(redis_node *node, int64_t now_ns);
+/* Record that the server knows the script of releases. */
+void latch_redis_record_release_script(redis_node *node);
+/* Send the release as text? Its sender may not be there to repeat it. */
+bool latch_redis_may_lack_release_script(const redis_node *node, redis_script_id id);
+/* For the store's class: start of the server. */
+int64_t latch_redis_server_start_ns(latch_store *base);
 
 /* ---- inspect.c */
 
-/* Is it a request about other holders, which has an `op->state` of its own? */
-static inline bool latch_redis_is_inquiry(const latch_op *op)
+/* Request about other holders, with an op->state of its own? */
+static inline bool latch_redis_is_inspection(const latch_op *op)
 {
     return op->request.kind == LATCH_INSPECT || op->request.kind == LATCH_LIST
            || op->request.kind == LATCH_EVICT;
 }
 /* For the store's class, of those. */
-latch_status latch_redis_inquire(latch_op *op, int64_t now_ns);
-void latch_redis_inquiry_end(latch_op *op);
+latch_status latch_redis_inspect_step(latch_op *op, int64_t now_ns);
+void latch_redis_inspect_end(latch_op *op);
 
 /* ---- pending_release.c */
 
-void latch_redis_debts_init(redis_store *store);
+void latch_redis_pending_init(redis_store *store);
 /*
- * For the store's class: pays what is owed and awaits the answers. A server that cannot write its
- * answers gives a client up, with all that it has not read yet.
+ * For the store's class: flush pending releases and await the answers. A server that cannot write
+ * its answers drops the client with all that is unread.
  */
-latch_status latch_redis_settle_debts(latch_store *base, latch_op *op, int64_t now_ns);
-/* To be called when the connection has ended. */
-void latch_redis_debts_end(redis_store *store);
+latch_status latch_redis_pending_drain(latch_store *base, latch_op *op, int64_t now_ns);
+/* Drop all pending releases, after the connection has ended. */
+void latch_redis_pending_clear(redis_store *store);
 /*
- * Takes it upon the store to give a lock back, if it is held by that token, and to wait for it no
- * longer: as soon as it is connected, and anew whenever a connection was lost before the server has
- * answered, or the server could not just then. By `end_ns` the lock has expired by itself. The
- * token must not be used for anything else any more. False when memory ran out.
+ * Queue a release of a lock, if the token holds it, and of its place in the queue: sent once
+ * connected, and again after a lost connection or a transient error, until `end_ns`, when the lock
+ * has expired. The token must not be used again. False when memory ran out.
  */
-bool latch_redis_owe(redis_store *store, const redis_target *target, int64_t end_ns);
-/* The same of a release that was sent, and is not answered yet. */
-bool latch_redis_owe_answer(redis_node *node, redis_call *call, const redis_target *target,
-                            int64_t end_ns);
-/* Is all on its way that was owed? */
-static inline bool latch_redis_is_debtless(const redis_store *store)
+bool latch_redis_pending_add(redis_store *store, const redis_script_target *target, int64_t end_ns);
+/* Queue a release that is in flight already. */
+bool latch_redis_pending_add_sent(redis_node *node, redis_call *call,
+                                  const redis_script_target *target, int64_t end_ns);
+/* No pending release that is unsent? */
+static inline bool latch_redis_pending_is_empty(const redis_store *store)
 {
-    return store->debts.next == &store->debts;
+    return store->pending.next == &store->pending;
 }
 /*
- * Sends what is owed, without awaiting answers, if there is a READY connection: as much as a server
- * that does not answer can be sent, and what concerns the lease's lock in any case; NULL: none.
+ * Send pending releases on READY connections, without awaiting answers: a limited number to a
+ * silent server, and always those of the lease's lock (NULL: none).
  */
-void latch_redis_pay(redis_store *store, const latch_lease *lease, int64_t now_ns);
+void latch_redis_pending_flush(redis_store *store, const latch_lease *lease, int64_t now_ns);
 
 #endif

@@ -1,42 +1,41 @@
 /*
- * What is made good when a request is over and nobody knows what has come of it, and releases that
- * nobody awaits. A lock that may have been granted is given back as soon as can be
- * (pending_release.c).
+ * Compensation for requests of unknown outcome: a lock that may have been granted gets a pending
+ * release (pending_release.c), a possible promotion a demotion.
  */
 #include "src/store/redis/lock/redis.h"
 
-/* How long a lock is to be given back at least, as nobody may know when it expires. */
-#define DEBT_NS (60 * LATCH_NS_PER_S)
-/* How long a queue is there after anybody has asked: queue.lua's QUEUE_MS. */
-#define QUEUE_NS (180 * LATCH_NS_PER_S)
+/* Shortest life of a pending release, as the lock's expiry may be unknown. */
+#define RELEASE_TRIES_NS (60 * LATCH_NS_PER_S)
+/* Life of a queue after its last command: queue.lua's QUEUE_MS. */
+#define QUEUE_LIFE_NS (180 * LATCH_NS_PER_S)
 
-int64_t latch_redis_debt_end(const latch_lease *lease, int64_t now_ns)
+int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns)
 {
     /* A renewal may have arrived of which nobody has heard. */
-    return lease->deadline_ns == LATCH_NEVER || lease->deadline_ns < now_ns + DEBT_NS
-               ? now_ns + DEBT_NS
+    return lease->deadline_ns == LATCH_NEVER || lease->deadline_ns < now_ns + RELEASE_TRIES_NS
+               ? now_ns + RELEASE_TRIES_NS
                : lease->deadline_ns;
 }
 
 bool latch_redis_send_demotion(latch_op *op, int64_t now_ns)
 {
     redis_node *node = latch_redis_node_of(op);
-    const redis_target target = latch_redis_target_of(op->lease);
-    const redis_order order = {.id = REDIS_ACQUIRE_SHARED,
-                               .as_text = true,
-                               .manner = REDIS_TRY,
-                               .ttl_ms = op->request.ttl_ms};
-    redis_call *call = latch_redis_send_script(node, &order, &target, now_ns);
+    const redis_script_target target = latch_redis_target_of(op->lease);
+    const redis_command_spec spec = {.id = REDIS_ACQUIRE_SHARED,
+                                     .as_text = true,
+                                     .step = REDIS_TRY,
+                                     .ttl_ms = op->request.ttl_ms};
+    redis_call *call = latch_redis_send_script(node, &spec, &target, now_ns);
 
     if (call != NULL) {
         latch_redis_call_free(&node->connection, call);
-        latch_redis_note_ttl(op, now_ns);
+        latch_redis_record_ttl(op, now_ns);
     }
     return call != NULL;
 }
 
-/* The hold that an acquire was to renew or change goes on. */
-static bool holds_still(const latch_op *op, int64_t now_ns)
+/* Hold that an acquire was to renew or change, still held? */
+static bool still_holds(const latch_op *op, int64_t now_ns)
 {
     return op->mode_before != LATCH_FREE && now_ns < op->lease->deadline_ns;
 }
@@ -44,37 +43,37 @@ static bool holds_still(const latch_op *op, int64_t now_ns)
 bool latch_redis_promotes(const latch_op *op, int64_t now_ns)
 {
     return op->request.kind == LATCH_ACQUIRE && op->mode_before == LATCH_SHARED
-           && holds_still(op, now_ns);
+           && still_holds(op, now_ns);
 }
 
 /*
- * What may be held, or waited for, by an acquire that is over. False when the server was not told
- * yet.
+ * Adds a pending release for an acquire that is over: of the lock, and of its place in the queue.
+ * False when it is not sent yet.
  */
-static bool give_back(latch_op *op, int64_t now_ns)
+static bool release_uncertain(latch_op *op, int64_t now_ns)
 {
     int64_t end_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
-    redis_target target = latch_redis_target_of(op->lease);
-    bool is_owed;
+    redis_script_target target = latch_redis_target_of(op->lease);
+    bool is_added;
 
     /* By a token that came with a key somebody else may hold. */
-    target.keep = hold->adopted || holds_still(op, now_ns);
+    target.keep = hold->imported || still_holds(op, now_ns);
     if (target.keep && target.ticket == 0) {
         return true;
     }
-    if (target.ticket != 0 && end_ns < now_ns + QUEUE_NS) {
-        end_ns = now_ns + QUEUE_NS;
+    if (target.ticket != 0 && end_ns < now_ns + QUEUE_LIFE_NS) {
+        end_ns = now_ns + QUEUE_LIFE_NS;
     }
-    is_owed = latch_redis_owe(store, &target, end_ns);
-    latch_redis_pay(store, NULL, now_ns);
-    hold->spent = !target.keep;
-    return is_owed && latch_redis_is_debtless(store);
+    is_added = latch_redis_pending_add(store, &target, end_ns);
+    latch_redis_pending_flush(store, NULL, now_ns);
+    hold->retired = !target.keep;
+    return is_added && latch_redis_pending_is_empty(store);
 }
 
-/* An acquire that was on its way, or waited, is over. */
-static void undo_acquire(latch_op *op, int64_t now_ns)
+/* Compensates an acquire that was in flight, or waited. */
+static void compensate_acquire(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_node *node = latch_redis_node_of(op);
@@ -90,7 +89,7 @@ static void undo_acquire(latch_op *op, int64_t now_ns)
         latch_redis_send_demotion(op, now_ns);
     }
     /* Or its place alone, as the demotion may be lost. */
-    if (!give_back(op, now_ns) && is_queued) {
+    if (!release_uncertain(op, now_ns) && is_queued) {
         /* The server must not think that somebody waits here. */
         latch_redis_close(&store->subscription.connection);
     }
@@ -100,33 +99,33 @@ static void undo_acquire(latch_op *op, int64_t now_ns)
     }
 }
 
-void latch_redis_make_good(latch_op *op, int64_t now_ns)
+void latch_redis_compensate(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
 
-    if (((op->attempts & REDIS_SENT) == 0 && !latch_redis_is_queued(lease))
-        || latch_redis_is_foreign(lease)) {
+    if (((op->flags & REDIS_SENT) == 0 && !latch_redis_is_queued(lease))
+        || latch_redis_is_other_process(lease)) {
         return;
     }
     if (op->request.kind == LATCH_RELEASE) {
-        const redis_target target = latch_redis_target_of(lease);
+        const redis_script_target target = latch_redis_target_of(lease);
 
-        latch_redis_owe(store, &target, latch_redis_debt_end(lease, now_ns));
+        latch_redis_pending_add(store, &target, latch_redis_release_deadline(lease, now_ns));
     } else if (latch_redis_acquires(op)) {
-        undo_acquire(op, now_ns);
+        compensate_acquire(op, now_ns);
     }
 }
 
-bool latch_redis_owe_release(latch_op *op, int64_t now_ns)
+bool latch_redis_pending_add_release(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
-    const redis_target target = latch_redis_target_of(lease);
-    bool is_owed =
-        latch_redis_owe(latch_redis_store_of(op), &target, latch_redis_debt_end(lease, now_ns));
+    const redis_script_target target = latch_redis_target_of(lease);
+    bool is_added = latch_redis_pending_add(latch_redis_store_of(op), &target,
+                                            latch_redis_release_deadline(lease, now_ns));
 
-    if (is_owed) {
-        latch_redis_note_release(lease);
+    if (is_added) {
+        latch_redis_record_release(lease);
     }
-    return is_owed;
+    return is_added;
 }

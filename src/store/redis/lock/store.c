@@ -23,20 +23,20 @@ static void redis_close(latch_store *base)
     redis_store *store = (redis_store *) base;
 
     if (latch_redis_has_object(store)) {
-        latch_redis_pay_at_last(store);
+        latch_redis_object_flush_pending(store);
     }
     latch_redis_topology_end(&store->topology);
     latch_redis_subscription_end(&store->subscription);
     latch_redis_sentinel_end(&store->sentinel);
-    latch_redis_debts_end(store);
+    latch_redis_pending_clear(store);
     latch_redis_options_free(base->engine, &store->options);
     if (store->object.runner.close != NULL) {
         store->object.runner.close(store->object.runner.context);
     }
 }
 
-/* The rest of it, when its options are known. */
-static latch_status prepare(latch_store *base, latch_error *error)
+/* Makes the rest of a store by its options. */
+static latch_status prepare_store(latch_store *base, latch_error *error)
 {
     redis_store *store = (redis_store *) base;
     bool is_made;
@@ -44,18 +44,18 @@ static latch_status prepare(latch_store *base, latch_error *error)
     store->scripts.engine = base->engine;
     latch_redis_keyspace_init(&store->keys, store->options.prefix, store->options.prefix_length,
                               store->options.is_cluster);
-    latch_redis_debts_init(store);
+    latch_redis_pending_init(store);
     latch_redis_sentinel_init(&store->sentinel, base->engine, &store->options);
     is_made = latch_redis_topology_init(&store->topology, base->engine, &store->options,
-                                        &store->keys, &base->silence);
+                                        &store->keys, &base->breaker);
     if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options,
                                        &store->keys)
         || !is_made) {
         redis_close(base);
         return latch_fail_memory(error);
     }
-    latch_redis_sentinel_lead(&store->sentinel, &store->topology.single.connection);
-    latch_redis_sentinel_lead(&store->sentinel, &store->subscription.connection);
+    latch_redis_sentinel_attach(&store->sentinel, &store->topology.single.connection);
+    latch_redis_sentinel_attach(&store->sentinel, &store->subscription.connection);
     return LATCH_DONE;
 }
 
@@ -88,7 +88,7 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
                               : open_by_dsn(store, options, error);
 
     if (status == LATCH_DONE) {
-        status = prepare(base, error);
+        status = prepare_store(base, error);
     }
     if (status == LATCH_DONE && options->redis_runner != NULL) {
         latch_redis_use_object(store, options->redis_runner);
@@ -96,34 +96,34 @@ static latch_status redis_open(latch_store *base, const latch_store_options *opt
     return status;
 }
 
-static latch_store *redis_twin(const latch_store *base, latch_error *error)
+static latch_store *redis_clone(const latch_store *base, latch_error *error)
 {
     const redis_store *store = (const redis_store *) base;
-    latch_store *twin = latch_store_make(base->engine, base->class, error);
+    latch_store *clone = latch_store_make(base->engine, base->class, error);
     latch_status status = LATCH_DONE;
 
-    if (twin == NULL) {
+    if (clone == NULL) {
         return NULL;
     }
     if (!latch_redis_options_copy(base->engine, &store->options,
-                                  &((redis_store *) twin)->options)) {
+                                  &((redis_store *) clone)->options)) {
         status = latch_fail_memory(error);
     }
     if (status == LATCH_DONE) {
-        status = prepare(twin, error);
+        status = prepare_store(clone, error);
     }
     if (status != LATCH_DONE) {
-        latch_free(base->engine, twin);
+        latch_free(base->engine, clone);
         return NULL;
     }
-    return twin;
+    return clone;
 }
 
-static void redis_gather(latch_store *base, bool on)
+static void redis_cork(latch_store *base, bool on)
 {
     redis_store *store = (redis_store *) base;
 
-    latch_redis_gather_all(&store->topology, on);
+    latch_redis_batch_all(&store->topology, on);
 }
 
 static const char *redis_identity(const latch_store *base)
@@ -133,25 +133,24 @@ static const char *redis_identity(const latch_store *base)
 
 static latch_status redis_step(latch_op *op, int64_t now_ns)
 {
-    if (latch_redis_is_inquiry(op)) {
-        return latch_redis_inquire(op, now_ns);
+    if (latch_redis_is_inspection(op)) {
+        return latch_redis_inspect_step(op, now_ns);
     }
     return op->request.detach ? latch_redis_detach(op, now_ns) : latch_redis_advance(op, now_ns);
 }
 
-/* Connections that nobody has looked after, and those of which a server has let somebody wait in
- * vain who has gone away. */
-static void forget_stale(redis_store *store, int64_t now_ns)
+/* Closes stale connections; an overdue reply without a reader opens the breaker. */
+static void close_stale_connections(redis_store *store, int64_t now_ns)
 {
     for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
          node = latch_redis_next_node(&store->topology, node)) {
         if (!latch_redis_is_idle(&node->connection)
-            && latch_redis_forget_stale(&node->connection, now_ns)) {
-            latch_note_silence(node->silence, now_ns, now_ns);
+            && latch_redis_close_stale(&node->connection, now_ns)) {
+            latch_breaker_record_timeout(node->breaker, now_ns, now_ns);
         }
     }
     if (store->subscription.connection.stage != REDIS_CLOSED || store->subscription.call != NULL) {
-        latch_redis_forget_subscribing(&store->subscription);
+        latch_redis_abort_subscribing(&store->subscription);
     }
 }
 
@@ -159,9 +158,9 @@ static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
-    bool is_inquiry = latch_redis_is_inquiry(op);
+    bool is_inquiry = latch_redis_is_inspection(op);
     bool is_avoided = store->topology.cluster == NULL
-                      && latch_redis_is_avoided(op, &store->topology.single);
+                      && latch_redis_breaker_is_open(op, &store->topology.single);
 
     if (latch_redis_is_own_name(op->lease->resource, op->lease->resource_length)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
@@ -179,41 +178,42 @@ static latch_status redis_begin(latch_op *op)
     if (op->request.ttl_ms > REDIS_TTL_MAX_MS) {
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
-    op->attempts = 0;
+    op->flags = 0;
     op->state = is_inquiry ? NULL : latch_redis_unsent(store);
     if (hold != NULL) {
-        latch_redis_start_over(&hold->route);
+        latch_redis_route_reset(&hold->route);
     }
     if (op->lease->inherit) {
-        latch_redis_sort_out_inheritance(op);
+        latch_redis_resolve_forked_hold(op);
     }
-    forget_stale(store, op->sent_ns);
+    close_stale_connections(store, op->sent_ns);
     if (op->request.kind == LATCH_RELEASE) {
-        latch_status status = latch_redis_claim_token(op);
+        latch_status status = latch_redis_ensure_token(op);
 
         if (status != LATCH_DONE) {
             return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
         }
     }
     if (is_avoided) {
-        return op->request.kind == LATCH_RELEASE && !latch_redis_owe_release(op, op->sent_ns)
+        return op->request.kind == LATCH_RELEASE
+                       && !latch_redis_pending_add_release(op, op->sent_ns)
                    ? latch_fail_memory(op->error)
-                   : latch_redis_fail_avoided(op, &store->topology.single);
+                   : latch_redis_fail_breaker_open(op, &store->topology.single);
     }
     return redis_step(op, op->sent_ns);
 }
 
 /*
- * Nobody has to wait for a server that does not answer: what a request may have done is undone by a
- * command right behind it, and neither is awaited.
+ * Cancels without waiting for a silent server: a compensating command goes right behind the
+ * request, and neither is awaited.
  */
 static latch_status redis_cancel(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
-    if (latch_redis_is_inquiry(op)) {
-        latch_redis_inquiry_end(op);
+    if (latch_redis_is_inspection(op)) {
+        latch_redis_inspect_end(op);
         return LATCH_CONFLICT;
     }
     if (latch_redis_is_sent(op)) {
@@ -226,38 +226,38 @@ static latch_status redis_cancel(latch_op *op)
         }
         latch_redis_call_free(&latch_redis_node_of(op)->connection, call);
     }
-    latch_redis_make_good(op, now_ns);
+    latch_redis_compensate(op, now_ns);
     latch_redis_wait_end(op->lease);
     return LATCH_CONFLICT;
 }
 
-/* It is not where the script was unknown, or the connection lost. */
+/* Carried out: not unknown to the server, nor lost. */
 static bool is_carried_out(const redis_call *call)
 {
     return call->state == REDIS_ANSWERED && call->reply->type != REDIS_REPLY_ERROR;
 }
 
-/* A release that is not awaited is a debt, from its beginning or from now on. */
+/* Abandons a request. A release becomes a pending release. */
 static void redis_abandon(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_call *call = latch_redis_is_sent(op) ? op->state : NULL;
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
-    redis_target target;
+    redis_script_target target;
 
-    if (latch_redis_is_inquiry(op)) {
-        latch_redis_inquiry_end(op);
+    if (latch_redis_is_inspection(op)) {
+        latch_redis_inspect_end(op);
         return;
     }
     target = latch_redis_target_of(op->lease);
     if (op->request.kind == LATCH_RELEASE && !op->request.detach) {
         if (call != NULL && call->state == REDIS_UNANSWERED) {
-            if (latch_redis_owe_answer(latch_redis_node_of(op), call, &target,
-                                       latch_redis_debt_end(op->lease, now_ns))) {
+            if (latch_redis_pending_add_sent(latch_redis_node_of(op), call, &target,
+                                             latch_redis_release_deadline(op->lease, now_ns))) {
                 call = NULL;
             }
         } else if (call == NULL || !is_carried_out(call)) {
-            latch_redis_owe_release(op, now_ns);
+            latch_redis_pending_add_release(op, now_ns);
         }
     }
     if (call != NULL) {
@@ -276,19 +276,19 @@ const latch_store_class latch_redis_store = {
     .size = sizeof(redis_store),
     .open = redis_open,
     .close = redis_close,
-    .settle = latch_redis_settle_debts,
+    .settle = latch_redis_pending_drain,
     .identity = redis_identity,
     .begin = redis_begin,
     .step = redis_step,
     .cancel = redis_cancel,
-    .outage = latch_redis_outage,
+    .outage = latch_redis_describe_outage,
     .abandon = redis_abandon,
     .held = latch_redis_held,
     .shares_token = latch_redis_shares_token,
-    .take_token = latch_redis_take_token,
-    .started = latch_redis_started,
+    .take_token = latch_redis_import_token,
+    .server_start_ns = latch_redis_server_start_ns,
     .drop = latch_redis_drop,
-    .twin = redis_twin,
-    .gather = redis_gather,
-    .refusal = latch_redis_refusal,
+    .clone = redis_clone,
+    .cork = redis_cork,
+    .renewal_unsupported_reason = latch_redis_renewal_unsupported_reason,
 };

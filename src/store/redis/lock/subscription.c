@@ -1,4 +1,4 @@
-/* Messages from other processes, by way of the server: see subscription.h. */
+/* Pub/sub connection of a store: see subscription.h. */
 #include "src/store/redis/lock/subscription.h"
 
 #include "src/store/redis/lock/redis.h"
@@ -11,17 +11,16 @@
 /* The end of a sharded channel, by which the scripts know it (queue.lua). */
 #define SHARD ":shard"
 
-/* What tells a process's channel from those of all others: random bytes, in base64. */
+/* Unique part of a process's channel: random bytes, in base64. */
 enum { ID_BYTES = 12, ID_LENGTH = 16 };
 
-/* For how long a server that refuses messages is not asked for them again; and one that cannot be
- * reached, when that happens again and again. */
+/* Pause after a refusal by the server; and the longest pause after failures in a row. */
 #define REFUSED_NS (60 * LATCH_NS_PER_S)
 #define SLOWEST_RETRY_NS (10 * LATCH_NS_PER_S)
 /* From one subscription to the next: it may be ended as soon as it is made. */
 #define PAUSE_NS (50 * LATCH_NS_PER_MS)
 
-static void take_message(void *context, const redisReply *message);
+static void receive_message(void *context, const redisReply *message);
 
 bool latch_redis_subscription_init(redis_subscription *subscription, latch_engine *engine,
                                    const redis_options *options, const redis_keyspace *keys)
@@ -32,9 +31,9 @@ bool latch_redis_subscription_init(redis_subscription *subscription, latch_engin
     memset(subscription, 0, sizeof(*subscription));
     latch_redis_connection_init(&subscription->connection, engine, options);
     subscription->keys = keys;
-    subscription->connection.push = take_message;
+    subscription->connection.push = receive_message;
     subscription->connection.push_context = subscription;
-    latch_link_init(&subscription->waits);
+    latch_list_init(&subscription->waits);
     subscription->channel = latch_allocate(engine, size);
     subscription->requeue_channel = latch_allocate(engine, size);
     if (subscription->channel == NULL || subscription->requeue_channel == NULL) {
@@ -44,7 +43,7 @@ bool latch_redis_subscription_init(redis_subscription *subscription, latch_engin
     return true;
 }
 
-static void forget_call(redis_subscription *subscription)
+static void free_subscribe_call(redis_subscription *subscription)
 {
     if (subscription->call != NULL) {
         latch_redis_call_free(&subscription->connection, subscription->call);
@@ -57,26 +56,26 @@ void latch_redis_subscription_end(redis_subscription *subscription)
     const latch_engine *engine = subscription->connection.engine;
 
     latch_redis_close(&subscription->connection);
-    forget_call(subscription);
+    free_subscribe_call(subscription);
     latch_free(engine, subscription->channel);
     latch_free(engine, subscription->requeue_channel);
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
-static int64_t now(const redis_subscription *subscription)
+static int64_t subscription_now_ns(const redis_subscription *subscription)
 {
     return latch_engine_now_ns(subscription->connection.engine);
 }
 
-/* Sooner than was thought, not later: messages may be older than the last answer. */
-static void ask_by(redis_wait *wait, int64_t poll_ns)
+/* Moves the next poll forward, never back: messages may be older than the last answer. */
+static void poll_no_later_than(redis_wait *wait, int64_t poll_ns)
 {
     wait->poll_ns = poll_ns < wait->poll_ns ? poll_ns : wait->poll_ns;
 }
 
-/* "granted TICKET" or "first TICKET MS"; a ticket that is over is nobody's. */
-static void take_word(redis_subscription *subscription, const char *text)
+/* Applies "granted TICKET" or "first TICKET MS"; tickets of ended waits are ignored. */
+static void apply_wakeup(redis_subscription *subscription, const char *text)
 {
     const char *number = strchr(text, ' ');
     char *end;
@@ -95,14 +94,15 @@ static void take_word(redis_subscription *subscription, const char *text)
             long long ms = strtoll(end, NULL, 10);
 
             wait->place = 0;
-            ask_by(wait, now(subscription)
-                             + (ms > 0 && ms < REDIS_TTL_MAX_MS ? ms : 0) * LATCH_NS_PER_MS);
+            poll_no_later_than(wait,
+                               subscription_now_ns(subscription)
+                                   + (ms > 0 && ms < REDIS_TTL_MAX_MS ? ms : 0) * LATCH_NS_PER_MS);
         }
     }
 }
 
-/* The queue of this lock was lost: those who wait for it ask again, about in their old order. */
-static void take_loss(redis_subscription *subscription, const redisReply *key)
+/* Applies a lost queue: waiters for this lock ask again, about in their old order. */
+static void apply_requeue(redis_subscription *subscription, const redisReply *key)
 {
     size_t prefix = subscription->keys->prefix_length;
 
@@ -113,12 +113,13 @@ static void take_loss(redis_subscription *subscription, const redisReply *key)
         if (key->len == prefix + wait->lease->resource_length
             && memcmp(key->str + prefix, wait->lease->resource, key->len - prefix) == 0) {
             wait->lost = true;
-            ask_by(wait, now(subscription) + (wait->place > 0 ? wait->place : 0) * LATCH_NS_PER_MS);
+            poll_no_later_than(wait, subscription_now_ns(subscription)
+                                         + (wait->place > 0 ? wait->place : 0) * LATCH_NS_PER_MS);
         }
     }
 }
 
-static void take_message(void *context, const redisReply *message)
+static void receive_message(void *context, const redisReply *message)
 {
     redis_subscription *subscription = context;
     const redisReply *channel, *text;
@@ -137,15 +138,15 @@ static void take_message(void *context, const redisReply *message)
         return; /* that it is subscribed, as often as there are channels */
     }
     if (strcmp(channel->str, subscription->requeue_channel) == 0) {
-        take_loss(subscription, text);
+        apply_requeue(subscription, text);
     } else {
-        take_word(subscription, text->str);
+        apply_wakeup(subscription, text->str);
     }
 }
 
 /* ---- Subscribing ---------------------------------------------------------------------------- */
 
-static bool is_named(const redis_subscription *subscription)
+static bool has_channel(const redis_subscription *subscription)
 {
     return subscription->channel[0] != '\0'
            && subscription->generation == subscription->connection.engine->generation;
@@ -156,7 +157,7 @@ static char *append(char *at, const char *text)
     return strcpy(at, text) + strlen(text);
 }
 
-/* Each process has a channel of its own, and keeps it when it is connected anew. */
+/* Names the channel: one for each process, kept over reconnects. */
 static latch_status name_channel(redis_subscription *subscription, latch_op *op)
 {
     const latch_engine *engine = subscription->connection.engine;
@@ -178,8 +179,8 @@ static latch_status name_channel(redis_subscription *subscription, latch_op *op)
     return LATCH_DONE;
 }
 
-bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
-                        const latch_lease *lease)
+bool latch_redis_resubscribe_for(redis_subscription *subscription, redis_node *node,
+                                 const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
     unsigned slot =
@@ -195,7 +196,7 @@ bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
     }
     if (slot != subscription->slot || node != subscription->node) {
         latch_redis_close(&subscription->connection);
-        forget_call(subscription);
+        free_subscribe_call(subscription);
         subscription->connection.place = &node->member.place;
         subscription->node = node;
         subscription->pause_end_ns = 0;
@@ -208,7 +209,7 @@ bool latch_redis_follow(redis_subscription *subscription, redis_node *node,
     return true;
 }
 
-bool latch_redis_hears(const redis_subscription *subscription, const latch_lease *lease)
+bool latch_redis_is_subscribed_for(const redis_subscription *subscription, const latch_lease *lease)
 {
     return latch_redis_is_subscribed(subscription)
            && (subscription->node == NULL
@@ -219,11 +220,11 @@ bool latch_redis_hears(const redis_subscription *subscription, const latch_lease
 
 bool latch_redis_is_subscribed(const redis_subscription *subscription)
 {
-    return is_named(subscription) && subscription->connection.stage == REDIS_READY
+    return has_channel(subscription) && subscription->connection.stage == REDIS_READY
            && subscription->subscribed == subscription->connection.established;
 }
 
-void latch_redis_forget_subscribing(redis_subscription *subscription)
+void latch_redis_abort_subscribing(redis_subscription *subscription)
 {
     bool is_begun = subscription->connection.stage != REDIS_CLOSED || subscription->call != NULL;
 
@@ -231,18 +232,18 @@ void latch_redis_forget_subscribing(redis_subscription *subscription)
         && subscription->waits.next == &subscription->waits
         && !latch_redis_is_subscribed(subscription)) {
         latch_redis_close(&subscription->connection);
-        forget_call(subscription);
+        free_subscribe_call(subscription);
     }
 }
 
-void latch_redis_do_without(redis_subscription *subscription, bool refused, int64_t now_ns)
+void latch_redis_suspend_pubsub(redis_subscription *subscription, bool refused, int64_t now_ns)
 {
     int64_t pause_ns = refused                             ? REFUSED_NS
                        : subscription->retry_pause_ns == 0 ? REDIS_RETRY_NS
                                                            : 2 * subscription->retry_pause_ns;
 
     latch_redis_close(&subscription->connection);
-    forget_call(subscription);
+    free_subscribe_call(subscription);
     subscription->redirected_ns = 0;
     if (!refused && pause_ns > SLOWEST_RETRY_NS) {
         pause_ns = SLOWEST_RETRY_NS;
@@ -251,7 +252,7 @@ void latch_redis_do_without(redis_subscription *subscription, bool refused, int6
     subscription->retry_ns = now_ns + pause_ns;
 }
 
-void latch_redis_have_no_messages(redis_subscription *subscription)
+void latch_redis_disable_pubsub(redis_subscription *subscription)
 {
     subscription->retry_pause_ns = subscription->retry_ns = LATCH_NEVER;
 }
@@ -271,7 +272,7 @@ static latch_status send_subscribe(redis_subscription *subscription, latch_op *o
     return latch_redis_want(&subscription->connection, subscription->call->deadline_ns, op);
 }
 
-/* It is to be tried elsewhere, or later. Not for ever: then it cannot be had. */
+/* Redirected, and still within the time for redirections? */
 static bool is_redirected(redis_subscription *subscription, int64_t now_ns)
 {
     int64_t limit_ns = subscription->connection.options->connect_timeout_ns;
@@ -282,7 +283,7 @@ static bool is_redirected(redis_subscription *subscription, int64_t now_ns)
     return now_ns - subscription->redirected_ns < limit_ns;
 }
 
-static latch_status await_answer(redis_subscription *subscription, latch_op *op, int64_t now_ns)
+static latch_status await_subscribed(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_call *call = subscription->call;
     bool is_acknowledged;
@@ -292,22 +293,23 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
     }
     is_acknowledged = call->state == REDIS_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY;
     if (!is_acknowledged && call->state == REDIS_ANSWERED && subscription->node != NULL
-        && latch_redis_learn(subscription->node, call->reply->str)
+        && latch_redis_apply_redirect(subscription->node, call->reply->str)
         && is_redirected(subscription, now_ns)) {
         latch_redis_close(&subscription->connection); /* to where the slot is now, next time */
-        forget_call(subscription);
+        free_subscribe_call(subscription);
         op->wake_ns = now_ns + PAUSE_NS / 2;
         return LATCH_WANT_TIMER;
     }
     if (!is_acknowledged && call->state == REDIS_ANSWERED) {
         /* Else the server cannot just now: it is being started, or has too many clients. */
-        latch_redis_do_without(subscription, latch_redis_is_refusal(call->reply->str), now_ns);
+        latch_redis_suspend_pubsub(subscription, latch_redis_is_permission_error(call->reply->str),
+                                   now_ns);
         return LATCH_CONFLICT;
     }
     if (call->state == REDIS_UNANSWERED) {
         latch_redis_close(&subscription->connection);
     }
-    forget_call(subscription);
+    free_subscribe_call(subscription);
     if (!is_acknowledged) {
         return latch_fail(op->error, LATCH_ERROR_STORE, 0, "cannot subscribe to messages of Redis");
     }
@@ -317,8 +319,8 @@ static latch_status await_answer(redis_subscription *subscription, latch_op *op,
     return LATCH_DONE;
 }
 
-/* Reads what has come, and connects unless it is connected. */
-static latch_status connect_again(redis_subscription *subscription, latch_op *op, int64_t now_ns)
+/* Reads messages, and reconnects unless connected. */
+static latch_status reconnect(redis_subscription *subscription, latch_op *op, int64_t now_ns)
 {
     redis_connection *connection = &subscription->connection;
     bool is_open = connection->stage == REDIS_READY && latch_redis_receive(connection);
@@ -344,18 +346,18 @@ latch_status latch_redis_subscribe(redis_subscription *subscription, latch_op *o
     if (now_ns < subscription->retry_ns) {
         return LATCH_CONFLICT;
     }
-    if (!is_named(subscription)) {
+    if (!has_channel(subscription)) {
         latch_redis_close(&subscription->connection); /* of the parent process, if any */
         status = name_channel(subscription, op);
     }
     if (status == LATCH_DONE) {
-        status = connect_again(subscription, op, now_ns);
+        status = reconnect(subscription, op, now_ns);
     }
     if (status != LATCH_DONE) {
         return status;
     }
     if (subscription->call != NULL) {
-        return await_answer(subscription, op, now_ns);
+        return await_subscribed(subscription, op, now_ns);
     }
     return latch_redis_is_subscribed(subscription) ? LATCH_DONE
                                                    : send_subscribe(subscription, op, now_ns);

@@ -1,13 +1,13 @@
-/* Whose hold it is: tokens, and what forks make of them. */
+/* Tokens of holds, and their owner after forks. */
 #include "src/store/redis/lock/redis.h"
 
 #include <string.h>
 
-/* The member that says that the holder is a writer, so that it can be no holder's token. */
+/* Member of the lock's sorted set that marks a writer: no holder's token. */
 #define WRITER "__write__"
 
-/* The reply may be lost, so the hold is certain for the shorter time only. */
-void latch_redis_note_ttl(latch_op *op, int64_t now_ns)
+/* Assume the shorter TTL from now on, as the reply may be lost. */
+void latch_redis_record_ttl(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     redis_hold *hold = lease->state;
@@ -19,19 +19,19 @@ void latch_redis_note_ttl(latch_op *op, int64_t now_ns)
     }
 }
 
-void latch_redis_note_release(latch_lease *lease)
+void latch_redis_record_release(latch_lease *lease)
 {
     redis_hold *hold = lease->state;
 
     lease->mode = LATCH_FREE;
     lease->fencing_token = 0;
     hold->generation = lease->store->engine->generation;
-    hold->adopted = false;
-    hold->spent = true;
+    hold->imported = false;
+    hold->retired = true;
 }
 
-/* A key that was handed over brings a hold of which this process has not heard yet. */
-void latch_redis_note_mode(latch_lease *lease, latch_mode mode)
+/* Record the mode; a key that was handed over brings a hold unknown to this process. */
+void latch_redis_record_mode(latch_lease *lease, latch_mode mode)
 {
     redis_hold *hold = lease->state;
 
@@ -39,7 +39,7 @@ void latch_redis_note_mode(latch_lease *lease, latch_mode mode)
     hold->fork_count = lease->store->engine->fork_count;
 }
 
-bool latch_redis_is_foreign(const latch_lease *lease)
+bool latch_redis_is_other_process(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
@@ -47,7 +47,7 @@ bool latch_redis_is_foreign(const latch_lease *lease)
            && !(lease->inherit && lease->mode != LATCH_FREE);
 }
 
-static void forget_token(latch_lease *lease)
+static void free_token(latch_lease *lease)
 {
     latch_free(lease->store->engine, lease->token);
     lease->token = NULL;
@@ -63,8 +63,8 @@ static latch_status make_hold(latch_lease *lease, latch_error *error)
     }
     hold->generation = engine->generation;
     hold->fork_count = engine->fork_count;
-    hold->adopted = lease->token != NULL;
-    hold->spent = false;
+    hold->imported = lease->token != NULL;
+    hold->retired = false;
     hold->deadline_ns = LATCH_NEVER;
     hold->wait = (redis_wait){.ticket = 0};
     hold->route = (redis_route){.node = NULL};
@@ -72,7 +72,7 @@ static latch_status make_hold(latch_lease *lease, latch_error *error)
     return LATCH_DONE;
 }
 
-latch_status latch_redis_take_token(latch_lease *lease, const char *token, latch_error *error)
+latch_status latch_redis_import_token(latch_lease *lease, const char *token, latch_error *error)
 {
     latch_status status = lease->state == NULL ? make_hold(lease, error) : LATCH_DONE;
     redis_hold *hold = lease->state;
@@ -84,37 +84,37 @@ latch_status latch_redis_take_token(latch_lease *lease, const char *token, latch
         lease->mode = LATCH_FREE;
         hold->generation = lease->store->engine->generation;
         hold->fork_count = lease->store->engine->fork_count;
-        hold->adopted = hold->spent = false;
+        hold->imported = hold->retired = false;
     }
     return status;
 }
 
-latch_status latch_redis_claim_token(latch_op *op)
+latch_status latch_redis_ensure_token(latch_op *op)
 {
     latch_lease *lease = op->lease;
     redis_hold *hold;
     latch_status status = LATCH_DONE;
 
-    if (latch_redis_is_foreign(lease)) {
+    if (latch_redis_is_other_process(lease)) {
         if (!latch_redis_acquires(op)) {
             lease->mode = LATCH_FREE;
             return LATCH_CONFLICT;
         }
         latch_redis_wait_end(lease);
-        op->attempts = 0;
-        forget_token(lease);
+        op->flags = 0;
+        free_token(lease);
         lease->mode = op->mode_before = LATCH_FREE;
     }
     hold = lease->state;
     if (lease->token != NULL
         && (strcmp(lease->token, WRITER) == 0
-            || (hold != NULL && hold->spent && latch_redis_acquires(op)))) {
-        forget_token(lease);
+            || (hold != NULL && hold->retired && latch_redis_acquires(op)))) {
+        free_token(lease);
     }
     if (lease->token == NULL && !latch_redis_acquires(op)) {
         return LATCH_CONFLICT;
     }
-    if (hold != NULL && hold->spent && op->request.kind != LATCH_RELEASE
+    if (hold != NULL && hold->retired && op->request.kind != LATCH_RELEASE
         && !latch_redis_acquires(op)) {
         return LATCH_CONFLICT; /* it is being given back, though it may be there yet */
     }
@@ -126,11 +126,11 @@ latch_status latch_redis_claim_token(latch_op *op)
     }
     hold = lease->state;
     hold->generation = lease->store->engine->generation;
-    hold->adopted = hold->spent = false;
+    hold->imported = hold->retired = false;
     return latch_lease_make_token(lease, op->error);
 }
 
-void latch_redis_sort_out_inheritance(latch_op *op)
+void latch_redis_resolve_forked_hold(latch_op *op)
 {
     latch_lease *lease = op->lease;
     const redis_hold *hold = lease->state;
@@ -143,7 +143,7 @@ void latch_redis_sort_out_inheritance(latch_op *op)
         op->mode_before = lease->mode;
     } else if (latch_redis_acquires(op)) {
         lease->mode = LATCH_FREE;
-        forget_token(lease);
+        free_token(lease);
     }
 }
 
@@ -151,7 +151,7 @@ bool latch_redis_held(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
-    return lease->mode != LATCH_FREE && hold != NULL && !latch_redis_is_foreign(lease)
+    return lease->mode != LATCH_FREE && hold != NULL && !latch_redis_is_other_process(lease)
            && (!lease->inherit || hold->fork_count == lease->store->engine->fork_count);
 }
 
@@ -159,7 +159,7 @@ bool latch_redis_shares_token(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
-    return hold == NULL || (!hold->spent && !latch_redis_is_foreign(lease));
+    return hold == NULL || (!hold->retired && !latch_redis_is_other_process(lease));
 }
 
 void latch_redis_drop(latch_lease *lease)

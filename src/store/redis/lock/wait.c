@@ -1,15 +1,14 @@
 /*
- * A wait for a lock in Redis, between two requests: whether to ask, how, and when.
- * docs/redis-queue.md is the protocol. What is asked, and what the answer means for the lease, is
- * as for every other request (store.c).
+ * Wait for a lock in Redis, between two commands: whether to ask, how, and when.
+ * docs/redis-queue.md is the protocol. Sending, and the meaning of answers, are as for every other
+ * request (request.c).
  */
 #include "src/store/redis/lock/redis.h"
 
-/* Until a waiter that could not ask tries again: so long, and up to that much more. */
+/* Pause after a failure, and up to that much more at random. */
 #define PAUSE_NS (25 * LATCH_NS_PER_MS)
-/* How often the server is asked whether there are peers, by all who wait for a lock together: one
- * who knows is enough. */
-#define PEERS_NS (2 * LATCH_NS_PER_S)
+/* Interval of probes for polling clients, by all waiters for a lock together. */
+#define PROBE_INTERVAL_NS (2 * LATCH_NS_PER_S)
 
 static redis_wait *wait_of(const latch_op *op)
 {
@@ -18,11 +17,11 @@ static redis_wait *wait_of(const latch_op *op)
     return &hold->wait;
 }
 
-uint8_t latch_redis_manner(const latch_lease *lease)
+uint8_t latch_redis_acquire_step(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
-    return latch_redis_is_queued(lease) ? hold->wait.manner : REDIS_TRY;
+    return latch_redis_is_queued(lease) ? hold->wait.step : REDIS_TRY;
 }
 
 void latch_redis_leave_wait(latch_lease *lease)
@@ -34,12 +33,12 @@ void latch_redis_leave_wait(latch_lease *lease)
         subscription->subscriber = NULL;
     }
     if (latch_redis_is_queued(lease)) {
-        latch_link_remove(&hold->wait.link);
+        latch_list_remove(&hold->wait.link);
         hold->wait.ticket = 0;
     }
 }
 
-static void begin(latch_op *op, int64_t now_ns)
+static void begin_wait(latch_op *op, int64_t now_ns)
 {
     redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
     redis_wait *wait = wait_of(op);
@@ -48,30 +47,30 @@ static void begin(latch_op *op, int64_t now_ns)
         .lease = op->lease,
         .ticket = ++subscription->last_ticket,
         .subscribed = subscription->subscribed,
-        .manner = subscription->checked == subscription->subscribed ? REDIS_WAIT : REDIS_CHECK,
+        .step = subscription->checked == subscription->subscribed ? REDIS_WAIT : REDIS_CHECK,
         .place = REDIS_NO_PLACE,
         .poll_ns = now_ns,
     };
-    latch_link_append(&subscription->waits, &wait->link);
+    latch_list_append(&subscription->waits, &wait->link);
 }
 
-/* It is time to ask, or not yet. */
-static latch_status look(latch_op *op, int64_t now_ns)
+/* Chooses the next step of a queued wait: send it now, or wait. */
+static latch_status next_wait_step(latch_op *op, int64_t now_ns)
 {
     redis_subscription *subscription = &latch_redis_store_of(op)->subscription;
     redis_wait *wait = wait_of(op);
 
     if (wait->granted) {
-        wait->manner = REDIS_CLAIM;
+        wait->step = REDIS_CLAIM;
     } else if (wait->subscribed != subscription->subscribed) {
-        wait->manner = REDIS_CHECK; /* messages may have been lost, and our place with them */
-    } else if ((op->attempts & REDIS_SENT) != 0) {
+        wait->step = REDIS_CHECK; /* messages may have been lost, and our place with them */
+    } else if ((op->flags & REDIS_SENT) != 0) {
         return LATCH_DONE; /* once more: it was not answered */
     } else if (now_ns < wait->poll_ns) {
         op->waiting = true;
         return latch_redis_want(&subscription->connection, wait->poll_ns, op);
     } else if (wait->lost) {
-        wait->manner = REDIS_WAIT; /* and not as one whose queue must be there */
+        wait->step = REDIS_WAIT; /* and not as one whose queue must be there */
     }
     return LATCH_DONE;
 }
@@ -85,15 +84,16 @@ void latch_redis_wait_sent(latch_op *op)
     wait->subscribed = latch_redis_store_of(op)->subscription.subscribed;
 }
 
-/* Where the lock is, messages about it are. False: it cannot wait for them here. */
-static bool follow(latch_op *op)
+/* Moves the subscription to the lock's server. False: waiting for messages is impossible. */
+static bool resubscribe(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_node *owner =
-        latch_redis_owner(&store->topology, op->lease->resource, op->lease->resource_length);
+        latch_redis_slot_owner(&store->topology, op->lease->resource, op->lease->resource_length);
 
     return store->topology.cluster == NULL
-           || (owner != NULL && latch_redis_follow(&store->subscription, owner, op->lease));
+           || (owner != NULL
+               && latch_redis_resubscribe_for(&store->subscription, owner, op->lease));
 }
 
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
@@ -102,11 +102,11 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     bool is_queued = latch_redis_is_queued(op->lease);
     latch_status status;
 
-    if (!is_queued && (op->attempts & REDIS_TRIED) == 0
-        && !latch_redis_hears(subscription, op->lease)) {
+    if (!is_queued && (op->flags & REDIS_TRIED) == 0
+        && !latch_redis_is_subscribed_for(subscription, op->lease)) {
         return LATCH_DONE;
     }
-    if (!follow(op)) {
+    if (!resubscribe(op)) {
         return LATCH_CONFLICT;
     }
     if (!is_queued && subscription->subscriber == NULL) {
@@ -117,38 +117,39 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         latch_redis_wait_fails_since(op, now_ns);
     }
     if (latch_wants(status)) {
-        op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
+        op->waiting = op->waiting || (op->flags & REDIS_TRIED) != 0;
         return status;
     }
     if (latch_failed(status) && is_queued && subscription->node != NULL) {
         /* In a cluster another server may have its lock now: the request finds that out. */
-        latch_redis_note_trouble(subscription->node);
-        wait_of(op)->manner = REDIS_CHECK;
+        latch_redis_record_node_failure(subscription->node);
+        wait_of(op)->step = REDIS_CHECK;
         return LATCH_DONE;
     }
     if (latch_failed(status)) {
-        if (latch_redis_outlives(op, now_ns)) {
+        if (latch_redis_retries_wait(op, now_ns)) {
             return LATCH_WANT_TIMER;
         }
-        latch_redis_do_without(subscription, false, now_ns);
+        latch_redis_suspend_pubsub(subscription, false, now_ns);
         status = LATCH_CONFLICT;
     }
     if (status == LATCH_DONE && is_queued) {
-        return look(op, now_ns);
+        return next_wait_step(op, now_ns);
     }
     if (status == LATCH_DONE) {
-        begin(op, now_ns);
+        begin_wait(op, now_ns);
     }
     return status;
 }
 
-latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_t now_ns)
+latch_status latch_redis_apply_queue_position(latch_op *op, int64_t place, int64_t ms,
+                                              int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     redis_wait *wait = wait_of(op);
 
     if (place == REDIS_NO_MESSAGES) {
-        latch_redis_do_without(&store->subscription, ms == 0, now_ns);
+        latch_redis_suspend_pubsub(&store->subscription, ms == 0, now_ns);
         return LATCH_CONFLICT;
     }
     if (place == REDIS_BOTH_PROMOTE) {
@@ -156,14 +157,14 @@ latch_status latch_redis_wait_on(latch_op *op, int64_t place, int64_t ms, int64_
         op->request.wait = false; /* it would be for ever */
         return LATCH_CONFLICT;
     }
-    if (wait->manner == REDIS_CHECK) { /* and the message to itself has arrived */
+    if (wait->step == REDIS_CHECK) { /* and the message to itself has arrived */
         store->subscription.checked = wait->subscribed;
         store->subscription.retry_pause_ns = 0;
     }
-    op->attempts = REDIS_TRIED;
-    wait->manner = REDIS_POLL;
+    op->flags = REDIS_TRIED;
+    wait->step = REDIS_POLL;
     if (wait->place == REDIS_NO_PLACE) {
-        latch_redis_node_of(op)->crowd = place;
+        latch_redis_node_of(op)->last_queue_length = place;
     }
     wait->place = place;
     wait->poll_ns = now_ns + (wait->lost ? 0 : ms * LATCH_NS_PER_MS);
@@ -180,7 +181,7 @@ void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns)
     }
 }
 
-bool latch_redis_outlives(latch_op *op, int64_t now_ns)
+bool latch_redis_retries_wait(latch_op *op, int64_t now_ns)
 {
     redis_hold *hold = op->lease->state;
     redis_wait *wait = &hold->wait;
@@ -190,7 +191,7 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns)
     }
     latch_redis_wait_fails_since(op, now_ns);
     hold->deadline_ns = op->lease->deadline_ns; /* what was lost may have made it shorter */
-    op->attempts &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
+    op->flags &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
     op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;
     op->waiting = true;
     return now_ns - wait->trouble_ns < latch_redis_store_of(op)->options.connect_timeout_ns;
@@ -198,22 +199,22 @@ bool latch_redis_outlives(latch_op *op, int64_t now_ns)
 
 /* ---- Peers ---------------------------------------------------------------------------------- */
 
-/* For latch_redis_call_leave(): which of the peers' scripts the server has. */
-static void note_peers(void *context, const redisReply *reply)
+/* For latch_redis_call_abandon(): which of the peers' scripts the server has. */
+static void record_polling_clients(void *context, const redisReply *reply)
 {
     redis_node *node = context;
 
     if (reply == NULL || reply->type != REDIS_REPLY_ARRAY) {
         return;
     }
-    node->has_peers = false;
+    node->has_polling_clients = false;
     for (size_t at = 0; at < reply->elements; at++) {
-        node->has_peers = node->has_peers || reply->element[at]->integer == 1;
+        node->has_polling_clients = node->has_polling_clients || reply->element[at]->integer == 1;
     }
 }
 
-/* Up to twice the time that it is on the average, so that they do not ask all at once. */
-static int64_t pause_for(const redis_node *node)
+/* Random pause of up to twice the average, so that waiters do not probe all at once. */
+static int64_t probe_pause_ns(const redis_node *node)
 {
     const latch_env *env = &node->topology->engine->env;
     uint16_t random;
@@ -221,10 +222,10 @@ static int64_t pause_for(const redis_node *node)
     if (!env->random(env->context, &random, sizeof(random))) {
         random = UINT16_MAX / 2;
     }
-    return PEERS_NS * (node->crowd + 1) / UINT16_MAX * 2 * random;
+    return PROBE_INTERVAL_NS * (node->last_queue_length + 1) / UINT16_MAX * 2 * random;
 }
 
-void latch_redis_ask_for_peers(redis_node *node, int64_t now_ns)
+void latch_redis_probe_polling_clients(redis_node *node, int64_t now_ns)
 {
     /* Symfony's scripts that save a lock for a writer and for a reader, and that delete it: of
      * 5.2 to 8.2, the same in all of them. */
@@ -236,7 +237,7 @@ void latch_redis_ask_for_peers(redis_node *node, int64_t now_ns)
     redis_command command = {.count = 0};
     redis_call *call;
 
-    if (node->topology->options->peers != REDIS_PEERS_AUTO || now_ns < node->peers_ns) {
+    if (node->topology->options->peers != REDIS_PEERS_AUTO || now_ns < node->next_probe_ns) {
         return;
     }
     latch_redis_add_text(&command, "SCRIPT");
@@ -246,7 +247,7 @@ void latch_redis_ask_for_peers(redis_node *node, int64_t now_ns)
     }
     call = latch_redis_send(&node->connection, &command, now_ns);
     if (call != NULL) {
-        node->peers_ns = now_ns + pause_for(node);
-        latch_redis_call_leave(call, note_peers, node);
+        node->next_probe_ns = now_ns + probe_pause_ns(node);
+        latch_redis_call_abandon(call, record_polling_clients, node);
     }
 }

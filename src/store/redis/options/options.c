@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static latch_status fail(const redis_reading *reading, const char *what)
+static latch_status fail_dsn(const redis_dsn_parser *parser, const char *what)
 {
-    return latch_fail(reading->error, LATCH_ERROR_ARGUMENT, 0, REDIS_DSN_ERROR "%s", what);
+    return latch_fail(parser->error, LATCH_ERROR_ARGUMENT, 0, REDIS_DSN_ERROR "%s", what);
 }
 
-static latch_status fail_not_yet(const redis_reading *reading, const char *what)
+static latch_status fail_dsn_not_yet(const redis_dsn_parser *parser, const char *what)
 {
-    return latch_fail(reading->error, LATCH_ERROR_UNSUPPORTED, 0, REDIS_DSN_ERROR "%s", what);
+    return latch_fail(parser->error, LATCH_ERROR_UNSUPPORTED, 0, REDIS_DSN_ERROR "%s", what);
 }
 
 /* ---- What was given, put together */
@@ -28,131 +28,132 @@ static bool has_scheme(const char *text, size_t length, const char *scheme)
 }
 
 /* Comes first: what is no DSN for Redis at all is not to be told how its host is written. */
-static latch_status check_scheme(redis_reading *reading, const char *text, size_t length)
+static latch_status check_scheme(redis_dsn_parser *parser, const char *text, size_t length)
 {
-    reading->is_tls = has_scheme(text, length, "rediss") || has_scheme(text, length, "valkeys");
+    parser->is_tls = has_scheme(text, length, "rediss") || has_scheme(text, length, "valkeys");
 #ifndef LATCH_WITH_OPENSSL
-    if (reading->is_tls) {
-        return fail_not_yet(reading,
-                            "\"rediss:\" and \"valkeys:\" ask for TLS, which this build of Latch "
-                            "does not have: build it again where OpenSSL's development files "
-                            "(libssl-dev) and pkg-config are installed");
+    if (parser->is_tls) {
+        return fail_dsn_not_yet(
+            parser, "\"rediss:\" and \"valkeys:\" ask for TLS, which this build of Latch "
+                    "does not have: build it again where OpenSSL's development files "
+                    "(libssl-dev) and pkg-config are installed");
     }
 #endif
-    return reading->is_tls || has_scheme(text, length, "redis")
-                   || has_scheme(text, length, "valkey")
+    return parser->is_tls || has_scheme(text, length, "redis") || has_scheme(text, length, "valkey")
                ? LATCH_DONE
-               : fail(reading, "it begins with \"redis:\" or \"valkey:\", or for TLS with "
-                               "\"rediss:\" or \"valkeys:\", as in \"redis://localhost:6379\"");
+               : fail_dsn(parser, "it begins with \"redis:\" or \"valkey:\", or for TLS with "
+                                  "\"rediss:\" or \"valkeys:\", as in \"redis://localhost:6379\"");
 }
 
 /* Symfony's rule: what comes after the last slash of the path is the database, if it is a number or
  * nothing; before it is the path of a socket. */
-static latch_status take_path(redis_reading *reading)
+static latch_status parse_path(redis_dsn_parser *parser)
 {
-    const char *path = reading->dsn->path, *last = strrchr(path, '/');
+    const char *path = parser->dsn->path, *last = strrchr(path, '/');
     size_t length = strlen(path);
 
     if (last != NULL && last[strspn(last, "/0123456789")] == '\0') {
         size_t digits = strlen(last + 1);
 
         if (digits > 0) {
-            reading->path_database = latch_redis_read_database(last + 1, digits);
-            if (reading->path_database < 0) {
-                return latch_redis_fail_database(reading);
+            parser->path_database = latch_redis_read_database(last + 1, digits);
+            if (parser->path_database < 0) {
+                return latch_redis_fail_database(parser);
             }
         }
         length -= digits + 1;
     }
-    if (reading->dsn->host != NULL) {
-        return length == 0 ? LATCH_DONE : latch_redis_fail_database(reading);
+    if (parser->dsn->host != NULL) {
+        return length == 0 ? LATCH_DONE : latch_redis_fail_database(parser);
     }
-    return length == 0 ? LATCH_DONE : latch_redis_take_socket(reading, path, length);
+    return length == 0 ? LATCH_DONE : latch_redis_add_socket(parser, path, length);
 }
 
-static latch_status take_place(redis_reading *reading)
+static latch_status parse_place(redis_dsn_parser *parser)
 {
-    const latch_dsn *dsn = reading->dsn;
+    const latch_dsn *dsn = parser->dsn;
     latch_status status = LATCH_DONE;
 
     if (dsn->host != NULL) {
-        status = latch_redis_take_host(reading, dsn->host, strlen(dsn->host), dsn->port);
+        status = latch_redis_add_host(parser, dsn->host, strlen(dsn->host), dsn->port);
     }
-    return status == LATCH_DONE ? take_path(reading) : status;
+    return status == LATCH_DONE ? parse_path(parser) : status;
 }
 
-static latch_status check_places(redis_reading *reading)
+static latch_status check_places(redis_dsn_parser *parser)
 {
-    if (reading->place_count == 0) {
-        return fail(reading, "it names no server, as \"redis://localhost:6379\" and "
-                             "\"redis:///run/redis.sock\" do");
+    if (parser->place_count == 0) {
+        return fail_dsn(parser, "it names no server, as \"redis://localhost:6379\" and "
+                                "\"redis:///run/redis.sock\" do");
     }
-    if (reading->place_count > 1 && reading->sentinel == NULL && !reading->options->is_cluster) {
-        return fail_not_yet(
-            reading, "it names several servers; if they are of a cluster, give it the option "
-                     "\"redis_cluster=1\"; if they are Sentinels, the option \"sentinel\" "
-                     "names the master; if each is to have locks of its own, make a store "
-                     "for each, and a CombinedStore of them");
+    if (parser->place_count > 1 && parser->sentinel == NULL && !parser->options->is_cluster) {
+        return fail_dsn_not_yet(
+            parser, "it names several servers; if they are of a cluster, give it the option "
+                    "\"redis_cluster=1\"; if they are Sentinels, the option \"sentinel\" "
+                    "names the master; if each is to have locks of its own, make a store "
+                    "for each, and a CombinedStore of them");
     }
     return LATCH_DONE;
 }
 
-static latch_status check_cluster(redis_reading *reading)
+static latch_status check_cluster(redis_dsn_parser *parser)
 {
-    if (!reading->options->is_cluster) {
+    if (!parser->options->is_cluster) {
         return LATCH_DONE;
     }
-    if (reading->sentinel != NULL) {
-        return fail(reading, "a cluster has no Sentinels: leave out \"sentinel\", or "
-                             "\"redis_cluster\"");
+    if (parser->sentinel != NULL) {
+        return fail_dsn(parser, "a cluster has no Sentinels: leave out \"sentinel\", or "
+                                "\"redis_cluster\"");
     }
-    if (reading->options->database != 0) {
-        return fail_not_yet(reading, "a cluster has no database but 0"); /* others ignore it */
+    if (parser->options->database != 0) {
+        return fail_dsn_not_yet(parser, "a cluster has no database but 0"); /* others ignore it */
     }
-    if (latch_redis_prefix_kind(reading->prefix, strlen(reading->prefix)) == REDIS_PREFIX_UNFIT) {
-        return fail(reading, REDIS_PREFIX_ADVICE);
+    if (latch_redis_prefix_kind(parser->prefix, strlen(parser->prefix)) == REDIS_PREFIX_UNFIT) {
+        return fail_dsn(parser, REDIS_PREFIX_ADVICE);
     }
-    for (size_t at = 0; at < reading->place_count; at++) {
-        if (reading->places[at].host == NULL) {
-            return fail(reading, "the servers of a cluster are named by host and port, not by the "
-                                 "path of a socket");
+    for (size_t at = 0; at < parser->place_count; at++) {
+        if (parser->places[at].host == NULL) {
+            return fail_dsn(parser,
+                            "the servers of a cluster are named by host and port, not by the "
+                            "path of a socket");
         }
     }
     return LATCH_DONE;
 }
 
-static latch_status check_database(redis_reading *reading)
+static latch_status check_database(redis_dsn_parser *parser)
 {
-    int64_t path = reading->path_database, option = reading->option_database;
+    int64_t path = parser->path_database, option = parser->option_database;
 
     if (path >= 0 && option >= 0 && path != option) {
-        return fail(reading, "the database of the path and the option \"dbindex\" are different");
+        return fail_dsn(parser,
+                        "the database of the path and the option \"dbindex\" are different");
     }
-    reading->options->database = (int) (path >= 0 ? path : option >= 0 ? option : 0);
+    parser->options->database = (int) (path >= 0 ? path : option >= 0 ? option : 0);
     return LATCH_DONE;
 }
 
-static latch_status read_all(redis_reading *reading)
+static latch_status parse_whole_dsn(redis_dsn_parser *parser)
 {
-    latch_status status = take_place(reading);
+    latch_status status = parse_place(parser);
 
-    for (reading->option = reading->dsn->options; status == LATCH_DONE && reading->option != NULL;
-         reading->option = reading->option->next) {
-        status = latch_redis_take_option(reading);
+    for (parser->option = parser->dsn->options; status == LATCH_DONE && parser->option != NULL;
+         parser->option = parser->option->next) {
+        status = latch_redis_parse_option(parser);
     }
-    if (status == LATCH_DONE && reading->auth_count == 1) {
-        status = latch_redis_fail_auth(reading);
-    }
-    if (status == LATCH_DONE) {
-        status = check_places(reading);
+    if (status == LATCH_DONE && parser->auth_count == 1) {
+        status = latch_redis_fail_auth(parser);
     }
     if (status == LATCH_DONE) {
-        status = latch_redis_check_tls(reading);
+        status = check_places(parser);
     }
     if (status == LATCH_DONE) {
-        status = check_database(reading);
+        status = latch_redis_check_tls(parser);
     }
-    return status == LATCH_DONE ? check_cluster(reading) : status;
+    if (status == LATCH_DONE) {
+        status = check_database(parser);
+    }
+    return status == LATCH_DONE ? check_cluster(parser) : status;
 }
 
 /* ---- Texts */
@@ -178,26 +179,26 @@ static login tidy(login given)
 }
 
 /* What the option "auth" says, or nothing. */
-static login login_of_option(const redis_reading *reading)
+static login login_of_option(const redis_dsn_parser *parser)
 {
-    if (reading->auth_count > 0) {
-        return (login){reading->auth_list[0], reading->auth_list[1]};
+    if (parser->auth_count > 0) {
+        return (login){parser->auth_list[0], parser->auth_list[1]};
     }
-    return (login){NULL, reading->auth};
+    return (login){NULL, parser->auth};
 }
 
 /*
  * Who asks, as with Symfony: the option "auth" has precedence over what stands before the "@"; but
  * with Sentinels the option is for these, and for the server only where nothing stands there.
  */
-static void find_logins(const redis_reading *reading, login *server, login *sentinel)
+static void find_logins(const redis_dsn_parser *parser, login *server, login *sentinel)
 {
-    const login option = login_of_option(reading);
-    const login front = tidy((login){reading->dsn->user, reading->dsn->password});
+    const login option = login_of_option(parser);
+    const login front = tidy((login){parser->dsn->user, parser->dsn->password});
     bool is_given = option.password != NULL;
 
-    *sentinel = reading->sentinel != NULL ? tidy(option) : (login){NULL, NULL};
-    if (reading->sentinel != NULL) {
+    *sentinel = parser->sentinel != NULL ? tidy(option) : (login){NULL, NULL};
+    if (parser->sentinel != NULL) {
         *server = front.password != NULL ? front : tidy(option);
     } else {
         *server = is_given ? tidy(option) : front;
@@ -205,7 +206,7 @@ static void find_logins(const redis_reading *reading, login *server, login *sent
 }
 
 /* *copy stays NULL for NULL. False when memory ran out. */
-static bool copy_text(const latch_engine *engine, char **copy, const char *text, size_t length)
+static bool copy_dsn_text(const latch_engine *engine, char **copy, const char *text, size_t length)
 {
     if (text == NULL) {
         return true;
@@ -221,21 +222,21 @@ static bool copy_text(const latch_engine *engine, char **copy, const char *text,
 
 static bool copy_whole(const latch_engine *engine, char **copy, const char *text)
 {
-    return copy_text(engine, copy, text, text != NULL ? strlen(text) : 0);
+    return copy_dsn_text(engine, copy, text, text != NULL ? strlen(text) : 0);
 }
 
-static bool copy_texts(const latch_engine *engine, const redis_reading *reading)
+static bool copy_texts(const latch_engine *engine, const redis_dsn_parser *parser)
 {
-    redis_options *options = reading->options;
+    redis_options *options = parser->options;
     login server, sentinel;
 
-    find_logins(reading, &server, &sentinel);
+    find_logins(parser, &server, &sentinel);
     if (!copy_whole(engine, &options->user, server.user)
         || !copy_whole(engine, &options->password, server.password)
-        || !copy_whole(engine, &options->sentinel, reading->sentinel)
+        || !copy_whole(engine, &options->sentinel, parser->sentinel)
         || !copy_whole(engine, &options->sentinel_user, sentinel.user)
         || !copy_whole(engine, &options->sentinel_password, sentinel.password)
-        || !copy_whole(engine, &options->prefix, reading->prefix)) {
+        || !copy_whole(engine, &options->prefix, parser->prefix)) {
         return false;
     }
     options->prefix_length = strlen(options->prefix);
@@ -270,23 +271,23 @@ static bool name_place(const latch_engine *engine, redis_place *place)
     return true;
 }
 
-static bool copy_places(const latch_engine *engine, const redis_reading *reading)
+static bool copy_places(const latch_engine *engine, const redis_dsn_parser *parser)
 {
-    redis_options *options = reading->options;
+    redis_options *options = parser->options;
 
-    if (!make_places(engine, options, reading->place_count)) {
+    if (!make_places(engine, options, parser->place_count)) {
         return false;
     }
     for (size_t at = 0; at < options->place_count; at++) {
         redis_place *place = &options->places[at];
 
-        place->port = reading->places[at].port;
-        if (reading->places[at].host != NULL && place->port == 0) {
+        place->port = parser->places[at].port;
+        if (parser->places[at].host != NULL && place->port == 0) {
             place->port = REDIS_DEFAULT_PORT;
         }
-        if (!copy_text(engine, &place->host, reading->places[at].host, reading->places[at].length)
-            || !copy_text(engine, &place->path, reading->places[at].path,
-                          reading->places[at].length)) {
+        if (!copy_dsn_text(engine, &place->host, parser->places[at].host, parser->places[at].length)
+            || !copy_dsn_text(engine, &place->path, parser->places[at].path,
+                              parser->places[at].length)) {
             return false;
         }
         for (char *byte = place->host; byte != NULL && *byte != '\0'; byte++) {
@@ -296,10 +297,10 @@ static bool copy_places(const latch_engine *engine, const redis_reading *reading
             return false;
         }
     }
-    if (reading->is_tls) {
-        options->tls = latch_redis_tls_make(engine, &reading->tls);
+    if (parser->is_tls) {
+        options->tls = latch_redis_tls_make(engine, &parser->tls);
     }
-    return (options->tls != NULL) == reading->is_tls;
+    return (options->tls != NULL) == parser->is_tls;
 }
 
 void latch_redis_write_address(char *text, size_t size, const char *host, int port)
@@ -326,10 +327,10 @@ static bool make_address(const latch_engine *engine, redis_options *options)
 /* All that tells connections from each other. The lengths keep the texts apart, whatever is in
  * them.
  */
-static bool make_identity(const latch_engine *engine, const redis_reading *reading)
+static bool make_identity(const latch_engine *engine, const redis_dsn_parser *parser)
 {
     enum { NUMBER = sizeof("-9223372036854775808 "), OTHERS = 8 };
-    redis_options *options = reading->options;
+    redis_options *options = parser->options;
     char tls[100];
     const char *texts[2 * REDIS_PLACES_MAX + REDIS_TLS_TEXT_COUNT + OTHERS] = {
         options->user,
@@ -338,13 +339,13 @@ static bool make_identity(const latch_engine *engine, const redis_reading *readi
         options->sentinel_user,
         options->sentinel_password,
         options->prefix,
-        reading->persistent_id,
+        parser->persistent_id,
         tls};
     size_t count = OTHERS, size = (7 + options->place_count) * NUMBER, length;
 
-    latch_redis_describe_tls(reading, tls, sizeof(tls));
+    latch_redis_describe_tls(parser, tls, sizeof(tls));
     for (size_t at = 0; at < REDIS_TLS_TEXT_COUNT; at++) {
-        texts[count++] = reading->tls.texts[at];
+        texts[count++] = parser->tls.texts[at];
     }
     for (size_t at = 0; at < options->place_count; at++) {
         texts[count++] = options->places[at].host;
@@ -379,7 +380,7 @@ static bool make_identity(const latch_engine *engine, const redis_reading *readi
 latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, size_t length,
                                        redis_options *options, latch_error *error)
 {
-    redis_reading reading = {
+    redis_dsn_parser parser = {
         .options = options,
         .error = error,
         .tls = REDIS_TLS_DEFAULTS,
@@ -395,18 +396,18 @@ latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, si
         .connect_timeout_ns = REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
         .command_timeout_ns = REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
     };
-    status = check_scheme(&reading, dsn, length);
+    status = check_scheme(&parser, dsn, length);
     if (status == LATCH_DONE) {
         status = latch_dsn_parse(engine, dsn, length, &parsed, error);
     }
     if (status != LATCH_DONE) {
         return status;
     }
-    reading.dsn = parsed;
-    status = read_all(&reading);
+    parser.dsn = parsed;
+    status = parse_whole_dsn(&parser);
     if (status == LATCH_DONE
-        && !(copy_texts(engine, &reading) && copy_places(engine, &reading)
-             && make_address(engine, options) && make_identity(engine, &reading))) {
+        && !(copy_texts(engine, &parser) && copy_places(engine, &parser)
+             && make_address(engine, options) && make_identity(engine, &parser))) {
         latch_redis_options_free(engine, options);
         status = latch_fail_memory(error);
     }

@@ -11,7 +11,7 @@
 #define REDIS_PLACES_MAX 32 /* for each of them redis/topology/sentinel.c has a bit */
 
 /* What is being read. The texts are the DSN's. */
-typedef struct redis_reading {
+typedef struct redis_dsn_parser {
     const latch_dsn *dsn;
     redis_options *options; /* its numbers; its texts come at last */
     latch_error *error;
@@ -31,30 +31,30 @@ typedef struct redis_reading {
     bool is_tls, has_tls_options;
     redis_tls_settings tls;
     int64_t path_database, option_database; /* -1: not given */
-} redis_reading;
+} redis_dsn_parser;
 
 /* Takes reading->option, or says what is wrong with it. */
-latch_status latch_redis_take_option(redis_reading *reading);
+latch_status latch_redis_parse_option(redis_dsn_parser *parser);
 
 /* ---- tls.c */
 
 /* Takes reading->option, "ssl[...]". */
-latch_status latch_redis_take_tls_option(redis_reading *reading);
+latch_status latch_redis_parse_tls_option(redis_dsn_parser *parser);
 /* When all are taken: do they go with the rest? */
-latch_status latch_redis_check_tls(const redis_reading *reading);
+latch_status latch_redis_check_tls(const redis_dsn_parser *parser);
 /* All of them but the texts, as a text, to tell connections from each other. */
-void latch_redis_describe_tls(const redis_reading *reading, char *text, size_t size);
+void latch_redis_describe_tls(const redis_dsn_parser *parser, char *text, size_t size);
 
 /* ---- table.c */
 
 /* Notes where a server is: at a host, or behind the socket of a path. */
-latch_status latch_redis_take_host(redis_reading *reading, const char *host, size_t length,
-                                   int port);
-latch_status latch_redis_take_socket(redis_reading *reading, const char *path, size_t length);
+latch_status latch_redis_add_host(redis_dsn_parser *parser, const char *host, size_t length,
+                                  int port);
+latch_status latch_redis_add_socket(redis_dsn_parser *parser, const char *path, size_t length);
 
 /* The number of a database; -1 when it is none. */
 int64_t latch_redis_read_database(const char *text, size_t length);
-latch_status latch_redis_fail_database(const redis_reading *reading);
-latch_status latch_redis_fail_auth(const redis_reading *reading);
+latch_status latch_redis_fail_database(const redis_dsn_parser *parser);
+latch_status latch_redis_fail_auth(const redis_dsn_parser *parser);
 
 #endif

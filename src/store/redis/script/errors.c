@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-bool latch_redis_passes(const char *text)
+bool latch_redis_is_transient_error(const char *text)
 {
     static const char *const words[] = {"LOADING ",    "BUSY ",        "READONLY ", "MASTERDOWN ",
                                         "NOREPLICAS ", "CLUSTERDOWN ", "TRYAGAIN "};
@@ -17,22 +17,22 @@ bool latch_redis_passes(const char *text)
     return false;
 }
 
-bool latch_redis_is_noscript(const char *text)
+bool latch_redis_is_noscript_error(const char *text)
 {
     return strncmp(text, "NOSCRIPT", 8) == 0;
 }
 
-bool latch_redis_is_readonly(const char *text)
+bool latch_redis_is_readonly_error(const char *text)
 {
     return strstr(text, "READONLY") != NULL;
 }
 
-bool latch_redis_is_wrongtype(const char *text)
+bool latch_redis_is_wrongtype_error(const char *text)
 {
     return strncmp(text, "WRONGTYPE", 9) == 0;
 }
 
-bool latch_redis_is_refusal(const char *text)
+bool latch_redis_is_permission_error(const char *text)
 {
     return text != NULL && (strncmp(text, "NOPERM", 6) == 0 || strstr(text, "unknown") != NULL);
 }

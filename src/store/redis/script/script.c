@@ -68,7 +68,7 @@ const char *latch_redis_digest(redis_scripts *all, redis_script_id id)
 
 /* Writes the keys that the script works on: prefix, name and resource behind each other. */
 static bool add_keys(redis_script_command *written, const redis_scripts *all,
-                     const redis_keyspace *keys, const redis_target *target, size_t count)
+                     const redis_keyspace *keys, const redis_script_target *target, size_t count)
 {
     size_t most = KEY_COUNT_MAX * (keys->prefix_length + target->length + KEY_NAME_MAX);
     char own[REDIS_OWN_SIZE] = REDIS_OWN_KEYS, *at;
@@ -100,12 +100,12 @@ static bool add_keys(redis_script_command *written, const redis_scripts *all,
 
 /* The TTL, and behind it the note that a holder leaves of itself. */
 static void add_ttl(redis_script_command *written, const redis_scripts *all,
-                    const redis_order *order)
+                    const redis_command_spec *spec)
 {
     const latch_env *env = &all->engine->env;
-    const char *note = scripts[order->id].takes_lock && env->note != NULL ? env->note(env->context)
-                                                                          : NULL;
-    int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) order->ttl_ms);
+    const char *note = scripts[spec->id].takes_lock && env->note != NULL ? env->note(env->context)
+                                                                         : NULL;
+    int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) spec->ttl_ms);
 
     if (note != NULL) {
         length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %.*s",
@@ -116,9 +116,9 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
 
 /* Writes "TICKET LENGTH TOKENCHANNEL": the waiter, but for the mode that it waits for. */
 static bool write_waiter(redis_script_command *written, const redis_scripts *all,
-                         const redis_order *order, const redis_target *target)
+                         const redis_command_spec *spec, const redis_script_target *target)
 {
-    size_t size = strlen(target->token) + strlen(order->channel) + 48;
+    size_t size = strlen(target->token) + strlen(spec->channel) + 48;
 
     written->waiter = size <= sizeof(written->small_waiter) ? written->small_waiter
                                                             : latch_allocate(all->engine, size);
@@ -126,43 +126,43 @@ static bool write_waiter(redis_script_command *written, const redis_scripts *all
         return false;
     }
     snprintf(written->waiter, size, "%" PRIu64 " %zu %s%s", target->ticket, strlen(target->token),
-             target->token, order->channel);
+             target->token, spec->channel);
     return true;
 }
 
 /* What an acquire is told about waiting. */
-static void add_manner(redis_script_command *written, const redis_order *order)
+static void add_acquire_step(redis_script_command *written, const redis_command_spec *spec)
 {
-    static const char *const manners[] = {
+    static const char *const step_names[] = {
         [REDIS_TRY] = "try",   [REDIS_WAIT] = "wait",   [REDIS_CHECK] = "check",
         [REDIS_POLL] = "poll", [REDIS_CLAIM] = "claim",
     };
 
-    latch_redis_add_text(&written->command, manners[order->manner]);
-    latch_redis_add_text(&written->command, order->is_mute     ? "mute"
-                                            : order->has_peers ? "peers"
-                                                               : "");
+    latch_redis_add_text(&written->command, step_names[spec->step]);
+    latch_redis_add_text(&written->command, spec->has_no_pubsub         ? "mute"
+                                            : spec->has_polling_clients ? "peers"
+                                                                        : "");
     if (written->waiter != NULL) {
         latch_redis_add_text(&written->command, written->waiter);
-        latch_redis_add_text(&written->command, order->requeue_channel);
+        latch_redis_add_text(&written->command, spec->requeue_channel);
     }
 }
 
 bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
-                              const redis_keyspace *keys, const redis_order *order,
-                              const redis_target *target)
+                              const redis_keyspace *keys, const redis_command_spec *spec,
+                              const redis_script_target *target)
 {
-    const redis_script *script = &scripts[order->id];
-    const char *digest = latch_redis_digest(all, order->id);
+    const redis_script *script = &scripts[spec->id];
+    const char *digest = latch_redis_digest(all, spec->id);
     redis_command *command = &written->command;
 
     command->count = 0;
     written->keys = written->waiter = NULL;
-    if (target->ticket != 0 && !write_waiter(written, all, order, target)) {
+    if (target->ticket != 0 && !write_waiter(written, all, spec, target)) {
         return false;
     }
     written->key_count[0] = (char) ('0' + script->key_count);
-    if (order->as_text) {
+    if (spec->as_text) {
         latch_redis_add(command, "EVAL", 4);
         latch_redis_add(command, script->text, script->length);
     } else {
@@ -175,16 +175,16 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
     }
     latch_redis_add_text(command, target->keep ? "" : target->token);
     if (script->takes_ttl) {
-        add_ttl(written, all, order);
+        add_ttl(written, all, spec);
     }
-    if (order->extend) {
+    if (spec->extend) {
         latch_redis_add_text(command, "extend");
     }
     if (script->takes_lock) {
-        if (order->manner != REDIS_TRY || order->is_mute || written->waiter != NULL) {
-            add_manner(written, order);
+        if (spec->step != REDIS_TRY || spec->has_no_pubsub || written->waiter != NULL) {
+            add_acquire_step(written, spec);
         } /* else it is a simple try */
-    } else if (order->id == REDIS_RELEASE && written->waiter != NULL) {
+    } else if (spec->id == REDIS_RELEASE && written->waiter != NULL) {
         latch_redis_add_text(command, written->waiter);
     }
     written->script = (latch_redis_script){

@@ -21,29 +21,29 @@ typedef enum {
 } redis_script_id;
 
 /* How an acquire asks, as the scripts call it. */
-enum redis_manner { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
+enum redis_acquire_step { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
 
 /* What a script is asked to work on. */
-typedef struct redis_target {
+typedef struct redis_script_target {
     const char *resource;
     size_t length;
     const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
     uint64_t ticket;   /* of its wait; 0: it stands in no queue */
     bool keep;         /* a release leaves the queue, and gives nothing back */
-} redis_target;
+} redis_script_target;
 
 /* What a script is asked to do. */
-typedef struct redis_order {
+typedef struct redis_command_spec {
     redis_script_id id;
-    bool as_text;   /* not by its digest */
-    bool extend;    /* a renewal makes no hold shorter */
-    bool is_mute;   /* an acquire: messages do not reach this process */
-    bool has_peers; /* an acquire: other programs wait for the lock by polling */
-    uint8_t manner; /* an acquire's */
-    int64_t ttl_ms; /* of those that take or renew a lock */
+    bool as_text;             /* not by its digest */
+    bool extend;              /* a renewal makes no hold shorter */
+    bool has_no_pubsub;       /* an acquire: messages do not reach this process */
+    bool has_polling_clients; /* an acquire: other programs wait for the lock by polling */
+    uint8_t step;             /* an acquire's */
+    int64_t ttl_ms;           /* of those that take or renew a lock */
     /* The channels on which a target with a ticket is told of the lock, and of a lost queue. */
     const char *channel, *requeue_channel;
-} redis_order;
+} redis_command_spec;
 
 /* A store's scripts. */
 typedef struct redis_scripts {
@@ -71,8 +71,8 @@ const char *latch_redis_digest(redis_scripts *scripts, redis_script_id id);
  * `target` must live as long.
  */
 bool latch_redis_write_script(redis_script_command *written, redis_scripts *scripts,
-                              const redis_keyspace *keys, const redis_order *order,
-                              const redis_target *target);
+                              const redis_keyspace *keys, const redis_command_spec *spec,
+                              const redis_script_target *target);
 static inline void latch_redis_script_command_end(redis_script_command *written,
                                                   const latch_engine *engine)
 {

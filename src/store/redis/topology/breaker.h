@@ -9,24 +9,26 @@
 
 #include "src/store/redis/topology/server.h"
 
-/* The request has failed, as op->error says; NULL: at no server. */
-void latch_redis_note_silence(const latch_op *op, redis_node *node, int64_t now_ns);
-/* A request was answered: the breaker is closed. */
-static inline void latch_redis_note_answer(redis_node *node, int64_t now_ns)
+/*
+ * Record a failed request, by op->error; a time-out opens the breaker. NULL: no server was reached.
+ */
+void latch_redis_breaker_record_timeout(const latch_op *op, redis_node *node, int64_t now_ns);
+/* Record a reply: closes the breaker. */
+static inline void latch_redis_breaker_record_reply(redis_node *node, int64_t now_ns)
 {
-    node->heard_ns = now_ns;
-    if (!node->topology->is_unbroken) {
-        *node->silence = (latch_silence){0};
+    node->last_reply_ns = now_ns;
+    if (!node->topology->has_no_breaker) {
+        *node->breaker = (latch_breaker){0};
     }
 }
 
-/* Is the server not to be asked now? Then latch_redis_fail_avoided() is the request's end. */
-static inline bool latch_redis_is_avoided(const latch_op *op, const redis_node *node)
+/* Open for this request? Then latch_redis_fail_breaker_open() is its end. */
+static inline bool latch_redis_breaker_is_open(const latch_op *op, const redis_node *node)
 {
-    return op->sent_ns < node->silence->avoided_until_ns && !node->topology->is_unbroken
+    return op->sent_ns < node->breaker->open_until_ns && !node->topology->has_no_breaker
            && op->request.patience_ms == 0;
 }
 
-latch_status latch_redis_fail_avoided(latch_op *op, const redis_node *node);
+latch_status latch_redis_fail_breaker_open(latch_op *op, const redis_node *node);
 
 #endif

@@ -1,18 +1,18 @@
-/* Which server of a cluster has a lock: see cluster.h. */
+/* Redis Cluster: see cluster.h. */
 #include "src/store/redis/topology/cluster.h"
 #include "src/store/redis/topology/route.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Until the map is asked for once more. */
+/* Shortest time between refreshes of the map. */
 #define MAP_PAUSE_NS LATCH_NS_PER_S
-/* Redis itself allows a thousand nodes; there are more as servers come and go. */
+/* Limit of known nodes: Redis allows a thousand, and more come and go. */
 #define NODES_MAX 4096
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
 
-redis_node *latch_redis_next_member(const redis_cluster *cluster, const redis_node *node)
+redis_node *latch_redis_next_cluster_node(const redis_cluster *cluster, const redis_node *node)
 {
     size_t next = node == NULL ? 0 : node->member.number;
 
@@ -30,15 +30,15 @@ static void free_node(redis_node *node)
     latch_free(engine, node);
 }
 
-static char *copy(const latch_engine *engine, const char *text)
+static char *copy_address(const latch_engine *engine, const char *text)
 {
     char *copied = latch_allocate(engine, strlen(text) + 1);
 
     return copied != NULL ? strcpy(copied, text) : NULL;
 }
 
-/* Room for one more. */
-static bool make_room(const latch_engine *engine, redis_cluster *cluster)
+/* Makes room for one more node. */
+static bool grow_nodes(const latch_engine *engine, redis_cluster *cluster)
 {
     size_t size = cluster->size == 0 ? 8 : 2 * cluster->size;
     redis_node **nodes;
@@ -59,25 +59,26 @@ static bool make_room(const latch_engine *engine, redis_cluster *cluster)
     return true;
 }
 
-/* NULL when memory ran out, or there are too many. */
+/* Adds a node; NULL when memory ran out, or there are too many. */
 static redis_node *add_node(redis_topology *topology, const char *host, int port,
                             const char *address)
 {
     latch_engine *engine = topology->engine;
     redis_cluster *cluster = topology->cluster;
-    redis_node *node = make_room(engine, cluster) ? latch_allocate(engine, sizeof(*node)) : NULL;
+    redis_node *node = grow_nodes(engine, cluster) ? latch_allocate(engine, sizeof(*node)) : NULL;
 
     if (node == NULL) {
         return NULL;
     }
     memset(node, 0, sizeof(*node));
     node->topology = topology;
-    node->silence = &node->member.silence;
+    node->breaker = &node->member.breaker;
     latch_redis_connection_init(&node->connection, engine, topology->options);
     node->connection.place = &node->member.place;
-    node->connection.is_gathering = topology->is_gathering;
-    node->member.place =
-        (redis_place){.address = copy(engine, address), .host = copy(engine, host), .port = port};
+    node->connection.is_batching = topology->is_batching;
+    node->member.place = (redis_place){.address = copy_address(engine, address),
+                                       .host = copy_address(engine, host),
+                                       .port = port};
     if (node->member.place.address == NULL || node->member.place.host == NULL) {
         free_node(node);
         return NULL;
@@ -87,7 +88,7 @@ static redis_node *add_node(redis_topology *topology, const char *host, int port
     return node;
 }
 
-/* Whom others call so, or who is reached so; a new one if it is unheard of. NULL: it cannot be. */
+/* Node with that address; made if it is unknown. */
 redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int port)
 {
     const redis_cluster *cluster = topology->cluster;
@@ -98,7 +99,7 @@ redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int 
     }
     latch_redis_write_address(address, sizeof(address), host, port);
     for (size_t at = 0; at < cluster->count; at++) {
-        const redis_membership *member = &cluster->nodes[at]->member;
+        const redis_cluster_node_info *member = &cluster->nodes[at]->member;
 
         if (strcmp(member->place.address, address) == 0
             || (member->announced != NULL && strcmp(member->announced, address) == 0)) {
@@ -108,9 +109,11 @@ redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int 
     return add_node(topology, host, port, address);
 }
 
-/* Who has said on its connection that this is its name: it may be reached by another address than
- * others know it by, as the DSN's hosts. */
-static redis_node *node_called(const redis_cluster *cluster, const char *id)
+/*
+ * Node with that ID, told on its connection: its address may differ from the announced one, as the
+ * DSN's hosts do.
+ */
+static redis_node *node_with_id(const redis_cluster *cluster, const char *id)
 {
     for (size_t at = 0; at < cluster->count; at++) {
         redis_node *node = cluster->nodes[at];
@@ -144,7 +147,7 @@ bool latch_redis_cluster_open(redis_topology *topology)
     }
     /* Not everybody shall begin with the same one. */
     engine->env.random(engine->env.context, &random, sizeof(random));
-    topology->cluster->turn = random % topology->cluster->count;
+    topology->cluster->next_node = random % topology->cluster->count;
     return true;
 }
 
@@ -165,19 +168,19 @@ void latch_redis_cluster_close(redis_topology *topology)
 
 /* ---- The map -------------------------------------------------------------------------------- */
 
-redis_node *latch_redis_member_of(const redis_cluster *cluster, unsigned slot)
+redis_node *latch_redis_cluster_node_of(const redis_cluster *cluster, unsigned slot)
 {
     uint16_t number = cluster->owners[slot];
 
     return number > 0 ? cluster->nodes[number - 1] : NULL;
 }
 
-redis_node *latch_redis_other_member(redis_cluster *cluster, const redis_node *but)
+redis_node *latch_redis_other_cluster_node(redis_cluster *cluster, const redis_node *but)
 {
     redis_node *found = NULL;
 
     for (size_t count = 0; count < cluster->count; count++) {
-        redis_node *node = cluster->nodes[(cluster->turn + count) % cluster->count];
+        redis_node *node = cluster->nodes[(cluster->next_node + count) % cluster->count];
 
         if (node != but && !node->member.is_away
             && (found == NULL
@@ -189,29 +192,29 @@ redis_node *latch_redis_other_member(redis_cluster *cluster, const redis_node *b
     return found;
 }
 
-void latch_redis_forgive_members(redis_cluster *cluster)
+void latch_redis_retry_all_cluster_nodes(redis_cluster *cluster)
 {
     for (size_t at = 0; at < cluster->count; at++) {
         cluster->nodes[at]->member.is_away = false;
     }
 }
 
-redis_node *latch_redis_choose_member(redis_cluster *cluster, redis_node *owner)
+redis_node *latch_redis_choose_cluster_node(redis_cluster *cluster, redis_node *owner)
 {
     redis_node *other;
 
     if (owner != NULL && !owner->member.is_away) {
         return owner;
     }
-    other = latch_redis_other_member(cluster, owner);
+    other = latch_redis_other_cluster_node(cluster, owner);
     if (other != NULL) {
         return other;
     }
-    latch_redis_forgive_members(cluster);
-    return owner != NULL ? owner : cluster->nodes[cluster->turn++ % cluster->count];
+    latch_redis_retry_all_cluster_nodes(cluster);
+    return owner != NULL ? owner : cluster->nodes[cluster->next_node++ % cluster->count];
 }
 
-void latch_redis_note_slot(redis_node *node, const char *resource, size_t length)
+void latch_redis_record_slot_owner(redis_node *node, const char *resource, size_t length)
 {
     redis_topology *topology = node->topology;
 
@@ -219,7 +222,7 @@ void latch_redis_note_slot(redis_node *node, const char *resource, size_t length
         node->member.number;
 }
 
-bool latch_redis_owns(const redis_node *node)
+bool latch_redis_owns_slots(const redis_node *node)
 {
     const redis_cluster *cluster = node->topology->cluster;
 
@@ -231,8 +234,8 @@ bool latch_redis_owns(const redis_node *node)
     return false;
 }
 
-/* For latch_redis_call_leave(): how it is called. */
-static void note_id(void *context, const redisReply *reply)
+/* For latch_redis_call_abandon(): reply to CLUSTER MYID. */
+static void record_id(void *context, const redisReply *reply)
 {
     redis_node *node = context;
 
@@ -242,8 +245,8 @@ static void note_id(void *context, const redisReply *reply)
     }
 }
 
-/* Others call it so from now on; and nobody else, who may have been called so before. */
-static void note_announced(redis_node *node, const char *host, int port)
+/* Record the node's announced address, and take it from any other node. */
+static void record_announced(redis_node *node, const char *host, int port)
 {
     latch_engine *engine = node->topology->engine;
     redis_cluster *cluster = node->topology->cluster;
@@ -254,7 +257,7 @@ static void note_announced(redis_node *node, const char *host, int port)
         return;
     }
     for (size_t at = 0; at < cluster->count; at++) {
-        redis_membership *member = &cluster->nodes[at]->member;
+        redis_cluster_node_info *member = &cluster->nodes[at]->member;
 
         if (cluster->nodes[at] == node
             || (member->announced != NULL && strcmp(member->announced, address) == 0)) {
@@ -262,11 +265,11 @@ static void note_announced(redis_node *node, const char *host, int port)
             member->announced = NULL;
         }
     }
-    node->member.announced = copy(engine, address);
+    node->member.announced = copy_address(engine, address);
 }
 
-/* A master, {host, port, id, ...}; as others call it. NULL: it makes no sense, or cannot be. */
-static redis_node *master_of(redis_node *answerer, const redisReply *reply)
+/* Parses a master of the map, {host, port, id, ...}. NULL: invalid, or memory ran out. */
+static redis_node *slot_master(redis_node *answerer, const redisReply *reply)
 {
     bool is_listed = reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2
                      && reply->element[1]->type == REDIS_REPLY_INTEGER;
@@ -279,12 +282,12 @@ static redis_node *master_of(redis_node *answerer, const redisReply *reply)
         return NULL;
     }
     if (id != NULL && id->type == REDIS_REPLY_STRING && id->len > 0) {
-        node = node_called(answerer->topology->cluster, id->str);
+        node = node_with_id(answerer->topology->cluster, id->str);
     }
     /* Nothing, or "?": it does not know how it is called, and is where it was asked. */
     is_named = host->type == REDIS_REPLY_STRING && host->len > 0 && strcmp(host->str, "?") != 0;
     if (node != NULL && is_named) {
-        note_announced(node, host->str, (int) reply->element[1]->integer);
+        record_announced(node, host->str, (int) reply->element[1]->integer);
     }
     return node != NULL ? node
                         : latch_redis_node_at(answerer->topology,
@@ -292,7 +295,7 @@ static redis_node *master_of(redis_node *answerer, const redisReply *reply)
                                               (int) reply->element[1]->integer);
 }
 
-bool latch_redis_take_slots(redis_node *node, const redisReply *reply)
+bool latch_redis_apply_slot_map(redis_node *node, const redisReply *reply)
 {
     redis_cluster *cluster = node->topology->cluster;
 
@@ -309,7 +312,7 @@ bool latch_redis_take_slots(redis_node *node, const redisReply *reply)
             || range->element[1]->integer >= REDIS_SLOTS) {
             return false;
         }
-        master = master_of(node, range->element[2]);
+        master = slot_master(node, range->element[2]);
         for (long long slot = range->element[0]->integer;
              master != NULL && slot <= range->element[1]->integer; slot++) {
             cluster->owners[slot] = master->member.number;
@@ -318,8 +321,10 @@ bool latch_redis_take_slots(redis_node *node, const redisReply *reply)
     return true;
 }
 
-/* For latch_redis_call_leave(). Who may not ask for the map goes by what is answered. */
-static void note_slots(void *context, const redisReply *reply)
+/*
+ * For latch_redis_call_abandon(): reply to CLUSTER SLOTS. Where it is forbidden, MOVED answers do.
+ */
+static void receive_slot_map(void *context, const redisReply *reply)
 {
     redis_node *node = context;
 
@@ -328,11 +333,11 @@ static void note_slots(void *context, const redisReply *reply)
         node->topology->cluster->is_stale = true;
         node->topology->cluster->asked_ns = INT64_MIN;
     } else {
-        latch_redis_take_slots(node, reply);
+        latch_redis_apply_slot_map(node, reply);
     }
 }
 
-redis_call *latch_redis_send_slots(redis_node *node, int64_t now_ns)
+redis_call *latch_redis_request_slot_map(redis_node *node, int64_t now_ns)
 {
     redis_command who = {.count = 0}, which = {.count = 0};
     redis_call *call;
@@ -345,7 +350,7 @@ redis_call *latch_redis_send_slots(redis_node *node, int64_t now_ns)
     if (call == NULL) {
         return NULL;
     }
-    latch_redis_call_leave(call, note_id, node);
+    latch_redis_call_abandon(call, record_id, node);
     call = latch_redis_send(&node->connection, &which, now_ns);
     if (call != NULL) {
         node->topology->cluster->is_stale = false;
@@ -354,7 +359,7 @@ redis_call *latch_redis_send_slots(redis_node *node, int64_t now_ns)
     return call;
 }
 
-void latch_redis_ask_for_slots(redis_node *node, int64_t now_ns)
+void latch_redis_refresh_slot_map(redis_node *node, int64_t now_ns)
 {
     redis_cluster *cluster = node->topology->cluster;
     redis_call *call;
@@ -363,9 +368,9 @@ void latch_redis_ask_for_slots(redis_node *node, int64_t now_ns)
         || (cluster->asked_ns != INT64_MIN && now_ns < cluster->asked_ns + MAP_PAUSE_NS)) {
         return;
     }
-    call = latch_redis_send_slots(node, now_ns);
+    call = latch_redis_request_slot_map(node, now_ns);
     if (call != NULL) {
         node->connection.long_replies++;
-        latch_redis_call_leave(call, note_slots, node);
+        latch_redis_call_abandon(call, receive_slot_map, node);
     }
 }

@@ -1,12 +1,8 @@
 /*
- * Redis Cluster: which of several servers has a lock. Each has some of 16384 slots
- * (redis/options/slot.h), and says "MOVED" to who asks it for others, with the server that has
- * them. So every server can be asked for every lock, and what it answers is learned; the map of all
- * slots
- * ("CLUSTER SLOTS") is asked for in front of a request, when the map that there is has turned out
- * to be wrong, and nobody awaits that by itself. A server that cannot be reached is left out:
- * another one is asked, which knows who has taken its place, or that nobody has, yet.
- *
+ * Redis Cluster: map of the 16384 slots (redis/options/slot.h) to nodes. Any node can be asked for
+ * any key: it answers MOVED with the slot's owner, which is recorded. When the map has turned out
+ * to be stale, CLUSTER SLOTS is sent in front of a request, without awaiting it. A node that cannot
+ * be reached is skipped: another one knows its successor.
  * https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
  */
 #ifndef LATCH_REDIS_CLUSTER_H
@@ -15,36 +11,39 @@
 #include "src/store/redis/topology/server.h"
 
 typedef struct redis_cluster {
-    redis_node **nodes; /* whoever was named; the DSN's are the first */
+    redis_node **nodes; /* all known nodes; the DSN's are the first */
     size_t count, size;
-    size_t turn;                  /* who is asked next by those who may ask anybody */
-    bool is_stale;                /* the map is to be asked for ... */
-    int64_t asked_ns;             /* ... unless that was done just now */
-    uint16_t owners[REDIS_SLOTS]; /* the number of a node, from 1; 0: nobody knows */
+    size_t next_node;             /* round robin, where any node will do */
+    bool is_stale;                /* the map is to be refreshed ... */
+    int64_t asked_ns;             /* ... unless it was just then */
+    uint16_t owners[REDIS_SLOTS]; /* number of a node, from 1; 0: unknown */
 } redis_cluster;
 
-/* Makes topology->cluster, of the places of its options. False when memory ran out. */
+/* Makes topology->cluster of the options' places. False when memory ran out. */
 bool latch_redis_cluster_open(redis_topology *topology);
 /* Closes all connections; topology->cluster may be NULL. */
 void latch_redis_cluster_close(redis_topology *topology);
 
-/* Who has the slot; NULL: nobody knows. */
-redis_node *latch_redis_member_of(const redis_cluster *cluster, unsigned slot);
-/* The owner, who may be NULL; or, if it is away or not known, another one that may know. */
-redis_node *latch_redis_choose_member(redis_cluster *cluster, redis_node *owner);
-/* Another one, which is not away: connected, if there is such a one. NULL: there is none. */
-redis_node *latch_redis_other_member(redis_cluster *cluster, const redis_node *but);
-/* All are to be tried once more. */
-void latch_redis_forgive_members(redis_cluster *cluster);
-/* Has it any slots? */
-bool latch_redis_owns(const redis_node *node);
-/* Whom others call so, or who is reached so; a new one if it is unheard of. NULL: it cannot be. */
+/* Owner of the slot; NULL: unknown. */
+redis_node *latch_redis_cluster_node_of(const redis_cluster *cluster, unsigned slot);
+/* The owner, or, if it is away or NULL, another node that can redirect. */
+redis_node *latch_redis_choose_cluster_node(redis_cluster *cluster, redis_node *owner);
+/* Another node that is not away, a connected one first. NULL: there is none. */
+redis_node *latch_redis_other_cluster_node(redis_cluster *cluster, const redis_node *but);
+/* Marks no node as away any more. */
+void latch_redis_retry_all_cluster_nodes(redis_cluster *cluster);
+/* Owner of any slot? */
+bool latch_redis_owns_slots(const redis_node *node);
+/*
+ * Node with that address, announced or used; made if it is unknown. NULL: the address is invalid,
+ * or memory ran out.
+ */
 redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int port);
-/* On a READY connection: asks for the map, if that is to be done. */
-void latch_redis_ask_for_slots(redis_node *node, int64_t now_ns);
+/* Refreshes a stale slot map, on a READY connection. */
+void latch_redis_refresh_slot_map(redis_node *node, int64_t now_ns);
 /* Sends "CLUSTER SLOTS", on a READY connection; NULL when memory ran out. */
-redis_call *latch_redis_send_slots(redis_node *node, int64_t now_ns);
-/* Takes what the node has answered. False: it is no map. */
-bool latch_redis_take_slots(redis_node *node, const redisReply *reply);
+redis_call *latch_redis_request_slot_map(redis_node *node, int64_t now_ns);
+/* Applies the node's answer to CLUSTER SLOTS. False: it is no map. */
+bool latch_redis_apply_slot_map(redis_node *node, const redisReply *reply);
 
 #endif

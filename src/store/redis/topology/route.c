@@ -1,4 +1,4 @@
-/* The way of a request to the server that has its lock: see route.h. */
+/* Routing of a request: see route.h. */
 #include "src/store/redis/topology/route.h"
 #include "src/store/redis/topology/breaker.h"
 #include "src/store/redis/topology/cluster.h"
@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Until a server is asked again for a slot that is being moved, or that has no server for now; and
- * the longer the longer that goes on, but no longer than that. */
+/*
+ * Back-off for a slot that is migrating or without a server: grows with the time that it has taken,
+ * up to the longest.
+ */
 #define PAUSE_NS (20 * LATCH_NS_PER_MS)
 #define LONGEST_PAUSE_NS (250 * LATCH_NS_PER_MS)
-/* So often in a row one server names another, before there is a pause: they do not agree yet. */
+/* Redirections in a row before a pause: the nodes do not agree yet. */
 #define REDIRECTIONS_MAX 5
 
-/* For how long the server is looked for. */
+/* End of the search. */
 static int64_t end_ns(const redis_topology *topology, const redis_route *route, const latch_op *op)
 {
     int64_t limit_ns = topology->options->connect_timeout_ns;
@@ -23,26 +25,27 @@ static int64_t end_ns(const redis_topology *topology, const redis_route *route, 
     return route->since_ns + (patience_ns > 0 && patience_ns < limit_ns ? patience_ns : limit_ns);
 }
 
-/* Until when the node is tried: of the time that is left it gets a half, if there are others. */
+/* End of the attempt at this node: half of the time left, if there are others. */
 static int64_t leave_ns(const redis_route *route, const latch_op *op, int64_t now_ns)
 {
     const redis_topology *topology = route->node->topology;
     int64_t end = end_ns(topology, route, op);
 
-    return route->is_told || latch_redis_other_member(topology->cluster, route->node) == NULL
+    return route->is_redirected
+                   || latch_redis_other_cluster_node(topology->cluster, route->node) == NULL
                ? end
                : now_ns + (end - now_ns) / 2;
 }
 
-static void turn_back(redis_route *route)
+static void forget_node(redis_route *route)
 {
     route->node = NULL;
-    route->is_told = route->asks = false;
+    route->is_redirected = route->needs_asking = false;
     route->leave_ns = 0;
 }
 
-/* To be asked again, whoever it will be, as there is time left. */
-static bool may_pause(redis_route *route, const latch_op *op, int64_t now_ns)
+/* Schedules a retry after a back-off. False: no time is left for it. */
+static bool may_retry_later(redis_route *route, const latch_op *op, int64_t now_ns)
 {
     const redis_topology *topology = route->node->topology;
     int64_t pause_ns = PAUSE_NS + (now_ns - route->since_ns) / 8;
@@ -57,23 +60,22 @@ static bool may_pause(redis_route *route, const latch_op *op, int64_t now_ns)
     return true;
 }
 
-/* Is there another one to be asked? Those that were away before may be there again: of them each
- * request tries all, once. */
-static bool has_others(redis_route *route)
+/* Another node to try? Nodes that were away are tried again, once per request. */
+static bool has_other_nodes(redis_route *route)
 {
     redis_cluster *cluster = route->node->topology->cluster;
 
-    if (latch_redis_other_member(cluster, route->node) == NULL && !route->has_forgiven) {
-        latch_redis_forgive_members(cluster);
+    if (latch_redis_other_cluster_node(cluster, route->node) == NULL && !route->has_retried_all) {
+        latch_redis_retry_all_cluster_nodes(cluster);
         route->node->member.is_away = true;
-        route->has_forgiven = true;
+        route->has_retried_all = true;
     }
-    return latch_redis_other_member(cluster, route->node) != NULL;
+    return latch_redis_other_cluster_node(cluster, route->node) != NULL;
 }
 
 /*
- * The node could not be reached. Another one is asked; or there is a pause, if this one was named
- * by one that is there, and will name its successor. False: the request has failed, as it says.
+ * Leaves an unreachable node for another one; or pauses, if a reachable node has named it, and will
+ * name its successor. False: the request has failed.
  */
 static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
 {
@@ -81,30 +83,31 @@ static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
     bool has_answered = node->connection.is_heard; /* and refused us: so would others */
 
     latch_redis_close(&node->connection);
-    latch_redis_note_trouble(node);
-    if (has_answered || now_ns >= end_ns(node->topology, route, op) || !has_others(route)
-        || (route->is_told && !may_pause(route, op, now_ns))) {
+    latch_redis_record_node_failure(node);
+    if (has_answered || now_ns >= end_ns(node->topology, route, op) || !has_other_nodes(route)
+        || (route->is_redirected && !may_retry_later(route, op, now_ns))) {
         return false;
     }
-    turn_back(route);
+    forget_node(route);
     route->redirections = route->redirections > 0; /* they agree: it is away */
     return true;
 }
 
-/* LATCH_INTERRUPTED: another one is to be asked. */
-static latch_status approach(redis_route *route, latch_op *op, int64_t now_ns)
+/* Connects to route->node. REDIS_AGAIN: try another one. */
+static latch_status connect_route_node(redis_route *route, latch_op *op, int64_t now_ns)
 {
     redis_node *node = route->node;
     latch_status status;
 
-    if (latch_redis_is_avoided(op, node)) {
-        return route->is_told || !leave_node(route, op, now_ns) ? latch_redis_fail_avoided(op, node)
-                                                                : REDIS_AGAIN;
+    if (latch_redis_breaker_is_open(op, node)) {
+        return route->is_redirected || !leave_node(route, op, now_ns)
+                   ? latch_redis_fail_breaker_open(op, node)
+                   : REDIS_AGAIN;
     }
     status = latch_redis_connect(&node->connection, op, now_ns);
     if (status == LATCH_DONE) {
         node->member.is_away = false;
-        latch_redis_ask_for_slots(node, now_ns);
+        latch_redis_refresh_slot_map(node, now_ns);
         return LATCH_DONE;
     }
     if (latch_wants(status) && route->leave_ns == 0) {
@@ -115,7 +118,7 @@ static latch_status approach(redis_route *route, latch_op *op, int64_t now_ns)
         return status;
     }
     if (latch_wants(status)) {
-        bool is_silent = now_ns - node->connection.begun_ns >= LATCH_SILENCE_NS;
+        bool is_silent = now_ns - node->connection.begun_ns >= LATCH_BREAKER_TIMEOUT_NS;
 
         status = latch_redis_fail_to_connect(&node->connection, op, is_silent ? ETIMEDOUT : 0,
                                              "it does not answer");
@@ -123,9 +126,9 @@ static latch_status approach(redis_route *route, latch_op *op, int64_t now_ns)
     return leave_node(route, op, now_ns) ? REDIS_AGAIN : status;
 }
 
-latch_status latch_redis_reach_member(redis_topology *topology, redis_route *route,
-                                      const char *resource, size_t length, latch_op *op,
-                                      int64_t now_ns)
+latch_status latch_redis_route_connect_in_cluster(redis_topology *topology, redis_route *route,
+                                                  const char *resource, size_t length, latch_op *op,
+                                                  int64_t now_ns)
 {
     latch_status status;
 
@@ -138,12 +141,12 @@ latch_status latch_redis_reach_member(redis_topology *topology, redis_route *rou
             return LATCH_WANT_TIMER;
         }
         if (route->node == NULL) {
-            route->node = latch_redis_choose(topology, resource, length);
+            route->node = latch_redis_choose_node(topology, resource, length);
         }
-        status = approach(route, op, now_ns);
+        status = connect_route_node(route, op, now_ns);
     } while (status == REDIS_AGAIN);
     if (latch_failed(status)) {
-        latch_redis_start_over(route); /* who waits tries it once more, with all of its time */
+        latch_redis_route_reset(route); /* who waits tries it once more, with all of its time */
     }
     return status;
 }
@@ -155,8 +158,8 @@ static bool begins_with(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* "MOVED SLOT HOST:PORT", "ASK SLOT HOST:PORT"; without a host it is that of `node`. */
-static redis_node *read_redirection(redis_node *node, const char *text, unsigned *slot)
+/* Parses "MOVED SLOT HOST:PORT" and "ASK SLOT HOST:PORT"; without a host it is that of `node`. */
+static redis_node *parse_redirection(redis_node *node, const char *text, unsigned *slot)
 {
     const char *address = strchr(text, ' ');
     char host[256], *end;
@@ -182,11 +185,11 @@ static redis_node *read_redirection(redis_node *node, const char *text, unsigned
                                atoi(colon + 1));
 }
 
-static redis_node *learn_moved(redis_node *node, const char *text)
+static redis_node *apply_moved(redis_node *node, const char *text)
 {
     redis_cluster *cluster = node->topology->cluster;
     unsigned slot;
-    redis_node *owner = read_redirection(node, text, &slot);
+    redis_node *owner = parse_redirection(node, text, &slot);
 
     if (owner != NULL) {
         cluster->is_stale = cluster->is_stale || cluster->owners[slot] != owner->member.number;
@@ -196,49 +199,52 @@ static redis_node *learn_moved(redis_node *node, const char *text)
     return owner;
 }
 
-static bool is_for_now(const char *text)
+static bool is_try_again(const char *text)
 {
     return begins_with(text, "TRYAGAIN") || begins_with(text, "CLUSTERDOWN");
 }
 
-bool latch_redis_learn(redis_node *node, const char *text)
+bool latch_redis_apply_redirect(redis_node *node, const char *text)
 {
     if (node->topology->cluster == NULL) {
         return false;
     }
     if (begins_with(text, "MOVED ")) {
-        learn_moved(node, text);
+        apply_moved(node, text);
         return true;
     }
-    return begins_with(text, "ASK ") || is_for_now(text);
+    return begins_with(text, "ASK ") || is_try_again(text);
 }
 
-bool latch_redis_redirect(redis_route *route, const latch_op *op, const char *text, int64_t now_ns)
+bool latch_redis_route_redirect(redis_route *route, const latch_op *op, const char *text,
+                                int64_t now_ns)
 {
-    bool is_moved = begins_with(text, "MOVED "), asks = begins_with(text, "ASK ");
+    bool is_moved = begins_with(text, "MOVED "), needs_asking = begins_with(text, "ASK ");
     redis_node *next = NULL;
     unsigned slot;
 
-    if (route->node->topology->cluster == NULL || !(is_moved || asks || is_for_now(text))) {
+    if (route->node->topology->cluster == NULL
+        || !(is_moved || needs_asking || is_try_again(text))) {
         return false;
     }
     if (route->redirections++ == 0) {
         route->since_ns = now_ns; /* the answer may have been awaited for long */
     }
     if (is_moved) {
-        next = learn_moved(route->node, text);
-    } else if (asks) {
-        next = read_redirection(route->node, text, &slot);
+        next = apply_moved(route->node, text);
+    } else if (needs_asking) {
+        next = parse_redirection(route->node, text, &slot);
     }
-    if ((next == NULL || route->redirections > REDIRECTIONS_MAX) && !may_pause(route, op, now_ns)) {
+    if ((next == NULL || route->redirections > REDIRECTIONS_MAX)
+        && !may_retry_later(route, op, now_ns)) {
         return false;
     }
     if (route->redirections > REDIRECTIONS_MAX) {
         route->redirections -= 2; /* the two may name each other once before the next pause */
     }
-    turn_back(route);
+    forget_node(route);
     route->node = next;
-    route->is_told = next != NULL;
-    route->asks = asks && next != NULL;
+    route->is_redirected = next != NULL;
+    route->needs_asking = needs_asking && next != NULL;
     return true;
 }

@@ -1,4 +1,4 @@
-/* What Sentinels are asked, and what they tell: see sentinel.h. */
+/* Sentinels as address source: see sentinel.h. */
 #include "src/store/redis/topology/sentinel.h"
 
 #include <errno.h>
@@ -6,26 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a Sentinel says that has heard of another master, and the one that has made it. */
+/* Channels of a Sentinel that has heard of another master, and of the one that has promoted it. */
 #define SWITCHED "+switch-master"
 #define PROMOTED "+promoted-slave"
 
-/* How often it is asked again all the same: a Sentinel that hangs tells nothing, nor does one that
- * may not be listened to. */
+/*
+ * Interval of routine queries: a hanging Sentinel announces nothing, nor does one that forbids
+ * subscriptions.
+ */
 #define ASK_AGAIN_NS (5 * LATCH_NS_PER_S)
-/* For how long one that does not answer is awaited when another one has answered already. */
+/* Time-out of a Sentinel when another one has answered already. */
 #define OPINION_NS (LATCH_NS_PER_S / 2)
-/* When to ask again if none of those who answer knows as much as is known, or nobody answers any
- * more. */
+/* Pause before the next round, after too few answers or none. */
 #define RETRY_NS (50 * LATCH_NS_PER_MS)
-/* Until Sentinels are asked again that have named a server that is no master, or is away. */
+/* Pause before the next round, after they named a replica or an unreachable server. */
 #define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
-/* How often it is looked whether the master is that still, while an answer of it is awaited. */
+/* Interval at which a waiter for the master's reply re-checks the master. */
 #define RECHECK_NS (100 * LATCH_NS_PER_MS)
 /* ROLE has an element for each replica. */
 #define REPLICAS_MAX 256
 
-static void take_message(void *context, const redisReply *message);
+static void receive_announcement(void *context, const redisReply *message);
 
 void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
                                const redis_options *options)
@@ -39,12 +40,12 @@ void latch_redis_sentinel_init(redis_sentinel *sentinel, latch_engine *engine,
     sentinel->options.database = 0;
     latch_redis_connection_init(&sentinel->connection, engine, &sentinel->options);
     sentinel->connection.elements_max = REDIS_LONG_ELEMENTS_MAX; /* SENTINEL MASTER: many fields */
-    sentinel->connection.push = take_message;
+    sentinel->connection.push = receive_announcement;
     sentinel->connection.push_context = sentinel;
     sentinel->master = (redis_place){.address = sentinel->address, .host = sentinel->host};
 }
 
-static void forget_call(redis_sentinel *sentinel, redis_call **call)
+static void free_sentinel_call(redis_sentinel *sentinel, redis_call **call)
 {
     if (*call != NULL) {
         latch_redis_call_free(&sentinel->connection, *call);
@@ -52,21 +53,21 @@ static void forget_call(redis_sentinel *sentinel, redis_call **call)
     }
 }
 
-static void forget_question(redis_sentinel *sentinel)
+static void free_question(redis_sentinel *sentinel)
 {
-    forget_call(sentinel, &sentinel->epoch_question);
-    forget_call(sentinel, &sentinel->question);
+    free_sentinel_call(sentinel, &sentinel->epoch_question);
+    free_sentinel_call(sentinel, &sentinel->question);
 }
 
-static void hang_up(redis_sentinel *sentinel)
+static void disconnect_sentinel(redis_sentinel *sentinel)
 {
     latch_redis_close(&sentinel->connection);
-    forget_question(sentinel);
+    free_question(sentinel);
 }
 
 void latch_redis_sentinel_end(redis_sentinel *sentinel)
 {
-    hang_up(sentinel);
+    disconnect_sentinel(sentinel);
 }
 
 /* ---- Which of them -------------------------------------------------------------------------- */
@@ -81,14 +82,14 @@ static size_t count_of(uint32_t bits)
     return (size_t) __builtin_popcount(bits);
 }
 
-/* A failover takes more than half of them: those who are cut off from it are fewer. */
-static bool is_majority(const redis_sentinel *sentinel)
+/* Majority: a failover takes one, so Sentinels cut off from it are fewer. */
+static bool is_sentinel_majority(const redis_sentinel *sentinel)
 {
     return count_of(sentinel->answered) > sentinel->options.place_count / 2;
 }
 
-/* To the next one that is not among these; false: there is none. */
-static bool go_on(redis_sentinel *sentinel, uint32_t but)
+/* Advances to the next one that is not in the set; false: there is none. */
+static bool advance_to_next(redis_sentinel *sentinel, uint32_t but)
 {
     for (size_t step = 1; step <= sentinel->options.place_count; step++) {
         size_t which = (sentinel->current + step) % sentinel->options.place_count;
@@ -101,12 +102,12 @@ static bool go_on(redis_sentinel *sentinel, uint32_t but)
     return false;
 }
 
-/* Who else is to be asked in this round; false: nobody, it is over. */
+/* Chooses the next one of this round; false: the round is over. */
 static bool choose_next(redis_sentinel *sentinel)
 {
-    if (!is_majority(sentinel)
-        && (go_on(sentinel, sentinel->asked | sentinel->mute)
-            || go_on(sentinel, sentinel->asked))) {
+    if (!is_sentinel_majority(sentinel)
+        && (advance_to_next(sentinel, sentinel->asked | sentinel->mute)
+            || advance_to_next(sentinel, sentinel->asked))) {
         return true;
     }
     if (sentinel->answered == 0 || sentinel->current == sentinel->newest_from
@@ -118,7 +119,7 @@ static bool choose_next(redis_sentinel *sentinel)
     return true;
 }
 
-static void forget_round(redis_sentinel *sentinel)
+static void begin_round(redis_sentinel *sentinel)
 {
     sentinel->asked = sentinel->answered = 0;
     sentinel->has_returned = false;
@@ -126,40 +127,40 @@ static void forget_round(redis_sentinel *sentinel)
 
 /* ---- What is known -------------------------------------------------------------------------- */
 
-static bool is_master(const redis_sentinel *sentinel, const char *host, int port)
+static bool is_known_master(const redis_sentinel *sentinel, const char *host, int port)
 {
     return sentinel->master.port == port && strcmp(sentinel->host, host) == 0;
 }
 
-static void note_master(redis_sentinel *sentinel, const char *host, int port)
+static void record_master(redis_sentinel *sentinel, const char *host, int port)
 {
-    if (!is_master(sentinel, host, port)) {
+    if (!is_known_master(sentinel, host, port)) {
         snprintf(sentinel->host, sizeof(sentinel->host), "%s", host);
         sentinel->master.port = port;
         latch_redis_write_address(sentinel->address, sizeof(sentinel->address), sentinel->host,
                                   port);
         sentinel->trouble[0] = '\0'; /* it was another server's */
-        sentinel->term++;
+        sentinel->master_generation++;
     }
 }
 
-/* Why the one that they name cannot be used. */
-static void note_reason(redis_sentinel *sentinel, const char *why)
+/* Record why the named server cannot be used. */
+static void record_reason(redis_sentinel *sentinel, const char *why)
 {
     snprintf(sentinel->trouble, sizeof(sentinel->trouble), "%s", why);
 }
 
-/* It cannot be used, and why: another may be named soon. */
-static void note_trouble(redis_sentinel *sentinel, const char *why)
+/* Record that the named server cannot be used: another one may be named soon. */
+static void record_master_failure(redis_sentinel *sentinel, const char *why)
 {
-    note_reason(sentinel, why);
+    record_reason(sentinel, why);
     sentinel->is_known = false;
     if (!sentinel->is_asking) {
-        go_on(sentinel, sentinel->mute); /* the next one may know better */
+        advance_to_next(sentinel, sentinel->mute); /* the next one may know better */
     }
 }
 
-/* There was no master to be had for so long. */
+/* Fail a request without a master for so long. */
 static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, double seconds)
 {
     if (sentinel->is_outdated) {
@@ -186,7 +187,7 @@ static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, do
  * "NAME OLD-HOST OLD-PORT HOST PORT" of a switch, or "slave ID HOST PORT @ NAME OLD-HOST OLD-PORT"
  * of a promotion: who connects then is named the new one, by this Sentinel at least.
  */
-static void take_message(void *context, const redisReply *message)
+static void receive_announcement(void *context, const redisReply *message)
 {
     redis_sentinel *sentinel = context;
     const redisReply *channel, *text;
@@ -205,20 +206,20 @@ static void take_message(void *context, const redisReply *message)
                 ? sscanf(text->str, "%255s %*s %*s %255s %d", name, host, &port)
                 : sscanf(text->str, "%*s %*s %255s %d @ %255s", host, &port, name);
     if (count == 3 && strcmp(name, sentinel->name) == 0
-        && (sentinel->question != NULL || !is_master(sentinel, host, port))) {
-        if (!is_master(sentinel, host, port)) {
-            note_reason(sentinel, "another one has become the master");
+        && (sentinel->question != NULL || !is_known_master(sentinel, host, port))) {
+        if (!is_known_master(sentinel, host, port)) {
+            record_reason(sentinel, "another one has become the master");
         }
         sentinel->is_known = false;
         sentinel->is_told = true;
-        sentinel->term++;
+        sentinel->master_generation++;
     }
 }
 
 /* ---- The question --------------------------------------------------------------------------- */
 
-/* Each of those that are left has its part of the time, and so has the way to the master. */
-static void begin_question(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
+/* Begins a query: the remaining Sentinels, and the connection to the master, share the time. */
+static void begin_asking(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
 {
     int64_t parts = (int64_t) (sentinel->options.place_count - count_of(sentinel->asked)) + 1;
     int64_t part_ns = (deadline_ns - now_ns) / parts;
@@ -226,7 +227,7 @@ static void begin_question(redis_sentinel *sentinel, int64_t deadline_ns, int64_
     if (sentinel->answered != 0 && part_ns > OPINION_NS) {
         part_ns = OPINION_NS;
     }
-    hang_up(sentinel);
+    disconnect_sentinel(sentinel);
     sentinel->connection.place = &sentinel->options.places[sentinel->current];
     sentinel->options.connect_timeout_ns = part_ns > LATCH_NS_PER_MS ? part_ns : LATCH_NS_PER_MS;
     sentinel->is_asking = true;
@@ -244,11 +245,11 @@ static redis_call *send_about(redis_sentinel *sentinel, const char *what, int64_
 }
 
 /*
- * All in one packet: what happens behind the answers is told. A connection that is subscribed can
- * ask no more. The epoch comes from another command, as that one names the old master until a
+ * Sends query and subscription in one packet: later changes are announced. A subscribed connection
+ * can query no more. The epoch comes from another command, as that one names the old master until a
  * failover is over; and first, so that no old name goes with a new epoch.
  */
-static latch_status send_question(redis_sentinel *sentinel, latch_op *op, int64_t now_ns)
+static latch_status send_sentinel_question(redis_sentinel *sentinel, latch_op *op, int64_t now_ns)
 {
     redis_command subscription = {.count = 0};
     redis_call *call;
@@ -256,26 +257,26 @@ static latch_status send_question(redis_sentinel *sentinel, latch_op *op, int64_
     latch_redis_add_text(&subscription, "SUBSCRIBE");
     latch_redis_add_text(&subscription, SWITCHED);
     latch_redis_add_text(&subscription, PROMOTED);
-    latch_redis_gather(&sentinel->connection, true);
+    latch_redis_batch(&sentinel->connection, true);
     sentinel->epoch_question = send_about(sentinel, "master", now_ns);
     sentinel->question = send_about(sentinel, "get-master-addr-by-name", now_ns);
     call = latch_redis_send(&sentinel->connection, &subscription, now_ns);
     if (call != NULL) {
         latch_redis_call_free(&sentinel->connection, call); /* refused, it changes nothing */
     }
-    latch_redis_gather(&sentinel->connection, false);
+    latch_redis_batch(&sentinel->connection, false);
     return sentinel->epoch_question != NULL && sentinel->question != NULL && call != NULL
                ? LATCH_DONE
                : latch_fail_memory(op->error);
 }
 
-static latch_status fail(const redis_sentinel *sentinel, latch_op *op, const char *what)
+static latch_status fail_by_sentinel(const redis_sentinel *sentinel, latch_op *op, const char *what)
 {
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s %s",
                       latch_redis_address(&sentinel->connection), what);
 }
 
-/* A Sentinel need not permit us the command. */
+/* Epoch, or 0: a Sentinel may forbid the command. */
 static uint64_t read_epoch(const redisReply *fields)
 {
     for (size_t at = 0; fields->type == REDIS_REPLY_ARRAY && at + 1 < fields->elements; at += 2) {
@@ -290,13 +291,13 @@ static uint64_t read_epoch(const redisReply *fields)
 }
 
 /*
- * What is newer than what is known counts at once, also while others are asked. Of two who know as
- * much the last one is listened to, which is connected already.
+ * Record an answer. A newer epoch counts at once, also during a round. Of equal ones the last is
+ * subscribed to: its Sentinel is connected already.
  */
-static void note_answer(redis_sentinel *sentinel, const char *host, int port, uint64_t epoch)
+static void record_answer(redis_sentinel *sentinel, const char *host, int port, uint64_t epoch)
 {
     if (epoch > sentinel->epoch) {
-        note_master(sentinel, host, port);
+        record_master(sentinel, host, port);
         sentinel->epoch = epoch;
     }
     if (sentinel->answered == 0 || epoch >= sentinel->newest.epoch) {
@@ -308,56 +309,57 @@ static void note_answer(redis_sentinel *sentinel, const char *host, int port, ui
     sentinel->answered |= bit(sentinel->current);
 }
 
-static latch_status understand(redis_sentinel *sentinel, latch_op *op, const redisReply *reply)
+static latch_status parse_answer(redis_sentinel *sentinel, latch_op *op, const redisReply *reply)
 {
     const redisReply *host, *port;
     char said[128], what[160];
     long number;
 
     if (reply->type == REDIS_REPLY_NIL) {
-        return fail(sentinel, op, "knows no master of that name");
+        return fail_by_sentinel(sentinel, op, "knows no master of that name");
     }
     if (reply->type == REDIS_REPLY_ERROR) {
         latch_redis_quote(said, sizeof(said), reply->str, strcspn(reply->str, ",\r\n"));
         snprintf(what, sizeof(what), "answered: %s", said);
-        return fail(sentinel, op, what);
+        return fail_by_sentinel(sentinel, op, what);
     }
     host = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? reply->element[0] : NULL;
     port = host != NULL ? reply->element[1] : NULL;
     if (host == NULL || host->type != REDIS_REPLY_STRING || port->type != REDIS_REPLY_STRING) {
-        return fail(sentinel, op, "gave an answer that makes no sense");
+        return fail_by_sentinel(sentinel, op, "gave an answer that makes no sense");
     }
     number = strtol(port->str, NULL, 10);
     if (host->len == 0 || host->len >= sizeof(sentinel->host) || number <= 0 || number > 65535) {
-        return fail(sentinel, op, "gave an answer that makes no sense");
+        return fail_by_sentinel(sentinel, op, "gave an answer that makes no sense");
     }
-    note_answer(sentinel, host->str, (int) number, read_epoch(sentinel->epoch_question->reply));
+    record_answer(sentinel, host->str, (int) number, read_epoch(sentinel->epoch_question->reply));
     return LATCH_DONE;
 }
 
-static latch_status await_answer(redis_sentinel *sentinel, latch_op *op)
+static latch_status await_sentinel(redis_sentinel *sentinel, latch_op *op)
 {
     latch_redis_receive(&sentinel->connection);
     switch (sentinel->question->state) {
         case REDIS_ANSWERED:
-            return understand(sentinel, op, sentinel->question->reply);
+            return parse_answer(sentinel, op, sentinel->question->reply);
         case REDIS_LOST:
-            return fail(sentinel, op, "closed the connection");
+            return fail_by_sentinel(sentinel, op, "closed the connection");
         case REDIS_UNANSWERED:
             break;
     }
     return latch_redis_want(&sentinel->connection, sentinel->connection.deadline_ns, op);
 }
 
-/* Asks the current one. LATCH_DONE: it has answered. */
-static latch_status ask(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns, int64_t now_ns)
+/* Queries the current one. LATCH_DONE: answered. */
+static latch_status ask_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                 int64_t now_ns)
 {
     const redis_connection *connection = &sentinel->connection;
     latch_status status = LATCH_DONE;
     bool is_late;
 
     if (!sentinel->is_asking) {
-        begin_question(sentinel, deadline_ns, now_ns);
+        begin_asking(sentinel, deadline_ns, now_ns);
     }
     is_late = connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns;
     if (sentinel->question == NULL) {
@@ -365,40 +367,40 @@ static latch_status ask(redis_sentinel *sentinel, latch_op *op, int64_t deadline
         status = latch_redis_connect(&sentinel->connection, op,
                                      is_late ? connection->deadline_ns - 1 : now_ns);
         if (status == LATCH_DONE) {
-            status = send_question(sentinel, op, now_ns);
+            status = send_sentinel_question(sentinel, op, now_ns);
         }
     }
     if (status == LATCH_DONE) {
-        status = await_answer(sentinel, op);
+        status = await_sentinel(sentinel, op);
     }
     if (latch_wants(status) && is_late) {
-        status = fail(sentinel, op, "did not answer in time");
+        status = fail_by_sentinel(sentinel, op, "did not answer in time");
     }
     if (latch_wants(status)) {
         return status;
     }
     sentinel->is_asking = false;
-    forget_question(sentinel);
+    free_question(sentinel);
     if (status != LATCH_DONE) {
-        hang_up(sentinel);
+        disconnect_sentinel(sentinel);
     }
     return status;
 }
 
-/* The same, until it has announced no other master behind its answer. */
-static latch_status ask_in_peace(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                                 int64_t now_ns)
+/* Queries it again while another master is announced behind its answer. */
+static latch_status ask_until_stable(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                     int64_t now_ns)
 {
     latch_status status;
 
     do {
-        status = ask(sentinel, op, deadline_ns, now_ns);
+        status = ask_sentinel(sentinel, op, deadline_ns, now_ns);
     } while (status == LATCH_DONE && sentinel->is_told);
     return status;
 }
 
-/* None of them could tell; op->error is the last one's. */
-static latch_status fail_all(const redis_sentinel *sentinel, latch_op *op)
+/* Fail a request when no Sentinel has answered; op->error is the last one's. */
+static latch_status fail_all_sentinels(const redis_sentinel *sentinel, latch_op *op)
 {
     latch_error last = *op->error;
 
@@ -408,33 +410,33 @@ static latch_status fail_all(const redis_sentinel *sentinel, latch_op *op)
 }
 
 /*
- * Who is the master, by all that was answered. Few of them may be cut off from the others, and do
- * not make us forget what these have told. But a majority does, also by what is no longer true: the
- * epochs begin anew with Sentinels that were set up anew.
+ * Concludes a round. Few Sentinels may be cut off from the others, and do not undo newer answers.
+ * But a majority does, also with an older epoch: epochs restart with Sentinels that were set up
+ * anew.
  */
-static void conclude(redis_sentinel *sentinel, int64_t now_ns)
+static void conclude_round(redis_sentinel *sentinel, int64_t now_ns)
 {
-    const redis_naming *newest = &sentinel->newest;
-    bool is_older = newest->epoch < sentinel->epoch && !is_majority(sentinel);
+    const redis_sentinel_reply *newest = &sentinel->newest;
+    bool is_older = newest->epoch < sentinel->epoch && !is_sentinel_majority(sentinel);
 
-    sentinel->is_outdated = is_older && !is_master(sentinel, newest->host, newest->port);
+    sentinel->is_outdated = is_older && !is_known_master(sentinel, newest->host, newest->port);
     if (sentinel->is_outdated) {
         sentinel->retry_ns = now_ns + RETRY_NS;
         return;
     }
-    note_master(sentinel, newest->host, newest->port);
+    record_master(sentinel, newest->host, newest->port);
     sentinel->epoch = is_older ? sentinel->epoch : newest->epoch;
     sentinel->is_known = true;
 }
 
-/* Asks as many of them as it takes. LATCH_DONE: what they say was taken note of. */
-static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                             int64_t now_ns)
+/* Queries as many as it takes. LATCH_DONE: the round is concluded. */
+static latch_status ask_sentinels(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                  int64_t now_ns)
 {
     latch_status status;
 
     do {
-        status = ask_in_peace(sentinel, op, deadline_ns, now_ns);
+        status = ask_until_stable(sentinel, op, deadline_ns, now_ns);
         if (latch_wants(status)) {
             return status;
         }
@@ -444,25 +446,26 @@ static latch_status ask_them(redis_sentinel *sentinel, latch_op *op, int64_t dea
                                               : sentinel->mute | bit(sentinel->current);
     } while (status != LATCH_ERROR_MEMORY && choose_next(sentinel));
     if (sentinel->answered != 0 && status != LATCH_ERROR_MEMORY) {
-        conclude(sentinel, now_ns);
+        conclude_round(sentinel, now_ns);
         status = LATCH_DONE;
     } else if (status != LATCH_ERROR_MEMORY) {
-        go_on(sentinel, 0);
-        status = fail_all(sentinel, op);
+        advance_to_next(sentinel, 0);
+        status = fail_all_sentinels(sentinel, op);
     }
-    forget_round(sentinel);
+    begin_round(sentinel);
     return status;
 }
 
-/* Somebody has answered before: that is a better reason than who does not in the little time left.
- */
+/* Reason from an earlier answer? It is better than a time-out in the little time left. */
 static bool has_reason(const redis_sentinel *sentinel)
 {
     return sentinel->is_outdated || sentinel->trouble[0] != '\0';
 }
 
-/* Finds the master, by `deadline_ns` and with some of that time left; asks until then once it is
- * known why there is none. */
+/*
+ * Finds the master, with some of the time until `deadline_ns` left; asks until then once it is
+ * known why there is none.
+ */
 static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
                                 int64_t now_ns)
 {
@@ -473,7 +476,7 @@ static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t 
             op->wake_ns = sentinel->retry_ns < deadline_ns ? sentinel->retry_ns : deadline_ns;
             return LATCH_WANT_TIMER;
         }
-        status = ask_them(sentinel, op, deadline_ns, now_ns);
+        status = ask_sentinels(sentinel, op, deadline_ns, now_ns);
         if (status == LATCH_ERROR_STORE && has_reason(sentinel)) {
             sentinel->retry_ns = now_ns + RETRY_NS; /* until the time is over */
             status = LATCH_DONE;
@@ -482,7 +485,7 @@ static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t 
     return status;
 }
 
-/* Reads what has been told, without waiting; asks again now and then, in the background. */
+/* Polls: reads announcements without waiting; queries again now and then, in the background. */
 static void poll_sentinel(redis_sentinel *sentinel)
 {
     int64_t now_ns = latch_engine_now_ns(sentinel->connection.engine);
@@ -494,8 +497,8 @@ static void poll_sentinel(redis_sentinel *sentinel)
         sentinel->ask_ns = now_ns; /* another one */
     }
     if (sentinel->is_asking || now_ns >= sentinel->ask_ns) {
-        ask_them(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
-                 now_ns);
+        ask_sentinels(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
+                      now_ns);
     }
 }
 
@@ -505,7 +508,7 @@ static void source_begin(redis_connection *connection, const latch_op *op, int64
 {
     redis_sentinel *sentinel = connection->source_context;
 
-    forget_round(sentinel);
+    begin_round(sentinel);
     sentinel->is_outdated = false;
     sentinel->trouble[0] = '\0';
     sentinel->retry_ns = 0;
@@ -520,7 +523,7 @@ static latch_status source_find(redis_connection *connection, latch_op *op, int6
 
     if (status == LATCH_DONE) {
         connection->place = &sentinel->master;
-        connection->generation = sentinel->term;
+        connection->generation = sentinel->master_generation;
     }
     return status;
 }
@@ -530,14 +533,15 @@ static bool source_is_current(redis_connection *connection)
     redis_sentinel *sentinel = connection->source_context;
 
     poll_sentinel(sentinel);
-    return connection->generation == sentinel->term;
+    return connection->generation == sentinel->master_generation;
 }
 
 static void source_suspect(redis_connection *connection)
 {
     redis_sentinel *sentinel = connection->source_context;
 
-    if (connection->generation == sentinel->term) { /* another one is not known by now */
+    if (connection->generation
+        == sentinel->master_generation) { /* another one is not known by now */
         sentinel->is_known = false;
     }
 }
@@ -549,11 +553,12 @@ static latch_status source_note_failure(redis_connection *connection, latch_op *
 
     (void) op;
     (void) sys_errno;
-    if (connection->generation == sentinel->term) { /* another one is not known by now */
-        note_trouble(sentinel, why);
+    if (connection->generation
+        == sentinel->master_generation) { /* another one is not known by now */
+        record_master_failure(sentinel, why);
     }
     latch_redis_close(connection);
-    connection->stage = REDIS_ASKING;
+    connection->stage = REDIS_DISCOVERING;
     connection->retry_ns = now_ns + ASK_PAUSE_NS;
     return LATCH_DONE;
 }
@@ -564,10 +569,11 @@ static latch_status source_describe_timeout(redis_connection *connection, latch_
     redis_sentinel *sentinel = connection->source_context;
     bool is_silent = latch_redis_is_connect_silent(connection, now_ns);
 
-    /* Who had no time to answer: what was its trouble before says more. */
-    if (connection->stage > REDIS_ASKING && (is_silent || sentinel->trouble[0] == '\0')) {
-        note_trouble(sentinel, connection->stage == REDIS_ENCRYPTING ? REDIS_NO_HANDSHAKE
-                                                                     : "it does not answer");
+    /* An earlier reason says more than a server that had no time to answer. */
+    if (connection->stage > REDIS_DISCOVERING && (is_silent || sentinel->trouble[0] == '\0')) {
+        record_master_failure(sentinel, connection->stage == REDIS_ENCRYPTING
+                                            ? REDIS_NO_HANDSHAKE
+                                            : "it does not answer");
     }
     return fail_master(sentinel, op, seconds);
 }
@@ -583,7 +589,7 @@ static const redis_address_source sentinel_source = {
     .wants_master = true,
 };
 
-void latch_redis_sentinel_lead(redis_sentinel *sentinel, redis_connection *connection)
+void latch_redis_sentinel_attach(redis_sentinel *sentinel, redis_connection *connection)
 {
     if (sentinel->name != NULL) {
         connection->source = &sentinel_source;

@@ -1,6 +1,4 @@
-/*
- * The servers that a store asks for locks: the only one, or those of a cluster.
- */
+/* Servers of a store: the only one, or the nodes of a cluster. */
 #ifndef LATCH_REDIS_SERVER_H
 #define LATCH_REDIS_SERVER_H
 
@@ -10,78 +8,89 @@
 
 struct redis_cluster;
 
-/* Try again, at once. Answered by no step of a request. */
+/* Internal status: try again at once. Never the answer of a request's step. */
 #define REDIS_AGAIN LATCH_INTERRUPTED
 
-/* Of a node's name, which is random, in hex, with its NUL. */
+/* Size of a cluster node's ID in hex, with its NUL. */
 enum { REDIS_NODE_ID_SIZE = 41 };
 
-/* What a node is in a cluster. */
-typedef struct redis_membership {
-    uint16_t number;             /* from 1 */
-    redis_place place;           /* how it is reached; its texts are the node's own */
-    char *announced;             /* how others call it, if that is known: "host:port" */
-    char id[REDIS_NODE_ID_SIZE]; /* as it has said on its connection ... */
-    unsigned id_established;     /* ... when that was established so often */
-    bool is_away; /* it could not be reached, or was silent, when it was tried last */
-    latch_silence silence;
-} redis_membership;
+/* Node of a cluster. */
+typedef struct redis_cluster_node_info {
+    uint16_t number;   /* from 1 */
+    redis_place place; /* its address; owns its texts */
+    char *announced;   /* address by which other nodes announce it: "host:port"; or NULL */
+    char id[REDIS_NODE_ID_SIZE]; /* as told on its connection ... */
+    unsigned id_established;     /* ... with that connection.established */
+    bool is_away;                /* unreachable or silent at the last try */
+    latch_breaker breaker;
+} redis_cluster_node_info;
 
-/* A server. */
+/* Server, with its connection and circuit breaker. */
 typedef struct redis_node {
     struct redis_topology *topology;
     redis_connection connection;
-    latch_silence *silence;  /* its circuit breaker */
-    int64_t heard_ns;        /* when a request was answered last */
-    redis_membership member; /* in a cluster */
-    /* What lock/wait.c remembers of it. */
-    bool has_peers;   /* who wait by polling, when it was asked last */
-    int64_t crowd;    /* how many stood before the store when it began to wait last */
-    int64_t peers_ns; /* when to ask again */
-    /* What lock/quorum_probe.c does: connection.established when it was asked, and when the script
-     * of releases was there. */
+    latch_breaker *breaker;         /* circuit breaker; the store's own for the only server */
+    int64_t last_reply_ns;          /* time of the last reply to a request */
+    redis_cluster_node_info member; /* in a cluster */
+    /* State of lock/wait.c, per server. */
+    bool has_polling_clients;  /* at the last probe */
+    int64_t last_queue_length; /* waiters before the store's last wait */
+    int64_t next_probe_ns;     /* time of the next probe */
+    /*
+     * State of lock/quorum_probe.c: connection.established at the probe, and when the script of
+     * releases was known.
+     */
     unsigned probed, has_release;
 } redis_node;
 
-/* The servers of a store. */
+/* Topology: all servers of a store. */
 typedef struct redis_topology {
     latch_engine *engine;
     const redis_options *options;
     const redis_keyspace *keys;
-    redis_node single;             /* without a cluster: the server */
-    struct redis_cluster *cluster; /* which has the servers; NULL: there is none */
-    bool is_gathering;             /* new connections are, too */
-    bool is_unbroken; /* no circuit breaker: who has several stores leaves one out by itself */
+    redis_node single;             /* the server, without a cluster */
+    struct redis_cluster *cluster; /* NULL: no cluster */
+    bool is_batching;              /* for new connections */
+    bool has_no_breaker;           /* a combined store skips silent members by itself */
 } redis_topology;
 
-/* The options, the names and the breaker of the single server outlive it. False: memory ran out;
- * latch_redis_topology_end() frees what there is also then. */
+/*
+ * Initialises it with what outlives it: options, names of keys, the breaker of the only server.
+ * False: memory ran out; latch_redis_topology_end() frees what there is also then.
+ */
 bool latch_redis_topology_init(redis_topology *topology, latch_engine *engine,
                                const redis_options *options, const redis_keyspace *keys,
-                               latch_silence *silence);
+                               latch_breaker *breaker);
 /* Closes all connections. */
 void latch_redis_topology_end(redis_topology *topology);
 
-/* Of a cluster: the next one behind `node`, the first one for NULL; NULL behind the last. */
-redis_node *latch_redis_next_member(const struct redis_cluster *cluster, const redis_node *node);
+/* Next node of a cluster; the first one for NULL; NULL behind the last. */
+redis_node *latch_redis_next_cluster_node(const struct redis_cluster *cluster,
+                                          const redis_node *node);
 
-/* For each node, be it a cluster's or the only one. */
+/* Next server; the first one for NULL; NULL behind the last. */
 static inline redis_node *latch_redis_next_node(redis_topology *topology, const redis_node *node)
 {
     if (topology->cluster != NULL) {
-        return latch_redis_next_member(topology->cluster, node);
+        return latch_redis_next_cluster_node(topology->cluster, node);
     }
     return node == NULL ? &topology->single : NULL;
 }
 
-/* Has all connections keep commands back, or send them together. */
-void latch_redis_gather_all(redis_topology *topology, bool on);
+/* Begins or ends a batch on all connections. */
+void latch_redis_batch_all(redis_topology *topology, bool on);
 
-/* Who has the key, as far as is known; without a cluster the only one. NULL: nobody knows. */
-redis_node *latch_redis_owner(redis_topology *topology, const char *resource, size_t length);
-/* The same, or, if that one is away or not known, another one that may know. Never NULL. */
-redis_node *latch_redis_choose(redis_topology *topology, const char *resource, size_t length);
-/* It could not be reached, or its connection was lost, or it does not answer. */
-void latch_redis_note_trouble(redis_node *node);
+/* Server of the key's slot; without a cluster the only one. NULL: unknown. */
+redis_node *latch_redis_slot_owner(redis_topology *topology, const char *resource, size_t length);
+/*
+ * Server of the key's slot, or, if it is away or unknown, another one that can redirect. Never
+ * NULL.
+ */
+redis_node *latch_redis_choose_node(redis_topology *topology, const char *resource, size_t length);
+/*
+ * Record that a node was unreachable, silent, or lost its connection: it is avoided, and the slot
+ * map is stale.
+ */
+void latch_redis_record_node_failure(redis_node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The connection to a Redis server, until it is ready. The socket is ours: hiredis's own ways to
+ * Connecting: address, socket, TLS, handshake, time-outs. The socket is ours: hiredis' own ways to
  * connect resolve names with blocking, or take only the first address of a name.
  */
 #include "src/store/redis/wire/connection.h"
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A Unix socket whose queue is full says so at once; the server empties it in no time. */
+/* Pause for a Unix socket whose accept queue is full; the server empties it in no time. */
 #define BUSY_PAUSE_NS (2 * LATCH_NS_PER_MS)
 
 void latch_redis_connection_init(redis_connection *connection, latch_engine *engine,
@@ -27,12 +27,12 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     connection->source = &latch_redis_fixed_address;
     connection->place = options->places;
     connection->elements_max = REDIS_ELEMENTS_MAX;
-    latch_link_init(&connection->calls);
+    latch_list_init(&connection->calls);
 }
 
 /* ---- Closing -------------------------------------------------------------------------------- */
 
-/* Without a word to the server, which for a forked child is the parent's. */
+/* Closes the socket without a word to the server, which for a forked child is the parent's. */
 static void close_socket(redis_connection *connection)
 {
     if (connection->context != NULL) {
@@ -59,15 +59,15 @@ void latch_redis_close(redis_connection *connection)
         latch_resolve_end(connection->resolution);
         connection->resolution = NULL;
     }
-    if (connection->stage > REDIS_ASKING) {
+    if (connection->stage > REDIS_DISCOVERING) {
         connection->source->suspect(connection);
     }
     connection->stage = REDIS_CLOSED;
-    latch_redis_lose_calls(connection);
-    latch_redis_forget_greeting(connection);
+    latch_redis_calls_lost(connection);
+    latch_redis_end_handshake(connection);
 }
 
-int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_ns)
+int64_t latch_redis_reply_age_ns(const redis_connection *connection, int64_t now_ns)
 {
     const redis_call *first = LATCH_CONTAINER(connection->calls.next, redis_call, link);
 
@@ -77,16 +77,16 @@ int64_t latch_redis_silence_ns(const redis_connection *connection, int64_t now_n
     return now_ns - (first->deadline_ns - connection->options->command_timeout_ns);
 }
 
-static bool is_overdue(const redis_connection *connection, int64_t now_ns)
+static bool is_reply_overdue(const redis_connection *connection, int64_t now_ns)
 {
-    return latch_redis_silence_ns(connection, now_ns) >= connection->options->command_timeout_ns;
+    return latch_redis_reply_age_ns(connection, now_ns) >= connection->options->command_timeout_ns;
 }
 
-bool latch_redis_forget_stale(redis_connection *connection, int64_t now_ns)
+bool latch_redis_close_stale(redis_connection *connection, int64_t now_ns)
 {
-    /* Its answer may have come long ago, with nobody there to read it. */
-    if (is_overdue(connection, now_ns) && connection->transport->receive(connection)
-        && is_overdue(connection, now_ns)) {
+    /* The reply may have come long ago, unread. */
+    if (is_reply_overdue(connection, now_ns) && connection->transport->receive(connection)
+        && is_reply_overdue(connection, now_ns)) {
         latch_redis_close(connection);
         return true;
     }
@@ -114,8 +114,8 @@ latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op 
                       latch_redis_address(connection), why);
 }
 
-/* For how long a connection is awaited. */
-static int64_t patience_ns(const redis_connection *connection, const latch_op *op)
+/* Time-out of an attempt to connect, for this request. */
+static int64_t connect_timeout_ns_for(const redis_connection *connection, const latch_op *op)
 {
     int64_t timeout_ns = connection->options->connect_timeout_ns;
     int64_t patience_ms = op->request.patience_ms;
@@ -130,7 +130,7 @@ static int64_t patience_ns(const redis_connection *connection, const latch_op *o
 bool latch_redis_is_connect_silent(const redis_connection *connection, int64_t now_ns)
 {
     return connection->stage >= REDIS_CONNECTING
-           && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
+           && now_ns - connection->connecting_ns >= LATCH_BREAKER_TIMEOUT_NS;
 }
 
 static void fixed_begin(redis_connection *connection, const latch_op *op, int64_t now_ns)
@@ -186,16 +186,16 @@ latch_status latch_redis_fail_unconnected(redis_connection *connection, latch_op
     return connection->source->describe_timeout(connection, op, seconds, now_ns);
 }
 
-static latch_status time_out(redis_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status fail_connect_timeout(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
-    double seconds = (double) patience_ns(connection, op) / (double) LATCH_NS_PER_S;
+    double seconds = (double) connect_timeout_ns_for(connection, op) / (double) LATCH_NS_PER_S;
     latch_status status = latch_redis_fail_unconnected(connection, op, seconds, now_ns);
 
     latch_redis_close(connection);
     return status;
 }
 
-static latch_status want(latch_op *op, int fd, short events, int64_t wake_ns)
+static latch_status want_connection(latch_op *op, int fd, short events, int64_t wake_ns)
 {
     op->fd = fd;
     op->events = events;
@@ -213,9 +213,9 @@ void latch_redis_wake_to_recheck(const redis_connection *connection, latch_op *o
     }
 }
 
-/* Those that are left share what time is left: one that does not answer must not take it all. */
-static void choose_address(redis_connection *connection, const struct addrinfo *address,
-                           int64_t now_ns)
+/* Addresses left share the time left: one that does not answer must not take it all. */
+static void start_address(redis_connection *connection, const struct addrinfo *address,
+                          int64_t now_ns)
 {
     int64_t left = 0;
 
@@ -228,30 +228,30 @@ static void choose_address(redis_connection *connection, const struct addrinfo *
     }
 }
 
-/* A name is looked up for as long as the store has time: not to be called meanwhile. */
+/* Not to be called while a name is looked up, which may take as long as the store has time. */
 void latch_redis_tighten_deadline(redis_connection *connection, const latch_op *op)
 {
     int64_t since_ns = op->sent_ns > connection->connecting_ns ? op->sent_ns
                                                                : connection->connecting_ns;
-    int64_t end_ns = since_ns + patience_ns(connection, op);
+    int64_t end_ns = since_ns + connect_timeout_ns_for(connection, op);
 
     if (end_ns < connection->deadline_ns) {
         connection->deadline_ns = end_ns;
     }
 }
 
-static void begin_connecting(redis_connection *connection, const latch_op *op,
-                             const struct addrinfo *addresses, int64_t now_ns)
+static void start_addresses(redis_connection *connection, const latch_op *op,
+                            const struct addrinfo *addresses, int64_t now_ns)
 {
     connection->connecting_ns = now_ns;
     latch_redis_tighten_deadline(connection, op);
-    choose_address(connection, addresses, now_ns);
+    start_address(connection, addresses, now_ns);
     connection->retry_ns = now_ns;
     connection->stage = REDIS_CONNECTING;
 }
 
-/* The name of the server's host, or the path of its socket. */
-static latch_status begin_resolving(redis_connection *connection, latch_op *op, int64_t now_ns)
+/* Starts the lookup of the host's name, or takes the socket's path. */
+static latch_status start_resolving(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     const redis_place *place = connection->place;
 
@@ -273,23 +273,23 @@ static latch_status begin_resolving(redis_connection *connection, latch_op *op, 
         .ai_addr = (struct sockaddr *) &connection->unix_name,
         .ai_addrlen = sizeof(connection->unix_name),
     };
-    begin_connecting(connection, op, &connection->unix_address, now_ns);
+    start_addresses(connection, op, &connection->unix_address, now_ns);
     return LATCH_DONE;
 }
 
-static latch_status start(redis_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status start_connecting(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     connection->begun_ns = now_ns;
     connection->is_heard = false;
     connection->deadline_ns = now_ns + connection->options->connect_timeout_ns;
-    connection->stage = REDIS_ASKING;
+    connection->stage = REDIS_DISCOVERING;
     connection->retry_ns = now_ns;
     connection->source->begin(connection, op, now_ns);
     return LATCH_DONE;
 }
 
 /* Asks the address source. */
-static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status discover(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     latch_status status;
 
@@ -302,22 +302,23 @@ static latch_status ask(redis_connection *connection, latch_op *op, int64_t now_
     if (latch_failed(status)) {
         latch_redis_close(connection);
     }
-    return status == LATCH_DONE ? begin_resolving(connection, op, now_ns) : status;
+    return status == LATCH_DONE ? start_resolving(connection, op, now_ns) : status;
 }
 
-static latch_status resolve(redis_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status resolve_host(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     const struct addrinfo *addresses;
     latch_status status = latch_resolve_check(connection->resolution, &addresses, op->error);
 
     if (status == LATCH_WANT_IO) {
-        return want(op, latch_resolve_fd(connection->resolution), POLLIN, connection->deadline_ns);
+        return want_connection(op, latch_resolve_fd(connection->resolution), POLLIN,
+                               connection->deadline_ns);
     }
     if (status != LATCH_DONE) {
         latch_redis_close(connection);
         return status;
     }
-    begin_connecting(connection, op, addresses, now_ns);
+    start_addresses(connection, op, addresses, now_ns);
     return LATCH_DONE;
 }
 
@@ -334,8 +335,8 @@ static void set_socket_options(const redis_connection *connection, int fd)
     }
 }
 
-/* EINPROGRESS when the socket is being connected now, or why it cannot be. */
-static int open_socket(redis_connection *connection)
+/* Opens a socket: EINPROGRESS when it is connecting, or why it cannot. */
+static int open_connection_socket(redis_connection *connection)
 {
     const struct addrinfo *address = connection->address;
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), why;
@@ -356,7 +357,7 @@ static int open_socket(redis_connection *connection)
     return EINPROGRESS;
 }
 
-/* 0 when the open socket is connected, EINPROGRESS, or why that failed. */
+/* Checks a connecting socket: 0 when it is connected, EINPROGRESS, or why it failed. */
 static int check_socket(const redis_connection *connection, int64_t now_ns)
 {
     struct pollfd descriptor = {.fd = connection->descriptor.fd, .events = POLLOUT};
@@ -369,9 +370,9 @@ static int check_socket(const redis_connection *connection, int64_t now_ns)
     return getsockopt(descriptor.fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
 }
 
-/* The next address, as this one has failed; or the same, if it was but busy. */
-static latch_status try_again(redis_connection *connection, latch_op *op, int sys_errno,
-                              const char *why, int64_t now_ns)
+/* Tries the next address after a failure; or the same, if it was but busy. */
+static latch_status retry_address(redis_connection *connection, latch_op *op, int sys_errno,
+                                  const char *why, int64_t now_ns)
 {
     const struct addrinfo *address = connection->address;
 
@@ -381,14 +382,14 @@ static latch_status try_again(redis_connection *connection, latch_op *op, int sy
     if (sys_errno == EAGAIN && address->ai_family == AF_UNIX) {
         connection->retry_ns += BUSY_PAUSE_NS;
     } else if (address->ai_next != NULL) {
-        choose_address(connection, address->ai_next, now_ns);
+        start_address(connection, address->ai_next, now_ns);
     } else {
         return connection->source->note_failure(connection, op, sys_errno, why, now_ns);
     }
     return LATCH_DONE;
 }
 
-static latch_status shake_hands(redis_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status encrypt(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     latch_error error;
     latch_status status = LATCH_DONE;
@@ -399,25 +400,26 @@ static latch_status shake_hands(redis_connection *connection, latch_op *op, int6
                                        &connection->tls, &error);
     }
     if (status == LATCH_DONE) {
-        status = latch_redis_tls_shake_hands(connection->tls, &error);
+        status = latch_redis_tls_handshake(connection->tls, &error);
     }
     if (status == LATCH_DONE) {
-        return latch_redis_greet(connection, op, now_ns);
+        return latch_redis_start_handshake(connection, op, now_ns);
     }
     if (status == LATCH_WANT_IO && now_ns < connection->address_deadline_ns) {
-        return want(op, connection->descriptor.fd, latch_redis_tls_events(connection->tls, false),
-                    connection->address_deadline_ns);
+        return want_connection(op, connection->descriptor.fd,
+                               latch_redis_tls_events(connection->tls, false),
+                               connection->address_deadline_ns);
     }
     if (status == LATCH_ERROR_MEMORY) {
         latch_redis_close(connection);
         return latch_fail_memory(op->error);
     }
     return status == LATCH_WANT_IO
-               ? try_again(connection, op, ETIMEDOUT, REDIS_NO_HANDSHAKE, now_ns)
-               : try_again(connection, op, 0, error.message, now_ns);
+               ? retry_address(connection, op, ETIMEDOUT, REDIS_NO_HANDSHAKE, now_ns)
+               : retry_address(connection, op, 0, error.message, now_ns);
 }
 
-/* Opens the socket to the address, or looks how that went; the next address when it failed. */
+/* Opens the socket to the address, or checks it; the next address after a failure. */
 static latch_status connect_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     int why;
@@ -428,19 +430,20 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
         op->wake_ns = connection->retry_ns;
         return LATCH_WANT_TIMER;
     } else {
-        why = open_socket(connection);
+        why = open_connection_socket(connection);
     }
     if (why == 0 && connection->options->tls != NULL) {
         connection->stage = REDIS_ENCRYPTING;
         return LATCH_DONE;
     }
     if (why == 0) {
-        return latch_redis_greet(connection, op, now_ns);
+        return latch_redis_start_handshake(connection, op, now_ns);
     }
     if (why == EINPROGRESS) {
-        return want(op, connection->descriptor.fd, POLLOUT, connection->address_deadline_ns);
+        return want_connection(op, connection->descriptor.fd, POLLOUT,
+                               connection->address_deadline_ns);
     }
-    return try_again(connection, op, why, strerror(why), now_ns);
+    return retry_address(connection, op, why, strerror(why), now_ns);
 }
 
 static bool is_current(redis_connection *connection)
@@ -448,40 +451,40 @@ static bool is_current(redis_connection *connection)
     return connection->source->is_current == NULL || connection->source->is_current(connection);
 }
 
-static latch_status make_ready(redis_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status connect_until_ready(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     latch_status status = LATCH_DONE;
 
     if (connection->stage != REDIS_CLOSED && connection->stage != REDIS_RESOLVING) {
         latch_redis_tighten_deadline(connection, op);
     }
-    if (connection->stage > REDIS_ASKING && !is_current(connection)) {
+    if (connection->stage > REDIS_DISCOVERING && !is_current(connection)) {
         connection->source->note_failure(connection, op, 0, "another one has become the master",
                                          now_ns);
         connection->retry_ns = now_ns;
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {
         if (connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns) {
-            return time_out(connection, op, now_ns);
+            return fail_connect_timeout(connection, op, now_ns);
         }
         switch (connection->stage) {
             case REDIS_CLOSED:
-                status = start(connection, op, now_ns);
+                status = start_connecting(connection, op, now_ns);
                 break;
-            case REDIS_ASKING:
-                status = ask(connection, op, now_ns);
+            case REDIS_DISCOVERING:
+                status = discover(connection, op, now_ns);
                 break;
             case REDIS_RESOLVING:
-                status = resolve(connection, op, now_ns);
+                status = resolve_host(connection, op, now_ns);
                 break;
             case REDIS_CONNECTING:
                 status = connect_socket(connection, op, now_ns);
                 break;
             case REDIS_ENCRYPTING:
-                status = shake_hands(connection, op, now_ns);
+                status = encrypt(connection, op, now_ns);
                 break;
-            case REDIS_GREETING:
-                status = latch_redis_await_greeting(connection, op, now_ns);
+            case REDIS_HANDSHAKE:
+                status = latch_redis_await_handshake(connection, op, now_ns);
                 break;
             case REDIS_READY:
                 break;
@@ -499,18 +502,18 @@ latch_status latch_redis_connect(redis_connection *connection, latch_op *op, int
 
     latch_redis_close_if_forked(connection);
     if (connection->stage == REDIS_READY
-        && !(connection->is_gathering && connection->unsent_length > 0)) {
+        && !(connection->is_batching && connection->unsent_length > 0)) {
         /* Before anything is sent: what is there already is no answer to it. */
         latch_redis_receive(connection);
     }
     if (connection->stage == REDIS_READY) {
         return LATCH_DONE;
     }
-    if (connection->is_gathering && latch_failed(connection->failure.status)) {
+    if (connection->is_batching && latch_failed(connection->failure.status)) {
         *op->error = connection->failure;
         return op->error->status;
     }
-    status = make_ready(connection, op, now_ns);
+    status = connect_until_ready(connection, op, now_ns);
     if (latch_failed(status)) {
         connection->failure = *op->error;
     }

@@ -1,7 +1,4 @@
-/*
- * What is said at the beginning of a connection: who asks, for which database; and to a server that
- * Sentinels have named, whether it is the master.
- */
+/* Handshake: AUTH, SELECT; and ROLE, where the address source wants a master. */
 #include "src/store/redis/wire/connection.h"
 
 #include <stdio.h>
@@ -39,12 +36,12 @@ static redis_call *send_role(redis_connection *connection, int64_t now_ns)
     return latch_redis_send(connection, &command, now_ns);
 }
 
-latch_status latch_redis_greet(redis_connection *connection, latch_op *op, int64_t now_ns)
+latch_status latch_redis_start_handshake(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     const redis_options *options = connection->options;
     bool sent = latch_redis_make_context(connection);
 
-    connection->stage = REDIS_GREETING;
+    connection->stage = REDIS_HANDSHAKE;
     if (sent && options->password != NULL) {
         connection->login = send_login(connection, now_ns);
         sent = connection->login != NULL;
@@ -64,8 +61,8 @@ latch_status latch_redis_greet(redis_connection *connection, latch_op *op, int64
     return LATCH_DONE;
 }
 
-static latch_status refuse(redis_connection *connection, latch_op *op, const char *what,
-                           const char *answer)
+static latch_status fail_refused(redis_connection *connection, latch_op *op, const char *what,
+                                 const char *answer)
 {
     char quoted[192], why[256];
 
@@ -84,8 +81,11 @@ static bool is_unanswered(const redis_call *call)
     return call != NULL && call->state == REDIS_UNANSWERED;
 }
 
-/* During a failover Sentinels name for a while who is the master no more, or not yet. */
-static bool is_master(const redis_call *role)
+/*
+ * Master by its own word? During a failover Sentinels name the old one for a while, or the new one
+ * too early.
+ */
+static bool is_master_role(const redis_call *role)
 {
     const redisReply *reply = role->reply;
 
@@ -94,7 +94,7 @@ static bool is_master(const redis_call *role)
            && strcmp(reply->element[0]->str, "master") == 0;
 }
 
-latch_status latch_redis_await_greeting(redis_connection *connection, latch_op *op, int64_t now_ns)
+latch_status latch_redis_await_handshake(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     redis_call *login = connection->login, *selection = connection->selection;
     redis_call *role = connection->role;
@@ -103,28 +103,28 @@ latch_status latch_redis_await_greeting(redis_connection *connection, latch_op *
         return connection->source->note_failure(connection, op, 0, connection->trouble, now_ns);
     }
     if (is_error(login)) {
-        return refuse(connection, op, "the user or the password", login->reply->str);
+        return fail_refused(connection, op, "the user or the password", login->reply->str);
     }
     if (is_error(selection)) {
-        return refuse(connection, op, "the database", selection->reply->str);
+        return fail_refused(connection, op, "the database", selection->reply->str);
     }
     if (is_error(role)) {
-        return refuse(connection, op, "ROLE, which tells whether it is the master",
-                      role->reply->str);
+        return fail_refused(connection, op, "ROLE, which tells whether it is the master",
+                            role->reply->str);
     }
     if (is_unanswered(login) || is_unanswered(selection) || is_unanswered(role)) {
         return latch_redis_want(connection, connection->deadline_ns, op);
     }
-    if (role != NULL && !is_master(role)) {
+    if (role != NULL && !is_master_role(role)) {
         return connection->source->note_failure(connection, op, 0, "it is no master", now_ns);
     }
-    latch_redis_forget_greeting(connection);
+    latch_redis_end_handshake(connection);
     connection->established++;
     connection->stage = REDIS_READY;
     return LATCH_DONE;
 }
 
-void latch_redis_forget_greeting(redis_connection *connection)
+void latch_redis_end_handshake(redis_connection *connection)
 {
     if (connection->login != NULL) {
         latch_redis_call_free(connection, connection->login);

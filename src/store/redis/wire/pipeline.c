@@ -1,6 +1,6 @@
 /*
- * Commands that were sent to a Redis server, and their replies: the first unanswered command has
- * the next reply. hiredis reads them.
+ * Pipeline: the socket transport's commands and replies. The first unanswered command has the next
+ * reply, which hiredis parses.
  */
 #include "src/store/redis/wire/connection.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* How much a reading takes at most, and how often, if there is more in what TLS has taken. */
+/* Size of a read, and reads in a row while TLS has more. */
 #define READ_MAX (16 * 1024)
 #define READINGS_MAX 64
 
@@ -29,10 +29,10 @@ static void free_call(redis_connection *connection, redis_call *call)
     latch_free(connection->engine, call);
 }
 
-void latch_redis_settle(redis_connection *connection, redis_call *call, int state,
-                        redisReply *reply)
+void latch_redis_call_complete(redis_connection *connection, redis_call *call, int state,
+                               redisReply *reply)
 {
-    latch_link_remove(&call->link);
+    latch_list_remove(&call->link);
     call->state = state;
     call->reply = reply;
     if (call->abandoned) {
@@ -43,16 +43,17 @@ void latch_redis_settle(redis_connection *connection, redis_call *call, int stat
     }
 }
 
-void latch_redis_lose_calls(redis_connection *connection)
+void latch_redis_calls_lost(redis_connection *connection)
 {
     while (connection->calls.next != &connection->calls) {
-        latch_redis_settle(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
-                           REDIS_LOST, NULL);
+        latch_redis_call_complete(connection,
+                                  LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                                  REDIS_LOST, NULL);
     }
 }
 
-void latch_redis_call_leave(redis_call *call,
-                            void (*settle)(void *context, const redisReply *reply), void *context)
+void latch_redis_call_abandon(redis_call *call,
+                              void (*settle)(void *context, const redisReply *reply), void *context)
 {
     call->abandoned = true;
     call->settle = settle;
@@ -62,7 +63,7 @@ void latch_redis_call_leave(redis_call *call,
 void latch_redis_call_free(redis_connection *connection, redis_call *call)
 {
     if (call->state == REDIS_UNANSWERED) {
-        latch_redis_call_leave(call, NULL, NULL);
+        latch_redis_call_abandon(call, NULL, NULL);
     } else {
         free_call(connection, call);
     }
@@ -70,7 +71,7 @@ void latch_redis_call_free(redis_connection *connection, redis_call *call)
 
 /* ---- Commands ------------------------------------------------------------------------------- */
 
-/* Of a line that holds a size_t. */
+/* Longest line with a size_t. */
 #define LINE_MAX_LENGTH sizeof("$18446744073709551615\r\n")
 
 /* Writes a line such as "$12\r\n" and returns its end. */
@@ -91,7 +92,10 @@ static char *write_line(char *at, char kind, size_t number)
     return at;
 }
 
-/* As redisFormatCommandArgv(), which goes by sprintf() and takes longer than all the rest of us. */
+/*
+ * Formats a command, as redisFormatCommandArgv(), which goes by sprintf() and takes longer than all
+ * the rest of us.
+ */
 static size_t format_command(char *text, const redis_command *command)
 {
     char *at = write_line(text, '*', command->count);
@@ -116,8 +120,8 @@ static size_t formatted_size(const redis_command *command)
     return size;
 }
 
-/* How much of it the socket takes now. If it is broken, the reading will tell. */
-static size_t write_some(const redis_connection *connection, const char *text, size_t length)
+/* Writes as much as the socket takes now. A broken one shows at the next read. */
+static size_t write_to_socket(const redis_connection *connection, const char *text, size_t length)
 {
     ssize_t count;
 
@@ -133,10 +137,10 @@ static void write_unsent(redis_connection *connection)
 {
     size_t count;
 
-    if (connection->unsent_length == 0 || connection->is_gathering) {
+    if (connection->unsent_length == 0 || connection->is_batching) {
         return;
     }
-    count = write_some(connection, connection->unsent, connection->unsent_length);
+    count = write_to_socket(connection, connection->unsent, connection->unsent_length);
     connection->unsent_length -= count;
     memmove(connection->unsent, connection->unsent + count, connection->unsent_length);
     if (connection->unsent_length == 0) {
@@ -145,7 +149,7 @@ static void write_unsent(redis_connection *connection)
     }
 }
 
-static bool keep_unsent(redis_connection *connection, const char *text, size_t length)
+static bool append_unsent(redis_connection *connection, const char *text, size_t length)
 {
     size_t needed = connection->unsent_length + length;
 
@@ -168,7 +172,7 @@ static bool keep_unsent(redis_connection *connection, const char *text, size_t l
     return true;
 }
 
-/* False when memory ran out. */
+/* Writes a command, or buffers it; false when memory ran out. */
 static bool write_command(redis_connection *connection, const redis_command *command)
 {
     char small[1024], *text = small;
@@ -182,11 +186,11 @@ static bool write_command(redis_connection *connection, const redis_command *com
         }
     }
     length = format_command(text, command);
-    if (connection->unsent_length == 0 && !connection->is_gathering) {
-        written = write_some(connection, text, length);
+    if (connection->unsent_length == 0 && !connection->is_batching) {
+        written = write_to_socket(connection, text, length);
     }
     if (written < length) {
-        kept = keep_unsent(connection, text + written, length - written);
+        kept = append_unsent(connection, text + written, length - written);
     }
     if (text != small) {
         latch_free(connection->engine, text);
@@ -218,13 +222,13 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     call->reply = NULL;
     call->owns_reply = true;
     call->deadline_ns = now_ns + connection->options->command_timeout_ns;
-    latch_link_append(&connection->calls, &call->link);
+    latch_list_append(&connection->calls, &call->link);
     return call;
 }
 
-void latch_redis_gather(redis_connection *connection, bool on)
+void latch_redis_batch(redis_connection *connection, bool on)
 {
-    connection->is_gathering = on;
+    connection->is_batching = on;
     connection->failure.status = LATCH_DONE;
     if (!on && connection->context != NULL) {
         write_unsent(connection);
@@ -234,8 +238,8 @@ void latch_redis_gather(redis_connection *connection, bool on)
 /* ---- Replies -------------------------------------------------------------------------------- */
 
 /*
- * Of an array hiredis allocates, and clears, as many elements as are announced, before one of them
- * has come: of a server that is none they may be more than there is memory.
+ * Limits arrays: hiredis allocates as many elements as are announced, before one of them has come,
+ * which may be more than there is memory.
  */
 static void *create_array(const redisReadTask *task, element_count count)
 {
@@ -286,8 +290,8 @@ void latch_redis_quote_error(char *quoted, size_t size, const char *text, const 
     latch_redis_quote(quoted, size, text, length);
 }
 
-/* Why the connection cannot be used any more, for an error message. */
-static bool give_up(redis_connection *connection, const char *trouble)
+/* Closes the connection, with a reason for messages. */
+static bool close_for(redis_connection *connection, const char *trouble)
 {
     snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
              (int) sizeof(connection->trouble) - 1, trouble);
@@ -296,10 +300,10 @@ static bool give_up(redis_connection *connection, const char *trouble)
 }
 
 /*
- * Why a server has closed the connection, when it has not said so. One that expects TLS does so at
- * the first command.
+ * Guess why a server has closed the connection without a word. One that expects TLS does so at the
+ * first command.
  */
-static const char *guess(const redis_connection *connection)
+static const char *guess_close_reason(const redis_connection *connection)
 {
     return connection->is_heard || connection->tls != NULL || connection->place->host == NULL
                ? "the server closed the connection"
@@ -307,16 +311,15 @@ static const char *guess(const redis_connection *connection)
                  "TLS there, that is \"rediss:\"";
 }
 
-/* Takes what has come to the reader. False at the connection's end, for which `why` gives reasons.
- */
-static bool read_some(redis_connection *connection, latch_error *why)
+/* Feeds the reader. False at the connection's end, with the reason in `why`. */
+static bool read_from_socket(redis_connection *connection, latch_error *why)
 {
     char text[READ_MAX];
     ssize_t count;
 
     if (connection->tls == NULL) {
         if (redisBufferRead(connection->context) != REDIS_OK) {
-            latch_fail(why, LATCH_ERROR_STORE, 0, "%s", guess(connection));
+            latch_fail(why, LATCH_ERROR_STORE, 0, "%s", guess_close_reason(connection));
             return false;
         }
         return true;
@@ -330,8 +333,8 @@ static bool read_some(redis_connection *connection, latch_error *why)
     return count >= 0;
 }
 
-/* Gives the replies that are complete to their calls; false when they make no sense. */
-static bool deal_out(redis_connection *connection)
+/* Completes calls with their replies; false when the replies make no sense. */
+static bool dispatch_replies(redis_connection *connection)
 {
     void *reply = NULL;
     size_t most = connection->long_replies > 0 ? REDIS_LONG_REPLY_MAX : REDIS_REPLY_MAX;
@@ -353,8 +356,9 @@ static bool deal_out(redis_connection *connection)
             }
             continue;
         }
-        latch_redis_settle(connection, LATCH_CONTAINER(connection->calls.next, redis_call, link),
-                           REDIS_ANSWERED, reply);
+        latch_redis_call_complete(connection,
+                                  LATCH_CONTAINER(connection->calls.next, redis_call, link),
+                                  REDIS_ANSWERED, reply);
     }
     return false;
 }
@@ -369,23 +373,23 @@ bool latch_redis_receive(redis_connection *connection)
         return connection->stage != REDIS_CLOSED;
     }
     if (connection->source->is_current != NULL && !connection->source->is_current(connection)) {
-        return give_up(connection, "another server has become the master");
+        return close_for(connection, "another server has become the master");
     }
     if (connection->unsent_length > 0) {
         write_unsent(connection);
     }
     for (int reading = 0; reading < READINGS_MAX && is_open; reading++) {
-        is_open = read_some(connection, &why);
+        is_open = read_from_socket(connection, &why);
         /* What came before the end counts: "max number of clients reached" is said and then done.
          */
-        if (!deal_out(connection)) {
-            return give_up(connection, "the server does not speak Redis's protocol");
+        if (!dispatch_replies(connection)) {
+            return close_for(connection, "the server does not speak Redis's protocol");
         }
         if (connection->tls == NULL || !connection->tls->has_more) {
             break;
         }
     }
-    return is_open || give_up(connection, why.message);
+    return is_open || close_for(connection, why.message);
 }
 
 /* ---- The transport --------------------------------------------------------------------------- */
@@ -410,7 +414,7 @@ latch_status latch_redis_want(const redis_connection *connection, int64_t wake_n
 /* Reads first: what is there before a command is sent is no reply to it. */
 static latch_status prepare_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
-    bool is_kept_back = connection->is_gathering && connection->unsent_length > 0;
+    bool is_kept_back = connection->is_batching && connection->unsent_length > 0;
 
     return connection->stage == REDIS_READY && !is_kept_back && latch_redis_receive(connection)
                ? LATCH_DONE

@@ -1,4 +1,4 @@
-/* One connection's TLS, on a socket that is not waited for: see tls.h. */
+/* TLS of one connection, on a non-blocking socket: see tls.h. */
 #include "src/store/redis/wire/tls.h"
 #include "src/store/redis/wire/tls_library.h"
 
@@ -15,7 +15,7 @@
  * there for ours, and PHP's own extension shall find none of ours. There is hardly ever one, which
  * is seen in less time than it takes to clear the queue.
  */
-static void forget_errors(void)
+static void clear_openssl_errors(void)
 {
     if (ERR_peek_error() != 0) {
         ERR_clear_error();
@@ -24,7 +24,7 @@ static void forget_errors(void)
 
 /* ---- The socket, as OpenSSL sees it: its own way to write to one raises SIGPIPE ------------- */
 
-static int tell(BIO *bio, ssize_t count, int retry)
+static int set_name_option(BIO *bio, ssize_t count, int retry)
 {
     BIO_clear_retry_flags(bio);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
@@ -37,14 +37,15 @@ static int write_socket(BIO *bio, const char *data, int length)
 {
     const latch_descriptor *descriptor = BIO_get_data(bio);
 
-    return tell(bio, send(descriptor->fd, data, (size_t) length, MSG_NOSIGNAL), BIO_FLAGS_WRITE);
+    return set_name_option(bio, send(descriptor->fd, data, (size_t) length, MSG_NOSIGNAL),
+                           BIO_FLAGS_WRITE);
 }
 
 static int read_socket(BIO *bio, char *data, int size)
 {
     const latch_descriptor *descriptor = BIO_get_data(bio);
 
-    return tell(bio, recv(descriptor->fd, data, (size_t) size, 0), BIO_FLAGS_READ);
+    return set_name_option(bio, recv(descriptor->fd, data, (size_t) size, 0), BIO_FLAGS_READ);
 }
 
 static long control_socket(BIO *bio, int command, long number, void *pointer)
@@ -80,10 +81,10 @@ static BIO *make_transport(redis_tls_stream *stream)
 /* ---- Beginning and end ---------------------------------------------------------------------- */
 
 /*
- * The server's name as certificates have it: without the dot that ends a whole name, and of an
- * address without the interface behind "%".
+ * Normalises the server's name as in certificates: without the dot that ends a whole name, and for
+ * an address without the interface behind "%".
  */
-static void take_name(redis_tls_stream *stream, const char *host)
+static void set_expected_name(redis_tls_stream *stream, const char *host)
 {
     const char *given = stream->tls->settings.texts[REDIS_TLS_PEER_NAME];
     size_t length;
@@ -105,7 +106,7 @@ static bool is_address(const char *name)
     return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
 }
 
-/* Whose certificate is wanted, and that is told to a server which may have several. */
+/* Sets the expected name, and tells it to a server that may have several certificates (SNI). */
 static bool expect_name(const redis_tls_stream *stream)
 {
     const redis_tls_settings *settings = &stream->tls->settings;
@@ -161,9 +162,9 @@ latch_status latch_redis_tls_begin(redis_tls *tls, latch_engine *engine,
     made->descriptor = descriptor;
     made->read_events = POLLIN;
     made->write_events = POLLOUT;
-    take_name(made, host);
+    set_expected_name(made, host);
     is_made = make_ssl(made);
-    forget_errors();
+    clear_openssl_errors();
     if (!is_made) {
         latch_redis_tls_end(engine, made);
         return latch_fail_memory(error);
@@ -184,7 +185,7 @@ void latch_redis_tls_end(latch_engine *engine, redis_tls_stream *stream)
 
 /* ---- What went wrong, in words -------------------------------------------------------------- */
 
-static latch_status fail(latch_error *error, const char *what)
+static latch_status fail_tls(latch_error *error, const char *what)
 {
     return latch_fail(error, LATCH_ERROR_STORE, 0, "%s", what);
 }
@@ -219,22 +220,23 @@ static latch_status explain_distrust(const redis_tls_stream *stream, latch_error
 }
 
 /*
- * A server may refuse us when the handshake is over for us, and with or without a word. It does so
- * for its first reason: that it knows us by our certificate.
+ * Explain an end of the connection. A server may refuse a client certificate after the client's
+ * part of the handshake, with or without a word.
  */
 static latch_status explain_end(const redis_tls_stream *stream, latch_error *error)
 {
     bool is_greeted = SSL_is_init_finished(stream->ssl);
 
     if (stream->is_asked && !stream->is_heard) {
-        return fail(error, stream->tls->settings.texts[REDIS_TLS_LOCAL_CERT] != NULL
-                               ? "the server closed the connection, as one that does not trust the "
-                                 "certificate of \"ssl[local_cert]\""
-                               : "the server closed the connection; it has asked for a certificate "
-                                 "of ours, which \"ssl[local_cert]\" names");
+        return fail_tls(error,
+                        stream->tls->settings.texts[REDIS_TLS_LOCAL_CERT] != NULL
+                            ? "the server closed the connection, as one that does not trust the "
+                              "certificate of \"ssl[local_cert]\""
+                            : "the server closed the connection; it has asked for a certificate "
+                              "of ours, which \"ssl[local_cert]\" names");
     }
-    return fail(error, is_greeted ? "the server closed the connection"
-                                  : "the server closed the connection in the TLS handshake");
+    return fail_tls(error, is_greeted ? "the server closed the connection"
+                                      : "the server closed the connection in the TLS handshake");
 }
 
 static latch_status explain_protocol(const redis_tls_stream *stream, latch_error *error)
@@ -246,14 +248,15 @@ static latch_status explain_protocol(const redis_tls_stream *stream, latch_error
         case SSL_R_CERTIFICATE_VERIFY_FAILED:
             return explain_distrust(stream, error);
         case SSL_R_WRONG_VERSION_NUMBER:
-            return fail(error, "the server does not speak TLS there; without TLS it is \"redis:\"");
+            return fail_tls(error,
+                            "the server does not speak TLS there; without TLS it is \"redis:\"");
 #ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
         case SSL_R_UNEXPECTED_EOF_WHILE_READING:
             return explain_end(stream, error);
 #endif
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-            return fail(error, "the server demands a certificate of ours, which "
-                               "\"ssl[local_cert]\" names");
+            return fail_tls(error, "the server demands a certificate of ours, which "
+                                   "\"ssl[local_cert]\" names");
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
         case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
         case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
@@ -265,8 +268,8 @@ static latch_status explain_protocol(const redis_tls_stream *stream, latch_error
                               text);
         case SSL_R_UNSUPPORTED_PROTOCOL:
         case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-            return fail(error, "the server has no version of TLS that is allowed; "
-                               "\"ssl[crypto_method]\" allows others");
+            return fail_tls(error, "the server has no version of TLS that is allowed; "
+                                   "\"ssl[crypto_method]\" allows others");
         default:
             return latch_fail(error, LATCH_ERROR_STORE, 0, "TLS failed: %s%s",
                               text != NULL ? text : "for an unknown reason",
@@ -276,12 +279,9 @@ static latch_status explain_protocol(const redis_tls_stream *stream, latch_error
     }
 }
 
-/*
- * What a call of OpenSSL that did not succeed waits for, in *events: LATCH_WANT_IO; or what it has
- * failed for.
- */
-static latch_status understand(redis_tls_stream *stream, int result, short *events,
-                               latch_error *error)
+/* Interprets the result of an OpenSSL call: LATCH_WANT_IO with *events, or an error. */
+static latch_status interpret_result(redis_tls_stream *stream, int result, short *events,
+                                     latch_error *error)
 {
     int what = SSL_get_error(stream->ssl, result);
     latch_status status = LATCH_WANT_IO;
@@ -294,23 +294,23 @@ static latch_status understand(redis_tls_stream *stream, int result, short *even
         status = what == SSL_ERROR_SSL ? explain_protocol(stream, error)
                                        : explain_end(stream, error);
     }
-    forget_errors();
+    clear_openssl_errors();
     return status;
 }
 
 /* ---- Talking -------------------------------------------------------------------------------- */
 
-latch_status latch_redis_tls_shake_hands(redis_tls_stream *stream, latch_error *error)
+latch_status latch_redis_tls_handshake(redis_tls_stream *stream, latch_error *error)
 {
     int result;
 
-    forget_errors();
+    clear_openssl_errors();
     result = SSL_do_handshake(stream->ssl);
     if (result != 1) {
-        return understand(stream, result, &stream->read_events, error);
+        return interpret_result(stream, result, &stream->read_events, error);
     }
     stream->read_events = POLLIN;
-    forget_errors();
+    clear_openssl_errors();
     return LATCH_DONE;
 }
 
@@ -329,10 +329,10 @@ size_t latch_redis_tls_write(redis_tls_stream *stream, const char *text, size_t 
         size_t left = length - written;
         int result;
 
-        forget_errors();
+        clear_openssl_errors();
         result = SSL_write(stream->ssl, text + written, left < INT_MAX ? (int) left : INT_MAX);
         if (result <= 0) {
-            stream->is_writing = understand(stream, result, &stream->write_events, &ignored)
+            stream->is_writing = interpret_result(stream, result, &stream->write_events, &ignored)
                                  == LATCH_WANT_IO;
             break;
         }
@@ -345,7 +345,7 @@ ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, 
 {
     int result;
 
-    forget_errors();
+    clear_openssl_errors();
     result = SSL_read(stream->ssl, text, size < INT_MAX ? (int) size : INT_MAX);
     /* Of a record whose rest is still to come the socket will tell. */
     stream->has_more = result > 0 && SSL_has_pending(stream->ssl) == 1;
@@ -354,5 +354,5 @@ ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, 
         stream->read_events = POLLIN;
         return result;
     }
-    return understand(stream, result, &stream->read_events, error) == LATCH_WANT_IO ? 0 : -1;
+    return interpret_result(stream, result, &stream->read_events, error) == LATCH_WANT_IO ? 0 : -1;
 }

@@ -1,7 +1,7 @@
 /*
- * What the connections of a store share of TLS: whom to trust, who we are, which versions and
- * ciphers, and a session to go on with. It is made of files, which may be replaced while a program
- * runs, as certificates expire: who connects anew reads them anew then.
+ * TLS context of a store's connections: trusted CAs, client certificate, versions, ciphers, and a
+ * session to resume. Its files may be replaced while a program runs, as certificates expire: a new
+ * connection reads them anew.
  */
 #include "src/store/redis/wire/tls.h"
 #include "src/store/redis/wire/tls_library.h"
@@ -13,7 +13,7 @@
 #error "Latch's TLS needs OpenSSL 1.1.1 or later"
 #endif
 
-/* How much of a path is shown. */
+/* Shown part of a path. */
 #define SHOWN_PATH "%.160s"
 
 /* ---- Files ---------------------------------------------------------------------------------- */
@@ -26,17 +26,17 @@ static const char *path_of(const redis_tls *tls, redis_tls_text text)
                : tls->settings.texts[text];
 }
 
-static latch_status fail_file(const redis_tls *tls, redis_tls_text text, latch_error *error,
-                              const char *why)
+static latch_status fail_tls_file(const redis_tls *tls, redis_tls_text text, latch_error *error,
+                                  const char *why)
 {
     return latch_fail(error, LATCH_ERROR_STORE, 0,
                       "the option \"%s\" names \"" SHOWN_PATH "\", which is not usable: %s",
                       latch_redis_tls_name(text), path_of(tls, text), why);
 }
 
-/* Anything but a file might be waited for without end. */
-static latch_status look_at_files(const redis_tls *tls, struct stat files[REDIS_TLS_PATH_COUNT],
-                                  latch_error *error)
+/* Checks the files: opening anything else might block without end. */
+static latch_status stat_files(const redis_tls *tls, struct stat files[REDIS_TLS_PATH_COUNT],
+                               latch_error *error)
 {
     memset(files, 0, REDIS_TLS_PATH_COUNT * sizeof(*files));
     for (redis_tls_text text = 0; text < REDIS_TLS_PATH_COUNT; text++) {
@@ -46,12 +46,12 @@ static latch_status look_at_files(const redis_tls *tls, struct stat files[REDIS_
             continue;
         }
         if (stat(path, &files[text]) != 0) {
-            return fail_file(tls, text, error, strerror(errno));
+            return fail_tls_file(tls, text, error, strerror(errno));
         }
         if (text == REDIS_TLS_CAPATH ? !S_ISDIR(files[text].st_mode)
                                      : !S_ISREG(files[text].st_mode)) {
-            return fail_file(tls, text, error,
-                             text == REDIS_TLS_CAPATH ? "it is no directory" : "it is no file");
+            return fail_tls_file(tls, text, error,
+                                 text == REDIS_TLS_CAPATH ? "it is no directory" : "it is no file");
         }
     }
     return LATCH_DONE;
@@ -71,7 +71,7 @@ static bool are_unchanged(const struct stat before[REDIS_TLS_PATH_COUNT],
     return true;
 }
 
-/* What OpenSSL says of the first thing that went wrong. */
+/* OpenSSL's first error, as text. */
 static const char *reason(void)
 {
     const char *text = ERR_reason_error_string(ERR_peek_error());
@@ -81,7 +81,7 @@ static const char *reason(void)
 
 /* ---- Callbacks ------------------------------------------------------------------------------ */
 
-/* OpenSSL would ask at the terminal. */
+/* Answers OpenSSL's question for a passphrase, which else goes to the terminal. */
 static int give_passphrase(char *buffer, int size, int is_writing, void *context)
 {
     const redis_tls *tls = context;
@@ -96,7 +96,7 @@ static int give_passphrase(char *buffer, int size, int is_writing, void *context
     return (int) length;
 }
 
-/* As PHP, name and issuer are two questions, and either may be waived. */
+/* Verification as PHP's: name and issuer separately, either may be waived. */
 static int judge_certificate(int is_good, X509_STORE_CTX *store)
 {
     const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -112,7 +112,7 @@ static int judge_certificate(int is_good, X509_STORE_CTX *store)
            || (settings->allow_self_signed && trouble == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT);
 }
 
-static int note_demand(SSL *ssl, void *context)
+static int record_certificate_request(SSL *ssl, void *context)
 {
     redis_tls_stream *stream = SSL_get_app_data(ssl);
 
@@ -121,8 +121,8 @@ static int note_demand(SSL *ssl, void *context)
     return 1;
 }
 
-/* Keeps the session: the next connection is quicker by it. 1: it is ours to free. */
-static int keep_session(SSL *ssl, SSL_SESSION *session)
+/* Stores the session for resumption by the next connection. 1: it is ours to free. */
+static int store_session(SSL *ssl, SSL_SESSION *session)
 {
     const redis_tls_stream *stream = SSL_get_app_data(ssl);
     redis_tls *tls = stream->tls;
@@ -138,7 +138,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 
 /* ---- The context ---------------------------------------------------------------------------- */
 
-static latch_status trust(redis_tls *tls, latch_error *error)
+static latch_status load_trusted(redis_tls *tls, latch_error *error)
 {
     const redis_tls_settings *settings = &tls->settings;
     const char *file = settings->texts[REDIS_TLS_CAFILE], *path = settings->texts[REDIS_TLS_CAPATH];
@@ -156,15 +156,15 @@ static latch_status trust(redis_tls *tls, latch_error *error)
                                                                    : latch_fail_memory(error);
     }
     if (file != NULL && SSL_CTX_load_verify_locations(tls->context, file, NULL) != 1) {
-        return fail_file(tls, REDIS_TLS_CAFILE, error, reason());
+        return fail_tls_file(tls, REDIS_TLS_CAFILE, error, reason());
     }
     if (path != NULL && SSL_CTX_load_verify_locations(tls->context, NULL, path) != 1) {
-        return fail_file(tls, REDIS_TLS_CAPATH, error, reason());
+        return fail_tls_file(tls, REDIS_TLS_CAPATH, error, reason());
     }
     return LATCH_DONE;
 }
 
-static latch_status identify(redis_tls *tls, latch_error *error)
+static latch_status load_certificate(redis_tls *tls, latch_error *error)
 {
     const char *certificate = tls->settings.texts[REDIS_TLS_LOCAL_CERT];
     const char *key = path_of(tls, REDIS_TLS_LOCAL_PK);
@@ -175,7 +175,7 @@ static latch_status identify(redis_tls *tls, latch_error *error)
     SSL_CTX_set_default_passwd_cb(tls->context, give_passphrase);
     SSL_CTX_set_default_passwd_cb_userdata(tls->context, tls);
     if (SSL_CTX_use_certificate_chain_file(tls->context, certificate) != 1) {
-        return fail_file(tls, REDIS_TLS_LOCAL_CERT, error, reason());
+        return fail_tls_file(tls, REDIS_TLS_LOCAL_CERT, error, reason());
     }
     ERR_clear_error();
     if (SSL_CTX_use_PrivateKey_file(tls->context, key, SSL_FILETYPE_PEM) != 1) {
@@ -233,17 +233,17 @@ static latch_status make_context(redis_tls *tls, latch_error *error)
     SSL_CTX_set_read_ahead(tls->context, 1); /* one system call for a record, not two */
     SSL_CTX_set_session_cache_mode(tls->context,
                                    SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-    SSL_CTX_sess_set_new_cb(tls->context, keep_session);
-    SSL_CTX_set_cert_cb(tls->context, note_demand, NULL);
+    SSL_CTX_sess_set_new_cb(tls->context, store_session);
+    SSL_CTX_set_cert_cb(tls->context, record_certificate_request, NULL);
     status = choose_algorithms(tls, error);
     if (status == LATCH_DONE) {
-        status = trust(tls, error);
+        status = load_trusted(tls, error);
     }
-    return status == LATCH_DONE ? identify(tls, error) : status;
+    return status == LATCH_DONE ? load_certificate(tls, error) : status;
 }
 
-/* But not `transport`, which the streams go on using that there are. */
-static void forget_context(redis_tls *tls)
+/* Frees the context, but not `transport`, which open streams go on using. */
+static void free_context(redis_tls *tls)
 {
     if (tls->context != NULL) { /* else OpenSSL may not have been opened */
         SSL_SESSION_free(tls->session);
@@ -255,7 +255,7 @@ static void forget_context(redis_tls *tls)
 
 static void drop_context(redis_tls *tls)
 {
-    forget_context(tls);
+    free_context(tls);
     if (tls->transport != NULL) {
         BIO_meth_free(tls->transport);
     }
@@ -270,19 +270,19 @@ latch_status latch_redis_tls_open_library(latch_error *error)
 latch_status latch_redis_tls_prepare(redis_tls *tls, latch_error *error)
 {
     struct stat files[REDIS_TLS_PATH_COUNT];
-    latch_status status = look_at_files(tls, files, error);
+    latch_status status = stat_files(tls, files, error);
 
     if (status != LATCH_DONE || (tls->context != NULL && are_unchanged(tls->files, files))) {
         return status;
     }
-    forget_context(tls);
+    free_context(tls);
     tls->drop = drop_context;
     memcpy(tls->files, files, sizeof(files));
     ERR_clear_error();
     status = make_context(tls, error);
     ERR_clear_error(); /* PHP's own extension shall find none of ours */
     if (status != LATCH_DONE) {
-        forget_context(tls);
+        free_context(tls);
     }
     return status;
 }

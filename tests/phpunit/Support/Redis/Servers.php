@@ -16,12 +16,19 @@ final class Servers
     /** It is up, and as it was when it was new. */
     public static function fresh(): RedisServer
     {
+        self::running()->command('FLUSHALL');
+        self::running()->command('SCRIPT', 'FLUSH');
+
+        return self::running();
+    }
+
+    /** It is up, with what a test before has left. */
+    public static function running(): RedisServer
+    {
         self::$shared ??= new RedisServer();
         if (!self::$shared->runs()) {
             self::$shared->start();
         }
-        self::$shared->command('FLUSHALL');
-        self::$shared->command('SCRIPT', 'FLUSH');
 
         return self::$shared;
     }

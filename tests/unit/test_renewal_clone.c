@@ -105,7 +105,7 @@ static void expect_kept_in(latch_store *store, int database, const char *key)
     assert_true(unit_redis_number("PTTL %s", key) > 0);
     unit_redis_ask("SELECT 0");
     unit_release(lease);
-    latch_lease_let_go(lease);
+    latch_lease_stop_renewal(lease);
 }
 
 static void a_database_and_a_prefix(void **state)
@@ -182,7 +182,7 @@ static void what_waits_for_a_connection_goes_together(void **state)
     reads = strstr(unit_redis_text("INFO stats"), "total_reads_processed:");
     before = atoll(reads + strlen("total_reads_processed:"));
     for (int at = 0; at < MANY; at++) {
-        UNIT_AWAIT((latch_lease_follow(&leases[at], unit_now_ns()),
+        UNIT_AWAIT((latch_lease_sync_deadline(&leases[at], unit_now_ns()),
                     leases[at].deadline_ns > deadlines[at]));
     }
     reads = strstr(unit_redis_text("INFO stats"), "total_reads_processed:");
@@ -192,25 +192,25 @@ static void what_waits_for_a_connection_goes_together(void **state)
     }
 }
 
-/* Nothing that a twin has sent is worth a wait at its end; the clock that stands still would let it
+/* Nothing that a clone has sent is worth a wait at its end; the clock that stands still would let it
  * wait for ever. */
-static void the_end_of_a_twin_waits_for_nobody(void **state)
+static void the_end_of_a_clone_waits_for_nobody(void **state)
 {
-    latch_store *twin = unit.store->class->twin(unit.store, &unit.error);
+    latch_store *clone = unit.store->class->clone(unit.store, &unit.error);
     latch_request renewal = redis_request(LATCH_REFRESH);
     latch_lease lease;
     latch_op op;
 
     (void) state;
-    assert_non_null(twin);
-    latch_lease_init(&lease, twin, "r", 1);
+    assert_non_null(clone);
+    latch_lease_init(&lease, clone, "r", 1);
     assert_int_equal(latch_lease_make_token(&lease, &unit.error), LATCH_DONE);
     redis_hold_server();
     redis_send(&op, &lease, renewal);
-    twin->class->abandon(&op);
+    clone->class->abandon(&op);
     latch_lease_drop(&lease);
     unit.real_clock = false;
-    latch_store_close(twin);
+    latch_store_close(clone);
     unit.real_clock = true;
 }
 
@@ -224,7 +224,7 @@ int main(void)
         UNIT_RENEWAL_TEST(a_password),
         UNIT_RENEWAL_TEST(a_user),
         UNIT_RENEWAL_TEST(a_user_who_may_not_renew_loses_it_and_the_secret_is_not_told),
-        UNIT_RENEWAL_TEST(the_end_of_a_twin_waits_for_nobody),
+        UNIT_RENEWAL_TEST(the_end_of_a_clone_waits_for_nobody),
         UNIT_RENEWAL_TEST(what_waits_for_a_connection_goes_together),
     };
 
