@@ -38,11 +38,11 @@ static latch_status request_once(latch_lease *lease, latch_op_kind kind, latch_s
 static void inspect_once(latch_lease *lease, latch_op_kind kind)
 {
     latch_request request = conformance_request(kind);
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
 
-    request.findings = &findings;
+    request.reports = &reports;
     expect(unit_run_request(lease, request), LATCH_DONE);
-    latch_findings_free(unit.engine, findings);
+    latch_lock_reports_free(unit.engine, reports);
 }
 
 static void use_shared(latch_lease *one, latch_lease *two)

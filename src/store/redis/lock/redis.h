@@ -47,12 +47,12 @@ typedef struct redis_hold {
     redis_route route; /* of the request that is on its way, in a cluster */
 } redis_hold;
 
-/* op->attempts */
+/* op->flags */
 enum {
     REDIS_SENT = 1,
     REDIS_LOST_BEFORE = 2,
     REDIS_AS_TEXT = 4,
-    REDIS_SPENT_BEFORE = 8,
+    REDIS_RETIRED_BEFORE = 8,
     REDIS_TRIED = 16,   /* a waiting request: its first try, without waiting, is over */
     REDIS_TROUBLE = 32, /* transient failure of the connection or the server */
 };
@@ -229,7 +229,7 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
 /* Flush pending releases by the client object, before the store is closed. */
 void latch_redis_object_flush_pending(redis_store *store);
 /* For the store's class. */
-const char *latch_redis_refusal(const latch_store *base);
+const char *latch_redis_renewal_unsupported_reason(const latch_store *base);
 
 /* ---- quorum_probe.c */
 

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static latch_status fail(const redis_dsn_parser *parser, const char *what)
+static latch_status fail_dsn(const redis_dsn_parser *parser, const char *what)
 {
     return latch_fail(parser->error, LATCH_ERROR_ARGUMENT, 0, REDIS_DSN_ERROR "%s", what);
 }
 
-static latch_status fail_not_yet(const redis_dsn_parser *parser, const char *what)
+static latch_status fail_dsn_not_yet(const redis_dsn_parser *parser, const char *what)
 {
     return latch_fail(parser->error, LATCH_ERROR_UNSUPPORTED, 0, REDIS_DSN_ERROR "%s", what);
 }
@@ -33,21 +33,21 @@ static latch_status check_scheme(redis_dsn_parser *parser, const char *text, siz
     parser->is_tls = has_scheme(text, length, "rediss") || has_scheme(text, length, "valkeys");
 #ifndef LATCH_WITH_OPENSSL
     if (parser->is_tls) {
-        return fail_not_yet(parser,
-                            "\"rediss:\" and \"valkeys:\" ask for TLS, which this build of Latch "
-                            "does not have: build it again where OpenSSL's development files "
-                            "(libssl-dev) and pkg-config are installed");
+        return fail_dsn_not_yet(
+            parser, "\"rediss:\" and \"valkeys:\" ask for TLS, which this build of Latch "
+                    "does not have: build it again where OpenSSL's development files "
+                    "(libssl-dev) and pkg-config are installed");
     }
 #endif
     return parser->is_tls || has_scheme(text, length, "redis") || has_scheme(text, length, "valkey")
                ? LATCH_DONE
-               : fail(parser, "it begins with \"redis:\" or \"valkey:\", or for TLS with "
-                              "\"rediss:\" or \"valkeys:\", as in \"redis://localhost:6379\"");
+               : fail_dsn(parser, "it begins with \"redis:\" or \"valkey:\", or for TLS with "
+                                  "\"rediss:\" or \"valkeys:\", as in \"redis://localhost:6379\"");
 }
 
 /* Symfony's rule: what comes after the last slash of the path is the database, if it is a number or
  * nothing; before it is the path of a socket. */
-static latch_status take_path(redis_dsn_parser *parser)
+static latch_status parse_path(redis_dsn_parser *parser)
 {
     const char *path = parser->dsn->path, *last = strrchr(path, '/');
     size_t length = strlen(path);
@@ -69,7 +69,7 @@ static latch_status take_path(redis_dsn_parser *parser)
     return length == 0 ? LATCH_DONE : latch_redis_add_socket(parser, path, length);
 }
 
-static latch_status take_place(redis_dsn_parser *parser)
+static latch_status parse_place(redis_dsn_parser *parser)
 {
     const latch_dsn *dsn = parser->dsn;
     latch_status status = LATCH_DONE;
@@ -77,17 +77,17 @@ static latch_status take_place(redis_dsn_parser *parser)
     if (dsn->host != NULL) {
         status = latch_redis_add_host(parser, dsn->host, strlen(dsn->host), dsn->port);
     }
-    return status == LATCH_DONE ? take_path(parser) : status;
+    return status == LATCH_DONE ? parse_path(parser) : status;
 }
 
 static latch_status check_places(redis_dsn_parser *parser)
 {
     if (parser->place_count == 0) {
-        return fail(parser, "it names no server, as \"redis://localhost:6379\" and "
-                            "\"redis:///run/redis.sock\" do");
+        return fail_dsn(parser, "it names no server, as \"redis://localhost:6379\" and "
+                                "\"redis:///run/redis.sock\" do");
     }
     if (parser->place_count > 1 && parser->sentinel == NULL && !parser->options->is_cluster) {
-        return fail_not_yet(
+        return fail_dsn_not_yet(
             parser, "it names several servers; if they are of a cluster, give it the option "
                     "\"redis_cluster=1\"; if they are Sentinels, the option \"sentinel\" "
                     "names the master; if each is to have locks of its own, make a store "
@@ -102,19 +102,20 @@ static latch_status check_cluster(redis_dsn_parser *parser)
         return LATCH_DONE;
     }
     if (parser->sentinel != NULL) {
-        return fail(parser, "a cluster has no Sentinels: leave out \"sentinel\", or "
-                            "\"redis_cluster\"");
+        return fail_dsn(parser, "a cluster has no Sentinels: leave out \"sentinel\", or "
+                                "\"redis_cluster\"");
     }
     if (parser->options->database != 0) {
-        return fail_not_yet(parser, "a cluster has no database but 0"); /* others ignore it */
+        return fail_dsn_not_yet(parser, "a cluster has no database but 0"); /* others ignore it */
     }
     if (latch_redis_prefix_kind(parser->prefix, strlen(parser->prefix)) == REDIS_PREFIX_UNFIT) {
-        return fail(parser, REDIS_PREFIX_ADVICE);
+        return fail_dsn(parser, REDIS_PREFIX_ADVICE);
     }
     for (size_t at = 0; at < parser->place_count; at++) {
         if (parser->places[at].host == NULL) {
-            return fail(parser, "the servers of a cluster are named by host and port, not by the "
-                                "path of a socket");
+            return fail_dsn(parser,
+                            "the servers of a cluster are named by host and port, not by the "
+                            "path of a socket");
         }
     }
     return LATCH_DONE;
@@ -125,15 +126,16 @@ static latch_status check_database(redis_dsn_parser *parser)
     int64_t path = parser->path_database, option = parser->option_database;
 
     if (path >= 0 && option >= 0 && path != option) {
-        return fail(parser, "the database of the path and the option \"dbindex\" are different");
+        return fail_dsn(parser,
+                        "the database of the path and the option \"dbindex\" are different");
     }
     parser->options->database = (int) (path >= 0 ? path : option >= 0 ? option : 0);
     return LATCH_DONE;
 }
 
-static latch_status read_all(redis_dsn_parser *parser)
+static latch_status parse_whole_dsn(redis_dsn_parser *parser)
 {
-    latch_status status = take_place(parser);
+    latch_status status = parse_place(parser);
 
     for (parser->option = parser->dsn->options; status == LATCH_DONE && parser->option != NULL;
          parser->option = parser->option->next) {
@@ -204,7 +206,7 @@ static void find_logins(const redis_dsn_parser *parser, login *server, login *se
 }
 
 /* *copy stays NULL for NULL. False when memory ran out. */
-static bool copy_text(const latch_engine *engine, char **copy, const char *text, size_t length)
+static bool copy_dsn_text(const latch_engine *engine, char **copy, const char *text, size_t length)
 {
     if (text == NULL) {
         return true;
@@ -220,7 +222,7 @@ static bool copy_text(const latch_engine *engine, char **copy, const char *text,
 
 static bool copy_whole(const latch_engine *engine, char **copy, const char *text)
 {
-    return copy_text(engine, copy, text, text != NULL ? strlen(text) : 0);
+    return copy_dsn_text(engine, copy, text, text != NULL ? strlen(text) : 0);
 }
 
 static bool copy_texts(const latch_engine *engine, const redis_dsn_parser *parser)
@@ -283,9 +285,9 @@ static bool copy_places(const latch_engine *engine, const redis_dsn_parser *pars
         if (parser->places[at].host != NULL && place->port == 0) {
             place->port = REDIS_DEFAULT_PORT;
         }
-        if (!copy_text(engine, &place->host, parser->places[at].host, parser->places[at].length)
-            || !copy_text(engine, &place->path, parser->places[at].path,
-                          parser->places[at].length)) {
+        if (!copy_dsn_text(engine, &place->host, parser->places[at].host, parser->places[at].length)
+            || !copy_dsn_text(engine, &place->path, parser->places[at].path,
+                              parser->places[at].length)) {
             return false;
         }
         for (char *byte = place->host; byte != NULL && *byte != '\0'; byte++) {
@@ -402,7 +404,7 @@ latch_status latch_redis_options_parse(latch_engine *engine, const char *dsn, si
         return status;
     }
     parser.dsn = parsed;
-    status = read_all(&parser);
+    status = parse_whole_dsn(&parser);
     if (status == LATCH_DONE
         && !(copy_texts(engine, &parser) && copy_places(engine, &parser)
              && make_address(engine, options) && make_identity(engine, &parser))) {

@@ -29,7 +29,7 @@ static char at(const split_key *key, size_t position)
 }
 
 /* Where it is from there on; the key's length if it is not. */
-static size_t find(const split_key *key, char wanted, size_t position)
+static size_t find_brace(const split_key *key, char wanted, size_t position)
 {
     size_t length = key->lengths[0] + key->lengths[1];
 
@@ -44,7 +44,7 @@ unsigned latch_redis_slot(const char *prefix, size_t prefix_length, const char *
 {
     const split_key key = {{prefix, resource}, {prefix_length, length}};
     size_t begin = 0, end = prefix_length + length;
-    size_t open = find(&key, '{', 0), shut = find(&key, '}', open);
+    size_t open = find_brace(&key, '{', 0), shut = find_brace(&key, '}', open);
     uint16_t crc = 0;
 
     if (shut < end && shut > open + 1) {
@@ -84,7 +84,7 @@ void latch_redis_slot_tag(unsigned slot, char tag[REDIS_SLOT_TAG_SIZE])
 redis_prefix_kind latch_redis_prefix_kind(const char *prefix, size_t length)
 {
     const split_key key = {{prefix, ""}, {length, 0}};
-    size_t open = find(&key, '{', 0), shut = find(&key, '}', open);
+    size_t open = find_brace(&key, '{', 0), shut = find_brace(&key, '}', open);
 
     if (open == length) {
         return REDIS_PREFIX_OPEN;

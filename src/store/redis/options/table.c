@@ -8,7 +8,7 @@
 
 #define SOCKET_MAX (sizeof(((struct sockaddr_un *) NULL)->sun_path) - 1)
 
-static latch_status fail(const redis_dsn_parser *parser, const char *what)
+static latch_status fail_parse(const redis_dsn_parser *parser, const char *what)
 {
     return latch_fail(parser->error, LATCH_ERROR_ARGUMENT, 0, REDIS_DSN_ERROR "%s", what);
 }
@@ -19,7 +19,7 @@ static latch_status fail_option(const redis_dsn_parser *parser, const char *what
                       REDIS_DSN_ERROR "the option \"%s\" %s", parser->name, what);
 }
 
-static latch_status fail_not_yet(const redis_dsn_parser *parser, const char *what)
+static latch_status fail_option_not_yet(const redis_dsn_parser *parser, const char *what)
 {
     return latch_fail(parser->error, LATCH_ERROR_UNSUPPORTED, 0,
                       REDIS_DSN_ERROR
@@ -30,14 +30,14 @@ static latch_status fail_not_yet(const redis_dsn_parser *parser, const char *wha
 
 /* ---- Options: each function takes reading->option */
 
-static latch_status take_nothing(redis_dsn_parser *parser)
+static latch_status ignore_option(redis_dsn_parser *parser)
 {
     (void) parser;
     return LATCH_DONE;
 }
 
 /* 0 is the default, as it is one or none at all elsewhere: a wait without end is not to be had. */
-static latch_status take_seconds(redis_dsn_parser *parser, int64_t default_ns, int64_t *timeout_ns)
+static latch_status parse_seconds(redis_dsn_parser *parser, int64_t default_ns, int64_t *timeout_ns)
 {
     int64_t ns = latch_dsn_read_seconds(parser->option->value, REDIS_MAX_TIMEOUT_S);
 
@@ -55,19 +55,19 @@ static latch_status take_seconds(redis_dsn_parser *parser, int64_t default_ns, i
     return LATCH_DONE;
 }
 
-static latch_status take_timeout(redis_dsn_parser *parser)
+static latch_status parse_timeout(redis_dsn_parser *parser)
 {
-    return take_seconds(parser, REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
-                        &parser->options->connect_timeout_ns);
+    return parse_seconds(parser, REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
+                         &parser->options->connect_timeout_ns);
 }
 
-static latch_status take_read_timeout(redis_dsn_parser *parser)
+static latch_status parse_read_timeout(redis_dsn_parser *parser)
 {
-    return take_seconds(parser, REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
-                        &parser->options->command_timeout_ns);
+    return parse_seconds(parser, REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
+                         &parser->options->command_timeout_ns);
 }
 
-static latch_status take_keepalive(redis_dsn_parser *parser)
+static latch_status parse_keepalive(redis_dsn_parser *parser)
 {
     const char *value = parser->option->value;
     int64_t seconds = latch_dsn_read_number(value, strlen(value), REDIS_MAX_KEEPALIVE_S);
@@ -96,7 +96,7 @@ latch_status latch_redis_fail_database(const redis_dsn_parser *parser)
                       INT_MAX);
 }
 
-static latch_status take_database(redis_dsn_parser *parser)
+static latch_status parse_database(redis_dsn_parser *parser)
 {
     const char *value = parser->option->value;
 
@@ -106,12 +106,12 @@ static latch_status take_database(redis_dsn_parser *parser)
 
 latch_status latch_redis_fail_auth(const redis_dsn_parser *parser)
 {
-    return fail(parser, "the option \"auth\" is a password, \"auth=...\", or a user and a "
-                        "password, \"auth[]=...&auth[]=...\"");
+    return fail_parse(parser, "the option \"auth\" is a password, \"auth=...\", or a user and a "
+                              "password, \"auth[]=...&auth[]=...\"");
 }
 
 /* "auth=password" or a list of two: "auth[]=user&auth[]=password", or with "auth[0]", "auth[1]". */
-static latch_status take_auth(redis_dsn_parser *parser)
+static latch_status parse_auth(redis_dsn_parser *parser)
 {
     const char *key = parser->option->name + strlen(parser->name);
     const char numbered[] = {'[', (char) ('0' + parser->auth_count), ']', '\0'};
@@ -128,13 +128,13 @@ static latch_status take_auth(redis_dsn_parser *parser)
     return latch_redis_fail_auth(parser);
 }
 
-static latch_status take_prefix(redis_dsn_parser *parser)
+static latch_status parse_prefix(redis_dsn_parser *parser)
 {
     parser->prefix = parser->option->value;
     return LATCH_DONE;
 }
 
-static latch_status take_peers(redis_dsn_parser *parser)
+static latch_status parse_peers(redis_dsn_parser *parser)
 {
     static const char *const names[] = {
         [REDIS_PEERS_AUTO] = "auto", [REDIS_PEERS_YES] = "yes", [REDIS_PEERS_NO] = "no"};
@@ -148,14 +148,14 @@ static latch_status take_peers(redis_dsn_parser *parser)
     return fail_option(parser, "is auto, yes or no");
 }
 
-static latch_status take_persistent_id(redis_dsn_parser *parser)
+static latch_status parse_persistent_id(redis_dsn_parser *parser)
 {
     parser->persistent_id = parser->option->value;
     return LATCH_DONE;
 }
 
-static latch_status take_place(redis_dsn_parser *parser, const char *host, const char *path,
-                               size_t length, int port)
+static latch_status add_place(redis_dsn_parser *parser, const char *host, const char *path,
+                              size_t length, int port)
 {
     size_t at = parser->place_count++;
 
@@ -173,7 +173,7 @@ static latch_status take_place(redis_dsn_parser *parser, const char *host, const
 latch_status latch_redis_add_host(redis_dsn_parser *parser, const char *host, size_t length,
                                   int port)
 {
-    return take_place(parser, host, NULL, length, port);
+    return add_place(parser, host, NULL, length, port);
 }
 
 /* Symfony's rule: the place of a socket is written with a colon behind it, and no port. */
@@ -181,7 +181,7 @@ latch_status latch_redis_add_socket(redis_dsn_parser *parser, const char *path, 
 {
     for (size_t at = 0; at < length; at++) {
         if ((unsigned char) path[at] < 0x20 || path[at] == 0x7f) {
-            return fail(parser, "the path of the socket has a control character in it");
+            return fail_parse(parser, "the path of the socket has a control character in it");
         }
     }
     if (length > SOCKET_MAX) {
@@ -189,11 +189,11 @@ latch_status latch_redis_add_socket(redis_dsn_parser *parser, const char *path, 
                           REDIS_DSN_ERROR "the path of a socket is no longer than %zu bytes",
                           SOCKET_MAX);
     }
-    return take_place(parser, NULL, path, length, 0);
+    return add_place(parser, NULL, path, length, 0);
 }
 
 /* "host[example.com:6379]", "host[[::1]:6379]", "host[::1:6379]", "host[/path/of/socket:]". */
-static latch_status take_host(redis_dsn_parser *parser)
+static latch_status parse_host(redis_dsn_parser *parser)
 {
     const char *place = parser->option->name + strlen(parser->name), *host;
     size_t length = strlen(place), open = 0, closed = 0;
@@ -210,7 +210,7 @@ static latch_status take_host(redis_dsn_parser *parser)
                                    "\"redis:?host[localhost:6379]\"");
     }
     if (closed < length || *parser->option->value != '\0') {
-        return fail_not_yet(parser, "parameters of a server");
+        return fail_option_not_yet(parser, "parameters of a server");
     }
     place++;
     length -= 2;
@@ -225,7 +225,7 @@ static latch_status take_host(redis_dsn_parser *parser)
     return status == LATCH_DONE ? latch_redis_add_host(parser, host, length, port) : status;
 }
 
-static latch_status take_cluster(redis_dsn_parser *parser)
+static latch_status parse_cluster(redis_dsn_parser *parser)
 {
     int cluster = latch_dsn_read_boolean(parser->option->value);
 
@@ -236,7 +236,7 @@ static latch_status take_cluster(redis_dsn_parser *parser)
     return LATCH_DONE;
 }
 
-static latch_status take_sentinel(redis_dsn_parser *parser)
+static latch_status parse_sentinel(redis_dsn_parser *parser)
 {
     const char *name = parser->option->value;
 
@@ -255,28 +255,28 @@ static const struct {
     latch_status (*take)(redis_dsn_parser *parser);
     bool brackets; /* may stand behind the name */
 } known[] = {
-    {"auth", take_auth, true},
-    {"class", take_nothing, false},
-    {"cluster", take_cluster, false},
-    {"cluster_command_timeout", take_nothing, false},
-    {"cluster_relay_context", take_nothing, true},
-    {"dbindex", take_database, false},
-    {"failover", take_nothing, false},
-    {"host", take_host, true},
-    {"lazy", take_nothing, false},
-    {"peers", take_peers, false},
-    {"persistent", take_nothing, false},
-    {"persistent_id", take_persistent_id, false},
-    {"prefix", take_prefix, false},
-    {"read_timeout", take_read_timeout, false},
-    {"redis_cluster", take_cluster, false},
-    {"redis_sentinel", take_sentinel, false},
-    {"retry_interval", take_nothing, false},
-    {"sentinel", take_sentinel, false},
-    {"sentinel_master", take_sentinel, false},
+    {"auth", parse_auth, true},
+    {"class", ignore_option, false},
+    {"cluster", parse_cluster, false},
+    {"cluster_command_timeout", ignore_option, false},
+    {"cluster_relay_context", ignore_option, true},
+    {"dbindex", parse_database, false},
+    {"failover", ignore_option, false},
+    {"host", parse_host, true},
+    {"lazy", ignore_option, false},
+    {"peers", parse_peers, false},
+    {"persistent", ignore_option, false},
+    {"persistent_id", parse_persistent_id, false},
+    {"prefix", parse_prefix, false},
+    {"read_timeout", parse_read_timeout, false},
+    {"redis_cluster", parse_cluster, false},
+    {"redis_sentinel", parse_sentinel, false},
+    {"retry_interval", ignore_option, false},
+    {"sentinel", parse_sentinel, false},
+    {"sentinel_master", parse_sentinel, false},
     {"ssl", latch_redis_parse_tls_option, true},
-    {"tcp_keepalive", take_keepalive, false},
-    {"timeout", take_timeout, false},
+    {"tcp_keepalive", parse_keepalive, false},
+    {"timeout", parse_timeout, false},
 };
 
 #define KNOWN_COUNT (sizeof(known) / sizeof(*known))
@@ -285,7 +285,7 @@ static const struct {
  * What comes after a password may be the rest of it, with a raw "&" in it, and is not shown.
  * Others may know the option: Symfony's connections take whatever is given.
  */
-static latch_status fail_unknown(const redis_dsn_parser *parser)
+static latch_status fail_unknown_option(const redis_dsn_parser *parser)
 {
     const char *secret = parser->auth != NULL || parser->auth_count > 0 ? "auth"
                          : parser->tls.texts[REDIS_TLS_PASSPHRASE] != NULL
@@ -330,5 +330,5 @@ latch_status latch_redis_parse_option(redis_dsn_parser *parser)
                        : fail_option(parser, "has one value and no brackets");
         }
     }
-    return fail_unknown(parser);
+    return fail_unknown_option(parser);
 }

@@ -22,50 +22,51 @@ const char *latch_redis_tls_name(redis_tls_text text)
 
 /* ---- Options: each function takes reading->option */
 
-static latch_status fail(const redis_dsn_parser *parser, const char *what)
+static latch_status fail_tls_option(const redis_dsn_parser *parser, const char *what)
 {
     return latch_fail(parser->error, LATCH_ERROR_ARGUMENT, 0,
                       REDIS_DSN_ERROR "the option \"%s\" %s", parser->option->name, what);
 }
 
-static latch_status take_boolean(redis_dsn_parser *parser, size_t offset)
+static latch_status parse_tls_boolean(redis_dsn_parser *parser, size_t offset)
 {
     int value = latch_dsn_read_boolean(parser->option->value);
 
     if (value < 0) {
-        return fail(parser, "is 0 or 1");
+        return fail_tls_option(parser, "is 0 or 1");
     }
     *(bool *) ((char *) &parser->tls + offset) = value == 1;
     return LATCH_DONE;
 }
 
-static latch_status take_number(redis_dsn_parser *parser, size_t offset, int max, const char *rule)
+static latch_status parse_tls_number(redis_dsn_parser *parser, size_t offset, int max,
+                                     const char *rule)
 {
     const char *value = parser->option->value;
     int64_t number = latch_dsn_read_number(value, strlen(value), max);
 
     if (number < 0) {
-        return fail(parser, rule);
+        return fail_tls_option(parser, rule);
     }
     *(int *) ((char *) &parser->tls + offset) = (int) number;
     return LATCH_DONE;
 }
 
-static latch_status take_depth(redis_dsn_parser *parser, size_t offset)
+static latch_status parse_tls_depth(redis_dsn_parser *parser, size_t offset)
 {
-    return take_number(parser, offset, 100, "is a number of certificates from 0 to 100");
+    return parse_tls_number(parser, offset, 100, "is a number of certificates from 0 to 100");
 }
 
-static latch_status take_level(redis_dsn_parser *parser, size_t offset)
+static latch_status parse_tls_level(redis_dsn_parser *parser, size_t offset)
 {
-    return take_number(parser, offset, 5, "is a number from 0 to 5");
+    return parse_tls_number(parser, offset, 5, "is a number from 0 to 5");
 }
 
 /*
  * PHP's STREAM_CRYPTO_METHOD_*_CLIENT, some of them joined by "|": each version has a bit, 1.0 the
  * fourth. OpenSSL knows the oldest and the newest version; what lies between is meant, too.
  */
-static latch_status take_method(redis_dsn_parser *parser, size_t offset)
+static latch_status parse_tls_method(redis_dsn_parser *parser, size_t offset)
 {
     const char *value = parser->option->value;
     int64_t bits = latch_dsn_read_number(value, strlen(value), INT_MAX);
@@ -73,7 +74,7 @@ static latch_status take_method(redis_dsn_parser *parser, size_t offset)
 
     (void) offset;
     if (versions == 0) {
-        return fail(
+        return fail_tls_option(
             parser,
             "is the number of one of PHP's constants STREAM_CRYPTO_METHOD_TLSv*_CLIENT, such as "
             "33 for TLS 1.2, 65 for TLS 1.3, or 97 for both");
@@ -83,7 +84,7 @@ static latch_status take_method(redis_dsn_parser *parser, size_t offset)
     return LATCH_DONE;
 }
 
-static latch_status take_text(redis_dsn_parser *parser, size_t offset)
+static latch_status parse_tls_text(redis_dsn_parser *parser, size_t offset)
 {
     const char *value = parser->option->value;
 
@@ -91,22 +92,22 @@ static latch_status take_text(redis_dsn_parser *parser, size_t offset)
     return LATCH_DONE;
 }
 
-static latch_status take_path(redis_dsn_parser *parser, size_t offset)
+static latch_status parse_tls_path(redis_dsn_parser *parser, size_t offset)
 {
     return latch_dsn_is_path(parser->option->value)
-               ? take_text(parser, offset)
-               : fail(parser, "is the path of a file, not what is in the file");
+               ? parse_tls_text(parser, offset)
+               : fail_tls_option(parser, "is the path of a file, not what is in the file");
 }
 
-static latch_status take_name(redis_dsn_parser *parser, size_t offset)
+static latch_status parse_tls_name(redis_dsn_parser *parser, size_t offset)
 {
     if (strlen(parser->option->value) > REDIS_TLS_NAME_MAX) {
-        return fail(parser, "is a host's name, or an address in digits");
+        return fail_tls_option(parser, "is a host's name, or an address in digits");
     }
-    return take_text(parser, offset);
+    return parse_tls_text(parser, offset);
 }
 
-static latch_status take_nothing(redis_dsn_parser *parser, size_t offset)
+static latch_status ignore_tls_option(redis_dsn_parser *parser, size_t offset)
 {
     (void) parser;
     (void) offset;
@@ -121,29 +122,29 @@ static const struct {
     latch_status (*take)(redis_dsn_parser *parser, size_t offset);
     size_t offset; /* in the settings */
 } known[] = {
-    {"allow_self_signed", take_boolean, FIELD(allow_self_signed)},
-    {"cafile", take_path, TEXT(REDIS_TLS_CAFILE)},
-    {"capath", take_path, TEXT(REDIS_TLS_CAPATH)},
-    {"capture_peer_cert", take_nothing, 0},
-    {"capture_peer_cert_chain", take_nothing, 0},
-    {"ciphers", take_text, TEXT(REDIS_TLS_CIPHERS)},
-    {"crypto_method", take_method, 0},
-    {"disable_compression", take_nothing, 0},
-    {"local_cert", take_path, TEXT(REDIS_TLS_LOCAL_CERT)},
-    {"local_pk", take_path, TEXT(REDIS_TLS_LOCAL_PK)},
-    {"passphrase", take_text, TEXT(REDIS_TLS_PASSPHRASE)},
-    {"peer_name", take_name, TEXT(REDIS_TLS_PEER_NAME)},
-    {"security_level", take_level, FIELD(security_level)},
-    {"SNI_enabled", take_boolean, FIELD(send_name)},
-    {"verify_depth", take_depth, FIELD(verify_depth)},
-    {"verify_peer", take_boolean, FIELD(verify_peer)},
-    {"verify_peer_name", take_boolean, FIELD(verify_peer_name)},
+    {"allow_self_signed", parse_tls_boolean, FIELD(allow_self_signed)},
+    {"cafile", parse_tls_path, TEXT(REDIS_TLS_CAFILE)},
+    {"capath", parse_tls_path, TEXT(REDIS_TLS_CAPATH)},
+    {"capture_peer_cert", ignore_tls_option, 0},
+    {"capture_peer_cert_chain", ignore_tls_option, 0},
+    {"ciphers", parse_tls_text, TEXT(REDIS_TLS_CIPHERS)},
+    {"crypto_method", parse_tls_method, 0},
+    {"disable_compression", ignore_tls_option, 0},
+    {"local_cert", parse_tls_path, TEXT(REDIS_TLS_LOCAL_CERT)},
+    {"local_pk", parse_tls_path, TEXT(REDIS_TLS_LOCAL_PK)},
+    {"passphrase", parse_tls_text, TEXT(REDIS_TLS_PASSPHRASE)},
+    {"peer_name", parse_tls_name, TEXT(REDIS_TLS_PEER_NAME)},
+    {"security_level", parse_tls_level, FIELD(security_level)},
+    {"SNI_enabled", parse_tls_boolean, FIELD(send_name)},
+    {"verify_depth", parse_tls_depth, FIELD(verify_depth)},
+    {"verify_peer", parse_tls_boolean, FIELD(verify_peer)},
+    {"verify_peer_name", parse_tls_boolean, FIELD(verify_peer_name)},
 };
 
 #define KNOWN_COUNT (sizeof(known) / sizeof(*known))
 
 /* The name itself may be a part of a password, or of a passphrase, with a raw "&" in it. */
-static latch_status fail_unknown(const redis_dsn_parser *parser)
+static latch_status fail_unknown_tls_option(const redis_dsn_parser *parser)
 {
     char names[384];
     size_t length = 0;
@@ -170,7 +171,7 @@ latch_status latch_redis_parse_tls_option(redis_dsn_parser *parser)
             return known[at].take(parser, known[at].offset);
         }
     }
-    return fail_unknown(parser);
+    return fail_unknown_tls_option(parser);
 }
 
 /*

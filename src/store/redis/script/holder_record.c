@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Digits; where they end, or NULL when there are none, or too many. */
-static const char *read_digits(const char *at, const char *end, uint64_t *number)
+static const char *parse_digits(const char *at, const char *end, uint64_t *number)
 {
     const char *begin = at;
 
@@ -15,7 +15,7 @@ static const char *read_digits(const char *at, const char *end, uint64_t *number
     return at > begin && (at == end || *at == ' ') ? at : NULL;
 }
 
-static char *copy_text(char *to, const char *from, size_t length)
+static char *copy_printable(char *to, const char *from, size_t length)
 {
     for (size_t at = 0; at < length; at++) {
         to[at] = (unsigned char) from[at] < ' ' || from[at] == '\177' ? '?' : from[at];
@@ -25,49 +25,49 @@ static char *copy_text(char *to, const char *from, size_t length)
 }
 
 /* "SINCE HOST PID SCRIPT"; false when it is something else. */
-static bool read_note(const latch_engine *engine, latch_finding *finding, const char *at,
-                      const char *end, latch_holder **holder)
+static bool parse_note(const latch_engine *engine, latch_lock_report *report, const char *at,
+                       const char *end, latch_holder **holder)
 {
     uint64_t since_us, pid;
     const char *host, *host_end, *script;
 
-    at = read_digits(at, end, &since_us);
+    at = parse_digits(at, end, &since_us);
     if (at == NULL || at == end) {
         return false;
     }
     host = at + 1;
     host_end = memchr(host, ' ', (size_t) (end - host));
-    script = host_end != NULL ? read_digits(host_end + 1, end, &pid) : NULL;
+    script = host_end != NULL ? parse_digits(host_end + 1, end, &pid) : NULL;
     if (script == NULL || script == end) {
         return false;
     }
     script++;
-    *holder =
-        latch_finding_make_holder(engine, finding, (size_t) (host_end - host + 1 + (end - script)));
+    *holder = latch_lock_report_make_holder(engine, report,
+                                            (size_t) (host_end - host + 1 + (end - script)));
     if (*holder != NULL) {
         char *text = (*holder)->text;
 
         (*holder)->since_us = (int64_t) since_us;
         (*holder)->number = (int64_t) pid;
-        (*holder)->host = copy_text(text, host, (size_t) (host_end - host));
+        (*holder)->host = copy_printable(text, host, (size_t) (host_end - host));
         (*holder)->script =
-            copy_text(text + (host_end - host) + 1, script, (size_t) (end - script));
+            copy_printable(text + (host_end - host) + 1, script, (size_t) (end - script));
     }
     return true;
 }
 
-bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
-                             size_t length)
+bool latch_redis_read_record(const latch_engine *engine, latch_lock_report *report,
+                             const char *text, size_t length)
 {
     const char *end = text + length, *at = text;
     latch_holder *holder = NULL;
     uint64_t fencing = 0;
 
     if (at < end && *at != ' ') {
-        at = read_digits(at, end, &fencing);
+        at = parse_digits(at, end, &fencing);
     }
-    if (at == NULL || at == end || !read_note(engine, finding, at + 1, end, &holder)) {
-        holder = latch_finding_make_holder(engine, finding, 0);
+    if (at == NULL || at == end || !parse_note(engine, report, at + 1, end, &holder)) {
+        holder = latch_lock_report_make_holder(engine, report, 0);
     }
     if (holder != NULL) {
         holder->fencing_token = at != NULL ? fencing : 0;

@@ -27,7 +27,7 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     connection->source = &latch_redis_fixed_address;
     connection->place = options->places;
     connection->elements_max = REDIS_ELEMENTS_MAX;
-    latch_link_init(&connection->calls);
+    latch_list_init(&connection->calls);
 }
 
 /* ---- Closing -------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static int64_t connect_timeout_ns_for(const redis_connection *connection, const 
 bool latch_redis_is_connect_silent(const redis_connection *connection, int64_t now_ns)
 {
     return connection->stage >= REDIS_CONNECTING
-           && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
+           && now_ns - connection->connecting_ns >= LATCH_BREAKER_TIMEOUT_NS;
 }
 
 static void fixed_begin(redis_connection *connection, const latch_op *op, int64_t now_ns)
@@ -371,8 +371,8 @@ static int check_socket(const redis_connection *connection, int64_t now_ns)
 }
 
 /* Tries the next address after a failure; or the same, if it was but busy. */
-static latch_status try_next_address(redis_connection *connection, latch_op *op, int sys_errno,
-                                     const char *why, int64_t now_ns)
+static latch_status retry_address(redis_connection *connection, latch_op *op, int sys_errno,
+                                  const char *why, int64_t now_ns)
 {
     const struct addrinfo *address = connection->address;
 
@@ -415,8 +415,8 @@ static latch_status encrypt(redis_connection *connection, latch_op *op, int64_t 
         return latch_fail_memory(op->error);
     }
     return status == LATCH_WANT_IO
-               ? try_next_address(connection, op, ETIMEDOUT, REDIS_NO_HANDSHAKE, now_ns)
-               : try_next_address(connection, op, 0, error.message, now_ns);
+               ? retry_address(connection, op, ETIMEDOUT, REDIS_NO_HANDSHAKE, now_ns)
+               : retry_address(connection, op, 0, error.message, now_ns);
 }
 
 /* Opens the socket to the address, or checks it; the next address after a failure. */
@@ -443,7 +443,7 @@ static latch_status connect_socket(redis_connection *connection, latch_op *op, i
         return want_connection(op, connection->descriptor.fd, POLLOUT,
                                connection->address_deadline_ns);
     }
-    return try_next_address(connection, op, why, strerror(why), now_ns);
+    return retry_address(connection, op, why, strerror(why), now_ns);
 }
 
 static bool is_current(redis_connection *connection)
