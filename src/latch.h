@@ -485,8 +485,8 @@ typedef enum latch_op_kind {
     LATCH_REFRESH,        /* renew for ttl_ms from now */
     LATCH_RELEASE,        /* succeeds also when nothing is held */
     LATCH_PROBE,          /* is it still held? */
-    LATCH_INSPECT,        /* who holds the resource, if anybody does? One finding */
-    LATCH_LIST,           /* which locks of the store are held? A finding each, in no order */
+    LATCH_INSPECT,        /* who holds the resource, if anybody does? One report */
+    LATCH_LIST,           /* which locks of the store are held? A report each, in no order */
     LATCH_EVICT,          /* take the lock away from others, who may not notice */
 } latch_op_kind;
 
@@ -507,8 +507,8 @@ typedef struct latch_holder {
 } latch_holder;
 
 /* What an inspection found out about one lock at one moment, which is over when it is read. */
-typedef struct latch_finding {
-    struct latch_finding *next;
+typedef struct latch_lock_report {
+    struct latch_lock_report *next;
     latch_holder *holders; /* NULL: nobody, or nobody that can be known from here */
     latch_mode mode;       /* LATCH_FREE: nobody holds it */
     uint64_t holder_count; /* LATCH_NOTES: there may be more than are listed */
@@ -516,24 +516,24 @@ typedef struct latch_finding {
     size_t name_length;    /* a resource may have NUL bytes */
     char name[];           /* what the store calls the lock: flock the lock file's path, a store
                               with LATCH_NOTES the resource */
-} latch_finding;
+} latch_lock_report;
 
-/* Frees a list of findings; NULL is an empty one. */
-void latch_findings_free(const latch_engine *engine, latch_finding *findings);
+/* Frees a list of reports; NULL is an empty one. */
+void latch_lock_reports_free(const latch_engine *engine, latch_lock_report *reports);
 
 struct latch_request {
     latch_op_kind kind;
-    bool wait;                /* acquire: wait while somebody else holds */
-    int64_t deadline_ns;      /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
-    int64_t ttl_ms;           /* acquire, refresh: > 0 where leases expire; unused elsewhere */
-    bool extend;              /* refresh: never to an earlier end than the hold has already */
-    int64_t patience_ms;      /* how long to wait for an answer; 0: as long as the store does */
-    bool detach;              /* release: sent, but its answer not awaited, where there is one */
-    latch_finding **findings; /* inspect, list: *findings, NULL before, gets what was found; the
+    bool wait;                   /* acquire: wait while somebody else holds */
+    int64_t deadline_ns;         /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
+    int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; unused elsewhere */
+    bool extend;                 /* refresh: never to an earlier end than the hold has already */
+    int64_t patience_ms;         /* how long to wait for an answer; 0: as long as the store does */
+    bool detach;                 /* release: sent, but its answer not awaited, where there is one */
+    latch_lock_report **reports; /* inspect, list: *reports, NULL before, gets what was found; the
                                  caller's to free, however it ends */
-    bool foreign;             /* list: also what is a peer's lock by all that can be seen */
-    const char *evicted;      /* evict: the identities, as a finding has them, blanks between */
-    uint64_t *evicted_count;  /* evict: *evicted_count gets how many of them held the lock */
+    bool include_peer_locks;     /* list: also what is a peer's lock by all that can be seen */
+    const char *evicted;         /* evict: the identities, as a report has them, blanks between */
+    uint64_t *evicted_count;     /* evict: *evicted_count gets how many of them held the lock */
 };
 
 /*
@@ -555,7 +555,7 @@ typedef struct latch_op {
     bool waiting;            /* it has come to wait for what somebody else holds */
     bool contended; /* the store has learnt that another holder has the lock; see store.h, outage */
     uint8_t mode_before;
-    uint8_t attempts; /* the store's own */
+    uint8_t flags; /* the store's own */
     bool cancelled;
     bool undoing;            /* the cancel found a grant and is giving it back */
     bool waits_for_detached; /* not sent yet: the detached operation of its lease comes first */

@@ -5,7 +5,7 @@
 #ifndef LATCH_BENCHMARK_REDIS_NODE_H
 #define LATCH_BENCHMARK_REDIS_NODE_H
 
-#include "src/store/redis/script/slot.h"
+#include "src/store/redis/options/slot.h"
 #include "redis_keys.h"
 #include "tls.h"
 

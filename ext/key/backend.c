@@ -40,14 +40,14 @@ void php_latch_backends_close_surplus(void)
     latch_link *shared = &LATCH_G(shared_backends), surplus;
     size_t idle = 0;
 
-    latch_link_init(&surplus);
+    latch_list_init(&surplus);
     for (latch_link *link = shared->previous, *before; link != shared; link = before) {
         php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
 
         before = link->previous;
         if (backend->references == 0 && backend->identity != NULL && ++idle > IDLE_BACKENDS_MAX) {
-            latch_link_remove(link);
-            latch_link_append(&surplus, link);
+            latch_list_remove(link);
+            latch_list_append(&surplus, link);
         }
     }
     php_latch_backends_close(&surplus);
@@ -74,7 +74,7 @@ static php_latch_backend *backend_find(const char *name, const char *identity, s
 static void backend_register(php_latch_backend *backend, const char *identity, size_t length)
 {
     backend->identity = zend_string_init(identity, length, 1);
-    latch_link_append(&LATCH_G(shared_backends), &backend->link);
+    latch_list_append(&LATCH_G(shared_backends), &backend->link);
 }
 
 php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity,
@@ -129,7 +129,7 @@ php_latch_backend *php_latch_backend_share_on_connection(latch_store *store,
     php_latch_backend *backend = backend_make(store);
 
     backend->connection = connection;
-    latch_link_append(&LATCH_G(shared_backends), &backend->link);
+    latch_list_append(&LATCH_G(shared_backends), &backend->link);
     return backend;
 }
 
@@ -158,7 +158,7 @@ void php_latch_backend_close(php_latch_backend *backend)
     void *data = backend->data;
 
     if (backend->identity != NULL || backend->connection != NULL) {
-        latch_link_remove(&backend->link);
+        latch_list_remove(&backend->link);
     }
     if (backend->identity != NULL) {
         zend_string_release(backend->identity);

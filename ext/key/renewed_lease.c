@@ -17,7 +17,7 @@ static php_latch_renewed_lease *renewed_lease_get(php_latch_lease *lease)
     if (renewed == NULL) {
         renewed = ecalloc(1, sizeof(*renewed));
         renewed->lease = lease;
-        latch_link_init(&renewed->requests);
+        latch_list_init(&renewed->requests);
         zend_hash_index_add_new_ptr(&LATCH_G(renewed_leases), lease->std.handle, renewed);
     }
     return renewed;
@@ -113,7 +113,7 @@ void php_latch_renewal_leave(php_latch_renewal_request *request)
     if (renewed == NULL) {
         return;
     }
-    latch_link_remove(&request->link);
+    latch_list_remove(&request->link);
     request->renewed = NULL;
     if (renewed->requests.next == &renewed->requests) {
         renewed_lease_free(renewed);
@@ -131,7 +131,7 @@ void php_latch_renewal_join(php_latch_renewal_request *request, php_latch_lease 
     }
     php_latch_renewal_leave(request);
     renewed = renewed_lease_get(lease);
-    latch_link_append(&renewed->requests, &request->link);
+    latch_list_append(&renewed->requests, &request->link);
     request->renewed = renewed;
 }
 
@@ -158,7 +158,7 @@ void php_latch_lease_end_renewal(const php_latch_lease *lease)
         php_latch_renewal_request *request =
             LATCH_CONTAINER(renewed->requests.next, php_latch_renewal_request, link);
 
-        latch_link_remove(&request->link);
+        latch_list_remove(&request->link);
         request->renewed = NULL;
     }
     renewed_lease_free(renewed);

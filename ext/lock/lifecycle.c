@@ -327,7 +327,7 @@ static void add_orphan(const php_latch_lock *lock)
     orphan->store = lock->store;
     GC_ADDREF(orphan->key);
     GC_ADDREF(orphan->store);
-    latch_link_append(&LATCH_G(orphans), &orphan->link);
+    latch_list_append(&LATCH_G(orphans), &orphan->link);
 }
 
 static void release_or_orphan(php_latch_lock *lock)
@@ -376,7 +376,7 @@ static bool release_orphans(void)
     while (orphans->next != orphans) {
         orphan_lock *orphan = LATCH_CONTAINER(orphans->next, orphan_lock, link);
 
-        latch_link_remove(&orphan->link);
+        latch_list_remove(&orphan->link);
         if (orphan->generation == latch_engine_generation(php_latch_engine)) {
             call_delete(orphan->store, orphan->key);
         }

@@ -20,12 +20,12 @@ static void (*interrupt_before)(zend_execute_data *execute_data);
 void php_latch_loss_notice_init(php_latch_loss_notice *notice)
 {
     *notice = (php_latch_loss_notice){0};
-    latch_link_init(&notice->link);
+    latch_list_init(&notice->link);
 }
 
 void php_latch_loss_notice_drop(php_latch_loss_notice *notice)
 {
-    latch_link_remove(&notice->link);
+    latch_list_remove(&notice->link);
     if (notice->reason != NULL) {
         zend_string_release(notice->reason);
     }
@@ -39,7 +39,7 @@ static php_latch_loss_notice *post_notice(php_latch_keep_alive *keep_alive, zend
 
     php_latch_loss_notice_drop(notice);
     notice->reason = zend_string_copy(reason);
-    latch_link_append(&LATCH_G(loss_notices), &notice->link);
+    latch_list_append(&LATCH_G(loss_notices), &notice->link);
     return notice;
 }
 
@@ -101,8 +101,8 @@ void php_latch_lost_locks_drop_notices(void)
     while (notices->next != notices) {
         latch_link *link = notices->next;
 
-        latch_link_remove(link);
-        latch_link_init(link);
+        latch_list_remove(link);
+        latch_list_init(link);
     }
 }
 
@@ -198,7 +198,7 @@ static void report_loss(php_latch_keep_alive *keep_alive, pending_exception *bef
     php_latch_loss_notice notice = keep_alive->notice;
     zval callbacks;
 
-    latch_link_remove(&keep_alive->notice.link);
+    latch_list_remove(&keep_alive->notice.link);
     php_latch_loss_notice_init(&keep_alive->notice);
     GC_ADDREF(&lock->std);                         /* a callback may release it, */
     ZVAL_COPY(&callbacks, &keep_alive->callbacks); /* and add others, for the next loss */

@@ -133,10 +133,10 @@ static void init_globals(void *memory)
 #endif
     thread_count++;
     memset(globals, 0, sizeof(*globals));
-    latch_link_init(&globals->shared_backends);
-    latch_link_init(&globals->orphans);
-    latch_link_init(&globals->loss_notices);
-    latch_link_init(&globals->store_calls);
+    latch_list_init(&globals->shared_backends);
+    latch_list_init(&globals->orphans);
+    latch_list_init(&globals->loss_notices);
+    latch_list_init(&globals->store_calls);
     zend_hash_init(&globals->renewed_leases, 8, NULL, NULL, 1);
 }
 
@@ -162,12 +162,12 @@ static PHP_RINIT_FUNCTION(latch)
 #endif
     LATCH_G(shutting_down) = LATCH_G(all_released) = false;
     LATCH_G(holder_info)[0] = '\0'; /* another request may run another script */
-    latch_link_init(&LATCH_G(store_calls));
+    latch_list_init(&LATCH_G(store_calls));
     LATCH_G(failed_lock) = NULL;
     LATCH_G(client_failure) = NULL;
     LATCH_G(deferred_throw) = (php_latch_deferred_throw){NULL, false};
     zend_hash_clean(&LATCH_G(renewed_leases)); /* should a request have ended in a crash */
-    latch_link_init(&LATCH_G(loss_notices));
+    latch_list_init(&LATCH_G(loss_notices));
     LATCH_G(mail).is_there = false;
     php_latch_backends_close_surplus(); /* those of the last request */
     return SUCCESS;

@@ -83,7 +83,7 @@ static void call_store_method_with(zend_object *store, const char *name, bool in
     ZEND_ASSERT(method != NULL); /* its interface has it */
     call->fiber = EG(active_fiber);
     call->inherit = inherit;
-    latch_link_append(&LATCH_G(store_calls), &call->link);
+    latch_list_append(&LATCH_G(store_calls), &call->link);
     zend_try
     {
         zend_call_known_instance_method(method, store, return_value, argument_count, arguments);
@@ -93,7 +93,7 @@ static void call_store_method_with(zend_object *store, const char *name, bool in
         bailed_out = true;
     }
     zend_end_try();
-    latch_link_remove(&call->link);
+    latch_list_remove(&call->link);
     efree(call);
     if (bailed_out) {
         zend_bailout();

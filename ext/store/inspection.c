@@ -61,12 +61,12 @@ static void describe_holder(zval *entry, const latch_holder *holder)
     add_assoc_string(entry, "id", holder->identity);
 }
 
-static void make_holders(zval *list, const latch_store *store, const latch_finding *finding)
+static void make_holders(zval *list, const latch_store *store, const latch_lock_report *report)
 {
     const char *name = knows_sessions(store) ? "session" : "pid";
 
     array_init(list);
-    for (const latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
+    for (const latch_holder *holder = report->holders; holder != NULL; holder = holder->next) {
         zval entry;
 
         if (has_holder_info(store)) {
@@ -79,7 +79,7 @@ static void make_holders(zval *list, const latch_store *store, const latch_findi
     }
 }
 
-static void make_finding(zval *entry, const latch_store *store, const latch_finding *finding)
+static void make_report(zval *entry, const latch_store *store, const latch_lock_report *report)
 {
     static const char *const modes[] = {
         [LATCH_SHARED] = "shared",
@@ -88,27 +88,27 @@ static void make_finding(zval *entry, const latch_store *store, const latch_find
     zval holders;
 
     array_init_size(entry, 5);
-    add_assoc_stringl(entry, "name", finding->name, finding->name_length);
-    if (finding->mode == LATCH_FREE) {
+    add_assoc_stringl(entry, "name", report->name, report->name_length);
+    if (report->mode == LATCH_FREE) {
         add_assoc_null(entry, "mode");
     } else {
-        add_assoc_string(entry, "mode", modes[finding->mode]);
+        add_assoc_string(entry, "mode", modes[report->mode]);
     }
-    make_holders(&holders, store, finding);
+    make_holders(&holders, store, report);
     add_assoc_zval(entry, "holders", &holders);
     if (has_holder_info(store)) {
-        add_assoc_long(entry, "holderCount", (zend_long) finding->holder_count);
-        add_assoc_long(entry, "waiters", (zend_long) finding->waiter_count);
+        add_assoc_long(entry, "holderCount", (zend_long) report->holder_count);
+        add_assoc_long(entry, "waiters", (zend_long) report->waiter_count);
     }
 }
 
-static void make_list(zval *list, const latch_store *store, const latch_finding *findings)
+static void make_list(zval *list, const latch_store *store, const latch_lock_report *reports)
 {
     array_init(list);
-    for (const latch_finding *finding = findings; finding != NULL; finding = finding->next) {
+    for (const latch_lock_report *report = reports; report != NULL; report = report->next) {
         zval entry;
 
-        make_finding(&entry, store, finding);
+        make_report(&entry, store, report);
         add_next_index_zval(list, &entry);
     }
 }
@@ -137,11 +137,13 @@ static void throw_inspection_failure(latch_op_kind kind, zend_string *resource,
 static void run_inspection(zend_object *store, zend_string *resource, latch_op_kind kind,
                            bool foreign,
                            void (*make)(zval *result, const latch_store *store,
-                                        const latch_finding *findings),
+                                        const latch_lock_report *reports),
                            zval *result)
 {
-    latch_finding *findings = NULL;
-    const latch_request request = {.kind = kind, .findings = &findings, .foreign = foreign};
+    latch_lock_report *reports = NULL;
+    const latch_request request = {.kind = kind,
+                                   .reports = &reports,
+                                   .include_peer_locks = foreign};
     php_latch_backend *backend = php_latch_store_backend(store);
     volatile bool bailed_out = false;
     latch_status status;
@@ -157,7 +159,7 @@ static void run_inspection(zend_object *store, zend_string *resource, latch_op_k
     zend_try
     {
         if (status == LATCH_DONE) {
-            make(result, backend->store, findings);
+            make(result, backend->store, reports);
         }
     }
     zend_catch
@@ -165,7 +167,7 @@ static void run_inspection(zend_object *store, zend_string *resource, latch_op_k
         bailed_out = true;
     }
     zend_end_try();
-    latch_findings_free(php_latch_engine, findings);
+    latch_lock_reports_free(php_latch_engine, reports);
     if (bailed_out) {
         zend_bailout();
     }
@@ -184,7 +186,7 @@ PHP_METHOD(Latch_Store_NativeStore, inspect)
     ZEND_PARSE_PARAMETERS_END();
     resource = php_latch_key_resource(key);
     if (resource != NULL) {
-        run_inspection(Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false, make_finding,
+        run_inspection(Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false, make_report,
                        return_value);
     }
 }

@@ -258,7 +258,7 @@ static void throw_unsupported(zval *connection)
 }
 
 /* As PHP does it for the return types of PHP code; false after throwing. */
-static bool check_store(const zend_class_entry *ce)
+static bool check_made_store(const zend_class_entry *ce)
 {
     zend_string *function;
 
@@ -296,7 +296,7 @@ PHP_METHOD(Latch_Store_StoreFactory, createStore)
     if (EG(exception) != NULL) {
         RETURN_THROWS();
     }
-    if (!check_store(Z_OBJCE(store))) {
+    if (!check_made_store(Z_OBJCE(store))) {
         zval_ptr_dtor(&store);
         RETURN_THROWS();
     }

@@ -11,7 +11,7 @@
 
 void latch_descriptors_init(latch_descriptors *descriptors)
 {
-    latch_link_init(&descriptors->list);
+    latch_list_init(&descriptors->list);
     pthread_mutex_init(&descriptors->mutex, NULL);
 }
 
@@ -26,7 +26,7 @@ void latch_descriptor_register(latch_engine *engine, latch_descriptor *descripto
     descriptor->inherit = false;
     descriptor->is_shadowed = false;
     pthread_mutex_lock(&engine->descriptors.mutex);
-    latch_link_append(&engine->descriptors.list, &descriptor->link);
+    latch_list_append(&engine->descriptors.list, &descriptor->link);
     pthread_mutex_unlock(&engine->descriptors.mutex);
 }
 
@@ -39,8 +39,8 @@ void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor,
 int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor)
 {
     pthread_mutex_lock(&engine->descriptors.mutex);
-    latch_link_remove(&descriptor->link);
-    latch_link_init(&descriptor->link);
+    latch_list_remove(&descriptor->link);
+    latch_list_init(&descriptor->link);
     pthread_mutex_unlock(&engine->descriptors.mutex);
     return descriptor->fd;
 }

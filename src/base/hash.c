@@ -17,16 +17,16 @@ static uint64_t hash_key(uint64_t seed, const char *key, size_t length)
     return hash * UINT64_C(0x9e3779b97f4a7c15) >> 16;
 }
 
-latch_status latch_table_init(latch_table *table, latch_engine *engine, latch_error *error)
+latch_status latch_hash_init(latch_hash *table, latch_engine *engine, latch_error *error)
 {
-    *table = (latch_table){.engine = engine};
+    *table = (latch_hash){.engine = engine};
     if (!engine->env.random(engine->env.context, &table->seed, sizeof(table->seed))) {
         return latch_fail(error, LATCH_ERROR_SYSTEM, 0, "the random source gave no bytes");
     }
     return LATCH_DONE;
 }
 
-void latch_table_end(latch_table *table)
+void latch_hash_end(latch_hash *table)
 {
     latch_free(table->engine, table->buckets);
     table->buckets = NULL;
@@ -34,7 +34,8 @@ void latch_table_end(latch_table *table)
 }
 
 /* The first node of this key in a chain, from `node` on. */
-static latch_node *find_in_chain(latch_node *node, uint64_t hash, const char *key, size_t length)
+static latch_hash_node *find_in_chain(latch_hash_node *node, uint64_t hash, const char *key,
+                                      size_t length)
 {
     while (
         node != NULL
@@ -44,7 +45,7 @@ static latch_node *find_in_chain(latch_node *node, uint64_t hash, const char *ke
     return node;
 }
 
-latch_node *latch_table_find(const latch_table *table, const char *key, size_t length)
+latch_hash_node *latch_hash_find(const latch_hash *table, const char *key, size_t length)
 {
     uint64_t hash;
 
@@ -55,30 +56,30 @@ latch_node *latch_table_find(const latch_table *table, const char *key, size_t l
     return find_in_chain(table->buckets[hash & (table->bucket_count - 1)], hash, key, length);
 }
 
-latch_node *latch_table_next(const latch_node *node)
+latch_hash_node *latch_hash_next(const latch_hash_node *node)
 {
     return find_in_chain(node->next, node->hash, node->key, node->length);
 }
 
-static void put(latch_node **buckets, size_t bucket_count, latch_node *node)
+static void put(latch_hash_node **buckets, size_t bucket_count, latch_hash_node *node)
 {
-    latch_node **bucket = &buckets[node->hash & (bucket_count - 1)];
+    latch_hash_node **bucket = &buckets[node->hash & (bucket_count - 1)];
 
     node->next = *bucket;
     *bucket = node;
 }
 
-static bool grow(latch_table *table)
+static bool grow(latch_hash *table)
 {
     size_t bucket_count = table->bucket_count > 0 ? table->bucket_count * 2 : FIRST_BUCKET_COUNT;
-    latch_node **buckets = latch_allocate(table->engine, bucket_count * sizeof(*buckets));
+    latch_hash_node **buckets = latch_allocate(table->engine, bucket_count * sizeof(*buckets));
 
     if (buckets == NULL) {
         return false;
     }
     memset(buckets, 0, bucket_count * sizeof(*buckets));
     for (size_t at = 0; at < table->bucket_count; at++) {
-        for (latch_node *node = table->buckets[at], *next; node != NULL; node = next) {
+        for (latch_hash_node *node = table->buckets[at], *next; node != NULL; node = next) {
             next = node->next;
             put(buckets, bucket_count, node);
         }
@@ -89,7 +90,7 @@ static bool grow(latch_table *table)
     return true;
 }
 
-bool latch_table_add(latch_table *table, latch_node *node)
+bool latch_hash_add(latch_hash *table, latch_hash_node *node)
 {
     /* A table that could not grow is only slower, unless it has no buckets at all. */
     if (table->count >= table->bucket_count && !grow(table) && table->buckets == NULL) {
@@ -101,9 +102,9 @@ bool latch_table_add(latch_table *table, latch_node *node)
     return true;
 }
 
-void latch_table_remove(latch_table *table, latch_node *node)
+void latch_hash_remove(latch_hash *table, latch_hash_node *node)
 {
-    latch_node **link = &table->buckets[node->hash & (table->bucket_count - 1)];
+    latch_hash_node **link = &table->buckets[node->hash & (table->bucket_count - 1)];
 
     while (*link != node) {
         link = &(*link)->next;
@@ -112,12 +113,12 @@ void latch_table_remove(latch_table *table, latch_node *node)
     table->count--;
 }
 
-latch_node *latch_table_take_all(latch_table *table)
+latch_hash_node *latch_hash_take_all(latch_hash *table)
 {
-    latch_node *all = NULL;
+    latch_hash_node *all = NULL;
 
     for (size_t at = 0; at < table->bucket_count; at++) {
-        for (latch_node *node = table->buckets[at], *next; node != NULL; node = next) {
+        for (latch_hash_node *node = table->buckets[at], *next; node != NULL; node = next) {
             next = node->next;
             node->next = all;
             all = node;

@@ -1,6 +1,6 @@
 /* Intrusive circular lists, for the engine and its user. */
-#ifndef LATCH_LINK_H
-#define LATCH_LINK_H
+#ifndef LATCH_LINKED_LIST_H
+#define LATCH_LINKED_LIST_H
 
 #include <stddef.h>
 
@@ -9,12 +9,12 @@ typedef struct latch_link {
     struct latch_link *previous, *next;
 } latch_link;
 
-static inline void latch_link_init(latch_link *head)
+static inline void latch_list_init(latch_link *head)
 {
     head->previous = head->next = head;
 }
 
-static inline void latch_link_append(latch_link *head, latch_link *link)
+static inline void latch_list_append(latch_link *head, latch_link *link)
 {
     link->previous = head->previous;
     link->next = head;
@@ -22,7 +22,7 @@ static inline void latch_link_append(latch_link *head, latch_link *link)
     head->previous = link;
 }
 
-static inline void latch_link_remove(latch_link *link)
+static inline void latch_list_remove(latch_link *link)
 {
     link->previous->next = link->next;
     link->next->previous = link->previous;

@@ -4,7 +4,7 @@
 #include "src/engine/store.h"
 
 /* So many releases at a time are sent behind others that have not been answered. */
-#define UNHEARD_MAX 32
+#define UNACKNOWLEDGED_MAX 32
 
 bool latch_op_detach(const latch_op *op)
 {
@@ -66,7 +66,7 @@ bool latch_detached_reap(latch_lease *lease)
     if (is_release || (detached != NULL && !is_our_own(detached))) {
         latch_detached_drop(lease);
     }
-    return !is_release || lease->store->unheard < UNHEARD_MAX;
+    return !is_release || lease->store->unacknowledged < UNACKNOWLEDGED_MAX;
 }
 
 latch_status latch_detached_await(latch_op *op, int64_t now_ns)
@@ -78,8 +78,8 @@ latch_status latch_detached_await(latch_op *op, int64_t now_ns)
     if (is_our_own(detached)) {
         status = latch_op_step(&detached->op, now_ns);
     }
-    if (status == LATCH_ERROR_STORE && now_ns - detached->op.sent_ns >= LATCH_SILENCE_NS) {
-        latch_note_silence(&lease->store->silence, detached->op.sent_ns, now_ns);
+    if (status == LATCH_ERROR_STORE && now_ns - detached->op.sent_ns >= LATCH_BREAKER_TIMEOUT_NS) {
+        latch_breaker_record_timeout(&lease->store->breaker, detached->op.sent_ns, now_ns);
     }
     if (latch_wants(status) && op->request.kind != LATCH_RELEASE) {
         op->fd = detached->op.fd;

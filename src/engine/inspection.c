@@ -3,65 +3,67 @@
 
 #include <string.h>
 
-latch_finding *latch_findings_add(const latch_engine *engine, latch_finding **findings,
-                                  const char *name, latch_mode mode)
+latch_lock_report *latch_lock_reports_add(const latch_engine *engine, latch_lock_report **reports,
+                                          const char *name, latch_mode mode)
 {
-    return latch_findings_add_named(engine, findings, name, strlen(name), mode);
+    return latch_lock_reports_add_named(engine, reports, name, strlen(name), mode);
 }
 
-latch_finding *latch_findings_add_named(const latch_engine *engine, latch_finding **findings,
-                                        const char *name, size_t length, latch_mode mode)
+latch_lock_report *latch_lock_reports_add_named(const latch_engine *engine,
+                                                latch_lock_report **reports, const char *name,
+                                                size_t length, latch_mode mode)
 {
-    latch_finding *finding = latch_allocate(engine, sizeof(*finding) + length + 1);
+    latch_lock_report *report = latch_allocate(engine, sizeof(*report) + length + 1);
 
-    if (finding != NULL) {
-        *finding = (latch_finding){.next = *findings, .mode = mode, .name_length = length};
-        memcpy(finding->name, name, length);
-        finding->name[length] = '\0';
-        *findings = finding;
+    if (report != NULL) {
+        *report = (latch_lock_report){.next = *reports, .mode = mode, .name_length = length};
+        memcpy(report->name, name, length);
+        report->name[length] = '\0';
+        *reports = report;
     }
-    return finding;
+    return report;
 }
 
-latch_holder *latch_finding_make_holder(const latch_engine *engine, latch_finding *finding,
-                                        size_t text_length)
+latch_holder *latch_lock_report_make_holder(const latch_engine *engine, latch_lock_report *report,
+                                            size_t text_length)
 {
     latch_holder *holder = latch_allocate(engine, sizeof(*holder) + text_length + 1);
 
     if (holder != NULL) {
-        *holder = (latch_holder){.next = finding->holders, .left_ms = LATCH_NEVER};
+        *holder = (latch_holder){.next = report->holders, .left_ms = LATCH_NEVER};
         holder->text[text_length] = '\0';
-        finding->holders = holder;
+        report->holders = holder;
     }
     return holder;
 }
 
-bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t number)
+bool latch_lock_report_add_holder(const latch_engine *engine, latch_lock_report *report,
+                                  int64_t number)
 {
     latch_holder *holder;
 
-    for (holder = finding->holders; holder != NULL; holder = holder->next) {
+    for (holder = report->holders; holder != NULL; holder = holder->next) {
         if (holder->number == number) {
             return true;
         }
     }
-    holder = latch_finding_make_holder(engine, finding, 0);
+    holder = latch_lock_report_make_holder(engine, report, 0);
     if (holder != NULL) {
         holder->number = number;
     }
     return holder != NULL;
 }
 
-void latch_findings_free(const latch_engine *engine, latch_finding *findings)
+void latch_lock_reports_free(const latch_engine *engine, latch_lock_report *reports)
 {
-    while (findings != NULL) {
-        latch_finding *next = findings->next;
+    while (reports != NULL) {
+        latch_lock_report *next = reports->next;
 
-        for (latch_holder *holder = findings->holders, *after; holder != NULL; holder = after) {
+        for (latch_holder *holder = reports->holders, *after; holder != NULL; holder = after) {
             after = holder->next;
             latch_free(engine, holder);
         }
-        latch_free(engine, findings);
-        findings = next;
+        latch_free(engine, reports);
+        reports = next;
     }
 }

@@ -5,15 +5,17 @@
 #include "src/base/base.h"
 
 /* Prepends a report of that name and mode to the list; NULL when memory ran out. */
-latch_finding *latch_findings_add(const latch_engine *engine, latch_finding **findings,
-                                  const char *name, latch_mode mode);
+latch_lock_report *latch_lock_reports_add(const latch_engine *engine, latch_lock_report **reports,
+                                          const char *name, latch_mode mode);
 /* The same, for a name with NUL bytes. */
-latch_finding *latch_findings_add_named(const latch_engine *engine, latch_finding **findings,
-                                        const char *name, size_t length, latch_mode mode);
+latch_lock_report *latch_lock_reports_add_named(const latch_engine *engine,
+                                                latch_lock_report **reports, const char *name,
+                                                size_t length, latch_mode mode);
 /* Adds a holder unless it is listed already; false when memory ran out. */
-bool latch_finding_add_holder(const latch_engine *engine, latch_finding *finding, int64_t number);
+bool latch_lock_report_add_holder(const latch_engine *engine, latch_lock_report *report,
+                                  int64_t number);
 /* Prepends a holder with room for a text of that length; NULL when memory ran out. */
-latch_holder *latch_finding_make_holder(const latch_engine *engine, latch_finding *finding,
-                                        size_t text_length);
+latch_holder *latch_lock_report_make_holder(const latch_engine *engine, latch_lock_report *report,
+                                            size_t text_length);
 
 #endif

@@ -63,7 +63,7 @@ typedef struct latch_store_class {
      * Starts op->request on op->lease; called for each attempt, as op.c repeats it when polling.
      * op.c applies the outcome to lease->mode and deadline. A store that waits by itself returns
      * LATCH_WANT_* and sets op->state; others return LATCH_CONFLICT. LATCH_INSPECT and LATCH_LIST
-     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.findings
+     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.reports
      * set; LATCH_LIST comes only with the capability LATCH_LISTING, LATCH_EVICT with LATCH_NOTES.
      */
     latch_status (*begin)(latch_op *op);
@@ -105,7 +105,7 @@ typedef struct latch_store_class {
      * Latest possible start of the store's server; INT64_MIN: not known yet; LATCH_NEVER: never
      * known. The first call makes the store find out. NULL: as LATCH_NEVER.
      */
-    int64_t (*started)(latch_store *store);
+    int64_t (*server_start_ns)(latch_store *store);
     /*
      * Assigns a fresh or shared token to a lease that is not held. NULL: latch_lease_adopt_token()
      * will do.
@@ -131,7 +131,7 @@ typedef struct latch_store_class {
      */
     bool (*watch)(const latch_lease *lease, latch_watch *watch);
     /* Why its leases can neither be renewed nor watched by a thread; NULL: they can. */
-    const char *(*refusal)(const latch_store *store);
+    const char *(*renewal_unsupported_reason)(const latch_store *store);
     const latch_composite *composite; /* NULL: its leases have no parts */
 } latch_store_class;
 
@@ -139,9 +139,9 @@ struct latch_store {
     const latch_store_class *class;
     const latch_store_info *info; /* the class's, or the store's own */
     latch_engine *engine;
-    latch_silence silence;
+    latch_breaker breaker;
     bool is_settled;                           /* drained: about to be closed */
-    size_t unheard;                            /* releases in flight without a waiting operation */
+    size_t unacknowledged;                     /* releases in flight without a waiting operation */
     struct latch_renewal_store *renewal_store; /* the renewal thread's clone; NULL: none yet */
 };
 

@@ -31,9 +31,9 @@ latch_mailbox *latch_mailbox_open(latch_engine *engine, void (*notify)(void *con
         return NULL;
     }
     *mailbox = (latch_mailbox){.engine = engine, .notify = notify, .context = context};
-    latch_link_init(&mailbox->losses);
+    latch_list_init(&mailbox->losses);
     pthread_mutex_lock(&engine->renewer->mutex);
-    latch_link_append(&engine->renewer->mailboxes, &mailbox->link);
+    latch_list_append(&engine->renewer->mailboxes, &mailbox->link);
     pthread_mutex_unlock(&engine->renewer->mutex);
     return mailbox;
 }
@@ -47,14 +47,14 @@ void latch_mailbox_close(latch_mailbox *mailbox)
     }
     renewer = mailbox->engine->renewer;
     pthread_mutex_lock(&renewer->mutex);
-    latch_link_remove(&mailbox->link);
+    latch_list_remove(&mailbox->link);
     pthread_mutex_unlock(&renewer->mutex);
     latch_free(mailbox->engine, mailbox);
 }
 
 static latch_renewal *find(latch_renewer *renewer, const latch_lease *lease)
 {
-    latch_node *node = latch_table_find(&renewer->table, (const char *) &lease, sizeof(lease));
+    latch_hash_node *node = latch_hash_find(&renewer->table, (const char *) &lease, sizeof(lease));
 
     return node != NULL ? LATCH_CONTAINER(node, latch_renewal, node) : NULL;
 }
@@ -110,15 +110,15 @@ static void begin_watch(latch_renewal *renewal)
 
 static void post(latch_renewal *renewal)
 {
-    latch_link_append(&renewal->mailbox->losses, &renewal->mail);
+    latch_list_append(&renewal->mailbox->losses, &renewal->mail);
     renewal->mailbox->notify(renewal->mailbox->context);
 }
 
 /* Withdraws a loss that was not read yet. */
 static void unpost(latch_renewal *renewal)
 {
-    latch_link_remove(&renewal->mail);
-    latch_link_init(&renewal->mail);
+    latch_list_remove(&renewal->mail);
+    latch_list_init(&renewal->mail);
 }
 
 static void reset(latch_renewal *renewal)
@@ -369,16 +369,17 @@ static latch_status check_store(const latch_store *store, const latch_renewal_sp
                                 latch_error *error)
 {
     const latch_store_class *class = store->class;
-    const char *refusal = class->refusal != NULL ? class->refusal(store) : NULL;
+    const char *reason =
+        class->renewal_unsupported_reason != NULL ? class->renewal_unsupported_reason(store) : NULL;
 
-    if (refusal == NULL && spec->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
+    if (reason == NULL && spec->renew && (store->info->capabilities & LATCH_EXPIRING) != 0
         && class->clone == NULL) {
-        refusal = "its locks are renewed by the thread that took them";
+        reason = "its locks are renewed by the thread that took them";
     }
-    return refusal == NULL
+    return reason == NULL
                ? LATCH_DONE
                : latch_fail(error, LATCH_ERROR_UNSUPPORTED, 0, "the %s store cannot do that: %s",
-                            store->info->name, refusal);
+                            store->info->name, reason);
 }
 
 static bool can_be_lost(const latch_store *store)
@@ -418,7 +419,7 @@ static latch_renewal *make(latch_lease *lease, latch_error *error)
     renewal->node.key = (const char *) &renewal->lease;
     renewal->node.length = sizeof(renewal->lease);
     renewal->deadline_ns = renewal->end_ns = renewal->due_ns = LATCH_NEVER;
-    latch_link_init(&renewal->mail);
+    latch_list_init(&renewal->mail);
     return renewal;
 }
 
@@ -446,10 +447,10 @@ static latch_status add(latch_renewal *renewal, latch_error *error)
     if (latch_renewer_start(renewer, error) != LATCH_DONE) {
         return error->status;
     }
-    if (!latch_table_add(&renewer->table, &renewal->node)) {
+    if (!latch_hash_add(&renewer->table, &renewal->node)) {
         return latch_fail_memory(error);
     }
-    latch_link_append(&renewer->renewals, &renewal->link);
+    latch_list_append(&renewer->renewals, &renewal->link);
     return LATCH_DONE;
 }
 
@@ -527,13 +528,13 @@ void latch_lease_stop_renewal(latch_lease *lease)
     latch_renewal_sync_deadline(renewal, latch_engine_now_ns(renewer->engine));
     lease->observed = false;
     reset(renewal);
-    latch_table_remove(&renewer->table, &renewal->node);
-    latch_link_remove(&renewal->link);
+    latch_hash_remove(&renewer->table, &renewal->node);
+    latch_list_remove(&renewal->link);
     renewal->is_removed = true;
     if (!renewal->was_in_flight) {
         latch_renewal_free(renewal);
     } else if (!renewal->is_in_flight) {
-        latch_link_append(&renewer->removed, &renewal->link);
+        latch_list_append(&renewer->removed, &renewal->link);
         latch_renewer_wake(renewer);
     } /* else the thread frees the record after its request */
     pthread_mutex_unlock(&renewer->mutex);

@@ -45,9 +45,9 @@ typedef enum {
 } latch_renewal_state;
 
 typedef struct latch_renewal {
-    latch_node node; /* in renewer->table, by the lease's address */
-    latch_link link; /* in renewer->renewals */
-    latch_link mail; /* in mailbox->losses while the loss is to be read, else alone */
+    latch_hash_node node; /* in renewer->table, by the lease's address */
+    latch_link link;      /* in renewer->renewals */
+    latch_link mail;      /* in mailbox->losses while the loss is to be read, else alone */
     struct latch_renewer *renewer;
     latch_lease *lease; /* not to be touched once it is removed */
     latch_mailbox *mailbox;
@@ -97,7 +97,7 @@ typedef struct latch_renewer {
        neither these data nor the allocator half changed. Locked before `mutex`. */
     pthread_mutex_t run_mutex;
     pthread_mutex_t mutex; /* guards what follows, except the thread's own part */
-    latch_table table;     /* of latch_renewal, by their leases' addresses */
+    latch_hash table;      /* of latch_renewal, by their leases' addresses */
     latch_link renewals, mailboxes, clones;
     latch_link removed;    /* renewals whose leases are gone, for the thread to free */
     latch_descriptor wake; /* an eventfd; -1: there is no thread */

@@ -44,9 +44,9 @@ static latch_renewal_store *open_renewal_store(latch_renewer *renewer, const lat
         clone->identity = memcpy(clone + 1, identity, length);
     }
     clone->generation = engine->generation;
-    latch_link_init(&clone->due);
-    latch_link_init(&clone->flight);
-    latch_link_append(&renewer->clones, &clone->link);
+    latch_list_init(&clone->due);
+    latch_list_init(&clone->flight);
+    latch_list_append(&renewer->clones, &clone->link);
     return clone;
 }
 
@@ -72,7 +72,7 @@ latch_renewal_store *latch_renewal_store_get(latch_renewer *renewer, latch_store
 
 void latch_renewal_store_close(latch_renewer *renewer, latch_renewal_store *clone)
 {
-    latch_link_remove(&clone->link);
+    latch_list_remove(&clone->link);
     latch_store_close(clone->store);
     latch_free(renewer->engine, clone);
 }

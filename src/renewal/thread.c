@@ -180,19 +180,19 @@ latch_status latch_renewer_make(latch_engine *engine, latch_error *error)
     }
     memset(renewer, 0, sizeof(*renewer));
     renewer->engine = engine;
-    if (latch_table_init(&renewer->table, engine, error) != LATCH_DONE) {
+    if (latch_hash_init(&renewer->table, engine, error) != LATCH_DONE) {
         latch_free(engine, renewer);
         return error->status;
     }
     pthread_mutex_init(&renewer->run_mutex, NULL);
     pthread_mutex_init(&renewer->mutex, NULL);
     sem_init(&renewer->started, 0, 0);
-    latch_link_init(&renewer->renewals);
-    latch_link_init(&renewer->mailboxes);
-    latch_link_init(&renewer->clones);
-    latch_link_init(&renewer->removed);
-    latch_link_init(&renewer->forgotten);
-    latch_link_init(&renewer->active);
+    latch_list_init(&renewer->renewals);
+    latch_list_init(&renewer->mailboxes);
+    latch_list_init(&renewer->clones);
+    latch_list_init(&renewer->removed);
+    latch_list_init(&renewer->forgotten);
+    latch_list_init(&renewer->active);
     latch_descriptor_register(engine, &renewer->wake, -1);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
     engine->renewer = renewer;
@@ -285,8 +285,8 @@ static void move_all(latch_link *to, latch_link *from)
     while (from->next != from) {
         latch_link *link = from->next;
 
-        latch_link_remove(link);
-        latch_link_append(to, link);
+        latch_list_remove(link);
+        latch_list_append(to, link);
     }
 }
 
@@ -304,7 +304,7 @@ bool latch_renewer_destroy(latch_renewer *renewer)
         latch_renewal_store_close(renewer,
                                   LATCH_CONTAINER(renewer->clones.next, latch_renewal_store, link));
     }
-    latch_table_end(&renewer->table);
+    latch_hash_end(&renewer->table);
     latch_free(engine, renewer->polled);
     sem_destroy(&renewer->started);
     pthread_mutex_destroy(&renewer->mutex);
@@ -337,21 +337,21 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
 {
     for (latch_link *link = renewer->mailboxes.next; link != &renewer->mailboxes;
          link = link->next) {
-        latch_link_init(&LATCH_CONTAINER(link, latch_mailbox, link)->losses);
+        latch_list_init(&LATCH_CONTAINER(link, latch_mailbox, link)->losses);
     }
-    latch_table_take_all(&renewer->table);
+    latch_hash_take_all(&renewer->table);
     while (renewer->renewals.next != &renewer->renewals) {
         latch_renewal *renewal = LATCH_CONTAINER(renewer->renewals.next, latch_renewal, link);
 
         latch_renewal_sync_deadline(renewal, INT64_MIN);
-        latch_link_remove(&renewal->link);
+        latch_list_remove(&renewal->link);
         if (!renewal->is_in_flight) { /* else it is in its clone's list */
-            latch_link_append(&renewer->removed, &renewal->link);
+            latch_list_append(&renewer->removed, &renewal->link);
         }
     }
     move_all(&renewer->forgotten, &renewer->clones);
-    latch_link_remove(&renewer->wake.link);
-    latch_link_init(&renewer->wake.link);
+    latch_list_remove(&renewer->wake.link);
+    latch_list_init(&renewer->wake.link);
     renewer->wake_ns = renewer->next_watch_ns = LATCH_NEVER;
     pthread_mutex_unlock(&renewer->mutex);
     pthread_mutex_unlock(&renewer->run_mutex);

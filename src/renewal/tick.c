@@ -134,12 +134,12 @@ static bool step_each(latch_renewal_store *clone, latch_link *ended, int64_t now
             waiting_fd = is_as_before ? fd : -1;
             if (renewal->op.sent_ns != sent_ns) {
                 /* Sent anew, perhaps after others: keep the list in the order of sending. */
-                latch_link_remove(&renewal->flight);
-                latch_link_append(&clone->flight, &renewal->flight);
+                latch_list_remove(&renewal->flight);
+                latch_list_append(&clone->flight, &renewal->flight);
             }
         } else {
-            latch_link_remove(&renewal->flight);
-            latch_link_append(ended, &renewal->flight);
+            latch_list_remove(&renewal->flight);
+            latch_list_append(ended, &renewal->flight);
             has_failed |= latch_failed(renewal->status);
         }
     }
@@ -162,7 +162,7 @@ static void apply_outcomes(latch_link *ended, int64_t now_ns)
     while (ended->next != ended) {
         latch_renewal *renewal = LATCH_CONTAINER(ended->next, latch_renewal, flight);
 
-        latch_link_remove(&renewal->flight);
+        latch_list_remove(&renewal->flight);
         apply_outcome(renewal, now_ns);
     }
 }
@@ -226,7 +226,7 @@ static void enqueue(latch_renewal *renewal, int64_t now_ns)
     if (!copy_tokens(renewal)) {
         renewal->status = latch_fail_memory(&renewal->error);
     }
-    latch_link_append(&renewal->clone->due, &renewal->flight);
+    latch_list_append(&renewal->clone->due, &renewal->flight);
 }
 
 static void activate(latch_renewer *renewer, latch_renewal_store *clone)
@@ -234,7 +234,7 @@ static void activate(latch_renewer *renewer, latch_renewal_store *clone)
     clone->is_due = true;
     if (!clone->is_active) {
         clone->is_active = true;
-        latch_link_append(&renewer->active, &clone->active);
+        latch_list_append(&renewer->active, &clone->active);
     }
 }
 
@@ -281,9 +281,9 @@ static void begin_all(latch_renewal_store *clone, latch_link *ended)
     while (clone->due.next != &clone->due) {
         latch_renewal *renewal = LATCH_CONTAINER(clone->due.next, latch_renewal, flight);
 
-        latch_link_remove(&renewal->flight);
+        latch_list_remove(&renewal->flight);
         begin(renewal);
-        latch_link_append(latch_wants(renewal->status) ? &clone->flight : ended, &renewal->flight);
+        latch_list_append(latch_wants(renewal->status) ? &clone->flight : ended, &renewal->flight);
     }
     cork(clone, false);
     clone->is_due = false;
@@ -328,7 +328,7 @@ void latch_renewals_free_removed(latch_renewer *renewer)
     while (renewer->removed.next != &renewer->removed) {
         latch_link *link = renewer->removed.next;
 
-        latch_link_remove(link);
+        latch_list_remove(link);
         latch_renewal_free(LATCH_CONTAINER(link, latch_renewal, link));
     }
 }
@@ -339,12 +339,12 @@ void latch_renewals_abandon(latch_renewer *renewer)
         latch_renewal_store *clone =
             LATCH_CONTAINER(renewer->active.next, latch_renewal_store, active);
 
-        latch_link_remove(&clone->active);
+        latch_list_remove(&clone->active);
         clone->is_active = false;
         while (clone->flight.next != &clone->flight) {
             latch_renewal *renewal = LATCH_CONTAINER(clone->flight.next, latch_renewal, flight);
 
-            latch_link_remove(&renewal->flight);
+            latch_list_remove(&renewal->flight);
             clone->store->class->abandon(&renewal->op);
             latch_renewal_free(renewal);
         }
@@ -369,14 +369,14 @@ void latch_renewer_run_once(latch_renewer *renewer, bool has_watch_ended)
     int64_t now_ns = latch_engine_now_ns(renewer->engine);
     latch_link ended;
 
-    latch_link_init(&ended);
+    latch_list_init(&ended);
     for (latch_link *link = renewer->active.next; link != &renewer->active;) {
         latch_renewal_store *clone = LATCH_CONTAINER(link, latch_renewal_store, active);
 
         link = link->next;
         step_all(clone, &ended, now_ns);
         if (clone->flight.next == &clone->flight) {
-            latch_link_remove(&clone->active);
+            latch_list_remove(&clone->active);
             clone->is_active = false;
         }
     }

@@ -2,7 +2,7 @@
  * What a server answers who asks who holds a lock, which locks are held, or takes one away:
  * whatever that is, there is no error of memory, no undefined behaviour, no endless loop, and
  *
- * - what is told is a list of findings with plain texts in them;
+ * - what is told is a list of reports with plain texts in them;
  * - errors are told in plain text;
  * - nothing is left of a question that has ended.
  *
@@ -103,11 +103,11 @@ static void check_text(const char *text)
     }
 }
 
-static void check_findings(const latch_finding *finding)
+static void check_findings(const latch_lock_report *report)
 {
-    for (; finding != NULL; finding = finding->next) {
-        EXPECT(finding->mode <= LATCH_EXCLUSIVE && finding->name[finding->name_length] == '\0');
-        for (const latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
+    for (; report != NULL; report = report->next) {
+        EXPECT(report->mode <= LATCH_EXCLUSIVE && report->name[report->name_length] == '\0');
+        for (const latch_holder *holder = report->holders; holder != NULL; holder = holder->next) {
             EXPECT(strlen(holder->identity) == LATCH_IDENTITY_LENGTH);
             EXPECT(strspn(holder->identity, "0123456789abcdef") == LATCH_IDENTITY_LENGTH);
             EXPECT((holder->host == NULL) == (holder->script == NULL));
@@ -157,12 +157,12 @@ static const char *say(const char *at, const char *end)
 }
 
 static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, const char *at,
-                        const char *end, latch_finding **findings, latch_error *error)
+                        const char *end, latch_lock_report **reports, latch_error *error)
 {
     uint64_t evicted = 0;
     const latch_request request = {.kind = kind,
-                                   .findings = findings,
-                                   .foreign = foreign,
+                                   .reports = reports,
+                                   .include_peer_locks = foreign,
                                    .evicted = "0123456789abcdef",
                                    .evicted_count = &evicted};
     latch_lease lease;
@@ -198,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                      {'f', LATCH_LIST, true},
                      {'e', LATCH_EVICT, false}};
     const char *input = (const char *) data;
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
     latch_status status = LATCH_DONE;
     latch_error error;
     latch_store *store;
@@ -221,16 +221,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t at = 0; at < sizeof(questions) / sizeof(questions[0]); at++) {
         if (questions[at].letter == *input) {
             status = ask(store, questions[at].kind, questions[at].foreign, input + 1, input + size,
-                         &findings, &error);
+                         &reports, &error);
         }
     }
     if (status == LATCH_DONE) {
-        check_findings(findings);
+        check_findings(reports);
     } else {
-        EXPECT(latch_failed(status) && findings == NULL);
+        EXPECT(latch_failed(status) && reports == NULL);
         check_text(error.message);
     }
-    latch_findings_free(engine, findings);
+    latch_lock_reports_free(engine, reports);
     latch_store_close(store);
     while (hear()) {
     }

@@ -410,8 +410,8 @@ static void check_recovery(void)
     finish(&players[0]);
     finish(&players[1]);
     forget(&players[0]);
-    if (now_ns < store->silence.avoided_until_ns) {
-        now_ns = store->silence.avoided_until_ns; /* it had let somebody wait in vain */
+    if (now_ns < store->breaker.open_until_ns) {
+        now_ns = store->breaker.open_until_ns; /* it had let somebody wait in vain */
     }
     /* What stood in the socket may have spoiled one more. */
     EXPECT(works(&players[0], LATCH_ACQUIRE) || works(&players[0], LATCH_ACQUIRE));

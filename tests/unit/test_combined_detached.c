@@ -260,17 +260,17 @@ static void who_failed_unheard_after_a_while_is_left_out_until_it_answers(void *
     unit.now_ns += 1000 * MS;
     puppet_speak(2);
     assert_int_equal(puppet_run(lease, LATCH_REFRESH), LATCH_DONE);
-    until_ns = slow->silence.avoided_until_ns;
+    until_ns = slow->breaker.open_until_ns;
     assert_true(until_ns > unit.now_ns);
     unit.now_ns = until_ns - 1;
     assert_int_equal(puppet_run(lease, LATCH_REFRESH), LATCH_DONE);
     assert_int_equal(puppets[2].requests, 2);
-    assert_int_equal(slow->silence.avoided_until_ns, until_ns); /* as it was not asked */
+    assert_int_equal(slow->breaker.open_until_ns, until_ns); /* as it was not asked */
     unit.now_ns = until_ns;
     puppets[2].answer = PUPPET_YES;
     assert_int_equal(puppet_run(lease, LATCH_REFRESH), LATCH_DONE);
     assert_int_equal(puppets[2].requests, 3);
-    assert_int_equal(slow->silence.pause_ns, 0); /* the next time it will be for a short while again */
+    assert_int_equal(slow->breaker.pause_ns, 0); /* the next time it will be for a short while again */
 }
 
 static void who_failed_unheard_at_once_is_asked_again(void **state)
@@ -281,7 +281,7 @@ static void who_failed_unheard_at_once_is_asked_again(void **state)
     puppets[2].answer = PUPPET_FAILS;
     puppet_speak(2);
     assert_int_equal(puppet_run(lease, LATCH_REFRESH), LATCH_DONE);
-    assert_int_equal(puppets[2].store.silence.avoided_until_ns, 0);
+    assert_int_equal(puppets[2].store.breaker.open_until_ns, 0);
     assert_int_equal(puppets[2].requests, 2);
 }
 
@@ -290,7 +290,7 @@ static void who_was_never_asked_is_not_given_back_to_however_often_it_is_acquire
     latch_lease *lease = puppet_lease("r");
 
     (void) state;
-    puppets[2].store.silence.avoided_until_ns = unit.now_ns + LATCH_NS_PER_S;
+    puppets[2].store.breaker.open_until_ns = unit.now_ns + LATCH_NS_PER_S;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(puppet_run(lease, LATCH_RELEASE), LATCH_DONE);
@@ -303,7 +303,7 @@ static void who_has_granted_is_given_back_to_though_it_was_left_out_since(void *
 
     (void) state;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    puppets[2].store.silence.avoided_until_ns = unit.now_ns + LATCH_NS_PER_S;
+    puppets[2].store.breaker.open_until_ns = unit.now_ns + LATCH_NS_PER_S;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(puppets[2].requests, 1);
     assert_int_equal(puppet_run(lease, LATCH_RELEASE), LATCH_DONE);

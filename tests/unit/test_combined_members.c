@@ -23,8 +23,8 @@ static void a_majority_is_more_than_half_and_unanimity_all(void **state)
 static void it_can_what_all_of_its_members_can(void **state)
 {
     static const latch_store_info infos[] = {
-        {"one", NULL, LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_FENCING},
-        {"other", NULL, LATCH_SERIALIZABLE | LATCH_BLOCKING | LATCH_FENCING},
+        {.name = "one", .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_FENCING},
+        {.name = "other", .capabilities = LATCH_SERIALIZABLE | LATCH_BLOCKING | LATCH_FENCING},
     };
     latch_store *const members[] = {&puppets[0].store, &puppets[1].store};
     const latch_store_options options = {.strategy = &latch_consensus,
@@ -87,7 +87,7 @@ static void a_member_that_stands_there_twice_has_one_answer_of_twice_the_weight(
     assert_int_equal(latch_lease_vote(&three.lease, 0).status, LATCH_CONFLICT);
     assert_int_equal(latch_lease_vote(&three.lease, 2).status, LATCH_DONE);
     unit_release(&three.lease);
-    puppets[1].store.silence.avoided_until_ns = unit.now_ns + LATCH_NS_PER_S;
+    puppets[1].store.breaker.open_until_ns = unit.now_ns + LATCH_NS_PER_S;
     assert_int_equal(puppet_run(&three.lease, LATCH_ACQUIRE), LATCH_DONE); /* not without it */
     unit_release(&three.lease);
     close_trio(&three);
@@ -254,7 +254,7 @@ static void a_strategy_of_the_users_is_told_of_all_grants(void **state)
 
     (void) state;
     puppets[0].started_ns = unit.now_ns;
-    puppets[0].store.silence.avoided_until_ns = unit.now_ns + LATCH_NS_PER_S;
+    puppets[0].store.breaker.open_until_ns = unit.now_ns + LATCH_NS_PER_S;
     puppets[1].answer = PUPPET_NO;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
 }

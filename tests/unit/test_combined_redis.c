@@ -333,11 +333,11 @@ static void servers_tell_how_old_they_are(void **state)
     int64_t age_ns, least_ns;
 
     (void) state;
-    assert_int_equal(quorum.members[0]->class->started(quorum.members[0]), INT64_MIN);
+    assert_int_equal(quorum.members[0]->class->server_start_ns(quorum.members[0]), INT64_MIN);
     UNIT_AWAIT((least_ns = uptime_ns()) > 0);
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(redis_run(part_of(lease, 0), LATCH_PROBE), LATCH_DONE);
-    age_ns = unit_now_ns() - quorum.members[0]->class->started(quorum.members[0]);
+    age_ns = unit_now_ns() - quorum.members[0]->class->server_start_ns(quorum.members[0]);
     assert_in_range(age_ns, least_ns, uptime_ns() + LATCH_NS_PER_S);
     assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
     redis_forget_calls();
@@ -456,7 +456,7 @@ static void a_server_that_stays_silent_is_not_asked_without_end(void **state)
     int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
 
     (void) state;
-    while (quorum.members[2]->silence.avoided_until_ns
+    while (quorum.members[2]->breaker.open_until_ns
            == 0) { /* its time-out has come, though nobody waits */
         UNIT_CHECK(unit_now_ns() < give_up_ns);
         assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
@@ -501,10 +501,10 @@ static void a_server_that_is_silent_does_not_keep_an_old_token(void **state)
     (void) state;
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
-    quorum.members[2]->unheard += 1000;
+    quorum.members[2]->unacknowledged += 1000;
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     expect_one_token(lease);
-    quorum.members[2]->unheard -= 1000;
+    quorum.members[2]->unacknowledged -= 1000;
     assert_int_equal(redis_run(lease, LATCH_RELEASE), LATCH_DONE);
 }
 

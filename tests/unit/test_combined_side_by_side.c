@@ -74,15 +74,15 @@ static void a_member_that_was_left_out_has_nothing_to_give_back(void **state)
     latch_lease *lease = puppet_lease("r");
 
     (void) state;
-    puppets[2].store.silence.avoided_until_ns = unit.now_ns + LATCH_NS_PER_S;
-    puppets[2].store.silence.pause_ns = LATCH_NS_PER_S;
+    puppets[2].store.breaker.open_until_ns = unit.now_ns + LATCH_NS_PER_S;
+    puppets[2].store.breaker.pause_ns = LATCH_NS_PER_S;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(puppet_run(lease, LATCH_RELEASE), LATCH_DONE);
     assert_int_equal(puppets[2].requests, 0);
-    assert_int_equal(puppets[2].store.silence.pause_ns, LATCH_NS_PER_S);
-    puppets[2].store.silence.avoided_until_ns = unit.now_ns;
+    assert_int_equal(puppets[2].store.breaker.pause_ns, LATCH_NS_PER_S);
+    puppets[2].store.breaker.open_until_ns = unit.now_ns;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    puppets[2].store.silence.avoided_until_ns = unit.now_ns + LATCH_NS_PER_S;
+    puppets[2].store.breaker.open_until_ns = unit.now_ns + LATCH_NS_PER_S;
     assert_int_equal(puppet_run(lease, LATCH_RELEASE), LATCH_DONE);
     assert_int_equal(puppets[2].requests, 2);
     assert_int_equal(puppet_count_held(), 0);
@@ -102,12 +102,12 @@ static void a_release_waits_for_no_more_than_a_quorum(void **state)
     assert_int_equal(latch_op_step(&op, unit.now_ns), LATCH_DONE);
     assert_false(unit_held(lease));
     requests = puppets[2].requests;
-    puppets[2].store.unheard = 1000;
+    puppets[2].store.unacknowledged = 1000;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE),
                      LATCH_DONE); /* by the others, as it is silent */
     assert_int_equal(puppet_run(lease, LATCH_RELEASE), LATCH_DONE);
     assert_int_equal(puppets[2].requests, requests);
-    puppets[2].store.unheard = 0;
+    puppets[2].store.unacknowledged = 0;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE); /* behind the release */
     assert_int_equal(puppets[2].requests, requests + 1);
     puppet_speak(2);

@@ -107,7 +107,7 @@ static void those_who_are_needed_are_asked_though_they_were_silent(void **state)
     latch_lease *lease = puppet_lease("r");
 
     (void) state;
-    puppets[0].store.silence.avoided_until_ns = puppets[1].store.silence.avoided_until_ns = unit.now_ns + 1000 * MS;
+    puppets[0].store.breaker.open_until_ns = puppets[1].store.breaker.open_until_ns = unit.now_ns + 1000 * MS;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(puppet_count_held(), 3);
 }

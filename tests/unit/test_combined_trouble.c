@@ -178,11 +178,11 @@ static void a_silence_is_not_over_because_a_release_was_sent(void **state)
 
     (void) state;
     assert_int_equal(run(lease, LATCH_ACQUIRE, TTL), LATCH_DONE);
-    latch_note_silence(&puppets[2].store.silence, unit.now_ns, unit.now_ns);
+    latch_breaker_record_timeout(&puppets[2].store.breaker, unit.now_ns, unit.now_ns);
     release.detach = true;
     assert_int_equal(unit_run_request(lease, release), LATCH_DONE);
     assert_int_equal(puppets[2].last, LATCH_RELEASE);
-    assert_int_equal(puppets[2].store.silence.pause_ns, LATCH_NS_PER_S);
+    assert_int_equal(puppets[2].store.breaker.pause_ns, LATCH_NS_PER_S);
 }
 
 static void many_that_wait_for_one_answer_are_silent_once(void **state)
@@ -191,11 +191,11 @@ static void many_that_wait_for_one_answer_are_silent_once(void **state)
 
     (void) state;
     for (int at = 0; at < 10; at++) {
-        latch_note_silence(&store->silence, unit.now_ns - MS, unit.now_ns + at);
+        latch_breaker_record_timeout(&store->breaker, unit.now_ns - MS, unit.now_ns + at);
     }
-    assert_int_equal(store->silence.pause_ns, LATCH_NS_PER_S);
-    latch_note_silence(&store->silence, unit.now_ns + MS, unit.now_ns + 2 * MS);
-    assert_int_equal(store->silence.pause_ns, 2 * LATCH_NS_PER_S);
+    assert_int_equal(store->breaker.pause_ns, LATCH_NS_PER_S);
+    latch_breaker_record_timeout(&store->breaker, unit.now_ns + MS, unit.now_ns + 2 * MS);
+    assert_int_equal(store->breaker.pause_ns, 2 * LATCH_NS_PER_S);
 }
 
 int main(void)

@@ -16,7 +16,7 @@ int main(void)
         .store = "flock",
         .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING,
         .traits = CONFORMANCE_DEADLOCKS | CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
-        .rounds = 2000,
+        .rounds = 300,
         .prepare = unit_make_directory,
         .expect_nothing_left = expect_nothing_left,
     };

@@ -22,7 +22,7 @@ int main(void)
         .store = "mysql",
         .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS,
         .traits = CONFORMANCE_CLIENT | CONFORMANCE_DEADLOCKS | CONFORMANCE_INSPECTS,
-        .rounds = 50,
+        .rounds = 20,
         .group_setup = unit_mysql_group_setup,
         .group_teardown = unit_mysql_group_teardown,
         .reset = unit_mysql_setup,

@@ -28,7 +28,7 @@ int main(void)
         .store = "postgresql",
         .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_SESSIONS | LATCH_SHARED_LOCKS,
         .traits = CONFORMANCE_CLIENT | CONFORMANCE_DEADLOCKS | CONFORMANCE_INSPECTS,
-        .rounds = 50,
+        .rounds = 20,
         .group_setup = unit_postgresql_group_setup,
         .group_teardown = unit_postgresql_group_teardown,
         .reset = unit_postgresql_setup,

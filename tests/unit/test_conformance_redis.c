@@ -22,7 +22,7 @@ int main(void)
         .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
                         | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_NOTES,
         .traits = CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
-        .rounds = 1000,
+        .rounds = 300,
         .group_setup = unit_redis_group_setup,
         .group_teardown = unit_redis_group_teardown,
         .reset = unit_redis_setup,

@@ -50,7 +50,7 @@ int main(void)
         .store = "redis",
         .capabilities = LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE,
         .traits = CONFORMANCE_CLIENT,
-        .rounds = 300,
+        .rounds = 100,
         .group_setup = unit_redis_group_setup,
         .group_teardown = unit_redis_group_teardown,
         .reset = unit_redis_setup,

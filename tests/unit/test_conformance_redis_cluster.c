@@ -16,7 +16,7 @@ int main(void)
         .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
                         | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_NOTES,
         .traits = CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
-        .rounds = 300,
+        .rounds = 100,
         .group_setup = redis_cluster_group_setup,
         .group_teardown = redis_cluster_group_teardown,
         .reset = redis_cluster_reset,

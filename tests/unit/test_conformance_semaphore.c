@@ -14,7 +14,7 @@ int main(void)
         .store = "semaphore",
         .capabilities = LATCH_BLOCKING | LATCH_PUSH,
         .traits = CONFORMANCE_DEADLOCKS | CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
-        .rounds = 1000,
+        .rounds = 300,
         .expect_nothing_left = expect_nothing_left,
     };
 

@@ -72,17 +72,17 @@ static void links_make_a_list_that_keeps_its_order(void **state)
     latch_link head, links[3];
 
     (void) state;
-    latch_link_init(&head);
+    latch_list_init(&head);
     for (int at = 0; at < 3; at++) {
-        latch_link_append(&head, &links[at]);
+        latch_list_append(&head, &links[at]);
     }
-    latch_link_remove(&links[1]);
+    latch_list_remove(&links[1]);
     assert_ptr_equal(head.next, &links[0]);
     assert_ptr_equal(links[0].next, &links[2]);
     assert_ptr_equal(links[2].previous, &links[0]);
     assert_ptr_equal(head.previous, &links[2]);
-    latch_link_remove(&links[0]);
-    latch_link_remove(&links[2]);
+    latch_list_remove(&links[0]);
+    latch_list_remove(&links[2]);
     assert_ptr_equal(head.next, &head);
     assert_ptr_equal(head.previous, &head);
 }

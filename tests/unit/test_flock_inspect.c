@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static latch_finding *findings;
+static latch_lock_report *reports;
 static int tries;          /* calls of flock() while we looked */
 static int refused_shared; /* what the kernel is to answer to them, or UNIT_GO_ON */
 static int refused_exclusive;
@@ -23,14 +23,14 @@ static int count_tries(int fd, int operation)
 
 static int setup(void **state)
 {
-    findings = NULL;
+    reports = NULL;
     refused_shared = refused_exclusive = UNIT_GO_ON;
     return unit_setup_flock(state);
 }
 
 static int teardown(void **state)
 {
-    latch_findings_free(unit.engine, findings);
+    latch_lock_reports_free(unit.engine, reports);
     return unit_teardown(state);
 }
 
@@ -40,9 +40,9 @@ static latch_status ask(latch_lease *lease, latch_op_kind kind)
 {
     latch_request request = unit_request(kind);
 
-    latch_findings_free(unit.engine, findings);
-    findings = NULL;
-    request.findings = &findings;
+    latch_lock_reports_free(unit.engine, reports);
+    reports = NULL;
+    request.reports = &reports;
     return unit_run_request(lease, request);
 }
 
@@ -62,25 +62,25 @@ static size_t count_findings(void)
 {
     size_t count = 0;
 
-    for (latch_finding *finding = findings; finding != NULL; finding = finding->next) {
+    for (latch_lock_report *report = reports; report != NULL; report = report->next) {
         count++;
     }
     return count;
 }
 
-static size_t count_holders(const latch_finding *finding)
+static size_t count_holders(const latch_lock_report *report)
 {
     size_t count = 0;
 
-    for (latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
+    for (latch_holder *holder = report->holders; holder != NULL; holder = holder->next) {
         count++;
     }
     return count;
 }
 
-static bool has_holder(const latch_finding *finding, pid_t pid)
+static bool has_holder(const latch_lock_report *report, pid_t pid)
 {
-    for (latch_holder *holder = finding->holders; holder != NULL; holder = holder->next) {
+    for (latch_holder *holder = report->holders; holder != NULL; holder = holder->next) {
         if (holder->number == pid) {
             return true;
         }
@@ -92,9 +92,9 @@ static void expect(const char *resource, latch_mode mode, size_t holders)
 {
     assert_int_equal(look(unit_lease(resource), LATCH_INSPECT), LATCH_DONE);
     assert_int_equal(count_findings(), 1);
-    assert_string_equal(findings->name, unit_lock_path(resource));
-    assert_int_equal(findings->mode, mode);
-    assert_int_equal(count_holders(findings), holders);
+    assert_string_equal(reports->name, unit_lock_path(resource));
+    assert_int_equal(reports->mode, mode);
+    assert_int_equal(count_holders(reports), holders);
 }
 
 static void a_lock_without_a_file_is_free_and_gets_none(void **state)
@@ -114,10 +114,10 @@ static void own_holds_are_found_and_kept(void **state)
     (void) state;
     assert_int_equal(unit_run(one, LATCH_ACQUIRE), LATCH_DONE);
     assert_int_equal(look(one, LATCH_INSPECT), LATCH_DONE);
-    assert_int_equal(findings->mode, LATCH_EXCLUSIVE);
+    assert_int_equal(reports->mode, LATCH_EXCLUSIVE);
     assert_true(unit_held(one));
     expect("r", LATCH_EXCLUSIVE, 1);
-    assert_true(has_holder(findings, getpid()));
+    assert_true(has_holder(reports, getpid()));
 
     /* Two descriptors of one process are one holder. */
     assert_int_equal(unit_run(one, LATCH_ACQUIRE_SHARED), LATCH_DONE);
@@ -137,19 +137,19 @@ static void other_processes_are_found_without_touching_the_file(void **state)
     assert_true(unit_peer_try(&one, LOCK_SH));
     assert_true(unit_peer_try(&two, LOCK_SH));
     expect("r", LATCH_SHARED, 2);
-    assert_true(has_holder(findings, one.pid) && has_holder(findings, two.pid));
+    assert_true(has_holder(reports, one.pid) && has_holder(reports, two.pid));
     assert_int_equal(tries, 0);
     assert_true(unit_peer_try(&one, LOCK_UN));
     assert_true(unit_peer_try(&two, LOCK_EX));
     expect("r", LATCH_EXCLUSIVE, 1);
-    assert_true(has_holder(findings, two.pid));
+    assert_true(has_holder(reports, two.pid));
     assert_int_equal(tries, 0);
 
     /* One that waits does not hold. */
     unit_peer_wait(&one, LOCK_EX);
     unit_await_sleepers(unit_lock_path("r"), 1);
     expect("r", LATCH_EXCLUSIVE, 1);
-    assert_true(has_holder(findings, two.pid));
+    assert_true(has_holder(reports, two.pid));
     assert_true(unit_peer_try(&two, LOCK_UN));
     unit_peer_has(&one);
     unit_join(&one);
@@ -179,12 +179,12 @@ static void what_cannot_be_a_lock_file_is_an_error(void **state)
     assert_int_equal(symlink("/dev/null", unit_lock_path("link")), 0);
     assert_int_equal(look(unit_lease("link"), LATCH_INSPECT), LATCH_ERROR_SYSTEM);
     assert_non_null(strstr(unit.error.message, "is a symbolic link"));
-    assert_null(findings);
+    assert_null(reports);
     assert_int_equal(mkdir(unit_lock_path("directory"), 0700), 0);
     assert_int_equal(look(unit_lease("directory"), LATCH_INSPECT), LATCH_ERROR_SYSTEM);
     assert_non_null(strstr(unit.error.message, "is not a regular file"));
     assert_int_equal(look(unit_lease(""), LATCH_LIST), LATCH_DONE);
-    assert_null(findings);
+    assert_null(reports);
     assert_int_equal(rmdir(unit_lock_path("directory")), 0);
 }
 
@@ -196,7 +196,7 @@ static void the_list_has_what_is_held(void **state)
 
     (void) state;
     assert_int_equal(look(unit_lease(""), LATCH_LIST), LATCH_DONE);
-    assert_null(findings);
+    assert_null(reports);
     assert_int_equal(unit_run(mine, LATCH_ACQUIRE_SHARED), LATCH_DONE);
     assert_int_equal(unit_run(released, LATCH_ACQUIRE), LATCH_DONE);
     unit_release(released);
@@ -209,12 +209,12 @@ static void the_list_has_what_is_held(void **state)
 
     assert_int_equal(look(unit_lease(""), LATCH_LIST), LATCH_DONE);
     assert_int_equal(count_findings(), 2);
-    for (latch_finding *finding = findings; finding != NULL; finding = finding->next) {
-        bool is_theirs = strcmp(finding->name, unit_lock_path("theirs")) == 0;
+    for (latch_lock_report *report = reports; report != NULL; report = report->next) {
+        bool is_theirs = strcmp(report->name, unit_lock_path("theirs")) == 0;
 
-        assert_int_equal(finding->mode, is_theirs ? LATCH_EXCLUSIVE : LATCH_SHARED);
-        assert_int_equal(count_holders(finding), 1);
-        assert_true(has_holder(finding, is_theirs ? peer.pid : getpid()));
+        assert_int_equal(report->mode, is_theirs ? LATCH_EXCLUSIVE : LATCH_SHARED);
+        assert_int_equal(count_holders(report), 1);
+        assert_true(has_holder(report, is_theirs ? peer.pid : getpid()));
     }
     unit_join(&peer);
 }
@@ -255,8 +255,8 @@ static void a_busy_lease_cannot_be_looked_at(void **state)
     unit_await_sleepers(unit_lock_path("r"), 1);
     assert_int_equal(ask(lease, LATCH_INSPECT), LATCH_ERROR_BUSY);
     assert_int_equal(ask(unit_lease("r"), LATCH_INSPECT), LATCH_DONE);
-    assert_int_equal(count_holders(findings), 1);
-    assert_true(has_holder(findings, peer.pid));
+    assert_int_equal(count_holders(reports), 1);
+    assert_true(has_holder(reports, peer.pid));
     assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
     unit_join(&peer);
 }

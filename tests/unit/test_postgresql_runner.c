@@ -96,8 +96,8 @@ static void no_thread_looks_after_the_given_session(void **state)
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_false(store->class->watch(lease, &watch));
     assert_non_null(
-        strstr(store->class->refusal(store), "which only the thread that has the connection"));
-    assert_null(unit.store->class->refusal(unit.store)); /* a session of its own */
+        strstr(store->class->renewal_unsupported_reason(store), "which only the thread that has the connection"));
+    assert_null(unit.store->class->renewal_unsupported_reason(unit.store)); /* a session of its own */
     unit_release(lease);
 }
 
@@ -206,16 +206,16 @@ static void answers_that_make_no_sense_end_the_inspection(void **state)
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     for (size_t at = 0; at < sizeof(answers) / sizeof(*answers); at++) {
         latch_request request = unit_request(LATCH_INSPECT);
-        latch_finding *finding = NULL;
+        latch_lock_report *report = NULL;
 
         forged = answers[at];
         forgeries = 1;
-        request.findings = &finding;
+        request.reports = &report;
         assert_int_equal(unit_run_request(lease, request), LATCH_DONE);
-        for (const latch_holder *one = finding->holders; one != NULL; one = one->next) {
+        for (const latch_holder *one = report->holders; one != NULL; one = one->next) {
             assert_true(one->number == 12 || one->number == 9);
         }
-        latch_findings_free(unit.engine, finding);
+        latch_lock_reports_free(unit.engine, report);
     }
 }
 

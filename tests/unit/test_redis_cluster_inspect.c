@@ -42,14 +42,14 @@ static void expect_all_listed(bool foreign)
     bool seen[LOCKS] = {false};
     unsigned count = 0, number;
 
-    request.foreign = foreign;
+    request.include_peer_locks = foreign;
     redis_expect_done(unit_run_request(redis_lease_in(asking, ""), request));
-    for (latch_finding *finding = redis_findings; finding != NULL; finding = finding->next) {
+    for (latch_lock_report *report = redis_findings; report != NULL; report = report->next) {
         char name[64];
 
-        snprintf(name, sizeof(name), "%.*s", (int) finding->name_length, finding->name);
+        snprintf(name, sizeof(name), "%.*s", (int) report->name_length, report->name);
         UNIT_CHECK(sscanf(name, "lock %u", &number) == 1 && number < LOCKS && !seen[number]);
-        UNIT_CHECK(finding->mode == LATCH_EXCLUSIVE && finding->holder_count == 1);
+        UNIT_CHECK(report->mode == LATCH_EXCLUSIVE && report->holder_count == 1);
         seen[number] = true;
         count++;
     }

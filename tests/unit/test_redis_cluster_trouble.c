@@ -201,7 +201,7 @@ static void use_in_child(unit_process *self, void *argument)
     UNIT_CHECK(!unit_held(near));
     UNIT_CHECK(redis_run(near, LATCH_ACQUIRE) == LATCH_CONFLICT);
     /* The parent's release is the parent's, whatever connection it is on. */
-    UNIT_CHECK(unit.store->unheard == 0 && latch_redis_pending_is_empty(the_store()));
+    UNIT_CHECK(unit.store->unacknowledged == 0 && latch_redis_pending_is_empty(the_store()));
     UNIT_CHECK(redis_run(far, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(redis_run(far, LATCH_RELEASE) == LATCH_DONE);
     latch_lease_drop(near);
@@ -223,7 +223,7 @@ static void a_child_pays_no_debts_of_its_parent(void **state)
     redis_expect_done(redis_run(far, LATCH_ACQUIRE));
     redis_process_hold(master);
     redis_expect_done(unit_run_request(far, redis_detached_release()));
-    UNIT_CHECK(unit.store->unheard == 1);
+    UNIT_CHECK(unit.store->unacknowledged == 1);
     child = unit_fork(use_in_child, NULL);
     redis_process_let_go(master);
     unit_join(&child);
@@ -278,12 +278,12 @@ static void expect_free(latch_lease *lease)
 
 static void list_locks(latch_lease *lease)
 {
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
     latch_request request = redis_request(LATCH_LIST);
 
-    request.findings = &findings;
+    request.reports = &reports;
     went(unit_run_request(lease, request), LATCH_DONE);
-    latch_findings_free(unit.engine, findings);
+    latch_lock_reports_free(unit.engine, reports);
 }
 
 static char one_server[128];

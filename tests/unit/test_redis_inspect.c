@@ -40,7 +40,7 @@ static latch_status list_all(latch_store *store, bool foreign)
 {
     latch_request request = redis_question(LATCH_LIST);
 
-    request.foreign = foreign;
+    request.include_peer_locks = foreign;
     return unit_run_request(redis_lease_in(store, ""), request);
 }
 
@@ -48,7 +48,7 @@ static size_t count_findings(void)
 {
     size_t count = 0;
 
-    for (latch_finding *finding = redis_findings; finding != NULL; finding = finding->next) {
+    for (latch_lock_report *report = redis_findings; report != NULL; report = report->next) {
         count++;
     }
     return count;
@@ -206,7 +206,7 @@ static void locks_are_listed_by_resource_under_the_prefix(void **state)
     unit_redis_ask("SET [a-z]*\\:latch:holder:string nonsense");
     unit_redis_ask("HSET [a-z]*\\:latch:holder:free a 1");
     for (int foreign = 0; foreign < 2; foreign++) {
-        const latch_finding *shared;
+        const latch_lock_report *shared;
 
         UNIT_CHECK(list_all(store, foreign) == LATCH_DONE);
         assert_int_equal(count_findings(), 2);
@@ -243,8 +243,8 @@ static void many_locks_are_listed_some_at_a_time(void **state)
     redis_forget_calls();
     UNIT_CHECK(list_all(unit.store, false) == LATCH_DONE);
     assert_int_equal(count_findings(), 10000);
-    for (const latch_finding *finding = redis_findings; finding != NULL; finding = finding->next) {
-        assert_int_equal(finding->holders->fencing_token, atoi(finding->name + 1));
+    for (const latch_lock_report *report = redis_findings; report != NULL; report = report->next) {
+        assert_int_equal(report->holders->fencing_token, atoi(report->name + 1));
     }
     assert_int_equal(redis_count_calls("keys"), 0);
     UNIT_CHECK(redis_count_calls("scan") > 20000 / 512 / 2);

@@ -165,8 +165,8 @@ static void it_says_what_it_is(void **state)
                    & ~(unsigned) (LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING | LATCH_NOTES)));
     UNIT_CHECK(unit_run(lease, LATCH_INSPECT) == LATCH_ERROR_ARGUMENT);
     UNIT_CHECK(strstr(unit.error.message, "give it a DSN") != NULL && !lease->busy);
-    UNIT_CHECK(strstr(store->class->refusal(store), "give the store a DSN") != NULL);
-    UNIT_CHECK(unit.store->class->refusal(unit.store) == NULL);
+    UNIT_CHECK(strstr(store->class->renewal_unsupported_reason(store), "give the store a DSN") != NULL);
+    UNIT_CHECK(unit.store->class->renewal_unsupported_reason(unit.store) == NULL);
 }
 
 /* Else it would never have what is handed over. */

@@ -96,7 +96,7 @@ static void the_pauses_grow_to_an_end(void **state)
     let_it_be_avoided();
     for (int round = 0; round < 6; round++) {
         UNIT_CHECK(is_avoided(lease, LATCH_ACQUIRE));
-        UNIT_CHECK(store->silence.pause_ns == pause_ns);
+        UNIT_CHECK(store->breaker.pause_ns == pause_ns);
         unit.ahead_ns += pause_ns;
         UNIT_CHECK(is_silent(LATCH_ACQUIRE));
         pause_ns = 2 * pause_ns < LONGEST_PAUSE_NS ? 2 * pause_ns : LONGEST_PAUSE_NS;
@@ -104,7 +104,7 @@ static void the_pauses_grow_to_an_end(void **state)
     let_go();
     unit.ahead_ns += pause_ns;
     redis_expect_working(lease);
-    UNIT_CHECK(store->silence.pause_ns == 0);
+    UNIT_CHECK(store->breaker.pause_ns == 0);
 }
 
 /* It costs nobody anything to be refused. */

@@ -165,8 +165,8 @@ static void give_up_while_it_is_silent(void)
         latch_lease_init(lease, unit.store, name, strlen(name));
         redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
         assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-        if (store->store.unheard > given_up.unheard) {
-            given_up.unheard = store->store.unheard;
+        if (store->store.unacknowledged > given_up.unheard) {
+            given_up.unheard = store->store.unacknowledged;
         }
         latch_lease_drop(lease);
     }
@@ -186,7 +186,7 @@ static void a_server_that_is_silent_is_not_sent_releases_without_end(void **stat
     redis_let_server_go();
     assert_int_equal(redis_run(other, LATCH_PROBE), LATCH_DONE); /* the rest is sent before it */
     assert_int_equal(redis_run(other, LATCH_RELEASE), LATCH_DONE);
-    assert_int_equal(store->store.unheard, 0);
+    assert_int_equal(store->store.unacknowledged, 0);
     redis_await_free("r99");
     redis_expect_nothing_left();
 }
@@ -237,10 +237,10 @@ static void a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent(
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     redis_hold_server();
     assert_int_equal(unit_run_request(lease, redis_detached_release()), LATCH_DONE);
-    assert_int_equal(unit.store->silence.avoided_until_ns, 0);
+    assert_int_equal(unit.store->breaker.open_until_ns, 0);
     unit.ahead_ns += REDIS_DEFAULT_COMMAND_TIMEOUT_NS;
     assert_true(latch_wants(unit_begin(&op, redis_lease("s"), redis_request(LATCH_ACQUIRE))));
-    assert_true(unit.store->silence.avoided_until_ns > unit_now_ns());
+    assert_true(unit.store->breaker.open_until_ns > unit_now_ns());
     assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
     redis_let_server_go();
 }

@@ -101,9 +101,9 @@ static void what_cannot_be_lost_is_neither_watched_nor_refused(void **state)
 {
     (void) state;
     assert_null(latch_memory_store.watch);
-    assert_null(latch_memory_store.refusal);
+    assert_null(latch_memory_store.renewal_unsupported_reason);
     assert_null(latch_null_store.watch);
-    assert_null(latch_null_store.refusal);
+    assert_null(latch_null_store.renewal_unsupported_reason);
 }
 
 static latch_status never_run(void *context, latch_lease *lease, const latch_request *request,
@@ -123,7 +123,7 @@ static void no_thread_calls_the_functions_of_its_user(void **state)
 
     (void) state;
     assert_non_null(store);
-    assert_non_null(strstr(store->class->refusal(store), "no other thread can call"));
+    assert_non_null(strstr(store->class->renewal_unsupported_reason(store), "no other thread can call"));
     assert_null(store->class->watch);
     latch_store_close(store);
 }

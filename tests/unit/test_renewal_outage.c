@@ -285,8 +285,8 @@ static void one_silence_of_which_many_tell_counts_once(void **state)
     }
     unit_turn();
     for (size_t at = 0; at < 2; at++) {
-        assert_int_equal(puppet_clones[at]->store.silence.pause_ns, LATCH_NS_PER_S);
-        assert_int_equal(puppet_clones[at]->store.silence.avoided_until_ns, unit.now_ns + LATCH_NS_PER_S);
+        assert_int_equal(puppet_clones[at]->store.breaker.pause_ns, LATCH_NS_PER_S);
+        assert_int_equal(puppet_clones[at]->store.breaker.open_until_ns, unit.now_ns + LATCH_NS_PER_S);
         puppet_clones[at]->answer = PUPPET_YES;
     }
     unit_next_turn(); /* the third alone would be too few */

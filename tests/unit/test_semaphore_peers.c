@@ -374,25 +374,25 @@ static void we_wait_for_a_peer_that_is_killed_while_it_sets_up(void **state)
 
 static void expect_finding(latch_mode mode, pid_t pid)
 {
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
     latch_request request = unit_request(LATCH_INSPECT);
     char name[16];
 
-    request.findings = &findings;
+    request.reports = &reports;
     UNIT_CHECK(unit_run_request(lease, request) == LATCH_DONE);
     snprintf(name, sizeof(name), "0x%08x", (unsigned) KEY);
-    assert_non_null(findings);
-    assert_string_equal(findings->name, name);
-    assert_int_equal(findings->mode, mode);
+    assert_non_null(reports);
+    assert_string_equal(reports->name, name);
+    assert_int_equal(reports->mode, mode);
     if (pid == 0) {
-        assert_null(findings->holders);
+        assert_null(reports->holders);
     } else {
-        assert_non_null(findings->holders);
-        assert_int_equal(findings->holders->number, pid);
-        assert_null(findings->holders->next);
+        assert_non_null(reports->holders);
+        assert_int_equal(reports->holders->number, pid);
+        assert_null(reports->holders->next);
     }
-    assert_null(findings->next);
-    latch_findings_free(unit.engine, findings);
+    assert_null(reports->next);
+    latch_lock_reports_free(unit.engine, reports);
 }
 
 static void an_inspection_tells_who_holds_it(void **state)
@@ -427,15 +427,15 @@ static void an_inspection_tells_who_holds_it(void **state)
 static void a_set_of_another_program_cannot_be_inspected(void **state)
 {
     int set = semget(KEY, 1, IPC_CREAT | 0600);
-    latch_finding *findings = NULL;
+    latch_lock_report *reports = NULL;
     latch_request request = unit_request(LATCH_INSPECT);
 
     (void) state;
-    request.findings = &findings;
+    request.reports = &reports;
     UNIT_CHECK(unit_run_request(lease, request) == LATCH_ERROR_SYSTEM);
     UNIT_CHECK(semctl(set, 0, IPC_RMID) == 0);
     assert_non_null(strstr(unit.error.message, "another program uses the key"));
-    assert_null(findings);
+    assert_null(reports);
 }
 
 #define PEER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

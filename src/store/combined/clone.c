@@ -4,26 +4,26 @@
  */
 #include "src/store/combined/combined.h"
 
-const char *latch_combined_refusal(const latch_store *base)
+const char *latch_combined_renewal_unsupported_reason(const latch_store *base)
 {
     const combined_store *store = (const combined_store *) base;
-    const char *refusal = NULL;
+    const char *reason = NULL;
 
     if (!store->strategy.is_pure) {
         return "only PHP's own thread can ask its strategy";
     }
-    for (size_t at = 0; at < store->count && refusal == NULL; at++) {
+    for (size_t at = 0; at < store->count && reason == NULL; at++) {
         const latch_store *member = store->members[at];
 
-        if (member->class->refusal != NULL) {
-            refusal = member->class->refusal(member);
+        if (member->class->renewal_unsupported_reason != NULL) {
+            reason = member->class->renewal_unsupported_reason(member);
         }
-        if (refusal == NULL && member->class->clone == NULL) {
-            refusal = "not all of the stores in it have locks that expire and can be renewed by a "
-                      "thread";
+        if (reason == NULL && member->class->clone == NULL) {
+            reason = "not all of the stores in it have locks that expire and can be renewed by a "
+                     "thread";
         }
     }
-    return refusal;
+    return reason;
 }
 
 latch_store *latch_combined_member(const latch_store *base, size_t index)

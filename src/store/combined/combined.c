@@ -80,8 +80,8 @@ static latch_status combined_open(latch_store *base, const latch_store_options *
         store->members[at] = options->members[at];
     }
     for (size_t at = 0; at < store->count; at++) {
-        if (store->members[at]->class->started != NULL) {
-            store->members[at]->class->started(store->members[at]);
+        if (store->members[at]->class->server_start_ns != NULL) {
+            store->members[at]->class->server_start_ns(store->members[at]);
         }
     }
     store->strategy = *options->strategy;
@@ -136,10 +136,10 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
 
     member->status = status;
     member->in_flight = false;
-    if (status == LATCH_ERROR_STORE && now_ns - member->asked_ns >= LATCH_SILENCE_NS) {
-        latch_note_silence(&asked->silence, member->asked_ns, now_ns);
+    if (status == LATCH_ERROR_STORE && now_ns - member->asked_ns >= LATCH_BREAKER_TIMEOUT_NS) {
+        latch_breaker_record_timeout(&asked->breaker, member->asked_ns, now_ns);
     } else if (status != LATCH_ERROR_STORE && !member->left_out && !member->op.request.detach) {
-        asked->silence.pause_ns = 0;
+        asked->breaker.pause_ns = 0;
     }
     for (size_t vote = 0; vote < member->weight && hold->verdict == UNDECIDED; vote++) {
         *count_for(op, member, now_ns) += 1;
@@ -156,7 +156,7 @@ static void note_answer(latch_op *op, combined_member *member, latch_status stat
 /* Is the circuit breaker of a member open, or its back-pressure on? */
 static bool is_avoided(const combined_member *member, int64_t now_ns)
 {
-    return member->is_mute || now_ns < member->lease->store->silence.avoided_until_ns;
+    return member->is_mute || now_ns < member->lease->store->breaker.open_until_ns;
 }
 
 /* Are the other members enough? Only a pure strategy may be asked that. */
@@ -294,7 +294,7 @@ static bool waits_for_all(const latch_op *op, int64_t now_ns)
     const combined_hold *hold = op->lease->state;
 
     return hold->verdict == MET && op->lease->observed && latch_op_acquires(op)
-           && (op->attempts & HURRIES) == 0 && now_ns < end_of_all(op);
+           && (op->flags & HURRIES) == 0 && now_ns < end_of_all(op);
 }
 
 /* The outcome is certain: cancels or detaches the operations in flight. */
@@ -374,18 +374,18 @@ static latch_status fail(latch_op *op, int64_t now_ns)
     combined_store *store = combined_store_of(lease);
     latch_status status;
 
-    if (keeps(op) && (op->attempts & IS_LOST) == 0) {
+    if (keeps(op) && (op->flags & IS_LOST) == 0) {
         if (combined_is_met(store, latch_combined_count_held(store, lease->state, now_ns))) {
             latch_combined_keep(op, now_ns);
             return LATCH_CONFLICT; /* the shared hold remains */
         }
-        op->attempts |= IS_LOST;
+        op->flags |= IS_LOST;
         give_back(op, false, now_ns);
         if (want(op, &status)) {
             return status;
         }
     }
-    if ((op->attempts & IS_LOST) != 0) {
+    if ((op->flags & IS_LOST) != 0) {
         return latch_fail(op->error, LATCH_ERROR_LOST, 0,
                           "too few of the combined stores hold it still, after an acquire that "
                           "failed");
@@ -415,9 +415,9 @@ static latch_status judge(latch_op *op, int64_t now_ns)
             if (waits_for_all(op, now_ns) && op->wake_ns > end_of_all(op)) {
                 op->wake_ns = end_of_all(op);
             }
-            if (hold->verdict == HOPELESS && op->wake_ns > op->sent_ns + LATCH_SILENCE_NS
+            if (hold->verdict == HOPELESS && op->wake_ns > op->sent_ns + LATCH_BREAKER_TIMEOUT_NS
                 && latch_combined_is_in_doubt(op, now_ns)) {
-                op->wake_ns = op->sent_ns + LATCH_SILENCE_NS;
+                op->wake_ns = op->sent_ns + LATCH_BREAKER_TIMEOUT_NS;
             }
             return status;
         }
@@ -517,7 +517,7 @@ static latch_status combined_cancel(latch_op *op)
 {
     combined_hold *hold = op->lease->state;
 
-    op->attempts |= HURRIES;
+    op->flags |= HURRIES;
     if (hold->verdict != MET || op->cancelled) {
         hold->verdict = HOPELESS;
     }
@@ -563,6 +563,6 @@ const latch_store_class latch_combined_store = {
     .clone = latch_combined_clone,
     .cork = latch_combined_cork,
     .sync_deadline = latch_combined_sync_deadline,
-    .refusal = latch_combined_refusal,
+    .renewal_unsupported_reason = latch_combined_renewal_unsupported_reason,
     .composite = &composite,
 };

@@ -71,7 +71,7 @@ bool latch_combined_is_young(const latch_op *op, const combined_member *member, 
 /* Do the grants of young servers count? */
 bool latch_combined_counts_young(const latch_op *op, int64_t now_ns);
 
-/* op->attempts */
+/* op->flags */
 enum {
     IS_LOST = 1, /* a promotion and its rollback have failed: nothing is held any more */
     HURRIES = 2, /* the deadline has passed */
@@ -81,7 +81,7 @@ enum {
 
 /*
  * A failed acquire with a deadline: members that have not answered yet decide between conflict and
- * outage. They get LATCH_SILENCE_NS for that, as a member that works answers at once.
+ * outage. They get LATCH_BREAKER_TIMEOUT_NS for that, as a member that works answers at once.
  */
 bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns);
 /* Result of a failed renewal by the thread: an error, to be retried, or LATCH_CONFLICT if too many
@@ -98,7 +98,7 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns);
 /* ---- clone.c */
 
 /* For the store's class. */
-const char *latch_combined_refusal(const latch_store *base);
+const char *latch_combined_renewal_unsupported_reason(const latch_store *base);
 void latch_combined_cork(latch_store *base, bool on);
 latch_store *latch_combined_clone(const latch_store *base, latch_error *error);
 void latch_combined_abandon(latch_op *op);

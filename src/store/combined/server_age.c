@@ -8,16 +8,17 @@
 #include "src/store/combined/combined.h"
 
 /* INT64_MIN: not known yet; LATCH_NEVER: the store does not tell. */
-static int64_t started_of(const combined_member *member)
+static int64_t server_start_of(const combined_member *member)
 {
     latch_store *store = member->lease->store;
 
-    return store->class->started != NULL ? store->class->started(store) : LATCH_NEVER;
+    return store->class->server_start_ns != NULL ? store->class->server_start_ns(store)
+                                                 : LATCH_NEVER;
 }
 
 bool latch_combined_is_young(const latch_op *op, const combined_member *member, int64_t now_ns)
 {
-    int64_t started_ns = started_of(member);
+    int64_t started_ns = server_start_of(member);
     int64_t ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : member->ttl_ms;
 
     return started_ns != INT64_MIN && started_ns != LATCH_NEVER
@@ -29,7 +30,8 @@ static bool has_old_server(const latch_op *op, int64_t now_ns)
 {
     EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
     {
-        if (started_of(member) != LATCH_NEVER && !latch_combined_is_young(op, member, now_ns)) {
+        if (server_start_of(member) != LATCH_NEVER
+            && !latch_combined_is_young(op, member, now_ns)) {
             return true;
         }
     }

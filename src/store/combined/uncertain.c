@@ -24,7 +24,7 @@ bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns)
     size_t unanswered = 0;
 
     if (op->patience_end_ns == 0 || op->contended || op->cancelled || !store->strategy.is_pure
-        || (op->attempts & HURRIES) != 0 || now_ns - op->sent_ns >= LATCH_SILENCE_NS) {
+        || (op->flags & HURRIES) != 0 || now_ns - op->sent_ns >= LATCH_BREAKER_TIMEOUT_NS) {
         return false;
     }
     EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
@@ -58,7 +58,7 @@ void latch_combined_note_contention(latch_op *op)
     if (op->cancelled || op->patience_end_ns == 0) {
         return;
     }
-    if ((op->attempts & HURRIES) != 0) {
+    if ((op->flags & HURRIES) != 0) {
         op->contended |= !combined_can_be_met(combined_store_of(op->lease), count_refusals(op));
     } else {
         op->contended |= latch_combined_explain(op) == LATCH_CONFLICT;
@@ -71,7 +71,7 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns)
     const combined_hold *hold = op->lease->state;
     const combined_member *silent = NULL;
 
-    if (hold->gives_back || (op->poll_ns != 0 && now_ns - op->sent_ns < LATCH_SILENCE_NS)) {
+    if (hold->gives_back || (op->poll_ns != 0 && now_ns - op->sent_ns < LATCH_BREAKER_TIMEOUT_NS)) {
         return; /* latch_combined_note_contention() has told, of this attempt or of the one before
                  */
     }

@@ -191,14 +191,14 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
 
 static void end_idleness(flock_store *store, flock_file *file)
 {
-    latch_link_remove(&file->link);
+    latch_list_remove(&file->link);
     file->is_idle = false;
     store->idle_count--;
 }
 
 static flock_file *take_idle(flock_store *store, const latch_lease *lease)
 {
-    latch_node *node = latch_table_find(&store->files, lease->resource, lease->resource_length);
+    latch_hash_node *node = latch_hash_find(&store->files, lease->resource, lease->resource_length);
     flock_file *file = node != NULL ? LATCH_CONTAINER(node, flock_file, node) : NULL;
 
     if (file == NULL || !file->is_idle) {
@@ -236,15 +236,15 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
     if (fd < 0 && errno == EEXIST) {
         return LATCH_CONFLICT; /* others make and remove it all the time: it is in use */
     }
-    if (fd < 0 && errno == EACCES && op->attempts < OPEN_ATTEMPTS_MAX) {
-        op->attempts++;
+    if (fd < 0 && errno == EACCES && op->flags < OPEN_ATTEMPTS_MAX) {
+        op->flags++;
         op->wake_ns = latch_engine_now_ns(store->store.engine) + CREATION_PAUSE_NS;
         return LATCH_WANT_TIMER;
     }
     if (fd < 0) {
         return latch_flock_explain(op->error, errno, path);
     }
-    op->attempts = 0;
+    op->flags = 0;
     *file = make_file(store, lease, fd);
     if (*file == NULL) {
         close(fd);
@@ -257,8 +257,8 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
 static bool flock_list(flock_store *store, flock_file *file)
 {
     if (!file->is_listed) {
-        file->is_listed = latch_table_find(&store->files, file->resource, file->node.length) == NULL
-                          && latch_table_add(&store->files, &file->node);
+        file->is_listed = latch_hash_find(&store->files, file->resource, file->node.length) == NULL
+                          && latch_hash_add(&store->files, &file->node);
     }
     return file->is_listed;
 }
@@ -272,7 +272,7 @@ void latch_flock_file_put(flock_store *store, flock_file *file)
         latch_flock_file_close(store, file);
         return;
     }
-    latch_link_append(&store->idle, &file->link);
+    latch_list_append(&store->idle, &file->link);
     file->is_idle = true;
     if (++store->idle_count > LATCH_FLOCK_IDLE_MAX) {
         flock_file *oldest = LATCH_CONTAINER(store->idle.next, flock_file, link);
@@ -285,7 +285,7 @@ void latch_flock_file_put(flock_store *store, flock_file *file)
 void latch_flock_file_close(flock_store *store, flock_file *file)
 {
     if (file->is_listed) {
-        latch_table_remove(&store->files, &file->node);
+        latch_hash_remove(&store->files, &file->node);
     }
     latch_descriptor_close(store->store.engine, &file->descriptor);
     latch_free(store->store.engine, file);

@@ -43,7 +43,7 @@ static latch_link *held_files(void)
     static _Thread_local latch_link files;
 
     if (files.next == NULL) {
-        latch_link_init(&files);
+        latch_list_init(&files);
     }
     return &files;
 }
@@ -60,8 +60,8 @@ static latch_status flock_open(latch_store *base, const latch_store_options *opt
     }
     memcpy(store->directory, options->path, length + 1);
     store->unsure_links = !trusts_links(store->directory);
-    latch_link_init(&store->idle);
-    return latch_table_init(&store->files, base->engine, error);
+    latch_list_init(&store->idle);
+    return latch_hash_init(&store->files, base->engine, error);
 }
 
 static void flock_close(latch_store *base)
@@ -70,7 +70,7 @@ static void flock_close(latch_store *base)
 
     latch_flock_end_parked(store);
     latch_flock_close_idle(store);
-    latch_table_end(&store->files);
+    latch_hash_end(&store->files);
 }
 
 static int try_flock(const flock_file *file, int operation)
@@ -97,7 +97,7 @@ static void flock_lose(latch_lease *lease)
 {
     flock_file *file = lease->state;
 
-    latch_link_remove(&file->link);
+    latch_list_remove(&file->link);
     latch_flock_file_close((flock_store *) lease->store, file);
     lease->state = NULL;
     lease->mode = LATCH_FREE;
@@ -162,7 +162,7 @@ static latch_status flock_hold(latch_op *op, flock_file *file)
     latch_lease *lease = op->lease;
 
     if (lease->state == NULL) {
-        latch_link_append(held_files(), &file->link);
+        latch_list_append(held_files(), &file->link);
         lease->state = file;
         file->fork_count = lease->store->engine->fork_count;
     }
@@ -273,14 +273,14 @@ static void list_waiting(const latch_op *op, flock_file *file)
 {
     file->mode = (uint8_t) wanted_mode(op);
     if (op->lease->state != file) {
-        latch_link_append(held_files(), &file->link);
+        latch_list_append(held_files(), &file->link);
     }
 }
 
 static void unlist_waiting(const latch_op *op, flock_file *file)
 {
     if (op->lease->state != file) {
-        latch_link_remove(&file->link);
+        latch_list_remove(&file->link);
     }
 }
 
@@ -384,7 +384,7 @@ static latch_status flock_release(latch_op *op)
                                   sizeof(path), op->error)
                      == LATCH_DONE
               && unlink(path) == 0;
-    latch_link_remove(&file->link);
+    latch_list_remove(&file->link);
     lease->state = NULL;
     /* Explicitly: a child that was forked behind our back may have the description open too. */
     is_unlocked = try_flock(file, LOCK_UN) == 0;

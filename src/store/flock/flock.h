@@ -24,8 +24,8 @@ typedef struct flock_waiter flock_waiter; /* a helper thread, see wait.c */
 
 typedef struct flock_store {
     latch_store store;
-    latch_table files; /* of flock_file, by resource: one for each, idle or in use */
-    latch_link idle;   /* of flock_file: unlocked, least recently used first */
+    latch_hash files; /* of flock_file, by resource: one for each, idle or in use */
+    latch_link idle;  /* of flock_file: unlocked, least recently used first */
     size_t idle_count;
     flock_waiter *parked; /* a helper without a wait, or NULL */
     /* A file system of which little is known, as of the network's: it may hide a removal from
@@ -37,9 +37,9 @@ typedef struct flock_store {
 
 typedef struct flock_file {
     latch_descriptor descriptor;
-    latch_link link; /* in the store's `idle`, or in what the thread holds */
-    latch_node node; /* in the store's `files`, if it is listed */
-    dev_t device;    /* known from the first latch_flock_file_check() on */
+    latch_link link;      /* in the store's `idle`, or in what the thread holds */
+    latch_hash_node node; /* in the store's `files`, if it is listed */
+    dev_t device;         /* known from the first latch_flock_file_check() on */
     ino_t inode;
     int64_t path_checked_ns; /* when it was known to be what its path leads to */
     int64_t looked_ns;       /* when the queue was looked for; by the coarse clock, like those: */

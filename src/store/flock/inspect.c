@@ -27,16 +27,16 @@ typedef struct file_identity {
 
 typedef struct watched_file {
     struct watched_file *next;
-    latch_node node; /* in `files` */
+    latch_hash_node node; /* in `files` */
     file_identity identity;
-    latch_finding *finding;
+    latch_lock_report *report;
 } watched_file;
 
 typedef struct inspection {
     const latch_engine *engine;
     watched_file *watched;
-    latch_table files; /* the same, by identity */
-    latch_finding *findings;
+    latch_hash files; /* the same, by identity */
+    latch_lock_report *reports;
     bool out_of_memory;
 } inspection;
 
@@ -45,13 +45,14 @@ static latch_status begin_inspection(inspection *all, latch_op *op)
     latch_engine *engine = op->lease->store->engine;
 
     *all = (inspection){.engine = engine};
-    return latch_table_init(&all->files, engine, op->error);
+    return latch_hash_init(&all->files, engine, op->error);
 }
 
 static watched_file *find_watched(const inspection *all, dev_t device, ino_t inode)
 {
     const file_identity identity = {.device = device, .inode = inode};
-    latch_node *node = latch_table_find(&all->files, (const char *) &identity, sizeof(identity));
+    latch_hash_node *node =
+        latch_hash_find(&all->files, (const char *) &identity, sizeof(identity));
 
     return node != NULL ? LATCH_CONTAINER(node, watched_file, node) : NULL;
 }
@@ -73,8 +74,8 @@ static void flock_watch(inspection *all, const char *path, const struct stat *st
     file->node.key = (const char *) &file->identity;
     file->node.length = sizeof(file->identity);
     all->watched = file;
-    file->finding = latch_findings_add(all->engine, &all->findings, path, LATCH_FREE);
-    if (file->finding == NULL || !latch_table_add(&all->files, &file->node)) {
+    file->report = latch_lock_reports_add(all->engine, &all->reports, path, LATCH_FREE);
+    if (file->report == NULL || !latch_hash_add(&all->files, &file->node)) {
         all->out_of_memory = true;
     }
 }
@@ -101,8 +102,8 @@ static latch_mode parse_lock(const char *line, int *pid, dev_t *device, ino_t *i
 
 static void note_holder(inspection *all, watched_file *file, latch_mode mode, int pid)
 {
-    file->finding->mode = mode;
-    if (pid > 0 && !latch_finding_add_holder(all->engine, file->finding, pid)) {
+    file->report->mode = mode;
+    if (pid > 0 && !latch_lock_report_add_holder(all->engine, file->report, pid)) {
         all->out_of_memory = true;
     }
 }
@@ -260,16 +261,16 @@ static void flock_look(inspection *all)
     }
     read_table_of_locks(all);
     read_all_descriptors(all);
-    for (latch_finding *finding = all->findings; finding != NULL; finding = finding->next) {
-        if (finding->mode == LATCH_FREE) {
-            finding->mode = try_to_lock(finding->name);
+    for (latch_lock_report *report = all->reports; report != NULL; report = report->next) {
+        if (report->mode == LATCH_FREE) {
+            report->mode = try_to_lock(report->name);
         }
     }
 }
 
 static latch_status end_inspection(inspection *all, latch_op *op, latch_status status)
 {
-    latch_table_end(&all->files);
+    latch_hash_end(&all->files);
     while (all->watched != NULL) {
         watched_file *file = all->watched;
 
@@ -280,9 +281,9 @@ static latch_status end_inspection(inspection *all, latch_op *op, latch_status s
         status = latch_fail_memory(op->error);
     }
     if (status == LATCH_DONE) {
-        *op->request.findings = all->findings;
+        *op->request.reports = all->reports;
     } else {
-        latch_findings_free(all->engine, all->findings);
+        latch_lock_reports_free(all->engine, all->reports);
     }
     return status;
 }
@@ -308,27 +309,27 @@ latch_status latch_flock_inspect(latch_op *op)
         }
     } else if (errno != ENOENT) {
         result = latch_flock_explain(op->error, errno, path);
-    } else if (latch_findings_add(all.engine, &all.findings, path, LATCH_FREE) == NULL) {
+    } else if (latch_lock_reports_add(all.engine, &all.reports, path, LATCH_FREE) == NULL) {
         all.out_of_memory = true;
     }
     flock_look(&all);
     return end_inspection(&all, op, result);
 }
 
-static latch_finding *take_held(const latch_engine *engine, latch_finding *findings)
+static latch_lock_report *take_held(const latch_engine *engine, latch_lock_report *reports)
 {
-    latch_finding *held = NULL;
+    latch_lock_report *held = NULL;
 
-    while (findings != NULL) {
-        latch_finding *finding = findings;
+    while (reports != NULL) {
+        latch_lock_report *report = reports;
 
-        findings = finding->next;
-        finding->next = NULL;
-        if (finding->mode != LATCH_FREE) {
-            finding->next = held;
-            held = finding;
+        reports = report->next;
+        report->next = NULL;
+        if (report->mode != LATCH_FREE) {
+            report->next = held;
+            held = report;
         } else {
-            latch_findings_free(engine, finding);
+            latch_lock_reports_free(engine, report);
         }
     }
     return held;
@@ -365,6 +366,6 @@ latch_status latch_flock_list(latch_op *op)
     }
     closedir(directory);
     flock_look(&all);
-    all.findings = take_held(all.engine, all.findings);
+    all.reports = take_held(all.engine, all.reports);
     return end_inspection(&all, op, result);
 }

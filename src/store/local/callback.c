@@ -39,7 +39,7 @@ static latch_status callback_begin(latch_op *op)
     return calls->run(calls->context, op->lease, &op->request, op->error);
 }
 
-static const char *callback_refusal(const latch_store *store)
+static const char *callback_renewal_unsupported_reason(const latch_store *store)
 {
     (void) store;
     return "its requests are carried out by functions of its user's, which no other thread can "
@@ -57,5 +57,5 @@ const latch_store_class latch_callback_store = {
     .close = callback_close,
     .begin = callback_begin,
     .may_hold_unknown = true,
-    .refusal = callback_refusal,
+    .renewal_unsupported_reason = callback_renewal_unsupported_reason,
 };

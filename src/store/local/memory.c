@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 typedef struct memory_hold {
-    latch_node node; /* by resource: a lone writer, or readers, which have nodes of the same key */
+    latch_hash_node
+        node; /* by resource: a lone writer, or readers, which have nodes of the same key */
     union {
         latch_lease *lease; /* whose state this is */
         char *token;        /* an orphan's: of its lease, which was dropped; may be NULL */
@@ -25,10 +26,10 @@ typedef struct memory_hold {
 
 typedef struct memory_store {
     latch_store store;
-    latch_table holds;
+    latch_hash holds;
 } memory_store;
 
-static latch_table *table_of(const latch_lease *lease)
+static latch_hash *table_of(const latch_lease *lease)
 {
     return &((memory_store *) lease->store)->holds;
 }
@@ -37,10 +38,10 @@ static latch_status memory_open(latch_store *store, const latch_store_options *o
                                 latch_error *error)
 {
     (void) options;
-    return latch_table_init(&((memory_store *) store)->holds, store->engine, error);
+    return latch_hash_init(&((memory_store *) store)->holds, store->engine, error);
 }
 
-static memory_hold *hold_of(latch_node *node)
+static memory_hold *hold_of(latch_hash_node *node)
 {
     return node != NULL ? LATCH_CONTAINER(node, memory_hold, node) : NULL;
 }
@@ -48,12 +49,12 @@ static memory_hold *hold_of(latch_node *node)
 /* One of the holds on the lease's resource, and the next of them; NULL past the last one. */
 static memory_hold *first_hold(const latch_lease *lease)
 {
-    return hold_of(latch_table_find(table_of(lease), lease->resource, lease->resource_length));
+    return hold_of(latch_hash_find(table_of(lease), lease->resource, lease->resource_length));
 }
 
 static memory_hold *next_hold(const memory_hold *hold)
 {
-    return hold_of(latch_table_next(&hold->node));
+    return hold_of(latch_hash_next(&hold->node));
 }
 
 static const char *token_of(const memory_hold *hold)
@@ -90,7 +91,7 @@ static latch_status add_hold(latch_lease *lease, bool exclusive, latch_error *er
     hold->lease = lease;
     hold->is_orphan = false;
     hold->exclusive = exclusive;
-    if (!latch_table_add(table_of(lease), &hold->node)) {
+    if (!latch_hash_add(table_of(lease), &hold->node)) {
         latch_free(engine, hold);
         return latch_fail_memory(error);
     }
@@ -110,7 +111,7 @@ static void free_hold(const latch_engine *engine, memory_hold *hold)
 
 static void remove_hold(memory_store *store, memory_hold *hold)
 {
-    latch_table_remove(&store->holds, &hold->node);
+    latch_hash_remove(&store->holds, &hold->node);
     free_hold(store->store.engine, hold);
 }
 
@@ -118,11 +119,12 @@ static void memory_close(latch_store *base)
 {
     memory_store *store = (memory_store *) base;
 
-    for (latch_node *node = latch_table_take_all(&store->holds), *next; node != NULL; node = next) {
+    for (latch_hash_node *node = latch_hash_take_all(&store->holds), *next; node != NULL;
+         node = next) {
         next = node->next;
         free_hold(base->engine, hold_of(node));
     }
-    latch_table_end(&store->holds);
+    latch_hash_end(&store->holds);
 }
 
 static bool is_alone(const latch_lease *lease, const memory_hold *hold)
@@ -158,9 +160,10 @@ static latch_status memory_inspect(latch_op *op)
     const latch_engine *engine = op->lease->store->engine;
     const memory_hold *hold = first_hold(op->lease);
     latch_mode mode = hold == NULL ? LATCH_FREE : hold->exclusive ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    latch_finding *finding = latch_findings_add(engine, op->request.findings, "", mode);
+    latch_lock_report *report = latch_lock_reports_add(engine, op->request.reports, "", mode);
 
-    if (finding == NULL || (hold != NULL && !latch_finding_add_holder(engine, finding, getpid()))) {
+    if (report == NULL
+        || (hold != NULL && !latch_lock_report_add_holder(engine, report, getpid()))) {
         return latch_fail_memory(op->error);
     }
     return LATCH_DONE;

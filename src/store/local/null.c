@@ -4,7 +4,7 @@
 static latch_status null_begin(latch_op *op)
 {
     if (op->request.kind == LATCH_INSPECT) {
-        return latch_findings_add(op->lease->store->engine, op->request.findings, "", LATCH_FREE)
+        return latch_lock_reports_add(op->lease->store->engine, op->request.reports, "", LATCH_FREE)
                        != NULL
                    ? LATCH_DONE
                    : latch_fail_memory(op->error);

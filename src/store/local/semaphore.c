@@ -186,7 +186,7 @@ static latch_status semaphore_open(latch_store *base, const latch_store_options 
         }
         memcpy(store->project, options->project, store->project_length);
     }
-    latch_link_init(&store->held);
+    latch_list_init(&store->held);
     semaphore_sweep(store);
     return LATCH_DONE;
 }
@@ -252,7 +252,7 @@ static void semaphore_forget(latch_lease *lease)
 {
     semaphore_hold *hold = lease->state;
 
-    latch_link_remove(&hold->link);
+    latch_list_remove(&hold->link);
     latch_free(lease->store->engine, hold);
     lease->state = NULL;
 }
@@ -340,7 +340,7 @@ static latch_status semaphore_mark_held(latch_op *op, semaphore_hold *taken, key
     taken->set = set;
     taken->pid = getpid();
     taken->generation = op->lease->store->engine->generation;
-    latch_link_append(&((semaphore_store *) op->lease->store)->held, &taken->link);
+    latch_list_append(&((semaphore_store *) op->lease->store)->held, &taken->link);
     op->lease->state = taken;
     return LATCH_DONE;
 }
@@ -488,7 +488,7 @@ static latch_status semaphore_inspect(latch_op *op)
     unsigned short values[SEMAPHORE_COUNT];
     key_t key = key_of(op->lease);
     int set = semget(key, SEMAPHORE_COUNT, 0);
-    latch_finding *finding;
+    latch_lock_report *report;
     char name[16];
     bool held = false;
     int pid = 0;
@@ -500,9 +500,9 @@ static latch_status semaphore_inspect(latch_op *op)
         return fail_system(op, set < 0 ? "semget()" : "semctl()", key);
     }
     snprintf(name, sizeof(name), "0x%08x", (unsigned) key);
-    finding =
-        latch_findings_add(engine, op->request.findings, name, held ? LATCH_EXCLUSIVE : LATCH_FREE);
-    if (finding == NULL || (pid > 0 && !latch_finding_add_holder(engine, finding, pid))) {
+    report = latch_lock_reports_add(engine, op->request.reports, name,
+                                    held ? LATCH_EXCLUSIVE : LATCH_FREE);
+    if (report == NULL || (pid > 0 && !latch_lock_report_add_holder(engine, report, pid))) {
         return latch_fail_memory(op->error);
     }
     return LATCH_DONE;

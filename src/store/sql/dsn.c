@@ -181,8 +181,8 @@ static void add_beside(sql_dsn *dsn, const latch_store_options *given, char *out
 
 /* `text` is PDO's form without its scheme, or NULL when dsn->url has all. */
 static latch_status sql_dsn_fill(latch_engine *engine, const sql_dsn *found,
-                         const latch_store_options *given, const char *text, size_t length,
-                         size_t size, sql_dsn **dsn)
+                                 const latch_store_options *given, const char *text, size_t length,
+                                 size_t size, sql_dsn **dsn)
 {
     size_t room = given->setting_count;
     latch_status status = LATCH_DONE;
@@ -326,7 +326,8 @@ static latch_status sql_dsn_take(const sql_dsn *dsn, const latch_setting *settin
                    : latch_sql_fail_option(dsn, &named, "has one value and no brackets");
     }
     text = server->find_text != NULL ? server->find_text(reading, setting->name) : NULL;
-    return text != NULL ? latch_sql_take_text(dsn, setting, text) : sql_dsn_fail_unknown(dsn, setting);
+    return text != NULL ? latch_sql_take_text(dsn, setting, text)
+                        : sql_dsn_fail_unknown(dsn, setting);
 }
 
 latch_status latch_sql_dsn_take(const sql_dsn *dsn, void *reading)

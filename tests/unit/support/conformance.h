@@ -41,6 +41,7 @@ typedef struct conformance_fixture {
     unsigned capabilities; /* which its descriptor shall have, no more and no fewer */
     unsigned traits;       /* of enum conformance_trait */
     size_t rounds;         /* of random requests and races */
+    size_t stride;         /* so many allocations apart one fails; 0: each in turn */
 
     int (*group_setup)(void **state); /* starts the server; NULL, with its end: there is none */
     int (*group_teardown)(void **state);

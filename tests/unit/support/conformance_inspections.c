@@ -3,16 +3,16 @@
 
 #include <unistd.h>
 
-static latch_finding *findings;
+static latch_lock_report *reports;
 
 static latch_status ask(latch_lease *lease, latch_op_kind kind)
 {
     latch_request request = conformance_request(kind);
     uint64_t evicted = 0;
 
-    latch_findings_free(unit.engine, findings);
-    findings = NULL;
-    request.findings = &findings;
+    latch_lock_reports_free(unit.engine, reports);
+    reports = NULL;
+    request.reports = &reports;
     request.evicted = "0123456789abcdef";
     request.evicted_count = &evicted;
     return unit_run_request(lease, request);
@@ -20,8 +20,8 @@ static latch_status ask(latch_lease *lease, latch_op_kind kind)
 
 static void forget_findings(void)
 {
-    latch_findings_free(unit.engine, findings);
-    findings = NULL;
+    latch_lock_reports_free(unit.engine, reports);
+    reports = NULL;
 }
 
 static void expect_finding(latch_lease *from, latch_mode mode, size_t holders)
@@ -29,8 +29,8 @@ static void expect_finding(latch_lease *from, latch_mode mode, size_t holders)
     size_t count = 0;
 
     UNIT_CHECK(ask(from, LATCH_INSPECT) == LATCH_DONE);
-    UNIT_CHECK(findings != NULL && findings->next == NULL && findings->mode == mode);
-    for (const latch_holder *holder = findings->holders; holder != NULL; holder = holder->next) {
+    UNIT_CHECK(reports != NULL && reports->next == NULL && reports->mode == mode);
+    for (const latch_holder *holder = reports->holders; holder != NULL; holder = holder->next) {
         count++;
     }
     UNIT_CHECK(count == holders);
@@ -42,9 +42,9 @@ static void expect_holder(const char *resource)
     const conformance_fixture *fixture = scene.fixture;
 
     if (fixture->holder != NULL) {
-        assert_int_equal(findings->holders->number, fixture->holder(resource));
+        assert_int_equal(reports->holders->number, fixture->holder(resource));
     } else if (!conformance_has(LATCH_NOTES)) {
-        assert_int_equal(findings->holders->number, getpid());
+        assert_int_equal(reports->holders->number, getpid());
     }
 }
 
@@ -64,10 +64,10 @@ static void an_inspection_finds_who_holds_and_changes_nothing(void **state)
     if (conformance_has(LATCH_SHARED_LOCKS)) {
         UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
         UNIT_CHECK(conformance_try(other, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-        UNIT_CHECK(ask(third, LATCH_INSPECT) == LATCH_DONE && findings->mode == LATCH_SHARED);
-        UNIT_CHECK(findings->holders != NULL);
+        UNIT_CHECK(ask(third, LATCH_INSPECT) == LATCH_DONE && reports->mode == LATCH_SHARED);
+        UNIT_CHECK(reports->holders != NULL);
         /* Two sessions, or two records; but this process is one process. */
-        UNIT_CHECK((findings->holders->next != NULL)
+        UNIT_CHECK((reports->holders->next != NULL)
                    == conformance_has_any(LATCH_SESSIONS | LATCH_NOTES));
         unit_release(other);
     }
@@ -83,16 +83,16 @@ static void the_list_has_what_is_held(void **state)
     size_t exclusive = 0, count = 0;
 
     (void) state;
-    UNIT_CHECK(ask(from, LATCH_LIST) == LATCH_DONE && findings == NULL);
+    UNIT_CHECK(ask(from, LATCH_LIST) == LATCH_DONE && reports == NULL);
     UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(conformance_try(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
     UNIT_CHECK(conformance_try(released, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(released);
     UNIT_CHECK(ask(from, LATCH_LIST) == LATCH_DONE);
-    for (const latch_finding *finding = findings; finding != NULL; finding = finding->next) {
-        exclusive += finding->mode == LATCH_EXCLUSIVE;
+    for (const latch_lock_report *report = reports; report != NULL; report = report->next) {
+        exclusive += report->mode == LATCH_EXCLUSIVE;
         count++;
-        UNIT_CHECK(finding->mode != LATCH_FREE && finding->holders != NULL);
+        UNIT_CHECK(report->mode != LATCH_FREE && report->holders != NULL);
     }
     UNIT_CHECK(count == 2 && exclusive == 1);
     forget_findings();
@@ -102,7 +102,7 @@ static void expect_refusal(latch_lease *lease, latch_op_kind kind)
 {
     UNIT_CHECK(ask(lease, kind) == LATCH_ERROR_ARGUMENT);
     UNIT_CHECK(strstr(unit.error.message, "cannot") != NULL);
-    UNIT_CHECK(findings == NULL && !lease->busy);
+    UNIT_CHECK(reports == NULL && !lease->busy);
 }
 
 static void a_store_that_cannot_tell_who_holds_says_so(void **state)

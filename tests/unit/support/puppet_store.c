@@ -113,7 +113,7 @@ static void puppet_abandon(latch_op *op)
     }
 }
 
-static int64_t puppet_started(latch_store *store)
+static int64_t puppet_server_start_ns(latch_store *store)
 {
     return ((puppet_store *) store)->started_ns;
 }
@@ -148,7 +148,7 @@ static const latch_store_class puppet_class = {
     .step = puppet_step,
     .cancel = puppet_cancel,
     .abandon = puppet_abandon,
-    .started = puppet_started,
+    .server_start_ns = puppet_server_start_ns,
     .close = puppet_close,
     .clone = puppet_clone,
 };

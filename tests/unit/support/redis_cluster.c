@@ -15,7 +15,7 @@ static bool is_running(const redis_process *node)
     return node->pid != 0 && !node->held;
 }
 
-/* ---- Configuration: all know each other from the beginning, as finding out takes seconds */
+/* ---- Configuration: all know each other from the beginning, as report out takes seconds */
 
 static size_t part_of(const redis_process *node)
 {

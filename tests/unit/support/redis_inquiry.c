@@ -2,12 +2,12 @@
 
 #include "src/engine/store.h"
 
-latch_finding *redis_findings;
+latch_lock_report *redis_findings;
 uint64_t redis_evicted;
 
 void redis_forget_findings(void)
 {
-    latch_findings_free(unit.engine, redis_findings);
+    latch_lock_reports_free(unit.engine, redis_findings);
     redis_findings = NULL;
 }
 
@@ -16,7 +16,7 @@ latch_request redis_question(latch_op_kind kind)
     latch_request request = redis_request(kind);
 
     redis_forget_findings();
-    request.findings = &redis_findings;
+    request.reports = &redis_findings;
     request.evicted_count = &redis_evicted;
     return request;
 }

@@ -5,7 +5,7 @@
 #include "redis_store.h"
 
 /* What the last question has found, and how many it has evicted. */
-extern latch_finding *redis_findings;
+extern latch_lock_report *redis_findings;
 extern uint64_t redis_evicted;
 
 /* For the end of a test, and for the next question. */

@@ -13,7 +13,7 @@ static bool is_sentinel(const redis_process *node)
     return node >= trio.sentinels && node < trio.sentinels + NODES;
 }
 
-/* ---- Configuration: all know each other from the beginning, as finding out takes seconds */
+/* ---- Configuration: all know each other from the beginning, as report out takes seconds */
 
 static void write_server(FILE *file, const redis_process *node)
 {

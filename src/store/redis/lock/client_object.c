@@ -93,7 +93,7 @@ void latch_redis_object_flush_pending(redis_store *store)
     }
 }
 
-const char *latch_redis_refusal(const latch_store *base)
+const char *latch_redis_renewal_unsupported_reason(const latch_store *base)
 {
     return !latch_redis_has_object((const redis_store *) base)
                ? NULL
@@ -159,7 +159,7 @@ static redisReply *run_by_object(redis_connection *connection, const latch_redis
     }
     connection->was_slow = status == LATCH_INTERRUPTED
                            || latch_engine_now_ns(connection->engine) - begun_ns
-                                  >= LATCH_SILENCE_NS;
+                                  >= LATCH_BREAKER_TIMEOUT_NS;
     snprintf(connection->trouble, sizeof(connection->trouble), "%.*s",
              (int) sizeof(connection->trouble) - 1, error.message);
     connection->stage = REDIS_CLOSED;
@@ -185,7 +185,7 @@ static redis_call *object_send(redis_connection *connection, const redis_command
     if (connection->stage == REDIS_READY) {
         made->call.reply = run_by_object(connection, command->script, made);
     }
-    latch_link_append(&connection->calls, &made->call.link); /* now it is no news to others */
+    latch_list_append(&connection->calls, &made->call.link); /* now it is no news to others */
     return &made->call;
 }
 

@@ -26,7 +26,7 @@
 
 /* Lock in the list: SCAN may name it again. */
 typedef struct listed_name {
-    latch_node node; /* its key is the finding's */
+    latch_hash_node node; /* its key is the report's */
 } listed_name;
 
 /* op->state */
@@ -43,8 +43,8 @@ typedef struct inspection {
     size_t at;                  /* the first name in it that was not asked about yet */
     redis_call *calls[BATCH];   /* of SCAN, or about one lock each, from `at` on */
     size_t sent_count, at_call; /* the first one that is not answered yet */
-    latch_table listed;
-    latch_finding *findings;
+    latch_hash listed;
+    latch_lock_report *reports;
 } inspection;
 
 static bool is_listing(const latch_op *op)
@@ -61,7 +61,8 @@ static const char *record_key(const inspection *all)
 /* Length before the resource in listed names. */
 static size_t length_before(const inspection *all, const latch_op *op)
 {
-    return all->store->options.prefix_length + (op->request.foreign ? 0 : strlen(record_key(all)));
+    return all->store->options.prefix_length
+           + (op->request.include_peer_locks ? 0 : strlen(record_key(all)));
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------
@@ -101,24 +102,25 @@ static bool is_finding(const redisReply *reply)
     return true;
 }
 
-static bool add_holder(const latch_engine *engine, latch_finding *finding, const redisReply *reply)
+static bool add_holder(const latch_engine *engine, latch_lock_report *report,
+                       const redisReply *reply)
 {
     const redisReply *recorded = reply->element[2];
     bool is_ours = recorded->type == REDIS_REPLY_STRING;
 
-    if (!latch_redis_read_record(engine, finding, is_ours ? recorded->str : "",
+    if (!latch_redis_read_record(engine, report, is_ours ? recorded->str : "",
                                  is_ours ? recorded->len : 0)) {
         return false;
     }
-    memcpy(finding->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
+    memcpy(report->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
     if (reply->element[1]->integer >= 0) {
-        finding->holders->left_ms = reply->element[1]->integer;
+        report->holders->left_ms = reply->element[1]->integer;
     }
     return true;
 }
 
 /* Records a listed lock; false when memory ran out. */
-static bool record_listed(inspection *all, latch_op *op, const latch_finding *finding)
+static bool record_listed(inspection *all, latch_op *op, const latch_lock_report *report)
 {
     listed_name *name;
 
@@ -129,9 +131,9 @@ static bool record_listed(inspection *all, latch_op *op, const latch_finding *fi
     if (name == NULL) {
         return false;
     }
-    name->node.key = finding->name;
-    name->node.length = finding->name_length;
-    if (!latch_table_add(&all->listed, &name->node)) {
+    name->node.key = report->name;
+    name->node.length = report->name_length;
+    if (!latch_hash_add(&all->listed, &name->node)) {
         latch_free(all->store->store.engine, name);
         return false;
     }
@@ -157,7 +159,7 @@ static latch_status apply_finding(inspection *all, latch_op *op, const redisRepl
 {
     const latch_engine *engine = all->store->store.engine;
     bool is_free = reply->type == REDIS_REPLY_NIL;
-    latch_finding *finding;
+    latch_lock_report *report;
     const char *name;
     size_t length;
 
@@ -165,21 +167,21 @@ static latch_status apply_finding(inspection *all, latch_op *op, const redisRepl
         return latch_redis_fail_protocol_error(op, all->route.node);
     }
     name = name_of(all, op, all->at_call, &length);
-    if (is_listing(op) && (is_free || latch_table_find(&all->listed, name, length) != NULL)) {
+    if (is_listing(op) && (is_free || latch_hash_find(&all->listed, name, length) != NULL)) {
         return LATCH_DONE;
     }
-    finding = latch_findings_add_named(engine, &all->findings, name, length, LATCH_FREE);
-    if (finding == NULL || !record_listed(all, op, finding)) {
+    report = latch_lock_reports_add_named(engine, &all->reports, name, length, LATCH_FREE);
+    if (report == NULL || !record_listed(all, op, report)) {
         return latch_fail_memory(op->error);
     }
     if (is_free) {
         return LATCH_DONE;
     }
-    finding->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    finding->holder_count = (uint64_t) reply->element[1]->integer;
-    finding->waiter_count = (uint64_t) reply->element[2]->integer;
+    report->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
+    report->holder_count = (uint64_t) reply->element[1]->integer;
+    report->waiter_count = (uint64_t) reply->element[2]->integer;
     for (size_t at = reply->element[3]->elements; at > 0; at--) {
-        if (!add_holder(engine, finding, reply->element[3]->element[at - 1])) {
+        if (!add_holder(engine, report, reply->element[3]->element[at - 1])) {
             return latch_fail_memory(op->error);
         }
     }
@@ -330,7 +332,7 @@ static char *make_pattern(const inspection *all, const latch_op *op)
         }
         *at++ = options->prefix[byte];
     }
-    strcpy(stpcpy(at, op->request.foreign ? "" : record_key(all)), "*");
+    strcpy(stpcpy(at, op->request.include_peer_locks ? "" : record_key(all)), "*");
     return pattern;
 }
 
@@ -351,7 +353,7 @@ static redis_call *send_scan(inspection *all, const latch_op *op, int64_t now_ns
     latch_redis_add_text(&command, PAGE);
     if (!all->is_untyped) {
         latch_redis_add_text(&command, "TYPE");
-        latch_redis_add_text(&command, op->request.foreign ? "zset" : "hash");
+        latch_redis_add_text(&command, op->request.include_peer_locks ? "zset" : "hash");
     }
     call = latch_redis_send(&all->route.node->connection, &command, now_ns);
     latch_free(all->store->store.engine, pattern);
@@ -501,7 +503,7 @@ static latch_status start_inspection(latch_op *op)
         return latch_fail_memory(op->error);
     }
     *all = (inspection){.store = store, .cursor = "0"};
-    if (latch_table_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
+    if (latch_hash_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
         latch_free(store->store.engine, all);
         return op->error->status;
     }
@@ -515,12 +517,13 @@ void latch_redis_inspect_end(latch_op *op)
     latch_engine *engine = all->store->store.engine;
 
     free_calls(all);
-    for (latch_node *node = latch_table_take_all(&all->listed), *next; node != NULL; node = next) {
+    for (latch_hash_node *node = latch_hash_take_all(&all->listed), *next; node != NULL;
+         node = next) {
         next = node->next;
         latch_free(engine, LATCH_CONTAINER(node, listed_name, node));
     }
-    latch_table_end(&all->listed);
-    latch_findings_free(engine, all->findings);
+    latch_hash_end(&all->listed);
+    latch_lock_reports_free(engine, all->reports);
     if (all->page != NULL) {
         freeReplyObject(all->page);
     }
@@ -549,8 +552,8 @@ latch_status latch_redis_inspect_step(latch_op *op, int64_t now_ns)
         latch_redis_breaker_record_timeout(op, all->route.node, now_ns);
     }
     if (status == LATCH_DONE && op->request.kind != LATCH_EVICT) {
-        *op->request.findings = all->findings;
-        all->findings = NULL;
+        *op->request.reports = all->reports;
+        all->reports = NULL;
     }
     latch_redis_inspect_end(op);
     return status;

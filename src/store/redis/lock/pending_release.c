@@ -37,13 +37,13 @@ static void complete_release(void *context, const redisReply *reply)
     redis_pending_release *release = context;
     bool is_refused = reply != NULL && reply->type == REDIS_REPLY_ERROR;
 
-    release->store->store.unheard--;
+    release->store->store.unacknowledged--;
     release->refusals += is_refused && !latch_redis_is_transient_error(reply->str)
                          && !latch_redis_apply_redirect(release->node, reply->str);
     if ((reply != NULL && !is_refused) || release->refusals >= REFUSALS_MAX) {
         latch_free(release->store->store.engine, release);
     } else {
-        latch_link_append(&release->store->pending, &release->link);
+        latch_list_append(&release->store->pending, &release->link);
     }
 }
 
@@ -53,14 +53,14 @@ static void clear_pending(redis_store *store)
         redis_pending_release *release =
             LATCH_CONTAINER(store->pending.next, redis_pending_release, link);
 
-        latch_link_remove(&release->link);
+        latch_list_remove(&release->link);
         latch_free(store->store.engine, release);
     }
 }
 
 void latch_redis_pending_init(redis_store *store)
 {
-    latch_link_init(&store->pending);
+    latch_list_init(&store->pending);
     store->generation = store->store.engine->generation;
 }
 
@@ -85,7 +85,7 @@ bool latch_redis_pending_add(redis_store *store, const redis_script_target *targ
     snprintf(release->token, sizeof(release->token), "%s", target->token);
     release->resource_length = target->length;
     memcpy(release->resource, target->resource, target->length);
-    latch_link_append(&store->pending, &release->link);
+    latch_list_append(&store->pending, &release->link);
     return true;
 }
 
@@ -93,8 +93,8 @@ bool latch_redis_pending_add(redis_store *store, const redis_script_target *targ
 static void mark_sent(redis_pending_release *release, redis_node *node, redis_call *call)
 {
     release->node = node;
-    release->store->store.unheard++;
-    latch_link_remove(&release->link);
+    release->store->store.unacknowledged++;
+    latch_list_remove(&release->link);
     latch_redis_call_abandon(call, complete_release, release);
 }
 
@@ -176,10 +176,10 @@ void latch_redis_pending_flush(redis_store *store, const latch_lease *lease, int
 
         next = link->next;
         if (now_ns >= release->end_ns) {
-            latch_link_remove(&release->link);
+            latch_list_remove(&release->link);
             latch_free(store->store.engine, release);
         } else if (connect_node(node, now_ns)
-                   && (!is_silent(node, now_ns) || store->store.unheard < IN_FLIGHT_MAX
+                   && (!is_silent(node, now_ns) || store->store.unacknowledged < IN_FLIGHT_MAX
                        || is_about(release, lease))) {
             go_on = send_pending(node, release, now_ns);
         }
@@ -188,7 +188,7 @@ void latch_redis_pending_flush(redis_store *store, const latch_lease *lease, int
 
 static bool has_pending(const redis_store *store)
 {
-    return store->store.unheard > 0 || !latch_redis_pending_is_empty(store);
+    return store->store.unacknowledged > 0 || !latch_redis_pending_is_empty(store);
 }
 
 /* Drain by the only server's connection. */
@@ -250,5 +250,5 @@ latch_status latch_redis_pending_drain(latch_store *base, latch_op *op, int64_t 
     if (store->topology.cluster != NULL) {
         return drain_cluster(store, op, now_ns);
     }
-    return now_ns < base->silence.avoided_until_ns ? LATCH_DONE : drain_server(store, op, now_ns);
+    return now_ns < base->breaker.open_until_ns ? LATCH_DONE : drain_server(store, op, now_ns);
 }

@@ -47,7 +47,7 @@ typedef struct redis_hold {
     redis_route route; /* of the request that is on its way, in a cluster */
 } redis_hold;
 
-/* op->attempts */
+/* op->flags */
 enum {
     REDIS_SENT = 1,
     REDIS_LOST_BEFORE = 2,
@@ -229,7 +229,7 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
 /* Flush pending releases by the client object, before the store is closed. */
 void latch_redis_object_flush_pending(redis_store *store);
 /* For the store's class. */
-const char *latch_redis_refusal(const latch_store *base);
+const char *latch_redis_renewal_unsupported_reason(const latch_store *base);
 
 /* ---- quorum_probe.c */
 

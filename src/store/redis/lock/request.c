@@ -7,9 +7,9 @@
 
 bool latch_redis_may_resend(latch_op *op)
 {
-    bool again = (op->attempts & REDIS_LOST_BEFORE) == 0;
+    bool again = (op->flags & REDIS_LOST_BEFORE) == 0;
 
-    op->attempts |= REDIS_LOST_BEFORE;
+    op->flags |= REDIS_LOST_BEFORE;
     return again;
 }
 
@@ -68,7 +68,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     redis_script_id id = script_of(op);
     const redis_command_spec spec = {
         .id = id,
-        .as_text = (op->attempts & REDIS_AS_TEXT) != 0
+        .as_text = (op->flags & REDIS_AS_TEXT) != 0
                    || (store->is_quorum_part && latch_redis_may_lack_release_script(node, id)),
         .extend = op->request.extend,
         .step = latch_redis_is_queued(op->lease) ? hold->wait.step : REDIS_TRY,
@@ -92,18 +92,18 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
         return latch_fail_memory(op->error);
     }
     if (op->request.kind == LATCH_RELEASE) {
-        if ((op->attempts & REDIS_SENT) == 0 && hold->retired) {
-            op->attempts |= REDIS_RETIRED_BEFORE;
+        if ((op->flags & REDIS_SENT) == 0 && hold->retired) {
+            op->flags |= REDIS_RETIRED_BEFORE;
         }
         latch_redis_record_release(op->lease);
-    } else if ((op->attempts & REDIS_SENT) == 0
+    } else if ((op->flags & REDIS_SENT) == 0
                && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         latch_redis_record_ttl(op, now_ns);
     }
     if (latch_redis_is_queued(op->lease)) {
         latch_redis_wait_sent(op);
     }
-    op->attempts |= REDIS_SENT;
+    op->flags |= REDIS_SENT;
     op->sent_ns = now_ns;
     op->state = call;
     return LATCH_DONE;
@@ -119,10 +119,10 @@ static latch_status connect_for_request(latch_op *op, int64_t now_ns)
                                                     lease->resource_length, op, now_ns);
 
     if (latch_failed(status)) {
-        op->attempts |= REDIS_TROUBLE;
+        op->flags |= REDIS_TROUBLE;
     }
     if (latch_failed(status) && latch_redis_breaker_is_open(op, hold->route.node)
-        && op->request.kind == LATCH_RELEASE && (op->attempts & REDIS_SENT) == 0
+        && op->request.kind == LATCH_RELEASE && (op->flags & REDIS_SENT) == 0
         && !latch_redis_pending_add_release(op, now_ns)) {
         return latch_fail_memory(op->error);
     }
@@ -149,7 +149,7 @@ static latch_status dispatch_request(latch_op *op, int64_t now_ns)
 
 latch_status latch_redis_fail_lost(latch_op *op, const redis_node *node)
 {
-    op->attempts |= REDIS_TROUBLE;
+    op->flags |= REDIS_TROUBLE;
     return latch_fail(op->error, LATCH_ERROR_STORE, 0, "lost the connection to Redis at %s: %s",
                       latch_redis_address(&node->connection), node->connection.trouble);
 }
@@ -158,7 +158,7 @@ latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node)
 {
     latch_redis_close(&node->connection);
     latch_redis_record_node_failure(node);
-    op->attempts |= REDIS_TROUBLE;
+    op->flags |= REDIS_TROUBLE;
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                       "Redis at %s did not answer within %g s",
                       latch_redis_address(&node->connection),
@@ -206,8 +206,8 @@ latch_status latch_redis_fail_with_reply(latch_op *op, redis_node *node, const c
     latch_fail(op->error, LATCH_ERROR_STORE, 0, "Redis at %s answered: %s",
                latch_redis_address(&node->connection), quoted);
     /* Nothing was done, or is to be made good. */
-    if (latch_redis_is_wrongtype_error(text) && (op->attempts & REDIS_LOST_BEFORE) == 0) {
-        op->attempts &= (uint8_t) ~REDIS_SENT;
+    if (latch_redis_is_wrongtype_error(text) && (op->flags & REDIS_LOST_BEFORE) == 0) {
+        op->flags &= (uint8_t) ~REDIS_SENT;
     }
     /* It was the master once: the name may lead to another by now. */
     if (latch_redis_is_readonly_error(text)) {
@@ -228,7 +228,7 @@ static void apply_refusal(latch_op *op)
     const redis_hold *hold = lease->state;
 
     op->contended = true;
-    if ((op->attempts & REDIS_LOST_BEFORE) == 0) {
+    if ((op->flags & REDIS_LOST_BEFORE) == 0) {
         lease->deadline_ns = hold->deadline_ns; /* else it may have been granted, and have ended */
     }
     if (op->mode_before == LATCH_EXCLUSIVE
@@ -251,10 +251,10 @@ static latch_status apply_script_outcome(latch_op *op, const redis_outcome *outc
             return LATCH_DONE;
         case REDIS_REFUSED:
             apply_refusal(op);
-            if (!op->request.wait || (op->attempts & REDIS_TRIED) != 0) {
+            if (!op->request.wait || (op->flags & REDIS_TRIED) != 0) {
                 return LATCH_CONFLICT;
             }
-            op->attempts = REDIS_TRIED;
+            op->flags = REDIS_TRIED;
             return REDIS_AGAIN;
         case REDIS_QUEUED:
             if (!latch_redis_is_queued(lease)) {
@@ -267,7 +267,7 @@ static latch_status apply_script_outcome(latch_op *op, const redis_outcome *outc
             return LATCH_DONE;
         case REDIS_RELEASED:
             /* Else an earlier release by the token may still come, or is owed. */
-            hold->retired = (op->attempts & (REDIS_LOST_BEFORE | REDIS_RETIRED_BEFORE)) != 0;
+            hold->retired = (op->flags & (REDIS_LOST_BEFORE | REDIS_RETIRED_BEFORE)) != 0;
             return LATCH_DONE;
         case REDIS_PROBED:
             if (lease->mode == LATCH_FREE) {
@@ -302,15 +302,15 @@ static latch_status apply_error(latch_op *op, const char *text, int64_t now_ns)
     if (latch_redis_route_redirect(&hold->route, op, text, now_ns)) {
         return REDIS_AGAIN;
     }
-    if (latch_redis_is_noscript_error(text) && (op->attempts & REDIS_AS_TEXT) == 0) {
-        op->attempts |= REDIS_AS_TEXT;
+    if (latch_redis_is_noscript_error(text) && (op->flags & REDIS_AS_TEXT) == 0) {
+        op->flags |= REDIS_AS_TEXT;
         return REDIS_AGAIN;
     }
     if (leave_replica(op, text) && latch_redis_may_resend(op)) {
         return REDIS_AGAIN;
     }
     if (latch_redis_is_transient_error(text)) {
-        op->attempts |= REDIS_TROUBLE;
+        op->flags |= REDIS_TROUBLE;
     }
     return latch_redis_fail_with_reply(op, hold->route.node, text);
 }
@@ -406,7 +406,7 @@ latch_status latch_redis_advance(latch_op *op, int64_t now_ns)
             status = await_reply(op, now_ns);
         }
     } while (status == REDIS_AGAIN);
-    if ((op->attempts & REDIS_TROUBLE) != 0 && latch_redis_retries_wait(op, now_ns)) {
+    if ((op->flags & REDIS_TROUBLE) != 0 && latch_redis_retries_wait(op, now_ns)) {
         return LATCH_WANT_TIMER;
     }
     if (latch_failed(status)) {
@@ -427,11 +427,11 @@ latch_status latch_redis_detach(latch_op *op, int64_t now_ns)
     redis_store *store = latch_redis_store_of(op);
     latch_status status;
 
-    if ((op->attempts & REDIS_SENT) == 0) {
+    if ((op->flags & REDIS_SENT) == 0) {
         if (!latch_redis_pending_add_release(op, now_ns)) {
             return latch_fail_memory(op->error);
         }
-        op->attempts |= REDIS_SENT;
+        op->flags |= REDIS_SENT;
     }
     status = connect_for_request(op, now_ns);
     if (status == LATCH_DONE) {

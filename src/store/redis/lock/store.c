@@ -47,7 +47,7 @@ static latch_status prepare_store(latch_store *base, latch_error *error)
     latch_redis_pending_init(store);
     latch_redis_sentinel_init(&store->sentinel, base->engine, &store->options);
     is_made = latch_redis_topology_init(&store->topology, base->engine, &store->options,
-                                        &store->keys, &base->silence);
+                                        &store->keys, &base->breaker);
     if (!latch_redis_subscription_init(&store->subscription, base->engine, &store->options,
                                        &store->keys)
         || !is_made) {
@@ -146,7 +146,7 @@ static void close_stale_connections(redis_store *store, int64_t now_ns)
          node = latch_redis_next_node(&store->topology, node)) {
         if (!latch_redis_is_idle(&node->connection)
             && latch_redis_close_stale(&node->connection, now_ns)) {
-            latch_note_silence(node->breaker, now_ns, now_ns);
+            latch_breaker_record_timeout(node->breaker, now_ns, now_ns);
         }
     }
     if (store->subscription.connection.stage != REDIS_CLOSED || store->subscription.call != NULL) {
@@ -178,7 +178,7 @@ static latch_status redis_begin(latch_op *op)
     if (op->request.ttl_ms > REDIS_TTL_MAX_MS) {
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
     }
-    op->attempts = 0;
+    op->flags = 0;
     op->state = is_inquiry ? NULL : latch_redis_unsent(store);
     if (hold != NULL) {
         latch_redis_route_reset(&hold->route);
@@ -286,9 +286,9 @@ const latch_store_class latch_redis_store = {
     .held = latch_redis_held,
     .shares_token = latch_redis_shares_token,
     .take_token = latch_redis_import_token,
-    .started = latch_redis_server_start_ns,
+    .server_start_ns = latch_redis_server_start_ns,
     .drop = latch_redis_drop,
     .clone = redis_clone,
     .cork = redis_cork,
-    .refusal = latch_redis_refusal,
+    .renewal_unsupported_reason = latch_redis_renewal_unsupported_reason,
 };

@@ -33,7 +33,7 @@ bool latch_redis_subscription_init(redis_subscription *subscription, latch_engin
     subscription->keys = keys;
     subscription->connection.push = receive_message;
     subscription->connection.push_context = subscription;
-    latch_link_init(&subscription->waits);
+    latch_list_init(&subscription->waits);
     subscription->channel = latch_allocate(engine, size);
     subscription->requeue_channel = latch_allocate(engine, size);
     if (subscription->channel == NULL || subscription->requeue_channel == NULL) {

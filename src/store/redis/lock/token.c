@@ -101,7 +101,7 @@ latch_status latch_redis_ensure_token(latch_op *op)
             return LATCH_CONFLICT;
         }
         latch_redis_wait_end(lease);
-        op->attempts = 0;
+        op->flags = 0;
         free_token(lease);
         lease->mode = op->mode_before = LATCH_FREE;
     }

@@ -33,7 +33,7 @@ void latch_redis_leave_wait(latch_lease *lease)
         subscription->subscriber = NULL;
     }
     if (latch_redis_is_queued(lease)) {
-        latch_link_remove(&hold->wait.link);
+        latch_list_remove(&hold->wait.link);
         hold->wait.ticket = 0;
     }
 }
@@ -51,7 +51,7 @@ static void begin_wait(latch_op *op, int64_t now_ns)
         .place = REDIS_NO_PLACE,
         .poll_ns = now_ns,
     };
-    latch_link_append(&subscription->waits, &wait->link);
+    latch_list_append(&subscription->waits, &wait->link);
 }
 
 /* Chooses the next step of a queued wait: send it now, or wait. */
@@ -64,7 +64,7 @@ static latch_status next_wait_step(latch_op *op, int64_t now_ns)
         wait->step = REDIS_CLAIM;
     } else if (wait->subscribed != subscription->subscribed) {
         wait->step = REDIS_CHECK; /* messages may have been lost, and our place with them */
-    } else if ((op->attempts & REDIS_SENT) != 0) {
+    } else if ((op->flags & REDIS_SENT) != 0) {
         return LATCH_DONE; /* once more: it was not answered */
     } else if (now_ns < wait->poll_ns) {
         op->waiting = true;
@@ -102,7 +102,7 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
     bool is_queued = latch_redis_is_queued(op->lease);
     latch_status status;
 
-    if (!is_queued && (op->attempts & REDIS_TRIED) == 0
+    if (!is_queued && (op->flags & REDIS_TRIED) == 0
         && !latch_redis_is_subscribed_for(subscription, op->lease)) {
         return LATCH_DONE;
     }
@@ -117,7 +117,7 @@ latch_status latch_redis_wait(latch_op *op, int64_t now_ns)
         latch_redis_wait_fails_since(op, now_ns);
     }
     if (latch_wants(status)) {
-        op->waiting = op->waiting || (op->attempts & REDIS_TRIED) != 0;
+        op->waiting = op->waiting || (op->flags & REDIS_TRIED) != 0;
         return status;
     }
     if (latch_failed(status) && is_queued && subscription->node != NULL) {
@@ -161,7 +161,7 @@ latch_status latch_redis_apply_queue_position(latch_op *op, int64_t place, int64
         store->subscription.checked = wait->subscribed;
         store->subscription.retry_pause_ns = 0;
     }
-    op->attempts = REDIS_TRIED;
+    op->flags = REDIS_TRIED;
     wait->step = REDIS_POLL;
     if (wait->place == REDIS_NO_PLACE) {
         latch_redis_node_of(op)->last_queue_length = place;
@@ -191,7 +191,7 @@ bool latch_redis_retries_wait(latch_op *op, int64_t now_ns)
     }
     latch_redis_wait_fails_since(op, now_ns);
     hold->deadline_ns = op->lease->deadline_ns; /* what was lost may have made it shorter */
-    op->attempts &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
+    op->flags &= (uint8_t) ~(REDIS_LOST_BEFORE | REDIS_TROUBLE);
     op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;
     op->waiting = true;
     return now_ns - wait->trouble_ns < latch_redis_store_of(op)->options.connect_timeout_ns;

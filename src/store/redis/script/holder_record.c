@@ -25,7 +25,7 @@ static char *copy_printable(char *to, const char *from, size_t length)
 }
 
 /* "SINCE HOST PID SCRIPT"; false when it is something else. */
-static bool parse_note(const latch_engine *engine, latch_finding *finding, const char *at,
+static bool parse_note(const latch_engine *engine, latch_lock_report *report, const char *at,
                        const char *end, latch_holder **holder)
 {
     uint64_t since_us, pid;
@@ -42,8 +42,8 @@ static bool parse_note(const latch_engine *engine, latch_finding *finding, const
         return false;
     }
     script++;
-    *holder =
-        latch_finding_make_holder(engine, finding, (size_t) (host_end - host + 1 + (end - script)));
+    *holder = latch_lock_report_make_holder(engine, report,
+                                            (size_t) (host_end - host + 1 + (end - script)));
     if (*holder != NULL) {
         char *text = (*holder)->text;
 
@@ -56,8 +56,8 @@ static bool parse_note(const latch_engine *engine, latch_finding *finding, const
     return true;
 }
 
-bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
-                             size_t length)
+bool latch_redis_read_record(const latch_engine *engine, latch_lock_report *report,
+                             const char *text, size_t length)
 {
     const char *end = text + length, *at = text;
     latch_holder *holder = NULL;
@@ -66,8 +66,8 @@ bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding,
     if (at < end && *at != ' ') {
         at = parse_digits(at, end, &fencing);
     }
-    if (at == NULL || at == end || !parse_note(engine, finding, at + 1, end, &holder)) {
-        holder = latch_finding_make_holder(engine, finding, 0);
+    if (at == NULL || at == end || !parse_note(engine, report, at + 1, end, &holder)) {
+        holder = latch_lock_report_make_holder(engine, report, 0);
     }
     if (holder != NULL) {
         holder->fencing_token = at != NULL ? fencing : 0;

@@ -5,7 +5,7 @@
 #include "src/engine/inspection.h"
 
 /* Reads what is recorded of a holder; of what makes no sense nothing. False: memory ran out. */
-bool latch_redis_read_record(const latch_engine *engine, latch_finding *finding, const char *text,
-                             size_t length);
+bool latch_redis_read_record(const latch_engine *engine, latch_lock_report *report,
+                             const char *text, size_t length);
 
 #endif

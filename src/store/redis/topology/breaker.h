@@ -18,14 +18,14 @@ static inline void latch_redis_breaker_record_reply(redis_node *node, int64_t no
 {
     node->last_reply_ns = now_ns;
     if (!node->topology->has_no_breaker) {
-        *node->breaker = (latch_silence){0};
+        *node->breaker = (latch_breaker){0};
     }
 }
 
 /* Open for this request? Then latch_redis_fail_breaker_open() is its end. */
 static inline bool latch_redis_breaker_is_open(const latch_op *op, const redis_node *node)
 {
-    return op->sent_ns < node->breaker->avoided_until_ns && !node->topology->has_no_breaker
+    return op->sent_ns < node->breaker->open_until_ns && !node->topology->has_no_breaker
            && op->request.patience_ms == 0;
 }
 

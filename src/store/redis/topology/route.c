@@ -118,7 +118,7 @@ static latch_status connect_route_node(redis_route *route, latch_op *op, int64_t
         return status;
     }
     if (latch_wants(status)) {
-        bool is_silent = now_ns - node->connection.begun_ns >= LATCH_SILENCE_NS;
+        bool is_silent = now_ns - node->connection.begun_ns >= LATCH_BREAKER_TIMEOUT_NS;
 
         status = latch_redis_fail_to_connect(&node->connection, op, is_silent ? ETIMEDOUT : 0,
                                              "it does not answer");

@@ -6,7 +6,7 @@
 
 bool latch_redis_topology_init(redis_topology *topology, latch_engine *engine,
                                const redis_options *options, const redis_keyspace *keys,
-                               latch_silence *breaker)
+                               latch_breaker *breaker)
 {
     *topology = (redis_topology){.engine = engine, .options = options, .keys = keys};
     topology->single.topology = topology;

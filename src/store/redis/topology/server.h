@@ -22,14 +22,14 @@ typedef struct redis_cluster_node_info {
     char id[REDIS_NODE_ID_SIZE]; /* as told on its connection ... */
     unsigned id_established;     /* ... with that connection.established */
     bool is_away;                /* unreachable or silent at the last try */
-    latch_silence breaker;
+    latch_breaker breaker;
 } redis_cluster_node_info;
 
 /* Server, with its connection and circuit breaker. */
 typedef struct redis_node {
     struct redis_topology *topology;
     redis_connection connection;
-    latch_silence *breaker;         /* circuit breaker; the store's own for the only server */
+    latch_breaker *breaker;         /* circuit breaker; the store's own for the only server */
     int64_t last_reply_ns;          /* time of the last reply to a request */
     redis_cluster_node_info member; /* in a cluster */
     /* State of lock/wait.c, per server. */
@@ -60,7 +60,7 @@ typedef struct redis_topology {
  */
 bool latch_redis_topology_init(redis_topology *topology, latch_engine *engine,
                                const redis_options *options, const redis_keyspace *keys,
-                               latch_silence *breaker);
+                               latch_breaker *breaker);
 /* Closes all connections. */
 void latch_redis_topology_end(redis_topology *topology);
 

@@ -27,7 +27,7 @@ void latch_redis_connection_init(redis_connection *connection, latch_engine *eng
     connection->source = &latch_redis_fixed_address;
     connection->place = options->places;
     connection->elements_max = REDIS_ELEMENTS_MAX;
-    latch_link_init(&connection->calls);
+    latch_list_init(&connection->calls);
 }
 
 /* ---- Closing -------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static int64_t connect_timeout_ns_for(const redis_connection *connection, const 
 bool latch_redis_is_connect_silent(const redis_connection *connection, int64_t now_ns)
 {
     return connection->stage >= REDIS_CONNECTING
-           && now_ns - connection->connecting_ns >= LATCH_SILENCE_NS;
+           && now_ns - connection->connecting_ns >= LATCH_BREAKER_TIMEOUT_NS;
 }
 
 static void fixed_begin(redis_connection *connection, const latch_op *op, int64_t now_ns)

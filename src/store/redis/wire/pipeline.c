@@ -32,7 +32,7 @@ static void free_call(redis_connection *connection, redis_call *call)
 void latch_redis_call_complete(redis_connection *connection, redis_call *call, int state,
                                redisReply *reply)
 {
-    latch_link_remove(&call->link);
+    latch_list_remove(&call->link);
     call->state = state;
     call->reply = reply;
     if (call->abandoned) {
@@ -222,7 +222,7 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     call->reply = NULL;
     call->owns_reply = true;
     call->deadline_ns = now_ns + connection->options->command_timeout_ns;
-    latch_link_append(&connection->calls, &call->link);
+    latch_list_append(&connection->calls, &call->link);
     return call;
 }
 

@@ -26,7 +26,7 @@
 /* Internal status, never the engine's: the request is to be repeated, or was. */
 #define ADVISORY_AGAIN ((latch_status) -1)
 
-/* Of op->attempts. */
+/* Of op->flags. */
 enum { HELD_BEFORE = 1, ASKED_AGAIN = 2, WAITED = 4, HAD_RIVAL = 8 };
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ void latch_advisory_close(latch_store *base)
     advisory_store *store = (advisory_store *) base;
 
     latch_advisory_session_end(store->session);
-    latch_table_end(&store->registry);
+    latch_hash_end(&store->registry);
 }
 
 latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
@@ -50,7 +50,7 @@ latch_status latch_advisory_open(latch_store *base, const latch_store_options *o
             : open_driver(base->engine, options, store, error);
 
     if (status == LATCH_DONE) {
-        status = latch_table_init(&store->registry, base->engine, error);
+        status = latch_hash_init(&store->registry, base->engine, error);
         if (status != LATCH_DONE) {
             latch_advisory_close(base);
         }
@@ -131,7 +131,7 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
         /* A lost session took its holds with it, and the loss may not have been noticed yet. */
         latch_advisory_session_is_alive(hold->store->session);
     }
-    if ((op->attempts & HELD_BEFORE) != 0 && !latch_advisory_hold_is_live(hold)) {
+    if ((op->flags & HELD_BEFORE) != 0 && !latch_advisory_hold_is_live(hold)) {
         return latch_advisory_fail_held(op);
     }
     if (latch_advisory_hold_conflicts(hold, mode)) {
@@ -143,7 +143,7 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
     hold->request.statement = to_acquire(op, hold);
     hold->request.timeout_ms = advisory_waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
     hold->wanted = mode;
-    op->attempts |= advisory_waits(hold) && op->request.wait ? WAITED : 0;
+    op->flags |= advisory_waits(hold) && op->request.wait ? WAITED : 0;
     return LATCH_DONE;
 }
 
@@ -175,7 +175,7 @@ static latch_status advisory_ask(latch_op *op, int64_t now_ns)
         case LATCH_LIST:  /* never comes here, */
         case LATCH_EVICT: /* nor does that */
             hold->request.statement = ADVISORY_HOLDERS;
-            hold->findings = op->request.findings;
+            hold->reports = op->request.reports;
             break;
     }
     if (status == LATCH_DONE) {
@@ -190,7 +190,7 @@ static latch_status ask_again(latch_op *op, int64_t at_ns)
 {
     advisory_hold *hold = op->state;
 
-    op->attempts |= ASKED_AGAIN;
+    op->flags |= ASKED_AGAIN;
     hold->outcome = ADVISORY_UNANSWERED;
     hold->ask_ns = at_ns;
     return ADVISORY_AGAIN;
@@ -200,7 +200,7 @@ static latch_status ask_again(latch_op *op, int64_t at_ns)
  * ends waits early, so that PHP can look after signals. */
 static latch_status take_time_out(latch_op *op, int64_t now_ns)
 {
-    op->waiting = op->waiting || (op->attempts & WAITED) != 0;
+    op->waiting = op->waiting || (op->flags & WAITED) != 0;
     note_conflict(op);
     if (!op->request.wait || now_ns >= op->request.deadline_ns) {
         return LATCH_CONFLICT;
@@ -213,7 +213,7 @@ static latch_status take_time_out(latch_op *op, int64_t now_ns)
 /* The session has ended with what it held, and with what it was asked. */
 static latch_status advisory_take_loss(latch_op *op, int64_t now_ns)
 {
-    bool again = (op->attempts & ASKED_AGAIN) != 0;
+    bool again = (op->flags & ASKED_AGAIN) != 0;
     advisory_hold *hold = op->state;
 
     hold->mode = LATCH_FREE;
@@ -223,13 +223,13 @@ static latch_status advisory_take_loss(latch_op *op, int64_t now_ns)
     if (op->request.kind == LATCH_REFRESH || op->request.kind == LATCH_PROBE) {
         return LATCH_CONFLICT;
     }
-    if (advisory_acquires(op) && (op->attempts & HELD_BEFORE) != 0) {
+    if (advisory_acquires(op) && (op->flags & HELD_BEFORE) != 0) {
         return latch_advisory_fail_held(op);
     }
     if (op->cancelled) {
         return LATCH_CONFLICT;
     }
-    if ((op->attempts & WAITED) != 0 && !op->request.wait) { /* nor is there time for another */
+    if ((op->flags & WAITED) != 0 && !op->request.wait) { /* nor is there time for another */
         return op->contended ? LATCH_CONFLICT
                              : latch_advisory_fail_at(op, "lost the connection to");
     }
@@ -253,7 +253,7 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
                                                          : advisory_take_loss(op, now_ns);
             }
             if (hold->request.statement == ADVISORY_PROBE) {
-                op->attempts = 0;
+                op->flags = 0;
                 return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
                                                      : ask_again(op, now_ns);
             }
@@ -273,8 +273,8 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
 /* Of two readers that want to write one gives way; but not to one that does not wait for that. */
 static latch_status give_way(latch_op *op, int64_t now_ns)
 {
-    if (op->request.wait && (op->attempts & HAD_RIVAL) == 0) {
-        op->attempts |= HAD_RIVAL;
+    if (op->request.wait && (op->flags & HAD_RIVAL) == 0) {
+        op->flags |= HAD_RIVAL;
         return ask_again(op, now_ns + RIVAL_NS);
     }
     op->request.wait = false;
@@ -284,7 +284,7 @@ static latch_status give_way(latch_op *op, int64_t now_ns)
 static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
-    bool promotes = (op->attempts & HELD_BEFORE) != 0;
+    bool promotes = (op->flags & HELD_BEFORE) != 0;
 
     switch (hold->outcome) {
         case ADVISORY_ANSWERED:
@@ -319,7 +319,7 @@ static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns
 {
     advisory_hold *hold = op->state;
 
-    if (!advisory_acquires(op) || !op->request.wait || (op->attempts & ASKED_AGAIN) == 0
+    if (!advisory_acquires(op) || !op->request.wait || (op->flags & ASKED_AGAIN) == 0
         || status == LATCH_ERROR_MEMORY) {
         return status;
     }
@@ -468,10 +468,10 @@ latch_status latch_advisory_begin(latch_op *op)
     }
     forget_lost(op, hold);
     if (!latch_advisory_hold_is_live(hold)) {
-        op->attempts = 0;
+        op->flags = 0;
         status = begin_without_hold(op, hold);
     } else {
-        op->attempts = HELD_BEFORE;
+        op->flags = HELD_BEFORE;
     }
     if (status != ADVISORY_AGAIN) {
         return status;

@@ -197,14 +197,14 @@ void latch_advisory_session_flush(advisory_session *session, int64_t now_ns);
 void latch_advisory_session_disconnect(advisory_session *session);
 /* latch_store_class.watch and refusal */
 bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch);
-const char *latch_advisory_refusal(const latch_store *store);
+const char *latch_advisory_renewal_unsupported_reason(const latch_store *store);
 
 /* ---- Holds (hold.c) ---------------------------------------------------------------- */
 
 /* What a lease holds in the session, and what it asks of it. */
 struct advisory_hold {
-    latch_node node; /* in the store's registry, by request.key */
-    latch_link link; /* in the session's queue */
+    latch_hash_node node; /* in the store's registry, by request.key */
+    latch_link link;      /* in the session's queue */
     struct advisory_store *store;
     latch_lease *lease; /* NULL: it is gone; the hold goes with the answer to its release */
     advisory_request request;
@@ -216,18 +216,18 @@ struct advisory_hold {
     unsigned generation; /* of the process that took it */
     advisory_outcome outcome;
     char verdict;
-    advisory_outcome failure; /* of the statement that ADVISORY_UNDO undoes */
-    latch_finding **findings; /* for the answer to ADVISORY_HOLDERS */
-    int64_t ask_ns;           /* a wait that has to be asked for again: not before this */
-    int64_t cancel_ns;        /* when the server is asked to end the wait; LATCH_NEVER: it is not */
-    int64_t give_up_ns;       /* when a session that holds nothing is ended, with the wait */
-    int64_t trouble_ns;       /* since when there has been no session to wait in; 0: there is one */
+    advisory_outcome failure;    /* of the statement that ADVISORY_UNDO undoes */
+    latch_lock_report **reports; /* for the answer to ADVISORY_HOLDERS */
+    int64_t ask_ns;              /* a wait that has to be asked for again: not before this */
+    int64_t cancel_ns;  /* when the server is asked to end the wait; LATCH_NEVER: it is not */
+    int64_t give_up_ns; /* when a session that holds nothing is ended, with the wait */
+    int64_t trouble_ns; /* since when there has been no session to wait in; 0: there is one */
 };
 
 typedef struct advisory_store {
     latch_store store;
     advisory_session *session;
-    latch_table registry; /* of advisory_hold */
+    latch_hash registry;  /* of advisory_hold */
     const char *identity; /* its session's; holds credentials; NULL: a runner's has none */
     bool by_sha256; /* PostgreSQL: the number is of the digest of the resource, not its crc32 */
 } advisory_store;
@@ -299,7 +299,8 @@ void latch_advisory_drop(latch_lease *lease);
         .identity = latch_advisory_identity, .begin = latch_advisory_begin,                        \
         .step = latch_advisory_step, .cancel = latch_advisory_cancel,                              \
         .outage = latch_advisory_outage, .held = latch_advisory_held, .drop = latch_advisory_drop, \
-        .watch = latch_advisory_watch, .refusal = latch_advisory_refusal,                          \
+        .watch = latch_advisory_watch,                                                             \
+        .renewal_unsupported_reason = latch_advisory_renewal_unsupported_reason,                   \
     }
 
 #endif

@@ -65,7 +65,7 @@ advisory_hold *latch_advisory_hold_get(latch_lease *lease)
     write_key(lease, hold->request.key);
     hold->node.key = hold->request.key;
     hold->node.length = strlen(hold->request.key);
-    if (!latch_table_add(&store->registry, &hold->node)) {
+    if (!latch_hash_add(&store->registry, &hold->node)) {
         latch_free(store->store.engine, hold);
         return NULL;
     }
@@ -119,7 +119,7 @@ void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outco
         /* What may have been granted is given back when the lease is released, or dropped. */
         note_mode(hold, hold->wanted);
     }
-    latch_link_remove(&hold->link);
+    latch_list_remove(&hold->link);
     hold->is_queued = false;
     hold->wanted = LATCH_FREE;
     hold->outcome = outcome;
@@ -130,7 +130,7 @@ void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outco
 
 void latch_advisory_hold_free(advisory_hold *hold)
 {
-    latch_table_remove(&hold->store->registry, &hold->node);
+    latch_hash_remove(&hold->store->registry, &hold->node);
     latch_free(hold->store->store.engine, hold);
 }
 
@@ -154,10 +154,10 @@ static latch_mode claim_of(const advisory_hold *hold)
 
 bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode)
 {
-    const latch_node *node =
-        latch_table_find(&hold->store->registry, hold->node.key, hold->node.length);
+    const latch_hash_node *node =
+        latch_hash_find(&hold->store->registry, hold->node.key, hold->node.length);
 
-    for (; node != NULL; node = latch_table_next(node)) {
+    for (; node != NULL; node = latch_hash_next(node)) {
         const advisory_hold *other = LATCH_CONTAINER(node, const advisory_hold, node);
         latch_mode claim = claim_of(other);
 
@@ -171,10 +171,10 @@ bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode)
 
 bool latch_advisory_hold_is_alone(const advisory_hold *hold)
 {
-    const latch_table *registry = &hold->store->registry;
+    const latch_hash *registry = &hold->store->registry;
 
     for (size_t at = 0; at < registry->bucket_count; at++) {
-        for (const latch_node *node = registry->buckets[at]; node != NULL; node = node->next) {
+        for (const latch_hash_node *node = registry->buckets[at]; node != NULL; node = node->next) {
             const advisory_hold *other = LATCH_CONTAINER(node, const advisory_hold, node);
 
             if (latch_advisory_hold_is_live(other) || (other != hold && other->is_queued)) {

@@ -29,8 +29,8 @@ void latch_advisory_session_init(advisory_session *session)
     session->cancel = ADVISORY_NO_CANCEL;
     session->cancel_session = NULL;
     session->trouble[0] = '\0';
-    latch_link_init(&session->queue);
-    latch_link_init(&session->pending_releases);
+    latch_list_init(&session->queue);
+    latch_list_init(&session->pending_releases);
 }
 
 static advisory_hold *first_of(const advisory_session *session)
@@ -80,8 +80,8 @@ static void enqueue_pending_releases(advisory_session *session)
     while (session->pending_releases.next != &session->pending_releases) {
         latch_link *pending = session->pending_releases.next;
 
-        latch_link_remove(pending);
-        latch_link_append(&session->queue, pending);
+        latch_list_remove(pending);
+        latch_list_append(&session->queue, pending);
     }
 }
 
@@ -153,8 +153,8 @@ static void take_failure(advisory_session *session, advisory_hold *hold, advisor
         return;
     }
     if (outcome != ADVISORY_UNKNOWN && hold->lease == NULL && !stuck) {
-        latch_link_remove(&hold->link);
-        latch_link_append(&session->pending_releases, &hold->link);
+        latch_list_remove(&hold->link);
+        latch_list_append(&session->pending_releases, &hold->link);
         return;
     }
     latch_advisory_hold_end_request(hold, is_undo(hold) ? hold->failure
@@ -171,9 +171,9 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
     latch_mode mode = *value == ' '                ? LATCH_FREE
                       : strchr(value, 's') != NULL ? LATCH_SHARED
                                                    : LATCH_EXCLUSIVE;
-    latch_finding *finding =
-        latch_findings_add(session->engine, hold->findings, hold->request.key, mode);
-    bool is_noted = finding != NULL;
+    latch_lock_report *report =
+        latch_lock_reports_add(session->engine, hold->reports, hold->request.key, mode);
+    bool is_noted = report != NULL;
 
     while (is_noted && *value != ' ' && *value != '\0') {
         char *end;
@@ -182,7 +182,7 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
         if (end == value || (*end != 'x' && *end != 's')) {
             break; /* the answer was longer than what is kept of it, or makes no sense */
         }
-        is_noted = latch_finding_add_holder(session->engine, finding, number);
+        is_noted = latch_lock_report_add_holder(session->engine, report, number);
         value = end + strspn(end, "xs,");
     }
     return is_noted;
@@ -439,7 +439,7 @@ void latch_advisory_session_enqueue(advisory_session *session, advisory_hold *ho
     hold->outcome = ADVISORY_UNANSWERED;
     hold->is_cancelled = false;
     hold->is_queued = true;
-    latch_link_append(&session->queue, &hold->link);
+    latch_list_append(&session->queue, &hold->link);
 }
 
 bool latch_advisory_session_dequeue(advisory_session *session, advisory_hold *hold)

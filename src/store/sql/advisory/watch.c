@@ -82,7 +82,7 @@ bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch)
     return true;
 }
 
-const char *latch_advisory_refusal(const latch_store *store)
+const char *latch_advisory_renewal_unsupported_reason(const latch_store *store)
 {
     return ((const advisory_store *) store)->session->driver->socket != NULL
                ? NULL

@@ -157,7 +157,19 @@ final class Stores
         $held = $store->exists($key);
         $store->delete($key);
 
-        return $held && !$store->exists($key);
+        return $held && !$store->exists($key) && is_a($store, $this->classOf($dsn) ?? '');
+    }
+
+    /**
+     * @return class-string|null
+     */
+    private function classOf(#[\SensitiveParameter] string $dsn): ?string
+    {
+        foreach (StoreFactory::describe($dsn) as ['class' => $class, 'ttl' => $ttl, 'expiring' => $isExpiring]) {
+            return ($ttl !== null) === $isExpiring ? $class : null;
+        }
+
+        return null;
     }
 
     public function combined(LoggerInterface $logger, Key $key): bool

@@ -134,7 +134,11 @@ final class StoresTest extends TestCase
             $begun,
         );
 
-        self::assertMatchesRegularExpression('/^ +(' . implode('|', $patterns) . ')/m', Examples::text('bin/latch'));
+        self::assertSame(
+            1,
+            preg_match('/^ +(' . implode('|', $patterns) . ')/m', Examples::text('bin/latch')),
+            "$store[title]: a line of the help on --store begins with one of " . implode(', ', $begun),
+        );
     }
 
     /**

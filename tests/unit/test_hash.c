@@ -7,12 +7,12 @@
 #define MANY 1000
 
 typedef struct entry {
-    latch_node node;
+    latch_hash_node node;
     char key[16];
 } entry;
 
 static entry entries[MANY];
-static latch_table table;
+static latch_hash table;
 
 static int setup_table(void **state)
 {
@@ -24,24 +24,24 @@ static int setup_table(void **state)
         entries[at].node.length = (size_t) snprintf(entries[at].key, 16, "key %d", at);
         entries[at].node.key = entries[at].key;
     }
-    return latch_table_init(&table, unit.engine, &unit.error) == LATCH_DONE ? 0 : -1;
+    return latch_hash_init(&table, unit.engine, &unit.error) == LATCH_DONE ? 0 : -1;
 }
 
 static int teardown_table(void **state)
 {
-    latch_table_end(&table);
+    latch_hash_end(&table);
     return unit_teardown(state);
 }
 
-static latch_node *find(int at)
+static latch_hash_node *find(int at)
 {
-    return latch_table_find(&table, entries[at].key, entries[at].node.length);
+    return latch_hash_find(&table, entries[at].key, entries[at].node.length);
 }
 
 static void add_first(int count)
 {
     for (int at = 0; at < count; at++) {
-        assert_true(latch_table_add(&table, &entries[at].node));
+        assert_true(latch_hash_add(&table, &entries[at].node));
     }
 }
 
@@ -50,9 +50,9 @@ static void an_empty_table_finds_nothing_and_costs_no_memory(void **state)
     size_t before = unit.live;
 
     (void) state;
-    assert_null(latch_table_find(&table, "key", 3));
-    assert_null(latch_table_find(&table, "", 0));
-    assert_null(latch_table_take_all(&table));
+    assert_null(latch_hash_find(&table, "key", 3));
+    assert_null(latch_hash_find(&table, "", 0));
+    assert_null(latch_hash_take_all(&table));
     assert_int_equal(unit.live, before);
 }
 
@@ -61,7 +61,7 @@ static void what_was_added_is_found_while_it_grows(void **state)
     (void) state;
     for (int at = 0; at < MANY; at++) {
         assert_null(find(at));
-        assert_true(latch_table_add(&table, &entries[at].node));
+        assert_true(latch_hash_add(&table, &entries[at].node));
         assert_ptr_equal(find(at), &entries[at].node);
     }
     assert_int_equal(table.count, MANY);
@@ -78,13 +78,13 @@ static void keys_are_bytes_that_must_match_in_full(void **state)
     entry none = {.node = {.key = "", .length = 0}};
 
     (void) state;
-    assert_true(latch_table_add(&table, &nul.node));
-    assert_true(latch_table_add(&table, &none.node));
-    assert_ptr_equal(latch_table_find(&table, "a\0b", 3), &nul.node);
-    assert_ptr_equal(latch_table_find(&table, "", 0), &none.node);
-    assert_null(latch_table_find(&table, "a", 1));
-    assert_null(latch_table_find(&table, "a\0c", 3));
-    assert_null(latch_table_find(&table, "a\0b\0", 4));
+    assert_true(latch_hash_add(&table, &nul.node));
+    assert_true(latch_hash_add(&table, &none.node));
+    assert_ptr_equal(latch_hash_find(&table, "a\0b", 3), &nul.node);
+    assert_ptr_equal(latch_hash_find(&table, "", 0), &none.node);
+    assert_null(latch_hash_find(&table, "a", 1));
+    assert_null(latch_hash_find(&table, "a\0c", 3));
+    assert_null(latch_hash_find(&table, "a\0b\0", 4));
 }
 
 static void a_key_of_the_same_hash_is_not_mistaken_for_another(void **state)
@@ -94,11 +94,11 @@ static void a_key_of_the_same_hash_is_not_mistaken_for_another(void **state)
     for (int at = 0; at < 3; at++) {
         entries[at].key[4] = '*'; /* behind the table's back: its hash is still "key <at>"'s */
     }
-    assert_null(latch_table_find(&table, "key 1", 5));
+    assert_null(latch_hash_find(&table, "key 1", 5));
     entries[1].key[4] = '1';
-    assert_ptr_equal(latch_table_find(&table, "key 1", 5), &entries[1].node);
+    assert_ptr_equal(latch_hash_find(&table, "key 1", 5), &entries[1].node);
     entries[1].node.length = 6; /* "key 1" and a NUL */
-    assert_null(latch_table_find(&table, "key 1", 5));
+    assert_null(latch_hash_find(&table, "key 1", 5));
 }
 
 static void nodes_of_one_key_are_found_one_after_the_other(void **state)
@@ -111,13 +111,13 @@ static void nodes_of_one_key_are_found_one_after_the_other(void **state)
     add_first(10);
     for (int at = 0; at < 3; at++) {
         same[at] = (entry){.node = {.key = "key 5", .length = 5}};
-        assert_true(latch_table_add(&table, &same[at].node));
+        assert_true(latch_hash_add(&table, &same[at].node));
     }
     for (int at = 10; at < MANY; at++) { /* the table grows, and moves them */
-        assert_true(latch_table_add(&table, &entries[at].node));
+        assert_true(latch_hash_add(&table, &entries[at].node));
     }
-    latch_table_remove(&table, &entries[5].node);
-    for (latch_node *node = find(5); node != NULL; node = latch_table_next(node)) {
+    latch_hash_remove(&table, &entries[5].node);
+    for (latch_hash_node *node = find(5); node != NULL; node = latch_hash_next(node)) {
         entry *found = LATCH_CONTAINER(node, entry, node);
 
         assert_in_range(found - same, 0, 2);
@@ -126,10 +126,10 @@ static void nodes_of_one_key_are_found_one_after_the_other(void **state)
         count++;
     }
     assert_int_equal(count, 3);
-    latch_table_remove(&table, &same[1].node);
+    latch_hash_remove(&table, &same[1].node);
     assert_int_equal(table.count, MANY + 1);
-    assert_ptr_equal(latch_table_next(find(5)), find(5) == &same[0].node ? &same[2] : &same[0]);
-    assert_null(latch_table_next(find(4)));
+    assert_ptr_equal(latch_hash_next(find(5)), find(5) == &same[0].node ? &same[2] : &same[0]);
+    assert_null(latch_hash_next(find(4)));
 }
 
 static void any_of_many_can_be_removed_from_its_chain(void **state)
@@ -137,7 +137,7 @@ static void any_of_many_can_be_removed_from_its_chain(void **state)
     (void) state;
     add_first(MANY);
     for (int at = 0; at < MANY; at += 3) {
-        latch_table_remove(&table, &entries[at].node);
+        latch_hash_remove(&table, &entries[at].node);
     }
     for (int at = 0; at < MANY; at++) {
         assert_ptr_equal(find(at), at % 3 == 0 ? NULL : &entries[at].node);
@@ -152,7 +152,7 @@ static void emptying_a_table_meets_everything_once(void **state)
 
     (void) state;
     add_first(MANY);
-    for (latch_node *node = latch_table_take_all(&table); node != NULL; node = node->next) {
+    for (latch_hash_node *node = latch_hash_take_all(&table); node != NULL; node = node->next) {
         int at = atoi(node->key + 4);
 
         assert_false(seen[at]);
@@ -160,7 +160,7 @@ static void emptying_a_table_meets_everything_once(void **state)
         count++;
     }
     assert_int_equal(count, MANY);
-    assert_null(latch_table_take_all(&table));
+    assert_null(latch_hash_take_all(&table));
     assert_null(find(0));
     assert_int_equal(table.count, 0);
 }
@@ -169,7 +169,7 @@ static void an_ended_table_can_be_used_again(void **state)
 {
     (void) state;
     add_first(20);
-    latch_table_end(&table);
+    latch_hash_end(&table);
     assert_null(find(3));
     add_first(20);
     assert_ptr_equal(find(3), &entries[3].node);
@@ -179,10 +179,10 @@ static void a_table_without_memory_refuses_the_first_key(void **state)
 {
     (void) state;
     unit.fail_at = unit.allocations + 1;
-    assert_false(latch_table_add(&table, &entries[0].node));
+    assert_false(latch_hash_add(&table, &entries[0].node));
     assert_int_equal(table.count, 0);
     assert_null(find(0));
-    assert_true(latch_table_add(&table, &entries[0].node)); /* as soon as there is some */
+    assert_true(latch_hash_add(&table, &entries[0].node)); /* as soon as there is some */
     assert_ptr_equal(find(0), &entries[0].node);
 }
 
@@ -196,7 +196,7 @@ static void a_table_that_cannot_grow_works_on(void **state)
     unit.fail_at = unit.allocations + 1;
     unit.fail_on = true;
     for (int at = 16; at < 100; at++) {
-        assert_true(latch_table_add(&table, &entries[at].node));
+        assert_true(latch_hash_add(&table, &entries[at].node));
     }
     assert_int_equal(table.bucket_count, bucket_count);
     for (int at = 0; at < 100; at++) {
@@ -219,27 +219,27 @@ static void keys_are_spread_evenly(void **state)
 
 static void the_order_of_the_buckets_cannot_be_known_beforehand(void **state)
 {
-    latch_table other;
+    latch_hash other;
     uint64_t here, there;
 
     (void) state;
-    assert_int_equal(latch_table_init(&other, unit.engine, &unit.error), LATCH_DONE);
-    assert_true(latch_table_add(&table, &entries[0].node));
+    assert_int_equal(latch_hash_init(&other, unit.engine, &unit.error), LATCH_DONE);
+    assert_true(latch_hash_add(&table, &entries[0].node));
     here = entries[0].node.hash;
-    latch_table_remove(&table, &entries[0].node);
-    assert_true(latch_table_add(&other, &entries[0].node));
+    latch_hash_remove(&table, &entries[0].node);
+    assert_true(latch_hash_add(&other, &entries[0].node));
     there = entries[0].node.hash;
-    latch_table_end(&other);
+    latch_hash_end(&other);
     assert_true(here != there);
 }
 
 static void a_broken_random_source_makes_no_table(void **state)
 {
-    latch_table other;
+    latch_hash other;
 
     (void) state;
     unit.random_broken = true;
-    assert_int_equal(latch_table_init(&other, unit.engine, &unit.error), LATCH_ERROR_SYSTEM);
+    assert_int_equal(latch_hash_init(&other, unit.engine, &unit.error), LATCH_ERROR_SYSTEM);
     assert_int_equal(unit.error.status, LATCH_ERROR_SYSTEM);
 }
 
