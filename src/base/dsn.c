@@ -21,7 +21,7 @@ typedef struct dsn_reader {
     latch_error *error;
 } dsn_reader;
 
-static latch_status fail(latch_error *error, const char *what)
+static latch_status dsn_fail(latch_error *error, const char *what)
 {
     return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "invalid DSN: %s", what);
 }
@@ -84,12 +84,13 @@ static latch_status decode(dsn_reader *reader, const char *from, const char *to,
         high = to - from > 2 ? value_of_hex(from[1]) : -1;
         low = high >= 0 ? value_of_hex(from[2]) : -1;
         if (low < 0) {
-            return fail(reader->error, "a \"%\" is followed by two hexadecimal digits, and is "
-                                       "itself written as \"%25\"");
+            return dsn_fail(reader->error, "a \"%\" is followed by two hexadecimal digits, and is "
+                                           "itself written as \"%25\"");
         }
         *out = (char) (high << 4 | low);
         if (*out++ == '\0') {
-            return fail(reader->error, "it must not contain a NUL byte, encoded as \"%00\" either");
+            return dsn_fail(reader->error,
+                            "it must not contain a NUL byte, encoded as \"%00\" either");
         }
         from += 2;
     }
@@ -112,7 +113,8 @@ static latch_status read_scheme(dsn_reader *reader)
             return decode(reader, from, reader->at++, false, &reader->dsn->scheme);
         }
     }
-    return fail(reader->error, "it begins with a scheme and a colon, as in \"scheme://host:port\"");
+    return dsn_fail(reader->error,
+                    "it begins with a scheme and a colon, as in \"scheme://host:port\"");
 }
 
 /* Symfony's rule: all before the first "@" is user and password. */
@@ -142,15 +144,17 @@ static latch_status check_rest(const dsn_reader *reader)
 {
     for (const char *at = reader->at; at < reader->end; at++) {
         if (*at == '@') {
-            return fail(reader->error, "only one \"@\" may stand in it, after user and password; "
-                                       "any other is written as \"%40\"");
+            return dsn_fail(reader->error,
+                            "only one \"@\" may stand in it, after user and password; "
+                            "any other is written as \"%40\"");
         }
         if (*at == '#') {
-            return fail(reader->error, "a \"#\" is written as \"%23\" outside the password");
+            return dsn_fail(reader->error, "a \"#\" is written as \"%23\" outside the password");
         }
         if (is_control(*at)) {
-            return fail(reader->error, "a control character, such as a line break, is written as "
-                                       "\"%0A\" and the like outside the password");
+            return dsn_fail(reader->error,
+                            "a control character, such as a line break, is written as "
+                            "\"%0A\" and the like outside the password");
         }
     }
     return LATCH_DONE;
@@ -193,23 +197,23 @@ bool latch_dsn_is_address(const char *host, size_t length)
 static latch_status check_host(const char *host, size_t length, bool bracketed, latch_error *error)
 {
     if (length == 0) {
-        return fail(error, "there is no host before the port");
+        return dsn_fail(error, "there is no host before the port");
     }
     if (bracketed && memchr(host, ':', length) == NULL) {
-        return fail(error, "only an IPv6 address stands in brackets, as in \"[::1]:6379\"");
+        return dsn_fail(error, "only an IPv6 address stands in brackets, as in \"[::1]:6379\"");
     }
     for (size_t at = 0; at < length; at++) {
         /* A name beyond ASCII is the resolver's business. */
         if (!is_letter(host[at]) && !is_digit(host[at]) && !(host[at] & 0x80)
             && strchr("-._~:%", host[at]) == NULL) {
-            return fail(error, HOST_ADVICE);
+            return dsn_fail(error, HOST_ADVICE);
         }
     }
     /* Errors of the connection show the host: "user:password" must not become one. A colon at its
        end is of an address without brackets, which the caller refuses. */
     if (memchr(host, ':', length) != NULL && (bracketed || host[length - 1] != ':')
         && !latch_dsn_is_address(host, length)) {
-        return fail(error, HOST_ADVICE);
+        return dsn_fail(error, HOST_ADVICE);
     }
     return LATCH_DONE;
 }
@@ -226,8 +230,8 @@ static latch_status read_port(const char *digits, size_t length, int *port, latc
     }
     return length == 0 && *port >= 1 && *port <= PORT_MAX
                ? LATCH_DONE
-               : fail(error, "the port is a number from 1 to 65535; an IPv6 address stands in "
-                             "brackets, as in \"[::1]:6379\"");
+               : dsn_fail(error, "the port is a number from 1 to 65535; an IPv6 address stands in "
+                                 "brackets, as in \"[::1]:6379\"");
 }
 
 latch_status latch_dsn_split_host(const char *text, size_t length, const char **host,
@@ -239,7 +243,7 @@ latch_status latch_dsn_split_host(const char *text, size_t length, const char **
     latch_status status;
 
     if (bracketed && to == NULL) {
-        return fail(error, "a \"[\" of the host is not closed");
+        return dsn_fail(error, "a \"[\" of the host is not closed");
     }
     *host = bracketed ? text + 1 : text;
     to = to != NULL ? to : end;
@@ -250,7 +254,8 @@ latch_status latch_dsn_split_host(const char *text, size_t length, const char **
     }
     to += bracketed;
     if (to < end && *to != ':') {
-        return fail(error, "after the \"]\" of the host comes a colon with the port, if anything");
+        return dsn_fail(error,
+                        "after the \"]\" of the host comes a colon with the port, if anything");
     }
     to += to < end;
     return read_port(to, (size_t) (end - to), port, error);
@@ -276,7 +281,7 @@ static latch_status read_host(dsn_reader *reader)
         return status;
     }
     if (*part != '[' && memchr(dsn->host, ':', length) != NULL) {
-        return fail(reader->error, "an IPv6 address stands in brackets, as in \"[::1]:6379\"");
+        return dsn_fail(reader->error, "an IPv6 address stands in brackets, as in \"[::1]:6379\"");
     }
     ((char *) dsn->host)[length] = '\0';
     reader->at = to;
@@ -292,16 +297,16 @@ static latch_status check_name(const char *name, latch_error *error)
     size_t open = 0;
 
     if (*name == '\0' || bracket == name) {
-        return fail(error, "an option has no name");
+        return dsn_fail(error, "an option has no name");
     }
     for (const char *at = bracket; at != NULL && *at != '\0'; at++) {
         open += *at == '[';
         open -= *at == ']';
         if (open == 0 && at[1] != '\0' && at[1] != '[') {
-            return fail(error, "after the \"]\" of an option's name comes \"=\" or \"&\"");
+            return dsn_fail(error, "after the \"]\" of an option's name comes \"=\" or \"&\"");
         }
     }
-    return open == 0 ? LATCH_DONE : fail(error, "a \"[\" of an option's name is not closed");
+    return open == 0 ? LATCH_DONE : dsn_fail(error, "a \"[\" of an option's name is not closed");
 }
 
 static latch_status read_option(dsn_reader *reader, const char *to)
@@ -355,8 +360,9 @@ static latch_status read_path(dsn_reader *reader)
         return LATCH_DONE;
     }
     if (*from != '/') {
-        return fail(reader->error, "a host stands after two slashes, as in \"scheme://host:port\", "
-                                   "and a path begins with one");
+        return dsn_fail(reader->error,
+                        "a host stands after two slashes, as in \"scheme://host:port\", "
+                        "and a path begins with one");
     }
     return decode(reader, from, reader->at, false, &reader->dsn->path);
 }
@@ -411,7 +417,7 @@ latch_status latch_dsn_parse(latch_engine *engine, const char *text, size_t leng
                           LATCH_DSN_MAX);
     }
     if (memchr(text, '\0', length) != NULL) {
-        return fail(error, "it must not contain a NUL byte");
+        return dsn_fail(error, "it must not contain a NUL byte");
     }
     options = count_options(text, length);
     parts = 5 + 2 * options; /* scheme, user, password, host and path; names and values */

@@ -49,7 +49,7 @@ static void dispose(latch_resolution *resolution)
     free(resolution);
 }
 
-static void ask(latch_resolution *resolution, int flags)
+static void resolver_ask(latch_resolution *resolution, int flags)
 {
     const struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
@@ -73,7 +73,7 @@ static void *resolve(void *argument)
     static const uint64_t one = 1;
     latch_resolution *resolution = argument;
 
-    ask(resolution, 0);
+    resolver_ask(resolution, 0);
     if (advance(resolution, RESOLVING, TELLING)) {
         while (write(resolution->helpers_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
         }
@@ -95,7 +95,7 @@ static latch_status fail_start(const latch_resolution *resolution, int sys_errno
 }
 
 /* For the first time, or in a child, whose descriptor is closed. */
-static latch_status start(latch_resolution *resolution, latch_error *error)
+static latch_status resolver_start(latch_resolution *resolution, latch_error *error)
 {
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), result;
 
@@ -152,10 +152,10 @@ latch_resolution *latch_resolve_begin(latch_engine *engine, const char *host, in
     snprintf(resolution->port, sizeof(resolution->port), "%d", port);
     latch_descriptor_register(engine, &resolution->wake, -1);
 
-    ask(resolution, AI_NUMERICHOST);
+    resolver_ask(resolution, AI_NUMERICHOST);
     if (resolution->outcome != EAI_NONAME) {
         resolution->progress = TOLD;
-    } else if (start(resolution, error) != LATCH_WANT_IO) {
+    } else if (resolver_start(resolution, error) != LATCH_WANT_IO) {
         latch_resolve_end(resolution);
         return NULL;
     }
@@ -168,7 +168,7 @@ latch_status latch_resolve_check(latch_resolution *resolution, const struct addr
     if (resolution->progress != RESOLVING) {
         return answer(resolution, addresses, error);
     }
-    return resolution->wake.fd >= 0 ? LATCH_WANT_IO : start(resolution, error);
+    return resolution->wake.fd >= 0 ? LATCH_WANT_IO : resolver_start(resolution, error);
 }
 
 int latch_resolve_fd(const latch_resolution *resolution)

@@ -180,7 +180,7 @@ static latch_status check(const latch_op *op)
 }
 
 /* Sends the request, unless it must wait for a detached operation on its lease. */
-static latch_status start(latch_op *op, int64_t now_ns)
+static latch_status op_start(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     bool is_release = op->request.kind == LATCH_RELEASE;
@@ -245,14 +245,14 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
         op->request.deadline_ns = LATCH_NEVER;
     }
     status = check(op);
-    return status == LATCH_DONE ? start(op, now_ns) : status;
+    return status == LATCH_DONE ? op_start(op, now_ns) : status;
 }
 
 /* A step of an operation that waits for a detached one. At its deadline it has not begun, as the
  * server has not answered the detached one. */
 static latch_status step_waiting_for_detached(latch_op *op, int64_t now_ns)
 {
-    latch_status status = start(op, now_ns);
+    latch_status status = op_start(op, now_ns);
 
     if (!op->waits_for_detached || !is_over(op, now_ns)) {
         return status;

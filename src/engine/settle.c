@@ -37,7 +37,7 @@ static bool settle_store(settlement *all, latch_store *store, int64_t now_ns)
     return true;
 }
 
-static void sleep_until_due(settlement *all, int64_t now_ns)
+static void settle_sleep(settlement *all, int64_t now_ns)
 {
     int64_t left_ns = all->wake_ns > now_ns ? all->wake_ns - now_ns : 0;
     struct timespec left = {(time_t) (left_ns / LATCH_NS_PER_S), (long) (left_ns % LATCH_NS_PER_S)};
@@ -60,7 +60,7 @@ void latch_stores_settle(latch_store *const *stores, size_t count)
             is_any |= !stores[at]->is_settled && settle_store(&all, stores[at], now_ns);
         }
         if (is_any) {
-            sleep_until_due(&all, now_ns);
+            settle_sleep(&all, now_ns);
         }
         now_ns = latch_engine_now_ns(engine);
     }

@@ -400,7 +400,7 @@ void latch_renewal_free(latch_renewal *renewal)
 }
 
 /* A new record, not registered yet; with the mutex held, as all functions below. */
-static latch_renewal *make(latch_lease *lease, latch_error *error)
+static latch_renewal *renewal_make(latch_lease *lease, latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
     latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
@@ -497,7 +497,7 @@ latch_status latch_lease_start_renewal(latch_lease *lease, latch_mailbox *mailbo
     renewal = find(renewer, lease);
     is_new = renewal == NULL;
     if (is_new) {
-        renewal = make(lease, error);
+        renewal = renewal_make(lease, error);
         status = renewal != NULL ? LATCH_DONE : error->status;
     }
     if (status == LATCH_DONE && renews && renewal->clone == NULL) {

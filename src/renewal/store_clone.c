@@ -148,7 +148,7 @@ size_t latch_lease_leaves(latch_lease *lease, latch_lease **leaves, size_t max)
     return count;
 }
 
-static latch_lease *make(latch_store *store, const latch_lease *like);
+static latch_lease *clone_make(latch_store *store, const latch_lease *like);
 
 /* Makes the parts of a lease in a clone as those of `like` are, and joins them. */
 static bool join(latch_lease *lease, const latch_lease *like)
@@ -164,7 +164,8 @@ static bool join(latch_lease *lease, const latch_lease *like)
         size_t first = first_with_part(like, count);
 
         parts[count] = composite->part(like, count);
-        parts[count].lease = first < count ? parts[first].lease : make(member, parts[count].lease);
+        parts[count].lease = first < count ? parts[first].lease
+                                           : clone_make(member, parts[count].lease);
         is_made = parts[count].lease != NULL;
     }
     is_made = is_made && composite->join(lease, parts, &error) == LATCH_DONE;
@@ -176,7 +177,7 @@ static bool join(latch_lease *lease, const latch_lease *like)
     return is_made;
 }
 
-static latch_lease *make(latch_store *store, const latch_lease *like)
+static latch_lease *clone_make(latch_store *store, const latch_lease *like)
 {
     latch_engine *engine = store->engine;
     latch_lease *lease = latch_allocate(engine, sizeof(*lease) + like->resource_length);
@@ -197,7 +198,7 @@ static latch_lease *make(latch_store *store, const latch_lease *like)
 
 latch_lease *latch_clone_lease_make(latch_renewal_store *clone, const latch_lease *like)
 {
-    return make(clone->store, like);
+    return clone_make(clone->store, like);
 }
 
 void latch_clone_lease_free(latch_lease *lease)

@@ -224,7 +224,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
 }
 
 /* Asks all members; first those with asynchronous I/O, so that the others run meanwhile. */
-static void ask(latch_op *op, int64_t now_ns)
+static void combined_ask(latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     combined_hold *hold = op->lease->state;
@@ -368,7 +368,7 @@ static void give_back(latch_op *op, bool keep, int64_t now_ns)
 }
 
 /* End of a failed request, after the rollback. */
-static latch_status fail(latch_op *op, int64_t now_ns)
+static latch_status combined_fail(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     combined_store *store = combined_store_of(lease);
@@ -448,7 +448,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
         latch_combined_note_contention(op);
         give_back(op, keeps(op), now_ns);
     }
-    return want(op, &status) ? status : fail(op, now_ns);
+    return want(op, &status) ? status : combined_fail(op, now_ns);
 }
 
 static latch_status combined_begin(latch_op *op)
@@ -485,7 +485,7 @@ static latch_status combined_begin(latch_op *op)
         return status;
     }
     op->state = hold;
-    ask(op, now_ns);
+    combined_ask(op, now_ns);
     return judge(op, now_ns);
 }
 

@@ -324,6 +324,23 @@ static void a_lease_lasts_for_its_ttl_and_as_long_as_it_is_renewed(void **state)
     UNIT_CHECK(lease->deadline_ns > deadline_ns && lease->mode == LATCH_EXCLUSIVE);
 }
 
+static void a_renewed_lease_outlives_its_first_ttl(void **state)
+{
+    latch_lease *lease = conformance_lease(scene.r), *other = conformance_other_lease(scene.r);
+    int64_t ttl_ms = 100, over_ns;
+
+    (void) state;
+    do { /* on a machine that stands still a short one may be over before it is renewed */
+        ttl_ms *= 2;
+        UNIT_CHECK(ttl_ms < MINUTE);
+        UNIT_CHECK(conformance_try_for(lease, LATCH_ACQUIRE, ttl_ms) == LATCH_DONE);
+        over_ns = unit_now_ns() + ttl_ms * LATCH_NS_PER_MS;
+    } while (conformance_try(lease, LATCH_REFRESH) != LATCH_DONE);
+    UNIT_AWAIT(unit_now_ns() > over_ns);
+    UNIT_CHECK(conformance_try(other, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(conformance_try(lease, LATCH_PROBE) == LATCH_DONE && unit_held(lease));
+}
+
 static void a_lease_that_has_expired_is_lost(void **state)
 {
     static const latch_op_kind kinds[] = {LATCH_REFRESH, LATCH_PROBE};
@@ -464,6 +481,7 @@ const conformance_promise conformance_holds[] = {
     PROMISE(random_requests_are_answered_as_a_model_says, 0, CONFORMANCE_GRANTS_ALL),
     PROMISE(holds_never_expire, 0, LATCH_EXPIRING | CONFORMANCE_GRANTS_ALL),
     PROMISE(a_lease_lasts_for_its_ttl_and_as_long_as_it_is_renewed, LATCH_EXPIRING, 0),
+    PROMISE(a_renewed_lease_outlives_its_first_ttl, LATCH_EXPIRING, 0),
     PROMISE(a_lease_that_has_expired_is_lost, LATCH_EXPIRING, 0),
     PROMISE(a_renewal_of_nothing_is_refused, CONFORMANCE_RENEWS, 0),
     PROMISE(a_ttl_is_needed_and_may_be_endless, LATCH_EXPIRING, CONFORMANCE_OWN_TTLS),

@@ -15,6 +15,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../pages.sh"
 STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_UNIT_PACKAGES[@]}" "${LATCH_ARGINFO_PACKAGES[@]}" clang binutils
     clang-format)
 
+# gcc as users have it: with -flto, which warns once more when it links.
 compiles_without_warning() {
     latch_build_copy "$1" "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
         CC="$1" CFLAGS='-O2 -g -Wall -Wextra -Wshadow -Werror'
@@ -62,7 +63,7 @@ Cflags: $(pkg-config --cflags hiredis)
 Libs: -L$prefix/lib -lhiredis
 PC
     so=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig latch_build_copy elsewhere "phpize$LATCH_PHP_VERSION" \
-        "php-config$LATCH_PHP_VERSION" --with-latch-openssl=no --with-latch-pgsql=no --with-latch-mysql=no CFLAGS=-O0)
+        "php-config$LATCH_PHP_VERSION" --with-latch-openssl=no --with-latch-pgsql=no --with-latch-mysql=no CFLAGS='-O0 -fno-lto')
     # shellcheck disable=SC2016 # PHP's variables
     "php$LATCH_PHP_VERSION" -n -d extension="$so" -r '
         new Latch\Store\RedisStore("redis://localhost");
@@ -76,7 +77,7 @@ works_without_libraries() {
     local so output
     so=$(latch_build_copy no-libraries "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
         --with-latch-redis=no --with-latch-pgsql=no --with-latch-mysql=no \
-        CFLAGS='-O2 -Wall -Wextra -Wshadow -Werror')
+        CFLAGS='-O0 -fno-lto -Wall -Wextra -Wshadow -Werror')
     if grep -aoE 'lib(hiredis|ssl|pq|mariadb)\.so' "$so"; then
         return 1
     fi
@@ -95,7 +96,7 @@ works_without_libraries() {
 works_without_openssl() {
     local so output
     so=$(latch_build_copy no-openssl "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
-        --with-latch-openssl=no CFLAGS='-O2 -Wall -Wextra -Wshadow -Werror')
+        --with-latch-openssl=no CFLAGS='-O0 -fno-lto -Wall -Wextra -Wshadow -Werror')
     if grep -ao 'libssl\.so' "$so"; then
         return 1
     fi
@@ -169,6 +170,12 @@ upward_call_is_found() {
     grep -qF 'src/base/planted.c uses latch_op_begin of src/engine/op.c' <<< "$output"
 }
 
+# One name, one function.
+functions_have_names_of_their_own() {
+    (cd "$LATCH_ROOT" && git ls-files -z 'src/*.[ch]' 'ext/*.[ch]' \
+        | xargs -0 "php$LATCH_PHP_VERSION" tools/lib/function_names.php)
+}
+
 # Documents name files and folders that are there.
 documented_files_exist() {
     local name missing=0
@@ -214,6 +221,7 @@ stage() {
     check 'src/ includes no header of PHP' engine_is_free_of_php
     check 'calls go down only, from layer to layer' calls_go_down_only "$LATCH_WORK/build/clang"
     check 'a call that goes up is found' upward_call_is_found "$LATCH_WORK/build/clang"
+    check 'no two functions have the same name' functions_have_names_of_their_own
     check 'the files that documents name are there' documented_files_exist
     check 'stubs/*_arginfo.h are current' arginfo_is_current
     check 'src/ and ext/ are formatted by .clang-format' sources_are_formatted

@@ -8,7 +8,7 @@
 #define OPEN_DRIVER latch_mysql_open
 #else
 #define LIBRARY .missing_library = "libmariadb"
-#define OPEN_DRIVER fail_without_library
+#define OPEN_DRIVER mysql_fail_without_library
 
 static latch_status mysql_fail_without_library(latch_engine *engine,
                                                const latch_store_options *options,

@@ -7,7 +7,7 @@
 #define OPEN_DRIVER latch_postgresql_open
 #else
 #define LIBRARY .missing_library = "libpq"
-#define OPEN_DRIVER fail_without_library
+#define OPEN_DRIVER postgresql_fail_without_library
 
 static latch_status postgresql_fail_without_library(latch_engine *engine,
                                                     const latch_store_options *options,
