@@ -63,11 +63,38 @@ static void a_request_on_its_way_is_its_process_own(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
 }
 
+/* Its first request: what it owes is not taken for the parent's. The next reply follows the
+ * release's. */
+static void leave_release_in_child(unit_process *self, void *argument)
+{
+    latch_lease *other = redis_lease_in(unit.store, "child");
+
+    (void) self;
+    (void) argument;
+    UNIT_CHECK(unit_run_request(lease, redis_detached_release()) == LATCH_DONE);
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(other, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void a_child_may_leave_the_release_of_what_it_inherits(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    lease = redis_lease("r");
+    lease->inherit = true;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(leave_release_in_child, NULL);
+    unit_join(&child);
+    UNIT_CHECK(redis_is_free("r"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         REDIS_TEST(a_child_that_exits_ends_no_connection),
         REDIS_TEST(a_request_on_its_way_is_its_process_own),
+        REDIS_TEST(a_child_may_leave_the_release_of_what_it_inherits),
     };
 
     return cmocka_run_group_tests_name("redis and fork", tests, unit_redis_group_setup,

@@ -45,6 +45,11 @@ check(str_ends_with($faults[1]['text'], '; did you mean "redis"?'), 'the nearest
 foreach ($faults as $fault) {
     check(preg_match('/^no store has such a DSN(; did you mean "redis"\?)?$/D', $fault['text']) === 1 && str_contains($fault['remedy'], 'redis://HOST:PORT'), "$fault[subject]: what to do");
 }
+$other_forms = ['postgresql+advisory:host=h;password=SECRET' => 'postgresql+advisory://', 'flock:SECRET' => 'flock://'];
+$report = new DoctorReport('known schemes in other forms', array_map(fn (string $dsn) => "--store=$dsn", array_keys($other_forms)));
+$report->lacks('SECRET', 'RET');
+check_same(array_map(fn (string $form) => "no store has such a DSN; did you mean \"$form\"?", array_values($other_forms)),
+    array_column(array_filter($report->findings, fn (array $finding) => $finding['level'] === 'fault'), 'text'), 'the form that is meant');
 foreach ([
     'redis://user:SECRET' => ['redis:…', 'the port is a number'],
     'redis:SECRET' => ['redis:…', 'a host stands after two slashes'],

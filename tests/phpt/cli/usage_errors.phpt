@@ -121,7 +121,9 @@ foreach ([
     'semaphores' => [' "semaphores"', 'semaphore'], 'memcached://:secret@host' => [' "memcached://…"', ''],
     'etcd://:secret@host' => [' "etcd://…"', ''], 'mysql:host=h;password=secret' => [' "mysql"', 'mysql+advisory:…'],
     'redis' => [' "redis"', 'redis://…'], 'redus://:secret@host' => [' "redus://…"', 'redis://…'],
-    'postgresql://u:secret@h' => [' "postgresql://…"', 'postgresql+advisory:…'],
+    'postgresql://u:secret@h' => [' "postgresql://…"', 'postgresql+advisory://…'],
+    'postgresql+advisory:host=h;password=secret' => [' "postgresql+advisory"', 'postgresql+advisory://…'],
+    'pgsql:host=h;password=secret' => [' "pgsql"', 'pgsql+advisory:…'],
 ] as $dsn => [$named, $meant]) {
     foreach ([['run', 'job', '--', 'true'], ['status', 'job'], ['list']] as $arguments) {
         $cases["the store$named is none of $examples; give one by --store or LATCH_STORE"

@@ -150,9 +150,11 @@ static bool is_silent(const redis_node *node, int64_t now_ns)
     return latch_redis_reply_age_ns(&node->connection, now_ns) >= SILENT_AFTER_NS;
 }
 
-/* Forgets the parent's releases and connections in a forked child. */
-static void drop_parents_releases(redis_store *store)
+void latch_redis_pending_drop_inherited(redis_store *store)
 {
+    if (store->generation == store->store.engine->generation) {
+        return;
+    }
     for (redis_node *node = latch_redis_next_node(&store->topology, NULL); node != NULL;
          node = latch_redis_next_node(&store->topology, node)) {
         latch_redis_close_if_forked(&node->connection);
@@ -165,9 +167,7 @@ void latch_redis_pending_flush(redis_store *store, const latch_lease *lease, int
 {
     bool go_on = true;
 
-    if (store->generation != store->store.engine->generation) {
-        drop_parents_releases(store);
-    }
+    latch_redis_pending_drop_inherited(store);
     for (latch_link *link = store->pending.next, *next; go_on && link != &store->pending;
          link = next) {
         redis_pending_release *release = LATCH_CONTAINER(link, redis_pending_release, link);

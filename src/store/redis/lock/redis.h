@@ -262,6 +262,8 @@ void latch_redis_pending_init(redis_store *store);
  * its answers drops the client with all that is unread.
  */
 latch_status latch_redis_pending_drain(latch_store *base, latch_op *op, int64_t now_ns);
+/* Drops the parent's pending releases and connections, in a forked child. */
+void latch_redis_pending_drop_inherited(redis_store *store);
 /* Drop all pending releases, after the connection has ended. */
 void latch_redis_pending_clear(redis_store *store);
 /*

@@ -119,11 +119,15 @@ void latch_redis_compensate(latch_op *op, int64_t now_ns)
 
 bool latch_redis_pending_add_release(latch_op *op, int64_t now_ns)
 {
+    redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
     const redis_script_target target = latch_redis_target_of(lease);
-    bool is_added = latch_redis_pending_add(latch_redis_store_of(op), &target,
-                                            latch_redis_release_deadline(lease, now_ns));
+    bool is_added;
 
+    if (!latch_redis_is_other_process(lease)) {
+        latch_redis_pending_drop_inherited(store); /* now: the flush would drop this one, too */
+    }
+    is_added = latch_redis_pending_add(store, &target, latch_redis_release_deadline(lease, now_ns));
     if (is_added) {
         latch_redis_record_release(lease);
     }
