@@ -75,11 +75,12 @@ _latch_command() {
 
 # _latch_store TEXT: the DSN that begins so.
 _latch_store() {
-    local text=$1 current=${COMP_WORDS[COMP_CWORD]} dsns
+    local text=$1 current=${COMP_WORDS[COMP_CWORD]} program=${COMP_WORDS[0]#\\} dsns
+    program=${program/#\~\//$HOME/} # the word stands there as it was typed
     if [[ $text == flock*://* ]]; then
         mapfile -t dsns < <(compgen -d -P "${text%%://*}://" -S / -- "${text#*://}")
     else
-        mapfile -t dsns < <(compgen -W "$("${COMP_WORDS[0]}" completion --stores 2> /dev/null | cut -f 1)" -- "$text")
+        mapfile -t dsns < <(compgen -W "$("$program" completion --stores 2> /dev/null | cut -f 1)" -- "$text")
     fi
     # Only what stands behind the last "=" or ":" is replaced.
     [[ $current != [=:] ]] || current=

@@ -1,15 +1,5 @@
-/* Context: allocation, clocks and fork counters of the environment. */
+/* Context: clocks of the environment, and fork counters. */
 #include "src/base/context.h"
-
-void *latch_allocate(const latch_engine *engine, size_t size)
-{
-    return engine->env.allocate(engine->env.context, size);
-}
-
-void latch_free(const latch_engine *engine, void *pointer)
-{
-    engine->env.deallocate(engine->env.context, pointer);
-}
 
 int64_t latch_engine_now_ns(const latch_engine *engine)
 {

@@ -26,7 +26,15 @@ struct latch_engine {
 };
 
 /* Uninitialised memory of the environment's allocator; NULL on failure. */
-void *latch_allocate(const latch_engine *engine, size_t size);
-void latch_free(const latch_engine *engine, void *pointer); /* accepts NULL */
+static inline void *latch_allocate(const latch_engine *engine, size_t size)
+{
+    return engine->env.allocate(engine->env.context, size);
+}
+
+/* Frees it; accepts NULL. */
+static inline void latch_free(const latch_engine *engine, void *pointer)
+{
+    engine->env.deallocate(engine->env.context, pointer);
+}
 
 #endif

@@ -185,12 +185,13 @@ static latch_status op_start(latch_op *op, int64_t now_ns)
     latch_lease *lease = op->lease;
     bool is_release = op->request.kind == LATCH_RELEASE;
 
-    if (is_release && latch_detached_is_release(lease)) {
-        return latch_detached_resume(op, now_ns);
-    }
     if (lease->detached != NULL) {
-        latch_status status = latch_detached_await(op, now_ns);
+        latch_status status;
 
+        if (is_release && latch_detached_is_release(lease)) {
+            return latch_detached_resume(op, now_ns);
+        }
+        status = latch_detached_await(op, now_ns);
         op->waits_for_detached = latch_wants(status);
         if (op->waits_for_detached) {
             if (op->wake_ns > op->request.deadline_ns) {
@@ -200,8 +201,12 @@ static latch_status op_start(latch_op *op, int64_t now_ns)
         }
     }
     op->waits_for_detached = false;
-    /* A release does not depend on mode_before: skip the check of the descriptor or socket. */
-    op->mode_before = is_release || latch_lease_held(lease, now_ns) ? lease->mode : LATCH_FREE;
+    /* Skip the check of the descriptor or socket for a release, which does not depend on
+     * mode_before, and for a lease that holds nothing. */
+    op->mode_before = is_release || (lease->mode == LATCH_FREE && !lease->observed)
+                              || latch_lease_held(lease, now_ns)
+                          ? lease->mode
+                          : LATCH_FREE;
     lease->lost = false;
     if (lease->busy && op->request.kind == LATCH_PROBE) {
         /* In flight: an acquire is not held yet; a renewal or release is held still. */
@@ -290,7 +295,9 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
         return step_waiting_for_detached(op, now_ns);
     }
     op->wake_ns = LATCH_NEVER;
-    latch_lease_sync_deadline(op->lease, now_ns);
+    if (op->lease->observed) {
+        latch_lease_sync_deadline(op->lease, now_ns);
+    }
     status = op->state != NULL ? class->step(op, now_ns) : attempt(op, now_ns);
     if (op->cancelled) {
         return undo(op, status, now_ns);

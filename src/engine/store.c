@@ -54,10 +54,3 @@ const latch_store_info *latch_store_describe(const latch_store *store)
 {
     return store->info;
 }
-
-int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms)
-{
-    return ttl_ms == 0 || (store->info->capabilities & LATCH_EXPIRING) == 0
-               ? LATCH_NEVER
-               : latch_add_ns(sent_ns, latch_ms_to_ns(ttl_ms));
-}

@@ -161,6 +161,12 @@ latch_store *latch_store_open_as(latch_engine *engine, const latch_store_class *
 
 /* Deadline of a request that was sent at `sent_ns`; LATCH_NEVER: the store's locks do not expire.
  */
-int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns, int64_t ttl_ms);
+static inline int64_t latch_store_deadline(const latch_store *store, int64_t sent_ns,
+                                           int64_t ttl_ms)
+{
+    return ttl_ms == 0 || (store->info->capabilities & LATCH_EXPIRING) == 0
+               ? LATCH_NEVER
+               : latch_add_ns(sent_ns, latch_ms_to_ns(ttl_ms));
+}
 
 #endif

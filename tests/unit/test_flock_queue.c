@@ -582,6 +582,26 @@ static void a_file_system_where_flock_may_lock_bytes_has_no_queue(void **state)
     latch_store_close(store);
 }
 
+/* The one before it has the lock and its number, in which case it would else wait for the number. */
+static void who_cannot_wait_for_a_number_waits_for_the_file(void **state)
+{
+    unit_process holder;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    holder = make_waiter('W', 1);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    unit_expect(&holder, 'y');
+    assert_true(is_taken(0));
+    unit_calls.no_byte_waits = true;
+    join_queue(LATCH_ACQUIRE, 1);
+    assert_true(is_taken(1));
+    unit_say(&holder, 'u');
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    unit_join(&holder);
+}
+
 static void lock_all_bytes(unit_process *self, void *unused)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -634,6 +654,7 @@ int main(void)
         WAIT_TEST(a_writer_leaves_the_queue_when_it_gives_the_lock_back_or_reads_only),
         WAIT_TEST(who_may_only_read_the_file_waits_behind_the_queue),
         WAIT_TEST(who_has_waited_without_a_number_leaves_the_queue),
+        WAIT_TEST(who_cannot_wait_for_a_number_waits_for_the_file),
         WAIT_TEST(a_file_system_where_flock_may_lock_bytes_has_no_queue),
         WAIT_TEST(what_other_programs_lock_is_no_queue),
     };

@@ -63,8 +63,8 @@ static void forbid_cancel(flock_waiter *waiter)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &waiter->unused);
 }
 
-/* Sleeps until nobody has a lower number. The kernel may refuse to wait: then without. */
-static void wait_in_queue(flock_waiter *waiter, int fd)
+/* Sleeps until nobody has a lower number. Returns false when the kernel refuses to wait. */
+static bool wait_in_queue(flock_waiter *waiter, int fd)
 {
     int result = 0;
 
@@ -83,19 +83,21 @@ static void wait_in_queue(flock_waiter *waiter, int fd)
         waiter->ahead = latch_flock_queue_ahead(fd, waiter->number);
     }
     waiter->queues = false;
+    return result == 0;
 }
 
 /*
  * Locks the file when nobody has a lower number. Returns 0 or an errno. The process before this one
  * may have it again, with its number: that is waited for then, not the file, because a waiter that
- * wakes in flock(2) would most often be quicker than a process in its turn.
+ * wakes in flock(2) would most often be quicker than a process in its turn. Where numbers cannot be
+ * waited for, the file is.
  */
 static int wait_for_lock(flock_waiter *waiter, int fd, int operation)
 {
+    bool waits_for_numbers = wait_in_queue(waiter, fd);
     int result;
 
-    wait_in_queue(waiter, fd);
-    while (waiter->number > 0) {
+    while (waits_for_numbers && waiter->number > 0) {
         if (flock(fd, operation | LOCK_NB) == 0) {
             return 0;
         }
@@ -104,7 +106,7 @@ static int wait_for_lock(flock_waiter *waiter, int fd, int operation)
             break;
         }
         waiter->queues = true;
-        wait_in_queue(waiter, fd);
+        waits_for_numbers = wait_in_queue(waiter, fd);
     }
     allow_cancel(waiter);
     do {

@@ -23,6 +23,7 @@ mkdir("$directory/bin");
 file_put_contents("$directory/bin/latch", "#!/bin/sh\nexec " . implode(' ', array_map('escapeshellarg', latch_command())) . " \"\$@\"\n");
 chmod("$directory/bin/latch", 0755);
 putenv("PATH=$directory/bin:" . getenv('PATH'));
+putenv("HOME=$directory");
 
 /** What bash offers for a line, whose words are given as bash takes them apart. */
 function bash_offers(string ...$words): array
@@ -53,6 +54,9 @@ foreach ([
     [['-E'], ['latch', 'run', '-E']],
     [['readonly'], ['latch', 'run', '-w', '5', 'job', '--', 'readonl']],
     [['redis://'], ['latch', 'run', '--store', '=', 're']],
+    [['redis://'], ['\\latch', 'run', '--store', '=', 're']],
+    [['redis://'], ['~/bin/latch', 'run', '--store', '=', 're']],
+    [['redis://'], ["$directory/bin/latch", 'run', '--store', '=', 're']],
     [['--store=', '--format=json', '--help'], ['latch', 'status', '--']],
     [['--store=', '--all', '--format=json', '--help'], ['latch', 'list', '-']],
     [['--store=', '--force', '--yes', '--help'], ['latch', 'release', '-']],
@@ -123,8 +127,14 @@ function zsh_completes(string $line): string
     return substr($program->out(), 0, -1);
 }
 
+// Another latch than that of PATH: the stores are those of the one that is called.
+mkdir("$directory/other");
+file_put_contents("$directory/other/latch", "#!/bin/sh\nprintf 'others\\tof another build\\n'\n");
+chmod("$directory/other/latch", 0755);
+check_same(['others'], bash_offers('~/other/latch', 'run', '--store', '=', 'oth'), 'bash: the latch that is called');
 if (is_executable('/bin/zsh') || is_executable('/usr/bin/zsh')) {
     foreach ([
+        '~/other/latch run --store=oth' => '~/other/latch run --store=others ',
         'latch st' => 'latch status ',
         'latch run --sha' => 'latch run --shared ',
         'latch run --conf' => 'latch run --conflict-exit-code=',

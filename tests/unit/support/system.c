@@ -14,6 +14,7 @@ unit_system unit_calls;
 
 /* The linker's names begin with two underscores. */
 int __real_open(const char *path, int flags, ...);
+int __real_fcntl(int fd, int command, ...);
 int __real_flock(int fd, int operation);
 int __real_semget(key_t key, int count, int flags);
 int __real_statfs(const char *path, struct statfs *status);
@@ -28,6 +29,7 @@ int __real_getaddrinfo(const char *host, const char *service, const struct addri
 void __real_freeaddrinfo(struct addrinfo *addresses);
 
 int __wrap_open(const char *path, int flags, ...);
+int __wrap_fcntl(int fd, int command, ...);
 int __wrap_flock(int fd, int operation);
 int __wrap_semget(key_t key, int count, int flags);
 int __wrap_statfs(const char *path, struct statfs *status);
@@ -55,6 +57,21 @@ int __wrap_open(const char *path, int flags, ...)
     }
     unit_calls.opened++;
     return result == UNIT_GO_ON ? __real_open(path, flags, mode) : result;
+}
+
+int __wrap_fcntl(int fd, int command, ...)
+{
+    va_list rest;
+    void *argument;
+
+    va_start(rest, command);
+    argument = va_arg(rest, void *); /* or an int: in the same register */
+    va_end(rest);
+    if (command == F_OFD_SETLKW && unit_calls.no_byte_waits) {
+        errno = ENOLCK;
+        return -1;
+    }
+    return __real_fcntl(fd, command, argument);
 }
 
 int __wrap_flock(int fd, int operation)
@@ -133,6 +150,7 @@ void unit_reset_calls(void)
     unit_calls.on_getaddrinfo = NULL;
     unit_calls.before_write = NULL;
     unit_calls.no_eventfd = unit_calls.no_threads = unit_calls.no_calloc = false;
+    unit_calls.no_byte_waits = false;
     unit_calls.file_system = 0;
     unit_calls.opened = unit_calls.started = unit_calls.written = unit_calls.sent = 0;
     unit_calls.address_lists = 0;

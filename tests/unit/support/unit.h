@@ -194,6 +194,7 @@ typedef struct unit_system {
                           struct addrinfo **addresses);
     void (*_Atomic before_write)(int fd); /* a helper may be about to write when its test is over */
     bool no_eventfd, no_threads;          /* there are none to be had */
+    bool no_byte_waits;                   /* the kernel refuses to wait for a byte of a file */
     bool no_calloc;                       /* no memory for what is not the engine's allocator's */
     long file_system;                     /* what statfs() says, 0 = the truth */
     _Atomic size_t opened;                /* calls of open() */

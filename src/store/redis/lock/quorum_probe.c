@@ -30,12 +30,6 @@ static void record_server_age(void *context, const redisReply *reply)
     }
 }
 
-/* The server has the script of releases. */
-void latch_redis_record_release_script(redis_node *node)
-{
-    node->has_release = node->connection.established;
-}
-
 static void record_script_reply(void *context, const redisReply *reply)
 {
     if (reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 1

@@ -156,19 +156,64 @@ int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns);
 
 /* ---- token.c */
 
-/* Record the TTL of a command in flight, which may make the hold shorter. */
-void latch_redis_record_ttl(latch_op *op, int64_t now_ns);
+/* Member of the lock's sorted set that marks a writer: no holder's token. */
+#define REDIS_WRITER "__write__"
+
+/* Record the TTL of a command in flight: assume the shorter one, as its reply may be lost. */
+static inline void latch_redis_record_ttl(latch_op *op, int64_t now_ns)
+{
+    latch_lease *lease = op->lease;
+    redis_hold *hold = lease->state;
+    int64_t deadline_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
+
+    hold->deadline_ns = lease->deadline_ns;
+    if (lease->mode != LATCH_FREE && deadline_ns < lease->deadline_ns) {
+        lease->deadline_ns = deadline_ns;
+    }
+}
+
 /* Record a release in flight: not held from now on, whatever its outcome. */
-void latch_redis_record_release(latch_lease *lease);
-/* Record the mode in which the server says that the lease is held. */
-void latch_redis_record_mode(latch_lease *lease, latch_mode mode);
+static inline void latch_redis_record_release(latch_lease *lease)
+{
+    redis_hold *hold = lease->state;
+
+    lease->mode = LATCH_FREE;
+    lease->fencing_token = 0;
+    hold->generation = lease->store->engine->generation;
+    hold->imported = false;
+    hold->retired = true;
+}
+
+/*
+ * Record the mode in which the server says that the lease is held. A key that was handed over
+ * brings a hold unknown to this process.
+ */
+static inline void latch_redis_record_mode(latch_lease *lease, latch_mode mode)
+{
+    redis_hold *hold = lease->state;
+
+    lease->mode = mode;
+    hold->fork_count = lease->store->engine->fork_count;
+}
+
 /* Token of another process? */
 bool latch_redis_is_other_process(const latch_lease *lease);
+/* latch_redis_ensure_token() for a lease without a usable token. */
+latch_status latch_redis_prepare_token(latch_op *op);
 /*
- * Make a token unless the lease has one of this process. LATCH_CONFLICT: it has none, and the
- * request needs the one it had before.
+ * Make a token unless the lease has a usable one of this process. LATCH_CONFLICT: it has none, and
+ * the request needs the one it had before.
  */
-latch_status latch_redis_ensure_token(latch_op *op);
+static inline latch_status latch_redis_ensure_token(latch_op *op)
+{
+    const latch_lease *lease = op->lease;
+    const redis_hold *hold = lease->state;
+    bool is_usable = hold != NULL && hold->generation == lease->store->engine->generation
+                     && !hold->retired && lease->token != NULL
+                     && strcmp(lease->token, REDIS_WRITER) != 0;
+
+    return is_usable ? LATCH_DONE : latch_redis_prepare_token(op);
+}
 /*
  * Resolve a hold that a fork has shared (`inherit`). While it lasts, another process may own it: a
  * failed request must not release it. Once it has expired, each process is a holder of its own.
@@ -236,7 +281,10 @@ const char *latch_redis_renewal_unsupported_reason(const latch_store *base);
 /* Probe the server of a combined store's member, once per READY connection. */
 void latch_redis_probe_quorum_part(redis_node *node, int64_t now_ns);
 /* Record that the server knows the script of releases. */
-void latch_redis_record_release_script(redis_node *node);
+static inline void latch_redis_record_release_script(redis_node *node)
+{
+    node->has_release = node->connection.established;
+}
 /* Send the release as text? Its sender may not be there to repeat it. */
 bool latch_redis_may_lack_release_script(const redis_node *node, redis_script_id id);
 /* For the store's class: start of the server. */

@@ -5,23 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
+static const redis_script_id script_ids[] = {
+    [LATCH_ACQUIRE] = REDIS_ACQUIRE, [LATCH_ACQUIRE_SHARED] = REDIS_ACQUIRE_SHARED,
+    [LATCH_REFRESH] = REDIS_REFRESH, [LATCH_RELEASE] = REDIS_RELEASE,
+    [LATCH_PROBE] = REDIS_PROBE,
+};
+
 bool latch_redis_may_resend(latch_op *op)
 {
     bool again = (op->flags & REDIS_LOST_BEFORE) == 0;
 
     op->flags |= REDIS_LOST_BEFORE;
     return again;
-}
-
-static redis_script_id script_of(const latch_op *op)
-{
-    static const redis_script_id ids[] = {
-        [LATCH_ACQUIRE] = REDIS_ACQUIRE, [LATCH_ACQUIRE_SHARED] = REDIS_ACQUIRE_SHARED,
-        [LATCH_REFRESH] = REDIS_REFRESH, [LATCH_RELEASE] = REDIS_RELEASE,
-        [LATCH_PROBE] = REDIS_PROBE,
-    };
-
-    return ids[op->request.kind];
 }
 
 /* Sends ASKING before a command for a slot that is migrating to the server. */
@@ -65,7 +60,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     const redis_hold *hold = op->lease->state;
     redis_node *node = hold->route.node;
     const redis_script_target target = latch_redis_target_of(op->lease);
-    redis_script_id id = script_of(op);
+    redis_script_id id = script_ids[op->request.kind];
     const redis_command_spec spec = {
         .id = id,
         .as_text = (op->flags & REDIS_AS_TEXT) != 0

@@ -149,9 +149,6 @@ static void close_stale_connections(redis_store *store, int64_t now_ns)
             latch_breaker_record_timeout(node->breaker, now_ns, now_ns);
         }
     }
-    if (store->subscription.connection.stage != REDIS_CLOSED || store->subscription.call != NULL) {
-        latch_redis_abort_subscribing(&store->subscription);
-    }
 }
 
 static latch_status redis_begin(latch_op *op)
@@ -186,7 +183,13 @@ static latch_status redis_begin(latch_op *op)
     if (op->lease->inherit) {
         latch_redis_resolve_forked_hold(op);
     }
-    close_stale_connections(store, op->sent_ns);
+    if (store->topology.cluster != NULL
+        || !latch_redis_is_idle(&store->topology.single.connection)) {
+        close_stale_connections(store, op->sent_ns);
+    }
+    if (store->subscription.connection.stage != REDIS_CLOSED || store->subscription.call != NULL) {
+        latch_redis_abort_subscribing(&store->subscription);
+    }
     if (op->request.kind == LATCH_RELEASE) {
         latch_status status = latch_redis_ensure_token(op);
 

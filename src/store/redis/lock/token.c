@@ -3,42 +3,6 @@
 
 #include <string.h>
 
-/* Member of the lock's sorted set that marks a writer: no holder's token. */
-#define WRITER "__write__"
-
-/* Assume the shorter TTL from now on, as the reply may be lost. */
-void latch_redis_record_ttl(latch_op *op, int64_t now_ns)
-{
-    latch_lease *lease = op->lease;
-    redis_hold *hold = lease->state;
-    int64_t deadline_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
-
-    hold->deadline_ns = lease->deadline_ns;
-    if (lease->mode != LATCH_FREE && deadline_ns < lease->deadline_ns) {
-        lease->deadline_ns = deadline_ns;
-    }
-}
-
-void latch_redis_record_release(latch_lease *lease)
-{
-    redis_hold *hold = lease->state;
-
-    lease->mode = LATCH_FREE;
-    lease->fencing_token = 0;
-    hold->generation = lease->store->engine->generation;
-    hold->imported = false;
-    hold->retired = true;
-}
-
-/* Record the mode; a key that was handed over brings a hold unknown to this process. */
-void latch_redis_record_mode(latch_lease *lease, latch_mode mode)
-{
-    redis_hold *hold = lease->state;
-
-    lease->mode = mode;
-    hold->fork_count = lease->store->engine->fork_count;
-}
-
 bool latch_redis_is_other_process(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
@@ -89,7 +53,7 @@ latch_status latch_redis_import_token(latch_lease *lease, const char *token, lat
     return status;
 }
 
-latch_status latch_redis_ensure_token(latch_op *op)
+latch_status latch_redis_prepare_token(latch_op *op)
 {
     latch_lease *lease = op->lease;
     redis_hold *hold;
@@ -107,7 +71,7 @@ latch_status latch_redis_ensure_token(latch_op *op)
     }
     hold = lease->state;
     if (lease->token != NULL
-        && (strcmp(lease->token, WRITER) == 0
+        && (strcmp(lease->token, REDIS_WRITER) == 0
             || (hold != NULL && hold->retired && latch_redis_acquires(op)))) {
         free_token(lease);
     }

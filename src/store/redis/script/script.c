@@ -43,7 +43,7 @@ enum {
     SCRIPT_ARGUMENTS = 3,
 };
 
-static void digest_scripts(redis_scripts *all)
+void latch_redis_digest_scripts(redis_scripts *all)
 {
     const latch_env *env = &all->engine->env;
 
@@ -56,14 +56,6 @@ static void digest_scripts(redis_scripts *all)
             snprintf(&all->digests[at][2 * byte], 3, "%02x", digest[byte]);
         }
     }
-}
-
-const char *latch_redis_digest(redis_scripts *all, redis_script_id id)
-{
-    if (all->digests[id][0] == '\0') {
-        digest_scripts(all);
-    }
-    return all->digests[id];
 }
 
 /* Writes the keys that the script works on: prefix, name and resource behind each other. */

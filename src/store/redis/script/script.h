@@ -64,8 +64,16 @@ typedef struct redis_script_command {
     char small_keys[512], small_waiter[256];
 } redis_script_command;
 
+/* Computes the digests of all scripts. */
+void latch_redis_digest_scripts(redis_scripts *scripts);
 /* The script's digest, in hex. */
-const char *latch_redis_digest(redis_scripts *scripts, redis_script_id id);
+static inline const char *latch_redis_digest(redis_scripts *scripts, redis_script_id id)
+{
+    if (scripts->digests[id][0] == '\0') {
+        latch_redis_digest_scripts(scripts);
+    }
+    return scripts->digests[id];
+}
 /*
  * Writes the command. False when memory ran out. To be ended in any case; the texts of `order` and
  * `target` must live as long.

@@ -13,6 +13,7 @@
 #include "src/store/redis/wire/tls.h"
 #include "src/store/redis/wire/transport.h"
 
+#include <poll.h>
 #include <sys/un.h>
 
 typedef enum {
@@ -134,14 +135,46 @@ void latch_redis_batch(redis_connection *connection, bool on);
 /* The socket's redis_transport.receive. It closes the connection, before anything is read, when
  * the address source names another server by now. */
 bool latch_redis_receive(redis_connection *connection);
+/* Schedules a re-check of the address source while waiting. */
+void latch_redis_wake_to_recheck(const redis_connection *connection, latch_op *op);
 /* LATCH_WANT_IO: sets what to poll for until calls may be answered, or `wake_ns`. */
-latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op);
-/* Frees an answered or lost call; abandons one in flight. */
-void latch_redis_call_free(redis_connection *connection, redis_call *call);
+static inline latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns,
+                                            latch_op *op)
+{
+    bool has_unsent = connection->unsent_length > 0;
+
+    op->fd = connection->descriptor.fd;
+    op->events = has_unsent ? POLLIN | POLLOUT : POLLIN;
+    op->wake_ns = wake_ns;
+    if (connection->tls != NULL) {
+        op->events = latch_redis_tls_events(connection->tls, has_unsent);
+        op->wake_ns = connection->tls->has_more ? 0 : wake_ns;
+    }
+    if (connection->source->recheck_ns > 0) {
+        latch_redis_wake_to_recheck(connection, op);
+    }
+    return LATCH_WANT_IO;
+}
 /* Abandons a call in flight; `settle`, unless NULL, gets its reply, or NULL if it is lost. */
-void latch_redis_call_abandon(redis_call *call,
-                              void (*settle)(void *context, const redisReply *reply),
-                              void *context);
+static inline void latch_redis_call_abandon(redis_call *call,
+                                            void (*settle)(void *context, const redisReply *reply),
+                                            void *context)
+{
+    call->abandoned = true;
+    call->settle = settle;
+    call->context = context;
+}
+/* Frees a call that is not in flight, with its reply. */
+void latch_redis_call_destroy(redis_connection *connection, redis_call *call);
+/* Frees an answered or lost call; abandons one in flight. */
+static inline void latch_redis_call_free(redis_connection *connection, redis_call *call)
+{
+    if (call->state == REDIS_UNANSWERED) {
+        latch_redis_call_abandon(call, NULL, NULL);
+    } else {
+        latch_redis_call_destroy(connection, call);
+    }
+}
 
 /* Copies a server's text into a message: printable, truncated. */
 void latch_redis_quote(char *quoted, size_t size, const char *text, size_t length);
@@ -186,8 +219,6 @@ static inline void latch_redis_close_if_forked(redis_connection *connection)
     }
 }
 
-/* Schedules a re-check of the address source while waiting. */
-void latch_redis_wake_to_recheck(const redis_connection *connection, latch_op *op);
 /* Makes hiredis' reader for the open socket; false when memory ran out. */
 bool latch_redis_make_context(redis_connection *connection);
 void latch_redis_calls_lost(redis_connection *connection);

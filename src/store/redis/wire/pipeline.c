@@ -4,7 +4,6 @@
  */
 #include "src/store/redis/wire/connection.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,7 +20,7 @@ typedef size_t element_count;
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-static void free_call(redis_connection *connection, redis_call *call)
+void latch_redis_call_destroy(redis_connection *connection, redis_call *call)
 {
     if (call->reply != NULL && call->owns_reply) {
         freeReplyObject(call->reply);
@@ -39,7 +38,7 @@ void latch_redis_call_complete(redis_connection *connection, redis_call *call, i
         if (call->settle != NULL) {
             call->settle(call->context, reply);
         }
-        free_call(connection, call);
+        latch_redis_call_destroy(connection, call);
     }
 }
 
@@ -49,23 +48,6 @@ void latch_redis_calls_lost(redis_connection *connection)
         latch_redis_call_complete(connection,
                                   LATCH_CONTAINER(connection->calls.next, redis_call, link),
                                   REDIS_LOST, NULL);
-    }
-}
-
-void latch_redis_call_abandon(redis_call *call,
-                              void (*settle)(void *context, const redisReply *reply), void *context)
-{
-    call->abandoned = true;
-    call->settle = settle;
-    call->context = context;
-}
-
-void latch_redis_call_free(redis_connection *connection, redis_call *call)
-{
-    if (call->state == REDIS_UNANSWERED) {
-        latch_redis_call_abandon(call, NULL, NULL);
-    } else {
-        free_call(connection, call);
     }
 }
 
@@ -393,23 +375,6 @@ bool latch_redis_receive(redis_connection *connection)
 }
 
 /* ---- The transport --------------------------------------------------------------------------- */
-
-latch_status latch_redis_want(const redis_connection *connection, int64_t wake_ns, latch_op *op)
-{
-    bool has_unsent = connection->unsent_length > 0;
-
-    op->fd = connection->descriptor.fd;
-    op->events = has_unsent ? POLLIN | POLLOUT : POLLIN;
-    op->wake_ns = wake_ns;
-    if (connection->tls != NULL) {
-        op->events = latch_redis_tls_events(connection->tls, has_unsent);
-        op->wake_ns = connection->tls->has_more ? 0 : wake_ns;
-    }
-    if (connection->source->recheck_ns > 0) {
-        latch_redis_wake_to_recheck(connection, op);
-    }
-    return LATCH_WANT_IO;
-}
 
 /* Reads first: what is there before a command is sent is no reply to it. */
 static latch_status prepare_socket(redis_connection *connection, latch_op *op, int64_t now_ns)
