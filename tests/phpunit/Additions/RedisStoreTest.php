@@ -46,7 +46,7 @@ final class RedisStoreTest extends TestCase
         $peer->do('redis', 'theirs', 'r', $this->server->port, null);
         $peer->do('call', 'theirs', 'acquire');
         $lock = new Lock(new Key('r'), Client::store($this->server->port, 1.0), $ttl);
-        $peer->ask('release when asked', 'theirs', $this->server->port, 2, 1.1);
+        Client::askToReleaseWhenAsked($peer, 'theirs', $this->server->port, 1.1);
 
         self::assertTrue($lock->$method(true));
         [$left, $isHeld] = [$lock->getRemainingLifetime(), $lock->isHeld()]; // at once: it may be short

@@ -109,7 +109,7 @@ final class CombinedPeersTest extends TestCase
     {
         $peer = $this->peer($start);
         self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-        $peer->ask('release when asked', 'theirs', $this->servers[0]->port, 2);
+        Client::askToReleaseWhenAsked($peer, 'theirs', $this->servers[0]->port);
         $ours = $this->lock();
 
         self::assertTrue($ours->acquire(true));

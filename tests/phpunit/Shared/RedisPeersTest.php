@@ -159,7 +159,7 @@ class RedisPeersTest extends TestCase
         foreach (['acquire', 'acquireRead'] as $method) {
             $ours = $this->lock('r');
             self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-            $peer->ask('release when asked', 'theirs', $this->server->port, 2);
+            Client::askToReleaseWhenAsked($peer, 'theirs', $this->server->port);
 
             self::assertTrue($ours->$method(true));
             self::assertNull($peer->answer());
@@ -210,7 +210,7 @@ class RedisPeersTest extends TestCase
         $ours = $this->lock('r');
         $ours->acquireRead();
         $peer->do('call', 'theirs', 'acquireRead');
-        $peer->ask('release when asked', 'theirs', $this->server->port, 2);
+        Client::askToReleaseWhenAsked($peer, 'theirs', $this->server->port);
 
         self::assertTrue($ours->acquire(true));
         self::assertNull($peer->answer());

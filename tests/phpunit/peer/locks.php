@@ -87,8 +87,8 @@ while (($line = fgets(STDIN)) !== false) {
                 $arguments[3],
                 false,
             ),
-            // name, port, times[, seconds]: releases when somebody has asked for a lock in Redis so often,
-            // and not before that time
+            // name, port, times, seconds, scripts: releases when waiters have asked for a lock in Redis so often since
+            // then, and not before that time
             'release when asked' => Client::untilAsked(...\array_slice($arguments, 1)) ?? $locks[$name]->release(),
             // name, file, times: appends the fencing tokens of the lock
             'append tokens' => (static function () use ($locks, $name, $arguments): void {

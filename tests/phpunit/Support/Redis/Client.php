@@ -8,6 +8,7 @@ use Latch\SharedLockStoreInterface;
 use Latch\Store\CombinedStore;
 use Latch\Store\RedisStore;
 use Latch\Strategy\ConsensusStrategy;
+use Latch\Tests\Support\Peer;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\Wait;
 
@@ -92,6 +93,17 @@ final class Client
         $statistics = $redis->info('commandstats')['cmdstat_type'] ?? '';
 
         return preg_match('/^calls=(\d+)/', $statistics, $match) === 1 ? (int) $match[1] : 0;
+    }
+
+    /**
+     * Has the peer release its lock when a waiter has asked for it twice from now on. A count that begins later, in the
+     * peer, may miss both requests, and the next one comes after a minute.
+     *
+     * @param float $seconds the least time that has to go by
+     */
+    public static function askToReleaseWhenAsked(Peer $peer, string $name, int $port, float $seconds = 0.0): void
+    {
+        $peer->ask('release when asked', $name, $port, 2, $seconds, self::scripts(self::connect($port)));
     }
 
     /**
