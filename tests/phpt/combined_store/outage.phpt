@@ -36,7 +36,7 @@ $lock->release();
 check($other->acquire(true, PATIENCE), 'held by the other one');
 $servers[0]->stop();
 foreach ([0.3, 0.0, 0.3, 0.0] as $timeout) {
-    check_same('false', end_of_wait(fn () => $lock->acquire(true, $timeout)), 'held, and one is away');
+    expect_end('false', fn () => $lock->acquire(true, $timeout), 'held, and one is away');
 }
 /* Two are away: only one says so, which is not enough. */
 $servers[1]->stop();
