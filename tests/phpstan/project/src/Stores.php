@@ -156,8 +156,9 @@ final class Stores
         $store->save($key);
         $held = $store->exists($key);
         $store->delete($key);
+        $class = $this->classOf($dsn);
 
-        return $held && !$store->exists($key) && is_a($store, $this->classOf($dsn) ?? '');
+        return $held && !$store->exists($key) && $class !== null && is_a($store, $class);
     }
 
     /**
