@@ -436,6 +436,30 @@ static void a_lock_that_stopped_waiters_leave_free_goes_to_the_next(void **state
     assert_true(queue_is_empty());
 }
 
+/* The process before it may take its number again, and be stopped then. */
+static void a_waiter_for_the_file_goes_on_to_look(void **state)
+{
+    unit_process waiter;
+    int64_t now_ns;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    waiter = make_waiter('W', 1);
+    join_queue(LATCH_ACQUIRE, 2);
+    unit_kill(&waiter);
+    UNIT_AWAIT(!is_taken(0));
+    unit_await_sleepers(path(), 1);
+    for (int look = 0; look < 3; look++) {
+        now_ns = op.wake_ns;
+        assert_true(now_ns < LATCH_NEVER);
+        assert_int_equal(latch_op_step(&op, now_ns), LATCH_WANT_IO);
+        assert_true(op.wake_ns >= now_ns + LATCH_NS_PER_S); /* not at once again, and again */
+    }
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
 static int have_no_proc(const char *file, int flags)
 {
     (void) flags;
@@ -582,7 +606,8 @@ static void a_file_system_where_flock_may_lock_bytes_has_no_queue(void **state)
     latch_store_close(store);
 }
 
-/* The one before it has the lock and its number, in which case it would else wait for the number. */
+/* The one before it has the lock and its number, in which case it would else wait for the number.
+ */
 static void who_cannot_wait_for_a_number_waits_for_the_file(void **state)
 {
     unit_process holder;
@@ -647,6 +672,7 @@ int main(void)
         WAIT_TEST(a_reader_in_a_thread_that_reads_waits_for_no_writer),
         WAIT_TEST(waiters_that_are_killed_keep_nobody_waiting),
         WAIT_TEST(a_lock_that_stopped_waiters_leave_free_goes_to_the_next),
+        WAIT_TEST(a_waiter_for_the_file_goes_on_to_look),
         WAIT_TEST(it_does_so_in_a_chroot_without_proc),
         WAIT_TEST(a_lock_is_not_taken_from_its_holder),
         WAIT_TEST(a_wait_that_ends_in_vain_leaves_the_queue),

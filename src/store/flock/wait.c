@@ -101,8 +101,11 @@ static int wait_for_lock(flock_waiter *waiter, int fd, int operation)
         if (flock(fd, operation | LOCK_NB) == 0) {
             return 0;
         }
+        if (errno != EWOULDBLOCK) {
+            return errno;
+        }
         waiter->ahead = latch_flock_queue_ahead(fd, waiter->number);
-        if (errno != EWOULDBLOCK || waiter->ahead < 0) {
+        if (waiter->ahead < 0) {
             break;
         }
         waiter->queues = true;
@@ -218,7 +221,7 @@ static void want_grant(latch_op *op)
 
     op->fd = waiter->wake.fd;
     op->events = POLLIN;
-    if (waiter->queues) {
+    if (waiter->queues || waiter->number > 0) { /* it may come to wait for a number again */
         op->wake_ns = waiter->look_ns;
     }
 }
@@ -289,10 +292,10 @@ static bool overtakes_idler(const flock_store *store, flock_waiter *waiter, int6
 {
     int64_t first = LATCH_FLOCK_NONE;
 
-    if (!waiter->queues || now_ns < waiter->look_ns) {
+    if (now_ns < waiter->look_ns) {
         return false;
     }
-    if (!latch_flock_file_locked(store, waiter->file)) {
+    if (waiter->queues && !latch_flock_file_locked(store, waiter->file)) {
         first = latch_flock_queue_first(waiter->fd, waiter->number);
     }
     waiter->look_ns = now_ns + (first >= 0 ? IDLE_NS : PATIENCE_NS);

@@ -44,11 +44,19 @@ latch_status latch_advisory_open(latch_store *base, const latch_store_options *o
                                  latch_error *error)
 {
     advisory_store *store = (advisory_store *) base;
-    latch_status status =
-        options->runner != NULL
-            ? latch_advisory_runner_open(base->engine, options->runner, dialect, store, error)
-            : open_driver(base->engine, options, store, error);
+    const char *missing = base->class->info.missing_library;
+    latch_status status;
 
+    if (options->runner != NULL) {
+        status = latch_advisory_runner_open(base->engine, options->runner, dialect, store, error);
+    } else if (missing != NULL) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                          "this build of Latch has no %s: build it again where %s's development "
+                          "package and pkg-config are installed",
+                          missing, missing);
+    } else {
+        status = open_driver(base->engine, options, store, error);
+    }
     if (status == LATCH_DONE) {
         status = latch_hash_init(&store->registry, base->engine, error);
         if (status != LATCH_DONE) {

@@ -273,7 +273,8 @@ latch_status latch_advisory_runner_open(latch_engine *engine, const latch_sql_ru
 
 /* ---- Store classes (advisory.c): their functions, for LATCH_ADVISORY_CLASS ------------------- */
 
-/* Opens a store by the caller's runner, if options->runner is one, else by the driver. */
+/* Opens a store by options->runner, else by the driver, which is NULL in builds without its
+ * library. */
 latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
                                  const advisory_dialect *dialect, advisory_opener *open_driver,
                                  latch_error *error);

@@ -8,20 +8,7 @@
 #define OPEN_DRIVER latch_mysql_open
 #else
 #define LIBRARY .missing_library = "libmariadb"
-#define OPEN_DRIVER mysql_fail_without_library
-
-static latch_status mysql_fail_without_library(latch_engine *engine,
-                                               const latch_store_options *options,
-                                               advisory_store *store, latch_error *error)
-{
-    (void) engine;
-    (void) options;
-    (void) store;
-    return latch_fail(
-        error, LATCH_ERROR_ARGUMENT, 0,
-        "this build of Latch has no libmariadb: build it again where libmariadb's development "
-        "package and pkg-config are installed");
-}
+#define OPEN_DRIVER NULL
 #endif
 
 static latch_status mysql_open(latch_store *base, const latch_store_options *options,
