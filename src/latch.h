@@ -416,7 +416,6 @@ typedef struct latch_member {
  * combined store and has none yet. To be called before its first request.
  */
 latch_status latch_lease_join(latch_lease *lease, const latch_member *members, latch_error *error);
-bool latch_lease_is_joined(const latch_lease *lease);
 
 /* How a member has answered the last request. */
 typedef struct latch_vote {

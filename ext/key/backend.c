@@ -133,26 +133,7 @@ php_latch_backend *php_latch_backend_share_on_connection(latch_store *store,
     return backend;
 }
 
-bool php_latch_backends_release_sessions(void)
-{
-    latch_link *shared = &LATCH_G(shared_backends);
-    bool found = false;
-
-    for (latch_link *link = shared->next; link != shared;) {
-        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
-
-        link = link->next;
-        if (backend->connection != NULL && backend->references == 0) {
-            php_latch_backend_close(backend);
-            link = shared->next; /* PHP code may have changed the list */
-        } else if (backend->connection != NULL) {
-            found = true;
-        }
-    }
-    return found;
-}
-
-void php_latch_backend_close(php_latch_backend *backend)
+static void close_backend(php_latch_backend *backend)
 {
     const php_latch_backend_ops *ops = backend->ops;
     void *data = backend->data;
@@ -168,6 +149,25 @@ void php_latch_backend_close(php_latch_backend *backend)
     if (ops != NULL) {
         ops->free(data); /* the members go last */
     }
+}
+
+bool php_latch_backends_release_sessions(void)
+{
+    latch_link *shared = &LATCH_G(shared_backends);
+    bool found = false;
+
+    for (latch_link *link = shared->next; link != shared;) {
+        php_latch_backend *backend = LATCH_CONTAINER(link, php_latch_backend, link);
+
+        link = link->next;
+        if (backend->connection != NULL && backend->references == 0) {
+            close_backend(backend);
+            link = shared->next; /* PHP code may have changed the list */
+        } else if (backend->connection != NULL) {
+            found = true;
+        }
+    }
+    return found;
 }
 
 void php_latch_backends_close(latch_link *backends)
@@ -189,7 +189,7 @@ void php_latch_backends_close(latch_link *backends)
     latch_stores_settle(stores, count);
     free(stores);
     while (backends->next != backends) {
-        php_latch_backend_close(LATCH_CONTAINER(backends->next, php_latch_backend, link));
+        close_backend(LATCH_CONTAINER(backends->next, php_latch_backend, link));
     }
 }
 
@@ -205,7 +205,7 @@ void php_latch_backend_release(php_latch_backend *backend)
             php_latch_backends_close_surplus();
         }
     } else if (backend->connection == NULL || !php_latch_is_out_of_memory()) {
-        php_latch_backend_close(backend);
+        close_backend(backend);
         php_latch_rethrow_deferred(LATCH_DONE);
     } /* else its locks are released when the request ends */
 }

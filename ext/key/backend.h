@@ -88,7 +88,6 @@ php_latch_backend *php_latch_backend_share_on_connection(latch_store *store,
  * still in use: their leases are to be dropped (php_latch_leases_drop_sessions()).
  */
 bool php_latch_backends_release_sessions(void);
-void php_latch_backend_close(php_latch_backend *backend);
 /* Closes unused ones that are too many to be kept. */
 void php_latch_backends_close_surplus(void);
 /* Closes a list: they take a second at most together when their servers are silent. */

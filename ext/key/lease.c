@@ -20,7 +20,7 @@ zend_class_entry *php_latch_lease_ce;
 
 static zend_object_handlers handlers;
 
-php_latch_lease *php_latch_lease_from(zend_object *object)
+static php_latch_lease *lease_of_object(zend_object *object)
 {
     return LATCH_CONTAINER(object, php_latch_lease, std);
 }
@@ -46,13 +46,13 @@ php_latch_lease *php_latch_lease_first(zend_object *key)
 
     /* Checked by its handlers: PHP code can bypass the property's type (ArrayObject). */
     return Z_TYPE_P(slot) == IS_OBJECT && Z_OBJ_P(slot)->handlers == &handlers
-               ? php_latch_lease_from(Z_OBJ_P(slot))
+               ? lease_of_object(Z_OBJ_P(slot))
                : NULL;
 }
 
 php_latch_lease *php_latch_lease_next(const php_latch_lease *lease)
 {
-    return lease->next != NULL ? php_latch_lease_from(lease->next) : NULL;
+    return lease->next != NULL ? lease_of_object(lease->next) : NULL;
 }
 
 static bool lease_contains(const php_latch_lease *lease, const php_latch_lease *part)
@@ -190,7 +190,7 @@ static void release_in_session(php_latch_lease *lease)
 
 static void lease_free(zend_object *object)
 {
-    php_latch_lease *lease = php_latch_lease_from(object);
+    php_latch_lease *lease = lease_of_object(object);
 
     release_in_session(lease);
     php_latch_lease_end_renewal(lease);
@@ -259,7 +259,7 @@ php_latch_lease *php_latch_leases_next(uint32_t *handle)
         zend_object *object = EG(objects_store).object_buckets[*handle];
 
         if (IS_OBJ_VALID(object) && object->handlers == &handlers) {
-            return php_latch_lease_from(object);
+            return lease_of_object(object);
         }
     }
     return NULL;

@@ -24,7 +24,6 @@ struct php_latch_lease {
     zend_object std;
 };
 
-php_latch_lease *php_latch_lease_from(zend_object *object);
 /* Is it in a store that the engine drives? */
 bool php_latch_lease_is_native(const php_latch_lease *lease);
 /* Is it in a store that is made of others (php_latch_backend_ops)? */

@@ -14,7 +14,7 @@
 
 #include "stubs/lock_factory_arginfo.h"
 
-zend_class_entry *php_latch_lock_factory_ce;
+static zend_class_entry *php_latch_lock_factory_ce;
 
 enum { FACTORY_STORE, FACTORY_LOGGER };
 

@@ -5,8 +5,6 @@
 
 #include "stubs/no_lock_arginfo.h"
 
-zend_class_entry *php_latch_no_lock_ce;
-
 static void parse_blocking(INTERNAL_FUNCTION_PARAMETERS)
 {
     bool blocking;
@@ -67,5 +65,5 @@ PHP_METHOD(Latch_NoLock, getRemainingLifetime)
 
 void php_latch_register_no_lock(void)
 {
-    php_latch_no_lock_ce = register_class_Latch_NoLock(php_latch_shared_lock_interface_ce);
+    register_class_Latch_NoLock(php_latch_shared_lock_interface_ce);
 }

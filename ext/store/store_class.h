@@ -64,8 +64,6 @@ extern const php_latch_store_class *const *php_latch_store_classes;
         .name = NULL                                                                               \
     }
 
-/* What the engine, or for Composer's the class itself, tells of its store. */
-const latch_store_info *php_latch_store_class_info(const php_latch_store_class *class);
 /* "yes (libpq 15.3)", or what there is without the library. */
 zend_string *php_latch_store_class_build(const php_latch_store_class *class);
 
@@ -88,9 +86,6 @@ void php_latch_make_store_of_dsn(const php_latch_store_class *class, const php_l
 bool php_latch_dsn_form_is_whole(const php_latch_dsn_form *form);
 /* What follows the form in the DSN, as a new string. */
 zend_string *php_latch_dsn_form_rest(const php_latch_dsn_form *form, zend_string *dsn);
-/* The class whose form the DSN has, and that form: of all that match the longest. NULL: none. */
-const php_latch_store_class *php_latch_find_store_class(zend_string *dsn,
-                                                        const php_latch_dsn_form **form);
 /* Does the text begin with a scheme that is a store's, in any case, and a colon? */
 bool php_latch_is_store_dsn(const char *text);
 

@@ -17,14 +17,15 @@ const php_latch_store_class *const *php_latch_store_classes;
 
 /* ---- Descriptors ---------------------------------------------------------------------------- */
 
-const latch_store_info *php_latch_store_class_info(const php_latch_store_class *class)
+/* What the engine, or for Composer's the class itself, tells of its store. */
+static const latch_store_info *store_class_info(const php_latch_store_class *class)
 {
     return class->info != NULL ? class->info : latch_store_find(class->store);
 }
 
 zend_string *php_latch_store_class_build(const php_latch_store_class *class)
 {
-    const latch_store_info *info = php_latch_store_class_info(class);
+    const latch_store_info *info = store_class_info(class);
 
     if (class->info != NULL) {
         return zend_string_init(ZEND_STRL("Composer's"), 0);
@@ -74,8 +75,9 @@ static bool find_longer_form(const php_latch_store_class *class, zend_string *ds
     return is_found;
 }
 
-const php_latch_store_class *php_latch_find_store_class(zend_string *dsn,
-                                                        const php_latch_dsn_form **form)
+/* The class whose form the DSN has, and that form: of all that match the longest. NULL: none. */
+static const php_latch_store_class *find_store_class(zend_string *dsn,
+                                                     const php_latch_dsn_form **form)
 {
     const php_latch_store_class *found = NULL;
 
@@ -181,7 +183,7 @@ void php_latch_make_store_of_dsn(const php_latch_store_class *class, const php_l
 static void make_of_dsn(zend_string *dsn, zval *store)
 {
     const php_latch_dsn_form *form;
-    const php_latch_store_class *class = php_latch_find_store_class(dsn, &form);
+    const php_latch_store_class *class = find_store_class(dsn, &form);
 
     if (class == NULL && LATCH_G(symfony)) {
         class = php_latch_find_composer_class(dsn, &form);
@@ -365,7 +367,7 @@ static void describe(const php_latch_store_class *class, zval *array)
         [LATCH_SCOPE_MACHINE] = "machine", [LATCH_SCOPE_SERVER] = "server",
         [LATCH_SCOPE_MEMBERS] = "members",
     };
-    const latch_store_info *info = php_latch_store_class_info(class);
+    const latch_store_info *info = store_class_info(class);
     unsigned capabilities = info->capabilities;
 
     array_init(array);
@@ -410,7 +412,7 @@ PHP_METHOD(Latch_Store_StoreFactory, describe)
 
     array_init(return_value);
     if (dsn != NULL) {
-        found = php_latch_find_store_class(dsn, &form);
+        found = find_store_class(dsn, &form);
         found = found != NULL ? found : php_latch_find_composer_class(dsn, &form);
         if (found != NULL) {
             add_description(return_value, found);

@@ -1,104 +1,15 @@
 /*
- * The queue of those who wait for a lock file: first come, first served, whatever becomes of one of
- * them. A waiter that is stopped cannot take the lock when it is free, so that it is certain here
- * who gives way to whom.
+ * The queue of waiters for a lock file: first come, first served, whatever becomes of a waiter.
+ * test_flock_turn.c has the exceptions.
  */
-#include "waiting.h"
+#include "queueing.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WAITERS 5
-#define MANY 200
-/* flock/queue.c: a turn; so many acquires may go without a look, and a try may go before it. */
-#define TURN_NS (3 * LATCH_NS_PER_MS)
-#define TURN_ACQUIRES 32
-#define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)
-
-static const char *path(void)
-{
-    return unit_lock_path("r");
-}
-
-static bool queue_is_empty(void)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = open(path(), O_RDWR | O_CLOEXEC);
-
-    UNIT_CHECK(fd >= 0);
-    UNIT_CHECK(fcntl(fd, F_OFD_GETLK, &lock) == 0);
-    close(fd);
-    return lock.l_type == F_UNLCK;
-}
-
-static bool is_taken(off_t number)
-{
-    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = number, .l_len = 1};
-    int fd = open(path(), O_RDWR | O_CLOEXEC);
-
-    UNIT_CHECK(fd >= 0);
-    UNIT_CHECK(fcntl(fd, F_OFD_GETLK, &lock) == 0);
-    close(fd);
-    return lock.l_type == F_WRLCK;
-}
-
-/* ---- Processes that wait --------------------------------------------------------------------- */
-
-/* Takes orders: W, S wait to write, to read, and are answered y; u releases. */
-static void obey(unit_process *self, void *unused)
-{
-    latch_lease *own = unit_lease("r");
-
-    (void) unused;
-    for (char order; (order = unit_hear(self)) != 0;) {
-        if (order == 'u') {
-            UNIT_CHECK(unit_run(own, LATCH_RELEASE) == LATCH_DONE);
-            continue;
-        }
-        UNIT_CHECK(
-            unit_run_waiting(own, order == 'W' ? LATCH_ACQUIRE : LATCH_ACQUIRE_SHARED, LATCH_NEVER)
-            == LATCH_DONE);
-        unit_say(self, 'y');
-    }
-}
-
-/* The process waits; all of them are `sleepers` now. */
-static unit_process make_waiter(char order, size_t sleepers)
-{
-    unit_process waiter = unit_fork(obey, NULL);
-
-    unit_say(&waiter, order);
-    unit_await_sleepers(path(), sleepers);
-    return waiter;
-}
-
-static void stop(const unit_process *waiter)
-{
-    int status;
-
-    UNIT_CHECK(kill(waiter->pid, SIGSTOP) == 0);
-    UNIT_CHECK(waitpid(waiter->pid, &status, WUNTRACED) == waiter->pid && WIFSTOPPED(status));
-}
-
-/* This process waits, too, as the last of so many. */
-static void join_queue(latch_op_kind kind, size_t sleepers)
-{
-    assert_int_equal(unit_begin(&op, lease, unit_waiting(kind, LATCH_NEVER)), LATCH_WANT_IO);
-    unit_await_sleepers(path(), sleepers);
-}
-
-/* Has the lock at last, and gives it back. */
-static void finish(unit_process *waiter)
-{
-    UNIT_CHECK(kill(waiter->pid, SIGCONT) == 0);
-    unit_expect(waiter, 'y');
-    unit_say(waiter, 'u');
-    unit_join(waiter);
-}
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
@@ -128,7 +39,7 @@ static void who_comes_first_is_served_first(void **state)
     for (int at = 0; at < WAITERS; at++) {
         waiters[at] = unit_fork(wait_once, &at);
         unit_say(&waiters[at], 'g');
-        unit_await_sleepers(path(), (size_t) at + 1);
+        unit_await_sleepers(queue_path(), (size_t) at + 1);
     }
     assert_true(unit_peer_try(&peer, LOCK_UN));
     for (int at = 0; at < WAITERS; at++) {
@@ -139,179 +50,6 @@ static void who_comes_first_is_served_first(void **state)
     }
     assert_true(queue_is_empty());
     munmap(common, sizeof(*common));
-}
-
-/* How often this process gets the lock, of MANY times, while a waiter that is stopped waits. */
-static int count_overtaking(bool wait)
-{
-    unit_process waiter;
-    int overtaken = 0;
-
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    waiter = make_waiter('W', 1);
-    stop(&waiter);
-    unit_release(lease);
-    for (int round = 0; round < MANY; round++) {
-        latch_status status = wait
-                                  ? unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER))
-                                  : unit_run(lease, LATCH_ACQUIRE);
-
-        if (status == LATCH_DONE) {
-            overtaken++;
-            unit_release(lease);
-        } else if (wait) {
-            assert_int_equal(status, LATCH_WANT_IO);
-            assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
-        } else {
-            assert_int_equal(status, LATCH_CONFLICT);
-        }
-    }
-    finish(&waiter);
-    assert_true(queue_is_empty());
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit_release(lease);
-    return overtaken;
-}
-
-static void who_comes_back_at_once_gives_way_to_a_waiter(void **state)
-{
-    (void) state;
-    assert_true(count_overtaking(true) <= OVERTAKEN_MAX);
-}
-
-static void attempts_without_a_wait_do_not_starve_a_waiter(void **state)
-{
-    (void) state;
-    assert_true(count_overtaking(false) <= OVERTAKEN_MAX);
-}
-
-static void a_single_attempt_takes_a_lock_that_is_free(void **state)
-{
-    unit_process waiter;
-
-    (void) state;
-    assert_true(unit_peer_try(&peer, LOCK_EX));
-    waiter = make_waiter('W', 1);
-    stop(&waiter);
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit_release(lease);
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT); /* not again so soon */
-    unit.ahead_ns += 2 * LATCH_NS_PER_S;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit_release(lease);
-    finish(&waiter);
-}
-
-/* This process waits and is granted the lock, a waiter that is stopped behind it; both end then. */
-static void have_a_turn(void (*use_it)(void))
-{
-    unit_process waiter;
-
-    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
-    waiter = make_waiter('W', 2);
-    stop(&waiter);
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    unit_release(lease);
-    use_it();
-    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
-                     LATCH_WANT_IO);
-    finish(&waiter);
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    unit_release(lease);
-}
-
-static void let_it_pass(void)
-{
-    unit.ahead_ns += TURN_NS;
-}
-
-static void who_has_waited_gives_way_after_its_turn(void **state)
-{
-    (void) state;
-    for (int round = 0; round < 20; round++) {
-        have_a_turn(let_it_pass);
-    }
-}
-
-static void take_it_so_often(void)
-{
-    unit.ahead_ns -= LATCH_NS_PER_S; /* however slow this machine is */
-    for (int taken = 0; taken < TURN_ACQUIRES; taken++) {
-        assert_int_equal(taken % 2 == 0 ? unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER)
-                                        : unit_run(lease, LATCH_ACQUIRE),
-                         LATCH_DONE);
-        unit_release(lease);
-    }
-}
-
-static void a_turn_is_so_many_acquires_in_so_short_a_time(void **state)
-{
-    (void) state;
-    have_a_turn(take_it_so_often);
-}
-
-static void a_turn_ends_when_another_process_has_the_lock(void **state)
-{
-    unit_process holder, waiter;
-
-    (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit.ahead_ns -= LATCH_NS_PER_S; /* the turn would go on */
-    holder = make_waiter('W', 1);
-    unit_release(lease);
-    unit_expect(&holder, 'y');
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
-    waiter = make_waiter('W', 1);
-    stop(&waiter);
-    unit_say(&holder, 'u');
-    unit_join(&holder);
-    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
-                     LATCH_WANT_IO);
-    finish(&waiter);
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    unit_release(lease);
-}
-
-static void take_it_with_its_number(void)
-{
-    unit.ahead_ns -= LATCH_NS_PER_S;
-    assert_false(is_taken(0));
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    assert_true(is_taken(0)); /* the waiter sleeps until it is given back, not in flock(2) */
-    unit_release(lease);
-    assert_false(is_taken(0));
-    unit.ahead_ns += 2 * LATCH_NS_PER_S;
-}
-
-static void in_its_turn_a_process_has_its_number_again(void **state)
-{
-    (void) state;
-    have_a_turn(take_it_with_its_number);
-}
-
-/* Each of two processes would wait for the other's number. */
-static void a_process_whose_turn_ends_gives_its_number_back(void **state)
-{
-    unit_process waiter;
-
-    (void) state;
-    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
-    waiter = make_waiter('W', 2);
-    stop(&waiter);
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    unit.ahead_ns -= LATCH_NS_PER_S;
-    unit_release(lease);
-    assert_true(unit_peer_try(&peer, LOCK_EX));
-    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
-                     LATCH_WANT_IO);
-    assert_false(is_taken(0));
-    assert_true(unit_peer_try(&peer, LOCK_UN));
-    finish(&waiter);
-    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    unit_release(lease);
 }
 
 /* ---- Readers --------------------------------------------------------------------------------- */
@@ -343,7 +81,7 @@ static void readers_behind_a_writer_read_together(void **state)
     reader = make_waiter('S', 2);
     join_queue(LATCH_ACQUIRE_SHARED, 3);
     assert_true(unit_peer_try(&peer, LOCK_UN));
-    finish(&writer);
+    finish_waiter(&writer);
     unit_expect(&reader, 'y');
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE); /* both have it */
     unit_release(lease);
@@ -373,7 +111,7 @@ static void a_reader_in_a_thread_that_reads_waits_for_no_writer(void **state)
     }
     latch_store_close(stores[1]);
     unit_release(lease);
-    finish(&writer);
+    finish_waiter(&writer);
 }
 
 /* ---- Waiters that are no more, or cannot go on ----------------------------------------------- */
@@ -391,7 +129,7 @@ static void waiters_that_are_killed_keep_nobody_waiting(void **state)
     unit_kill(&waiters[2]);
     unit_kill(&waiters[0]);
     assert_true(unit_peer_try(&peer, LOCK_UN));
-    finish(&waiters[1]);
+    finish_waiter(&waiters[1]);
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
     assert_true(queue_is_empty());
@@ -406,7 +144,7 @@ static void begin_wait_behind_stopped(unit_process waiters[2])
     }
     join_queue(LATCH_ACQUIRE, 3);
     for (size_t at = 0; at < 2; at++) {
-        stop(&waiters[at]);
+        stop_waiter(&waiters[at]);
     }
 }
 
@@ -431,8 +169,8 @@ static void a_lock_that_stopped_waiters_leave_free_goes_to_the_next(void **state
     assert_false(unit_is_free("r", LOCK_SH));
     unit_await_threads(0);
     unit_release(lease);
-    finish(&waiters[0]);
-    finish(&waiters[1]);
+    finish_waiter(&waiters[0]);
+    finish_waiter(&waiters[1]);
     assert_true(queue_is_empty());
 }
 
@@ -447,8 +185,8 @@ static void a_waiter_for_the_file_goes_on_to_look(void **state)
     waiter = make_waiter('W', 1);
     join_queue(LATCH_ACQUIRE, 2);
     unit_kill(&waiter);
-    UNIT_AWAIT(!is_taken(0));
-    unit_await_sleepers(path(), 1);
+    UNIT_AWAIT(!queue_has_number(0));
+    unit_await_sleepers(queue_path(), 1);
     for (int look = 0; look < 3; look++) {
         now_ns = op.wake_ns;
         assert_true(now_ns < LATCH_NEVER);
@@ -488,8 +226,8 @@ static void a_lock_is_not_taken_from_its_holder(void **state)
     }
     assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
     assert_true(unit_peer_try(&peer, LOCK_UN));
-    finish(&waiters[0]);
-    finish(&waiters[1]);
+    finish_waiter(&waiters[0]);
+    finish_waiter(&waiters[1]);
 }
 
 static void a_wait_that_ends_in_vain_leaves_the_queue(void **state)
@@ -531,7 +269,7 @@ static void a_writer_leaves_the_queue_when_it_gives_the_lock_back_or_reads_only(
         assert_false(queue_is_empty());
         assert_int_equal(unit_run(lease, round == 0 ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED),
                          LATCH_DONE);
-        finish(&reader);
+        finish_waiter(&reader);
         assert_true(queue_is_empty());
         unit_release(lease);
     }
@@ -579,7 +317,7 @@ static void who_has_waited_without_a_number_leaves_the_queue(void **state)
     join_queue(LATCH_ACQUIRE, 2);
     unit_calls.on_open = NULL;
     assert_true(unit_peer_try(&peer, LOCK_UN));
-    finish(&waiter);
+    finish_waiter(&waiter);
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     assert_true(queue_is_empty());
     unit_release(lease);
@@ -597,7 +335,7 @@ static void a_file_system_where_flock_may_lock_bytes_has_no_queue(void **state)
     assert_true(unit_peer_try(&peer, LOCK_EX));
     assert_int_equal(unit_begin(&op, &other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                      LATCH_WANT_IO);
-    unit_await_sleepers(path(), 1);
+    unit_await_sleepers(queue_path(), 1);
     assert_true(queue_is_empty());
     assert_true(unit_peer_try(&peer, LOCK_UN));
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
@@ -617,10 +355,10 @@ static void who_cannot_wait_for_a_number_waits_for_the_file(void **state)
     holder = make_waiter('W', 1);
     assert_true(unit_peer_try(&peer, LOCK_UN));
     unit_expect(&holder, 'y');
-    assert_true(is_taken(0));
+    assert_true(queue_has_number(0));
     unit_calls.no_byte_waits = true;
     join_queue(LATCH_ACQUIRE, 1);
-    assert_true(is_taken(1));
+    assert_true(queue_has_number(1));
     unit_say(&holder, 'u');
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
@@ -630,7 +368,7 @@ static void who_cannot_wait_for_a_number_waits_for_the_file(void **state)
 static void lock_all_bytes(unit_process *self, void *unused)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = open(path(), O_RDWR | O_CLOEXEC);
+    int fd = open(queue_path(), O_RDWR | O_CLOEXEC);
 
     (void) unused;
     UNIT_CHECK(fcntl(fd, F_SETLK, &lock) == 0);
@@ -659,14 +397,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WAIT_TEST(who_comes_first_is_served_first),
-        WAIT_TEST(who_comes_back_at_once_gives_way_to_a_waiter),
-        WAIT_TEST(attempts_without_a_wait_do_not_starve_a_waiter),
-        WAIT_TEST(a_single_attempt_takes_a_lock_that_is_free),
-        WAIT_TEST(who_has_waited_gives_way_after_its_turn),
-        WAIT_TEST(a_turn_is_so_many_acquires_in_so_short_a_time),
-        WAIT_TEST(a_turn_ends_when_another_process_has_the_lock),
-        WAIT_TEST(in_its_turn_a_process_has_its_number_again),
-        WAIT_TEST(a_process_whose_turn_ends_gives_its_number_back),
         WAIT_TEST(a_reader_waits_behind_a_writer_that_waits),
         WAIT_TEST(readers_behind_a_writer_read_together),
         WAIT_TEST(a_reader_in_a_thread_that_reads_waits_for_no_writer),

@@ -77,11 +77,6 @@ latch_member latch_combined_part(const latch_lease *lease, size_t index)
     return part;
 }
 
-bool latch_lease_is_joined(const latch_lease *lease)
-{
-    return lease->state != NULL;
-}
-
 latch_vote latch_lease_vote(const latch_lease *lease, size_t index)
 {
     const combined_hold *hold = lease->state;

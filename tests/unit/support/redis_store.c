@@ -229,7 +229,9 @@ redis_moment redis_moment_of(const latch_op *op)
             [REDIS_POLL] = AT_POLLING, [REDIS_CLAIM] = AT_CLAIMING,
         };
 
-        return moments[latch_redis_acquire_step(op->lease)];
+        const redis_hold *hold = op->lease->state;
+
+        return moments[latch_redis_is_queued(op->lease) ? hold->wait.step : REDIS_TRY];
     }
     if (subscription->connection.has_socket && op->fd == subscription->connection.descriptor.fd) {
         return latch_redis_is_subscribed(subscription) && latch_redis_is_queued(op->lease)

@@ -8,6 +8,7 @@
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
 
+#include "src/engine/op.h"
 #include "src/store/redis/lock/client_object.h"
 #include "src/store/redis/lock/info.h"
 #include "src/store/redis/lock/subscription.h"
@@ -65,11 +66,6 @@ static inline redis_store *latch_redis_store_of(const latch_op *op)
 static inline redis_store *latch_redis_store_at(const redis_node *node)
 {
     return LATCH_CONTAINER(node->topology, redis_store, topology);
-}
-
-static inline bool latch_redis_acquires(const latch_op *op)
-{
-    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
 }
 
 /* Server of the request. NULL: none was chosen yet. */
@@ -237,8 +233,6 @@ latch_status latch_redis_apply_queue_position(latch_op *op, int64_t place, int64
                                               int64_t now_ns);
 /* Record that the waiting request was sent. */
 void latch_redis_wait_sent(latch_op *op);
-/* Step of its next acquire command. */
-uint8_t latch_redis_acquire_step(const latch_lease *lease);
 /* Possibly in the server's queue? */
 static inline bool latch_redis_is_queued(const latch_lease *lease)
 {

@@ -92,7 +92,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
         }
         latch_redis_record_release(op->lease);
     } else if ((op->flags & REDIS_SENT) == 0
-               && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
+               && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         latch_redis_record_ttl(op, now_ns);
     }
     if (latch_redis_is_queued(op->lease)) {

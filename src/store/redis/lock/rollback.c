@@ -112,7 +112,7 @@ void latch_redis_compensate(latch_op *op, int64_t now_ns)
         const redis_script_target target = latch_redis_target_of(lease);
 
         latch_redis_pending_add(store, &target, latch_redis_release_deadline(lease, now_ns));
-    } else if (latch_redis_acquires(op)) {
+    } else if (latch_op_acquires(op)) {
         compensate_acquire(op, now_ns);
     }
 }

@@ -168,8 +168,7 @@ static latch_status redis_begin(latch_op *op)
                           "the redis store cannot tell who holds a lock by a given connection; "
                           "give it a DSN");
     }
-    if (op->request.ttl_ms == 0
-        && (latch_redis_acquires(op) || op->request.kind == LATCH_REFRESH)) {
+    if (op->request.ttl_ms == 0 && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a lock in Redis needs a TTL");
     }
     if (op->request.ttl_ms > REDIS_TTL_MAX_MS) {

@@ -60,7 +60,7 @@ latch_status latch_redis_prepare_token(latch_op *op)
     latch_status status = LATCH_DONE;
 
     if (latch_redis_is_other_process(lease)) {
-        if (!latch_redis_acquires(op)) {
+        if (!latch_op_acquires(op)) {
             lease->mode = LATCH_FREE;
             return LATCH_CONFLICT;
         }
@@ -72,14 +72,14 @@ latch_status latch_redis_prepare_token(latch_op *op)
     hold = lease->state;
     if (lease->token != NULL
         && (strcmp(lease->token, REDIS_WRITER) == 0
-            || (hold != NULL && hold->retired && latch_redis_acquires(op)))) {
+            || (hold != NULL && hold->retired && latch_op_acquires(op)))) {
         free_token(lease);
     }
-    if (lease->token == NULL && !latch_redis_acquires(op)) {
+    if (lease->token == NULL && !latch_op_acquires(op)) {
         return LATCH_CONFLICT;
     }
     if (hold != NULL && hold->retired && op->request.kind != LATCH_RELEASE
-        && !latch_redis_acquires(op)) {
+        && !latch_op_acquires(op)) {
         return LATCH_CONFLICT; /* it is being given back, though it may be there yet */
     }
     if (lease->state == NULL) {
@@ -105,7 +105,7 @@ void latch_redis_resolve_forked_hold(latch_op *op)
     }
     if (op->sent_ns < lease->deadline_ns) {
         op->mode_before = lease->mode;
-    } else if (latch_redis_acquires(op)) {
+    } else if (latch_op_acquires(op)) {
         lease->mode = LATCH_FREE;
         free_token(lease);
     }

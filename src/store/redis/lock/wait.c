@@ -17,13 +17,6 @@ static redis_wait *wait_of(const latch_op *op)
     return &hold->wait;
 }
 
-uint8_t latch_redis_acquire_step(const latch_lease *lease)
-{
-    const redis_hold *hold = lease->state;
-
-    return latch_redis_is_queued(lease) ? hold->wait.step : REDIS_TRY;
-}
-
 void latch_redis_leave_wait(latch_lease *lease)
 {
     redis_subscription *subscription = &((redis_store *) lease->store)->subscription;

@@ -85,11 +85,6 @@ static latch_status note_conflict(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-static bool advisory_acquires(const latch_op *op)
-{
-    return op->request.kind == LATCH_ACQUIRE || op->request.kind == LATCH_ACQUIRE_SHARED;
-}
-
 static bool advisory_waits(const advisory_hold *hold)
 {
     return hold->request.statement == ADVISORY_WAIT
@@ -231,7 +226,7 @@ static latch_status advisory_take_loss(latch_op *op, int64_t now_ns)
     if (op->request.kind == LATCH_REFRESH || op->request.kind == LATCH_PROBE) {
         return LATCH_CONFLICT;
     }
-    if (advisory_acquires(op) && (op->flags & HELD_BEFORE) != 0) {
+    if (latch_op_acquires(op) && (op->flags & HELD_BEFORE) != 0) {
         return latch_advisory_fail_held(op);
     }
     if (op->cancelled) {
@@ -327,7 +322,7 @@ static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns
 {
     advisory_hold *hold = op->state;
 
-    if (!advisory_acquires(op) || !op->request.wait || (op->flags & ASKED_AGAIN) == 0
+    if (!latch_op_acquires(op) || !op->request.wait || (op->flags & ASKED_AGAIN) == 0
         || status == LATCH_ERROR_MEMORY) {
         return status;
     }
@@ -452,7 +447,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 /* It has been told already that what the lease held is lost. */
 static void forget_lost(const latch_op *op, advisory_hold *hold)
 {
-    if (advisory_acquires(op) && latch_lease_was_lost(op->lease)) {
+    if (latch_op_acquires(op) && latch_lease_was_lost(op->lease)) {
         latch_advisory_session_is_alive(hold->store->session); /* notices a loss */
         hold->mode = latch_advisory_hold_is_live(hold) ? hold->mode : LATCH_FREE;
     }

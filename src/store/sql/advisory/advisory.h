@@ -17,6 +17,7 @@
 #define LATCH_ADVISORY_H
 
 #include "src/base/hash.h"
+#include "src/engine/op.h"
 #include "src/engine/store.h"
 
 /* ---- Statements (dialect.c) -------------------------------------------------------- */

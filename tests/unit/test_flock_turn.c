@@ -1,0 +1,201 @@
+/*
+ * Processes that go before the waiters for a lock file: for a turn, or by an attempt that does not
+ * wait, and never more often than so.
+ */
+#include "queueing.h"
+
+#define MANY 200
+/* flock/queue.c: a turn; so many acquires may go without a look, and a try may go before it. */
+#define TURN_NS (3 * LATCH_NS_PER_MS)
+#define TURN_ACQUIRES 32
+#define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)
+
+/* How often this process gets the lock, of MANY times, while a waiter that is stopped waits. */
+static int count_overtaking(bool wait)
+{
+    unit_process waiter;
+    int overtaken = 0;
+
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    waiter = make_waiter('W', 1);
+    stop_waiter(&waiter);
+    unit_release(lease);
+    for (int round = 0; round < MANY; round++) {
+        latch_status status = wait
+                                  ? unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER))
+                                  : unit_run(lease, LATCH_ACQUIRE);
+
+        if (status == LATCH_DONE) {
+            overtaken++;
+            unit_release(lease);
+        } else if (wait) {
+            assert_int_equal(status, LATCH_WANT_IO);
+            assert_int_equal(unit_cancel(&op), LATCH_CONFLICT);
+        } else {
+            assert_int_equal(status, LATCH_CONFLICT);
+        }
+    }
+    finish_waiter(&waiter);
+    assert_true(queue_is_empty());
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+    return overtaken;
+}
+
+static void who_comes_back_at_once_gives_way_to_a_waiter(void **state)
+{
+    (void) state;
+    assert_true(count_overtaking(true) <= OVERTAKEN_MAX);
+}
+
+static void attempts_without_a_wait_do_not_starve_a_waiter(void **state)
+{
+    (void) state;
+    assert_true(count_overtaking(false) <= OVERTAKEN_MAX);
+}
+
+static void a_single_attempt_takes_a_lock_that_is_free(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    waiter = make_waiter('W', 1);
+    stop_waiter(&waiter);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT); /* not again so soon */
+    unit.ahead_ns += 2 * LATCH_NS_PER_S;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit_release(lease);
+    finish_waiter(&waiter);
+}
+
+/* This process waits and is granted the lock, a waiter that is stopped behind it; both end then. */
+static void have_a_turn(void (*use_it)(void))
+{
+    unit_process waiter;
+
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    waiter = make_waiter('W', 2);
+    stop_waiter(&waiter);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+    use_it();
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    finish_waiter(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
+static void let_it_pass(void)
+{
+    unit.ahead_ns += TURN_NS;
+}
+
+static void who_has_waited_gives_way_after_its_turn(void **state)
+{
+    (void) state;
+    for (int round = 0; round < 20; round++) {
+        have_a_turn(let_it_pass);
+    }
+}
+
+static void take_it_so_often(void)
+{
+    unit.ahead_ns -= LATCH_NS_PER_S; /* however slow this machine is */
+    for (int taken = 0; taken < TURN_ACQUIRES; taken++) {
+        assert_int_equal(taken % 2 == 0 ? unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER)
+                                        : unit_run(lease, LATCH_ACQUIRE),
+                         LATCH_DONE);
+        unit_release(lease);
+    }
+}
+
+static void a_turn_is_so_many_acquires_in_so_short_a_time(void **state)
+{
+    (void) state;
+    have_a_turn(take_it_so_often);
+}
+
+static void a_turn_ends_when_another_process_has_the_lock(void **state)
+{
+    unit_process holder, waiter;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    unit.ahead_ns -= LATCH_NS_PER_S; /* the turn would go on */
+    holder = make_waiter('W', 1);
+    unit_release(lease);
+    unit_expect(&holder, 'y');
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
+    waiter = make_waiter('W', 1);
+    stop_waiter(&waiter);
+    unit_say(&holder, 'u');
+    unit_join(&holder);
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    finish_waiter(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
+static void take_it_with_its_number(void)
+{
+    unit.ahead_ns -= LATCH_NS_PER_S;
+    assert_false(queue_has_number(0));
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    assert_true(
+        queue_has_number(0)); /* the waiter sleeps until it is given back, not in flock(2) */
+    unit_release(lease);
+    assert_false(queue_has_number(0));
+    unit.ahead_ns += 2 * LATCH_NS_PER_S;
+}
+
+static void in_its_turn_a_process_has_its_number_again(void **state)
+{
+    (void) state;
+    have_a_turn(take_it_with_its_number);
+}
+
+/* Each of two processes would wait for the other's number. */
+static void a_process_whose_turn_ends_gives_its_number_back(void **state)
+{
+    unit_process waiter;
+
+    (void) state;
+    begin_wait_for_peer(LATCH_ACQUIRE, LATCH_NEVER);
+    waiter = make_waiter('W', 2);
+    stop_waiter(&waiter);
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit.ahead_ns -= LATCH_NS_PER_S;
+    unit_release(lease);
+    assert_true(unit_peer_try(&peer, LOCK_EX));
+    assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
+                     LATCH_WANT_IO);
+    assert_false(queue_has_number(0));
+    assert_true(unit_peer_try(&peer, LOCK_UN));
+    finish_waiter(&waiter);
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    unit_release(lease);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WAIT_TEST(who_comes_back_at_once_gives_way_to_a_waiter),
+        WAIT_TEST(attempts_without_a_wait_do_not_starve_a_waiter),
+        WAIT_TEST(a_single_attempt_takes_a_lock_that_is_free),
+        WAIT_TEST(who_has_waited_gives_way_after_its_turn),
+        WAIT_TEST(a_turn_is_so_many_acquires_in_so_short_a_time),
+        WAIT_TEST(a_turn_ends_when_another_process_has_the_lock),
+        WAIT_TEST(in_its_turn_a_process_has_its_number_again),
+        WAIT_TEST(a_process_whose_turn_ends_gives_its_number_back),
+    };
+
+    return cmocka_run_group_tests_name("flock: turns", tests, NULL, NULL);
+}
