@@ -15,13 +15,16 @@ number_of() {
 
 # count_log LABEL LOG STATUS: counts what a run has written there, and shows it where something is wrong.
 count_log() {
-    local label=$1 log=$2 status=$3 passed failed skipped
+    local label=$1 log=$2 status=$3 passed failed skipped programs
     passed=$(number_of PASSED "$log")
     failed=$(number_of FAILED "$log")
     skipped=$(number_of SKIPPED "$log")
     # A program that crashed has no such line.
     ((status == 0 || failed > 0)) || failed=1
     ((passed + failed + skipped > 0)) || failed=1
+    # Each program has said that it runs: a log with fewer has lost something.
+    programs=$(sed -n 's/^programs: //p' "$log")
+    (($(grep -c '^\[==========\] Running' "$log") >= ${programs:-0})) || ((failed += 1))
     if ((failed > 0)); then
         grep -vE '^ +(AWK|CC|LD) |^\[ (RUN|      OK| PASSED)|^\[=====|^make: (Enter|Leav)' "$log" \
             | tail -n 150

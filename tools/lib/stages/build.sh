@@ -170,6 +170,14 @@ upward_call_is_found() {
     grep -qF 'src/base/planted.c uses latch_op_begin of src/engine/op.c' <<< "$output"
 }
 
+# What a reader of an uncontended acquire, or of a release, has to follow.
+main_path_is_short() {
+    "$LATCH_ROOT/tools/path" | awk '
+        { print }
+        $2 > 45 || $5 > 9 || $7 > 25 { failed = 1; print "more than 45 functions, 9 files or 25 changes of file" }
+        END { exit failed || NR != 2 }'
+}
+
 # One name, one function.
 functions_have_names_of_their_own() {
     (cd "$LATCH_ROOT" && git ls-files -z 'src/*.[ch]' 'ext/*.[ch]' \
@@ -221,6 +229,7 @@ stage() {
     check 'src/ includes no header of PHP' engine_is_free_of_php
     check 'calls go down only, from layer to layer' calls_go_down_only "$LATCH_WORK/build/clang"
     check 'a call that goes up is found' upward_call_is_found "$LATCH_WORK/build/clang"
+    check 'the main path is short' main_path_is_short
     check 'no two functions have the same name' functions_have_names_of_their_own
     check 'the files that documents name are there' documented_files_exist
     check 'stubs/*_arginfo.h are current' arginfo_is_current
