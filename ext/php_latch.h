@@ -73,7 +73,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     uint64_t grants; /* number of leases acquired */
     unsigned lease_generation, lease_fork_count; /* the forks that leases are marked for:
                                                     ext/key/lease.c */
-    char holder_info[LATCH_NOTE_MAX + 1];        /* ext/module/holder_info.c; "": to be made */
+    char holder_info[LATCH_HOLDER_INFO_MAX + 1]; /* ext/module/holder_info.c; "": to be made */
     unsigned holder_info_generation;             /* of the process that it describes */
     php_latch_statistics statistics; /* since the thread, or the forked process, started */
     php_latch_deferred_throw deferred_throw;

@@ -74,7 +74,7 @@ typedef enum latch_digest {
 /* The longest of them, in bytes. */
 #define LATCH_DIGEST_MAX 32
 
-#define LATCH_NOTE_MAX 319
+#define LATCH_HOLDER_INFO_MAX 319
 
 /* What the engine asks of its surroundings. Every function gets `context`. */
 typedef struct latch_env {
@@ -91,14 +91,14 @@ typedef struct latch_env {
                    uint8_t digest[LATCH_DIGEST_MAX]);
     /*
      * What who asks who holds a lock is told of this process, where stores keep that: "HOST PID
-     * SCRIPT", LATCH_NOTE_MAX bytes of plain text without credentials; valid until the next call.
-     * Called by the thread that takes a lock. NULL, both: nothing.
+     * SCRIPT", LATCH_HOLDER_INFO_MAX bytes of plain text without credentials; valid until the next
+     * call. Called by the thread that takes a lock. NULL, both: nothing.
      */
-    const char *(*note)(void *context);
+    const char *(*holder_info)(void *context);
 } latch_env;
 
-/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE and getrandom(2); digest and note
- * stay NULL. */
+/* malloc, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE and getrandom(2); digest and
+ * holder_info stay NULL. */
 latch_env latch_env_system(void);
 
 /* ---- Engine: what the stores of one process share ---------------------------------------- */
@@ -143,7 +143,7 @@ enum latch_capability {
     LATCH_SERIALIZABLE = 1 << 5, /* the token alone proves ownership, also in another process */
     LATCH_LISTING = 1 << 6,      /* can tell which locks are held (LATCH_LIST) */
     LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
-    LATCH_NOTES = 1 << 8,        /* holders leave a note of who they are; LATCH_EVICT */
+    LATCH_HOLDER_INFO = 1 << 8,  /* holders leave their holder_info; LATCH_EVICT */
 };
 
 /* Which processes a lock excludes. */
@@ -495,8 +495,8 @@ typedef enum latch_op_kind {
 typedef struct latch_holder {
     struct latch_holder *next;
     int64_t number; /* of the process, as this one sees it; LATCH_SESSIONS: of the session;
-                       LATCH_NOTES: of the process on its host, 0 when it left no note */
-    /* The rest with LATCH_NOTES alone. */
+                       LATCH_HOLDER_INFO: of the process on its host, 0 when it left none */
+    /* The rest with LATCH_HOLDER_INFO alone. */
     char identity[LATCH_IDENTITY_LENGTH + 1]; /* for LATCH_EVICT; tells nothing of its token */
     int64_t since_us;       /* since when it holds, by the server's clock, since 1970; 0: unknown */
     int64_t left_ms;        /* until its hold ends if it is not renewed; LATCH_NEVER: it does not */
@@ -510,11 +510,11 @@ typedef struct latch_lock_report {
     struct latch_lock_report *next;
     latch_holder *holders; /* NULL: nobody, or nobody that can be known from here */
     latch_mode mode;       /* LATCH_FREE: nobody holds it */
-    uint64_t holder_count; /* LATCH_NOTES: there may be more than are listed */
-    uint64_t waiter_count; /* LATCH_NOTES */
+    uint64_t holder_count; /* LATCH_HOLDER_INFO: there may be more than are listed */
+    uint64_t waiter_count; /* LATCH_HOLDER_INFO */
     size_t name_length;    /* a resource may have NUL bytes */
     char name[];           /* what the store calls the lock: flock the lock file's path, a store
-                              with LATCH_NOTES the resource */
+                              with LATCH_HOLDER_INFO the resource */
 } latch_lock_report;
 
 /* Frees a list of reports; NULL is an empty one. */
@@ -526,7 +526,7 @@ struct latch_request {
     int64_t deadline_ns;         /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
     int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; unused elsewhere */
     bool extend;                 /* refresh: never to an earlier end than the hold has already */
-    int64_t patience_ms;         /* how long to wait for an answer; 0: as long as the store does */
+    int64_t response_timeout_ms; /* how long to wait for an answer; 0: as long as the store does */
     bool detach;                 /* release: sent, but its answer not awaited, where there is one */
     latch_lock_report **reports; /* inspect, list: *reports, NULL before, gets what was found; the
                                  caller's to free, however it ends */
@@ -543,15 +543,16 @@ typedef struct latch_op {
     latch_lease *lease;
     latch_request request;
     latch_error *error;
-    int fd;                  /* LATCH_WANT_IO: the descriptor to poll; -1: latch_op_descriptors() */
-    short events;            /* LATCH_WANT_IO: POLLIN, POLLOUT */
-    int64_t wake_ns;         /* LATCH_WANT_*: step at this time at the latest, or LATCH_NEVER */
-    int64_t sent_ns;         /* when the last command was sent */
-    int64_t poll_ns;         /* pause before the next poll, 0 before the first */
-    int64_t patience_end_ns; /* of an acquire with a deadline: a first answer is awaited until then
-                                even if the deadline is earlier; 0: there is no deadline */
-    void *state;             /* the store's own, NULL when nothing is in flight in the store */
-    bool waiting;            /* it has come to wait for what somebody else holds */
+    int fd;          /* LATCH_WANT_IO: the descriptor to poll; -1: latch_op_descriptors() */
+    short events;    /* LATCH_WANT_IO: POLLIN, POLLOUT */
+    int64_t wake_ns; /* LATCH_WANT_*: step at this time at the latest, or LATCH_NEVER */
+    int64_t sent_ns; /* when the last command was sent */
+    int64_t poll_ns; /* pause before the next poll, 0 before the first */
+    /* Of an acquire with a deadline: a first answer is awaited until then even if the deadline is
+       earlier; 0: there is no deadline. */
+    int64_t first_response_deadline_ns;
+    void *state;    /* the store's own, NULL when nothing is in flight in the store */
+    bool waiting;   /* it has come to wait for what somebody else holds */
     bool contended; /* the store has learnt that another holder has the lock; see store.h, outage */
     uint8_t mode_before;
     uint8_t flags; /* the store's own */

@@ -90,7 +90,7 @@ static PHP_MINIT_FUNCTION(latch)
         return FAILURE;
     }
     env.digest = php_latch_digest;
-    env.note = php_latch_holder_info;
+    env.holder_info = php_latch_holder_info;
     php_latch_engine = latch_engine_create(&env, &error);
     if (php_latch_engine == NULL) {
         zend_error(E_CORE_ERROR, "Latch cannot start: %s", error.message);

@@ -12,7 +12,7 @@ void php_latch_drop_in_shutdown(void);
 
 /* ---- holder_info.c: who holds a lock */
 
-/* latch_env.note */
+/* latch_env.holder_info */
 const char *php_latch_holder_info(void *context);
 ZEND_INI_MH(php_latch_update_holder_name);
 

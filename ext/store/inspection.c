@@ -16,10 +16,10 @@ static bool knows_sessions(const latch_store *store)
     return (latch_store_describe(store)->capabilities & LATCH_SESSIONS) != 0;
 }
 
-/* Do its holders leave holder information (LATCH_NOTES)? */
+/* Do its holders leave holder information (LATCH_HOLDER_INFO)? */
 static bool has_holder_info(const latch_store *store)
 {
-    return (latch_store_describe(store)->capabilities & LATCH_NOTES) != 0;
+    return (latch_store_describe(store)->capabilities & LATCH_HOLDER_INFO) != 0;
 }
 
 static void add_inspected_text(zval *array, const char *name, const char *text)

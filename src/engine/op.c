@@ -25,7 +25,7 @@ static int64_t deadline_of(const latch_op *op)
 }
 
 /* Applies the outcome of an operation to its lease. */
-static void note(latch_op *op, latch_status status)
+static void update_lease(latch_op *op, latch_status status)
 {
     latch_lease *lease = op->lease;
 
@@ -69,7 +69,7 @@ static void note(latch_op *op, latch_status status)
 
 static latch_status end(latch_op *op, latch_status status)
 {
-    note(op, status);
+    update_lease(op, status);
     if (op->lease->observed) {
         op->lease->store->engine->observer->after(op, status);
     }
@@ -94,7 +94,8 @@ static latch_status want_poll(latch_op *op, int64_t now_ns)
  */
 static bool is_outage(const latch_op *op)
 {
-    return op->patience_end_ns != 0 && !op->contended && op->lease->store->class->outage != NULL;
+    return op->first_response_deadline_ns != 0 && !op->contended
+           && op->lease->store->class->outage != NULL;
 }
 
 /* Has the deadline passed? While the first reply is awaited it moves to the end of that. */
@@ -104,8 +105,9 @@ static bool is_over(latch_op *op, int64_t now_ns)
         return false;
     }
     op->request.wait = false;
-    op->request.deadline_ns = is_outage(op) && now_ns < op->patience_end_ns ? op->patience_end_ns
-                                                                            : LATCH_NEVER;
+    op->request.deadline_ns = is_outage(op) && now_ns < op->first_response_deadline_ns
+                                  ? op->first_response_deadline_ns
+                                  : LATCH_NEVER;
     return op->request.deadline_ns == LATCH_NEVER;
 }
 
@@ -171,7 +173,7 @@ static latch_status check(const latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "the %s store cannot list its locks",
                           info->name);
     }
-    if (op->request.kind == LATCH_EVICT && (info->capabilities & LATCH_NOTES) == 0) {
+    if (op->request.kind == LATCH_EVICT && (info->capabilities & LATCH_HOLDER_INFO) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "a lock in the %s store cannot be taken away: it ends with who holds it",
                           info->name);
@@ -237,7 +239,7 @@ latch_status latch_op_begin(latch_op *op, latch_lease *lease, const latch_reques
         .wake_ns = LATCH_NEVER,
     };
     if (request->wait && request->deadline_ns != LATCH_NEVER && latch_op_acquires(op)) {
-        op->patience_end_ns = latch_add_ns(now_ns, FIRST_ANSWER_NS);
+        op->first_response_deadline_ns = latch_add_ns(now_ns, FIRST_ANSWER_NS);
         error->status = LATCH_DONE; /* settle() looks whether the store has described an outage */
     }
     if (!request->wait || now_ns >= request->deadline_ns) {

@@ -64,7 +64,8 @@ typedef struct latch_store_class {
      * op.c applies the outcome to lease->mode and deadline. A store that waits by itself returns
      * LATCH_WANT_* and sets op->state; others return LATCH_CONFLICT. LATCH_INSPECT and LATCH_LIST
      * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.reports
-     * set; LATCH_LIST comes only with the capability LATCH_LISTING, LATCH_EVICT with LATCH_NOTES.
+     * set; LATCH_LIST comes only with the capability LATCH_LISTING, LATCH_EVICT with
+     * LATCH_HOLDER_INFO.
      */
     latch_status (*begin)(latch_op *op);
     /* The next step; called only after begin() or step() returned LATCH_WANT_*. NULL if never. */

@@ -11,8 +11,8 @@
 #define SOON_PARTS 6
 /* Response timeout: a third of the TTL, which leaves time for a retry; but never so short that a
    distant or briefly paused server is taken for dead. */
-#define PATIENCE_PARTS 3
-#define LEAST_PATIENCE_MS 250
+#define RESPONSE_TIMEOUT_PARTS 3
+#define MIN_RESPONSE_TIMEOUT_MS 250
 /* Exponential back-off, shared by all that failed at one server: doubled from the first pause to
    the longest, +-10 %; capped at a quarter of the time that a hold has left, so that a recovery in
    time is noticed in time. */
@@ -260,12 +260,15 @@ static void enqueue_due(latch_renewer *renewer, int64_t now_ns)
 
 static void begin(latch_renewal *renewal)
 {
-    int64_t patience_ms = latch_ms_to_ns(renewal->sent_ttl_ms) / LATCH_NS_PER_MS / PATIENCE_PARTS;
+    int64_t response_timeout_ms = latch_ms_to_ns(renewal->sent_ttl_ms) / LATCH_NS_PER_MS
+                                  / RESPONSE_TIMEOUT_PARTS;
     const latch_request request = {
         .kind = LATCH_REFRESH,
         .ttl_ms = renewal->sent_ttl_ms,
         .extend = true,
-        .patience_ms = patience_ms > LEAST_PATIENCE_MS ? patience_ms : LEAST_PATIENCE_MS,
+        .response_timeout_ms = response_timeout_ms > MIN_RESPONSE_TIMEOUT_MS
+                                   ? response_timeout_ms
+                                   : MIN_RESPONSE_TIMEOUT_MS,
     };
 
     if (!latch_failed(renewal->status)) {

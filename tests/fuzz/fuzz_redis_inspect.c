@@ -103,7 +103,7 @@ static void check_text(const char *text)
     }
 }
 
-static void check_findings(const latch_lock_report *report)
+static void check_reports(const latch_lock_report *report)
 {
     for (; report != NULL; report = report->next) {
         EXPECT(report->mode <= LATCH_EXCLUSIVE && report->name[report->name_length] == '\0');
@@ -225,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     if (status == LATCH_DONE) {
-        check_findings(reports);
+        check_reports(reports);
     } else {
         EXPECT(latch_failed(status) && reports == NULL);
         check_text(error.message);

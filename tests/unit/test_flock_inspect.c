@@ -58,7 +58,7 @@ static latch_status look(latch_lease *lease, latch_op_kind kind)
     return status;
 }
 
-static size_t count_findings(void)
+static size_t count_reports(void)
 {
     size_t count = 0;
 
@@ -91,7 +91,7 @@ static bool has_holder(const latch_lock_report *report, pid_t pid)
 static void expect(const char *resource, latch_mode mode, size_t holders)
 {
     assert_int_equal(look(unit_lease(resource), LATCH_INSPECT), LATCH_DONE);
-    assert_int_equal(count_findings(), 1);
+    assert_int_equal(count_reports(), 1);
     assert_string_equal(reports->name, unit_lock_path(resource));
     assert_int_equal(reports->mode, mode);
     assert_int_equal(count_holders(reports), holders);
@@ -208,7 +208,7 @@ static void the_list_has_what_is_held(void **state)
     assert_int_equal(link(unit_lock_path("theirs"), other_name), 0);
 
     assert_int_equal(look(unit_lease(""), LATCH_LIST), LATCH_DONE);
-    assert_int_equal(count_findings(), 2);
+    assert_int_equal(count_reports(), 2);
     for (latch_lock_report *report = reports; report != NULL; report = report->next) {
         bool is_theirs = strcmp(report->name, unit_lock_path("theirs")) == 0;
 

@@ -177,7 +177,7 @@ static void a_thousand_cancels_that_race_a_grant_never_leave_the_lock_held(void 
         int64_t until_ns;
 
         assert_int_equal(unit_run(holder, LATCH_ACQUIRE), LATCH_DONE);
-        assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, UNIT_PATIENCE_NS)),
+        assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, UNIT_TIMEOUT_NS)),
                          LATCH_WANT_IO);
         if (round % 4 != 0) { /* else the helper has hardly begun to live */
             unit_await_sleepers(unit_lock_path("r"), 1);

@@ -137,9 +137,9 @@ static int linger_in_helper(int fd, int operation)
     return -1;
 }
 
-static void a_grant_that_the_helper_could_not_note_is_given_back(void **state)
+static void a_grant_that_the_helper_could_not_record_is_given_back(void **state)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     (void) state;
     unit_calls.on_flock = linger_in_helper;
@@ -241,7 +241,7 @@ int main(void)
         WAIT_TEST(a_reader_may_wait_for_a_foreign_writer_whatever_this_thread_holds),
         WAIT_TEST(without_a_thread_or_descriptor_a_wait_polls),
         WAIT_TEST(an_error_that_crosses_the_cancel_is_told),
-        WAIT_TEST(a_grant_that_the_helper_could_not_note_is_given_back),
+        WAIT_TEST(a_grant_that_the_helper_could_not_record_is_given_back),
         WAIT_TEST(an_error_of_the_kernel_ends_the_wait),
         WAIT_TEST(an_interrupted_call_is_made_again),
         WAIT_TEST(no_signal_handler_runs_in_the_helper),

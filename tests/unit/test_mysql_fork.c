@@ -58,7 +58,7 @@ static void a_child_of_whom_connects_connects_itself(void **state)
             lease = mysql_lease_in(mysql_open("%s%s", unit_mysql.url, options[at]), "r");
             status = unit_begin(&op, lease, unit_request(LATCH_ACQUIRE));
             for (int step = 0; step < steps && latch_wants(status); step++) {
-                unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+                unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
                 status = latch_op_step(&op, unit_now_ns());
             }
             is_done = !latch_wants(status);

@@ -83,7 +83,7 @@ static int hear(attacker *self, int fd)
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         ssize_t count;
 
-        UNIT_CHECK(poll(&wait, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+        UNIT_CHECK(poll(&wait, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
         count = recv(fd, self->heard + self->length, sizeof(self->heard) - self->length, 0);
         if (count <= 0) {
             return -1;

@@ -127,7 +127,7 @@ static void a_session_may_end_while_it_prepares(void **state)
         mysql_expect_working(lease);
         status = unit_begin(&op, lease, unit_request(LATCH_ACQUIRE));
         for (int step = 0; step < steps && latch_wants(status); step++) {
-            unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+            unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
             status = latch_op_step(&op, unit_now_ns());
         }
         is_done = status == LATCH_DONE;

@@ -144,7 +144,7 @@ static void a_wait_goes_on_in_the_next_session(void **state)
 
         mysql_end_session(session);
         do {
-            unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+            unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
             status = latch_op_step(&op, unit_now_ns());
             UNIT_CHECK(latch_wants(status));
         } while (unit_mysql_count_waiting() == 0);
@@ -163,7 +163,7 @@ static void a_wait_outlives_a_restart_of_the_server(void **state)
     unit_mysql_stop();
     /* It finds that there is no server, and tries again and again. */
     while (status != LATCH_WANT_TIMER) {
-        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&op, unit_now_ns());
         UNIT_CHECK(latch_wants(status));
     }

@@ -93,7 +93,7 @@ static void a_wait_ends_when_its_time_is_over(void **state)
 
     (void) state;
     UNIT_CHECK(unit_finish(&op, status) == LATCH_CONFLICT && !unit_held(lease));
-    UNIT_CHECK(unit_now_ns() - begun_ns < UNIT_PATIENCE_NS / 2);
+    UNIT_CHECK(unit_now_ns() - begun_ns < UNIT_TIMEOUT_NS / 2);
     assert_int_equal(unit_mysql_count_waiting(), 0);
     let_peer_give();
     assert_int_equal(mysql_holder("r"), 0);

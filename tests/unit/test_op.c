@@ -352,7 +352,7 @@ static void a_release_that_failed_leaves_the_lease_held(void **state)
     assert_true(unit_held(lease));
 }
 
-static void a_probe_tells_and_notes_that_the_lease_is_gone(void **state)
+static void a_probe_tells_and_records_that_the_lease_is_gone(void **state)
 {
     latch_lease *lease = unit_lease("r");
 
@@ -420,7 +420,7 @@ int main(void)
         SCRIPTED_TEST(a_release_clears_mode_and_fencing_token),
         SCRIPTED_TEST(a_shared_holder_has_no_fencing_token),
         SCRIPTED_TEST(a_release_that_failed_leaves_the_lease_held),
-        SCRIPTED_TEST(a_probe_tells_and_notes_that_the_lease_is_gone),
+        SCRIPTED_TEST(a_probe_tells_and_records_that_the_lease_is_gone),
         SCRIPTED_TEST(what_was_held_and_is_gone_is_lost_once),
     };
 

@@ -166,7 +166,7 @@ static void a_lease_that_had_expired_before_the_wait_is_not_restored(void **stat
     assert_false(unit_held(lease));
 }
 
-static void a_grant_that_cannot_be_given_back_stays_noted_as_held(void **state)
+static void a_grant_that_cannot_be_given_back_stays_recorded_as_held(void **state)
 {
     (void) state;
     begin_wait(LATCH_FREE, LATCH_ACQUIRE);
@@ -250,7 +250,7 @@ int main(void)
         SCRIPTED_TEST(a_demotion_that_crosses_the_cancel_stands),
         SCRIPTED_TEST(giving_back_may_take_several_steps),
         SCRIPTED_TEST(a_lease_that_had_expired_before_the_wait_is_not_restored),
-        SCRIPTED_TEST(a_grant_that_cannot_be_given_back_stays_noted_as_held),
+        SCRIPTED_TEST(a_grant_that_cannot_be_given_back_stays_recorded_as_held),
         SCRIPTED_TEST(a_hold_that_was_lost_in_the_cancel_is_reported),
         SCRIPTED_TEST(an_error_of_the_store_ends_a_cancel),
         SCRIPTED_TEST(a_renewal_a_release_and_a_probe_are_carried_out_to_their_end),

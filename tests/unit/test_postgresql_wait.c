@@ -119,7 +119,7 @@ static void who_holds_goes_before_those_who_wait(void **state)
 static latch_op *await_first(latch_op *op, latch_status *status, latch_op *other_op,
                              latch_status *other_status)
 {
-    int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t give_up_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(*status) && latch_wants(*other_status)) {
         UNIT_CHECK(unit_now_ns() < give_up_ns);
@@ -167,7 +167,7 @@ static void a_reader_that_waits_to_write_does_not_give_way_to_one_that_is_gone_a
     postgresql_begin_wait(&other_op, other, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER), 1);
     status = unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER));
     while (status == LATCH_WANT_IO) {
-        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
     assert_int_equal(status, LATCH_WANT_TIMER); /* it was told that both would wait for ever */

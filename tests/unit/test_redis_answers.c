@@ -240,14 +240,14 @@ static void a_server_that_hangs_is_an_error_at_the_time_limit(void **state)
     redis_expect_working(lease);
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
     redis_hold_server();
-    redis_be_patient(store, 30);
+    redis_set_command_timeout(store, 30);
     UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "did not answer within 0.03 s"));
     UNIT_CHECK(redis_failed(redis_run(held, LATCH_REFRESH), "did not answer within 0.03 s"));
     UNIT_CHECK(redis_failed(redis_run(held, LATCH_RELEASE), "and is asked again in "));
     UNIT_CHECK(!unit_held(lease) && !unit_held(held)); /* it may have been released */
     UNIT_CHECK(held->fencing_token == 0);
     redis_let_server_go();
-    redis_be_patient(store, 5000);
+    redis_set_command_timeout(store, 5000);
     unit.ahead_ns += LATCH_NS_PER_S;
     redis_expect_working(lease);
     UNIT_CHECK(redis_run(held, LATCH_RELEASE) == LATCH_DONE && redis_is_free("s"));
@@ -315,10 +315,10 @@ static void what_a_paused_server_did_too_late_is_undone(void **state)
     (void) state;
     redis_expect_working(lease);
     redis_hold_server();
-    redis_be_patient(store, 30);
+    redis_set_command_timeout(store, 30);
     UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "did not answer"));
     redis_let_server_go();
-    redis_be_patient(store, 5000);
+    redis_set_command_timeout(store, 5000);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE); /* anything on a new connection */
     UNIT_CHECK(redis_is_free("r"));
 }

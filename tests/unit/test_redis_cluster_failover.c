@@ -117,7 +117,7 @@ static void a_server_that_hangs_is_passed_by_when_it_has_a_successor(void **stat
     redis_process_hold(old);
     UNIT_CHECK(redis_failed(redis_run(lease, LATCH_REFRESH), "did not answer within 1 s"));
     redis_cluster_await_another(redis_cluster_slot("r"), old);
-    redis_be_patient(lease->store, 20000);
+    redis_set_command_timeout(lease->store, 20000);
     redis_expect_done(redis_run(lease, LATCH_REFRESH));
     UNIT_CHECK(try_elsewhere("r") == LATCH_CONFLICT);
     redis_process_let_go(old);

@@ -24,13 +24,13 @@ static void take_all(const char *options)
 
 static int setup(void **state)
 {
-    redis_findings = NULL;
+    redis_reports = NULL;
     return redis_cluster_setup(state);
 }
 
 static int teardown(void **state)
 {
-    redis_forget_findings();
+    redis_forget_reports();
     return redis_cluster_teardown(state);
 }
 
@@ -44,7 +44,7 @@ static void expect_all_listed(bool foreign)
 
     request.include_peer_locks = foreign;
     redis_expect_done(unit_run_request(redis_lease_in(asking, ""), request));
-    for (latch_lock_report *report = redis_findings; report != NULL; report = report->next) {
+    for (latch_lock_report *report = redis_reports; report != NULL; report = report->next) {
         char name[64];
 
         snprintf(name, sizeof(name), "%.*s", (int) report->name_length, report->name);
@@ -124,13 +124,13 @@ static void a_lock_is_found_where_it_is(void **state)
     take_all("");
     redis_expect_done(
         unit_run_request(redis_lease_in(asking, "lock 7"), redis_question(LATCH_INSPECT)));
-    UNIT_CHECK(redis_findings->holder_count == 1);
-    strcpy(identity, redis_findings->holders->identity);
+    UNIT_CHECK(redis_reports->holder_count == 1);
+    strcpy(identity, redis_reports->holders->identity);
     move = redis_cluster_begin_move(slot, redis_cluster_another_master(redis_cluster_master(slot)));
     redis_cluster_end_move(&move);
     redis_expect_done(
         unit_run_request(redis_lease_in(asking, "lock 7"), redis_question(LATCH_INSPECT)));
-    UNIT_CHECK(redis_findings->holder_count == 1);
+    UNIT_CHECK(redis_reports->holder_count == 1);
     request = redis_question(LATCH_EVICT);
     request.evicted = identity;
     redis_expect_done(unit_run_request(redis_lease_in(asking, "lock 7"), request));

@@ -173,7 +173,7 @@ static void what_a_stale_master_grants_does_not_count(void **state)
     redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
     master = redis_trio_await_another(&trio.servers[0]);
     redis_process_let_go(&trio.servers[0]);
-    unit_await_wish(&op, LATCH_WANT_IO, unit_now_ns() + UNIT_PATIENCE_NS);
+    unit_await_wish(&op, LATCH_WANT_IO, unit_now_ns() + UNIT_TIMEOUT_NS);
     UNIT_CHECK(redis_finish_outer(&op) == LATCH_DONE && has(master, "r"));
 }
 
@@ -235,7 +235,7 @@ static void expect_no_trouble_of_the_old_one(bool is_told)
     status = unit_begin(&op, redis_lease("r"), redis_request(LATCH_ACQUIRE));
     while (store->topology.single.connection.stage <= REDIS_CONNECTING) {
         UNIT_CHECK(latch_wants(status));
-        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
     term = store->sentinel.master_generation;

@@ -257,7 +257,7 @@ static void a_cancelled_wait_that_was_refused_ends_at_once(void **state)
     use(scene.leaver->store); /* reads both answers */
     status = latch_op_cancel(op, unit_now_ns());
     for (int steps = 0; latch_wants(status) && steps < 3; steps++) {
-        unit_await_wish(op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_cancel(op, unit_now_ns());
     }
     UNIT_CHECK(status == LATCH_CONFLICT || redis_failed(status, " answered: "));

@@ -287,7 +287,7 @@ static void who_is_first_asks_when_a_brief_hold_ends(void **state)
         unit_release(one);
         UNIT_CHECK(is_handed_over(&brief_op));
         do {
-            unit_await_wish(&next_op, LATCH_WANT_IO, unit_now_ns() + UNIT_PATIENCE_NS);
+            unit_await_wish(&next_op, LATCH_WANT_IO, unit_now_ns() + UNIT_TIMEOUT_NS);
             UNIT_CHECK(waits_still(&next_op)); /* it was told, and asks for nothing yet */
         } while (next_op.wake_ns > brief->deadline_ns + 450 * LATCH_NS_PER_MS);
         UNIT_CHECK(unit_finish(&next_op, LATCH_WANT_IO) == LATCH_DONE);

@@ -33,7 +33,7 @@ static void begin_waits(waiters *all)
 /* All of them get the lock, each releases it, and only one has it at a time. */
 static void serve_all(waiters *all)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
     int served = 0;
 
     while (served < WAITERS) {
@@ -123,7 +123,7 @@ static void who_cannot_ask_waits_on_and_asks_again(void **state)
     unit_redis_ask("CONFIG SET requirepass another");
     unit_redis_ask("CLIENT KILL TYPE normal");
     while (status == LATCH_WANT_IO) {
-        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
     UNIT_CHECK(status == LATCH_WANT_TIMER && op.poll_ns == 0);
@@ -231,7 +231,7 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
         UNIT_CHECK(redis_run_for(holder, LATCH_ACQUIRE, 1000) == LATCH_DONE);
         redis_begin_wait(&op, lease, redis_wait_to_write());
         redis_hold_server();
-        redis_be_patient(store, cases[at].command_ms);
+        redis_set_command_timeout(store, cases[at].command_ms);
         *connect_ns = cases[at].connect_ms * LATCH_NS_PER_MS;
         deadline_ns = unit_now_ns() + cases[at].wait_ms * LATCH_NS_PER_MS;
         op.request.deadline_ns = deadline_ns;
@@ -244,7 +244,7 @@ static void the_time_of_a_wait_is_kept_where_the_server_hangs(void **state)
         UNIT_CHECK(status == cases[at].ends && !unit_held(lease));
         UNIT_CHECK((step_ns >= deadline_ns) == (status == LATCH_CONFLICT));
         redis_let_server_go();
-        redis_be_patient(store, 5000);
+        redis_set_command_timeout(store, 5000);
         *connect_ns = long_ns;
         /* It may not be asked at once. */
         UNIT_AWAIT(unit_run_request(lease, redis_wait_to_write()) == LATCH_DONE);

@@ -157,7 +157,7 @@ static latch_status lose_answer(latch_op *op, latch_status status, size_t passed
     redis_wire_pass_reply(passed);
     redis_wire_cut();
     do {
-        unit_await_wish(op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(op, unit_now_ns());
     } while (latch_wants(status) && redis_moment_of(op) == moment);
     UNIT_CHECK(latch_wants(status));
@@ -263,7 +263,7 @@ static void who_gives_up_while_it_subscribes_anew_is_told_the_next_time(void **s
     redis_wire_use(REDIS_MESSAGES);
     redis_wire_cut();
     while (subscription->call == NULL) { /* SUBSCRIBE is to be sent */
-        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&op, unit_now_ns());
         UNIT_CHECK(latch_wants(status));
     }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static const char *note_of(void *context)
+static const char *holder_info_of(void *context)
 {
     (void) context;
     return "web-1 4711 /srv/shop/bin/con sole";
@@ -15,17 +15,17 @@ static const char *note_of(void *context)
 
 static int setup(void **state)
 {
-    redis_findings = NULL;
+    redis_reports = NULL;
     if (redis_store_setup(state) != 0) {
         return -1;
     }
-    unit.engine->env.note = note_of;
+    unit.engine->env.holder_info = holder_info_of;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    redis_forget_findings();
+    redis_forget_reports();
     return redis_store_teardown(state);
 }
 
@@ -44,11 +44,11 @@ static latch_status list_all(latch_store *store, bool foreign)
     return unit_run_request(redis_lease_in(store, ""), request);
 }
 
-static size_t count_findings(void)
+static size_t count_reports(void)
 {
     size_t count = 0;
 
-    for (latch_lock_report *report = redis_findings; report != NULL; report = report->next) {
+    for (latch_lock_report *report = redis_reports; report != NULL; report = report->next) {
         count++;
     }
     return count;
@@ -65,16 +65,16 @@ static void a_free_lock_has_no_holders(void **state)
 {
     (void) state;
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(count_findings(), 1);
-    assert_string_equal(redis_findings->name, "r");
-    assert_int_equal(redis_findings->mode, LATCH_FREE);
-    assert_null(redis_findings->holders);
+    assert_int_equal(count_reports(), 1);
+    assert_string_equal(redis_reports->name, "r");
+    assert_int_equal(redis_reports->mode, LATCH_FREE);
+    assert_null(redis_reports->holders);
     UNIT_CHECK(list_all(unit.store, false) == LATCH_DONE);
-    assert_int_equal(count_findings(), 0);
+    assert_int_equal(count_reports(), 0);
     assert_int_equal(unit_redis_number("DBSIZE"), 0);
 }
 
-static void a_holder_is_known_by_its_note(void **state)
+static void a_holder_is_known_by_its_holder_info(void **state)
 {
     latch_lease *lease = redis_lease("r");
     const latch_holder *holder;
@@ -82,10 +82,10 @@ static void a_holder_is_known_by_its_note(void **state)
     (void) state;
     UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(redis_findings->mode, LATCH_EXCLUSIVE);
-    assert_int_equal(redis_findings->holder_count, 1);
-    assert_int_equal(redis_findings->waiter_count, 0);
-    holder = redis_findings->holders;
+    assert_int_equal(redis_reports->mode, LATCH_EXCLUSIVE);
+    assert_int_equal(redis_reports->holder_count, 1);
+    assert_int_equal(redis_reports->waiter_count, 0);
+    holder = redis_reports->holders;
     assert_string_equal(holder->host, "web-1");
     assert_int_equal(holder->number, 4711);
     assert_string_equal(holder->script, "/srv/shop/bin/con sole");
@@ -106,12 +106,12 @@ static void readers_are_told_in_the_order_in_which_they_end(void **state)
     UNIT_CHECK(redis_run_for(one, LATCH_ACQUIRE_SHARED, MINUTE) == LATCH_DONE);
     UNIT_CHECK(redis_run_for(other, LATCH_ACQUIRE_SHARED, 3 * MINUTE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(redis_findings->mode, LATCH_SHARED);
-    assert_int_equal(redis_findings->holder_count, 2);
-    UNIT_CHECK(redis_findings->holders->left_ms > 2 * MINUTE);
-    UNIT_CHECK(redis_findings->holders->next->left_ms <= MINUTE + 1);
-    assert_int_equal(redis_findings->holders->fencing_token, 0);
-    assert_null(redis_findings->holders->next->next);
+    assert_int_equal(redis_reports->mode, LATCH_SHARED);
+    assert_int_equal(redis_reports->holder_count, 2);
+    UNIT_CHECK(redis_reports->holders->left_ms > 2 * MINUTE);
+    UNIT_CHECK(redis_reports->holders->next->left_ms <= MINUTE + 1);
+    assert_int_equal(redis_reports->holders->fencing_token, 0);
+    assert_null(redis_reports->holders->next->next);
 }
 
 static void who_waits_is_counted(void **state)
@@ -123,7 +123,7 @@ static void who_waits_is_counted(void **state)
     UNIT_CHECK(redis_run(held, LATCH_ACQUIRE) == LATCH_DONE);
     redis_begin_wait(&op, lease, redis_wait_to_write());
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(redis_findings->waiter_count, 1);
+    assert_int_equal(redis_reports->waiter_count, 1);
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
 }
 
@@ -162,16 +162,16 @@ static void a_record_that_makes_no_sense_tells_nothing(void **state)
                        "for _, token in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do\n"
                        "redis.call('HSET', KEYS[2], token, ARGV[1]) end",
                        cases[at].record);
-        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && redis_findings->holders != NULL);
+        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && redis_reports->holders != NULL);
         if (cases[at].host == NULL) {
-            assert_null(redis_findings->holders->host);
-            assert_null(redis_findings->holders->script);
-            assert_int_equal(redis_findings->holders->since_us, 0);
+            assert_null(redis_reports->holders->host);
+            assert_null(redis_reports->holders->script);
+            assert_int_equal(redis_reports->holders->since_us, 0);
         } else {
-            assert_string_equal(redis_findings->holders->host, cases[at].host);
-            assert_string_equal(redis_findings->holders->script, cases[at].script);
+            assert_string_equal(redis_reports->holders->host, cases[at].host);
+            assert_string_equal(redis_reports->holders->script, cases[at].script);
         }
-        assert_int_equal(redis_findings->holders->fencing_token, cases[at].fencing);
+        assert_int_equal(redis_reports->holders->fencing_token, cases[at].fencing);
     }
 }
 
@@ -180,9 +180,9 @@ static void foreign_holders_are_unknown(void **state)
     (void) state;
     unit_redis_ask("SET r owner");
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    assert_int_equal(redis_findings->mode, LATCH_EXCLUSIVE);
-    assert_null(redis_findings->holders->host);
-    UNIT_CHECK(redis_findings->holders->left_ms == LATCH_NEVER);
+    assert_int_equal(redis_reports->mode, LATCH_EXCLUSIVE);
+    assert_null(redis_reports->holders->host);
+    UNIT_CHECK(redis_reports->holders->left_ms == LATCH_NEVER);
     unit_redis_ask("DEL r");
     unit_redis_ask("RPUSH r a");
     UNIT_CHECK(redis_failed(look(unit.store, "r"), "WRONGTYPE"));
@@ -209,12 +209,12 @@ static void locks_are_listed_by_resource_under_the_prefix(void **state)
         const latch_lock_report *shared;
 
         UNIT_CHECK(list_all(store, foreign) == LATCH_DONE);
-        assert_int_equal(count_findings(), 2);
-        shared = redis_findings->mode == LATCH_SHARED ? redis_findings : redis_findings->next;
+        assert_int_equal(count_reports(), 2);
+        shared = redis_reports->mode == LATCH_SHARED ? redis_reports : redis_reports->next;
         assert_int_equal(shared->name_length, 3);
         assert_memory_equal(shared->name, "a\0b", 4);
         assert_string_equal(
-            (shared == redis_findings ? redis_findings->next : redis_findings)->name, "r");
+            (shared == redis_reports ? redis_reports->next : redis_reports)->name, "r");
     }
 }
 
@@ -227,9 +227,9 @@ static void locks_of_peers_are_listed_when_they_are_asked_for(void **state)
     unit_redis_ask("ZADD scores 99999999999999 player");
     unit_redis_ask("SET text YW5vdGhlciBvbmUgd2hvIHdvdWxkIGxpa2UgdG8gaGE=");
     UNIT_CHECK(list_all(unit.store, false) == LATCH_DONE);
-    assert_int_equal(count_findings(), 1);
+    assert_int_equal(count_reports(), 1);
     UNIT_CHECK(list_all(unit.store, true) == LATCH_DONE);
-    assert_int_equal(count_findings(), 2);
+    assert_int_equal(count_reports(), 2);
 }
 
 static void many_locks_are_listed_some_at_a_time(void **state)
@@ -242,8 +242,8 @@ static void many_locks_are_listed_some_at_a_time(void **state)
         "redis.call('HSET', 'latch:holder:r' .. at, 't', at .. ' 5 web 7 /srv/a') end");
     redis_forget_calls();
     UNIT_CHECK(list_all(unit.store, false) == LATCH_DONE);
-    assert_int_equal(count_findings(), 10000);
-    for (const latch_lock_report *report = redis_findings; report != NULL; report = report->next) {
+    assert_int_equal(count_reports(), 10000);
+    for (const latch_lock_report *report = redis_reports; report != NULL; report = report->next) {
         assert_int_equal(report->holders->fencing_token, atoi(report->name + 1));
     }
     assert_int_equal(redis_count_calls("keys"), 0);
@@ -273,8 +273,8 @@ static void a_long_name_is_listed_among_the_others(void **state)
     take(unit.store, "r");
     for (int foreign = 0; foreign < 2; foreign++) {
         UNIT_CHECK(list_all(unit.store, foreign == 1) == LATCH_DONE);
-        assert_int_equal(count_findings(), 2);
-        assert_int_equal(redis_findings->name_length + redis_findings->next->name_length,
+        assert_int_equal(count_reports(), 2);
+        assert_int_equal(redis_reports->name_length + redis_reports->next->name_length,
                          sizeof(name));
     }
 }
@@ -287,7 +287,7 @@ static void a_lock_can_be_taken_away(void **state)
     (void) state;
     UNIT_CHECK(redis_run(victim, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    strcpy(identity, redis_findings->holders->identity);
+    strcpy(identity, redis_reports->holders->identity);
     UNIT_CHECK(evict(redis_lease("r"), "0123456789abcdef") == LATCH_DONE && redis_evicted == 0);
     UNIT_CHECK(evict(redis_lease("r"), identity) == LATCH_DONE && redis_evicted == 1);
     UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
@@ -307,7 +307,7 @@ static void taking_away_is_carried_out_to_its_end(void **state)
     (void) state;
     UNIT_CHECK(redis_run(victim, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    strcpy(identity, redis_findings->holders->identity);
+    strcpy(identity, redis_reports->holders->identity);
     request = redis_question(LATCH_EVICT);
     request.evicted = identity;
     redis_evicted = 0;
@@ -332,7 +332,7 @@ static void a_server_that_forbids_it_says_so(void **state)
     UNIT_CHECK(redis_failed(look(store, "r"), "NOPERM"));
     UNIT_CHECK(redis_failed(list_all(store, false), "NOPERM"));
     unit_redis_ask("ACL SETUSER tester +eval -pubsub");
-    UNIT_CHECK(list_all(store, false) == LATCH_DONE && count_findings() == 1);
+    UNIT_CHECK(list_all(store, false) == LATCH_DONE && count_reports() == 1);
 }
 
 static void a_lost_connection_is_made_anew_once(void **state)
@@ -356,7 +356,7 @@ static void a_lost_connection_is_made_anew_once(void **state)
         }
         unit_redis_ask("CLIENT KILL TYPE normal");
         UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
-        assert_int_equal(count_findings(), 100);
+        assert_int_equal(count_reports(), 100);
     }
 }
 
@@ -374,9 +374,9 @@ static void a_list_that_is_given_up_leaves_nothing(void **state)
             status = latch_op_step(&op, unit_now_ns());
         }
         if (latch_wants(status)) {
-            UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && redis_findings == NULL);
+            UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && redis_reports == NULL);
         }
-        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && redis_findings->mode == LATCH_EXCLUSIVE);
+        UNIT_CHECK(look(unit.store, "r") == LATCH_DONE && redis_reports->mode == LATCH_EXCLUSIVE);
     }
 }
 
@@ -387,13 +387,13 @@ static void a_server_that_hangs_is_an_error_at_the_time_limit(void **state)
     (void) state;
     redis_expect_working(redis_lease_in(store, "r"));
     redis_hold_server();
-    redis_be_patient(store, 30);
+    redis_set_command_timeout(store, 30);
     UNIT_CHECK(redis_failed(look(store, "r"), "did not answer within 0.03 s"));
     redis_let_server_go();
-    redis_be_patient(store, 5000);
+    redis_set_command_timeout(store, 5000);
     UNIT_CHECK(list_all(store, false) == LATCH_DONE);
     redis_hold_server();
-    redis_be_patient(store, 30);
+    redis_set_command_timeout(store, 30);
     UNIT_CHECK(redis_failed(list_all(store, false), "did not answer within 0.03 s"));
     UNIT_CHECK(redis_failed(look(store, "r"), "did not answer within 0.03 s"));
     UNIT_CHECK(
@@ -478,11 +478,11 @@ static void what_older_servers_and_forgetful_ones_say_is_no_error(void **state)
                                         NULL};
 
     (void) state;
-    UNIT_CHECK(answer(LATCH_LIST, old) == LATCH_DONE && count_findings() == 1);
+    UNIT_CHECK(answer(LATCH_LIST, old) == LATCH_DONE && count_reports() == 1);
     redis_store_forget();
-    UNIT_CHECK(answer(LATCH_LIST, forgetful) == LATCH_DONE && count_findings() == 2);
+    UNIT_CHECK(answer(LATCH_LIST, forgetful) == LATCH_DONE && count_reports() == 2);
     redis_store_forget();
-    UNIT_CHECK(answer(LATCH_LIST, twice) == LATCH_DONE && count_findings() == 2);
+    UNIT_CHECK(answer(LATCH_LIST, twice) == LATCH_DONE && count_reports() == 2);
 }
 
 /* Of a server that is none they may be more than there is memory. */
@@ -516,7 +516,7 @@ static void each_allocation_may_fail(void **state)
     take(unit.store, "r");
     take(unit.store, "s");
     UNIT_CHECK(look(unit.store, "r") == LATCH_DONE);
-    strcpy(identity, redis_findings->holders->identity);
+    strcpy(identity, redis_reports->holders->identity);
     for (size_t number = 1; failed; number++) {
         latch_lease *leases[] = {redis_lease("r"), redis_lease(""), redis_lease("r")};
 
@@ -533,7 +533,7 @@ static void each_allocation_may_fail(void **state)
             UNIT_CHECK(status == LATCH_DONE || status == LATCH_ERROR_MEMORY);
             failed = failed || status == LATCH_ERROR_MEMORY;
             if (status == LATCH_DONE && at < 2) {
-                assert_int_equal(count_findings(), at + 1);
+                assert_int_equal(count_reports(), at + 1);
             }
         }
         unit.fail_at = 0;
@@ -548,7 +548,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         INSPECT_TEST(a_free_lock_has_no_holders),
-        INSPECT_TEST(a_holder_is_known_by_its_note),
+        INSPECT_TEST(a_holder_is_known_by_its_holder_info),
         INSPECT_TEST(readers_are_told_in_the_order_in_which_they_end),
         INSPECT_TEST(who_waits_is_counted),
         INSPECT_TEST(a_record_that_makes_no_sense_tells_nothing),

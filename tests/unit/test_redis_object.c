@@ -18,7 +18,7 @@ static size_t runs;
 static struct {
     int unsent;           /* so many scripts are not sent */
     int unanswered;       /* the answers of so many are lost */
-    int64_t patience_ms;  /* how long it takes until that is known */
+    int64_t response_timeout_ms;  /* how long it takes until that is known */
     latch_status answer;  /* in the place of LATCH_ERROR_LOST */
     const char *unusable; /* nothing can be run */
     const char *prefix;   /* the client's */
@@ -41,7 +41,7 @@ static latch_status prepare(void *context, const char *resource, size_t length, 
 
 static latch_status lose(latch_error *error)
 {
-    usleep((useconds_t) (1000 * trouble.patience_ms));
+    usleep((useconds_t) (1000 * trouble.response_timeout_ms));
     error->status = trouble.answer;
     snprintf(error->message, sizeof(error->message), "the line is dead");
     return trouble.answer;
@@ -162,7 +162,8 @@ static void it_says_what_it_is(void **state)
     UNIT_CHECK(info->state_name == own->state_name); /* by which tokens are handed over */
     UNIT_CHECK(info->capabilities
                == (own->capabilities
-                   & ~(unsigned) (LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING | LATCH_NOTES)));
+                   & ~(unsigned) (LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING
+                                  | LATCH_HOLDER_INFO)));
     UNIT_CHECK(unit_run(lease, LATCH_INSPECT) == LATCH_ERROR_ARGUMENT);
     UNIT_CHECK(strstr(unit.error.message, "give it a DSN") != NULL && !lease->busy);
     UNIT_CHECK(strstr(store->class->renewal_unsupported_reason(store), "give the store a DSN") != NULL);
@@ -278,7 +279,7 @@ static void what_was_waited_for_is_not_run_again_and_given_back(void **state)
 {
     (void) state;
     for (int quits = 0; quits < 2; quits++) {
-        trouble.patience_ms = quits ? 0 : 60;
+        trouble.response_timeout_ms = quits ? 0 : 60;
         trouble.answer = quits ? LATCH_INTERRUPTED : LATCH_ERROR_LOST;
         trouble.unanswered = 1;
         runs = 0;
@@ -294,7 +295,7 @@ static void what_was_waited_for_is_not_run_again_and_given_back(void **state)
 static void a_dead_server_is_asked_once_whatever_is_owed_to_it(void **state)
 {
     (void) state;
-    trouble.patience_ms = 60;
+    trouble.response_timeout_ms = 60;
     for (size_t at = 0; at < 5; at++) {
         trouble.unanswered = 1;
         UNIT_CHECK(latch_failed(redis_run(redis_lease_in(store, "r"), LATCH_ACQUIRE)));

@@ -43,7 +43,7 @@ static pair begin_relay(const char *options)
 static bool hand_over(pair *relay, bool (*takes)(void *context), void *context)
 {
     latch_lease *next = relay->leases[1 - relay->holder];
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
     latch_status status = LATCH_WANT_IO;
     bool taken = false;
     latch_op op;
@@ -88,11 +88,11 @@ static bool is_symfony_served(const char *options, int64_t longest_ns)
 static void peers_get_the_lock_where_there_are_some(void **state)
 {
     (void) state;
-    UNIT_CHECK(is_symfony_served("?peers=yes", UNIT_PATIENCE_NS));
+    UNIT_CHECK(is_symfony_served("?peers=yes", UNIT_TIMEOUT_NS));
     redis_store_forget();
     UNIT_CHECK(symfony_side.acquire("peer", MINUTE)); /* now the server knows its script */
     UNIT_CHECK(symfony_side.release("peer"));
-    UNIT_CHECK(is_symfony_served("", UNIT_PATIENCE_NS));
+    UNIT_CHECK(is_symfony_served("", UNIT_TIMEOUT_NS));
     forget_peers();
 }
 
@@ -409,7 +409,7 @@ static bool poller_takes(void *context)
 
 static void one_of_ours_that_polls_gets_the_lock_too(void **state)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
     pair relay = begin_relay("");
     latch_store *store;
     polling poller;
@@ -482,7 +482,7 @@ static void who_is_subscribed_elsewhere_polls_as_a_peer(void **state)
 
         status = redis_step_until(&op, status, AT_SUBSCRIBING);
         while (subscription->call == NULL) { /* it is being connected */
-            unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+            unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
             status = latch_op_step(&op, unit_now_ns());
         }
         subscription->channel[strlen(subscription->channel) - 1] ^= 1;

@@ -440,7 +440,7 @@ static void a_release_by_who_does_not_hold_repairs_alone(void **state)
     (void) state;
     acquire("a", 1000);
     is_placed(b, 'w', "wait", 0);
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(!release("x"));
     UNIT_CHECK(unit_redis_is_unchanged());
     hears_nothing(b);

@@ -330,7 +330,7 @@ static void where_no_message_passes_nobody_waits(void **state)
     acquire("a", WAITER_TTL);
     is_placed(b, 'w', "wait", 0);
     die(d);
-    unit_redis_note();
+    unit_redis_snapshot();
     for (const char *mode = "wr"; *mode != '\0'; mode++) {
         assert_int_equal(is_placed(d, *mode, "check", -1), 1); /* it does not hear itself */
         as_one_who_may_not_publish();
@@ -438,7 +438,7 @@ static void a_key_of_another_type_is_an_error_and_can_be_given_up(void **state)
     is_placed(b, 'w', "wait", 0);
     unit_redis_ask("DEL " LOCK);
     unit_redis_ask("RPUSH " LOCK " x");
-    unit_redis_note();
+    unit_redis_snapshot();
     for (size_t at = 0; at < sizeof(manners) / sizeof(manners[0]); at++) {
         UNIT_CHECK(unit_redis_is_error(try_ask(c, 'w', manners[at]), "WRONGTYPE"));
         UNIT_CHECK(unit_redis_is_error(try_ask(c, 'r', manners[at]), "WRONGTYPE"));
@@ -472,7 +472,7 @@ static void a_full_server_takes_no_waiter_and_no_lock(void **state)
     unit_redis_ask("CONFIG SET maxmemory 0");
     unit_redis_ask("SET " LOCK " laravel PX 60000");
     fill_server();
-    unit_redis_note();
+    unit_redis_snapshot();
     for (int peers = 0; peers < 2; peers++) {
         peers_word = peers ? "peers" : "";
         UNIT_CHECK(unit_redis_is_error(try_ask(b, 'w', "wait"), "OOM"));

@@ -63,7 +63,7 @@ static void of_two_promotions_the_second_is_refused(void **state)
     (void) state;
     let_two_read();
     is_placed(a, 'w', "wait", 0);
-    unit_redis_note();
+    unit_redis_snapshot();
     refused = ask(b, 'w', "wait");
     UNIT_CHECK(refused.outcome == PLACED && refused.place == -2 && refused.ms == 0);
     UNIT_CHECK(unit_redis_is_unchanged());

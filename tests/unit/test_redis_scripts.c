@@ -44,13 +44,13 @@ static void a_lock_that_another_holds_is_not_had(void **state)
 {
     (void) state;
     acquire("a", MINUTE);
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(acquire("b", MINUTE) == 0);
     UNIT_CHECK(!share("b", MINUTE));
     UNIT_CHECK(unit_redis_is_unchanged());
     release("a");
     UNIT_CHECK(share("a", MINUTE) && share("c", MINUTE));
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(acquire("b", MINUTE) == 0);
     UNIT_CHECK(unit_redis_is_unchanged());
 }
@@ -114,7 +114,7 @@ static void one_of_two_readers_is_promoted_when_the_other_has_gone(void **state)
     (void) state;
     share("a", MINUTE);
     share("b", MINUTE);
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(acquire("a", MINUTE) == 0);
     UNIT_CHECK(acquire("b", MINUTE) == 0);
     UNIT_CHECK(unit_redis_is_unchanged()); /* both read on */
@@ -217,7 +217,7 @@ static void who_holds_nothing_renews_nothing(void **state)
     assert_int_equal(refresh("a", MINUTE), 0);
     assert_int_equal(unit_redis_number("DBSIZE"), 0);
     acquire("a", MINUTE);
-    unit_redis_note();
+    unit_redis_snapshot();
     assert_int_equal(refresh("b", MINUTE), 0);
     UNIT_CHECK(unit_redis_is_unchanged());
     release("a");
@@ -269,11 +269,11 @@ static void who_holds_nothing_gives_nothing_back(void **state)
     (void) state;
     UNIT_CHECK(!release("a"));
     acquire("a", MINUTE);
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(!release("b"));
     UNIT_CHECK(unit_redis_is_unchanged());
     share("a", MINUTE);
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(!release("b"));
     UNIT_CHECK(unit_redis_is_unchanged());
 }
@@ -287,18 +287,18 @@ static void a_probe_tells_a_hold_and_changes_nothing(void **state)
     (void) state;
     assert_int_equal(probe("a", NULL), 0);
     acquire("a", MINUTE);
-    unit_redis_note();
+    unit_redis_snapshot();
     assert_int_equal(probe("a", &left_ms), 2);
     UNIT_CHECK(left_ms > 0 && left_ms <= MINUTE);
     assert_int_equal(probe("b", NULL), 0);
     UNIT_CHECK(unit_redis_is_unchanged());
     expire("a");
-    unit_redis_note();
+    unit_redis_snapshot();
     assert_int_equal(probe("a", NULL), 0);
     UNIT_CHECK(unit_redis_is_unchanged());
     share("a", MINUTE);
     share("b", 10 * MINUTE);
-    unit_redis_note();
+    unit_redis_snapshot();
     assert_int_equal(probe("a", &left_ms), 1);
     UNIT_CHECK(left_ms > 0 && left_ms <= MINUTE);
     assert_int_equal(probe("b", &left_ms), 1);
@@ -314,7 +314,7 @@ static void a_string_is_held_by_somebody_else(void **state)
 {
     (void) state;
     unit_redis_ask("SET " LOCK " a PX 60000");
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(acquire("a", MINUTE) == 0);
     UNIT_CHECK(!share("a", MINUTE));
     assert_int_equal(refresh("a", MINUTE), 0);
@@ -327,7 +327,7 @@ static void a_string_is_held_by_somebody_else(void **state)
 
 static void all_fail(const char *error)
 {
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(unit_redis_is_error(try_acquire("a", MINUTE), error));
     UNIT_CHECK(unit_redis_is_error(try_share("a", MINUTE), error));
     UNIT_CHECK(unit_redis_is_error(try_refresh("a", MINUTE), error));

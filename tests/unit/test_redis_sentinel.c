@@ -168,7 +168,7 @@ static void why_there_is_no_master_is_told_at_the_end(void **state)
         while (store->sentinel.trouble[0] == '\0'
                || (then == HAS_NO_TIME && connection->stage <= REDIS_DISCOVERING)) {
             UNIT_CHECK(latch_wants(status));
-            unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+            unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
             status = latch_op_step(&op, unit_now_ns());
         }
         if (then == HAS_NO_TIME) {

@@ -134,7 +134,7 @@ static void what_others_have_told_is_not_forgotten(void **state)
     status = unit_begin(&op, lease, redis_request(LATCH_ACQUIRE));
     while (!sentinel_of(unit.store)->is_outdated) {
         UNIT_CHECK(latch_wants(status));
-        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
     redis_process_hold(&trio.sentinels[0]); /* nobody answers any more */

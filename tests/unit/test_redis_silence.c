@@ -23,12 +23,12 @@ static int setup(void **state)
 static void hold(void)
 {
     redis_hold_server();
-    redis_be_patient(store, 200);
+    redis_set_command_timeout(store, 200);
 }
 
 static void let_go(void)
 {
-    redis_be_patient(store, 5000);
+    redis_set_command_timeout(store, 5000);
     redis_let_server_go();
 }
 
@@ -148,7 +148,7 @@ static void a_renewal_is_sent_all_the_same(void **state)
     latch_redis_close(&((redis_store *) store)->topology.single.connection);
     let_it_be_avoided();
     let_go();
-    renewal.patience_ms = 1000;
+    renewal.response_timeout_ms = 1000;
     UNIT_CHECK(unit_run_request(held, renewal) == LATCH_DONE);
 }
 

@@ -187,7 +187,7 @@ static void the_mark_of_a_writer_is_no_token(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     latch_lease_adopt_token(two, "__write__", 9, &unit.error);
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_CONFLICT);
     UNIT_CHECK(redis_run(two, LATCH_REFRESH) == LATCH_CONFLICT);
     UNIT_CHECK(redis_run(two, LATCH_RELEASE) == LATCH_DONE);

@@ -26,7 +26,7 @@ static void for_both(void (*scene)(const redis_side *one, const redis_side *othe
 static void hold_exclusively(const redis_side *one, const redis_side *other)
 {
     UNIT_CHECK(one->acquire("a", MINUTE));
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(!other->acquire("b", MINUTE));
     UNIT_CHECK(!other->share("b", MINUTE));
     UNIT_CHECK(!other->refresh("b", MINUTE));

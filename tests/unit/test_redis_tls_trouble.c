@@ -145,7 +145,7 @@ static void writing_to_a_server_that_is_gone_raises_no_signal(void **state)
     redis_expect_working(lease);
     unit_redis_ask("CLIENT KILL TYPE normal");
     end.fd = connection->descriptor.fd;
-    UNIT_CHECK(poll(&end, 1, (int) (UNIT_PATIENCE_NS / LATCH_NS_PER_MS)) == 1);
+    UNIT_CHECK(poll(&end, 1, (int) (UNIT_TIMEOUT_NS / LATCH_NS_PER_MS)) == 1);
     for (int at = 0; at < 2; at++) {
         redis_call *call = latch_redis_send(connection, &command, unit_now_ns());
 
@@ -284,7 +284,7 @@ static size_t pass(int from, int to, size_t most)
 /* Steps, and passes everything, until the operation has ended. */
 static latch_status finish_by_relay(latch_op *op, latch_status status)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(status)) {
         UNIT_CHECK(unit_now_ns() < limit_ns);

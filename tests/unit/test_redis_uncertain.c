@@ -288,7 +288,7 @@ static void a_release_that_was_left_before_it_could_be_sent_is_sent(void **state
     status = unit_begin(&op, lease, redis_request(LATCH_RELEASE));
     while (((redis_store *) store)->topology.single.connection.stage != REDIS_HANDSHAKE) {
         assert_int_equal(status, LATCH_WANT_IO);
-        unit_await_wish(&op, status, unit_now_ns() + UNIT_PATIENCE_NS);
+        unit_await_wish(&op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&op, unit_now_ns());
     }
     assert_true(latch_op_detach(&op));

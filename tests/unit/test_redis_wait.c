@@ -40,7 +40,7 @@ static void a_wait_ends_at_its_deadline_with_nothing_taken(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_redis_note();
+    unit_redis_snapshot();
     UNIT_CHECK(unit_run_request(two, redis_waiting(LATCH_ACQUIRE, MINUTE, 30)) == LATCH_CONFLICT);
     UNIT_CHECK(unit_now_ns() - begun_ns >= 30 * LATCH_NS_PER_MS);
     UNIT_AWAIT(unit_redis_is_unchanged()); /* it may have been asked late, to wait and to leave */
@@ -156,7 +156,7 @@ static void a_cancelled_wait_leaves_nothing(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    unit_redis_note();
+    unit_redis_snapshot();
     redis_begin_wait(&op, two, redis_wait_to_write());
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     redis_await_waiters("r", 0);

@@ -257,7 +257,7 @@ static void no_renewal_makes_a_hold_shorter(void **state)
         int64_t sent_ns;
 
         assert_int_equal(redis_run(lease, kinds[at]), LATCH_DONE);
-        unit_redis_note();
+        unit_redis_snapshot();
         sent_ns = unit_now_ns();
         assert_int_equal(unit_run_request(lease, renewal), LATCH_DONE);
         assert_true(unit_redis_is_unchanged());

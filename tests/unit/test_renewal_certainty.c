@@ -233,7 +233,7 @@ static void a_ttl_of_any_length_can_be_renewed_for(void **state)
     unit_keep_as(lease, (latch_renewal_spec){.renew = true, .ttl_ms = INT64_MAX});
     unit_next_turn();
     assert_int_equal(unit_clone()->request.ttl_ms, INT64_MAX);
-    assert_true(unit_clone()->request.patience_ms < INT64_MAX / MS);
+    assert_true(unit_clone()->request.response_timeout_ms < INT64_MAX / MS);
     assert_true(unit_held(lease));
 }
 

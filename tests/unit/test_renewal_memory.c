@@ -138,7 +138,7 @@ static void a_mailbox_without_memory_is_not_opened(void **state)
 
 static _Atomic pid_t handled_by;
 
-static void note_thread(int number)
+static void record_thread(int number)
 {
     (void) number;
     handled_by = gettid();
@@ -146,7 +146,7 @@ static void note_thread(int number)
 
 static void no_signal_is_handled_in_the_thread(void **state)
 {
-    struct sigaction before, action = {.sa_handler = note_thread};
+    struct sigaction before, action = {.sa_handler = record_thread};
     sigset_t blocked, pending, mask_before;
     latch_lease *lease = redis_lease("r");
 

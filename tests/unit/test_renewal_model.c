@@ -148,7 +148,8 @@ static latch_status model_begin(latch_op *op)
 {
     model_store *store = (model_store *) op->lease->store;
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
-    int64_t patience_ms = op->request.patience_ms > 0 ? op->request.patience_ms : 2000;
+    int64_t timeout_ms =
+        op->request.response_timeout_ms > 0 ? op->request.response_timeout_ms : 2000;
     message *sent = server.messages;
 
     while (sent->is_used) {
@@ -161,7 +162,7 @@ static latch_status model_begin(latch_op *op)
                       .extend = op->request.extend,
                       .ttl_ns = op->request.ttl_ms * MS,
                       .arrives_ns = now_ns + delay_ns(),
-                      .given_up_ns = now_ns + patience_ms * MS};
+                      .given_up_ns = now_ns + timeout_ms * MS};
     snprintf(sent->token, sizeof(sent->token), "%s", op->lease->token);
     if (sent->arrives_ns <= store->last_arrival_ns) {
         sent->arrives_ns = store->last_arrival_ns + 1;
@@ -234,7 +235,7 @@ static void begin(void)
 }
 
 /* What its user's request has come to; what was lost before it is held anew. */
-static void note_end(bool was_held)
+static void record_end(bool was_held)
 {
     if (status == LATCH_DONE && op.request.kind != LATCH_RELEASE && !was_held) {
         is_taken_away = is_taken_away && op.sent_ns <= taken_away_ns;
@@ -256,12 +257,12 @@ static void act(void)
     if (latch_wants(status)) {
         status = latch_op_step(&op, unit.now_ns);
         if (!latch_wants(status)) {
-            note_end(was_held);
+            record_end(was_held);
         }
     } else if (roll(lease->mode == LATCH_FREE ? 5 : 70) == 0) {
         begin();
         if (!latch_wants(status)) {
-            note_end(was_held);
+            record_end(was_held);
         }
     }
     if (roll(1000) == 0 && is_held_by(lease->token, unit.now_ns)) {

@@ -164,7 +164,7 @@ static void all_that_are_due_go_in_one_packet(void **state)
     }
 }
 
-static void the_least_patient_one_decides_how_long_a_connection_is_awaited(void **state)
+static void the_shortest_response_timeout_decides_how_long_a_connection_is_awaited(void **state)
 {
     latch_lease *patient, *impatient;
 
@@ -246,7 +246,7 @@ static void a_dead_connection_is_replaced_in_time_for_another_try(void **state)
     unit_expect_no_loss();
 }
 
-static void who_is_patient_gets_the_new_connection_as_well(void **state)
+static void the_longer_response_timeout_gets_the_new_connection_as_well(void **state)
 {
     latch_lease *leases[2]; /* of which the second is the patient one */
 
@@ -304,11 +304,11 @@ int main(void)
         OUTAGE_TEST(one_attempt_to_connect_is_made_for_all_and_then_one_in_each_pause),
         OUTAGE_TEST(all_go_together_when_the_server_is_back),
         OUTAGE_TEST(all_that_are_due_go_in_one_packet),
-        OUTAGE_TEST(the_least_patient_one_decides_how_long_a_connection_is_awaited),
+        OUTAGE_TEST(the_shortest_response_timeout_decides_how_long_a_connection_is_awaited),
         OUTAGE_TEST(a_short_ttl_ends_no_connection_that_is_slow),
         OUTAGE_TEST(a_connection_on_which_others_are_answered_is_not_given_up),
         OUTAGE_TEST(a_dead_connection_is_replaced_in_time_for_another_try),
-        OUTAGE_TEST(who_is_patient_gets_the_new_connection_as_well),
+        OUTAGE_TEST(the_longer_response_timeout_gets_the_new_connection_as_well),
         UNIT_TURNS_TEST(one_silence_of_which_many_tell_counts_once),
     };
 

@@ -118,7 +118,7 @@ static void all_members_are_renewed_by_clones(void **state)
             assert_int_equal(puppet_clones[at]->last, LATCH_REFRESH);
             assert_true(puppet_clones[at]->request.extend);
             assert_int_equal(puppet_clones[at]->request.ttl_ms, PUPPET_TTL_MS);
-            assert_int_equal(puppet_clones[at]->request.patience_ms, PUPPET_TTL_MS / 3);
+            assert_int_equal(puppet_clones[at]->request.response_timeout_ms, PUPPET_TTL_MS / 3);
             assert_int_equal(puppets[at].requests, 1);
             assert_true(puppet_part(lease, at)->deadline_ns >= lease->deadline_ns);
         }

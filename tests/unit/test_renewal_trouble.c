@@ -219,7 +219,7 @@ static latch_lease *keep_on_wire(const char *options)
 /* Lets everything pass until it is renewed. */
 static void await_renewal_by_wire(latch_lease *lease)
 {
-    int64_t deadline_ns = lease->deadline_ns, limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t deadline_ns = lease->deadline_ns, limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (lease->deadline_ns == deadline_ns) {
         UNIT_CHECK(unit_now_ns() < limit_ns);

@@ -26,7 +26,7 @@ static void a_third_of_the_ttl_passes_between_renewals(void **state)
     }
     assert_int_equal(unit_clone()->last, LATCH_REFRESH);
     assert_int_equal(unit_clone()->request.ttl_ms, PUPPET_TTL_MS);
-    assert_int_equal(unit_clone()->request.patience_ms, PUPPET_TTL_MS / 3);
+    assert_int_equal(unit_clone()->request.response_timeout_ms, PUPPET_TTL_MS / 3);
     assert_true(unit_clone()->request.extend);
     assert_int_equal(puppets[0].requests, 1);
     unit_expect_no_loss();
@@ -45,7 +45,7 @@ static void nothing_is_renewed_a_moment_before_its_time(void **state)
     assert_int_equal(unit_clone()->requests, 1);
 }
 
-static void even_the_shortest_ttl_has_some_patience(void **state)
+static void even_the_shortest_ttl_has_some_response_timeout(void **state)
 {
     latch_lease *lease = puppet_own_lease(0, "r");
 
@@ -54,7 +54,7 @@ static void even_the_shortest_ttl_has_some_patience(void **state)
     assert_int_equal(puppet_run_for(lease, LATCH_ACQUIRE, 30), LATCH_DONE);
     unit_next_turn();
     assert_int_equal(unit_clone()->request.ttl_ms, 30);
-    assert_int_equal(unit_clone()->request.patience_ms, 250);
+    assert_int_equal(unit_clone()->request.response_timeout_ms, 250);
 }
 
 static void a_ttl_without_end_is_not_renewed(void **state)
@@ -400,7 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT_TURNS_TEST(a_third_of_the_ttl_passes_between_renewals),
         UNIT_TURNS_TEST(nothing_is_renewed_a_moment_before_its_time),
-        UNIT_TURNS_TEST(even_the_shortest_ttl_has_some_patience),
+        UNIT_TURNS_TEST(even_the_shortest_ttl_has_some_response_timeout),
         UNIT_TURNS_TEST(a_ttl_without_end_is_not_renewed),
         UNIT_TURNS_TEST(those_that_are_due_soon_go_along),
         UNIT_TURNS_TEST(the_thread_is_woken_only_for_what_is_earlier),

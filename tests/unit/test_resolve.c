@@ -83,7 +83,7 @@ static void await_question(int count)
     const struct timespec pause = {0, 200000};
 
     for (unsigned looks = 0; asked < count; looks++) {
-        UNIT_CHECK(looks < UNIT_PATIENCE_NS / pause.tv_nsec);
+        UNIT_CHECK(looks < UNIT_TIMEOUT_NS / pause.tv_nsec);
         nanosleep(&pause, NULL);
     }
 }
@@ -112,7 +112,7 @@ static bool is_ready(const latch_resolution *resolution, int timeout_ms)
 
 static latch_status await(latch_resolution *resolution)
 {
-    UNIT_CHECK(is_ready(resolution, UNIT_PATIENCE_NS / LATCH_NS_PER_MS));
+    UNIT_CHECK(is_ready(resolution, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS));
     return check(resolution);
 }
 
@@ -344,7 +344,7 @@ static void the_descriptor_stays_while_it_is_about_to_be_written(void **state)
     resolution = begin("shop.example");
     let_it_answer();
     while (check(resolution) == LATCH_WANT_IO || telling_fd < 0) {
-        assert_true(looks++ < UNIT_PATIENCE_NS / 200000);
+        assert_true(looks++ < UNIT_TIMEOUT_NS / 200000);
         nanosleep(&(struct timespec){0, 200000}, NULL);
     }
     expect_several();
@@ -494,7 +494,7 @@ static void what_was_known_before_the_fork_is_known_in_the_child(void **state)
     (void) state;
     forked = begin("shop.example");
     let_it_answer();
-    UNIT_CHECK(is_ready(forked, UNIT_PATIENCE_NS / LATCH_NS_PER_MS));
+    UNIT_CHECK(is_ready(forked, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS));
     child = unit_fork(read_in_child, NULL);
     unit_join(&child);
     assert_int_equal(check(forked), LATCH_DONE);

@@ -372,7 +372,7 @@ static void we_wait_for_a_peer_that_is_killed_while_it_sets_up(void **state)
 
 /* ---- Who holds it */
 
-static void expect_finding(latch_mode mode, pid_t pid)
+static void expect_report(latch_mode mode, pid_t pid)
 {
     latch_lock_report *reports = NULL;
     latch_request request = unit_request(LATCH_INSPECT);
@@ -400,27 +400,27 @@ static void an_inspection_tells_who_holds_it(void **state)
     unit_process other, third;
 
     (void) state;
-    expect_finding(LATCH_FREE, 0);
+    expect_report(LATCH_FREE, 0);
     UNIT_CHECK(unit_semaphore_set(R) < 0); /* it made none */
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    expect_finding(LATCH_EXCLUSIVE, getpid());
+    expect_report(LATCH_EXCLUSIVE, getpid());
     third = peer("ms");
-    expect_finding(LATCH_EXCLUSIVE, getpid());
+    expect_report(LATCH_EXCLUSIVE, getpid());
     unit_kill(&third);
     unit_release(lease);
 
     other = peer("m");
-    expect_finding(LATCH_FREE, 0);
+    expect_report(LATCH_FREE, 0);
     UNIT_CHECK(order(&other, 's'));
-    expect_finding(LATCH_FREE, 0);
+    expect_report(LATCH_FREE, 0);
     unit_kill(&other);
-    expect_finding(LATCH_FREE, 0);
+    expect_report(LATCH_FREE, 0);
     other = peer("g");
-    expect_finding(LATCH_FREE, 0);
+    expect_report(LATCH_FREE, 0);
     UNIT_CHECK(order(&other, 'a'));
-    expect_finding(LATCH_EXCLUSIVE, other.pid);
+    expect_report(LATCH_EXCLUSIVE, other.pid);
     unit_kill(&other);
-    expect_finding(LATCH_FREE, 0);
+    expect_report(LATCH_FREE, 0);
     expect_free();
 }
 

@@ -128,7 +128,7 @@ static size_t *count_for(const latch_op *op, const combined_member *member, int6
 
 /* Records the vote of a member, feeds its circuit breaker, and decides if the outcome is certain.
  */
-static void note_answer(latch_op *op, combined_member *member, latch_status status, int64_t now_ns)
+static void record_vote(latch_op *op, combined_member *member, latch_status status, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     combined_hold *hold = op->lease->state;
@@ -188,7 +188,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
         .kind = op->request.kind,
         .ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : member->ttl_ms,
         .extend = op->request.extend,
-        .patience_ms = op->request.patience_ms,
+        .response_timeout_ms = op->request.response_timeout_ms,
         .detach = op->request.detach || avoid,
     };
     latch_status status;
@@ -198,7 +198,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
         request.kind = LATCH_ACQUIRE; /* as Symfony's CombinedStore */
     }
     if (request.kind == LATCH_RELEASE && member->left_out) {
-        note_answer(op, member, LATCH_DONE, now_ns);
+        record_vote(op, member, LATCH_DONE, now_ns);
         return;
     }
     if (latch_op_acquires(op)) {
@@ -206,7 +206,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
     }
     if (avoid && request.kind != LATCH_RELEASE) {
         member->asked_ns = now_ns;
-        note_answer(op, member,
+        record_vote(op, member,
                     latch_fail(&member->error, LATCH_ERROR_STORE, 0,
                                "not asked, as it has not answered in time before"),
                     now_ns);
@@ -219,7 +219,7 @@ static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_
         status = LATCH_DONE; /* a pending release of the store from now on */
     }
     if (!latch_wants(status)) {
-        note_answer(op, member, status, latch_engine_now_ns(op->lease->store->engine));
+        record_vote(op, member, status, latch_engine_now_ns(op->lease->store->engine));
     }
 }
 
@@ -406,7 +406,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
 
     if (!hold->gives_back) {
         if (hold->verdict == MET) {
-            op->patience_end_ns = 0; /* replies have come: the deadline counts */
+            op->first_response_deadline_ns = 0; /* replies have come: the deadline counts */
         }
         if (hold->verdict != UNDECIDED) {
             let_go(op, now_ns);
@@ -435,7 +435,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
                 hold->granted = hold->successes;
             }
             if (!latch_op_acquires(op)) {
-                latch_combined_note_hold(op);
+                latch_combined_record_hold(op);
             }
             return LATCH_DONE;
         }
@@ -445,7 +445,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
         if (op->request.extend) {
             return latch_combined_explain(op);
         }
-        latch_combined_note_contention(op);
+        latch_combined_record_contention(op);
         give_back(op, keeps(op), now_ns);
     }
     return want(op, &status) ? status : combined_fail(op, now_ns);
@@ -507,7 +507,7 @@ static latch_status combined_step(latch_op *op, int64_t now_ns)
         member->wish = latch_op_step(&member->op, now_ns);
         member->in_flight = latch_wants(member->wish);
         if (!member->in_flight && !hold->gives_back) {
-            note_answer(op, member, member->wish, now_ns);
+            record_vote(op, member, member->wish, now_ns);
         }
     }
     return judge(op, now_ns);

@@ -91,7 +91,7 @@ latch_status latch_combined_explain(const latch_op *op);
  * Sets op->contended if enough members report another holder. Else op->error is set, for the end of
  * the wait; latch_combined_outage() describes members that have not answered.
  */
-void latch_combined_note_contention(latch_op *op);
+void latch_combined_record_contention(latch_op *op);
 /* For the store's class. */
 void latch_combined_outage(const latch_op *op, int64_t now_ns);
 
@@ -112,7 +112,7 @@ size_t latch_combined_count_held(const combined_store *store, combined_hold *hol
  * for less time than before. */
 void latch_combined_keep(const latch_op *op, int64_t now_ns);
 /* Records the hold of an imported key, which the members have just confirmed. */
-void latch_combined_note_hold(const latch_op *op);
+void latch_combined_record_hold(const latch_op *op);
 /*
  * Assigns one token to all parts whose stores keep it under the same name in a serialised key, as
  * Symfony's stores of one class do.

@@ -203,7 +203,7 @@ void latch_combined_keep(const latch_op *op, int64_t now_ns)
     }
 }
 
-void latch_combined_note_hold(const latch_op *op)
+void latch_combined_record_hold(const latch_op *op)
 {
     const combined_store *store = combined_store_of(op->lease);
     latch_lease *lease = op->lease;

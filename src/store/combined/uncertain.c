@@ -23,8 +23,9 @@ bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns)
     const combined_store *store = combined_store_of(op->lease);
     size_t unanswered = 0;
 
-    if (op->patience_end_ns == 0 || op->contended || op->cancelled || !store->strategy.is_pure
-        || (op->flags & HURRIES) != 0 || now_ns - op->sent_ns >= LATCH_BREAKER_TIMEOUT_NS) {
+    if (op->first_response_deadline_ns == 0 || op->contended || op->cancelled
+        || !store->strategy.is_pure || (op->flags & HURRIES) != 0
+        || now_ns - op->sent_ns >= LATCH_BREAKER_TIMEOUT_NS) {
         return false;
     }
     EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
@@ -53,9 +54,9 @@ latch_status latch_combined_explain(const latch_op *op)
                : latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s", silent->error.message);
 }
 
-void latch_combined_note_contention(latch_op *op)
+void latch_combined_record_contention(latch_op *op)
 {
-    if (op->cancelled || op->patience_end_ns == 0) {
+    if (op->cancelled || op->first_response_deadline_ns == 0) {
         return;
     }
     if ((op->flags & HURRIES) != 0) {
@@ -72,7 +73,7 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns)
     const combined_member *silent = NULL;
 
     if (hold->gives_back || (op->poll_ns != 0 && now_ns - op->sent_ns < LATCH_BREAKER_TIMEOUT_NS)) {
-        return; /* latch_combined_note_contention() has told, of this attempt or of the one before
+        return; /* latch_combined_record_contention() has told, of this attempt or of the one before
                  */
     }
     EACH_MEMBER(store, (combined_hold *) hold, member)

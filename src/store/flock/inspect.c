@@ -100,7 +100,7 @@ static latch_mode parse_lock(const char *line, int *pid, dev_t *device, ino_t *i
     return strcmp(kind, "WRITE") == 0 ? LATCH_EXCLUSIVE : LATCH_SHARED;
 }
 
-static void note_holder(inspection *all, watched_file *file, latch_mode mode, int pid)
+static void report_holder(inspection *all, watched_file *file, latch_mode mode, int pid)
 {
     file->report->mode = mode;
     if (pid > 0 && !latch_lock_report_add_holder(all->engine, file->report, pid)) {
@@ -135,7 +135,7 @@ static void read_table_of_locks(inspection *all)
         watched_file *file = mode != LATCH_FREE ? find_watched(all, device, inode) : NULL;
 
         if (file != NULL) {
-            note_holder(all, file, mode, is_closed_to_us(pid) ? pid : 0);
+            report_holder(all, file, mode, is_closed_to_us(pid) ? pid : 0);
         }
     }
     if (table != NULL) {
@@ -161,7 +161,7 @@ static void read_descriptor(inspection *all, int pid, const char *fd, watched_fi
             mode = parse_lock(line + 6, &taker, &device, &inode);
         }
         if (mode != LATCH_FREE) {
-            note_holder(all, file, mode, pid);
+            report_holder(all, file, mode, pid);
         }
     }
     if (info != NULL) {

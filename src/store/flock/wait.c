@@ -29,7 +29,7 @@
  * (SIGSTOP), and would let all others wait for a lock that nobody has. If it leaves the lock free
  * for so long it is overtaken.
  */
-#define PATIENCE_NS LATCH_NS_PER_S
+#define STALL_CHECK_NS LATCH_NS_PER_S
 #define IDLE_NS (100 * LATCH_NS_PER_MS)
 
 struct flock_waiter {
@@ -250,7 +250,7 @@ latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operatio
     waiter->lock = (struct flock){.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
     waiter->queues = waiter->ahead >= 0;
     waiter->idler = LATCH_FLOCK_NONE;
-    waiter->look_ns = latch_engine_now_ns(store->store.engine) + PATIENCE_NS;
+    waiter->look_ns = latch_engine_now_ns(store->store.engine) + STALL_CHECK_NS;
     waiter->outcome = PENDING;
     sem_post(&waiter->jobs);
     op->waiting = true;
@@ -298,7 +298,7 @@ static bool overtakes_idler(const flock_store *store, flock_waiter *waiter, int6
     if (waiter->queues && !latch_flock_file_locked(store, waiter->file)) {
         first = latch_flock_queue_first(waiter->fd, waiter->number);
     }
-    waiter->look_ns = now_ns + (first >= 0 ? IDLE_NS : PATIENCE_NS);
+    waiter->look_ns = now_ns + (first >= 0 ? IDLE_NS : STALL_CHECK_NS);
     if (first < 0 || first != waiter->idler) {
         waiter->idler = first;
         return false;

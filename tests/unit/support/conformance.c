@@ -147,7 +147,7 @@ latch_status conformance_begin_wait(latch_op *op, latch_lease *lease, latch_op_k
                                     int64_t timeout_ms)
 {
     latch_status status = unit_begin(op, lease, conformance_waiting(kind, timeout_ms));
-    int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t give_up_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(status) && !op->waiting) {
         UNIT_CHECK(unit_now_ns() < give_up_ns);
@@ -164,7 +164,7 @@ latch_status conformance_finish(latch_op *op)
 
 void conformance_expect_free(latch_lease *lease)
 {
-    UNIT_CHECK(conformance_wait(lease, LATCH_ACQUIRE, UNIT_PATIENCE_NS / LATCH_NS_PER_MS)
+    UNIT_CHECK(conformance_wait(lease, LATCH_ACQUIRE, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS)
                == LATCH_DONE);
     UNIT_CHECK(unit_held(lease));
     unit_release(lease);

@@ -18,13 +18,13 @@ static latch_status ask(latch_lease *lease, latch_op_kind kind)
     return unit_run_request(lease, request);
 }
 
-static void forget_findings(void)
+static void forget_reports(void)
 {
     latch_lock_reports_free(unit.engine, reports);
     reports = NULL;
 }
 
-static void expect_finding(latch_lease *from, latch_mode mode, size_t holders)
+static void expect_report(latch_lease *from, latch_mode mode, size_t holders)
 {
     size_t count = 0;
 
@@ -43,7 +43,7 @@ static void expect_holder(const char *resource)
 
     if (fixture->holder != NULL) {
         assert_int_equal(reports->holders->number, fixture->holder(resource));
-    } else if (!conformance_has(LATCH_NOTES)) {
+    } else if (!conformance_has(LATCH_HOLDER_INFO)) {
         assert_int_equal(reports->holders->number, getpid());
     }
 }
@@ -54,12 +54,12 @@ static void an_inspection_finds_who_holds_and_changes_nothing(void **state)
                 *third = conformance_lease(scene.r);
 
     (void) state;
-    expect_finding(other, LATCH_FREE, 0);
+    expect_report(other, LATCH_FREE, 0);
     UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE) == LATCH_DONE);
-    expect_finding(other, LATCH_EXCLUSIVE, 1);
+    expect_report(other, LATCH_EXCLUSIVE, 1);
     expect_holder(scene.r);
-    expect_finding(third, LATCH_EXCLUSIVE, 1);
-    expect_finding(one, LATCH_EXCLUSIVE, 1); /* by the holder itself */
+    expect_report(third, LATCH_EXCLUSIVE, 1);
+    expect_report(one, LATCH_EXCLUSIVE, 1); /* by the holder itself */
     UNIT_CHECK(conformance_try(one, LATCH_PROBE) == LATCH_DONE);
     if (conformance_has(LATCH_SHARED_LOCKS)) {
         UNIT_CHECK(conformance_try(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
@@ -68,12 +68,12 @@ static void an_inspection_finds_who_holds_and_changes_nothing(void **state)
         UNIT_CHECK(reports->holders != NULL);
         /* Two sessions, or two records; but this process is one process. */
         UNIT_CHECK((reports->holders->next != NULL)
-                   == conformance_has_any(LATCH_SESSIONS | LATCH_NOTES));
+                   == conformance_has_any(LATCH_SESSIONS | LATCH_HOLDER_INFO));
         unit_release(other);
     }
     unit_release(one);
-    expect_finding(other, LATCH_FREE, 0);
-    forget_findings();
+    expect_report(other, LATCH_FREE, 0);
+    forget_reports();
 }
 
 static void the_list_has_what_is_held(void **state)
@@ -95,7 +95,7 @@ static void the_list_has_what_is_held(void **state)
         UNIT_CHECK(report->mode != LATCH_FREE && report->holders != NULL);
     }
     UNIT_CHECK(count == 2 && exclusive == 1);
-    forget_findings();
+    forget_reports();
 }
 
 static void expect_refusal(latch_lease *lease, latch_op_kind kind)
@@ -130,6 +130,6 @@ const conformance_promise conformance_inspections[] = {
     PROMISE(a_store_that_cannot_tell_who_holds_says_so, 0,
             CONFORMANCE_INSPECTS | CONFORMANCE_GRANTS_ALL),
     PROMISE(a_store_that_cannot_list_its_locks_says_so, 0, LATCH_LISTING),
-    PROMISE(a_store_that_cannot_take_a_lock_away_says_so, 0, LATCH_NOTES),
+    PROMISE(a_store_that_cannot_take_a_lock_away_says_so, 0, LATCH_HOLDER_INFO),
     NO_MORE_PROMISES,
 };

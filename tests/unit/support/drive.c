@@ -71,7 +71,7 @@ bool unit_is_due(const latch_op *op, latch_status status)
 
 latch_status unit_finish(latch_op *op, latch_status status)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(status)) {
         UNIT_CHECK(unit_now_ns() < limit_ns);
@@ -124,5 +124,5 @@ void unit_await_grant(const latch_op *op)
 {
     struct pollfd poll_fd = {.fd = op->fd, .events = op->events};
 
-    UNIT_CHECK(poll(&poll_fd, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+    UNIT_CHECK(poll(&poll_fd, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
 }

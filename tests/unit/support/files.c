@@ -113,7 +113,7 @@ static void look_again(unsigned *looks)
 {
     const struct timespec pause = {0, 200000};
 
-    UNIT_CHECK((*looks)++ < UNIT_PATIENCE_NS / pause.tv_nsec);
+    UNIT_CHECK((*looks)++ < UNIT_TIMEOUT_NS / pause.tv_nsec);
     nanosleep(&pause, NULL);
 }
 

@@ -72,7 +72,7 @@ void unit_pass_ms(int64_t ms)
 
 latch_loss unit_await_loss(void)
 {
-    int64_t end_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t end_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
     latch_loss loss = {.lease = NULL};
 
     while (notices == 0) {

@@ -13,13 +13,13 @@ static MYSQL_RES *answer; /* to the administrator */
 /* By TCP, with a password, for "latch"; by the socket, without one, for "admin". */
 static MYSQL *connect_as(const char *user, const char *host, const char *socket)
 {
-    unsigned patience_s = UNIT_PATIENCE_NS / LATCH_NS_PER_S;
+    unsigned timeout_s = UNIT_TIMEOUT_NS / LATCH_NS_PER_S;
     MYSQL *connection = mysql_init(NULL);
 
     UNIT_CHECK(connection != NULL);
-    mysql_options(connection, MYSQL_OPT_CONNECT_TIMEOUT, &patience_s);
-    mysql_options(connection, MYSQL_OPT_READ_TIMEOUT, &patience_s);
-    mysql_options(connection, MYSQL_OPT_WRITE_TIMEOUT, &patience_s);
+    mysql_options(connection, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
+    mysql_options(connection, MYSQL_OPT_READ_TIMEOUT, &timeout_s);
+    mysql_options(connection, MYSQL_OPT_WRITE_TIMEOUT, &timeout_s);
     if (mysql_real_connect(connection, host, user, socket == NULL ? UNIT_SQL_PASSWORD : "", "latch",
                            socket == NULL ? (unsigned) unit_mysql.server.port : 0, socket, 0)
         == NULL) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/shm.h>
 
-#define PATIENCE_S (UNIT_PATIENCE_NS / LATCH_NS_PER_S)
+#define SERVER_TIMEOUT_S (UNIT_TIMEOUT_NS / LATCH_NS_PER_S)
 #define SQL_BYTES 4096
 #define OTHERS "usename <> 'admin' AND backend_type = 'client backend'"
 
@@ -33,7 +33,7 @@ static PGconn *connect_as(const char *user)
              "host=%s port=%d dbname=latch user=%s password=" UNIT_SQL_PASSWORD
              " connect_timeout=%d gssencmode=disable sslmode=disable application_name=test",
              is_admin ? unit_postgresql.server.directory : "127.0.0.1", unit_postgresql.server.port,
-             user, (int) PATIENCE_S);
+             user, (int) SERVER_TIMEOUT_S);
     connection = PQconnectdb(text);
     UNIT_CHECK(connection != NULL);
     PQsetNoticeReceiver(connection, ignore_notice, NULL);
@@ -184,7 +184,7 @@ static PGresult *receive(PGconn *connection)
     while (PQisBusy(connection)) {
         struct pollfd socket = {.fd = PQsocket(connection), .events = POLLIN};
 
-        UNIT_CHECK(poll(&socket, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+        UNIT_CHECK(poll(&socket, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
         if (PQconsumeInput(connection) == 0) {
             break;
         }

@@ -108,7 +108,7 @@ latch_status postgresql_begin_wait(latch_op *op, latch_lease *lease, latch_reque
                                    size_t waiting)
 {
     latch_status status = unit_begin(op, lease, request);
-    int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t give_up_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(status) && unit_postgresql_count_waiting() != waiting) {
         UNIT_CHECK(unit_now_ns() < give_up_ns);

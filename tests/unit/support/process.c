@@ -83,7 +83,7 @@ char unit_hear(const unit_process *other)
     struct pollfd poll_fd = {.fd = other->from, .events = POLLIN};
     char word = 0;
 
-    UNIT_CHECK(poll(&poll_fd, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+    UNIT_CHECK(poll(&poll_fd, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
     UNIT_CHECK(read(other->from, &word, 1) >= 0);
     return word;
 }

@@ -130,7 +130,7 @@ const model_outcome *model_carry_out_plain(model_state *state, model_script scri
 
 /* ---- Time */
 
-static void note_due(int16_t due, int16_t *next)
+static void record_due(int16_t due, int16_t *next)
 {
     if (due > 0 && (*next == 0 || due < *next)) {
         *next = due;
@@ -174,7 +174,7 @@ int16_t model_pass_time(model_state *state, int16_t ms)
         }
     }
     for (size_t at = 0; at < count; at++) {
-        note_due(*times[at], &next);
+        record_due(*times[at], &next);
         pass(times[at], ms);
     }
     return next;

@@ -11,20 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_S (UNIT_PATIENCE_NS / LATCH_NS_PER_S)
+#define SERVER_TIMEOUT_S (UNIT_TIMEOUT_NS / LATCH_NS_PER_S)
 
 unit_redis_server unit_redis;
 
 /* Bound and not listening: nobody else is given the port while the server is away. */
 static int port_keeper = -1;
 static redisReply *answer;
-static char noted[41]; /* of unit_redis_note() */
+static char noted[41]; /* of unit_redis_snapshot() */
 
 void unit_redis_look_again(unsigned *looks)
 {
     const struct timespec pause = {0, 500000};
 
-    UNIT_CHECK((*looks)++ < UNIT_PATIENCE_NS / pause.tv_nsec);
+    UNIT_CHECK((*looks)++ < UNIT_TIMEOUT_NS / pause.tv_nsec);
     nanosleep(&pause, NULL);
 }
 
@@ -138,10 +138,10 @@ static void show_log(void)
     }
 }
 
-static void set_patience(redisContext *context)
+static void set_timeout(redisContext *context)
 {
     UNIT_CHECK(context != NULL && context->err == 0);
-    UNIT_CHECK(redisSetTimeout(context, (struct timeval){PATIENCE_S, 0}) == REDIS_OK);
+    UNIT_CHECK(redisSetTimeout(context, (struct timeval){SERVER_TIMEOUT_S, 0}) == REDIS_OK);
     UNIT_CHECK(fcntl(context->fd, F_SETFD, FD_CLOEXEC) == 0);
 }
 
@@ -367,7 +367,7 @@ static const char *digest_of_all(void)
                            "return redis.sha1hex(table.concat(all, '|'))");
 }
 
-void unit_redis_note(void)
+void unit_redis_snapshot(void)
 {
     snprintf(noted, sizeof(noted), "%s", digest_of_all());
 }
@@ -392,7 +392,7 @@ static redisContext *connected(redisContext *context)
         redisFree(context);
         return NULL;
     }
-    set_patience(context);
+    set_timeout(context);
     return context;
 }
 

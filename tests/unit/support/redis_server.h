@@ -87,7 +87,7 @@ int64_t unit_redis_expiry_of(const char *key);
 /* The server's clock, in microseconds since 1970. */
 int64_t unit_redis_now_us(void);
 /* Notes all keys, their contents and when they expire; are they the same as noted? */
-void unit_redis_note(void);
+void unit_redis_snapshot(void);
 bool unit_redis_is_unchanged(void);
 /* Is it an error that begins like this? */
 bool unit_redis_is_error(const redisReply *reply, const char *error);

@@ -243,7 +243,7 @@ redis_moment redis_moment_of(const latch_op *op)
 
 latch_status redis_step_until(latch_op *op, latch_status status, redis_moment moment)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(status) && redis_moment_of(op) != moment) {
         UNIT_CHECK(unit_now_ns() < limit_ns);
@@ -269,8 +269,8 @@ latch_status redis_time_out(latch_op *op)
     int64_t now_ns = unit_now_ns();
 
     op->request.deadline_ns = now_ns;
-    if (op->patience_end_ns > now_ns) {
-        op->patience_end_ns = now_ns;
+    if (op->first_response_deadline_ns > now_ns) {
+        op->first_response_deadline_ns = now_ns;
     }
     return latch_op_step(op, now_ns);
 }
@@ -313,7 +313,7 @@ void redis_let_server_go(void)
     UNIT_CHECK(unit_redis.pid == 0 || kill(unit_redis.pid, SIGCONT) == 0);
 }
 
-void redis_be_patient(latch_store *store, int64_t ms)
+void redis_set_command_timeout(latch_store *store, int64_t ms)
 {
     ((redis_store *) store)->options.command_timeout_ns = ms * LATCH_NS_PER_MS;
 }
@@ -380,7 +380,7 @@ static void await_readable(int fd)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 
-    UNIT_CHECK(poll(&poll_fd, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+    UNIT_CHECK(poll(&poll_fd, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
 }
 
 static void close_end(int *fd)
@@ -550,7 +550,7 @@ void redis_wire_pass_all(int ms)
 /* To the end if `moment` is negative. */
 static latch_status relay_until(latch_op *op, latch_status status, int moment)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(status) && (int) redis_moment_of(op) != moment) {
         UNIT_CHECK(unit_now_ns() < limit_ns);

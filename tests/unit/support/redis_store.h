@@ -99,7 +99,7 @@ void redis_hold_server(void);
 void redis_let_server_go(void);
 /* From now on the store awaits each answer for so long. Where a server is to answer that is much,
  * as a machine may stand still; so nothing that is meant to time out does it before its time. */
-void redis_be_patient(latch_store *store, int64_t ms);
+void redis_set_command_timeout(latch_store *store, int64_t ms);
 /* Whether anybody holds the lock, by what the server has. */
 bool redis_is_free(const char *resource);
 /* How often a command was carried out, also by scripts, since what was before is forgotten. */

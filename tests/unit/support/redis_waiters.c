@@ -99,7 +99,7 @@ void die(waiter *one)
     redisFree(one->subscription);
     one->subscription = NULL;
     while (unit_redis_ask("PUBSUB NUMSUB %s", one->channel)->element[1]->integer > 0) {
-        UNIT_CHECK(unit_redis_now_us() - begun_us < UNIT_PATIENCE_NS / 1000);
+        UNIT_CHECK(unit_redis_now_us() - begun_us < UNIT_TIMEOUT_NS / 1000);
     }
 }
 
@@ -123,7 +123,7 @@ redisReply *try_ask(waiter *one, char mode, const char *manner)
     size_t length = write_entry(one, entry, sizeof(entry));
     char term[64];
     size_t term_length =
-        (size_t) snprintf(term, sizeof(term), "%lld " NOTE, (long long) WAITER_TTL);
+        (size_t) snprintf(term, sizeof(term), "%lld " HOLDER_INFO, (long long) WAITER_TTL);
 
     return unit_redis_try("EVAL %s 5 %b %b %b %b " COUNTER " %b %b %s %s %b " REQUEUE, script,
                           keys[0], key_lengths[0], keys[1], key_lengths[1], keys[2], key_lengths[2],

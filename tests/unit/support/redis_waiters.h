@@ -12,7 +12,7 @@
 #define WAITER_TTL (10 * MINUTE) /* of what they ask for */
 #define CLAIM_MS 1000
 #define SAFETY_MS 1100
-#define NOTE "web 7 /srv/a" /* that they leave when they hold */
+#define HOLDER_INFO "web 7 /srv/a" /* that they leave when they hold */
 
 typedef struct waiter {
     const char *token;

@@ -60,7 +60,7 @@ void unit_semaphore_values(int set, unsigned short values[3])
 
 void unit_await_semaphore_sleepers(int set, int count)
 {
-    int64_t limit_ns = unit_now_ns() + UNIT_PATIENCE_NS;
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (semctl(set, LOCK, GETNCNT) != count) {
         UNIT_CHECK(unit_now_ns() < limit_ns);

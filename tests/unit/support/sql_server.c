@@ -97,7 +97,7 @@ void unit_sql_look_again(unsigned *looks)
 {
     const struct timespec pause = {0, 500000};
 
-    UNIT_CHECK((*looks)++ < UNIT_PATIENCE_NS / pause.tv_nsec);
+    UNIT_CHECK((*looks)++ < UNIT_TIMEOUT_NS / pause.tv_nsec);
     nanosleep(&pause, NULL);
 }
 
@@ -136,7 +136,7 @@ void unit_sql_freeze(unit_sql_server *server)
     close(from[1]);
     server->freezer_input = to[1];
     answer.fd = from[0];
-    UNIT_CHECK(poll(&answer, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+    UNIT_CHECK(poll(&answer, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
     UNIT_CHECK(read(from[0], word, sizeof(word)) == 7 && memcmp(word, "frozen\n", 7) == 0);
     close(from[0]);
 }

@@ -1,7 +1,7 @@
 /*
  * What the unit tests share: a world that they control (clocks, memory, random bytes, system
  * calls), a driver for operations, files and other processes. Nothing waits longer than
- * UNIT_PATIENCE_NS: a wait that takes longer is a failed test.
+ * UNIT_TIMEOUT_NS: a wait that takes longer is a failed test.
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -28,8 +28,8 @@
 #define UNIT_TSAN false
 #endif
 
-#ifndef UNIT_PATIENCE_NS
-#define UNIT_PATIENCE_NS (20 * LATCH_NS_PER_S)
+#ifndef UNIT_TIMEOUT_NS
+#define UNIT_TIMEOUT_NS (20 * LATCH_NS_PER_S)
 #endif
 
 #define UNIT_PATH 128 /* bytes of the path of a directory for temporary files */
@@ -165,7 +165,7 @@ void unit_check(bool holds, const char *text, const char *file, int line);
 /* Goes on when the condition holds; fails when it does not for long. */
 #define UNIT_AWAIT(condition)                                                                      \
     do {                                                                                           \
-        int64_t give_up_ns = unit_now_ns() + UNIT_PATIENCE_NS;                                     \
+        int64_t give_up_ns = unit_now_ns() + UNIT_TIMEOUT_NS;                                     \
                                                                                                    \
         while (!(condition)) {                                                                     \
             UNIT_CHECK(unit_now_ns() < give_up_ns);                                                \

@@ -40,7 +40,7 @@ bool unit_watch_tells(const latch_watch *watch)
 void unit_watch_await(const latch_watch *watch)
 {
     UNIT_CHECK(watch->is_gone == NULL);
-    UNIT_CHECK(has_ended(watch, UNIT_PATIENCE_NS / LATCH_NS_PER_MS));
+    UNIT_CHECK(has_ended(watch, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS));
 }
 
 /* ---- Tests of any store */
@@ -133,7 +133,7 @@ void unit_losses_expect(latch_lease *lease)
     eventfd_t count;
 
     do { /* it rang for nothing where a lost lease was acquired anew, or released */
-        UNIT_CHECK(poll(&descriptor, 1, UNIT_PATIENCE_NS / LATCH_NS_PER_MS) == 1);
+        UNIT_CHECK(poll(&descriptor, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
         UNIT_CHECK(eventfd_read(bell, &count) == 0);
     } while (!latch_mailbox_read(mailbox, &loss));
     UNIT_CHECK(loss.lease == lease && loss.reason[0] != '\0');

@@ -13,7 +13,7 @@
 #define REDIS_INFO                                                                                 \
     .name = REDIS_STORE_NAME, .title = "Redis",                                                    \
     .capabilities = REDIS_OBJECT_CAPABILITIES | LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING        \
-                    | LATCH_NOTES,                                                                 \
+                    | LATCH_HOLDER_INFO,                                                           \
     .scope = LATCH_SCOPE_SERVER,                                                                   \
     .schemes = (const char *const[]){"redis", "rediss", "valkey", "valkeys", NULL},                \
     .default_ttl_ms = 300 * 1000 /* Symfony's */

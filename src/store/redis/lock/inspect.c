@@ -86,7 +86,7 @@ static bool is_holder(const redisReply *reply)
 }
 
 /* {2 for a writer, 1 for readers, how many hold, how many wait, {holder, ...}} */
-static bool is_finding(const redisReply *reply)
+static bool is_report(const redisReply *reply)
 {
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 4 || !is_count(reply->element[0])
         || reply->element[0]->integer < 1 || reply->element[0]->integer > 2
@@ -155,7 +155,7 @@ static const char *name_of(const inspection *all, const latch_op *op, size_t cal
     return key->str + before;
 }
 
-static latch_status apply_finding(inspection *all, latch_op *op, const redisReply *reply)
+static latch_status apply_report(inspection *all, latch_op *op, const redisReply *reply)
 {
     const latch_engine *engine = all->store->store.engine;
     bool is_free = reply->type == REDIS_REPLY_NIL;
@@ -163,7 +163,7 @@ static latch_status apply_finding(inspection *all, latch_op *op, const redisRepl
     const char *name;
     size_t length;
 
-    if (!is_free && !is_finding(reply)) {
+    if (!is_free && !is_report(reply)) {
         return latch_redis_fail_protocol_error(op, all->route.node);
     }
     name = name_of(all, op, all->at_call, &length);
@@ -303,7 +303,7 @@ static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call
         return apply_page(all, op, call);
     }
     if (op->request.kind != LATCH_EVICT) {
-        return apply_finding(all, op, call->reply);
+        return apply_report(all, op, call->reply);
     }
     if (!is_count(call->reply)) {
         return latch_redis_fail_protocol_error(op, all->route.node);

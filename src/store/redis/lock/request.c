@@ -157,8 +157,8 @@ latch_status latch_redis_fail_overdue(latch_op *op, redis_node *node)
     return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
                       "Redis at %s did not answer within %g s",
                       latch_redis_address(&node->connection),
-                      op->request.patience_ms > 0
-                          ? (double) op->request.patience_ms / 1000
+                      op->request.response_timeout_ms > 0
+                          ? (double) op->request.response_timeout_ms / 1000
                           : (double) node->connection.options->command_timeout_ns
                                 / (double) LATCH_NS_PER_S);
 }
@@ -336,10 +336,10 @@ static int64_t overdue_ns(const latch_op *op)
     const redis_node *node = latch_redis_node_of(op);
     const redis_call *call = op->state;
     int64_t last_reply_ns = node->last_reply_ns > op->sent_ns ? node->last_reply_ns : op->sent_ns;
-    int64_t patience_ns = op->request.patience_ms * LATCH_NS_PER_MS;
+    int64_t response_timeout_ns = op->request.response_timeout_ms * LATCH_NS_PER_MS;
 
-    return patience_ns > 0 && patience_ns < call->deadline_ns - last_reply_ns
-               ? last_reply_ns + patience_ns
+    return response_timeout_ns > 0 && response_timeout_ns < call->deadline_ns - last_reply_ns
+               ? last_reply_ns + response_timeout_ns
                : call->deadline_ns;
 }
 

@@ -25,8 +25,8 @@ static char *copy_printable(char *to, const char *from, size_t length)
 }
 
 /* "SINCE HOST PID SCRIPT"; false when it is something else. */
-static bool parse_note(const latch_engine *engine, latch_lock_report *report, const char *at,
-                       const char *end, latch_holder **holder)
+static bool parse_holder_info(const latch_engine *engine, latch_lock_report *report, const char *at,
+                              const char *end, latch_holder **holder)
 {
     uint64_t since_us, pid;
     const char *host, *host_end, *script;
@@ -66,7 +66,7 @@ bool latch_redis_read_record(const latch_engine *engine, latch_lock_report *repo
     if (at < end && *at != ' ') {
         at = parse_digits(at, end, &fencing);
     }
-    if (at == NULL || at == end || !parse_note(engine, report, at + 1, end, &holder)) {
+    if (at == NULL || at == end || !parse_holder_info(engine, report, at + 1, end, &holder)) {
         holder = latch_lock_report_make_holder(engine, report, 0);
     }
     if (holder != NULL) {

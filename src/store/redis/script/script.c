@@ -90,18 +90,19 @@ static bool add_keys(redis_script_command *written, const redis_scripts *all,
     return true;
 }
 
-/* The TTL, and behind it the note that a holder leaves of itself. */
+/* The TTL, and behind it the holder information. */
 static void add_ttl(redis_script_command *written, const redis_scripts *all,
                     const redis_command_spec *spec)
 {
     const latch_env *env = &all->engine->env;
-    const char *note = scripts[spec->id].takes_lock && env->note != NULL ? env->note(env->context)
-                                                                         : NULL;
+    const char *info = scripts[spec->id].takes_lock && env->holder_info != NULL
+                           ? env->holder_info(env->context)
+                           : NULL;
     int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) spec->ttl_ms);
 
-    if (note != NULL) {
+    if (info != NULL) {
         length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %.*s",
-                           LATCH_NOTE_MAX, note);
+                           LATCH_HOLDER_INFO_MAX, info);
     }
     latch_redis_add(&written->command, written->ttl, (size_t) length);
 }

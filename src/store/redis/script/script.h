@@ -51,8 +51,8 @@ typedef struct redis_scripts {
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first is needed */
 } redis_scripts;
 
-/* Of a TTL as a text, and of a note behind it. */
-enum { REDIS_TTL_SIZE = 24 + LATCH_NOTE_MAX + 1 };
+/* Of a TTL as a text, and of the holder information behind it. */
+enum { REDIS_TTL_SIZE = 24 + LATCH_HOLDER_INFO_MAX + 1 };
 
 /* A command that runs a script, with the texts that it is made of. */
 typedef struct redis_script_command {

@@ -5,7 +5,7 @@
 
 void latch_redis_breaker_record_timeout(const latch_op *op, redis_node *node, int64_t now_ns)
 {
-    if (node != NULL && !node->topology->has_no_breaker && op->request.patience_ms == 0
+    if (node != NULL && !node->topology->has_no_breaker && op->request.response_timeout_ms == 0
         && op->error->sys_errno == ETIMEDOUT && node->last_reply_ns < node->connection.begun_ns) {
         latch_breaker_record_timeout(node->breaker, op->sent_ns, now_ns);
     }

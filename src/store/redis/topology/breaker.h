@@ -26,7 +26,7 @@ static inline void latch_redis_breaker_record_reply(redis_node *node, int64_t no
 static inline bool latch_redis_breaker_is_open(const latch_op *op, const redis_node *node)
 {
     return op->sent_ns < node->breaker->open_until_ns && !node->topology->has_no_breaker
-           && op->request.patience_ms == 0;
+           && op->request.response_timeout_ms == 0;
 }
 
 latch_status latch_redis_fail_breaker_open(latch_op *op, const redis_node *node);

@@ -20,9 +20,11 @@
 static int64_t end_ns(const redis_topology *topology, const redis_route *route, const latch_op *op)
 {
     int64_t limit_ns = topology->options->connect_timeout_ns;
-    int64_t patience_ns = op->request.patience_ms * LATCH_NS_PER_MS;
+    int64_t response_timeout_ns = op->request.response_timeout_ms * LATCH_NS_PER_MS;
 
-    return route->since_ns + (patience_ns > 0 && patience_ns < limit_ns ? patience_ns : limit_ns);
+    return route->since_ns
+           + (response_timeout_ns > 0 && response_timeout_ns < limit_ns ? response_timeout_ns
+                                                                        : limit_ns);
 }
 
 /* End of the attempt at this node: half of the time left, if there are others. */

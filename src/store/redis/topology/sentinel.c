@@ -546,8 +546,8 @@ static void source_suspect(redis_connection *connection)
     }
 }
 
-static latch_status source_note_failure(redis_connection *connection, latch_op *op, int sys_errno,
-                                        const char *why, int64_t now_ns)
+static latch_status source_record_failure(redis_connection *connection, latch_op *op, int sys_errno,
+                                          const char *why, int64_t now_ns)
 {
     redis_sentinel *sentinel = connection->source_context;
 
@@ -583,7 +583,7 @@ static const redis_address_source sentinel_source = {
     .find = source_find,
     .is_current = source_is_current,
     .suspect = source_suspect,
-    .note_failure = source_note_failure,
+    .record_failure = source_record_failure,
     .describe_timeout = source_describe_timeout,
     .recheck_ns = RECHECK_NS,
     .wants_master = true,

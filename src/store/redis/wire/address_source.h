@@ -22,8 +22,8 @@ typedef struct redis_address_source {
      * The server cannot be used, as `why` says. LATCH_DONE: another one may be found by the same
      * attempt; else the error that it ends with.
      */
-    latch_status (*note_failure)(struct redis_connection *connection, latch_op *op, int sys_errno,
-                                 const char *why, int64_t now_ns);
+    latch_status (*record_failure)(struct redis_connection *connection, latch_op *op, int sys_errno,
+                                   const char *why, int64_t now_ns);
     /* Describes an attempt that had no success for so long. */
     latch_status (*describe_timeout)(struct redis_connection *connection, latch_op *op,
                                      double seconds, int64_t now_ns);

@@ -118,10 +118,10 @@ latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op 
 static int64_t connect_timeout_ns_for(const redis_connection *connection, const latch_op *op)
 {
     int64_t timeout_ns = connection->options->connect_timeout_ns;
-    int64_t patience_ms = op->request.patience_ms;
+    int64_t response_timeout_ms = op->request.response_timeout_ms;
 
-    return patience_ms > 0 && patience_ms < timeout_ns / LATCH_NS_PER_MS
-               ? patience_ms * LATCH_NS_PER_MS
+    return response_timeout_ms > 0 && response_timeout_ms < timeout_ns / LATCH_NS_PER_MS
+               ? response_timeout_ms * LATCH_NS_PER_MS
                : timeout_ns;
 }
 
@@ -153,8 +153,8 @@ static void fixed_suspect(redis_connection *connection)
     (void) connection;
 }
 
-static latch_status fixed_note_failure(redis_connection *connection, latch_op *op, int sys_errno,
-                                       const char *why, int64_t now_ns)
+static latch_status fixed_record_failure(redis_connection *connection, latch_op *op, int sys_errno,
+                                         const char *why, int64_t now_ns)
 {
     (void) now_ns;
     return latch_redis_fail_to_connect(connection, op, sys_errno, why);
@@ -174,7 +174,7 @@ const redis_address_source latch_redis_fixed_address = {
     .begin = fixed_begin,
     .find = fixed_find,
     .suspect = fixed_suspect,
-    .note_failure = fixed_note_failure,
+    .record_failure = fixed_record_failure,
     .describe_timeout = fixed_describe_timeout,
 };
 
@@ -384,7 +384,7 @@ static latch_status retry_address(redis_connection *connection, latch_op *op, in
     } else if (address->ai_next != NULL) {
         start_address(connection, address->ai_next, now_ns);
     } else {
-        return connection->source->note_failure(connection, op, sys_errno, why, now_ns);
+        return connection->source->record_failure(connection, op, sys_errno, why, now_ns);
     }
     return LATCH_DONE;
 }
@@ -459,8 +459,8 @@ static latch_status connect_until_ready(redis_connection *connection, latch_op *
         latch_redis_tighten_deadline(connection, op);
     }
     if (connection->stage > REDIS_DISCOVERING && !is_current(connection)) {
-        connection->source->note_failure(connection, op, 0, "another one has become the master",
-                                         now_ns);
+        connection->source->record_failure(connection, op, 0, "another one has become the master",
+                                           now_ns);
         connection->retry_ns = now_ns;
     }
     while (status == LATCH_DONE && connection->stage != REDIS_READY) {

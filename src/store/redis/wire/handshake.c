@@ -100,7 +100,7 @@ latch_status latch_redis_await_handshake(redis_connection *connection, latch_op 
     redis_call *role = connection->role;
 
     if (!latch_redis_receive(connection)) {
-        return connection->source->note_failure(connection, op, 0, connection->trouble, now_ns);
+        return connection->source->record_failure(connection, op, 0, connection->trouble, now_ns);
     }
     if (is_error(login)) {
         return fail_refused(connection, op, "the user or the password", login->reply->str);
@@ -116,7 +116,7 @@ latch_status latch_redis_await_handshake(redis_connection *connection, latch_op 
         return latch_redis_want(connection, connection->deadline_ns, op);
     }
     if (role != NULL && !is_master_role(role)) {
-        return connection->source->note_failure(connection, op, 0, "it is no master", now_ns);
+        return connection->source->record_failure(connection, op, 0, "it is no master", now_ns);
     }
     latch_redis_end_handshake(connection);
     connection->established++;

@@ -79,7 +79,7 @@ static advisory_session *session_of(const latch_op *op)
 }
 
 /* The server has told that the lock is held. */
-static latch_status note_conflict(latch_op *op)
+static latch_status record_conflict(latch_op *op)
 {
     op->contended = true;
     return LATCH_CONFLICT;
@@ -141,7 +141,7 @@ static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t no
         return op->request.wait && op->request.deadline_ns == LATCH_NEVER
                    ? latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                                 "the lock is held by this very thread, through another key")
-                   : note_conflict(op);
+                   : record_conflict(op);
     }
     hold->request.statement = to_acquire(op, hold);
     hold->request.timeout_ms = advisory_waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
@@ -204,7 +204,7 @@ static latch_status ask_again(latch_op *op, int64_t at_ns)
 static latch_status take_time_out(latch_op *op, int64_t now_ns)
 {
     op->waiting = op->waiting || (op->flags & WAITED) != 0;
-    note_conflict(op);
+    record_conflict(op);
     if (!op->request.wait || now_ns >= op->request.deadline_ns) {
         return LATCH_CONFLICT;
     }
@@ -260,7 +260,7 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
                 return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
                                                      : ask_again(op, now_ns);
             }
-            return advisory_waits(hold) ? take_time_out(op, now_ns) : note_conflict(op);
+            return advisory_waits(hold) ? take_time_out(op, now_ns) : record_conflict(op);
         case LATCH_REFRESH:
         case LATCH_PROBE:
             return yes && latch_advisory_hold_is_live(hold) ? LATCH_DONE : LATCH_CONFLICT;
@@ -281,7 +281,7 @@ static latch_status give_way(latch_op *op, int64_t now_ns)
         return ask_again(op, now_ns + RIVAL_NS);
     }
     op->request.wait = false;
-    return note_conflict(op);
+    return record_conflict(op);
 }
 
 static latch_status advisory_conclude(latch_op *op, int64_t now_ns)

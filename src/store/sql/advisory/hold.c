@@ -73,7 +73,7 @@ advisory_hold *latch_advisory_hold_get(latch_lease *lease)
     return hold;
 }
 
-static void note_mode(advisory_hold *hold, uint8_t mode)
+static void record_mode(advisory_hold *hold, uint8_t mode)
 {
     hold->mode = mode;
     hold->age = hold->store->session->age;
@@ -81,7 +81,7 @@ static void note_mode(advisory_hold *hold, uint8_t mode)
 }
 
 /* Apply the result at once: the requester may be stepped after the next user of the session. */
-static void note_verdict(advisory_hold *hold)
+static void apply_verdict(advisory_hold *hold)
 {
     switch (hold->request.statement) {
         case ADVISORY_TRY:
@@ -92,7 +92,7 @@ static void note_verdict(advisory_hold *hold)
         case ADVISORY_WAIT_TO_PROMOTE:
         case ADVISORY_DEMOTE:
             if (hold->verdict == '1') {
-                note_mode(hold, hold->wanted);
+                record_mode(hold, hold->wanted);
             }
             break;
         case ADVISORY_PROBE:
@@ -114,10 +114,10 @@ static void note_verdict(advisory_hold *hold)
 void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outcome)
 {
     if (outcome == ADVISORY_ANSWERED) {
-        note_verdict(hold);
+        apply_verdict(hold);
     } else if (outcome == ADVISORY_UNKNOWN && !latch_advisory_hold_is_live(hold)) {
         /* What may have been granted is given back when the lease is released, or dropped. */
-        note_mode(hold, hold->wanted);
+        record_mode(hold, hold->wanted);
     }
     latch_list_remove(&hold->link);
     hold->is_queued = false;

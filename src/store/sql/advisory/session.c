@@ -173,19 +173,19 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
                                                    : LATCH_EXCLUSIVE;
     latch_lock_report *report =
         latch_lock_reports_add(session->engine, hold->reports, hold->request.key, mode);
-    bool is_noted = report != NULL;
+    bool is_recorded = report != NULL;
 
-    while (is_noted && *value != ' ' && *value != '\0') {
+    while (is_recorded && *value != ' ' && *value != '\0') {
         char *end;
         int64_t number = strtoll(value, &end, 10);
 
         if (end == value || (*end != 'x' && *end != 's')) {
             break; /* the answer was longer than what is kept of it, or makes no sense */
         }
-        is_noted = latch_lock_report_add_holder(session->engine, report, number);
+        is_recorded = latch_lock_report_add_holder(session->engine, report, number);
         value = end + strspn(end, "xs,");
     }
-    return is_noted;
+    return is_recorded;
 }
 
 static void take_value(advisory_session *session, advisory_hold *hold, const char *value)

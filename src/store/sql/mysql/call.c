@@ -84,7 +84,7 @@ static void forget_socket(mysql_connection *connection)
     }
 }
 
-void latch_mysql_note_socket(mysql_connection *connection)
+void latch_mysql_register_socket(mysql_connection *connection)
 {
     int fd = connection->wish != 0 || connection->handle->net.pvio != NULL
                  ? (int) mysql_get_socket(connection->handle)
@@ -140,7 +140,7 @@ bool latch_mysql_go_on(mysql_connection *connection, int ready)
         case MYSQL_NO_CALL:
             break;
     }
-    latch_mysql_note_socket(connection);
+    latch_mysql_register_socket(connection);
     return connection->wish == 0;
 }
 
@@ -189,7 +189,7 @@ void latch_mysql_begin(mysql_connection *connection, mysql_call call)
     connection->call = call;
     connection->wish = mysql_begin(connection);
     connection->is_fresh = connection->wish != 0;
-    latch_mysql_note_socket(connection);
+    latch_mysql_register_socket(connection);
 }
 
 void latch_mysql_ask(mysql_connection *connection, const char *statement)
@@ -257,7 +257,7 @@ static void give_call_up(mysql_connection *connection)
         connection->handle = NULL;
         return;
     }
-    latch_mysql_note_socket(connection);
+    latch_mysql_register_socket(connection);
     while (connection->wish != 0) {
         latch_mysql_go_on(connection, MYSQL_WAIT_TIMEOUT);
     }

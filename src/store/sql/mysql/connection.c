@@ -152,7 +152,7 @@ static latch_status begin_to_connect(mysql_connection *connection, latch_op *op)
     connection->wish = mysql_real_connect_start(&connection->connected, connection->handle, host,
                                                 options->user, options->password, options->database,
                                                 (unsigned) options->port, options->socket, 0);
-    latch_mysql_note_socket(connection);
+    latch_mysql_register_socket(connection);
     return LATCH_DONE;
 }
 
@@ -336,7 +336,7 @@ static latch_status mysql_handshake_step(mysql_connection *connection, latch_op 
     latch_mysql_handshake_end(handshake, connection->engine);
     connection->connected = handshake->connected;
     connection->wish = 0;
-    latch_mysql_note_socket(connection);
+    latch_mysql_register_socket(connection);
     return LATCH_DONE;
 }
 

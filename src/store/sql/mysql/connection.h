@@ -143,7 +143,7 @@ bool latch_mysql_go_on(mysql_connection *connection, int ready);
 /* POLLIN and so on, for what it waits. */
 short latch_mysql_wished_events(const mysql_connection *connection);
 /* libmariadb opens and closes its socket within its calls. */
-void latch_mysql_note_socket(mysql_connection *connection);
+void latch_mysql_register_socket(mysql_connection *connection);
 /* It is of no use any more once there is a session. */
 void latch_mysql_wipe_password(MYSQL *handle);
 /* Gives up what is in flight, and all of libmariadb's. */

@@ -146,7 +146,7 @@ static PGconn *start_connection(const postgresql_session *session)
 }
 
 /* Why the server has ended a session stands in a notice, if nothing is asked at that time. */
-static void note_last_words(void *context, const PGresult *notice)
+static void record_notice(void *context, const PGresult *notice)
 {
     postgresql_session *session = context;
     const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -274,7 +274,7 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
         return postgresql_go_on(session, op, now_ns, PQerrorMessage(session->connection));
     }
     if (wish == PGRES_POLLING_OK) {
-        PQsetNoticeReceiver(session->connection, note_last_words, session);
+        PQsetNoticeReceiver(session->connection, record_notice, session);
         PQsetnonblocking(session->connection, 1);
         session->greetings = 0;
         postgresql_greet(session);

@@ -30,7 +30,7 @@ void latch_postgresql_quote(char *text, size_t size, const char *message)
              length > 0 ? message : "no reason was given");
 }
 
-static void postgresql_note_trouble(postgresql_session *session, const char *message)
+static void postgresql_record_trouble(postgresql_session *session, const char *message)
 {
     latch_postgresql_quote(session->session.trouble, sizeof(session->session.trouble), message);
 }
@@ -63,13 +63,13 @@ static const char *const short_forms[ADVISORY_CANCEL] = {
 };
 
 /* What cannot be sent the answer will tell: the connection is broken. */
-static void note_sent(postgresql_session *session, int sent)
+static void record_sent(postgresql_session *session, int sent)
 {
     session->is_busy = session->is_just_sent = true;
     session->outcome = ADVISORY_LOST;
     session->value[0] = '\0';
     if (sent == 0) {
-        postgresql_note_trouble(session, PQerrorMessage(session->connection));
+        postgresql_record_trouble(session, PQerrorMessage(session->connection));
         session->is_busy = session->is_just_sent = false;
         return;
     }
@@ -78,7 +78,7 @@ static void note_sent(postgresql_session *session, int sent)
 
 void latch_postgresql_send_text(postgresql_session *session, const char *text)
 {
-    note_sent(session, PQsendQuery(session->connection, text));
+    record_sent(session, PQsendQuery(session->connection, text));
 }
 
 static void write_name(const postgresql_session *session, advisory_statement statement,
@@ -106,8 +106,8 @@ static void send_prepared(postgresql_session *session, const advisory_request *r
     if (count == 3) {
         latch_postgresql_dialect.write_timeout(request->timeout_ms, timeout, sizeof(timeout));
     }
-    note_sent(session,
-              PQsendQueryPrepared(session->connection, name, count, values, NULL, NULL, 0));
+    record_sent(session,
+                PQsendQueryPrepared(session->connection, name, count, values, NULL, NULL, 0));
 }
 
 /*
@@ -182,7 +182,7 @@ static advisory_outcome postgresql_outcome_of(const PGresult *result)
 }
 
 /* One of the results of a text; the last one counts, which an error is. */
-static void note_result(postgresql_session *session, const PGresult *result)
+static void record_result(postgresql_session *session, const PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
 
@@ -203,8 +203,8 @@ static void note_result(postgresql_session *session, const PGresult *result)
         if (session->outcome != ADVISORY_LOST || session->session.trouble[0] == '\0') {
             const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
-            postgresql_note_trouble(session,
-                                    message != NULL ? message : PQresultErrorMessage(result));
+            postgresql_record_trouble(session,
+                                      message != NULL ? message : PQresultErrorMessage(result));
         }
     }
 }
@@ -223,7 +223,7 @@ advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADV
     }
     if (session->is_busy && PQconsumeInput(session->connection) == 0) {
         session->outcome = ADVISORY_LOST;
-        postgresql_note_trouble(session, PQerrorMessage(session->connection));
+        postgresql_record_trouble(session, PQerrorMessage(session->connection));
         session->is_busy = false;
     }
     while (session->is_busy) {
@@ -233,7 +233,7 @@ advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADV
         result = PQgetResult(session->connection);
         session->is_busy = result != NULL;
         if (result != NULL) {
-            note_result(session, result);
+            record_result(session, result);
             PQclear(result);
         }
     }
@@ -259,7 +259,7 @@ static bool postgresql_is_alive(advisory_session *base)
     while (poll(&descriptor, 1, 0) == 1) {
         if (PQconsumeInput(session->connection) == 0) {
             if (base->trouble[0] == '\0') {
-                postgresql_note_trouble(session, PQerrorMessage(session->connection));
+                postgresql_record_trouble(session, PQerrorMessage(session->connection));
             }
             return false;
         }

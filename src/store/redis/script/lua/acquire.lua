@@ -15,15 +15,15 @@
 --
 -- The lock is Symfony's sorted set: a member for each holder, and "__write__" while it is a writer,
 -- with the time in ms at which each expires. A string is a lock of Symfony's before 5.2, or Laravel's.
--- The record has a field for each holder of ours, which note.lua writes; or '', until it claims what it was
--- granted.
+-- The record has a field for each holder of ours, which holder_record.lua writes; or '', until it claims what
+-- it was granted.
 local lock, record, queue, peers, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, manner, peer, waiter = ARGV[1], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local ttl, note = string.match(ARGV[2], '^(%d+) ?(.*)$')
 local us = now_us()
 
 -- include holders.lua
--- include note.lua
+-- include holder_record.lua
 
 -- The first thing that is written needs memory: what has changed something goes on when that is short.
 local function issue_fencing()

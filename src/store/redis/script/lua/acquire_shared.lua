@@ -10,7 +10,7 @@ local ttl, note = string.match(ARGV[2], '^(%d+) ?(.*)$')
 local us = now_us()
 
 -- include holders.lua
--- include note.lua
+-- include holder_record.lua
 
 -- What is wanted most often, before all that is needed otherwise.
 if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then

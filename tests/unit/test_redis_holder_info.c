@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define SCRIPT_NOTE "web 8 /srv/an other.php"
+#define SCRIPT_INFO "web 8 /srv/an other.php"
 
 static waiter *a, *b, *c;
 
@@ -20,62 +20,62 @@ static int setup(void **state)
     return 0;
 }
 
-#define NOTE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, redis_waiters_teardown)
+#define HOLDER_INFO_TEST(test) cmocka_unit_test_setup_teardown(test, setup, redis_waiters_teardown)
 
 /* ---- What is written down */
 
-static int64_t acquire_with(const char *token, const char *note)
+static int64_t acquire_with(const char *token, const char *info)
 {
     char term[128];
     const redisReply *reply;
 
-    snprintf(term, sizeof(term), "60000%s%s", *note != '\0' ? " " : "", note);
+    snprintf(term, sizeof(term), "60000%s%s", *info != '\0' ? " " : "", info);
     reply = no_error(unit_redis_try("EVAL %s 5 " QUEUE_KEYS " " COUNTER " %s %s",
                                     on_clock(REDIS_LUA_ACQUIRE), token, term));
     return reply->type == REDIS_REPLY_STRING ? atoll(reply->str) : 0;
 }
 
-static void share_with(const char *token, const char *note)
+static void share_with(const char *token, const char *info)
 {
     char term[128];
 
-    snprintf(term, sizeof(term), "60000 %s", note);
+    snprintf(term, sizeof(term), "60000 %s", info);
     no_error(unit_redis_try("EVAL %s 4 " QUEUE_KEYS " %s %s", on_clock(REDIS_LUA_ACQUIRE_SHARED),
                             token, term));
 }
 
-/* Is that recorded of it, and this note? A fencing token of 0 is none. */
-static bool is_recorded(const char *token, int64_t fencing, int64_t since_us, const char *note)
+/* Is that recorded of it, and this holder information? A fencing token of 0 is none. */
+static bool is_recorded(const char *token, int64_t fencing, int64_t since_us, const char *info)
 {
     char expected[256], number[24] = "";
 
     if (fencing != 0) {
         snprintf(number, sizeof(number), "%lld", (long long) fencing);
     }
-    snprintf(expected, sizeof(expected), "%s %lld %s", number, (long long) since_us, note);
+    snprintf(expected, sizeof(expected), "%s %lld %s", number, (long long) since_us, info);
     return strcmp(unit_redis_text("HGET " RECORD " %s", token), expected) == 0;
 }
 
-static void who_takes_a_lock_leaves_a_note(void **state)
+static void a_holder_leaves_its_holder_info(void **state)
 {
-    int64_t fencing = acquire_with("a", SCRIPT_NOTE);
+    int64_t fencing = acquire_with("a", SCRIPT_INFO);
 
     (void) state;
     assert_int_equal(fencing, clock_us);
-    UNIT_CHECK(is_recorded("a", fencing, clock_us, SCRIPT_NOTE));
+    UNIT_CHECK(is_recorded("a", fencing, clock_us, SCRIPT_INFO));
     UNIT_CHECK(release("a"));
     acquire_with("a", "");
     UNIT_CHECK(strchr(unit_redis_text("HGET " RECORD " a"), ' ') == NULL);
     UNIT_CHECK(release("a"));
-    share_with("a", SCRIPT_NOTE);
-    UNIT_CHECK(is_recorded("a", 0, clock_us, SCRIPT_NOTE));
+    share_with("a", SCRIPT_INFO);
+    UNIT_CHECK(is_recorded("a", 0, clock_us, SCRIPT_INFO));
     pass_ms(5);
-    share_with("b", NOTE);
-    UNIT_CHECK(is_recorded("a", 0, clock_us - 5000, SCRIPT_NOTE));
-    UNIT_CHECK(is_recorded("b", 0, clock_us, NOTE));
+    share_with("b", HOLDER_INFO);
+    UNIT_CHECK(is_recorded("a", 0, clock_us - 5000, SCRIPT_INFO));
+    UNIT_CHECK(is_recorded("b", 0, clock_us, HOLDER_INFO));
 }
 
-static void a_note_takes_no_further_command(void **state)
+static void holder_info_takes_no_further_command(void **state)
 {
     int commands[2];
 
@@ -84,7 +84,7 @@ static void a_note_takes_no_further_command(void **state)
         const char *at;
 
         unit_redis_ask("CONFIG RESETSTAT");
-        acquire_with("a", with ? SCRIPT_NOTE : "");
+        acquire_with("a", with ? SCRIPT_INFO : "");
         at = unit_redis_text("INFO commandstats");
         for (commands[with] = 0; (at = strstr(at, ":calls=")) != NULL; at++) {
             commands[with] += atoi(at + sizeof(":calls=") - 1);
@@ -96,33 +96,33 @@ static void a_note_takes_no_further_command(void **state)
 }
 
 /* A key that was handed over, say. */
-static void who_holds_already_is_noted_anew_and_has_held_since_then(void **state)
+static void a_holder_is_recorded_anew_and_has_held_since_then(void **state)
 {
-    int64_t since_us = clock_us, fencing = acquire_with("a", SCRIPT_NOTE);
+    int64_t since_us = clock_us, fencing = acquire_with("a", SCRIPT_INFO);
 
     (void) state;
     pass_ms(7);
-    assert_int_equal(acquire_with("a", NOTE), fencing);
-    UNIT_CHECK(is_recorded("a", fencing, since_us, NOTE));
+    assert_int_equal(acquire_with("a", HOLDER_INFO), fencing);
+    UNIT_CHECK(is_recorded("a", fencing, since_us, HOLDER_INFO));
     refresh("a", MINUTE);
-    UNIT_CHECK(is_recorded("a", fencing, since_us, NOTE));
-    share_with("a", NOTE); /* it was no reader until now */
-    UNIT_CHECK(is_recorded("a", 0, clock_us, NOTE));
+    UNIT_CHECK(is_recorded("a", fencing, since_us, HOLDER_INFO));
+    share_with("a", HOLDER_INFO); /* it was no reader until now */
+    UNIT_CHECK(is_recorded("a", 0, clock_us, HOLDER_INFO));
     pass_ms(7);
-    share_with("a", SCRIPT_NOTE);
-    UNIT_CHECK(is_recorded("a", 0, clock_us - 7000, SCRIPT_NOTE));
-    fencing = acquire_with("a", NOTE); /* nor a writer */
-    UNIT_CHECK(is_recorded("a", fencing, clock_us, NOTE));
-    /* What was left by one that leaves no notes, or by nobody knows whom. */
+    share_with("a", SCRIPT_INFO);
+    UNIT_CHECK(is_recorded("a", 0, clock_us - 7000, SCRIPT_INFO));
+    fencing = acquire_with("a", HOLDER_INFO); /* nor a writer */
+    UNIT_CHECK(is_recorded("a", fencing, clock_us, HOLDER_INFO));
+    /* Left by a holder without holder information, or by an unknown program. */
     unit_redis_ask("HSET " RECORD " a 17");
-    assert_int_equal(acquire_with("a", NOTE), 17);
-    UNIT_CHECK(is_recorded("a", 17, clock_us, NOTE));
+    assert_int_equal(acquire_with("a", HOLDER_INFO), 17);
+    UNIT_CHECK(is_recorded("a", 17, clock_us, HOLDER_INFO));
     unit_redis_ask("HSET " RECORD " a nonsense");
-    fencing = acquire_with("a", NOTE);
-    UNIT_CHECK(fencing >= clock_us && is_recorded("a", fencing, clock_us, NOTE));
+    fencing = acquire_with("a", HOLDER_INFO);
+    UNIT_CHECK(fencing >= clock_us && is_recorded("a", fencing, clock_us, HOLDER_INFO));
 }
 
-static void who_was_granted_a_lock_is_noted_when_it_claims_it(void **state)
+static void a_waiter_granted_the_lock_is_recorded_when_it_claims_it(void **state)
 {
     static const char modes[] = "wr";
 
@@ -136,7 +136,7 @@ static void who_was_granted_a_lock_is_noted_when_it_claims_it(void **state)
         pass_ms(1);
         takes(b, *mode, "claim");
         UNIT_CHECK(is_recorded("b", *mode == 'w' ? atoll(unit_redis_text("GET " COUNTER)) : 0,
-                               clock_us, NOTE));
+                               clock_us, HOLDER_INFO));
         UNIT_CHECK(give_up(b));
     }
 }
@@ -183,7 +183,7 @@ static void a_lock_tells_its_holders_and_who_waits(void **state)
     holder = told->element[3]->element[0];
     assert_string_equal(holder->element[0]->str, identity);
     assert_int_equal(holder->element[1]->integer, WAITER_TTL);
-    UNIT_CHECK(strstr(holder->element[2]->str, " " NOTE) != NULL);
+    UNIT_CHECK(strstr(holder->element[2]->str, " " HOLDER_INFO) != NULL);
 }
 
 static void readers_are_told_but_those_that_have_expired(void **state)
@@ -197,7 +197,7 @@ static void readers_are_told_but_those_that_have_expired(void **state)
     share("c", 2 * MINUTE);
     pass_ms(MINUTE);
     snprintf(identity, sizeof(identity), "%s", identity_of("b"));
-    unit_redis_note();
+    unit_redis_snapshot();
     told = no_error(inspect(""));
     UNIT_CHECK(is_told(told, 1, 2, 0) && told->element[3]->elements == 2);
     assert_string_equal(told->element[3]->element[0]->element[0]->str, identity);
@@ -298,7 +298,7 @@ static void who_has_come_since_keeps_the_lock(void **state)
     snprintf(identity, sizeof(identity), "%s", identity_of("a"));
     UNIT_CHECK(give_up(a));
     takes(b, 'w', "try");
-    unit_redis_note();
+    unit_redis_snapshot();
     assert_int_equal(evict(identity), 0);
     assert_int_equal(evict(""), 0);
     assert_int_equal(evict(identity_of("__write__")), 0);
@@ -343,22 +343,22 @@ static void peers_lose_it_as_others_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        NOTE_TEST(who_takes_a_lock_leaves_a_note),
-        NOTE_TEST(a_note_takes_no_further_command),
-        NOTE_TEST(who_holds_already_is_noted_anew_and_has_held_since_then),
-        NOTE_TEST(who_was_granted_a_lock_is_noted_when_it_claims_it),
-        NOTE_TEST(a_lock_tells_its_holders_and_who_waits),
-        NOTE_TEST(readers_are_told_but_those_that_have_expired),
-        NOTE_TEST(of_very_many_holders_some_are_told),
-        NOTE_TEST(a_peers_lock_is_told_if_it_looks_like_one),
-        NOTE_TEST(a_string_is_a_lock_unless_it_was_found_somewhere),
-        NOTE_TEST(what_is_no_lock_is_told_or_left_out),
-        NOTE_TEST(a_lock_that_is_taken_away_is_handed_over),
-        NOTE_TEST(who_has_come_since_keeps_the_lock),
-        NOTE_TEST(of_readers_those_that_are_named_lose_it),
-        NOTE_TEST(peers_lose_it_as_others_do),
+        HOLDER_INFO_TEST(a_holder_leaves_its_holder_info),
+        HOLDER_INFO_TEST(holder_info_takes_no_further_command),
+        HOLDER_INFO_TEST(a_holder_is_recorded_anew_and_has_held_since_then),
+        HOLDER_INFO_TEST(a_waiter_granted_the_lock_is_recorded_when_it_claims_it),
+        HOLDER_INFO_TEST(a_lock_tells_its_holders_and_who_waits),
+        HOLDER_INFO_TEST(readers_are_told_but_those_that_have_expired),
+        HOLDER_INFO_TEST(of_very_many_holders_some_are_told),
+        HOLDER_INFO_TEST(a_peers_lock_is_told_if_it_looks_like_one),
+        HOLDER_INFO_TEST(a_string_is_a_lock_unless_it_was_found_somewhere),
+        HOLDER_INFO_TEST(what_is_no_lock_is_told_or_left_out),
+        HOLDER_INFO_TEST(a_lock_that_is_taken_away_is_handed_over),
+        HOLDER_INFO_TEST(who_has_come_since_keeps_the_lock),
+        HOLDER_INFO_TEST(of_readers_those_that_are_named_lose_it),
+        HOLDER_INFO_TEST(peers_lose_it_as_others_do),
     };
 
-    return cmocka_run_group_tests_name("redis notes", tests, unit_redis_group_setup,
+    return cmocka_run_group_tests_name("redis holder info", tests, unit_redis_group_setup,
                                        unit_redis_group_teardown);
 }
