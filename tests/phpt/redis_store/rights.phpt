@@ -99,13 +99,13 @@ $allow([$server], [...$needed, ...$also('a database other than 0')]);
 $use(new RedisStore($dsn($server, '', '/3')), 'a database');
 $prove([$server], 'a database');
 
-$allow([$server], [...$needed, ...$also('waiting without asking again')]);
+$allow([$server], [...$needed, ...$also('waiting without polling')]);
 $keys = fn (): array => $server->command('KEYS', '*');
 $wait($dsn($server, '&peers=no'), $keys, 'waiting');
 check($server->count('publish') > 0, 'waiting: it was told');
 $prove([$server], 'waiting');
 
-$allow([$server], [...$needed, ...$also('waiting without asking again'), ...$also("waiting beside Symfony's")]);
+$allow([$server], [...$needed, ...$also('waiting without polling'), ...$also("waiting beside Symfony's")]);
 $wait($dsn($server), $keys, 'beside peers');
 $prove([$server], 'beside peers');
 
