@@ -14,6 +14,13 @@ LATCH_BUILD_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev"
 
 LATCH_SOURCES=(config.m4 Makefile.frag ext src stubs)
 
+# latch_use_ccache: compilers' output is kept from run to run, and between clones of this tree.
+latch_use_ccache() {
+    export CCACHE_DIR=$LATCH_CACHE/ccache CCACHE_MAXSIZE=2G
+    export CCACHE_BASEDIR=$LATCH_ROOT CCACHE_NOHASHDIR=1
+    PATH=/usr/lib/ccache:$PATH
+}
+
 # latch_configure_and_make DIRECTORY PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]
 latch_configure_and_make() {
     local phpize=$2 php_config=$3

@@ -49,10 +49,10 @@ run_tests() {
     export NO_INTERACTION=1
     # Tests look for the PHP-FPM that belongs to the PHP here, and then where Debian has it.
     PATH=$(dirname "$php"):$PATH
-    # More of them than processors, as most wait for most of their time; but leases are short.
+    # Several for each processor: they wait for nine tenths of their time.
     # shellcheck disable=SC2086 # there may be several files and folders
     # The order of the options is the order in which PHP reads them.
-    "php$LATCH_PHP_VERSION" -n run-tests.php -n -q -j"$(($(nproc) + 4))" -p "${RUN_AS:-$php}" \
+    "php$LATCH_PHP_VERSION" -n run-tests.php -n -q -j"$(($(nproc) * 6))" -p "${RUN_AS:-$php}" \
         "${options[@]}" -d extension="$so" -W results --set-timeout 120 \
         -g FAIL,XFAIL,SKIP,BORK,WARN,LEAK --show-diff --no-progress --no-color $tests
 }

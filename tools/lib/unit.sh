@@ -34,18 +34,12 @@ count_log() {
     count "$label" "$passed" "$failed" "$skipped"
 }
 
-# build_unit LABEL LOG COMMAND...: compiles by make, with its arguments, on all the processors that there are. The log is
-# one beside LOG: the stage's tests may have begun to write there when its preparation comes to this.
-build_unit() {
-    latch_alone "${LATCH_WORK##*/}-unit" "${@:3}" -j"$(nproc)" all > "$2.build" 2>&1 < /dev/null
-}
-
-# run_unit LABEL LOG COMMAND...: compiles, and runs the tests when all are compiled: they wait for most of their time.
-# What cannot be compiled fails once more then.
+# run_unit LABEL LOG COMMAND...: compiles by make, with its arguments, on all the processors that there are; then runs the
+# tests, several for each processor, as they wait for most of their time. What cannot be compiled fails once more then.
 run_unit() {
     local label=$1 log=$2 status=0
-    build_unit "$@" || true
     shift 2
-    "$@" -j"$(($(nproc) * 2))" run > "$log" 2>&1 < /dev/null || status=$?
+    "$@" -j"$(nproc)" all > "$log.build" 2>&1 < /dev/null || true
+    "$@" -j"$(($(nproc) * 4))" run > "$log" 2>&1 < /dev/null || status=$?
     count_log "$label" "$log" "$status"
 }

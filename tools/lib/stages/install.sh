@@ -38,6 +38,8 @@ walk() {
     {
         echo "PS4='+ \${SECONDS}s: '; set -eux"
         from_source
+        # Compiled as users have it once; the rest is about the other commands.
+        echo "export CFLAGS='-O0 -fno-lto'"
         with_pecl
         without_pecl
     } > "$script"

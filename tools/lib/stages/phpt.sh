@@ -31,12 +31,6 @@ esac
 ZTS_DEBUG=(--disable-all --disable-cgi --disable-phpdbg --enable-cli --enable-fpm
     --enable-zts --enable-debug --enable-pcntl --enable-posix --enable-sysvsem)
 
-# Builds the extension, and PHP where it takes a special one.
-prepare() {
-    local php so
-    find_php_and_extension
-}
-
 stage() {
     local php so
     find_php_and_extension

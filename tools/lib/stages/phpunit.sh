@@ -48,12 +48,15 @@ run_behaviour() {
     export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS
 
     cd "$LATCH_ROOT/tests/phpunit"
-    side_by_side latchs_names symfonys_names application_and_documentation
+    side_by_side shared_with_symfony latchs_own symfonys_names application_and_documentation
 }
 
-latchs_names() {
-    LATCH_MODE=latch run_phpunit latch "$vendor" phpunit.xml "${names[@]}" -- \
-        --no-progress --testsuite shared,additions,latch
+shared_with_symfony() {
+    LATCH_MODE=latch run_phpunit latch-shared "$vendor" phpunit.xml "${names[@]}" -- --no-progress --testsuite shared
+}
+
+latchs_own() {
+    LATCH_MODE=latch run_phpunit latch "$vendor" phpunit.xml "${names[@]}" -- --no-progress --testsuite additions,latch
 }
 
 symfonys_names() {

@@ -14,31 +14,21 @@ source "$(dirname "${BASH_SOURCE[0]}")/../unit.sh"
 STAGE_PACKAGES=("${LATCH_UNIT_PACKAGES[@]}" "${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm"
     "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-igbinary" "${LATCH_TOOL_PACKAGES[@]}")
 
-prepare() {
-    with_tests build_unit
-}
-
 stage() {
-    local server=$STAGE phpt=tests/phpt/cli/doctor_redis.phpt
+    local server=$STAGE phpt=tests/phpt/cli/doctor_redis.phpt unit
+    unit='test_redis_answers test_redis_scripts test_redis_queue_model test_redis_handoff test_redis_sentinel test_redis_cluster'
     if [[ $STAGE == valkey ]]; then
         server=valkey-8
     else
         phpt=$(cd "$LATCH_ROOT" && redis_tests -r tests/phpt --include=*.phpt)
+        unit=$(cd "$LATCH_ROOT/tests/unit" && redis_tests test_*.c | sed 's/\.c$//')
     fi
     LATCH_REDIS_SERVER=$(latch_redis_server "$server")
     export LATCH_REDIS_SERVER
-    with_tests run_unit
+    run_unit "$STAGE, unit" "$LATCH_WORK/log/unit-$STAGE.log" make -k --output-sync=target -C "$LATCH_ROOT/tests/unit" \
+        BUILD="$LATCH_WORK/unit" SANITIZE=none TESTS="${unit//$'\n'/ }"
     latch_build
     LATCH_PHPT=${LATCH_PHPT:-$phpt} run_phpt "/usr/bin/php$LATCH_PHP_VERSION" "$LATCH_ROOT/modules/latch.so"
-}
-
-# with_tests FUNCTION: build_unit or run_unit, with the stage's tests of the engine.
-with_tests() {
-    local unit
-    unit='test_redis_answers test_redis_scripts test_redis_queue_model test_redis_handoff test_redis_sentinel test_redis_cluster'
-    [[ $STAGE == valkey ]] || unit=$(cd "$LATCH_ROOT/tests/unit" && redis_tests test_*.c | sed 's/\.c$//')
-    "$1" "$STAGE, unit" "$LATCH_WORK/log/unit-$STAGE.log" make -k --output-sync=target \
-        -C "$LATCH_ROOT/tests/unit" BUILD="$LATCH_WORK/unit" SANITIZE=none TESTS="${unit//$'\n'/ }"
 }
 
 # redis_tests GREP_ARGUMENT...: the files with tests that start Redis, but what is switched on in a running server or
