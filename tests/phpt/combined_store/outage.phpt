@@ -34,6 +34,9 @@ $lock->release();
 
 /* It is held, and one of three is away: known by two. */
 check($other->acquire(true, PATIENCE), 'held by the other one');
+foreach ($servers as $server) {
+    wait_until(fn () => !$server->lacks('r'), 'in all members: a quorum does not await its last one');
+}
 $servers[0]->stop();
 foreach ([0.3, 0.0, 0.3, 0.0] as $timeout) {
     expect_end('false', fn () => $lock->acquire(true, $timeout), 'held, and one is away');
