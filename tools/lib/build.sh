@@ -14,10 +14,9 @@ LATCH_BUILD_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev"
 
 LATCH_SOURCES=(config.m4 Makefile.frag ext src stubs)
 
-# latch_use_ccache: compilers' output is kept from run to run, and between clones of this tree.
+# latch_use_ccache: what compilers make is kept from run to run.
 latch_use_ccache() {
     export CCACHE_DIR=$LATCH_CACHE/ccache CCACHE_MAXSIZE=2G
-    export CCACHE_BASEDIR=$LATCH_ROOT CCACHE_NOHASHDIR=1
     PATH=/usr/lib/ccache:$PATH
 }
 
