@@ -379,7 +379,10 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
 latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length,
                                      latch_error *error);
 
-/* Gives the lease a fresh token unless it has one. A store that needs none makes it on demand. */
+/*
+ * Gives the lease a fresh token unless it has one; also in place of a token by which nothing is
+ * held, and a release may still come. A store that needs none makes it on demand.
+ */
 latch_status latch_lease_make_token(latch_lease *lease, latch_error *error);
 
 /*

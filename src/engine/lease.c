@@ -46,17 +46,29 @@ latch_status latch_token_make(const latch_engine *engine, char token[LATCH_TOKEN
     return LATCH_DONE;
 }
 
+/* Has it a token that no other lease may have, though it holds nothing by it? */
+static bool has_spent_token(const latch_lease *lease)
+{
+    return lease->token != NULL && lease->mode == LATCH_FREE && !lease->busy
+           && lease->detached == NULL && latch_lease_shared_token(lease) == NULL;
+}
+
 latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
 {
+    const latch_store_class *class = lease->store->class;
     char token[LATCH_TOKEN_MAX + 1];
     latch_status status;
 
-    if (lease->token != NULL) {
+    if (lease->token != NULL && !has_spent_token(lease)) {
         return LATCH_DONE;
     }
     status = latch_token_make(lease->store->engine, token, error);
-    return status == LATCH_DONE ? latch_lease_adopt_token(lease, token, LATCH_TOKEN_LENGTH, error)
-                                : status;
+    if (status != LATCH_DONE) {
+        return status;
+    }
+    return lease->token != NULL && class->take_token != NULL
+               ? class->take_token(lease, token, error)
+               : latch_lease_adopt_token(lease, token, LATCH_TOKEN_LENGTH, error);
 }
 
 const char *latch_lease_shared_token(const latch_lease *lease)

@@ -52,6 +52,29 @@ static void a_refused_promotion_leaves_the_time_of_the_reader(void **state)
     UNIT_CHECK(unit_held(one) && one->deadline_ns == end_ns);
 }
 
+/* A key may be serialised, and acquired elsewhere: a pending release must not end that hold. */
+static void a_token_that_is_being_given_back_is_handed_over_to_nobody(void **state)
+{
+    latch_lease *lease = redis_lease_on_wire(LATCH_EXCLUSIVE);
+    char token[LATCH_TOKEN_MAX + 1];
+    latch_error error;
+    latch_op op;
+
+    (void) state;
+    strcpy(token, lease->token);
+    unit.ahead_ns += lease->deadline_ns - unit_now_ns(); /* it has expired, for all that is known */
+    redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
+    redis_wire_pass_command();
+    redis_wire_cut();
+    redis_wire_close();
+    UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), "cannot connect"));
+    UNIT_CHECK(lease->mode == LATCH_FREE);
+    UNIT_CHECK(latch_lease_make_token(lease, &error) == LATCH_DONE);
+    UNIT_CHECK(strcmp(lease->token, token) != 0);
+    UNIT_CHECK(latch_lease_shared_token(lease) == lease->token);
+    redis_store_forget();
+}
+
 /* ---- Without memory */
 
 /* A key that was handed over, which this process releases without having asked for it. */
@@ -438,6 +461,7 @@ int main(void)
         REDIS_TEST(a_server_that_is_a_replica_now_is_asked_on_no_old_connection),
         REDIS_TEST(a_hold_that_may_have_become_shorter_counts_as_shorter),
         REDIS_TEST(a_refused_promotion_leaves_the_time_of_the_reader),
+        REDIS_TEST(a_token_that_is_being_given_back_is_handed_over_to_nobody),
         REDIS_TEST(an_acquire_that_is_given_up_does_not_release_for_the_other_process),
         REDIS_TEST(an_expired_hold_is_handed_on_to_nobody),
     };

@@ -69,6 +69,9 @@ static bool release_uncertain(latch_op *op, int64_t now_ns)
     is_added = latch_redis_pending_add(store, &target, end_ns);
     latch_redis_pending_flush(store, NULL, now_ns);
     hold->retired = !target.keep;
+    if (hold->retired) {
+        op->lease->mode = LATCH_FREE; /* an expired hold may have one until now */
+    }
     return is_added && latch_redis_pending_is_empty(store);
 }
 
