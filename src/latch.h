@@ -31,7 +31,9 @@ typedef enum latch_status {
     LATCH_CONFLICT,     /* Somebody else holds the resource; for a probe: the lease is not held. */
     LATCH_WANT_IO,      /* Step again when op->fd has op->events, or at op->wake_ns. */
     LATCH_WANT_TIMER,   /* Step again at op->wake_ns. */
-    LATCH_INTERRUPTED,  /* Never the engine's answer: its user gave the wait up. */
+    LATCH_INTERRUPTED,  /* Of the caller and its runners alone: the caller gave the wait up. */
+    LATCH_NO_VOTE,      /* latch_lease_vote() alone: the member has sent no answer. */
+    LATCH_AGAIN,        /* Within a store alone: take the next step at once. */
     LATCH_ERROR_MEMORY, /* The allocator returned NULL. */
     LATCH_ERROR_ARGUMENT,    /* An argument is out of its range. */
     LATCH_ERROR_UNSUPPORTED, /* A DSN asks for what this store does not have, others may. */
@@ -364,7 +366,7 @@ struct latch_lease {
     bool observed : 1; /* by latch_lease_start_renewal() */
     /* The caller's notes; the engine reads the first one, for latch_renewal_spec.is_shared_out. */
     bool handed_over : 1; /* somebody else knows the token */
-    bool adopted : 1;     /* the token was somebody else's first */
+    bool imported : 1;    /* the token was somebody else's first */
     bool forked : 1;      /* another process has, or had, a part in the hold */
     uint8_t losses;       /* how often it was lost, modulo 256 */
 };
@@ -376,8 +378,8 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
  * Adopts the token of a key that was handed over, in place of its own. LATCH_ERROR_ARGUMENT unless
  * it is a text of 1 to 63 bytes.
  */
-latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length,
-                                     latch_error *error);
+latch_status latch_lease_set_token(latch_lease *lease, const char *token, size_t length,
+                                   latch_error *error);
 
 /*
  * Gives the lease a fresh token unless it has one; also in place of a token by which nothing is
@@ -409,20 +411,21 @@ void latch_lease_drop(latch_lease *lease);
 /* ---- Leases in combined stores ----------------------------------------------------------- */
 
 /* What a lease in a combined store holds in one of its members. */
-typedef struct latch_member {
+typedef struct latch_lease_part {
     latch_lease *lease; /* the caller's; outlives the one that it is a part of */
     int64_t ttl_ms;     /* of requests that name none */
-} latch_member;
+} latch_lease_part;
 
 /*
  * Makes the leases, in the order of the store's members, the parts of `lease`, which lies in a
  * combined store and has none yet. To be called before its first request.
  */
-latch_status latch_lease_join(latch_lease *lease, const latch_member *members, latch_error *error);
+latch_status latch_lease_join(latch_lease *lease, const latch_lease_part *members,
+                              latch_error *error);
 
 /* How a member has answered the last request. */
 typedef struct latch_vote {
-    latch_status status;      /* LATCH_WANT_*: not yet; LATCH_INTERRUPTED: it was not asked */
+    latch_status status;      /* LATCH_WANT_*: not yet; LATCH_NO_VOTE: not asked, or cancelled */
     const latch_error *error; /* when status is one */
 } latch_vote;
 
@@ -560,7 +563,7 @@ typedef struct latch_op {
     uint8_t mode_before;
     uint8_t flags; /* the store's own */
     bool cancelled;
-    bool undoing;            /* the cancel found a grant and is giving it back */
+    bool rolling_back;       /* the cancel found a grant and is giving it back */
     bool waits_for_detached; /* not sent yet: the detached operation of its lease comes first */
 } latch_op;
 

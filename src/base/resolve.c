@@ -49,7 +49,7 @@ static void dispose(latch_resolution *resolution)
     free(resolution);
 }
 
-static void resolver_ask(latch_resolution *resolution, int flags)
+static void call_getaddrinfo(latch_resolution *resolution, int flags)
 {
     const struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
@@ -73,7 +73,7 @@ static void *resolve(void *argument)
     static const uint64_t one = 1;
     latch_resolution *resolution = argument;
 
-    resolver_ask(resolution, 0);
+    call_getaddrinfo(resolution, 0);
     if (advance(resolution, RESOLVING, TELLING)) {
         while (write(resolution->helpers_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
         }
@@ -152,7 +152,7 @@ latch_resolution *latch_resolve_begin(latch_engine *engine, const char *host, in
     snprintf(resolution->port, sizeof(resolution->port), "%d", port);
     latch_descriptor_register(engine, &resolution->wake, -1);
 
-    resolver_ask(resolution, AI_NUMERICHOST);
+    call_getaddrinfo(resolution, AI_NUMERICHOST);
     if (resolution->outcome != EAI_NONAME) {
         resolution->progress = TOLD;
     } else if (resolver_start(resolution, error) != LATCH_WANT_IO) {

@@ -209,7 +209,7 @@ static bool copy_tokens(latch_renewal *renewal)
         latch_lease_drop(leaves[at]);
         leaves[at]->deadline_ns = LATCH_NEVER;
         if (token[0] != '\0'
-            && latch_lease_adopt_token(leaves[at], token, strlen(token), &error) != LATCH_DONE) {
+            && latch_lease_set_token(leaves[at], token, strlen(token), &error) != LATCH_DONE) {
             return false;
         }
     }

@@ -316,7 +316,7 @@ latch_status latch_flock_inspect(latch_op *op)
     return end_inspection(&all, op, result);
 }
 
-static latch_lock_report *take_held(const latch_engine *engine, latch_lock_report *reports)
+static latch_lock_report *remove_free(const latch_engine *engine, latch_lock_report *reports)
 {
     latch_lock_report *held = NULL;
 
@@ -366,6 +366,6 @@ latch_status latch_flock_list(latch_op *op)
     }
     closedir(directory);
     flock_look(&all);
-    all.reports = take_held(all.engine, all.reports);
+    all.reports = remove_free(all.engine, all.reports);
     return end_inspection(&all, op, result);
 }

@@ -137,7 +137,7 @@ void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, in
 }
 
 /* The first waiter has been woken: it goes back to sleep when it finds that number taken again. */
-static void take_number_again(flock_file *file)
+static void retake_number(flock_file *file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 
@@ -178,7 +178,7 @@ bool latch_flock_queue_go_on(const flock_store *store, flock_file *file, bool ex
     }
     file->turn_left--;
     if (exclusive && file->number >= 0) {
-        take_number_again(file);
+        retake_number(file);
     }
     return true;
 }

@@ -81,7 +81,7 @@ static outcome outcome_of_errno(void)
 }
 
 /* Initialises and takes a set: created just now, or left by a process that was killed meanwhile. */
-static outcome take_new(int set)
+static outcome acquire_new(int set)
 {
     struct sembuf operations[] = {
         {SETUP, 0, IPC_NOWAIT}, {USERS, 0, IPC_NOWAIT}, {LOCK, 0, IPC_NOWAIT},
@@ -95,7 +95,7 @@ static outcome take_new(int set)
 
 /* Takes a set that is free. With `wait` it may take `slice_ns` until it is; else it is now, or not,
  * but for a peer that sets it up, which is a matter of microseconds. */
-static outcome take_free(int set, bool wait, int64_t slice_ns)
+static outcome acquire_free(int set, bool wait, int64_t slice_ns)
 {
     struct sembuf operations[] = {
         {SETUP, 0, 0},
@@ -138,7 +138,7 @@ static void remove_unused(int set)
 
     if (semctl(set, 0, GETALL, (union semun){.values = values}) == 0 && values[USERS] == 0
         && values[SETUP] == 0 && values[LOCK] <= 1
-        && (take_new(set) == TAKEN || take_free(set, false, SLICE_NS) == TAKEN)) {
+        && (acquire_new(set) == TAKEN || acquire_free(set, false, SLICE_NS) == TAKEN)) {
         semaphore_give_back(set);
     }
 }
@@ -299,7 +299,7 @@ static int get_set(key_t key, bool *made)
 }
 
 /* Takes the key's set if it is free; *set is the set that was BUSY or BROKEN, or -1. */
-static outcome semaphore_take(key_t key, int *set)
+static outcome acquire_set(key_t key, int *set)
 {
     outcome result = REMOVED;
 
@@ -313,9 +313,9 @@ static outcome semaphore_take(key_t key, int *set)
         if (*set < 0) {
             continue;
         }
-        result = made ? take_new(*set) : take_free(*set, false, SLICE_NS);
+        result = made ? acquire_new(*set) : acquire_free(*set, false, SLICE_NS);
         if (result == BUSY) {
-            result = made ? take_free(*set, false, SLICE_NS) : take_new(*set);
+            result = made ? acquire_free(*set, false, SLICE_NS) : acquire_new(*set);
         }
     }
     return result;
@@ -377,11 +377,11 @@ static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
         return latch_fail_memory(op->error);
     }
     if (set >= 0) {
-        result = take_new(set);
-        result = result == BUSY ? take_free(set, true, slice_ns) : result;
+        result = acquire_new(set);
+        result = result == BUSY ? acquire_free(set, true, slice_ns) : result;
     }
     if (result == REMOVED) {
-        result = semaphore_take(key, &set);
+        result = acquire_set(key, &set);
     }
     switch (result) {
         case TAKEN:

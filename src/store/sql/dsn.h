@@ -22,7 +22,7 @@ typedef struct sql_dsn sql_dsn;
  * reads. */
 typedef struct sql_option {
     const char *name;
-    latch_status (*take)(const sql_dsn *dsn, const latch_setting *setting, void *field);
+    latch_status (*parse)(const sql_dsn *dsn, const latch_setting *setting, void *field);
     size_t offset; /* of the field */
     bool brackets; /* may stand behind the name */
 } sql_option;
@@ -39,7 +39,7 @@ typedef struct sql_server {
     const sql_option *options;
     size_t option_count;
     /* Where a text goes whose name is not among them; NULL: nobody knows it. May be NULL. */
-    const char **(*find_text)(void *reading, const char *name);
+    const char **(*find_text)(void *parser, const char *name);
     const char *known; /* the names that matter, for messages */
 } sql_server;
 
@@ -76,8 +76,8 @@ latch_status latch_sql_dsn_read(latch_engine *engine, const sql_server *server,
                                 const latch_store_options *given, sql_dsn **dsn,
                                 latch_error *error);
 
-/* Hands each setting to its option, whose field is in `reading`. */
-latch_status latch_sql_dsn_take(const sql_dsn *dsn, void *reading);
+/* Hands each setting to its option, whose field is in `parser`. */
+latch_status latch_sql_dsn_parse_settings(const sql_dsn *dsn, void *parser);
 
 /* Wipes and frees it; accepts NULL. */
 void latch_sql_dsn_free(latch_engine *engine, sql_dsn *dsn);
@@ -94,13 +94,13 @@ latch_status latch_sql_fail_option(const sql_dsn *dsn, const latch_setting *sett
 
 /* ---- What may take an option */
 
-latch_status latch_sql_take_nothing(const sql_dsn *dsn, const latch_setting *setting, void *field);
+latch_status latch_sql_parse_nothing(const sql_dsn *dsn, const latch_setting *setting, void *field);
 
 /* const char *: NULL when it is empty, which is as not given. */
-latch_status latch_sql_take_text(const sql_dsn *dsn, const latch_setting *setting, void *field);
+latch_status latch_sql_parse_text(const sql_dsn *dsn, const latch_setting *setting, void *field);
 
 /* int64_t: a time-out in nanoseconds. 0 is the default: a wait without end is not to be had. */
-latch_status latch_sql_take_seconds(const sql_dsn *dsn, const latch_setting *setting, void *field);
+latch_status latch_sql_parse_seconds(const sql_dsn *dsn, const latch_setting *setting, void *field);
 
 bool latch_sql_has_control(const char *text);
 

@@ -239,21 +239,21 @@ static latch_status apply_inspection_error(inspection *all, latch_op *op, const 
                                            int64_t now_ns)
 {
     if (!is_listing(op) && latch_redis_route_redirect(&all->route, op, text, now_ns)) {
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (is_listing(op) && latch_redis_apply_redirect(all->route.node, text)
         && all->restarts < RESTARTS_MAX) {
         restart_list(all, now_ns);
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (latch_redis_is_noscript_error(text) && !all->as_text) {
         all->as_text = true;
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (is_listing(op) && all->page == NULL && strstr(text, "syntax error") != NULL
         && !all->is_untyped) {
         all->is_untyped = true;
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     return latch_redis_fail_with_reply(op, all->route.node, text);
 }
@@ -290,7 +290,7 @@ static latch_status apply_map(inspection *all, latch_op *op, const redisReply *r
     return LATCH_DONE;
 }
 
-/* Applies a reply. REDIS_AGAIN: send it in another form. */
+/* Applies a reply. LATCH_AGAIN: send it in another form. */
 static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call, int64_t now_ns)
 {
     if (call->reply->type == REDIS_REPLY_ERROR) {
@@ -449,7 +449,7 @@ static void free_calls(inspection *all)
     all->sent_count = all->at_call = 0;
 }
 
-/* Applies replies. REDIS_AGAIN: there is more to send. */
+/* Applies replies. LATCH_AGAIN: there is more to send. */
 static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
 {
     bool was_scan = is_listing(op) && all->page == NULL;
@@ -471,7 +471,7 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
             status = latch_redis_fail_overdue(op, all->asked);
         } else {
             latch_redis_record_node_failure(all->asked);
-            status = latch_redis_may_resend(op) ? REDIS_AGAIN
+            status = latch_redis_may_resend(op) ? LATCH_AGAIN
                                                 : latch_redis_fail_lost(op, all->asked);
         }
         if (status == LATCH_DONE) {
@@ -484,14 +484,14 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
         all->at = 0; /* of the page that has come */
     }
     if (!is_listing(op) || status != LATCH_DONE || all->page == NULL) {
-        return is_listing(op) && status == LATCH_DONE ? REDIS_AGAIN : status;
+        return is_listing(op) && status == LATCH_DONE ? LATCH_AGAIN : status;
     }
     if (all->at == all->page->element[1]->elements) {
         freeReplyObject(all->page);
         all->page = NULL;
-        return strcmp(all->cursor, "0") == 0 && !go_to_next_server(all) ? LATCH_DONE : REDIS_AGAIN;
+        return strcmp(all->cursor, "0") == 0 && !go_to_next_server(all) ? LATCH_DONE : LATCH_AGAIN;
     }
-    return REDIS_AGAIN;
+    return LATCH_AGAIN;
 }
 
 static latch_status start_inspection(latch_op *op)
@@ -544,7 +544,7 @@ latch_status latch_redis_inspect_step(latch_op *op, int64_t now_ns)
         if (status == LATCH_DONE) {
             status = read_answers(all, op, now_ns);
         }
-    } while (status == REDIS_AGAIN);
+    } while (status == LATCH_AGAIN);
     if (latch_wants(status)) {
         return status;
     }

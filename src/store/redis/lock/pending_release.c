@@ -138,7 +138,7 @@ static bool connect_node(redis_node *node, int64_t now_ns)
     latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
 
     if (node->connection.stage != REDIS_READY && node->topology->cluster != NULL
-        && !node->member.is_away
+        && !node->cluster_info.is_away
         && latch_failed(latch_redis_connect(&node->connection, &nobody, now_ns))) {
         latch_redis_record_node_failure(node);
     }

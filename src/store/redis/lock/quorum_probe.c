@@ -40,13 +40,13 @@ static void record_script_reply(void *context, const redisReply *reply)
 
 /* Sends a command of the probe; false when memory ran out. */
 static bool send_probe(redis_node *node, const redis_command *command,
-                       void (*note)(void *context, const redisReply *reply), void *context,
+                       void (*record)(void *context, const redisReply *reply), void *context,
                        int64_t now_ns)
 {
     redis_call *call = node->connection.transport->send(&node->connection, command, now_ns);
 
     if (call != NULL) {
-        latch_redis_call_abandon(call, note, context);
+        latch_redis_call_abandon(call, record, context);
     }
     return call != NULL;
 }

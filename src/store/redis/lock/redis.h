@@ -228,7 +228,7 @@ void latch_redis_drop(latch_lease *lease);
  * wait. LATCH_CONFLICT: waiting is impossible here.
  */
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
-/* Apply a queue position. As latch_redis_wait(); REDIS_AGAIN: wait. */
+/* Apply a queue position. As latch_redis_wait(); LATCH_AGAIN: wait. */
 latch_status latch_redis_apply_queue_position(latch_op *op, int64_t place, int64_t ms,
                                               int64_t now_ns);
 /* Record that the waiting request was sent. */

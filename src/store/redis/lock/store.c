@@ -156,8 +156,8 @@ static latch_status redis_begin(latch_op *op)
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
     bool is_inquiry = latch_redis_is_inspection(op);
-    bool is_avoided = store->topology.cluster == NULL
-                      && latch_redis_breaker_is_open(op, &store->topology.single);
+    bool is_breaker_open = store->topology.cluster == NULL
+                           && latch_redis_breaker_is_open(op, &store->topology.single);
 
     if (latch_redis_is_own_name(op->lease->resource, op->lease->resource_length)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
@@ -196,7 +196,7 @@ static latch_status redis_begin(latch_op *op)
             return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
         }
     }
-    if (is_avoided) {
+    if (is_breaker_open) {
         return op->request.kind == LATCH_RELEASE
                        && !latch_redis_pending_add_release(op, op->sent_ns)
                    ? latch_fail_memory(op->error)

@@ -46,7 +46,7 @@ static void begin_library(void)
 }
 
 void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
-                                 const mysql_store_options *options, bool is_passing)
+                                 const mysql_store_options *options, bool is_one_shot)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -54,7 +54,7 @@ void latch_mysql_connection_init(mysql_connection *connection, latch_engine *eng
     memset(connection, 0, sizeof(*connection));
     connection->engine = engine;
     connection->options = options;
-    connection->is_passing = is_passing;
+    connection->is_one_shot = is_one_shot;
     connection->fd = -1;
 }
 
@@ -192,7 +192,7 @@ void latch_mysql_begin(mysql_connection *connection, mysql_call call)
     latch_mysql_register_socket(connection);
 }
 
-void latch_mysql_ask(mysql_connection *connection, const char *statement)
+void latch_mysql_send(mysql_connection *connection, const char *statement)
 {
     latch_mysql_free_result(connection);
     snprintf(connection->statement, sizeof(connection->statement), "%s", statement);
