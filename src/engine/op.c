@@ -175,7 +175,7 @@ static latch_status check(const latch_op *op)
     }
     if (op->request.kind == LATCH_EVICT && (info->capabilities & LATCH_HOLDER_INFO) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "a lock in the %s store cannot be taken away: it ends with who holds it",
+                          "a lock in the %s store cannot be taken away: it ends with its holder",
                           info->name);
     }
     return LATCH_DONE;

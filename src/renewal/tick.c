@@ -88,7 +88,7 @@ static void apply_outcome(latch_renewal *renewal, int64_t now_ns)
             break;
         case LATCH_CONFLICT:
         case LATCH_ERROR_LOST:
-            latch_renewal_lose(renewal, now_ns, "somebody else holds it, or nobody does any more");
+            latch_renewal_lose(renewal, now_ns, "it has another holder, or none any more");
             break;
         default:
             renewal->failures++;

@@ -2,7 +2,7 @@
 #include "keeping.h"
 
 #define MS LATCH_NS_PER_MS
-#define GONE "somebody else holds it, or nobody does any more"
+#define GONE "it has another holder, or none any more"
 #define TTL_MS INT64_C(1500)
 
 static struct {

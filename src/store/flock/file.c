@@ -126,7 +126,8 @@ static int open_lock_file_once(const char *path)
     return fd >= 0 && fd <= STDERR_FILENO ? move_above_standard(fd) : fd;
 }
 
-/* EEXIST: somebody made the file between our two calls. The next try finds it, unless it went. */
+/* EEXIST: another process made the file between the two calls. The next attempt finds it, unless it
+ * was removed. */
 static int open_lock_file(const char *path)
 {
     int fd, attempts = 0;

@@ -1,5 +1,5 @@
 /*
- * Who holds a lock file? The kernel says it in two places, and neither disturbs anybody:
+ * Holders of lock files. The kernel shows them in two places, without disturbing any process:
  * /proc/locks, which everybody may read, knows the process that took a lock, while it lives; and
  * /proc/<pid>/fdinfo knows for each process of ours, or for root, the locks of its descriptors:
  * also of one that was handed on by a process that is dead, or that lives in a container. Where

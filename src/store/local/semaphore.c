@@ -1,17 +1,16 @@
 /*
  * Locks by System V semaphores, in the protocol of PHP's sysvsem extension, as Symfony's
- * SemaphoreStore uses it. They belong to the process: its death gives them back (SEM_UNDO), a
- * forked child does not inherit them, and they never expire.
+ * SemaphoreStore uses it. A lock belongs to its process, whose death releases it (SEM_UNDO); a
+ * forked child does not inherit it, and it never expires.
  *
  * A set has three semaphores (php-src, ext/sysvsem/sysvsem.c): LOCK is 1 when free and 0 when held;
- * USERS counts who has it open; SETUP is not 0 while somebody is about to make LOCK 1, because the
- * kernel creates sets with zeros. PHP goes that way in five calls. We do it in one: semop(2) is
- * atomic, and our operations ask for SETUP to be 0, so that they never come between PHP's.
+ * USERS counts its users; SETUP is not 0 while a process initialises the set (LOCK = 1), as the
+ * kernel creates sets with zeros. PHP needs five calls for that. Latch needs one: semop(2) is
+ * atomic, and its operations require SETUP to be 0, so that they never come between PHP's.
  *
- * The set is removed with the lock. A process that is killed leaves it behind, free; whoever uses
- * the resource next, or semaphore_sweep(), removes it. Sets that we made are told from other
- * programs' by their mode, whose execute bits mean nothing to the kernel, in a pattern that nobody
- * else writes.
+ * A release removes the set. A process that is killed leaves it behind, free; the next user of the
+ * resource, or semaphore_sweep(), removes it. Latch's sets have a mode of their own: a pattern of
+ * execute bits, which mean nothing to the kernel, that no other program uses.
  */
 #include "src/engine/store.h"
 
@@ -42,7 +41,7 @@ union semun {
 /* How often an acquire follows a set that is removed under its hands. */
 #define REMOVALS_MAX 100
 #define SWEEP_INTERVAL_NS (60 * LATCH_NS_PER_S)
-/* A free set is left alone for so long, as somebody may be about to use it. */
+/* A free set is left alone for so long, as a process may be about to use it. */
 #define SWEEP_AGE_S 2
 
 typedef struct semaphore_store {
@@ -80,7 +79,7 @@ static outcome outcome_of_errno(void)
     }
 }
 
-/* Initialises and takes a set: created just now, or left by a process that was killed meanwhile. */
+/* Initialises and acquires a set: a new one, or one whose creator was killed before it did so. */
 static outcome acquire_new(int set)
 {
     struct sembuf operations[] = {
@@ -93,8 +92,8 @@ static outcome acquire_new(int set)
                : outcome_of_errno();
 }
 
-/* Takes a set that is free. With `wait` it may take `slice_ns` until it is; else it is now, or not,
- * but for a peer that sets it up, which is a matter of microseconds. */
+/* Acquires a set that is free. With `wait` it sleeps for up to `slice_ns`; otherwise only for a
+ * peer that initialises the set, a matter of microseconds. */
 static outcome acquire_free(int set, bool wait, int64_t slice_ns)
 {
     struct sembuf operations[] = {
@@ -109,7 +108,7 @@ static outcome acquire_free(int set, bool wait, int64_t slice_ns)
                : outcome_of_errno();
 }
 
-/* Frees a held set without removing it: the kernel grants it to one of the sleeping waiters. */
+/* Releases a set without removing it: the kernel grants it to one of the waiters. */
 static void hand_over(int set)
 {
     struct sembuf operations[] = {
@@ -121,8 +120,8 @@ static void hand_over(int set)
 }
 
 /*
- * Removing a set wakes all who wait for it, to race for a new one; handing over wakes one. A
- * set that somebody else made cannot be removed by us unless we are root.
+ * Removing a set wakes all its waiters, to race for a new one; handing over wakes one. Only its
+ * owner and root can remove a set.
  */
 static void semaphore_give_back(int set)
 {
@@ -131,7 +130,7 @@ static void semaphore_give_back(int set)
     }
 }
 
-/* Removes an unused set, by way of taking it, so that no other process can take it meanwhile. */
+/* Removes an unused set, after acquiring it, so that no other process can acquire it meanwhile. */
 static void remove_unused(int set)
 {
     unsigned short values[SEMAPHORE_COUNT];
@@ -210,7 +209,7 @@ static key_t key_of(const latch_lease *lease)
 
     env->digest(env->context, store->digest, parts, 2, digest);
     memcpy(&key, digest, sizeof(key));
-    return key != IPC_PRIVATE ? key : ~IPC_PRIVATE; /* a private set would exclude nobody */
+    return key != IPC_PRIVATE ? key : ~IPC_PRIVATE; /* a private set would exclude no process */
 }
 
 static latch_status fail_system(latch_op *op, const char *call, key_t key)
@@ -224,7 +223,7 @@ static latch_status fail_system(latch_op *op, const char *call, key_t key)
             break;
         case EACCES:
         case EPERM:
-            hint = "; it belongs to another user, who keeps it to himself";
+            hint = "; it belongs to another user, and its mode keeps others out";
             break;
         case EINVAL:
             hint = "; another program uses the key for something else";
@@ -264,8 +263,8 @@ static bool is_still_held(const semaphore_hold *hold)
 }
 
 /*
- * Removed, or freed by force; its number may be another set's by now, which somebody else has. A
- * set that its administrator has closed to us is still ours.
+ * Was the set removed, or freed by force? Its number may belong to another set by now, with another
+ * holder. A set that its administrator has closed to this process is still held.
  */
 static bool is_taken_away(int set, pid_t pid)
 {
@@ -452,8 +451,8 @@ static latch_status semaphore_release(latch_op *op)
     if (held == NULL) {
         return LATCH_DONE;
     }
-    /* A child may release by hand what its parent meant it to inherit, but must not hit whoever
-     * came after. Any other lock is its parent's alone, as those of files are. */
+    /* A child may release a lock with `inherit`, but not one that has another holder by now. Any
+     * other lock is its parent's alone, as with lock files. */
     if (is_ours(lease)) {
         give_back_held(held);
     } else if (lease->inherit && is_still_held(held) && semctl(held->set, 0, IPC_RMID) != 0
@@ -476,7 +475,7 @@ static latch_status semaphore_probe(latch_lease *lease)
     return is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
 }
 
-/* One who is about to set a set up counts as a user of it, and does not hold it. */
+/* A process that initialises a set counts as a user, and does not hold it. */
 static bool is_held(const unsigned short values[SEMAPHORE_COUNT])
 {
     return values[LOCK] == 0 && values[USERS] > values[SETUP];
@@ -524,7 +523,7 @@ static latch_status semaphore_begin(latch_op *op)
             return semaphore_inspect(op);
         case LATCH_REFRESH: /* holds never expire */
             return latch_lease_was_lost(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
-        case LATCH_LIST:  /* never comes: which resource a key is made of, nobody can tell */
+        case LATCH_LIST:  /* never comes: a key does not reveal its resource */
         case LATCH_EVICT: /* nor does that */
             break;
     }
@@ -536,7 +535,8 @@ static bool semaphore_held(const latch_lease *lease)
     return lease->mode != LATCH_FREE && is_ours(lease);
 }
 
-/* The lock ends with the lease, as it would with the descriptor of a file: nobody could free it. */
+/* The lock ends with the lease, as a file lock ends with its descriptor: nothing else could free
+ * it. */
 static void semaphore_drop(latch_lease *lease)
 {
     semaphore_hold *held = lease->state;

@@ -1,4 +1,4 @@
-/* DSNs for SQL servers: which form one has, the settings in it, and who takes them. */
+/* DSNs for SQL servers: their forms, their settings, and the options that parse them. */
 #include "src/store/sql/dsn.h"
 
 #include <stdarg.h>
@@ -131,7 +131,7 @@ static size_t count_bytes(const char *text, size_t length, char byte)
 
 /* ---- What comes beside */
 
-/* An empty one is as none: so Symfony hands on what nobody has set. */
+/* An empty value is none: Symfony passes options that were not set as "". */
 static bool is_given(const latch_setting *setting)
 {
     return setting->value != NULL && *setting->value != '\0';

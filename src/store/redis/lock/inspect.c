@@ -32,16 +32,16 @@ typedef struct listed_name {
 /* op->state */
 typedef struct inspection {
     redis_store *store;
-    redis_route route;          /* who is asked; a list asks all servers, one after the other */
-    redis_node *asked;          /* whose answers are awaited; or NULL */
-    bool is_mapped;             /* in a cluster, for a list: who they are is known */
-    uint8_t restarts;           /* as locks were moved from one to another meanwhile */
+    redis_route route;          /* the server; a list goes to all servers, one after the other */
+    redis_node *asked;          /* server whose replies are awaited; or NULL */
+    bool is_mapped;             /* a list in a cluster: its servers are known */
+    uint8_t restarts;           /* restarts of a list, as slots were moved meanwhile */
     bool as_text;               /* the server has forgotten the script */
     bool is_untyped;            /* SCAN has no TYPE before Redis 6 */
     char cursor[24];            /* SCAN's */
-    redisReply *page;           /* what it has answered; NULL: it is to be asked */
-    size_t at;                  /* the first name in it that was not asked about yet */
-    redis_call *calls[BATCH];   /* of SCAN, or about one lock each, from `at` on */
+    redisReply *page;           /* reply of SCAN; NULL: send SCAN */
+    size_t at;                  /* index of the first name that has not been sent */
+    redis_call *calls[BATCH];   /* SCAN's, or one for each lock from `at` on */
     size_t sent_count, at_call; /* the first one that is not answered yet */
     latch_hash listed;
     latch_lock_report *reports;

@@ -1,8 +1,8 @@
 /*
  * Probe of a combined store's member: start of its server, as one without persistence forgets its
- * locks at a restart; and whether it knows the script of releases, as a release that a quorum does
- * not need has nobody to repeat it as text. Sent once per connection in front of the first request;
- * the answers are not awaited. Where the commands are forbidden both stay unknown.
+ * locks at a restart; and whether it knows the script of releases, as no operation would repeat as
+ * text a release that a quorum does not await. Sent once per connection in front of the first
+ * request; the answers are not awaited. Where the commands are forbidden both stay unknown.
  */
 #include "src/store/redis/lock/redis.h"
 

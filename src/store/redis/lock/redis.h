@@ -1,9 +1,9 @@
 /*
- * The inside of the Redis store: store.c (the store, and where requests begin and end), request.c
- * (a request, step by step), rollback.c (compensation for requests of unknown outcome), token.c
- * (whose hold it is), wait.c (when those who wait ask), subscription.c (messages to them),
- * pending_release.c (releases that nobody awaits), inspect.c (who holds), quorum_probe.c (what
- * combined stores have to know), client_object.c (a client of the user's as transport).
+ * Inside the Redis store: store.c (the class: begin and end of requests), request.c (state machine
+ * of a request), rollback.c (compensation for requests of unknown outcome), token.c (tokens; holds
+ * after a fork), wait.c (the wait queue's client side), subscription.c (channel on which waiters
+ * are woken), pending_release.c (releases whose replies are not awaited), inspect.c (inspection),
+ * quorum_probe.c (server age for combined stores), client_object.c (a PHP client as transport).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H

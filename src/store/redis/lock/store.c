@@ -1,11 +1,11 @@
 /*
  * Locks in Redis or Valkey, in the layout of Symfony's RedisStore, with which they exclude each
- * other: one script for each request (redis/ *.lua), one round trip. Who has to wait stands in a
- * queue and is told when the lock is its (wait.c).
+ * other: one script for each request (redis/ *.lua), one round trip. Waiters stand in a queue, and
+ * are woken by a message when the lock is theirs (wait.c).
  *
- * A request may be sent twice: when its reply was lost with the connection nobody knows whether it
- * was carried out, and all of them ask for a state by the holder's token, not for a change. If that
- * does not help either, a lock that may have been granted is given back as soon as can be
+ * A request may be sent twice, as the outcome is unknown when its reply was lost with the
+ * connection. Requests are idempotent: each names the holder's token and a state, not a change. If
+ * the retry fails, too, a lock that may have been granted is released as soon as possible
  * (pending_release.c).
  *
  * A token belongs to one process. A forked child that inherits a lease is another holder, but for

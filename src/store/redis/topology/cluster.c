@@ -341,19 +341,19 @@ static void receive_slot_map(void *context, const redisReply *reply)
 
 redis_call *latch_redis_request_slot_map(redis_node *node, int64_t now_ns)
 {
-    redis_command who = {.count = 0}, which = {.count = 0};
+    redis_command my_id = {.count = 0}, slots = {.count = 0};
     redis_call *call;
 
-    latch_redis_add_text(&who, "CLUSTER");
-    latch_redis_add_text(&who, "MYID");
-    latch_redis_add_text(&which, "CLUSTER");
-    latch_redis_add_text(&which, "SLOTS");
-    call = latch_redis_send(&node->connection, &who, now_ns);
+    latch_redis_add_text(&my_id, "CLUSTER");
+    latch_redis_add_text(&my_id, "MYID");
+    latch_redis_add_text(&slots, "CLUSTER");
+    latch_redis_add_text(&slots, "SLOTS");
+    call = latch_redis_send(&node->connection, &my_id, now_ns);
     if (call == NULL) {
         return NULL;
     }
     latch_redis_call_abandon(call, record_id, node);
-    call = latch_redis_send(&node->connection, &which, now_ns);
+    call = latch_redis_send(&node->connection, &slots, now_ns);
     if (call != NULL) {
         node->topology->cluster->is_stale = false;
         node->topology->cluster->asked_ns = now_ns;

@@ -148,7 +148,7 @@ latch_status latch_redis_route_connect_in_cluster(redis_topology *topology, redi
         status = connect_route_node(route, op, now_ns);
     } while (status == LATCH_AGAIN);
     if (latch_failed(status)) {
-        latch_redis_route_reset(route); /* who waits tries it once more, with all of its time */
+        latch_redis_route_reset(route); /* a waiter tries again, with all of its time */
     }
     return status;
 }

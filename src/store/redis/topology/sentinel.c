@@ -10,10 +10,7 @@
 #define SWITCHED "+switch-master"
 #define PROMOTED "+promoted-slave"
 
-/*
- * Interval of routine queries: a hanging Sentinel announces nothing, nor does one that forbids
- * subscriptions.
- */
+/* Interval of routine queries, as a Sentinel may hang, or forbid subscriptions. */
 #define QUERY_INTERVAL_NS (5 * LATCH_NS_PER_S)
 /* Time-out of a Sentinel when another one has answered already. */
 #define OPINION_NS (LATCH_NS_PER_S / 2)
@@ -165,8 +162,8 @@ static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, do
 {
     if (sentinel->is_outdated) {
         return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
-                          "no connection to the master \"%s\" within %g s: those of the Sentinels "
-                          "at %s who answer are too few, and know of fewer failovers than others "
+                          "no connection to the master \"%s\" within %g s: too few of the "
+                          "Sentinels at %s answer, and these know of fewer failovers than others "
                           "have told",
                           sentinel->name, seconds, sentinel->options.address);
     }
@@ -185,7 +182,7 @@ static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, do
 
 /*
  * "NAME OLD-HOST OLD-PORT HOST PORT" of a switch, or "slave ID HOST PORT @ NAME OLD-HOST OLD-PORT"
- * of a promotion: who connects then is named the new one, by this Sentinel at least.
+ * of a promotion: from then on this Sentinel, at least, names the new one.
  */
 static void receive_announcement(void *context, const redisReply *message)
 {
@@ -363,7 +360,7 @@ static latch_status query_sentinel(redis_sentinel *sentinel, latch_op *op, int64
     }
     is_late = connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns;
     if (sentinel->question == NULL) {
-        /* It may have answered long ago, with nobody there to see it. */
+        /* Its reply may have come long ago, while no request read it. */
         status = latch_redis_connect(&sentinel->connection, op,
                                      is_late ? connection->deadline_ns - 1 : now_ns);
         if (status == LATCH_DONE) {
@@ -491,14 +488,14 @@ static void poll_sentinel(redis_sentinel *sentinel)
 {
     int64_t now_ns = latch_engine_now_ns(sentinel->connection.engine);
     latch_error ignored;
-    latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
+    latch_op background_op = {.error = &ignored, .sent_ns = now_ns};
 
     if (!sentinel->is_querying && sentinel->connection.stage == REDIS_READY
         && !latch_redis_receive(&sentinel->connection)) {
         sentinel->next_query_ns = now_ns; /* another one */
     }
     if (sentinel->is_querying || now_ns >= sentinel->next_query_ns) {
-        query_sentinels(sentinel, &nobody,
+        query_sentinels(sentinel, &background_op,
                         now_ns + sentinel->connection.options->command_timeout_ns, now_ns);
     }
 }

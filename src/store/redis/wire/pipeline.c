@@ -334,7 +334,7 @@ static bool dispatch_replies(redis_connection *connection)
             }
             freeReplyObject(reply);
             if (!wanted) {
-                return false; /* nobody has asked for it */
+                return false; /* unexpected push message */
             }
             continue;
         }

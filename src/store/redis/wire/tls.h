@@ -61,7 +61,7 @@ size_t latch_redis_tls_write(redis_tls_stream *stream, const char *text, size_t 
  */
 ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, latch_error *error);
 
-#else /* There are no streams, as nobody gets a redis_tls. */
+#else /* There are no streams: a redis_tls cannot be made. */
 
 #define latch_redis_tls_open_library(error) latch_fail_memory(error)
 #define latch_redis_tls_begin(tls, engine, descriptor, host, stream, error)                        \

@@ -125,7 +125,7 @@ typedef struct advisory_driver {
      * whose waits cannot be cancelled, as nothing ever is unanswered. */
     advisory_session *(*clone)(const advisory_session *session);
     /* The connection's socket; -1: there is none, as in a forked child. NULL for drivers whose
-     * sessions are others', who may do with them what they like. */
+     * sessions belong to PHP code, which may do anything with them. */
     int (*socket)(const advisory_session *session);
     /* Disconnects and frees it. */
     void (*close)(advisory_session *session);

@@ -98,8 +98,8 @@ static void session_lose(advisory_session *session, advisory_outcome outcome, co
 }
 
 /* A release that is refused would leave a lock in the session. Its end frees it: not a runner's,
- * which is not ours to end. That refuses everything in a transaction that has failed: what nobody
- * waits for is a pending release then. */
+ * which is not ours to end. In a failed transaction it refuses all statements: a release without a
+ * caller becomes a pending release then. */
 static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
 {
     return session->driver->clone != NULL && hold->request.statement >= ADVISORY_RELEASE
@@ -292,8 +292,8 @@ static latch_status await_cancel(advisory_session *session, latch_op *op, int64_
     return LATCH_DONE;
 }
 
-/* One step further. Where that fails the session is given up: it would wait on, and what it would
- * be granted then nobody would release. */
+/* Takes one step. On failure the session is closed: it would wait on, and a lock that it is granted
+ * would never be released. */
 static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     latch_status status;

@@ -13,9 +13,9 @@
 /* ---- The library ---------------------------------------------------------------------------- */
 
 /*
- * Where libmariadb does TLS by OpenSSL: what forgets the errors that this thread has heard of. Who
- * asks OpenSSL what a call has come to is told of the first of them, whose ever it was, and
- * libmariadb does not forget those of one connection before it uses the next.
+ * Clears OpenSSL's error queue of this thread; NULL where libmariadb does not use OpenSSL. A query
+ * of the queue returns the oldest error, whichever connection it came from, and libmariadb does not
+ * clear the queue between two connections.
  */
 static void (*forget_tls_errors)(void);
 
@@ -32,7 +32,7 @@ static void find_openssl(void)
     }
 }
 
-/* It ignores SIGPIPE for good. Whoever handles the signal shall do so on. */
+/* libmariadb ignores SIGPIPE for good: restore the handler of a program that has one. */
 static void begin_library(void)
 {
     struct sigaction before;
@@ -101,7 +101,8 @@ void latch_mysql_register_socket(mysql_connection *connection)
     }
 }
 
-/* To be done before a call that reads or writes, and behind it for the sake of others. */
+/* Called before a call that reads or writes, and after it for the sake of other users of
+ * OpenSSL. */
 static void mysql_forget_errors(const mysql_connection *connection)
 {
     if (connection->options->tls && forget_tls_errors != NULL) {
@@ -251,7 +252,7 @@ static void give_call_up(mysql_connection *connection)
         connection->connected = connection->handshake.connected;
     }
     if (is_lost) {
-        /* Who knows what state it was copied in: it is left to the memory of the child. */
+        /* The state of the copy is unknown: it is leaked in the child. */
         close(connection->fd);
         forget_socket(connection);
         connection->handle = NULL;

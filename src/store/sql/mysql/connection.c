@@ -72,9 +72,9 @@ static void set_tls(MYSQL *handle, const mysql_store_options *options)
 }
 
 /*
- * The server chooses the method, and libmariadb follows: also by sending the password as it is,
- * with or without TLS, to whoever answers. So those are left that prove the knowledge of it, and
- * those that encrypt it. False: this libmariadb cannot be told.
+ * The server chooses the authentication method, and libmariadb follows: it would even send the
+ * plain password, with or without TLS, to any server. So only the methods that prove knowledge of
+ * the password, or encrypt it, are allowed. False: this libmariadb has no such option.
  */
 static bool restrict_methods(MYSQL *handle, const mysql_store_options *options)
 {

@@ -266,7 +266,7 @@ static latch_status mysql_find_tls(const sql_dsn *dsn, mysql_dsn_parser *parser)
     return LATCH_DONE;
 }
 
-/* The password as it is, to a server that is known: whoever answers at its address is not. */
+/* Plain password: only to an authenticated server. An address is no proof. */
 static latch_status check_cleartext(const sql_dsn *dsn, const mysql_store_options *options)
 {
     return !options->cleartext || options->host == NULL || options->verify

@@ -1,8 +1,8 @@
 /*
- * Prepared statements of a MySQL or MariaDB session. To read a text takes the server as long as all
- * the rest; so what acquires and releases is prepared when a session acquires for the second time.
- * Both at once: nobody may be there to go on with a release. A server that prepares nothing, as a
- * proxy or its operator may want it, is asked by texts.
+ * Prepared statements of a MySQL or MariaDB session. Parsing a statement takes the server as long
+ * as all the rest; so acquire and release are prepared when a session acquires for the second time.
+ * Both at once, as a release may have no caller that would step it. A server or proxy that does not
+ * prepare gets texts.
  */
 #include "src/store/sql/mysql/connection.h"
 
