@@ -5,12 +5,12 @@
 namespace Latch\Store;
 
 /**
- * Locks in several stores at once, which are held where the strategy's number of them is: they outlive
- * the loss of the others. Stores of Latch are asked side by side, and nobody waits for those that do not
- * matter any more; stores written in PHP one after the other.
+ * Quorum: a lock is held when as many stores hold it as the strategy requires, and outlives the loss of
+ * the others. Stores of Latch are asked in parallel, and the outcome stands as soon as it is certain;
+ * stores written in PHP are asked one after the other.
  *
- * A lock that was not got is given back wherever it was. It expires, for its holder, with the first of the
- * stores in which it is held, and 1 % of its TTL and 2 ms earlier, as their clocks may run apart.
+ * When the quorum refuses, the stores that granted the lock are released. A lock expires with the first
+ * of the stores that hold it, and 1 % of its TTL and 2 ms earlier, for clock drift.
  *
  * @not-serializable
  */
@@ -22,14 +22,14 @@ class CombinedStore implements \Latch\SharedLockStoreInterface
     protected ?\Psr\Log\LoggerInterface $logger = null;
 
     /**
-     * @param \Latch\PersistingStoreInterface[] $stores one at least, 64 at most, with what is combined in
-     *                                                 them
+     * @param \Latch\PersistingStoreInterface[] $stores one at least, 64 at most, including those in nested
+     *                                                 combined stores
      *
-     * @throws \Latch\Exception\InvalidArgumentException when there is none, or something else among them
+     * @throws \Latch\Exception\InvalidArgumentException when there is none, or an element is no store
      */
     public function __construct(array $stores, \Latch\Strategy\StrategyInterface $strategy) {}
 
-    /** The logger of what single stores do not do as they are told. */
+    /** The logger for failures of single stores. */
     public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
 
     /**

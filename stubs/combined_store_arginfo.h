@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 7ee6757651581db7bb46996277a590a2a43f1aa7 */
+ * Stub hash: 65fa272f3b6a2063f37c2b67e6cf72901be17911 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_CombinedStore___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, stores, IS_ARRAY, 0)

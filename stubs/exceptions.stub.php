@@ -4,7 +4,7 @@
 
 namespace Latch\Exception;
 
-/** Implemented by everything that Latch throws. */
+/** Implemented by all exceptions of Latch. */
 interface ExceptionInterface extends \Throwable
 {
 }
@@ -19,24 +19,24 @@ class InvalidTtlException extends InvalidArgumentException implements ExceptionI
 {
 }
 
-/** The lock could not be acquired or refreshed, for another reason than that somebody holds it. */
+/** The lock could not be acquired or refreshed, for another reason than a conflict with a holder. */
 class LockAcquiringException extends \RuntimeException implements ExceptionInterface
 {
 }
 
-/** Somebody else holds the lock. */
+/** Another holder has the lock. */
 class LockConflictedException extends \RuntimeException implements ExceptionInterface
 {
 }
 
-/** The lock ran out, or was lost, before the call could end. */
+/** The lock expired, or was lost, before the call could end. */
 class LockExpiredException extends \RuntimeException implements ExceptionInterface
 {
     private mixed $result = null;
 
     /**
-     * What the callback of Lock::synchronized() returned, whose lock was lost before it did; null of what
-     * others throw.
+     * Return value of the callback of Lock::synchronized(), whose lock was lost before the callback returned;
+     * null in exceptions of other methods.
      */
     public function getResult(): mixed {}
 }
@@ -51,7 +51,7 @@ class LockStorageException extends \RuntimeException implements ExceptionInterfa
 {
 }
 
-/** The key holds a lock that lives in this process (flock, semaphore) and cannot be handed over. */
+/** The key has a lock that is bound to this process (flock, semaphore) and cannot be passed on. */
 class UnserializableKeyException extends \RuntimeException implements ExceptionInterface
 {
 }

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c39cc3aef6ef99c545b28336d5c803eb8e034f82 */
+ * Stub hash: 3721e2365abd442b579eb52eaf036bb58947948c */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Exception_LockExpiredException_getResult, 0, 0, IS_MIXED, 0)
 ZEND_END_ARG_INFO()

@@ -12,12 +12,12 @@ namespace Latch\Store;
 class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStoreInterface
 {
     /**
-     * @param string|null $lockPath        directory of the lock files, made if need be; null = the
-     *                                     system's temporary directory
+     * @param string|null $lockPath        directory of the lock files, created if it is missing; null =
+     *                                     the system's temporary directory
      * @param bool        $removeOnRelease remove the file of an exclusive lock when it is released;
-     *                                     not beside Symfony 8.1 or older, which does not notice
-     * @param bool        $inheritable     programs that are started while a lock is held keep it, too:
-     *                                     until it is released, or until the last of them has ended
+     *                                     not beside Symfony 8.1 or older, which does not notice that
+     * @param bool        $inheritable     programs that are started while a lock is held keep the lock, too:
+     *                                     until its release, or until the last of them has ended
      *
      * @throws \Latch\Exception\InvalidArgumentException when the directory is missing or unwritable
      */
@@ -63,16 +63,16 @@ class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStor
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells who holds the lock, this process or another one. The lock file is not made.
+     * Tells who holds the lock, this process or another one. Does not create the lock file.
      *
-     * It is a look at one moment: what it tells may be over when it returns.
-     * The kernel is asked; only where it names nobody the lock is tried, which others may notice for
-     * some microseconds. Another user's process is found as long as it is the one that took the
-     * lock; root finds all.
+     * A snapshot: the state may have changed when the method returns.
+     * The information is the kernel's; only if it names no holder the lock is tried, which other processes may
+     * notice for some microseconds. Another user's process is found if it acquired the lock itself; root
+     * finds all.
      *
      * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int}>}
-     *         name: the lock file's path; mode: null when nobody holds it; holders: empty also when they cannot
-     *         be known
+     *         name: the lock file's path; mode: null when the lock is free; holders: empty also when they are
+     *         unknown
      *
      * @throws \Latch\Exception\LockStorageException
      *
@@ -83,7 +83,7 @@ class FlockStore implements \Latch\BlockingStoreInterface, \Latch\SharedLockStor
     /**
      * Lists the locks of the directory that are held, by this process or others, in no order.
      *
-     * What inspect() says of one lock holds for each. Resources cannot be told from the files.
+     * For each lock the remarks on inspect() apply. The files do not contain the names of resources.
      *
      * @return list<array{name: string, mode: 'exclusive'|'shared', holders: list<array{pid: int}>}>
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: a44506e5c84af10869c6b0fb844638ae9d6c6024 */
+ * Stub hash: 54dc65d8004125c1c559b38153c69d6578454881 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_FlockStore___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lockPath, IS_STRING, 1, "null")

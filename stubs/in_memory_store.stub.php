@@ -39,13 +39,13 @@ class InMemoryStore implements \Latch\SharedLockStoreInterface
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells who holds the lock: this process, if anybody.
+     * Tells whether this process holds the lock.
      *
-     * It is a look at one moment: what it tells may be over when it returns.
+     * A snapshot: the state may have changed when the method returns.
      *
      * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int}>}
-     *         name: empty; mode: null when nobody holds it; holders: empty also when they cannot
-     *         be known
+     *         name: empty; mode: null when the lock is free; holders: empty also when they are
+     *         unknown
      *
      * @throws \Latch\Exception\LockStorageException
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 469c8ee4098d069a5a4d067317d829efed0b6d4b */
+ * Stub hash: 2a5fd6a3961c8ffa37b3841ba8997c84a28c5d5d */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_InMemoryStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

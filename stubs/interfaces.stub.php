@@ -6,7 +6,7 @@ namespace Latch;
 
 /*
  * Return types are tentative: a store that was written for an older Symfony declares none, and must
- * go on loading in drop-in mode.
+ * still load in drop-in mode.
  */
 
 interface LockInterface
@@ -16,12 +16,12 @@ interface LockInterface
      *
      * @param bool $blocking wait until the lock is free
      *
-     * @return bool false when somebody else holds the lock
+     * @return bool false when another holder has the lock
      *
      * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
      * @throws Exception\LockAcquiringException  when the lock cannot be acquired
-     * @throws Exception\LockExpiredException    when a lock is lost meanwhile that latch.throw_on_lost is
-     *                                           to tell of
+     * @throws Exception\LockExpiredException    when a lock is lost meanwhile, with
+     *                                           latch.throw_on_lost
      *
      * @phpstan-impure
      * @tentative-return-type
@@ -31,9 +31,9 @@ interface LockInterface
     /**
      * Renews the lock for $ttl seconds from now.
      *
-     * @param float|null $ttl seconds, > 0; null = the TTL that the lock was made with
+     * @param float|null $ttl seconds, > 0; null = the TTL of the lock's construction
      *
-     * @throws Exception\LockConflictedException when somebody else holds the lock
+     * @throws Exception\LockConflictedException when another holder has the lock
      * @throws Exception\LockAcquiringException  when the lock cannot be renewed
      *
      * @tentative-return-type
@@ -85,8 +85,8 @@ interface SharedLockInterface extends LockInterface
      *
      * @throws Exception\LockConflictedException when a blocking acquire ends in a conflict
      * @throws Exception\LockAcquiringException  when the lock cannot be acquired
-     * @throws Exception\LockExpiredException    when a lock is lost meanwhile that latch.throw_on_lost is
-     *                                           to tell of
+     * @throws Exception\LockExpiredException    when a lock is lost meanwhile, with
+     *                                           latch.throw_on_lost
      *
      * @phpstan-impure
      * @tentative-return-type
@@ -97,18 +97,18 @@ interface SharedLockInterface extends LockInterface
 interface PersistingStoreInterface
 {
     /**
-     * Stores the key's lock, unless somebody else has it.
+     * Stores the key's lock, unless another holder has it.
      *
      * @throws Exception\LockAcquiringException
      * @throws Exception\LockConflictedException
-     * @throws Exception\LockExpiredException when the lock's time was over before the call ended
+     * @throws Exception\LockExpiredException when the lock expired before the call ended
      *
      * @tentative-return-type
      */
     public function save(Key $key): void;
 
     /**
-     * Removes the key's lock; does nothing when somebody else has it.
+     * Removes the key's lock; does nothing when another holder has it.
      *
      * @throws Exception\LockReleasingException
      *
@@ -125,7 +125,7 @@ interface PersistingStoreInterface
     public function exists(Key $key): bool;
 
     /**
-     * Lets the key's lock expire in $ttl seconds from now.
+     * Makes the key's lock expire in $ttl seconds from now.
      *
      * @param float $ttl seconds, > 0
      *

@@ -15,11 +15,11 @@ final class Key implements \Stringable
     private ?float $expiringTime = null;
     private array $state = [];
     private bool $serializable = true;
-    /** What the extension holds for this key: a Lease, or null. */
+    /** The extension's state of this key: a Lease, or null. */
     private ?Lease $lease = null;
 
     /**
-     * @param string $resource what to lock: any bytes, not empty
+     * @param string $resource name of the resource: any bytes, not empty
      *
      * @throws Exception\InvalidArgumentException when $resource is empty; not under Symfony's names
      */
@@ -28,24 +28,24 @@ final class Key implements \Stringable
     /** The resource. */
     public function __toString(): string {}
 
-    /** Whether a store has noted something under this name. */
+    /** Whether a store has saved a state under this name. */
     public function hasState(string $stateKey): bool {}
 
-    /** Lets a store note something that it needs to know its lock again. */
+    /** Saves a store's state, such as a token by which it recognises its lock. */
     public function setState(string $stateKey, mixed $state): void {}
 
     public function removeState(string $stateKey): void {}
 
     public function getState(string $stateKey): mixed {}
 
-    /** Says that the lock lives in this process; the key cannot be serialised any more. */
+    /** Marks the lock as bound to this process; the key cannot be serialised any more. */
     public function markUnserializable(): void {}
 
-    /** Forgets the expiry: the lock counts as endless until a store says otherwise. */
+    /** Clears the expiry: the lock counts as endless until a store sets another one. */
     public function resetLifetime(): void {}
 
     /**
-     * Lets the lock expire in $ttl seconds, unless it expires earlier anyway.
+     * Makes the lock expire in $ttl seconds, unless it expires earlier anyway.
      *
      * @param float $ttl seconds from now, a finite number; negative = in the past
      */
@@ -62,7 +62,7 @@ final class Key implements \Stringable
     public function isExpired(): bool {}
 
     /**
-     * Reads what __serialize() of this class or of Symfony's Key wrote, also of older releases.
+     * Reads the data of __serialize() of this class or of Symfony's Key, also of older releases.
      *
      * @phpstan-param array<mixed> $data
      *
@@ -74,12 +74,12 @@ final class Key implements \Stringable
     /**
      * @return array{resource: string, expiringTime: float|null, state: array<mixed>}
      *
-     * @throws Exception\UnserializableKeyException when the lock lives in this process
+     * @throws Exception\UnserializableKeyException when the lock is bound to this process
      */
     public function __serialize(): array {}
 
     /**
-     * Resource and expiry; the tokens, which would let their reader release the lock, are masked.
+     * Resource and expiry; the tokens, by which a reader could release the lock, are masked.
      *
      * @return array<string, mixed>
      */

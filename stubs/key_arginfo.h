@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 97137a3f58da7eb5b4ab800d69cb8adbfe55ca9b */
+ * Stub hash: 925d24db2154d35b9e7f792f0942a51570271eeb */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Key___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)

@@ -5,7 +5,7 @@
 namespace Latch;
 
 /**
- * What a key holds in a store of Latch's. Made and used by the extension only.
+ * A key's hold in a store of Latch. Made and used by the extension only.
  *
  * @internal
  * @strict-properties

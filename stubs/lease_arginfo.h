@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8acba0bd8971bd147e33da7797156ca5d8bec591 */
+ * Stub hash: 4d1d1e015678d5acc17e4c9704c09d95a208aa81 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lease___construct, 0, 0, 0)
 ZEND_END_ARG_INFO()

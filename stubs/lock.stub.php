@@ -5,8 +5,8 @@
 namespace Latch;
 
 /**
- * One holder's lock on one resource. A clone shares the key, and with it the lock: any of them releases
- * it by release(); automatically, the last one that has it does when it ends.
+ * One holder's lock on one resource. A clone shares the key, and with it the lock: release() on any of
+ * them releases the lock; automatic release happens at the end of the last one.
  *
  * @strict-properties
  */
@@ -43,24 +43,23 @@ final class Lock implements SharedLockInterface
      */
     public function __destruct() {}
 
-    /** The logger of what this lock does. */
+    /** The logger for this lock's actions. */
     public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
 
     /**
-     * Acquires the lock, exclusively; promotes a lock that is held for reading. A promotion that fails
-     * keeps that, but on FlockStore a writer may have been there meanwhile: read anew.
+     * Acquires the lock, exclusively; promotes a lock that is held for reading. A failed promotion keeps
+     * the shared lock, but on FlockStore a writer may have held the lock meanwhile: read the data again.
      *
      * @param bool       $blocking wait until the lock is free
      * @param float|null $timeout  with $blocking: wait this many seconds at most, >= 0; null = for ever
      *
-     * @return bool false when somebody else holds the lock, or held it until the timeout
+     * @return bool false when another holder has the lock, or had it until the timeout
      *
      * @throws Exception\InvalidArgumentException when $timeout is negative, NAN, or without $blocking
      * @throws Exception\LockConflictedException  when a blocking acquire without timeout conflicts
      * @throws Exception\LockAcquiringException   when the lock cannot be acquired, also when only
-     *                                            this very thread could end the wait for it
-     * @throws Exception\LockExpiredException     when a lock is lost meanwhile that latch.throw_on_lost is
-     *                                            to tell of
+     *                                            the waiting thread itself could end the wait
+     * @throws Exception\LockExpiredException     when a lock is lost meanwhile, with latch.throw_on_lost
      */
     public function acquire(bool $blocking = false, ?float $timeout = null): bool {}
 
@@ -90,12 +89,12 @@ final class Lock implements SharedLockInterface
      *
      * @phpstan-param callable(): T $callback
      *
-     * @return T what $callback returned
+     * @return T the return value of $callback
      *
      * @throws Exception\LockConflictedException when the lock was not free before the timeout
      * @throws Exception\LockAcquiringException  as for acquire()
-     * @throws Exception\LockExpiredException    when the lock was lost before $callback returned: its
-     *                                           getResult() has what that returned
+     * @throws Exception\LockExpiredException    when the lock was lost before $callback returned:
+     *                                           getResult() has the callback's return value
      * @throws Exception\LockReleasingException  when the lock cannot be released; after a loss,
      *                                           getPrevious() is the LockExpiredException
      */
@@ -104,10 +103,10 @@ final class Lock implements SharedLockInterface
     /**
      * Renews the lock for $ttl seconds from now.
      *
-     * @param float|null $ttl seconds, > 0; null = the TTL that the lock was made with
+     * @param float|null $ttl seconds, > 0; null = the TTL of the lock's construction
      *
      * @throws Exception\InvalidTtlException     when $ttl is negative or not finite
-     * @throws Exception\LockConflictedException when somebody else holds the lock
+     * @throws Exception\LockConflictedException when another holder has the lock
      * @throws Exception\LockAcquiringException  when the lock cannot be renewed
      */
     public function refresh(?float $ttl = null): void {}
@@ -116,18 +115,18 @@ final class Lock implements SharedLockInterface
 
     /**
      * Whether the lock is held for certain, without asking the store: false from the instant at which
-     * anybody else could hold it, counted on the monotonic clock from when the acquiring or renewing
-     * command was sent. So it is false once a lock without automatic release is shared with a forked
-     * process, where it may be released at any time; ask isAcquired() then.
+     * another process could have the lock, counted on the monotonic clock from the sending of the acquiring
+     * or renewing command. So it is false once a lock without automatic release is shared with a forked
+     * process, which may release it at any time; ask isAcquired() then.
      *
      * @phpstan-impure
      */
     public function isHeld(): bool {}
 
     /**
-     * A number that is greater than that of every earlier exclusive holder of this resource, to be
-     * sent along with what is written under the lock, so that a writer whose lock has run out can be
-     * refused. It belongs to this lock until that is released or taken anew, also when it has expired.
+     * A number that is greater than that of every earlier exclusive holder of this resource. Send it along
+     * with each write, so that the receiver can refuse a writer whose lock has expired. The number belongs
+     * to this lock until a release or another acquire, also after the expiry.
      *
      * @return int|null null when the lock is not held exclusively, or its store has no such numbers
      *                  (only RedisStore has)
@@ -138,26 +137,26 @@ final class Lock implements SharedLockInterface
 
     /**
      * Renews the lock in the background from now on, and whenever it is acquired again: each third of its
-     * TTL, also while PHP is busy or blocked, until it is released or this object is gone. So the TTL may be
-     * short: it says how long others wait for the lock if this process dies. Where locks do not expire
-     * nothing has to be renewed; there as elsewhere onLost() tells when the lock is lost all the same.
+     * TTL, also while PHP is busy or blocked, until its release or the end of this object. So the TTL can be
+     * short: it limits how long others wait for the lock if this process dies. Locks that do not expire need
+     * no renewal; for them, too, onLost() reports a loss.
      *
-     * @param float|null $maxHold seconds after an acquire beyond which the lock is not renewed, > 0; null =
-     *                            what latch.max_hold says, by default without end
+     * @param float|null $maxHold seconds after an acquire at which renewal ends, > 0; null = the setting
+     *                            latch.max_hold, by default without a limit
      *
      * @throws Exception\InvalidArgumentException when $maxHold is out of its range, or a thread cannot renew
-     *                                            locks of this store: one that is written in PHP, or has a
-     *                                            connection object of PHP's
+     *                                            locks of this store: it is written in PHP, or uses a
+     *                                            connection object of PHP
      * @throws Exception\LockStorageException     when there is no thread, or memory, for it
      */
     public function keepAlive(?float $maxHold = null): static {}
 
     /**
-     * Calls $callback when the lock is known to be lost: it was held, and is not any more, though nobody
-     * here has released it. That is as soon as PHP code runs again, also in the middle of a wait for
-     * another lock. It may throw; it cannot suspend a fiber. With several callbacks each is called.
+     * Calls $callback when the lock is known to be lost: it was held, and is not any more, without a release
+     * by this process. The call happens as soon as PHP code runs again, also in the middle of a wait for
+     * another lock. The callback may throw; it cannot suspend a fiber. With several callbacks each is called.
      *
-     * @param callable $callback called with this Lock, and with what has happened to it: a clause for a
+     * @param callable $callback called with this Lock, and with the reason of the loss: a clause for a
      *                           message, such as "its time is over"
      *
      * @phpstan-param callable(Lock, string): mixed $callback
@@ -175,22 +174,21 @@ final class Lock implements SharedLockInterface
     public function getRemainingLifetime(): ?float {}
 
     /**
-     * What happened to locks in this process since it started; in a thread-safe PHP, in this thread. A
-     * forked child starts with zeros. phpinfo() shows the same. All stores are counted: by Lock, and
-     * by the methods of a store of Latch's that are called by hand. A store written in PHP counts as
-     * one, however many others it uses.
+     * Counters of this process since its start; in a thread-safe PHP, of this thread. A forked child starts
+     * with zeros. phpinfo() shows the same. The counters include all stores: used by Lock, and direct calls
+     * of the methods of a store of Latch. A store written in PHP counts as one, whatever stores it uses.
      *
      * - acquired: acquires that succeeded: the lock was free, was promoted, demoted, or held already
-     * - conflicts: acquires that ended without the lock because somebody else held it, at once or at
-     *   the end of a wait
-     * - waits: acquires that found the lock taken and waited for it, whatever came of it
-     * - waitSeconds: how long they waited together. What a store written in PHP does within its own
-     *   waitAndSave() is not known, and neither here nor among the waits
-     * - releasedAtShutdown: locks that the script had not released when it ended, in whatever way, and
-     *   that were released for it
-     * - lost: locks that this process held, by all that it knew, and that it found expired or gone:
-     *   when it acquired (also promoted) or refreshed them, in isAcquired(), at the end of
-     *   synchronized(), or as soon as that happened, with keepAlive() or onLost()
+     * - conflicts: acquires that ended without the lock because another holder had it, at once or at the
+     *   end of a wait
+     * - waits: acquires that found the lock taken and waited for it, successful or not
+     * - waitSeconds: the sum of their waiting times. Waits of a store written in PHP within its own
+     *   waitAndSave() are unknown, and in neither counter
+     * - releasedAtShutdown: locks that the script had not released at its end, for whatever reason, and
+     *   that were released automatically
+     * - lost: locks that this process believed to hold, and found expired or gone: when it acquired (also
+     *   promoted) or refreshed them, in isAcquired(), at the end of synchronized(), or at once, with
+     *   keepAlive() or onLost()
      *
      * @phpstan-impure
      *

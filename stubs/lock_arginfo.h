@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: be60796149b8d07c8cc54f82eb5a27864e2587ff */
+ * Stub hash: d2252b56f12a231a06085ddaed0f2e248cda4a2c */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

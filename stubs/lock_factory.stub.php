@@ -16,7 +16,7 @@ class LockFactory
     public function setLogger(\Psr\Log\LoggerInterface $logger): void {}
 
     /**
-     * @param string     $resource    what to lock: any bytes, not empty
+     * @param string     $resource    name of the resource: any bytes, not empty
      * @param float|null $ttl         seconds after which the lock expires; null or 0 = never
      * @param bool       $autoRelease release the lock when the object, or the script, ends
      *
@@ -28,7 +28,7 @@ class LockFactory
     public function createLock(string $resource, ?float $ttl = 300.0, bool $autoRelease = true): SharedLockInterface {}
 
     /**
-     * @param Key        $key         a new key, or one that another process handed over
+     * @param Key        $key         a new key, or a key from another process
      * @param float|null $ttl         seconds after which the lock expires; null or 0 = never
      * @param bool       $autoRelease release the lock when the object, or the script, ends
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: de4cf4108ff9a9c5b6cad8b8e02f212efc67ff09 */
+ * Stub hash: 0e9fd5aab560c5ef16b58b3c81010b44c1331c4c */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_LockFactory___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_INFO(0, store, Latch\\PersistingStoreInterface, 0)

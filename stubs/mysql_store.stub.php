@@ -5,14 +5,14 @@
 namespace Latch\Store;
 
 /**
- * Named locks (GET_LOCK) of MySQL or MariaDB, for all processes that use the same server, by the names
+ * Named locks (GET_LOCK) of MySQL or MariaDB, for all processes that use the same server, with the names
  * of Symfony's MysqlStore: the two exclude each other. The server holds a lock for a session: it never
- * expires, and is free at once when the session ends, however that comes. There are no shared locks.
+ * expires, and is free at once when the session ends, for whatever reason. There are no shared locks.
  *
  * With a DSN the store has a session of its own, which is shared by all stores of this process (in a
  * thread-safe PHP: of this thread) that have the same settings, and is kept from request to request. It
- * is made when it is needed first. With a PDO object the locks are held by that object's session, as
- * long as it lasts; while such a store waits, signals are looked after once in a second.
+ * begins with the first lock. With a PDO object the locks are held by that object's session, and end
+ * with it; while such a store waits, signals are handled once a second.
  *
  * @not-serializable
  */
@@ -24,8 +24,8 @@ class MysqlStore implements \Latch\BlockingStoreInterface
      *                                       mysql://[user[:password]@][host[:port]][/dbname][?option=value&...]
      * @param array               $options   beside a DSN: db_username, db_password, db_connection_options
      *                                       (attributes of PDO's, of which PDO::ATTR_TIMEOUT and those for TLS
-     *                                       have a meaning), and what can stand in the DSN, before which it
-     *                                       goes: timeout (seconds to connect within, 5), read_timeout (seconds
+     *                                       have an effect), and the options of a DSN, which they override:
+     *                                       timeout (seconds to connect within, 5), read_timeout (seconds
      *                                       within which a statement is answered, 5), ssl_ca, ssl_capath,
      *                                       ssl_cert, ssl_key, ssl_cipher, ssl_mode (disabled, required or
      *                                       verify_identity), ssl_verify_server_cert, enable_cleartext_plugin
@@ -66,12 +66,12 @@ class MysqlStore implements \Latch\BlockingStoreInterface
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells which sessions with the server hold the lock, by the numbers that the server gives them.
+     * Tells which sessions with the server hold the lock, by the server's session numbers.
      *
-     * It is a look at one moment: what it tells may be over when it returns.
+     * A snapshot: the state may have changed when the method returns.
      *
      * @return array{name: string, mode: 'exclusive'|null, holders: list<array{session: int}>}
-     *         name: the name by which the server knows the lock; mode: null when nobody holds it
+     *         name: the name by which the server knows the lock; mode: null when the lock is free
      *
      * @throws \Latch\Exception\LockStorageException
      *
@@ -123,12 +123,12 @@ class DoctrineDbalMysqlStore implements \Latch\BlockingStoreInterface
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells which sessions with the server hold the lock, by the numbers that the server gives them.
+     * Tells which sessions with the server hold the lock, by the server's session numbers.
      *
-     * It is a look at one moment: what it tells may be over when it returns.
+     * A snapshot: the state may have changed when the method returns.
      *
      * @return array{name: string, mode: 'exclusive'|null, holders: list<array{session: int}>}
-     *         name: the name by which the server knows the lock; mode: null when nobody holds it
+     *         name: the name by which the server knows the lock; mode: null when the lock is free
      *
      * @throws \Latch\Exception\LockStorageException
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 3da180091d85ce45898f4eeb7c3cbf2c80eb22c5 */
+ * Stub hash: eeb5be6b879b935d8f3893c7c4d6605b14f1543e */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_MysqlStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)

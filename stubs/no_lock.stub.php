@@ -5,7 +5,7 @@
 namespace Latch;
 
 /**
- * A lock that locks nothing, for code that wants a lock where none is needed.
+ * A lock that locks nothing, for code that requires a lock object where no lock is needed.
  *
  * @strict-properties
  */

@@ -27,7 +27,7 @@ class NullStore implements \Latch\BlockingSharedLockStoreInterface
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells that nobody holds the lock.
+     * Always reports a free lock.
      *
      * @return array{name: string, mode: null, holders: list<array{pid: int}>}
      *

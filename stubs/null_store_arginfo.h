@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 16dec1d7fe34ed875a94199cffc27fbba731f3e9 */
+ * Stub hash: 09cad033a803d60ba32a4a36514ec1ec8d509b86 */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_NullStore_save, 0, 1, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

@@ -5,14 +5,14 @@
 namespace Latch\Store;
 
 /**
- * Advisory locks in PostgreSQL, for all processes that use the same database, in the numbers of
+ * Advisory locks in PostgreSQL, for all processes that use the same database, with the numbers of
  * Symfony's PostgreSqlStore: the two exclude each other. The server holds a lock for a session: it never
- * expires, and is free at once when the session ends, however that comes. Who waits is served in turn.
+ * expires, and is free at once when the session ends, for whatever reason. Waiters are served in turn.
  *
  * With a DSN the store has a session of its own, which is shared by all stores of this process (in a
  * thread-safe PHP: of this thread) that have the same settings, and is kept from request to request. It
- * is made when it is needed first. With a PDO object the locks are held by that object's session, as
- * long as it lasts; while such a store waits, signals are looked after once in a second.
+ * begins with the first lock. With a PDO object the locks are held by that object's session, and end
+ * with it; while such a store waits, signals are handled once a second.
  *
  * @not-serializable
  */
@@ -23,8 +23,8 @@ class PostgreSqlStore implements \Latch\BlockingSharedLockStoreInterface, \Latch
      *                                       the server is: pgsql:host=localhost;dbname=test, as PDO has it, or
      *                                       postgresql://[user[:password]@][host[:port]][/dbname][?option=value&...]
      * @param array               $options   beside a DSN: db_username, db_password, db_connection_options
-     *                                       (attributes of PDO's, of which PDO::ATTR_TIMEOUT has a meaning),
-     *                                       and what can stand in the DSN, before which it goes: timeout
+     *                                       (attributes of PDO's, of which PDO::ATTR_TIMEOUT has an effect),
+     *                                       and the options of a DSN, which they override: timeout
      *                                       (seconds to connect within, 5), read_timeout (seconds within which
      *                                       a statement is answered, 5), digest (crc32, or sha256 against
      *                                       collisions, not beside Symfony), persistent_id, and libpq's own
@@ -76,12 +76,12 @@ class PostgreSqlStore implements \Latch\BlockingSharedLockStoreInterface, \Latch
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells which sessions with the server hold the lock, by the numbers that the server gives them.
+     * Tells which sessions with the server hold the lock, by the server's session numbers.
      *
-     * It is a look at one moment: what it tells may be over when it returns.
+     * A snapshot: the state may have changed when the method returns.
      *
      * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{session: int}>}
-     *         name: the number by which the server knows the lock; mode: null when nobody holds it
+     *         name: the number by which the server knows the lock; mode: null when the lock is free
      *
      * @throws \Latch\Exception\LockStorageException
      *
@@ -145,12 +145,12 @@ class DoctrineDbalPostgreSqlStore implements \Latch\BlockingSharedLockStoreInter
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells which sessions with the server hold the lock, by the numbers that the server gives them.
+     * Tells which sessions with the server hold the lock, by the server's session numbers.
      *
-     * It is a look at one moment: what it tells may be over when it returns.
+     * A snapshot: the state may have changed when the method returns.
      *
      * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{session: int}>}
-     *         name: the number by which the server knows the lock; mode: null when nobody holds it
+     *         name: the number by which the server knows the lock; mode: null when the lock is free
      *
      * @throws \Latch\Exception\LockStorageException
      *

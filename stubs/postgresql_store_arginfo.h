@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ab806f22570c3e75a18f8a6e081f6e466e250367 */
+ * Stub hash: 2eef1962746ef9c6730c3fee3c956b9a91d736c7 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_PostgreSqlStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)

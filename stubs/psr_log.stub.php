@@ -5,8 +5,8 @@
 namespace Psr\Log;
 
 /**
- * Registered in drop-in mode only, where Lock and LockFactory implement it as Symfony's do. Without
- * return type, so that every release of psr/log's LoggerAwareTrait fits it.
+ * Registered in drop-in mode only, where Lock and LockFactory implement this interface as Symfony's do.
+ * Without return type, for compatibility with LoggerAwareTrait of every release of psr/log.
  */
 interface LoggerAwareInterface
 {

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 787f4777708b8541841329a2f156d26057f2f6b1 */
+ * Stub hash: 068fcb0dbc32e147ad2807c063b611d2f41e3970 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Psr_Log_LoggerAwareInterface_setLogger, 0, 0, 1)
 	ZEND_ARG_OBJ_INFO(0, logger, Psr\\Log\\LoggerInterface, 0)

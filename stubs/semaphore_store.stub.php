@@ -14,20 +14,20 @@ namespace Latch\Store;
 class SemaphoreStore implements \Latch\BlockingStoreInterface
 {
     /**
-     * Whether this store is to be used where an application leaves the choice to its framework: always,
-     * but under Symfony's names only where PHP has sysvsem, so that processes without Latch choose alike.
+     * Whether a framework should choose this store by default: always, but under Symfony's names only
+     * where PHP has sysvsem, so that processes without Latch choose the same store.
      */
     public static function isSupported(): bool {}
 
     /**
-     * @param string      $projectId keeps applications apart that use the same names of resources;
+     * @param string      $projectId separates applications that use the same names of resources;
      *                               Symfony's has it from 8.1 on
-     * @param string|null $digest    of which the semaphore's key is made: "xxh128" as in Symfony 6.3
-     *                               to 8.0, "xxh64" as from 8.1 on, "md5" as before 6.3; null = the
+     * @param string|null $digest    the digest for the semaphore's key: "xxh128" as in Symfony 6.3 to
+     *                               8.0, "xxh64" as from 8.1 on, "md5" as before 6.3; null = the
      *                               setting latch.semaphore_digest. Different digests do not exclude
      *                               each other.
      *
-     * @throws \Latch\Exception\InvalidArgumentException when there is no such digest
+     * @throws \Latch\Exception\InvalidArgumentException when the digest is unknown
      */
     public function __construct(string $projectId = '', ?string $digest = null) {}
 
@@ -59,13 +59,13 @@ class SemaphoreStore implements \Latch\BlockingStoreInterface
     public function exists(\Latch\Key $key): bool {}
 
     /**
-     * Tells who holds the lock, as the kernel knows; nobody is disturbed.
+     * Tells who holds the lock, from the kernel's data, without affecting any process.
      *
-     * It is a look at one moment: what it tells may be over when it returns.
+     * A snapshot: the state may have changed when the method returns.
      *
      * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int}>}
-     *         name: the System V key, as ipcs(1) shows it; mode: null when nobody holds it; holders:
-     *         empty also when they cannot be known
+     *         name: the System V key, as ipcs(1) shows it; mode: null when the lock is free; holders:
+     *         empty also when they are unknown
      *
      * @throws \Latch\Exception\LockStorageException when the semaphores cannot be read
      *

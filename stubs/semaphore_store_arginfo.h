@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 23baca30b92674eda77ffdbf24de9cd9a285284c */
+ * Stub hash: 9c491af1ed4ed229655136cffbc3cae4f70c02af */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_SemaphoreStore_isSupported, 0, 0, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e7d0c252c8cb259fb36ce1f46c3074bfba987590 */
+ * Stub hash: 36c9bb4f03c5475ff155ba1b528b735c927bf7d4 */
 
 
 

@@ -5,41 +5,41 @@
 namespace Latch\Store;
 
 /**
- * Makes stores of DSNs, as they stand in an application's configuration, and tells which stores there are.
+ * Makes stores from DSNs, as in an application's configuration, and describes all stores.
  */
 class StoreFactory
 {
     /**
-     * Makes the store that a DSN names, such as "flock", "flock:///var/lock/shop", "redis://localhost:6379" or
+     * Makes the store of a DSN, such as "flock", "flock:///var/lock/shop", "redis://localhost:6379" or
      * "postgresql+advisory://me@localhost/test". describe() lists all forms of DSNs.
      *
-     * With latch.symfony=1 also all others that Symfony's factory knows, and its client objects: their stores come
-     * from the package symfony/lock, which the application has.
+     * With latch.symfony=1 it also takes all other DSNs and client objects of Symfony's factory: their stores
+     * come from the application's package symfony/lock.
      *
-     * @throws \Latch\Exception\InvalidArgumentException when there is no store for it, or the DSN cannot be used
+     * @throws \Latch\Exception\InvalidArgumentException when no store takes the argument, or the DSN cannot be used
      */
     public static function createStore(#[\SensitiveParameter] object|string $connection): \Latch\PersistingStoreInterface {}
 
     /**
-     * Tells which classes of stores there are, and what their locks can do; nothing is opened or connected. With a DSN
-     * only the class that is for DSNs of its form: an empty list when there is none.
+     * Describes the classes of stores, and the capabilities of their locks, without opening or connecting a store.
+     * With a DSN only the class for DSNs of this form: an empty list when there is none.
      *
-     * - name: of the kind of store, as in phpinfo(); classes of one name share their locks
-     * - title: where the locks are, for messages: "PostgreSQL"
-     * - class: its name
-     * - native: false for stores of the package symfony/lock, which createStore() makes with latch.symfony=1 alone
-     * - dsns: forms that createStore() takes; one that ends with ":" or "/" is the beginning of a DSN
-     * - examples: DSNs with "…" or capital letters in place of what has to be filled in, and what they mean
-     * - clients: classes of objects that the constructor takes in place of a DSN
-     * - scope: what a lock excludes: "process" and "machine" are the code in one of them, "server" all that can reach
-     *   the server, "members" what the members of a CombinedStore exclude
+     * - name: the kind of store, as in phpinfo(); classes of one name share their locks
+     * - title: place of the locks, for messages: "PostgreSQL"
+     * - class: name of the class
+     * - native: false for stores of the package symfony/lock, which createStore() makes only with latch.symfony=1
+     * - dsns: forms of DSNs for createStore(); a form that ends with ":" or "/" is the beginning of a DSN
+     * - examples: DSNs with "…" or capital letters as placeholders, and their meanings
+     * - clients: classes of client objects that the constructor takes in place of a DSN
+     * - scope: the code that a lock excludes: in the same "process" or "machine", with access to the same "server",
+     *   or, of a CombinedStore, the scopes of its "members"
      * - shared: whether readers can share a lock (of a CombinedStore: false, as the members decide)
      * - expiring: whether locks end after their TTL unless they are renewed
      * - fencing: whether locks have a fencing token
      * - listing: whether listHeld() lists the locks that are held
-     * - ttl: seconds after which a lock expires that was made without a TTL; null: it does not
+     * - ttl: seconds after which a lock without a TTL expires; null: never
      * - library: the client library that Latch was built with, and its version; null: none
-     * - build: "yes", "yes (libpq 15.3)", or what there is in a build without the library, as phpinfo() tells it
+     * - build: "yes", "yes (libpq 15.3)", or the text of phpinfo() in a build without the library
      *
      * @return list<array{
      *     name: string,

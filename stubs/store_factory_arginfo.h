@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: cabd86883bb87d6adb0fd99de8e2f0b7c72b19c0 */
+ * Stub hash: 7cbc986d4cbc28cdc8f7b1369e87e0546cad72a8 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Latch_Store_StoreFactory_createStore, 0, 1, Latch\\PersistingStoreInterface, 0)
 	ZEND_ARG_TYPE_MASK(0, connection, MAY_BE_OBJECT|MAY_BE_STRING, NULL)

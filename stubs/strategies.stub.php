@@ -4,13 +4,13 @@
 
 namespace Latch\Strategy;
 
-/** How many of a CombinedStore's stores have to agree. */
+/** Decides how many of a CombinedStore's stores have to agree. */
 interface StrategyInterface
 {
     /**
-     * Whether so many successes are enough.
+     * Whether this number of successes is enough.
      *
-     * @param int $numberOfSuccess stores that did as they were told
+     * @param int $numberOfSuccess stores that succeeded
      * @param int $numberOfItems   all stores
      *
      * @tentative-return-type
@@ -18,9 +18,9 @@ interface StrategyInterface
     public function isMet(int $numberOfSuccess, int $numberOfItems): bool;
 
     /**
-     * Whether there can still be enough successes after so many failures.
+     * Whether there can still be enough successes after this number of failures.
      *
-     * @param int $numberOfFailure stores that did not do as they were told
+     * @param int $numberOfFailure stores that failed
      * @param int $numberOfItems   all stores
      *
      * @tentative-return-type

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 9e9b239ded6f434f6c98791d784f2999d8c1588c */
+ * Stub hash: ac077b6d05c8be47943ade8ed1e26cdd12835d17 */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Strategy_StrategyInterface_isMet, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, numberOfSuccess, IS_LONG, 0)

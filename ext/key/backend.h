@@ -29,7 +29,7 @@ typedef struct php_latch_backend_ops {
     /* Makes the parts of a new lease; false after throwing. */
     bool (*join)(php_latch_lease *lease, zend_object *key);
     /* Releases the parts. */
-    void (*disjoin)(php_latch_lease *lease);
+    void (*detach_members)(php_latch_lease *lease);
     /* Is `part` one of the lease's, or of theirs? */
     bool (*contains)(const php_latch_lease *lease, const php_latch_lease *part);
     void (*for_each_part)(php_latch_lease *lease, void (*visit)(php_latch_lease *part));

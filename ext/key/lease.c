@@ -197,7 +197,7 @@ static void lease_free(zend_object *object)
     latch_lease_drop(&lease->lease);
     php_latch_rethrow_deferred(LATCH_DONE);
     if (php_latch_lease_has_parts(lease)) {
-        lease->backend->ops->disjoin(lease);
+        lease->backend->ops->detach_members(lease);
     }
     if (php_latch_lease_is_native(lease)) {
         php_latch_backend_release(lease->backend);
@@ -245,7 +245,7 @@ bool php_latch_lease_is_ours_alone(const php_latch_lease *lease)
 {
     mark_forked_leases();
     return !lease->lease.forked && !lease->lease.pass_on && !lease->lease.handed_over
-           && !lease->lease.adopted;
+           && !lease->lease.imported;
 }
 
 static bool is_in_connection(const php_latch_lease *lease)
@@ -299,9 +299,9 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
 
 /*
  * The key's token in another store of the same kind: as Symfony's, a key has one for all of them.
- * *is_adopted: other processes may know it, too.
+ * *is_imported: other processes may know it, too.
  */
-static const char *find_shared_token(zend_object *key, const char *name, bool *is_adopted)
+static const char *find_shared_token(zend_object *key, const char *name, bool *is_imported)
 {
     const char *token = NULL;
 
@@ -310,39 +310,38 @@ static const char *find_shared_token(zend_object *key, const char *name, bool *i
         if (php_latch_lease_is_native(other)
             && latch_store_describe(other->lease.store)->state_name == name) {
             token = latch_lease_shared_token(&other->lease);
-            *is_adopted = other->lease.adopted || other->lease.handed_over;
+            *is_imported = other->lease.imported || other->lease.handed_over;
         }
     }
     return token;
 }
 
 /* Adopts the token that came with the key; false after throwing. */
-static bool adopt_token(php_latch_lease *lease, zend_object *key)
+static bool import_token(php_latch_lease *lease, zend_object *key)
 {
     const char *name = latch_store_describe(lease->lease.store)->state_name;
     zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
     latch_status status = LATCH_ERROR_ARGUMENT;
-    bool is_adopted = false;
+    bool is_imported = false;
     const char *known;
     latch_error error;
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
-        known = name != NULL ? find_shared_token(key, name, &is_adopted) : NULL;
-        lease->lease.adopted |= is_adopted;
+        known = name != NULL ? find_shared_token(key, name, &is_imported) : NULL;
+        lease->lease.imported |= is_imported;
         if (known == NULL
-            || latch_lease_adopt_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
+            || latch_lease_set_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
             return true;
         }
         zend_throw_exception(php_latch_storage_ce, error.message, 0);
         return false;
     }
     if (Z_TYPE_P(token) == IS_STRING) {
-        status =
-            latch_lease_adopt_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token), &error);
+        status = latch_lease_set_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token), &error);
     }
     if (status == LATCH_DONE) {
         php_latch_key_remove_state(key, name); /* from now on the lease has it */
-        lease->lease.adopted = true;
+        lease->lease.imported = true;
         return true;
     }
     if (status == LATCH_ERROR_MEMORY) {
@@ -389,7 +388,8 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
     }
     lease = lease_make(resource, backend, store);
     if (backend != NULL
-        && !(adopt_token(lease, key) && (backend->ops == NULL || backend->ops->join(lease, key)))) {
+        && !(import_token(lease, key)
+             && (backend->ops == NULL || backend->ops->join(lease, key)))) {
         OBJ_RELEASE(&lease->std);
         return NULL;
     }

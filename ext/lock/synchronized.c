@@ -55,8 +55,8 @@ static void throw_loss(const php_latch_lock *lock, zval *result)
 {
     zend_object *exception = php_latch_new_exception(
         php_latch_expired_ce, NULL, "The \"", php_latch_key_name(lock->key),
-        "\" lock was lost before the callback of synchronized() returned, so that somebody else "
-        "may have held it meanwhile; getResult() has what the callback returned.");
+        "\" lock was lost before the callback of synchronized() returned, so that another holder "
+        "may have had it meanwhile; getResult() has what the callback returned.");
     zval thrown;
 
     zend_update_property(php_latch_expired_ce, exception, ZEND_STRL("result"), result);

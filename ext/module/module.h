@@ -10,7 +10,7 @@
 void php_latch_drop_in_startup(void);
 void php_latch_drop_in_shutdown(void);
 
-/* ---- holder_info.c: who holds a lock */
+/* ---- holder_info.c: holder information */
 
 /* latch_env.holder_info */
 const char *php_latch_holder_info(void *context);

@@ -1,4 +1,4 @@
-/* The list of all stores, for those who loop over it: the module's start and phpinfo(). */
+/* List of all stores, for the module's start and phpinfo(). */
 #include "ext/module/stores.h"
 #include "ext/store/store_class.h"
 

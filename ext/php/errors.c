@@ -121,7 +121,7 @@ const char *php_latch_reason(const php_latch_outcome *outcome, const char *other
 
 zend_object *php_latch_new_conflict(latch_op_kind kind, zend_string *resource)
 {
-    const char *after = "\" lock is held by somebody else.";
+    const char *after = "\" lock has another holder.";
 
     if (kind == LATCH_REFRESH) {
         after = "\" lock cannot be renewed: it is not held, or not any more; acquire it anew.";

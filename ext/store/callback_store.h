@@ -16,7 +16,8 @@ php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists);
 /* Is the running code called by a method of such a store, in this fiber or above it? */
 bool php_latch_in_store_call(void);
-/* May forked children release what it takes? True outside: nobody releases it automatically. */
+/* May forked children release the lock that the running method acquires? True outside such methods,
+ * as nothing releases automatically there. */
 bool php_latch_store_call_inherits(void);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct latch_hash {
     latch_hash_node **buckets; /* NULL while the table is empty and was never used */
     size_t bucket_count;       /* a power of two */
     size_t count;
-    uint64_t seed; /* random, so that nobody can choose resources that collide */
+    uint64_t seed; /* random, against chosen resources that collide */
 } latch_hash;
 
 latch_status latch_hash_init(latch_hash *table, latch_engine *engine, latch_error *error);

@@ -1,7 +1,7 @@
 /*
- * Client libraries, opened when the first store that needs one is made. As parts of the program
- * they would be loaded at each start of PHP, with all that they need themselves: 2 to 5 ms of
- * processor time, also where nobody asks for a server.
+ * Client libraries, opened when the first store that needs one is made. Linked libraries would be
+ * loaded at each start of PHP, with all that they need themselves: 2 to 5 ms of processor time,
+ * even in processes that use no server.
  *
  * A header <store>_library.h stands in place of the library's own. It lists the functions that are
  * called, and redirects each to a pointer of the same type, so that the code which calls them stays

@@ -1,13 +1,14 @@
 /*
- * A resolution is shared by the thread that asked for it and a helper thread that calls
- * getaddrinfo(3), which can be neither timed nor, its locks being what they are, cancelled. The one
- * that is done with it last frees it, which `progress` tells without a lock: a forked child would
- * inherit a lock in any state. It is not allocated by the engine, whose end it may outlive.
+ * Name resolution with a time-out. The caller's thread and a helper thread, which calls
+ * getaddrinfo(3), share a resolution: that function has no time-out, and cannot be cancelled
+ * because of its locks. The last of the two to finish frees the resolution; `progress` tells which,
+ * without a mutex, as a forked child would inherit a mutex in any state. libc's malloc holds it, as
+ * it may outlive the engine.
  *
- * The helper wakes the other by an eventfd. This belongs to the one who asked, so that a child can
- * close its copy; but it may be given up while the helper is about to write, and is the helper's to
- * close then. In a child there is no helper: all is its own there. What had been given up before
- * the fork is lost to the child's memory, as is what libc had in its hands.
+ * The helper wakes the caller by an eventfd. The caller owns it, so that a child can close its
+ * copy; but if the caller cancels while the helper is about to write, the helper closes it. A child
+ * has no helper, and owns everything; resolutions that were cancelled before the fork are leaked
+ * there, as is libc's memory.
  */
 #include "src/base/resolve.h"
 
@@ -22,10 +23,10 @@
 #define PORT_MAX 65535
 
 enum progress {
-    RESOLVING, /* both use it; the helper frees it when it finds it given up */
+    RESOLVING, /* both use it; the helper frees it if it was given up */
     TELLING,   /* the outcome is there; the helper still needs the descriptor */
     TOLD,      /* the helper, if there was one, is done with it */
-    GIVEN_UP,  /* by the one who asked */
+    GIVEN_UP,  /* by the caller */
 };
 
 struct latch_resolution {
@@ -40,7 +41,7 @@ struct latch_resolution {
     char host[];
 };
 
-/* To be called by the last who uses it. */
+/* Called by the last user. */
 static void dispose(latch_resolution *resolution)
 {
     if (resolution->addresses != NULL) {
@@ -49,7 +50,7 @@ static void dispose(latch_resolution *resolution)
     free(resolution);
 }
 
-static void resolver_ask(latch_resolution *resolution, int flags)
+static void call_getaddrinfo(latch_resolution *resolution, int flags)
 {
     const struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
@@ -73,7 +74,7 @@ static void *resolve(void *argument)
     static const uint64_t one = 1;
     latch_resolution *resolution = argument;
 
-    resolver_ask(resolution, 0);
+    call_getaddrinfo(resolution, 0);
     if (advance(resolution, RESOLVING, TELLING)) {
         while (write(resolution->helpers_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
         }
@@ -152,7 +153,7 @@ latch_resolution *latch_resolve_begin(latch_engine *engine, const char *host, in
     snprintf(resolution->port, sizeof(resolution->port), "%d", port);
     latch_descriptor_register(engine, &resolution->wake, -1);
 
-    resolver_ask(resolution, AI_NUMERICHOST);
+    call_getaddrinfo(resolution, AI_NUMERICHOST);
     if (resolution->outcome != EAI_NONAME) {
         resolution->progress = TOLD;
     } else if (resolver_start(resolution, error) != LATCH_WANT_IO) {

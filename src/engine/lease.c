@@ -13,8 +13,8 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
     lease->deadline_ns = LATCH_NEVER;
 }
 
-latch_status latch_lease_adopt_token(latch_lease *lease, const char *token, size_t length,
-                                     latch_error *error)
+latch_status latch_lease_set_token(latch_lease *lease, const char *token, size_t length,
+                                   latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
     char *copy;
@@ -68,7 +68,7 @@ latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
     }
     return lease->token != NULL && class->take_token != NULL
                ? class->take_token(lease, token, error)
-               : latch_lease_adopt_token(lease, token, LATCH_TOKEN_LENGTH, error);
+               : latch_lease_set_token(lease, token, LATCH_TOKEN_LENGTH, error);
 }
 
 const char *latch_lease_shared_token(const latch_lease *lease)

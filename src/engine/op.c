@@ -175,7 +175,7 @@ static latch_status check(const latch_op *op)
     }
     if (op->request.kind == LATCH_EVICT && (info->capabilities & LATCH_HOLDER_INFO) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "a lock in the %s store cannot be taken away: it ends with who holds it",
+                          "a lock in the %s store cannot be taken away: it ends with its holder",
                           info->name);
     }
     return LATCH_DONE;
@@ -270,13 +270,13 @@ static latch_status step_waiting_for_detached(latch_op *op, int64_t now_ns)
  * Rollback of a cancelled acquire: a grant that crossed the cancel is released, or demoted to what
  * it was. A lease that was exclusive before can only have been demoted: no rollback.
  */
-static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
+static latch_status roll_back_cancelled(latch_op *op, latch_status status, int64_t now_ns)
 {
     if (status == LATCH_DONE && latch_op_acquires(op) && op->mode_before != LATCH_EXCLUSIVE
-        && !op->undoing) {
+        && !op->rolling_back) {
         end(op, LATCH_DONE);
         op->lease->busy = true;
-        op->undoing = true;
+        op->rolling_back = true;
         op->request.kind = op->mode_before == LATCH_FREE ? LATCH_RELEASE : LATCH_ACQUIRE_SHARED;
         op->request.detach = op->request.kind == LATCH_RELEASE;
         status = attempt(op, now_ns);
@@ -285,7 +285,7 @@ static latch_status undo(latch_op *op, latch_status status, int64_t now_ns)
         return status;
     }
     status = end(op, status);
-    return status == LATCH_DONE && op->undoing ? LATCH_CONFLICT : status;
+    return status == LATCH_DONE && op->rolling_back ? LATCH_CONFLICT : status;
 }
 
 latch_status latch_op_step(latch_op *op, int64_t now_ns)
@@ -302,7 +302,7 @@ latch_status latch_op_step(latch_op *op, int64_t now_ns)
     }
     status = op->state != NULL ? class->step(op, now_ns) : attempt(op, now_ns);
     if (op->cancelled) {
-        return undo(op, status, now_ns);
+        return roll_back_cancelled(op, status, now_ns);
     }
     if (latch_wants(status) && is_over(op, now_ns)) {
         /* cancel() may find a last-moment grant: the acquire succeeds then. */
@@ -335,7 +335,7 @@ latch_status latch_op_cancel(latch_op *op, int64_t now_ns)
     if (op->state == NULL) {
         return end(op, LATCH_CONFLICT); /* between two attempts: nothing is in flight */
     }
-    return undo(op, op->lease->store->class->cancel(op), now_ns);
+    return roll_back_cancelled(op, op->lease->store->class->cancel(op), now_ns);
 }
 
 size_t latch_op_list_descriptors(const latch_op *op, struct pollfd *descriptors, size_t max)

@@ -35,9 +35,9 @@ typedef struct latch_composite {
     latch_store *(*member)(const latch_store *store, size_t index);
     /* The part in that member, which other members may share; its lease is NULL past the last one,
      * and before join(). */
-    latch_member (*part)(const latch_lease *lease, size_t index);
+    latch_lease_part (*part)(const latch_lease *lease, size_t index);
     /* latch_lease_join() */
-    latch_status (*join)(latch_lease *lease, const latch_member *parts, latch_error *error);
+    latch_status (*join)(latch_lease *lease, const latch_lease_part *parts, latch_error *error);
     /* A deadline that was counted from `sent_ns`, less what the members' clocks may run apart. */
     int64_t (*certain_until)(int64_t sent_ns, int64_t deadline_ns);
 } latch_composite;
@@ -108,7 +108,7 @@ typedef struct latch_store_class {
      */
     int64_t (*server_start_ns)(latch_store *store);
     /*
-     * Assigns a fresh or shared token to a lease that is not held. NULL: latch_lease_adopt_token()
+     * Assigns a fresh or shared token to a lease that is not held. NULL: latch_lease_set_token()
      * will do.
      */
     latch_status (*take_token)(latch_lease *lease, const char *token, latch_error *error);

@@ -356,7 +356,7 @@ static void after_request(const latch_op *op, latch_status status)
         }
     } else if (renewal->state == LATCH_RENEWAL_HELD && lease->mode == LATCH_FREE) {
         latch_renewal_lose(renewal, latch_engine_now_ns(lease->store->engine),
-                           "somebody else holds it, or nobody does any more");
+                           "it has another holder, or none any more");
     }
     unlock(lease);
 }

@@ -154,7 +154,7 @@ static latch_lease *clone_make(latch_store *store, const latch_lease *like);
 static bool join(latch_lease *lease, const latch_lease *like)
 {
     const latch_composite *composite = composite_of(lease);
-    latch_member parts[LATCH_DESCRIPTORS_MAX] = {{NULL, 0}};
+    latch_lease_part parts[LATCH_DESCRIPTORS_MAX] = {{NULL, 0}};
     latch_store *member;
     bool is_made = true;
     latch_error error;

@@ -88,7 +88,7 @@ static void apply_outcome(latch_renewal *renewal, int64_t now_ns)
             break;
         case LATCH_CONFLICT:
         case LATCH_ERROR_LOST:
-            latch_renewal_lose(renewal, now_ns, "somebody else holds it, or nobody does any more");
+            latch_renewal_lose(renewal, now_ns, "it has another holder, or none any more");
             break;
         default:
             renewal->failures++;
@@ -209,7 +209,7 @@ static bool copy_tokens(latch_renewal *renewal)
         latch_lease_drop(leaves[at]);
         leaves[at]->deadline_ns = LATCH_NEVER;
         if (token[0] != '\0'
-            && latch_lease_adopt_token(leaves[at], token, strlen(token), &error) != LATCH_DONE) {
+            && latch_lease_set_token(leaves[at], token, strlen(token), &error) != LATCH_DONE) {
             return false;
         }
     }

@@ -43,13 +43,13 @@ static void check(const redis_store *store)
         EXPECT(cluster->owners[slot] <= cluster->count);
     }
     for (size_t at = 0; at < cluster->count; at++) {
-        const redis_place *place = &cluster->nodes[at]->member.place;
+        const redis_place *place = &cluster->nodes[at]->cluster_info.place;
 
         EXPECT(place->host != NULL && *place->host != '\0' && place->path == NULL);
         EXPECT(place->port >= 1 && place->port <= 65535);
         EXPECT(cluster->nodes[at]->topology == &store->topology);
         for (size_t other = 0; other < at; other++) {
-            EXPECT(strcmp(place->address, cluster->nodes[other]->member.place.address) != 0);
+            EXPECT(strcmp(place->address, cluster->nodes[other]->cluster_info.place.address) != 0);
         }
     }
 }

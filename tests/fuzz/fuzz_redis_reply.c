@@ -200,7 +200,7 @@ static void pass_time(void)
 static void start_player(player *player)
 {
     latch_lease_init(&player->lease, store, long_name, name_length);
-    player->adopted = false;
+    player->imported = false;
 }
 
 static void forget(player *player)
@@ -219,9 +219,9 @@ static void hand_over(player *player)
     if (!player->in_flight && player->lease.token != NULL && player->lease.mode != LATCH_FREE) {
         strcpy(token, player->lease.token);
         forget(player);
-        EXPECT(latch_lease_adopt_token(&player->lease, token, strlen(token), &player->error)
+        EXPECT(latch_lease_set_token(&player->lease, token, strlen(token), &player->error)
                == LATCH_DONE);
-        player->adopted = true;
+        player->imported = true;
     }
 }
 

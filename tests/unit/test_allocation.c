@@ -80,7 +80,7 @@ static void use_memory_store(void)
     copy = unit_lease("r");
     if (went(try(one, LATCH_ACQUIRE_SHARED), LATCH_DONE)
         && went(latch_lease_make_token(one, &unit.error), LATCH_DONE)
-        && went(latch_lease_adopt_token(copy, one->token, LATCH_TOKEN_LENGTH, &unit.error),
+        && went(latch_lease_set_token(copy, one->token, LATCH_TOKEN_LENGTH, &unit.error),
                 LATCH_DONE)) {
         latch_lease_drop(one);
         assert_true(unit_held(copy)); /* the lock of a dropped lease is its copy's */

@@ -47,7 +47,7 @@ static void nobody_is_asked_in_vain(void **state)
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
     assert_int_equal(puppets[2].requests, 0);
     assert_int_equal(latch_lease_vote(lease, 0).status, LATCH_CONFLICT);
-    assert_int_equal(latch_lease_vote(lease, 2).status, LATCH_INTERRUPTED);
+    assert_int_equal(latch_lease_vote(lease, 2).status, LATCH_NO_VOTE);
 }
 
 static void unanimity_takes_all_of_them(void **state)
@@ -81,7 +81,7 @@ static void a_member_that_stands_there_twice_is_asked_once_and_counts_twice(void
     }
     latch_lease_init(&lease, store, "r", 1);
     assert_int_equal(latch_lease_join(&lease,
-                                      (latch_member[]){{parts, 0}, {parts + 1, 0}, {parts, 0}},
+                                      (latch_lease_part[]){{parts, 0}, {parts + 1, 0}, {parts, 0}},
                                       &unit.error),
                      LATCH_DONE);
     puppets[1].answer = PUPPET_NO;

@@ -53,7 +53,7 @@ static void open_trio(trio *three, latch_store *const members[3])
     const latch_store_options options = {.strategy = &latch_consensus,
                                          .members = members,
                                          .member_count = 3};
-    latch_member parts[3];
+    latch_lease_part parts[3];
 
     three->store = latch_store_open(unit.engine, "combined", &options, &unit.error);
     latch_lease_init(&three->lease, three->store, "r", 1);
@@ -61,7 +61,7 @@ static void open_trio(trio *three, latch_store *const members[3])
         const bool is_again = at > 0 && members[at] == members[at - 1];
 
         latch_lease_init(&three->parts[at], members[at], "r", 1);
-        parts[at] = (latch_member){&three->parts[is_again ? at - 1 : at], PUPPET_TTL_MS};
+        parts[at] = (latch_lease_part){&three->parts[is_again ? at - 1 : at], PUPPET_TTL_MS};
     }
     assert_int_equal(latch_lease_join(&three->lease, parts, &unit.error), LATCH_DONE);
 }
@@ -178,7 +178,7 @@ static void an_answer_to_an_earlier_request_is_told_no_more(void **state)
     unit_release(lease);
     puppets[0].answer = puppets[1].answer = PUPPET_NO;
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_CONFLICT);
-    assert_int_equal(latch_lease_vote(lease, 2).status, LATCH_INTERRUPTED);
+    assert_int_equal(latch_lease_vote(lease, 2).status, LATCH_NO_VOTE);
 }
 
 /* It could only have forgotten whom it had granted the lock; here it knows. */

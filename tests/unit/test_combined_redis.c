@@ -60,11 +60,11 @@ static latch_lease *make_lease(const char *resource)
 {
     latch_lease *lease = redis_lease_in(quorum.store, resource);
     latch_lease *parts = quorum.parts[lease - unit.leases];
-    latch_member members[3];
+    latch_lease_part members[3];
 
     for (size_t at = 0; at < 3; at++) {
         latch_lease_init(&parts[at], quorum.members[at], resource, strlen(resource));
-        members[at] = (latch_member){&parts[at], MINUTE};
+        members[at] = (latch_lease_part){&parts[at], MINUTE};
     }
     UNIT_CHECK(latch_lease_join(lease, members, &unit.error) == LATCH_DONE);
     return lease;
@@ -174,7 +174,7 @@ static void a_key_that_was_handed_over_holds_in_all_servers(void **state)
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     await_third(lease);
     for (size_t at = 0; at < 3; at++) {
-        latch_lease_adopt_token(part_of(taker, at), part_of(lease, 0)->token, LATCH_TOKEN_LENGTH,
+        latch_lease_set_token(part_of(taker, at), part_of(lease, 0)->token, LATCH_TOKEN_LENGTH,
                                 &unit.error);
     }
     assert_int_equal(redis_run(taker, LATCH_PROBE), LATCH_DONE);
@@ -195,7 +195,7 @@ static void a_key_that_was_handed_over_is_held_when_it_is_renewed(void **state)
     assert_int_equal(redis_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
     await_third(lease);
     for (size_t at = 0; at < 3; at++) {
-        latch_lease_adopt_token(part_of(taker, at), part_of(lease, 0)->token, LATCH_TOKEN_LENGTH,
+        latch_lease_set_token(part_of(taker, at), part_of(lease, 0)->token, LATCH_TOKEN_LENGTH,
                                 &unit.error);
     }
     assert_int_equal(redis_run_for(taker, LATCH_REFRESH, MINUTE), LATCH_DONE);

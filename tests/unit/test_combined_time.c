@@ -91,7 +91,7 @@ static void who_was_silent_is_not_asked_for_a_while(void **state)
     assert_true(puppets[0].is_held);
 }
 
-static void a_failure_in_no_time_is_no_silence(void **state)
+static void a_failure_in_no_time_is_no_time_out(void **state)
 {
     latch_lease *lease = puppet_lease("r");
 
@@ -149,7 +149,7 @@ int main(void)
         PUPPET_TEST(how_long_it_lasts_does_not_depend_on_who_answers_first, three),
         PUPPET_TEST(without_a_ttl_each_member_has_its_own, three),
         PUPPET_TEST(who_was_silent_is_not_asked_for_a_while, three),
-        PUPPET_TEST(a_failure_in_no_time_is_no_silence, three),
+        PUPPET_TEST(a_failure_in_no_time_is_no_time_out, three),
         PUPPET_TEST(those_who_are_needed_are_asked_though_they_were_silent, three),
         PUPPET_TEST(a_server_that_was_started_lately_is_not_relied_on, three),
         PUPPET_TEST(servers_that_were_started_together_are_relied_on, three),

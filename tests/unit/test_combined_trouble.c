@@ -171,7 +171,7 @@ static void a_release_that_was_left_is_its_processs_own(void **state)
     assert_true(puppets[2].is_held); /* the parent brings it about, and the parent alone */
 }
 
-static void a_silence_is_not_over_because_a_release_was_sent(void **state)
+static void a_breaker_does_not_close_because_a_release_was_sent(void **state)
 {
     latch_lease *lease = puppet_lease("r");
     latch_request release = unit_request(LATCH_RELEASE);
@@ -211,7 +211,7 @@ int main(void)
         PUPPET_TEST(a_cancel_after_which_too_few_hold_it_is_a_loss, three),
         PUPPET_TEST(who_waits_behind_a_slow_request_waits_no_longer_than_it_may, three),
         PUPPET_TEST(a_release_that_was_left_is_its_processs_own, three),
-        PUPPET_TEST(a_silence_is_not_over_because_a_release_was_sent, three),
+        PUPPET_TEST(a_breaker_does_not_close_because_a_release_was_sent, three),
         PUPPET_TEST(many_that_wait_for_one_answer_are_silent_once, three),
     };
 

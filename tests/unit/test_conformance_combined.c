@@ -79,12 +79,12 @@ static void join(latch_lease *lease)
     const quorum *of = find(lease->store);
     latch_lease *its = parts[lease - unit.leases];
     size_t fail_at = unit.fail_at;
-    latch_member members[MEMBERS];
+    latch_lease_part members[MEMBERS];
 
     unit.fail_at = 0; /* a lease is made where its failure cannot be told */
     for (size_t at = 0; at < MEMBERS; at++) {
         latch_lease_init(&its[at], of->members[at], lease->resource, lease->resource_length);
-        members[at] = (latch_member){&its[at], MINUTE};
+        members[at] = (latch_lease_part){&its[at], MINUTE};
     }
     UNIT_CHECK(latch_lease_join(lease, members, &unit.error) == LATCH_DONE);
     unit.fail_at = fail_at;

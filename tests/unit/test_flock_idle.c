@@ -205,7 +205,7 @@ static void a_conversion_on_a_removed_file_is_a_loss(void **state)
     assert_int_equal(unlink(unit_lock_path("r")), 0);
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_ERROR_LOST);
     assert_string_equal(unit.error.message,
-                        "the lock was lost: its file was removed by somebody else");
+                        "the lock was lost: its file was removed by another process");
     assert_false(unit_held(lease));
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_release(lease);

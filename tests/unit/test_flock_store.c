@@ -95,7 +95,7 @@ static void a_promotion_that_lost_the_shared_lock_says_so(void **state)
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_ERROR_LOST);
     assert_int_equal(unit.error.status, LATCH_ERROR_LOST);
     assert_string_equal(unit.error.message,
-                        "the lock was lost while it was being promoted; somebody else was quicker");
+                        "the lock was lost while it was being promoted; another process was quicker");
     assert_false(unit_held(lease));
     assert_int_equal(unit_run(lease, LATCH_PROBE), LATCH_CONFLICT);
     unit_release(lease); /* frees nobody's lock */

@@ -55,7 +55,7 @@ static void a_lease_keeps_the_token_that_it_has(void **state)
     latch_lease *lease = unit_lease("r");
 
     (void) state;
-    assert_int_equal(latch_lease_adopt_token(lease, "mine", 4, &unit.error), LATCH_DONE);
+    assert_int_equal(latch_lease_set_token(lease, "mine", 4, &unit.error), LATCH_DONE);
     assert_int_equal(latch_lease_make_token(lease, &unit.error), LATCH_DONE);
     assert_string_equal(lease->token, "mine");
 }
@@ -84,7 +84,7 @@ static void a_broken_random_source_is_an_error_not_a_weak_token(void **state)
 
 static latch_status adopt(latch_lease *lease, const char *token, size_t length)
 {
-    return latch_lease_adopt_token(lease, token, length, &unit.error);
+    return latch_lease_set_token(lease, token, length, &unit.error);
 }
 
 static void a_foreign_token_has_1_to_63_bytes(void **state)

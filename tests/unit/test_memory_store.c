@@ -30,7 +30,7 @@ static void a_token_is_made_on_demand_and_an_empty_one_owns_nothing(void **state
     assert_int_equal(unit_run(holder, LATCH_ACQUIRE), LATCH_DONE);
     assert_null(holder->token); /* most keys are never handed over */
     assert_int_equal(unit_run(thief, LATCH_PROBE), LATCH_CONFLICT);
-    assert_int_equal(latch_lease_adopt_token(thief, "", 0, &unit.error), LATCH_ERROR_ARGUMENT);
+    assert_int_equal(latch_lease_set_token(thief, "", 0, &unit.error), LATCH_ERROR_ARGUMENT);
     assert_int_equal(unit_run(thief, LATCH_RELEASE), LATCH_DONE);
     assert_true(unit_held(holder));
 }

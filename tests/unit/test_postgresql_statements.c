@@ -195,7 +195,7 @@ static void what_is_no_wait_is_not_cancelled_by_the_next(void **state)
     unit_postgresql_run("DROP FUNCTION front.pg_advisory_unlock(bigint)");
 }
 
-/* Its undoing waits for the cancel that another operation has asked for. */
+/* Its rolling_back waits for the cancel that another operation has asked for. */
 static void a_wait_that_is_to_be_undone_is_not_taken_back(void **state)
 {
     latch_op waiting, next;

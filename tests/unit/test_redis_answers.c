@@ -138,7 +138,7 @@ static void what_a_server_says_is_told_without_the_token(void **state)
         latch_lease *lease = redis_lease_in(redis_wire_open(""), "r");
         latch_op op;
 
-        latch_lease_adopt_token(lease, "letmein", 7, &unit.error);
+        latch_lease_set_token(lease, "letmein", 7, &unit.error);
         redis_send(&op, lease, redis_request(LATCH_PROBE));
         redis_wire_accept();
         redis_wire_answer(cases[at].answer);
@@ -369,7 +369,7 @@ static void a_refusal_does_not_show_the_token(void **state)
         unit_redis_ask(rule);
         unit_redis_ask("CLIENT KILL TYPE normal");
         unit_redis_ask("SCRIPT FLUSH");
-        latch_lease_adopt_token(lease, "letmein", 7, &unit.error);
+        latch_lease_set_token(lease, "letmein", 7, &unit.error);
         UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), " answered: "));
         assert_null(strstr(unit.error.message, "letmein"));
         assert_null(strstr(unit.error.message, "secret"));

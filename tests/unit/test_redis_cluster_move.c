@@ -85,7 +85,7 @@ static void while_it_moves_the_holder_can_renew(void **state)
     redis_expect_done(redis_run(holder, LATCH_REFRESH));
     /* Who answers to ASKING has not got the slot yet. */
     UNIT_CHECK(latch_redis_slot_owner(&((redis_store *) holder->store)->topology, "r", 1)
-                   ->member.place.port
+                   ->cluster_info.place.port
                == from->port);
     redis_cluster_end_move(&moving);
     redis_expect_done(redis_run(holder, LATCH_REFRESH));

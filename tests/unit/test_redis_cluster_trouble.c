@@ -94,7 +94,7 @@ static void who_waits_asks_whoever_comes_back(void **state)
     }
     last = latch_redis_node_of(&wait);
     for (redis_process *node = cluster.nodes; node < cluster.nodes + CLUSTER_NODES; node++) {
-        if (node->port != last->member.place.port) {
+        if (node->port != last->cluster_info.place.port) {
             redis_cluster_start(node);
         }
     }
@@ -157,7 +157,7 @@ static void take_map(const redis_node *one, const char *address, const redis_nod
     int length = snprintf(text, sizeof(text),
                           "*2\r\n*3\r\n:0\r\n:99\r\n*3\r\n$8\r\n%s\r\n:1\r\n$40\r\n%s\r\n"
                           "*3\r\n:100\r\n:199\r\n*3\r\n$8\r\n%s\r\n:1\r\n$40\r\n%s\r\n",
-                          address, one->member.id, other_address, other->member.id);
+                          address, one->cluster_info.id, other_address, other->cluster_info.id);
 
     UNIT_CHECK(redisReaderFeed(reader, text, (size_t) length) == REDIS_OK
                && redisReaderGetReply(reader, &reply) == REDIS_OK && reply != NULL);
@@ -391,14 +391,14 @@ static void a_cluster_can_be_a_member(void **state)
                                          .member_count = 3};
     latch_store *store = latch_store_open(unit.engine, "combined", &options, &unit.error);
     latch_lease lease, parts[3];
-    latch_member joined[3];
+    latch_lease_part joined[3];
 
     (void) state;
     UNIT_CHECK(store != NULL);
     latch_lease_init(&lease, store, "r", 1);
     for (size_t at = 0; at < 3; at++) {
         latch_lease_init(&parts[at], members[at], "r", 1);
-        joined[at] = (latch_member){&parts[at], MINUTE};
+        joined[at] = (latch_lease_part){&parts[at], MINUTE};
     }
     UNIT_CHECK(latch_lease_join(&lease, joined, &unit.error) == LATCH_DONE);
     redis_expect_done(redis_run(&lease, LATCH_ACQUIRE));

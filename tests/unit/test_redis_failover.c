@@ -210,7 +210,7 @@ static void another_sentinel_is_listened_to_when_one_goes(void **state)
     old = sentinel->current;
     redis_process_kill(&trio.sentinels[old]);
     /* In the background of these. */
-    for (unsigned looks = 0; sentinel->current == old || sentinel->is_asking;) {
+    for (unsigned looks = 0; sentinel->current == old || sentinel->is_querying;) {
         UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
         unit_release(lease);
         unit_redis_look_again(&looks);
@@ -242,7 +242,7 @@ static void expect_no_trouble_of_the_old_one(bool is_told)
     redis_trio_await_another(&trio.servers[0]);
     if (!is_told) {
         latch_redis_close(&store->sentinel.connection); /* with what it has told meanwhile */
-        store->sentinel.ask_ns = 0;
+        store->sentinel.next_query_ns = 0;
     }
     while (store->sentinel.master_generation == term) {
         UNIT_CHECK(latch_wants(status));

@@ -294,7 +294,7 @@ static latch_lease *hand_over(const latch_lease *lease)
 {
     latch_lease *other = redis_other_lease("r");
 
-    UNIT_CHECK(latch_lease_adopt_token(other, lease->token, strlen(lease->token), &unit.error)
+    UNIT_CHECK(latch_lease_set_token(other, lease->token, strlen(lease->token), &unit.error)
                == LATCH_DONE);
     return other;
 }
@@ -303,15 +303,15 @@ static latch_lease *hand_over(const latch_lease *lease)
 static void a_key_that_was_handed_over_leaves_the_queue_and_releases_nothing(void **state)
 {
     for (int how = 0; how < WAYS; how++) {
-        latch_lease *one = redis_lease("r"), *two = redis_lease("r"), *adopted;
+        latch_lease *one = redis_lease("r"), *two = redis_lease("r"), *imported;
         latch_op op;
 
         (void) state;
         UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
         UNIT_CHECK(redis_run(two, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
-        adopted = hand_over(one);
-        redis_begin_wait(&op, adopted, wait_for(LATCH_ACQUIRE)); /* promotes it */
-        UNIT_CHECK(give_up(&op, (way) how) == LATCH_CONFLICT && !unit_held(adopted));
+        imported = hand_over(one);
+        redis_begin_wait(&op, imported, wait_for(LATCH_ACQUIRE)); /* promotes it */
+        UNIT_CHECK(give_up(&op, (way) how) == LATCH_CONFLICT && !unit_held(imported));
         redis_await_waiters("r", 0);
         UNIT_CHECK(redis_run(one, LATCH_PROBE) == LATCH_DONE);
         assert_int_equal(unit_redis_number("ZCARD r"), 2);
@@ -321,25 +321,25 @@ static void a_key_that_was_handed_over_leaves_the_queue_and_releases_nothing(voi
     }
 }
 
-/* Its own hold is over, and another has the lock: the one who adopted it waits like anybody. */
+/* Its own hold is over, and another has the lock: the one who imported it waits like anybody. */
 static void a_key_that_was_handed_over_waits_and_holds(void **state)
 {
-    latch_lease *one = redis_lease("r"), *two = redis_lease("r"), *adopted;
+    latch_lease *one = redis_lease("r"), *two = redis_lease("r"), *imported;
     latch_op op;
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    adopted = hand_over(one);
+    imported = hand_over(one);
     unit_release(one);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_DONE);
-    redis_begin_wait(&op, adopted, wait_for(LATCH_ACQUIRE));
+    redis_begin_wait(&op, imported, wait_for(LATCH_ACQUIRE));
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
     redis_await_waiters("r", 0);
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE);
-    redis_begin_wait(&op, adopted, wait_for(LATCH_ACQUIRE));
+    redis_begin_wait(&op, imported, wait_for(LATCH_ACQUIRE));
     unit_release(two);
-    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(adopted));
-    unit_release(adopted);
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(imported));
+    unit_release(imported);
     redis_expect_nothing_left();
 }
 

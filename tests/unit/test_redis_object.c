@@ -239,7 +239,7 @@ static void a_release_for_nobody_that_is_refused_is_told_in_the_servers_words(vo
     for (size_t at = 0; at < 2; at++) {
         latch_lease *one = redis_lease_in(store, "x");
 
-        UNIT_CHECK(latch_lease_adopt_token(one, "letmein", 7, &unit.error) == LATCH_DONE);
+        UNIT_CHECK(latch_lease_set_token(one, "letmein", 7, &unit.error) == LATCH_DONE);
         UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
         trouble.forged = answers[at];
         UNIT_CHECK(redis_failed(unit_run_request(one, redis_detached_release()), told[at]));

@@ -74,7 +74,7 @@ static void a_sentinel_that_hangs_is_asked_after_the_others(void **state)
             UNIT_CHECK(redis_run(lease, LATCH_REFRESH) == LATCH_DONE);
             assert_int_not_equal(1, sentinel->current);
             unit_redis_look_again(&looks);
-        } while (sentinel->is_asking);
+        } while (sentinel->is_querying);
     }
     redis_process_let_go(&trio.sentinels[1]);
 }

@@ -73,7 +73,7 @@ static void nor_is_the_last_one(void **state)
 }
 
 /* As it does every five seconds, in the background of this. */
-static void ask_again(latch_lease *lease)
+static void schedule_retry(latch_lease *lease)
 {
     unsigned looks = 0;
 
@@ -82,7 +82,7 @@ static void ask_again(latch_lease *lease)
         redis_expect_done(redis_run(lease, LATCH_ACQUIRE));
         unit_release(lease);
         unit_redis_look_again(&looks);
-    } while (sentinel_of(unit.store)->is_asking);
+    } while (sentinel_of(unit.store)->is_querying);
 }
 
 static void who_listens_to_one_that_is_cut_off_asks_others_too(void **state)
@@ -95,11 +95,11 @@ static void who_listens_to_one_that_is_cut_off_asks_others_too(void **state)
     open_secret(PATIENT);
     lease = redis_lease("r");
     do {
-        ask_again(lease);
+        schedule_retry(lease);
     } while (sentinel_of(unit.store)->current != 0);
     redis_trio_keep_master(&trio.servers[0]);
     master = redis_trio_fail_over(&trio.servers[0]);
-    ask_again(lease);
+    schedule_retry(lease);
     redis_expect_done(redis_run(lease, LATCH_ACQUIRE));
     UNIT_CHECK(has(master, "r") && unit_held(lease));
     assert_int_not_equal(0, sentinel_of(unit.store)->current);
@@ -107,7 +107,7 @@ static void who_listens_to_one_that_is_cut_off_asks_others_too(void **state)
 
 static void expect_few_and_outdated(void)
 {
-    if (strstr(unit.error.message, "who answer are too few, and know of fewer failovers") == NULL) {
+    if (strstr(unit.error.message, "answer, and these know of fewer failovers") == NULL) {
         fail_msg("%s", unit.error.message);
     }
 }

@@ -160,7 +160,7 @@ static void a_token_proves_the_hold(void **state)
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     fencing = one->fencing_token;
-    latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
+    latch_lease_set_token(two, one->token, strlen(one->token), &unit.error);
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_DONE);
     UNIT_CHECK(two->mode == LATCH_EXCLUSIVE && unit_held(two));
     UNIT_CHECK(two->deadline_ns <= unit_now_ns() + MINUTE * LATCH_NS_PER_MS);
@@ -171,10 +171,10 @@ static void a_token_proves_the_hold(void **state)
 
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
     two = redis_other_lease("r");
-    latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
+    latch_lease_set_token(two, one->token, strlen(one->token), &unit.error);
     UNIT_CHECK(redis_run(two, LATCH_REFRESH) == LATCH_DONE && two->mode == LATCH_SHARED);
     two = redis_other_lease("r");
-    latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
+    latch_lease_set_token(two, one->token, strlen(one->token), &unit.error);
     unit_release(two); /* without having asked before */
     UNIT_CHECK(redis_is_free("r"));
 }
@@ -186,7 +186,7 @@ static void the_mark_of_a_writer_is_no_token(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    latch_lease_adopt_token(two, "__write__", 9, &unit.error);
+    latch_lease_set_token(two, "__write__", 9, &unit.error);
     unit_redis_snapshot();
     UNIT_CHECK(redis_run(two, LATCH_PROBE) == LATCH_CONFLICT);
     UNIT_CHECK(redis_run(two, LATCH_REFRESH) == LATCH_CONFLICT);

@@ -14,7 +14,7 @@ static void connect_to_server(void)
 
 static void adopt(latch_lease *other, const char *token)
 {
-    UNIT_CHECK(latch_lease_adopt_token(other, token, strlen(token), &unit.error) == LATCH_DONE);
+    UNIT_CHECK(latch_lease_set_token(other, token, strlen(token), &unit.error) == LATCH_DONE);
 }
 
 /* What was on its way, and what is owed, comes before this. */

@@ -87,7 +87,7 @@ static void a_release_without_memory_is_an_error(void **state)
     for (size_t call = 1; call <= 3; call++) {
         latch_status status;
 
-        UNIT_CHECK(latch_lease_adopt_token(lease, token, sizeof(token) - 1, &unit.error)
+        UNIT_CHECK(latch_lease_set_token(lease, token, sizeof(token) - 1, &unit.error)
                    == LATCH_DONE);
         unit.fail_at = unit.allocations + call;
         status = unit_run_request(lease, redis_detached_release());

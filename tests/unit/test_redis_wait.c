@@ -140,7 +140,7 @@ static void a_cancelled_acquire_by_a_token_that_was_handed_over_releases_nothing
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(redis_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT); /* connected */
     two = redis_lease_in(two->store, "r");
-    latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
+    latch_lease_set_token(two, one->token, strlen(one->token), &unit.error);
     redis_hold_server();
     redis_send(&op, two, redis_request(LATCH_ACQUIRE));
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT && !unit_held(two));
@@ -287,7 +287,7 @@ static void a_detached_release_is_sent_at_once_and_once(void **state)
 
     (void) state;
     UNIT_CHECK(redis_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    latch_lease_adopt_token(two, one->token, strlen(one->token), &unit.error);
+    latch_lease_set_token(two, one->token, strlen(one->token), &unit.error);
     redis_forget_calls();
     /* Its store has to connect first, which takes some steps. */
     UNIT_CHECK(unit_run_request(two, redis_detached_release()) == LATCH_DONE);

@@ -60,7 +60,7 @@ static void one_that_was_handed_over_is_renewed_once_it_is_known_to_be_held(void
 
     (void) state;
     assert_int_equal(redis_run_for(other, LATCH_ACQUIRE, TTL_MS), LATCH_DONE);
-    assert_int_equal(latch_lease_adopt_token(lease, other->token, strlen(other->token),
+    assert_int_equal(latch_lease_set_token(lease, other->token, strlen(other->token),
                                              &unit.error),
                      LATCH_DONE);
     unit_keep(lease);

@@ -217,7 +217,7 @@ static void take_new_token(void)
     char token[24];
 
     snprintf(token, sizeof(token), "token %u", tokens++);
-    UNIT_CHECK(latch_lease_adopt_token(lease, token, strlen(token), &unit.error) == LATCH_DONE);
+    UNIT_CHECK(latch_lease_set_token(lease, token, strlen(token), &unit.error) == LATCH_DONE);
 }
 
 static void begin(void)

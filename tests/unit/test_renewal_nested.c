@@ -24,10 +24,10 @@ static latch_store *combine(latch_store **members)
 
 static void join(latch_lease *lease, latch_lease *parts)
 {
-    latch_member members[MEMBERS];
+    latch_lease_part members[MEMBERS];
 
     for (size_t at = 0; at < MEMBERS; at++) {
-        members[at] = (latch_member){&parts[at], MINUTE};
+        members[at] = (latch_lease_part){&parts[at], MINUTE};
     }
     UNIT_CHECK(latch_lease_join(lease, members, &unit.error) == LATCH_DONE);
 }

@@ -65,7 +65,7 @@ static void expect_renewed(latch_lease *lease, int64_t ttl_ms)
 }
 
 /* The clone uses it from the turn on that finds it made. */
-static void take_connection(void)
+static void accept_connection(void)
 {
     redis_wire_accept();
     pass_ms(1);
@@ -81,7 +81,7 @@ static int64_t await_connection(int64_t most_ms)
         pass_ms(1);
         ms++;
     }
-    take_connection();
+    accept_connection();
     return ms;
 }
 
@@ -122,7 +122,7 @@ static void one_attempt_to_connect_is_made_for_all_and_then_one_in_each_pause(vo
     for (int ms = 0; ms < 2000; ms++) {
         pass_ms(1);
         if (redis_wire_is_wanted()) {
-            take_connection();
+            accept_connection();
             refuse();
             attempts++;
         }
@@ -265,7 +265,7 @@ static void the_longer_response_timeout_gets_the_new_connection_as_well(void **s
 /* ---- Quorums ----------------------------------------------------------------------------------
  */
 
-static void one_silence_of_which_many_tell_counts_once(void **state)
+static void one_outage_reported_by_many_counts_once(void **state)
 {
     latch_lease *leases[LOCKS];
 
@@ -309,7 +309,7 @@ int main(void)
         OUTAGE_TEST(a_connection_on_which_others_are_answered_is_not_given_up),
         OUTAGE_TEST(a_dead_connection_is_replaced_in_time_for_another_try),
         OUTAGE_TEST(the_longer_response_timeout_gets_the_new_connection_as_well),
-        UNIT_TURNS_TEST(one_silence_of_which_many_tell_counts_once),
+        UNIT_TURNS_TEST(one_outage_reported_by_many_counts_once),
     };
 
     return cmocka_run_group_tests(tests, unit_redis_group_setup, unit_redis_group_teardown);

@@ -172,7 +172,7 @@ static void a_new_hold_is_renewed_by_a_member_that_was_silent(void **state)
     unit_next_turn();
     unit_release(lease);
     for (size_t at = 0; at < 3; at++) {
-        latch_lease_adopt_token(puppet_part(lease, at), "new", 3, &unit.error);
+        latch_lease_set_token(puppet_part(lease, at), "new", 3, &unit.error);
     }
     assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     unit_next_turn();
@@ -349,7 +349,7 @@ static void a_member_that_stands_there_twice_is_renewed_once(void **state)
     }
     latch_lease_init(&lease, store, "r", 1);
     assert_int_equal(latch_lease_join(&lease,
-                                      (latch_member[]){{parts, 0}, {parts + 1, 0}, {parts, 0}},
+                                      (latch_lease_part[]){{parts, 0}, {parts + 1, 0}, {parts, 0}},
                                       &unit.error),
                      LATCH_DONE);
     unit_keep(&lease);

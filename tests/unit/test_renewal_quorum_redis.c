@@ -2,7 +2,7 @@
 #include "keeping.h"
 
 #define MS LATCH_NS_PER_MS
-#define GONE "somebody else holds it, or nobody does any more"
+#define GONE "it has another holder, or none any more"
 #define TTL_MS INT64_C(1500)
 
 static struct {
@@ -15,7 +15,7 @@ static int open_quorum(latch_store *third)
     const latch_store_options options = {.strategy = &latch_consensus,
                                          .members = quorum.members,
                                          .member_count = 3};
-    latch_member members[3];
+    latch_lease_part members[3];
 
     quorum.members[0] = redis_open("redis://127.0.0.1:%d/0", unit_redis.port);
     quorum.members[1] = redis_open("redis://127.0.0.1:%d/1", unit_redis.port);
@@ -25,7 +25,7 @@ static int open_quorum(latch_store *third)
     latch_lease_init(&quorum.lease, quorum.store, "r", 1);
     for (size_t at = 0; at < 3; at++) {
         latch_lease_init(&quorum.parts[at], quorum.members[at], "r", 1);
-        members[at] = (latch_member){&quorum.parts[at], MINUTE};
+        members[at] = (latch_lease_part){&quorum.parts[at], MINUTE};
     }
     return latch_lease_join(&quorum.lease, members, &unit.error) == LATCH_DONE ? 0 : -1;
 }

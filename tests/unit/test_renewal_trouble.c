@@ -184,7 +184,7 @@ static void a_server_that_has_forgotten_everything_has_lost_it(void **state)
     unit_redis_kill();
     unit_redis_start(NULL);
     loss = unit_await_loss();
-    assert_string_equal(loss.reason, "somebody else holds it, or nobody does any more");
+    assert_string_equal(loss.reason, "it has another holder, or none any more");
     assert_false(unit_held(lease));
 }
 

@@ -178,7 +178,7 @@ static void each_hold_is_renewed_by_its_own_token(void **state)
     (void) state;
     unit_keep(lease);
     for (const char *token = "zyxw"; *token != '\0'; token++) {
-        assert_int_equal(latch_lease_adopt_token(lease, token, strlen(token), &unit.error),
+        assert_int_equal(latch_lease_set_token(lease, token, strlen(token), &unit.error),
                          LATCH_DONE);
         assert_int_equal(puppet_run(lease, LATCH_ACQUIRE), LATCH_DONE);
         unit_turns_for(PUPPET_TTL_MS);

@@ -64,7 +64,7 @@ latch_strategy php_latch_combined_strategy(php_latch_combined_backend *combined)
 
 php_latch_combined_backend *php_latch_combined_backend_of(const php_latch_lease *lease);
 bool php_latch_combined_join(php_latch_lease *lease, zend_object *key);
-void php_latch_combined_disjoin(php_latch_lease *lease);
+void php_latch_combined_detach_members(php_latch_lease *lease);
 bool php_latch_combined_contains(const php_latch_lease *lease, const php_latch_lease *part);
 void php_latch_combined_for_each_part(php_latch_lease *lease, void (*visit)(php_latch_lease *part));
 bool php_latch_combined_holds_in_part(const php_latch_lease *lease);

@@ -21,7 +21,7 @@ static size_t count_parts(const php_latch_lease *lease)
 }
 
 /* The leases of the key in the members, referenced; false after throwing. */
-static bool find_parts(php_latch_lease *lease, zend_object *key, latch_member *members)
+static bool find_parts(php_latch_lease *lease, zend_object *key, latch_lease_part *members)
 {
     const php_latch_combined_backend *combined = php_latch_combined_backend_of(lease);
 
@@ -34,14 +34,14 @@ static bool find_parts(php_latch_lease *lease, zend_object *key, latch_member *m
         }
         GC_ADDREF(&part->std);
         lease->parts[at].lease = part;
-        members[at] = (latch_member){&part->lease, member->initial_ttl_ms};
+        members[at] = (latch_lease_part){&part->lease, member->initial_ttl_ms};
     }
     return true;
 }
 
 bool php_latch_combined_join(php_latch_lease *lease, zend_object *key)
 {
-    latch_member *members = safe_emalloc(count_parts(lease) + 1, sizeof(*members), 0);
+    latch_lease_part *members = safe_emalloc(count_parts(lease) + 1, sizeof(*members), 0);
     bool done = false;
     latch_error error;
 
@@ -56,7 +56,7 @@ bool php_latch_combined_join(php_latch_lease *lease, zend_object *key)
     return done;
 }
 
-void php_latch_combined_disjoin(php_latch_lease *lease)
+void php_latch_combined_detach_members(php_latch_lease *lease)
 {
     php_latch_part *parts = lease->parts;
 

@@ -208,7 +208,7 @@ static void log_answers(const log_subject *subject, const member_answer *answers
     for (size_t at = 0; at < combined_of(subject)->count; at++) {
         const member_answer *answer = &answers[at];
 
-        if (latch_wants(answer->status) || answer->status == LATCH_INTERRUPTED) {
+        if (latch_wants(answer->status) || answer->status == LATCH_NO_VOTE) {
             continue; /* its answer was not awaited */
         }
         log_within(subject, at, answer);

@@ -241,13 +241,13 @@ static void call_script(void *context)
     }
 }
 
-typedef struct redis_exception_reading {
+typedef struct redis_exception_reader {
     php_latch_redis_call *call;
     zend_object *exception;
     char *message;
     size_t size;
     bool is_answer; /* the server's */
-} redis_exception_reading;
+} redis_exception_reader;
 
 /*
  * Separates errors of the server from those of the client: phpredis throws some of the first,
@@ -255,18 +255,18 @@ typedef struct redis_exception_reading {
  */
 static void read_redis_exception(void *context)
 {
-    redis_exception_reading *reading = context;
+    redis_exception_reader *reader = context;
     zval unused, *message;
 
-    message = zend_read_property_ex(zend_ce_exception, reading->exception,
+    message = zend_read_property_ex(zend_ce_exception, reader->exception,
                                     ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
-    php_latch_copy_text(reading->message, reading->size, message);
-    if (php_latch_is_predis_error(reading->exception)) {
-        reading->is_answer = true;
-        php_latch_redis_set_error(reading->call->answer, message);
-    } else if (reading->call->node != NULL && !reading->call->session->kind->is_predis) {
-        reading->is_answer = php_latch_redis_read_last_error(reading->call)
-                             && reading->call->failure[0] == '\0';
+    php_latch_copy_text(reader->message, reader->size, message);
+    if (php_latch_is_predis_error(reader->exception)) {
+        reader->is_answer = true;
+        php_latch_redis_set_error(reader->call->answer, message);
+    } else if (reader->call->node != NULL && !reader->call->session->kind->is_predis) {
+        reader->is_answer = php_latch_redis_read_last_error(reader->call)
+                            && reader->call->failure[0] == '\0';
     }
 }
 
@@ -274,15 +274,15 @@ static void read_redis_exception(void *context)
 static latch_status handle_redis_exception(php_latch_redis_call *call, zend_object *thrown,
                                            latch_error *error)
 {
-    redis_exception_reading reading = {call, thrown, error->message, sizeof(error->message), false};
+    redis_exception_reader reader = {call, thrown, error->message, sizeof(error->message), false};
 
     if (!instanceof_function(thrown->ce, zend_ce_exception)) {
         php_latch_defer_throw(thrown);
         return LATCH_INTERRUPTED;
     }
-    php_latch_client_call_quietly(&call->session->client, read_redis_exception, &reading);
+    php_latch_client_call_quietly(&call->session->client, read_redis_exception, &reader);
     php_latch_client_failure_set(thrown);
-    return reading.is_answer && call->answer != NULL ? LATCH_DONE : LATCH_ERROR_LOST;
+    return reader.is_answer && call->answer != NULL ? LATCH_DONE : LATCH_ERROR_LOST;
 }
 
 /*

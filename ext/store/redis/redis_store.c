@@ -191,9 +191,9 @@ static void register_redis_store(void)
 /* ---- DSNs ----------------------------------------------------------------------------------- */
 
 /*
- * An option that Symfony's connections ignore, but on Predis: processes with Latch and without
- * would not exclude each other. It is looked for anywhere, as whoever is served by Composer's class
- * without need is served all the same.
+ * Option that Symfony's connections ignore, except on Predis: processes with Latch and without
+ * would not exclude each other. A match anywhere counts, as Composer's class serves a false
+ * positive as well.
  */
 static bool has_prefix(const zend_string *dsn, latch_error *error)
 {

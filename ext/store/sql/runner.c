@@ -60,17 +60,17 @@ static void read_error_info(sql_trouble *trouble, zend_object *object)
     zval_ptr_dtor(&info);
 }
 
-typedef struct sql_exception_reading {
+typedef struct sql_exception_reader {
     zend_object *exception;
     sql_trouble *trouble;
-} sql_exception_reading;
+} sql_exception_reader;
 
 /* Reads an exception: PDO's, or one of Doctrine DBAL's, which has the SQLSTATE, too. */
 static void read_sql_exception(void *context)
 {
-    const sql_exception_reading *reading = context;
-    zend_object *exception = reading->exception;
-    sql_trouble *trouble = reading->trouble;
+    const sql_exception_reader *reader = context;
+    zend_object *exception = reader->exception;
+    sql_trouble *trouble = reader->trouble;
     zend_class_entry *pdo_exception = php_latch_find_class("pdoexception");
     zval unused, *property;
 
@@ -233,9 +233,9 @@ static latch_status classify_exception(sql_session *session, zend_object *except
                                        latch_error *error)
 {
     sql_trouble trouble = {.message = ""};
-    sql_exception_reading reading = {exception, &trouble};
+    sql_exception_reader reader = {exception, &trouble};
 
-    php_latch_client_call_quietly(&session->connection, read_sql_exception, &reading);
+    php_latch_client_call_quietly(&session->connection, read_sql_exception, &reader);
     snprintf(error->message, sizeof(error->message), "%s", trouble.message);
     return classify_trouble(&trouble);
 }

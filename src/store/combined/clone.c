@@ -76,11 +76,11 @@ latch_store *latch_combined_clone(const latch_store *base, latch_error *error)
 
 void latch_combined_abandon(latch_op *op)
 {
-    EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
+    EACH_PART(combined_store_of(op->lease), (combined_hold *) op->lease->state, part)
     {
-        if (member->in_flight && !member->op.waits_for_detached) {
-            member->lease->store->class->abandon(&member->op);
-            member->in_flight = false;
+        if (part->in_flight && !part->op.waits_for_detached) {
+            part->lease->store->class->abandon(&part->op);
+            part->in_flight = false;
         }
     }
 }

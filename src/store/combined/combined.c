@@ -112,37 +112,37 @@ static size_t count_successes(const latch_op *op, int64_t now_ns)
 }
 
 /* The counter for the vote of a member. */
-static size_t *count_for(const latch_op *op, const combined_member *member, int64_t now_ns)
+static size_t *count_for(const latch_op *op, const combined_part *part, int64_t now_ns)
 {
     combined_hold *hold = op->lease->state;
 
-    if (member->status != LATCH_DONE) {
+    if (part->status != LATCH_DONE) {
         return &hold->failures;
     }
     return latch_op_acquires(op) && op->mode_before == LATCH_FREE
                    && combined_store_of(op->lease)->strategy.is_pure
-                   && latch_combined_is_young(op, member, now_ns)
+                   && latch_combined_is_young(op, part, now_ns)
                ? &hold->young
                : &hold->successes;
 }
 
 /* Records the vote of a member, feeds its circuit breaker, and decides if the outcome is certain.
  */
-static void record_vote(latch_op *op, combined_member *member, latch_status status, int64_t now_ns)
+static void record_vote(latch_op *op, combined_part *part, latch_status status, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     combined_hold *hold = op->lease->state;
-    latch_store *asked = member->lease->store;
+    latch_store *asked = part->lease->store;
 
-    member->status = status;
-    member->in_flight = false;
-    if (status == LATCH_ERROR_STORE && now_ns - member->asked_ns >= LATCH_BREAKER_TIMEOUT_NS) {
-        latch_breaker_record_timeout(&asked->breaker, member->asked_ns, now_ns);
-    } else if (status != LATCH_ERROR_STORE && !member->left_out && !member->op.request.detach) {
+    part->status = status;
+    part->in_flight = false;
+    if (status == LATCH_ERROR_STORE && now_ns - part->asked_ns >= LATCH_BREAKER_TIMEOUT_NS) {
+        latch_breaker_record_timeout(&asked->breaker, part->asked_ns, now_ns);
+    } else if (status != LATCH_ERROR_STORE && !part->was_skipped && !part->op.request.detach) {
         asked->breaker.pause_ns = 0;
     }
-    for (size_t vote = 0; vote < member->weight && hold->verdict == UNDECIDED; vote++) {
-        *count_for(op, member, now_ns) += 1;
+    for (size_t vote = 0; vote < part->weight && hold->verdict == UNDECIDED; vote++) {
+        *count_for(op, part, now_ns) += 1;
         if ((store->strategy.is_pure || op->request.kind == LATCH_PROBE)
             && combined_is_met(store, count_successes(op, now_ns))) {
             hold->verdict = MET;
@@ -154,90 +154,90 @@ static void record_vote(latch_op *op, combined_member *member, latch_status stat
 }
 
 /* Is the circuit breaker of a member open, or its back-pressure on? */
-static bool is_avoided(const combined_member *member, int64_t now_ns)
+static bool is_unavailable(const combined_part *part, int64_t now_ns)
 {
-    return member->is_mute || now_ns < member->lease->store->breaker.open_until_ns;
+    return part->is_throttled || now_ns < part->lease->store->breaker.open_until_ns;
 }
 
 /* Are the other members enough? Only a pure strategy may be asked that. */
-static bool can_avoid(const latch_op *op, int64_t now_ns)
+static bool can_skip(const latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
-    size_t avoided = 0;
+    size_t skipped = 0;
 
-    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    EACH_PART(store, (combined_hold *) op->lease->state, part)
     {
-        avoided += is_avoided(member, now_ns) ? member->weight : 0;
+        skipped += is_unavailable(part, now_ns) ? part->weight : 0;
     }
-    return store->strategy.is_pure && combined_can_be_met(store, avoided);
+    return store->strategy.is_pure && combined_can_be_met(store, skipped);
 }
 
-static latch_status begin_at(combined_member *member, const latch_request *request, int64_t now_ns)
+static latch_status begin_part(combined_part *part, const latch_request *request, int64_t now_ns)
 {
-    latch_status status = latch_op_begin(&member->op, member->lease, request, &member->error);
+    latch_status status = latch_op_begin(&part->op, part->lease, request, &part->error);
 
-    member->asked_ns = now_ns;
-    member->in_flight = latch_wants(status);
-    member->wish = status;
+    part->asked_ns = now_ns;
+    part->in_flight = latch_wants(status);
+    part->wish = status;
     return status;
 }
 
-static void ask_member(latch_op *op, combined_member *member, bool avoid, int64_t now_ns)
+static void send_to_member(latch_op *op, combined_part *part, bool skip, int64_t now_ns)
 {
     latch_request request = {
         .kind = op->request.kind,
-        .ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : member->ttl_ms,
+        .ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : part->ttl_ms,
         .extend = op->request.extend,
         .response_timeout_ms = op->request.response_timeout_ms,
-        .detach = op->request.detach || avoid,
+        .detach = op->request.detach || skip,
     };
     latch_status status;
 
     if (request.kind == LATCH_ACQUIRE_SHARED
-        && (member->lease->store->info->capabilities & LATCH_SHARED_LOCKS) == 0) {
+        && (part->lease->store->info->capabilities & LATCH_SHARED_LOCKS) == 0) {
         request.kind = LATCH_ACQUIRE; /* as Symfony's CombinedStore */
     }
-    if (request.kind == LATCH_RELEASE && member->left_out) {
-        record_vote(op, member, LATCH_DONE, now_ns);
+    if (request.kind == LATCH_RELEASE && part->was_skipped) {
+        record_vote(op, part, LATCH_DONE, now_ns);
         return;
     }
     if (latch_op_acquires(op)) {
-        member->left_out = avoid && (member->left_out || op->mode_before == LATCH_FREE);
+        part->was_skipped = skip && (part->was_skipped || op->mode_before == LATCH_FREE);
     }
-    if (avoid && request.kind != LATCH_RELEASE) {
-        member->asked_ns = now_ns;
-        record_vote(op, member,
-                    latch_fail(&member->error, LATCH_ERROR_STORE, 0,
+    if (skip && request.kind != LATCH_RELEASE) {
+        part->asked_ns = now_ns;
+        record_vote(op, part,
+                    latch_fail(&part->error, LATCH_ERROR_STORE, 0,
                                "not asked, as it has not answered in time before"),
                     now_ns);
         return;
     }
-    member->lease->inherit = op->lease->inherit;
-    status = begin_at(member, &request, now_ns);
-    member->status = status;
-    if (member->in_flight && request.detach && latch_op_detach(&member->op)) {
+    part->lease->inherit = op->lease->inherit;
+    status = begin_part(part, &request, now_ns);
+    part->status = status;
+    if (part->in_flight && request.detach && latch_op_detach(&part->op)) {
         status = LATCH_DONE; /* a pending release of the store from now on */
     }
     if (!latch_wants(status)) {
-        record_vote(op, member, status, latch_engine_now_ns(op->lease->store->engine));
+        record_vote(op, part, status, latch_engine_now_ns(op->lease->store->engine));
     }
 }
 
 /* Asks all members; first those with asynchronous I/O, so that the others run meanwhile. */
-static void combined_ask(latch_op *op, int64_t now_ns)
+static void send_to_members(latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     combined_hold *hold = op->lease->state;
-    bool avoids = op->request.kind == LATCH_RELEASE || can_avoid(op, now_ns);
+    bool skips = op->request.kind == LATCH_RELEASE || can_skip(op, now_ns);
 
     for (int later = 1; later >= 0; later--) {
-        EACH_MEMBER(store, hold, member)
+        EACH_PART(store, hold, part)
         {
             bool is_vain = (hold->verdict == HOPELESS && !latch_combined_is_in_doubt(op, now_ns))
                            || (hold->verdict == MET && op->request.kind == LATCH_PROBE);
 
-            if ((member->lease->store->class->step != NULL) == later && !is_vain) {
-                ask_member(op, member, avoids && is_avoided(member, now_ns), now_ns);
+            if ((part->lease->store->class->step != NULL) == later && !is_vain) {
+                send_to_member(op, part, skips && is_unavailable(part, now_ns), now_ns);
             }
         }
     }
@@ -252,28 +252,28 @@ static bool want(latch_op *op, latch_status *status)
     *status = LATCH_WANT_TIMER;
     op->fd = -1;
     op->wake_ns = LATCH_NEVER;
-    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    EACH_PART(store, (combined_hold *) op->lease->state, part)
     {
-        if (!member->in_flight) {
+        if (!part->in_flight) {
             continue;
         }
         wants = true;
-        if (member->wish == LATCH_WANT_IO) {
+        if (part->wish == LATCH_WANT_IO) {
             *status = LATCH_WANT_IO;
         }
-        if (member->op.wake_ns < op->wake_ns) {
-            op->wake_ns = member->op.wake_ns;
+        if (part->op.wake_ns < op->wake_ns) {
+            op->wake_ns = part->op.wake_ns;
         }
     }
     return wants;
 }
 
 /* Cancels the operation of a member: whatever it took is released. */
-static void call_off(combined_member *member, int64_t now_ns)
+static void cancel_part(combined_part *part, int64_t now_ns)
 {
-    member->wish = latch_op_cancel(&member->op, now_ns);
-    member->in_flight = latch_wants(member->wish);
-    member->status = member->wish == LATCH_CONFLICT ? LATCH_INTERRUPTED : member->wish;
+    part->wish = latch_op_cancel(&part->op, now_ns);
+    part->in_flight = latch_wants(part->wish);
+    part->status = part->wish == LATCH_CONFLICT ? LATCH_NO_VOTE : part->wish;
 }
 
 static int64_t end_of_all(const latch_op *op)
@@ -298,7 +298,7 @@ static bool waits_for_all(const latch_op *op, int64_t now_ns)
 }
 
 /* The outcome is certain: cancels or detaches the operations in flight. */
-static void let_go(latch_op *op, int64_t now_ns)
+static void end_remaining(latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     combined_hold *hold = op->lease->state;
@@ -306,63 +306,62 @@ static void let_go(latch_op *op, int64_t now_ns)
     if (waits_for_all(op, now_ns)) {
         return;
     }
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
         if (hold->verdict == HOPELESS && latch_op_acquires(op)) {
-            if (member->in_flight && !member->op.cancelled
-                && !latch_combined_is_in_doubt(op, now_ns)) {
-                call_off(member, now_ns);
+            if (part->in_flight && !part->op.cancelled && !latch_combined_is_in_doubt(op, now_ns)) {
+                cancel_part(part, now_ns);
             }
-        } else if (member->in_flight) {
-            member->in_flight = !latch_op_detach(&member->op);
+        } else if (part->in_flight) {
+            part->in_flight = !latch_op_detach(&part->op);
         }
     }
 }
 
-static bool was_promoted(const combined_member *member)
+static bool was_promoted(const combined_part *part)
 {
-    return member->status == LATCH_DONE && member->lease->mode == LATCH_EXCLUSIVE
-           && (member->lease->store->info->capabilities & LATCH_SHARED_LOCKS) != 0;
+    return part->status == LATCH_DONE && part->lease->mode == LATCH_EXCLUSIVE
+           && (part->lease->store->info->capabilities & LATCH_SHARED_LOCKS) != 0;
 }
 
 /* A callback store's state is unknown to the engine: release it, as Symfony's CombinedStore does.
  */
-static bool may_hold(const combined_member *member)
+static bool may_hold(const combined_part *part)
 {
-    const latch_lease *lease = member->lease;
+    const latch_lease *lease = part->lease;
 
     return lease->mode != LATCH_FREE || lease->detached != NULL
            || lease->store->class->may_hold_unknown;
 }
 
 /* Must a failed request restore the hold that there was before? */
-static bool keeps(const latch_op *op)
+static bool restores_hold(const latch_op *op)
 {
     return promotes(op)
            || (op->cancelled && latch_op_acquires(op) && op->mode_before != LATCH_FREE);
 }
 
 /* Rollback: releases what was taken, or demotes what was promoted. */
-static void give_back(latch_op *op, bool keep, int64_t now_ns)
+static void roll_back_parts(latch_op *op, bool keep, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     combined_hold *hold = op->lease->state;
 
-    hold->gives_back = true;
-    EACH_MEMBER(store, hold, member)
+    hold->rolls_back = true;
+    EACH_PART(store, hold, part)
     {
         latch_request request = {
             .kind = keep ? LATCH_ACQUIRE_SHARED : LATCH_RELEASE,
-            .ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : member->ttl_ms,
+            .ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : part->ttl_ms,
             .detach = !keep,
         };
 
-        if (keep ? !(promotes(op) && was_promoted(member)) : !may_hold(member)) {
+        if (keep ? !(promotes(op) && was_promoted(part)) : !may_hold(part)) {
             continue;
         }
-        begin_at(member, &request, now_ns);
-        if (member->in_flight && request.detach && latch_op_detach(&member->op)) {
-            member->in_flight = false;
+        begin_part(part, &request, now_ns);
+        if (part->in_flight && request.detach && latch_op_detach(&part->op)) {
+            part->in_flight = false;
         }
     }
 }
@@ -374,13 +373,13 @@ static latch_status combined_fail(latch_op *op, int64_t now_ns)
     combined_store *store = combined_store_of(lease);
     latch_status status;
 
-    if (keeps(op) && (op->flags & IS_LOST) == 0) {
+    if (restores_hold(op) && (op->flags & IS_LOST) == 0) {
         if (combined_is_met(store, latch_combined_count_held(store, lease->state, now_ns))) {
-            latch_combined_keep(op, now_ns);
+            latch_combined_shorten_deadline(op, now_ns);
             return LATCH_CONFLICT; /* the shared hold remains */
         }
         op->flags |= IS_LOST;
-        give_back(op, false, now_ns);
+        roll_back_parts(op, false, now_ns);
         if (want(op, &status)) {
             return status;
         }
@@ -404,12 +403,12 @@ static latch_status judge(latch_op *op, int64_t now_ns)
     combined_hold *hold = op->lease->state;
     latch_status status;
 
-    if (!hold->gives_back) {
+    if (!hold->rolls_back) {
         if (hold->verdict == MET) {
             op->first_response_deadline_ns = 0; /* replies have come: the deadline counts */
         }
         if (hold->verdict != UNDECIDED) {
-            let_go(op, now_ns);
+            end_remaining(op, now_ns);
         }
         if (want(op, &status)) {
             if (waits_for_all(op, now_ns) && op->wake_ns > end_of_all(op)) {
@@ -446,7 +445,7 @@ static latch_status judge(latch_op *op, int64_t now_ns)
             return latch_combined_explain(op);
         }
         latch_combined_record_contention(op);
-        give_back(op, keeps(op), now_ns);
+        roll_back_parts(op, restores_hold(op), now_ns);
     }
     return want(op, &status) ? status : combined_fail(op, now_ns);
 }
@@ -472,11 +471,11 @@ static latch_status combined_begin(latch_op *op)
     }
     hold->successes = hold->failures = hold->young = 0;
     hold->verdict = UNDECIDED;
-    hold->gives_back = false;
-    EACH_MEMBER(store, hold, member)
+    hold->rolls_back = false;
+    EACH_PART(store, hold, part)
     {
-        member->status = LATCH_INTERRUPTED;
-        member->is_mute = latch_op_acquires(op) && !latch_detached_reap(member->lease);
+        part->status = LATCH_NO_VOTE;
+        part->is_throttled = latch_op_acquires(op) && !latch_detached_reap(part->lease);
     }
     if (latch_op_acquires(op)) {
         status = latch_combined_share_tokens(op);
@@ -485,7 +484,7 @@ static latch_status combined_begin(latch_op *op)
         return status;
     }
     op->state = hold;
-    combined_ask(op, now_ns);
+    send_to_members(op, now_ns);
     return judge(op, now_ns);
 }
 
@@ -494,20 +493,20 @@ static latch_status combined_step(latch_op *op, int64_t now_ns)
     const combined_store *store = combined_store_of(op->lease);
     combined_hold *hold = op->lease->state;
 
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        if (!member->in_flight) {
+        if (!part->in_flight) {
             continue;
         }
-        if (hold->verdict == HOPELESS && latch_op_acquires(op) && !hold->gives_back
+        if (hold->verdict == HOPELESS && latch_op_acquires(op) && !hold->rolls_back
             && !latch_combined_is_in_doubt(op, now_ns)) {
-            call_off(member, now_ns);
+            cancel_part(part, now_ns);
             continue;
         }
-        member->wish = latch_op_step(&member->op, now_ns);
-        member->in_flight = latch_wants(member->wish);
-        if (!member->in_flight && !hold->gives_back) {
-            record_vote(op, member, member->wish, now_ns);
+        part->wish = latch_op_step(&part->op, now_ns);
+        part->in_flight = latch_wants(part->wish);
+        if (!part->in_flight && !hold->rolls_back) {
+            record_vote(op, part, part->wish, now_ns);
         }
     }
     return judge(op, now_ns);
@@ -529,10 +528,10 @@ static size_t combined_descriptors(const latch_op *op, struct pollfd *descriptor
     const combined_store *store = combined_store_of(op->lease);
     size_t count = 0;
 
-    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    EACH_PART(store, (combined_hold *) op->lease->state, part)
     {
-        if (member->in_flight && member->wish == LATCH_WANT_IO) {
-            count += latch_op_list_descriptors(&member->op, descriptors + count, max - count);
+        if (part->in_flight && part->wish == LATCH_WANT_IO) {
+            count += latch_op_list_descriptors(&part->op, descriptors + count, max - count);
         }
     }
     return count;

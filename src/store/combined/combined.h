@@ -10,19 +10,19 @@
 
 typedef enum { UNDECIDED, MET, HOPELESS } combined_verdict;
 
-typedef struct combined_member {
+typedef struct combined_part {
     latch_lease *lease;
     int64_t ttl_ms;
     size_t weight; /* members that share the lease; 0: another one of them is asked */
     latch_status status;
     bool in_flight;
-    bool is_mute;      /* back-pressure: too many of its releases have not been answered */
-    bool left_out;     /* it was not asked for the lock: nothing to release */
+    bool is_throttled; /* back-pressure: too many of its releases have not been answered */
+    bool was_skipped;  /* it was not asked for the lock: nothing to release */
     latch_status wish; /* LATCH_WANT_*, while it is in flight */
     int64_t asked_ns;
     latch_op op;
     latch_error error;
-} combined_member;
+} combined_part;
 
 /* lease->state */
 typedef struct combined_hold {
@@ -30,8 +30,8 @@ typedef struct combined_hold {
     size_t young;   /* grants by recently started servers */
     size_t granted; /* successes of the request by which it is held */
     combined_verdict verdict;
-    bool gives_back;
-    combined_member members[];
+    bool rolls_back;
+    combined_part parts[];
 } combined_hold;
 
 typedef struct combined_store {
@@ -44,10 +44,9 @@ typedef struct combined_store {
 } combined_store;
 
 /* Loops over the members with a lease of their own: a shared lease comes once. */
-#define EACH_MEMBER(store, hold, member)                                                           \
-    for (combined_member *member = (hold)->members; member < (hold)->members + (store)->count;     \
-         member++)                                                                                 \
-        if (member->weight > 0)
+#define EACH_PART(store, hold, part)                                                               \
+    for (combined_part *part = (hold)->parts; part < (hold)->parts + (store)->count; part++)       \
+        if (part->weight > 0)
 
 static inline combined_store *combined_store_of(const latch_lease *lease)
 {
@@ -67,7 +66,7 @@ static inline bool combined_can_be_met(const combined_store *store, size_t failu
 /* ---- server_age.c */
 
 /* Was the member's server started so lately that it may have forgotten a lock with this TTL? */
-bool latch_combined_is_young(const latch_op *op, const combined_member *member, int64_t now_ns);
+bool latch_combined_is_young(const latch_op *op, const combined_part *part, int64_t now_ns);
 /* Do the grants of young servers count? */
 bool latch_combined_counts_young(const latch_op *op, int64_t now_ns);
 
@@ -110,7 +109,7 @@ latch_store *latch_combined_member(const latch_store *base, size_t index);
 size_t latch_combined_count_held(const combined_store *store, combined_hold *hold, int64_t now_ns);
 /* Updates the deadline after a failed request that leaves the lease held: some members may hold it
  * for less time than before. */
-void latch_combined_keep(const latch_op *op, int64_t now_ns);
+void latch_combined_shorten_deadline(const latch_op *op, int64_t now_ns);
 /* Records the hold of an imported key, which the members have just confirmed. */
 void latch_combined_record_hold(const latch_op *op);
 /*
@@ -121,7 +120,7 @@ latch_status latch_combined_share_tokens(latch_op *op);
 /* For the store's class. */
 bool latch_combined_held(const latch_lease *lease);
 int64_t latch_combined_deadline(const latch_op *op);
-latch_member latch_combined_part(const latch_lease *lease, size_t index);
+latch_lease_part latch_combined_part(const latch_lease *lease, size_t index);
 /* The deadline less the allowance for clock drift since the request. */
 int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns);
 void latch_combined_drop(latch_lease *lease);

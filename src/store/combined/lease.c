@@ -41,10 +41,11 @@ const latch_strategy latch_unanimity = {NULL, is_all, leaves_all, true};
 
 /* ---- Leases ---------------------------------------------------------------------------------- */
 
-latch_status latch_lease_join(latch_lease *lease, const latch_member *members, latch_error *error)
+latch_status latch_lease_join(latch_lease *lease, const latch_lease_part *members,
+                              latch_error *error)
 {
     combined_store *store = combined_store_of(lease);
-    size_t size = sizeof(combined_hold) + store->count * sizeof(combined_member);
+    size_t size = sizeof(combined_hold) + store->count * sizeof(combined_part);
     combined_hold *hold = latch_allocate(store->store.engine, size);
 
     if (hold == NULL) {
@@ -57,22 +58,22 @@ latch_status latch_lease_join(latch_lease *lease, const latch_member *members, l
         while (members[first].lease != members[at].lease) {
             first++;
         }
-        hold->members[first].weight++;
-        hold->members[at].lease = members[at].lease;
-        hold->members[at].ttl_ms = members[at].ttl_ms;
-        hold->members[at].status = LATCH_INTERRUPTED;
+        hold->parts[first].weight++;
+        hold->parts[at].lease = members[at].lease;
+        hold->parts[at].ttl_ms = members[at].ttl_ms;
+        hold->parts[at].status = LATCH_NO_VOTE;
     }
     lease->state = hold;
     return LATCH_DONE;
 }
 
-latch_member latch_combined_part(const latch_lease *lease, size_t index)
+latch_lease_part latch_combined_part(const latch_lease *lease, size_t index)
 {
     const combined_hold *hold = lease->state;
-    latch_member part = {NULL, 0};
+    latch_lease_part part = {NULL, 0};
 
     if (hold != NULL && index < combined_store_of(lease)->count) {
-        part = (latch_member){hold->members[index].lease, hold->members[index].ttl_ms};
+        part = (latch_lease_part){hold->parts[index].lease, hold->parts[index].ttl_ms};
     }
     return part;
 }
@@ -80,24 +81,24 @@ latch_member latch_combined_part(const latch_lease *lease, size_t index)
 latch_vote latch_lease_vote(const latch_lease *lease, size_t index)
 {
     const combined_hold *hold = lease->state;
-    const combined_member *member = &hold->members[index];
+    const combined_part *part = &hold->parts[index];
 
-    for (size_t at = 0; member->weight == 0; at++) {
-        if (hold->members[at].lease == member->lease) {
-            member = &hold->members[at];
+    for (size_t at = 0; part->weight == 0; at++) {
+        if (hold->parts[at].lease == part->lease) {
+            part = &hold->parts[at];
         }
     }
-    return (latch_vote){member->status, latch_failed(member->status) ? &member->error : NULL};
+    return (latch_vote){part->status, latch_failed(part->status) ? &part->error : NULL};
 }
 
 size_t latch_combined_count_held(const combined_store *store, combined_hold *hold, int64_t now_ns)
 {
     size_t count = 0;
 
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        if (latch_lease_held(member->lease, now_ns)) {
-            count += member->weight;
+        if (latch_lease_held(part->lease, now_ns)) {
+            count += part->weight;
         }
     }
     return count;
@@ -127,14 +128,14 @@ void latch_combined_drop(latch_lease *lease)
 /* Which members were renewed is unknown: extend each part that was held at its last reply. */
 void latch_combined_sync_deadline(latch_lease *lease, int64_t deadline_ns)
 {
-    EACH_MEMBER(combined_store_of(lease), (combined_hold *) lease->state, member)
+    EACH_PART(combined_store_of(lease), (combined_hold *) lease->state, part)
     {
-        latch_lease *part = member->lease;
+        latch_lease *part_lease = part->lease;
 
-        if (part->mode != LATCH_FREE && part->deadline_ns < deadline_ns) {
-            part->deadline_ns = deadline_ns;
-            if (part->store->class->sync_deadline != NULL) {
-                part->store->class->sync_deadline(part, deadline_ns);
+        if (part_lease->mode != LATCH_FREE && part_lease->deadline_ns < deadline_ns) {
+            part_lease->deadline_ns = deadline_ns;
+            if (part_lease->store->class->sync_deadline != NULL) {
+                part_lease->store->class->sync_deadline(part_lease, deadline_ns);
             }
         }
     }
@@ -144,13 +145,12 @@ void latch_combined_sync_deadline(latch_lease *lease, int64_t deadline_ns)
  * The deadline of a member. A member whose reply is not awaited counts as if it had granted the
  * lock, so that the deadline does not depend on which members answer first.
  */
-static int64_t member_deadline(const combined_member *member)
+static int64_t part_deadline(const combined_part *part)
 {
-    if (latch_wants(member->status) && member->op.request.kind != LATCH_PROBE) {
-        return latch_store_deadline(member->lease->store, member->asked_ns,
-                                    member->op.request.ttl_ms);
+    if (latch_wants(part->status) && part->op.request.kind != LATCH_PROBE) {
+        return latch_store_deadline(part->lease->store, part->asked_ns, part->op.request.ttl_ms);
     }
-    return member->status == LATCH_DONE ? member->lease->deadline_ns : LATCH_NEVER;
+    return part->status == LATCH_DONE ? part->lease->deadline_ns : LATCH_NEVER;
 }
 
 int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns)
@@ -160,9 +160,9 @@ int64_t latch_combined_less_drift(int64_t asked_ns, int64_t deadline_ns)
                : deadline_ns - (deadline_ns - asked_ns) / DRIFT_PART - DRIFT_NS;
 }
 
-static int64_t less_drift(const combined_member *member, int64_t deadline_ns)
+static int64_t less_drift(const combined_part *part, int64_t deadline_ns)
 {
-    return latch_combined_less_drift(member->asked_ns, deadline_ns);
+    return latch_combined_less_drift(part->asked_ns, deadline_ns);
 }
 
 int64_t latch_combined_deadline(const latch_op *op)
@@ -171,28 +171,28 @@ int64_t latch_combined_deadline(const latch_op *op)
     combined_hold *hold = op->lease->state;
     int64_t first_ns = LATCH_NEVER;
 
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        int64_t deadline_ns = less_drift(member, member_deadline(member));
+        int64_t deadline_ns = less_drift(part, part_deadline(part));
 
         first_ns = deadline_ns < first_ns ? deadline_ns : first_ns;
     }
     return first_ns;
 }
 
-void latch_combined_keep(const latch_op *op, int64_t now_ns)
+void latch_combined_shorten_deadline(const latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     latch_lease *lease = op->lease;
     combined_hold *hold = lease->state;
     int64_t last_ns = now_ns;
 
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        int64_t deadline_ns = member->lease->deadline_ns;
-        int64_t certain_ns = less_drift(member, deadline_ns);
+        int64_t deadline_ns = part->lease->deadline_ns;
+        int64_t certain_ns = less_drift(part, deadline_ns);
 
-        if (latch_lease_held(member->lease, INT64_MIN) && certain_ns > last_ns
+        if (latch_lease_held(part->lease, INT64_MIN) && certain_ns > last_ns
             && is_held_at(store, hold, deadline_ns - 1)) {
             last_ns = certain_ns;
         }
@@ -212,9 +212,9 @@ void latch_combined_record_hold(const latch_op *op)
     if (lease->mode != LATCH_FREE) {
         return;
     }
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        uint8_t mode = member->status == LATCH_DONE ? member->lease->mode : LATCH_FREE;
+        uint8_t mode = part->status == LATCH_DONE ? part->lease->mode : LATCH_FREE;
 
         if (mode != LATCH_FREE && (lease->mode == LATCH_FREE || mode < lease->mode)) {
             lease->mode = mode;
@@ -241,9 +241,9 @@ static const char *find_common_token(const combined_store *store, combined_hold 
 {
     const char *common = NULL;
 
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        const latch_lease *lease = member->lease;
+        const latch_lease *lease = part->lease;
         const char *token;
 
         if (!is_relative(lease, relative) || lease->token == NULL) {
@@ -263,9 +263,9 @@ static const char *find_common_token(const combined_store *store, combined_hold 
 static latch_status give_token(const combined_store *store, combined_hold *hold,
                                const latch_lease *relative, const char *token, latch_error *error)
 {
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        latch_lease *lease = member->lease;
+        latch_lease *lease = part->lease;
         latch_status status = LATCH_DONE;
 
         if (is_relative(lease, relative) && !lease->busy && !latch_lease_held(lease, INT64_MIN)
@@ -286,13 +286,13 @@ latch_status latch_combined_share_tokens(latch_op *op)
     char token[LATCH_TOKEN_MAX + 1];
     latch_status status = LATCH_DONE;
 
-    EACH_MEMBER(store, hold, member)
+    EACH_PART(store, hold, part)
     {
-        const latch_lease *lease = member->lease;
+        const latch_lease *lease = part->lease;
         const char *common;
         bool is_first = lease->store->class->take_token != NULL;
 
-        for (combined_member *before = hold->members; before < member; before++) {
+        for (combined_part *before = hold->parts; before < part; before++) {
             is_first = is_first && !is_relative(before->lease, lease);
         }
         if (!is_first || status != LATCH_DONE) {

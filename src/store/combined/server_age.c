@@ -8,18 +8,18 @@
 #include "src/store/combined/combined.h"
 
 /* INT64_MIN: not known yet; LATCH_NEVER: the store does not tell. */
-static int64_t server_start_of(const combined_member *member)
+static int64_t server_start_of(const combined_part *part)
 {
-    latch_store *store = member->lease->store;
+    latch_store *store = part->lease->store;
 
     return store->class->server_start_ns != NULL ? store->class->server_start_ns(store)
                                                  : LATCH_NEVER;
 }
 
-bool latch_combined_is_young(const latch_op *op, const combined_member *member, int64_t now_ns)
+bool latch_combined_is_young(const latch_op *op, const combined_part *part, int64_t now_ns)
 {
-    int64_t started_ns = server_start_of(member);
-    int64_t ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : member->ttl_ms;
+    int64_t started_ns = server_start_of(part);
+    int64_t ttl_ms = op->request.ttl_ms > 0 ? op->request.ttl_ms : part->ttl_ms;
 
     return started_ns != INT64_MIN && started_ns != LATCH_NEVER
            && now_ns - started_ns < latch_ms_to_ns(ttl_ms);
@@ -28,10 +28,9 @@ bool latch_combined_is_young(const latch_op *op, const combined_member *member, 
 /* Members of unknown age (files, databases, client objects) prove nothing. */
 static bool has_old_server(const latch_op *op, int64_t now_ns)
 {
-    EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
+    EACH_PART(combined_store_of(op->lease), (combined_hold *) op->lease->state, part)
     {
-        if (server_start_of(member) != LATCH_NEVER
-            && !latch_combined_is_young(op, member, now_ns)) {
+        if (server_start_of(part) != LATCH_NEVER && !latch_combined_is_young(op, part, now_ns)) {
             return true;
         }
     }

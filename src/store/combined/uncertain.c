@@ -9,10 +9,10 @@ static size_t count_refusals(const latch_op *op)
 {
     size_t refusals = 0;
 
-    EACH_MEMBER(combined_store_of(op->lease), (combined_hold *) op->lease->state, member)
+    EACH_PART(combined_store_of(op->lease), (combined_hold *) op->lease->state, part)
     {
-        if (member->status == LATCH_CONFLICT || member->status == LATCH_ERROR_LOST) {
-            refusals += member->weight;
+        if (part->status == LATCH_CONFLICT || part->status == LATCH_ERROR_LOST) {
+            refusals += part->weight;
         }
     }
     return refusals;
@@ -28,10 +28,10 @@ bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns)
         || now_ns - op->sent_ns >= LATCH_BREAKER_TIMEOUT_NS) {
         return false;
     }
-    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    EACH_PART(store, (combined_hold *) op->lease->state, part)
     {
-        if (member->in_flight || member->status == LATCH_INTERRUPTED) {
-            unanswered += member->weight;
+        if (part->in_flight || part->status == LATCH_NO_VOTE) {
+            unanswered += part->weight;
         }
     }
     return combined_can_be_met(store, count_refusals(op))
@@ -41,12 +41,12 @@ bool latch_combined_is_in_doubt(const latch_op *op, int64_t now_ns)
 latch_status latch_combined_explain(const latch_op *op)
 {
     const combined_store *store = combined_store_of(op->lease);
-    const combined_member *silent = NULL;
+    const combined_part *silent = NULL;
 
-    EACH_MEMBER(store, (combined_hold *) op->lease->state, member)
+    EACH_PART(store, (combined_hold *) op->lease->state, part)
     {
-        if (latch_failed(member->status) && member->status != LATCH_ERROR_LOST) {
-            silent = member;
+        if (latch_failed(part->status) && part->status != LATCH_ERROR_LOST) {
+            silent = part;
         }
     }
     return silent == NULL || !combined_can_be_met(store, count_refusals(op))
@@ -70,17 +70,16 @@ void latch_combined_outage(const latch_op *op, int64_t now_ns)
 {
     const combined_store *store = combined_store_of(op->lease);
     const combined_hold *hold = op->lease->state;
-    const combined_member *silent = NULL;
+    const combined_part *silent = NULL;
 
-    if (hold->gives_back || (op->poll_ns != 0 && now_ns - op->sent_ns < LATCH_BREAKER_TIMEOUT_NS)) {
+    if (hold->rolls_back || (op->poll_ns != 0 && now_ns - op->sent_ns < LATCH_BREAKER_TIMEOUT_NS)) {
         return; /* latch_combined_record_contention() has told, of this attempt or of the one before
                  */
     }
-    EACH_MEMBER(store, (combined_hold *) hold, member)
+    EACH_PART(store, (combined_hold *) hold, part)
     {
-        if (member->in_flight ? latch_op_outage(&member->op, now_ns)
-                              : latch_failed(member->status)) {
-            silent = member;
+        if (part->in_flight ? latch_op_outage(&part->op, now_ns) : latch_failed(part->status)) {
+            silent = part;
         }
     }
     latch_fail(op->error, LATCH_ERROR_STORE, 0, "%s",

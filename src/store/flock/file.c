@@ -126,7 +126,8 @@ static int open_lock_file_once(const char *path)
     return fd >= 0 && fd <= STDERR_FILENO ? move_above_standard(fd) : fd;
 }
 
-/* EEXIST: somebody made the file between our two calls. The next try finds it, unless it went. */
+/* EEXIST: another process made the file between the two calls. The next attempt finds it, unless it
+ * was removed. */
 static int open_lock_file(const char *path)
 {
     int fd, attempts = 0;
@@ -196,7 +197,7 @@ static void end_idleness(flock_store *store, flock_file *file)
     store->idle_count--;
 }
 
-static flock_file *take_idle(flock_store *store, const latch_lease *lease)
+static flock_file *reuse_idle(flock_store *store, const latch_lease *lease)
 {
     latch_hash_node *node = latch_hash_find(&store->files, lease->resource, lease->resource_length);
     flock_file *file = node != NULL ? LATCH_CONTAINER(node, flock_file, node) : NULL;
@@ -219,7 +220,7 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
     latch_status status;
     int fd;
 
-    *file = take_idle(store, lease);
+    *file = reuse_idle(store, lease);
     if (*file != NULL) {
         return LATCH_DONE;
     }

@@ -103,8 +103,8 @@ static void flock_lose(latch_lease *lease)
     lease->mode = LATCH_FREE;
 }
 
-/* A file that a fork closed in this child is nobody's hold here, nor is one that is known to be
- * another one than others lock. */
+/* A file that a fork closed in this child is no hold of this process, nor is one that is known to
+ * be another one than others lock. */
 static void forget_gone(latch_lease *lease)
 {
     flock_file *file = lease->state;
@@ -115,8 +115,8 @@ static void forget_gone(latch_lease *lease)
 }
 
 /*
- * A lock that a forked process shares may have been unlocked there. Then either nobody has it now,
- * or somebody else has, and locking it once more fails.
+ * A lock that a forked process shares may have been unlocked there. Then it is free now, or another
+ * process has it, and locking it once more fails.
  */
 static bool is_still_locked(latch_lease *lease)
 {
@@ -195,7 +195,7 @@ static latch_status stay_as_before(latch_op *op, flock_file *file, latch_status 
         || latch_flock_file_check((flock_store *) lease->store, file, op->error) != LATCH_DONE) {
         flock_lose(lease);
         return latch_fail(op->error, LATCH_ERROR_LOST, 0,
-                          "the lock was lost while it was being %s; somebody else was quicker",
+                          "the lock was lost while it was being %s; another process was quicker",
                           op->mode_before == LATCH_SHARED ? "promoted" : "demoted");
     }
     lease->mode = op->mode_before;
@@ -248,8 +248,8 @@ static bool may_queue(const latch_op *op, const flock_file *file)
 }
 
 /*
- * Whether to leave the lock to those who wait for it, although it may be free: unless it is this
- * process's turn, always when we wait, too; else unless it is long ago that we did not.
+ * Should the waiters get the lock, although it may be free? Yes, unless it is this process's turn,
+ * always when we wait, too; else unless it is long ago that we did not.
  */
 static bool gives_way(const latch_op *op, flock_file *file)
 {
@@ -357,7 +357,7 @@ static latch_status flock_acquire(latch_op *op)
         if (lease->state == file) {
             flock_lose(lease);
             return latch_fail(op->error, LATCH_ERROR_LOST, 0,
-                              "the lock was lost: its file was removed by somebody else");
+                              "the lock was lost: its file was removed by another process");
         }
         latch_flock_file_close(store, file);
     }

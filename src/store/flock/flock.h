@@ -1,10 +1,9 @@
 /*
- * Inside the flock store: its lock files (file.c), its waits (wait.c) and their order
- * (queue.c), who holds (inspect.c), and whether a held file was removed
- * (watch.c).
+ * Inside the flock store: its lock files (file.c), its waits (wait.c) and their order (queue.c),
+ * inspection (inspect.c), and the watch for removed files (watch.c).
  *
- * flock(2) locks belong to an open file description. So a lease has a description of its own, and
- * one that a forked child still shares is never used for another lock.
+ * flock(2) locks belong to an open file description. So each lease has a description of its own; a
+ * description that a forked child shares is never reused for another lock.
  */
 #ifndef LATCH_FLOCK_H
 #define LATCH_FLOCK_H
@@ -28,10 +27,10 @@ typedef struct flock_store {
     latch_link idle;  /* of flock_file: unlocked, least recently used first */
     size_t idle_count;
     flock_waiter *parked; /* a helper without a wait, or NULL */
-    /* A file system of which little is known, as of the network's: it may hide a removal from
-       fstat(), a look at a path may take long, and flock() may be a lock on bytes. */
+    /* An unknown file system, such as a network's: fstat() may not show a removal, stat() may be
+       slow, and flock() may be a lock on bytes. */
     bool unsure_links;
-    uint8_t looks_spared; /* so many acquires need not look for a queue */
+    uint8_t looks_spared; /* number of acquires without a check for a queue */
     char directory[];
 } flock_store;
 
@@ -41,17 +40,17 @@ typedef struct flock_file {
     latch_hash_node node; /* in the store's `files`, if it is listed */
     dev_t device;         /* known from the first latch_flock_file_check() on */
     ino_t inode;
-    int64_t path_checked_ns; /* when it was known to be what its path leads to */
-    int64_t looked_ns;       /* when the queue was looked for; by the coarse clock, like those: */
+    int64_t path_checked_ns; /* time of the last check that the path leads to it */
+    int64_t looked_ns;       /* time of the last check for a queue; by the coarse clock, as are: */
     int64_t released_ns, overtook_ns;
     int64_t turn_ns;     /* when its turn began, see latch_flock_queue_go_on() */
-    int64_t number;      /* with which that was waited for, or LATCH_FLOCK_NONE */
+    int64_t number;      /* number in the queue of the turn's wait, or LATCH_FLOCK_NONE */
     unsigned generation; /* of the process that opened it */
     unsigned fork_count; /* of the engine, when a lease got it */
     uint8_t mode;        /* while held, or waited for: of latch_mode */
-    uint8_t turn_left;   /* so many acquires at most before others that wait, in that turn */
-    bool is_wanted;      /* others waited for it when it was last looked, or we did */
-    bool has_number;     /* in the queue, although it is locked: others wait for that */
+    uint8_t turn_left;   /* acquires left in that turn, ahead of waiters */
+    bool is_wanted;      /* there were waiters at the last check, or this process waited */
+    bool has_number;     /* keeps its number while it is locked: waiters wait for that */
     bool is_listed;
     bool is_idle;
     char resource[];
@@ -68,8 +67,8 @@ latch_status latch_flock_explain(latch_error *error, int sys_errno, const char *
 
 /*
  * Hands out an unlocked file for the lease's resource: an idle one, else a newly opened one. It is
- * neither idle nor held. LATCH_WANT_TIMER: somebody is creating it just now, try again in a moment.
- * LATCH_CONFLICT: it comes and goes under others' hands.
+ * neither idle nor held. LATCH_WANT_TIMER: another process is creating it, try again in a moment.
+ * LATCH_CONFLICT: other processes create and remove it all the time.
  */
 latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file **file);
 /* Takes back such an unlocked file: keeps it for the next lease, or closes it. */
@@ -90,30 +89,30 @@ bool latch_flock_file_at_path(const flock_store *store, const flock_file *file);
  * where a directory cannot be read any more. */
 bool latch_flock_leads_elsewhere(const char *path, dev_t device, ino_t inode);
 bool latch_flock_file_gone(const flock_store *store, const flock_file *file);
-/* Whether anybody at all has it locked, this process included. */
+/* Is it locked by any process, this one included? */
 bool latch_flock_file_locked(const flock_store *store, const flock_file *file);
 /* Whether another process may have it open too, so that it can be unlocked there. */
 bool latch_flock_file_shared(const flock_store *store, const flock_file *file);
 
 /*
- * Takes a number, the one behind the highest that is taken, which is *ahead. LATCH_FLOCK_NONE where
- * none can be had: the queue may still be waited for, by *ahead.
+ * Joins the queue: takes the number after the highest one, which becomes *ahead. LATCH_FLOCK_NONE:
+ * no number can be taken; the caller can still wait for *ahead.
  */
 int64_t latch_flock_queue_join(const flock_store *store, const flock_file *file, int64_t *ahead);
-/* Gives the number back, with whatever was locked to wait for another one. */
+/* Leaves the queue: frees the number, and the lock on a predecessor's. */
 void latch_flock_queue_leave(int fd);
-/* The highest number that somebody has before `number`; LATCH_FLOCK_NONE: it is the first. */
+/* The next lower number that is taken; LATCH_FLOCK_NONE: `number` is the first. */
 int64_t latch_flock_queue_ahead(int fd, int64_t number);
-/* The lowest one; of all numbers for LATCH_FLOCK_NONE. */
+/* The lowest number below `number` that is taken; LATCH_FLOCK_NONE: of all numbers. */
 int64_t latch_flock_queue_first(int fd, int64_t number);
-/* Whether somebody waits for the file; says no without a look where that is most probable. */
+/* Are there waiters? Answers no without a system call where that is most probable. */
 bool latch_flock_queue_look(flock_store *store, flock_file *file);
-/* A turn begins: the lock was waited for, with that number or LATCH_FLOCK_NONE, and is granted. */
+/* Begins a turn: a wait with this number, or LATCH_FLOCK_NONE, has ended with a grant. */
 void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, int64_t number);
-/* Whether the process may take the lock once more before others that wait, as it is its turn. Then
- * an exclusive lock has the number of the turn again. */
+/* May the process acquire once more ahead of the waiters, in its turn? An exclusive lock then has
+ * the number of the turn again. */
 bool latch_flock_queue_go_on(const flock_store *store, flock_file *file, bool exclusive);
-/* Whether an attempt without a wait may go before those who wait. */
+/* May an attempt without a wait overtake the waiters? */
 bool latch_flock_queue_overtake(const flock_store *store, flock_file *file);
 
 /*
@@ -131,7 +130,7 @@ typedef enum flock_wait_outcome {
     FLOCK_WAIT_GIVEN_UP,
 } flock_wait_outcome;
 
-/* Looks whether the wait has ended. If so op->state is NULL, and *file the caller's. */
+/* Has the wait ended? Then op->state is NULL, and the caller owns *file. */
 flock_wait_outcome latch_flock_wait_check(latch_op *op, int64_t now_ns, flock_file **file);
 /* Ends the wait at once, FLOCK_WAIT_GIVEN_UP unless it had ended already. */
 flock_wait_outcome latch_flock_wait_end(latch_op *op, flock_file **file);

@@ -1,5 +1,5 @@
 /*
- * Who holds a lock file? The kernel says it in two places, and neither disturbs anybody:
+ * Holders of lock files. The kernel shows them in two places, without disturbing any process:
  * /proc/locks, which everybody may read, knows the process that took a lock, while it lives; and
  * /proc/<pid>/fdinfo knows for each process of ours, or for root, the locks of its descriptors:
  * also of one that was handed on by a process that is dead, or that lives in a container. Where
@@ -316,7 +316,7 @@ latch_status latch_flock_inspect(latch_op *op)
     return end_inspection(&all, op, result);
 }
 
-static latch_lock_report *take_held(const latch_engine *engine, latch_lock_report *reports)
+static latch_lock_report *remove_free(const latch_engine *engine, latch_lock_report *reports)
 {
     latch_lock_report *held = NULL;
 
@@ -366,6 +366,6 @@ latch_status latch_flock_list(latch_op *op)
     }
     closedir(directory);
     flock_look(&all);
-    all.reports = take_held(all.engine, all.reports);
+    all.reports = remove_free(all.engine, all.reports);
     return end_inspection(&all, op, result);
 }

@@ -1,19 +1,18 @@
 /*
- * The queue of those who wait for a lock file. The kernel's own is not fair: a release only wakes
- * the first waiter, and whoever asks before that one runs, most often the process that has just
- * released, takes the lock again. So each waiter on Latch takes a number first, the one behind the
- * highest that is taken, and calls flock(2) when nobody has a lower one (wait.c). A writer
- * gives its number back with the lock, so that the next one wakes once; a reader as soon as it has
- * the lock.
+ * Queue of waiters for a lock file (ticket lock). The kernel's own queue is not fair: a release
+ * only wakes the first waiter, and a process that calls flock(2) before that waiter runs, most
+ * often the previous holder, gets the lock again. So each waiter takes a number, the one after the
+ * highest, and calls flock(2) when no lower number is taken (wait.c). A writer frees its number
+ * with the lock, so that the next waiter wakes once; a reader as soon as it has the lock.
  *
- * A number is a byte of the lock file that is locked for writing with an open file description lock
+ * A number is a byte of the lock file, locked for writing by an open file description lock
  * (F_OFD_SETLK). It exists in the kernel alone: the file stays empty, flock(2) does not see it, and
- * it ends with its process, however that dies. The queue is seen by F_OFD_GETLK, and the end of a
- * predecessor is waited for by locking its byte for reading, which nobody takes for a number.
+ * it ends with its process, however that dies. F_OFD_GETLK shows the queue. A waiter awaits the end
+ * of its predecessor by locking that byte for reading: a read lock is no number.
  *
- * A number that was found free is taken by one process; another one that wanted it looks again. So
- * whoever begins to look after a waiter has its number gets a higher one: each process overtakes a
- * waiter once at most, by a look that it had begun before.
+ * One process alone can take a free number; another one that wanted it searches again. So a process
+ * that begins its search after a waiter has its number gets a higher one: each process overtakes a
+ * waiter at most once, by a search that it had begun before.
  */
 #include "src/store/flock/flock.h"
 
@@ -22,35 +21,34 @@
 #include <unistd.h>
 
 /*
- * An acquire of a lock that nobody has waited for looks for a queue, which costs a system call,
- * only if it might overtake somebody: soon after this process has released the lock, and once in a
- * tick of the coarse clock; and else once in so many times.
+ * A check for a queue costs a system call. An acquire of a lock without known waiters makes it only
+ * if it is likely to overtake one: soon after this process has released the lock, once in a tick of
+ * the coarse clock; otherwise once in so many times.
  */
 #define LOOKS_SPARED_MAX 32
 #define SOON_NS (20 * LATCH_NS_PER_MS)
 
 /*
- * A turn: a process that has the lock, and wants it again when it has released it, may have it
- * before the waiters, for so long and so often. With holds that are shorter most hand-overs, a
- * change of process each, are saved; with longer ones each hold is a turn of its own.
+ * Turn: the holder may acquire again ahead of the waiters, for so long and so often. With shorter
+ * holds this saves most hand-offs, each a change of process; a longer hold is a turn of its own.
  */
 #define TURN_NS (3 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
 
-/* An attempt without a wait may overtake those who wait once in this time. */
+/* An attempt without a wait may overtake the waiters once in this time. */
 #define COURTESY_NS LATCH_NS_PER_S
 
-/* How often a number is looked for that somebody else takes first. */
+/* Attempts to take a number before other processes do. */
 #define JOIN_ATTEMPTS_MAX 100
 
 /*
- * A number that is taken, of all that are at least `from` and, unless `until` is 0, lower than
- * that; NONE: there is none. Of several it is any. Not our own.
+ * Any number that another process has taken in [from, until), or from `from` on if `until` is 0;
+ * LATCH_FLOCK_NONE: there is none.
  */
 static int64_t find_taken(int fd, int64_t from, int64_t until)
 {
     struct flock lock = {
-        .l_type = F_RDLCK, /* it conflicts with numbers, not with those who wait for them */
+        .l_type = F_RDLCK, /* conflicts with numbers, not with the read locks of waiters */
         .l_whence = SEEK_SET,
         .l_start = (off_t) from,
         .l_len = until > 0 ? (off_t) (until - from) : 0,
@@ -137,7 +135,7 @@ void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, in
 }
 
 /* The first waiter has been woken: it goes back to sleep when it finds that number taken again. */
-static void take_number_again(flock_file *file)
+static void retake_number(flock_file *file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 
@@ -178,7 +176,7 @@ bool latch_flock_queue_go_on(const flock_store *store, flock_file *file, bool ex
     }
     file->turn_left--;
     if (exclusive && file->number >= 0) {
-        take_number_again(file);
+        retake_number(file);
     }
     return true;
 }

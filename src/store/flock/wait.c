@@ -1,7 +1,7 @@
 /*
- * Waiting for flock(2), which knows no time-out, and for the queue of those who want to call it
- * (queue.c): a helper thread sleeps in the system calls, on the same open file description,
- * and tells the waiting thread by an eventfd.
+ * Waits for flock(2), which has no time-out, and for the queue of those that are about to call it
+ * (queue.c): a helper thread sleeps in the system calls, on the same open file description, and
+ * tells the waiting thread by an eventfd.
  *
  * A wait that is given up cancels the helper, so that none is left behind that would take the lock
  * later. The cancel is asynchronous, in the one way in which that is safe: it is enabled around
@@ -25,9 +25,9 @@
 #define NO_MORE_JOBS (-1)
 
 /*
- * Who waits in the queue looks now and then whether it stands still: its first one may be stopped
- * (SIGSTOP), and would let all others wait for a lock that nobody has. If it leaves the lock free
- * for so long it is overtaken.
+ * A waiter checks from time to time whether the queue stands still: its first waiter may be stopped
+ * (SIGSTOP), and all others would wait for a free lock. A first waiter that leaves the lock free
+ * for IDLE_NS is overtaken.
  */
 #define STALL_CHECK_NS LATCH_NS_PER_S
 #define IDLE_NS (100 * LATCH_NS_PER_MS)
@@ -46,7 +46,7 @@ struct flock_waiter {
     int64_t look_ns;     /* when to look whether the queue stands still */
     int64_t idler;       /* the number that had left the file free then, or LATCH_FLOCK_NONE */
     _Atomic int outcome; /* PENDING, 0 when granted, else an errno */
-    int unused;          /* where pthreads writes what nobody asks for */
+    int unused;          /* unused output of a pthread function */
 };
 
 /* What stands between these two, and nothing else, may be cancelled. */
@@ -63,7 +63,7 @@ static void forbid_cancel(flock_waiter *waiter)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &waiter->unused);
 }
 
-/* Sleeps until nobody has a lower number. Returns false when the kernel refuses to wait. */
+/* Sleeps until no lower number is taken. False when the kernel refuses to wait. */
 static bool wait_in_queue(flock_waiter *waiter, int fd)
 {
     int result = 0;
@@ -87,7 +87,7 @@ static bool wait_in_queue(flock_waiter *waiter, int fd)
 }
 
 /*
- * Locks the file when nobody has a lower number. Returns 0 or an errno. The process before this one
+ * Locks the file when no lower number is taken. Returns 0 or an errno. The process before this one
  * may have it again, with its number: that is waited for then, not the file, because a waiter that
  * wakes in flock(2) would most often be quicker than a process in its turn. Where numbers cannot be
  * waited for, the file is.

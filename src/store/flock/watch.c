@@ -4,9 +4,9 @@
  * keep the lock.
  *
  * Not by inotify(7): it does not tell when a directory further up is renamed or a link on the path
- * is turned, nor of what another machine does, so that somebody has to look all the same; every
+ * is turned, nor of what another machine does, so that checks are needed all the same; every
  * process would need one of 128 instances that a user has at first; and a watched directory wakes
- * its watchers for each lock that anybody takes in it. A look costs a microsecond.
+ * its watchers for each lock that is acquired in it. A check costs a microsecond.
  */
 #include "src/store/flock/flock.h"
 

@@ -1,6 +1,6 @@
 /*
- * Callback store: requests go to a function of the engine's user, which carries them out at once.
- * So a combined store can have members that are written in PHP.
+ * Callback store: a function of the caller's carries requests out at once. So a combined store can
+ * have members that are written in PHP.
  */
 #include "src/engine/store.h"
 

@@ -4,7 +4,7 @@
  * Semantics of Symfony's InMemoryStore: a lone reader is promoted, a writer that asks for a shared
  * lock is demoted, holds never expire, and a lock whose key is gone stays locked. A holder is known
  * by its lease, or by its lease's token: a key that was serialised and read again still owns its
- * lock. Most keys never are, so that a token is made only when somebody asks for it.
+ * lock. As most keys never are, a token is made on demand.
  */
 #include "src/base/hash.h"
 #include "src/engine/store.h"

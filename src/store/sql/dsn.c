@@ -1,4 +1,4 @@
-/* DSNs for SQL servers: which form one has, the settings in it, and who takes them. */
+/* DSNs for SQL servers: their forms, their settings, and the options that parse them. */
 #include "src/store/sql/dsn.h"
 
 #include <stdarg.h>
@@ -131,7 +131,7 @@ static size_t count_bytes(const char *text, size_t length, char byte)
 
 /* ---- What comes beside */
 
-/* An empty one is as none: so Symfony hands on what nobody has set. */
+/* An empty value is none: Symfony passes options that were not set as "". */
 static bool is_given(const latch_setting *setting)
 {
     return setting->value != NULL && *setting->value != '\0';
@@ -312,7 +312,7 @@ static latch_status sql_dsn_fail_unknown(const sql_dsn *dsn, const latch_setting
     return latch_sql_fail(dsn, "the option \"%s\" is unknown; known are %s", setting->name, known);
 }
 
-static latch_status sql_dsn_take(const sql_dsn *dsn, const latch_setting *setting, void *reading)
+static latch_status parse_setting(const sql_dsn *dsn, const latch_setting *setting, void *parser)
 {
     const sql_server *server = dsn->server;
     const sql_option *option = find_option(server, setting->name);
@@ -322,25 +322,25 @@ static latch_status sql_dsn_take(const sql_dsn *dsn, const latch_setting *settin
         latch_setting named = {.name = option->name, .value = setting->value};
 
         return option->brackets || strcmp(option->name, setting->name) == 0
-                   ? option->take(dsn, &named, (char *) reading + option->offset)
+                   ? option->parse(dsn, &named, (char *) parser + option->offset)
                    : latch_sql_fail_option(dsn, &named, "has one value and no brackets");
     }
-    text = server->find_text != NULL ? server->find_text(reading, setting->name) : NULL;
-    return text != NULL ? latch_sql_take_text(dsn, setting, text)
+    text = server->find_text != NULL ? server->find_text(parser, setting->name) : NULL;
+    return text != NULL ? latch_sql_parse_text(dsn, setting, text)
                         : sql_dsn_fail_unknown(dsn, setting);
 }
 
-latch_status latch_sql_dsn_take(const sql_dsn *dsn, void *reading)
+latch_status latch_sql_dsn_parse_settings(const sql_dsn *dsn, void *parser)
 {
     latch_status status = LATCH_DONE;
 
     for (size_t at = 0; status == LATCH_DONE && at < dsn->count; at++) {
-        status = sql_dsn_take(dsn, &dsn->settings[at], reading);
+        status = parse_setting(dsn, &dsn->settings[at], parser);
     }
     return status;
 }
 
-latch_status latch_sql_take_nothing(const sql_dsn *dsn, const latch_setting *setting, void *field)
+latch_status latch_sql_parse_nothing(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     (void) dsn;
     (void) setting;
@@ -348,14 +348,14 @@ latch_status latch_sql_take_nothing(const sql_dsn *dsn, const latch_setting *set
     return LATCH_DONE;
 }
 
-latch_status latch_sql_take_text(const sql_dsn *dsn, const latch_setting *setting, void *field)
+latch_status latch_sql_parse_text(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     (void) dsn;
     *(const char **) field = *setting->value != '\0' ? setting->value : NULL;
     return LATCH_DONE;
 }
 
-latch_status latch_sql_take_seconds(const sql_dsn *dsn, const latch_setting *setting, void *field)
+latch_status latch_sql_parse_seconds(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     int64_t ns = latch_dsn_read_seconds(setting->value, SQL_MAX_TIMEOUT_S);
 

@@ -18,11 +18,10 @@
 
 typedef struct sql_dsn sql_dsn;
 
-/* An option that a DSN may have: what takes its value, and to where in what the server's own file
- * reads. */
+/* Option of a DSN: the function that parses its value, and the field that gets it. */
 typedef struct sql_option {
     const char *name;
-    latch_status (*take)(const sql_dsn *dsn, const latch_setting *setting, void *field);
+    latch_status (*parse)(const sql_dsn *dsn, const latch_setting *setting, void *field);
     size_t offset; /* of the field */
     bool brackets; /* may stand behind the name */
 } sql_option;
@@ -33,17 +32,17 @@ typedef struct sql_server {
     const char *const
         *schemes;        /* NULL-terminated; the first one is PDO's, in whose form it may be */
     const char *example; /* of each form */
-    /* Takes PDO's form apart, by latch_sql_dsn_add(); `text` has no scheme and stays as long as the
+    /* Parses PDO's form by latch_sql_dsn_add(); `text` has no scheme, and lives as long as the
        settings. */
     latch_status (*split)(sql_dsn *dsn, char *text);
     const sql_option *options;
     size_t option_count;
-    /* Where a text goes whose name is not among them; NULL: nobody knows it. May be NULL. */
-    const char **(*find_text)(void *reading, const char *name);
+    /* Field of a text option that is not in the list; NULL: unknown option. May be NULL. */
+    const char **(*find_text)(void *parser, const char *name);
     const char *known; /* the names that matter, for messages */
 } sql_server;
 
-/* A DSN that was taken apart, and all the texts in it. None has a NUL within. */
+/* Parsed DSN, with all its texts. None contains a NUL. */
 struct sql_dsn {
     const sql_server *server;
     latch_error *error;      /* as long as it is being read */
@@ -56,7 +55,7 @@ struct sql_dsn {
     size_t size; /* of the allocation that this is in, with the settings and their texts */
 };
 
-/* What both kinds of server are told, and what is the default of it. */
+/* Options of all servers, and their defaults. */
 typedef struct sql_common {
     int64_t connect_timeout_ns, command_timeout_ns;
     const char *persistent_id;
@@ -68,16 +67,15 @@ typedef struct sql_common {
     }
 
 /*
- * Takes what is given apart. *dsn is the caller's, to be freed by latch_sql_dsn_free(). A message
- * has no word of the text, but the name of an option that nobody knows, where it cannot be part of
- * a password.
+ * Parses DSN and settings. The caller frees *dsn by latch_sql_dsn_free(). A message quotes nothing
+ * of the text but the name of an unknown option, if it cannot be part of a password.
  */
 latch_status latch_sql_dsn_read(latch_engine *engine, const sql_server *server,
                                 const latch_store_options *given, sql_dsn **dsn,
                                 latch_error *error);
 
-/* Hands each setting to its option, whose field is in `reading`. */
-latch_status latch_sql_dsn_take(const sql_dsn *dsn, void *reading);
+/* Hands each setting to its option, whose field is in `parser`. */
+latch_status latch_sql_dsn_parse_settings(const sql_dsn *dsn, void *parser);
 
 /* Wipes and frees it; accepts NULL. */
 void latch_sql_dsn_free(latch_engine *engine, sql_dsn *dsn);
@@ -92,22 +90,22 @@ latch_status latch_sql_fail(const sql_dsn *dsn, const char *format, ...)
 latch_status latch_sql_fail_option(const sql_dsn *dsn, const latch_setting *setting,
                                    const char *what);
 
-/* ---- What may take an option */
+/* ---- Parsers of options */
 
-latch_status latch_sql_take_nothing(const sql_dsn *dsn, const latch_setting *setting, void *field);
+latch_status latch_sql_parse_nothing(const sql_dsn *dsn, const latch_setting *setting, void *field);
 
-/* const char *: NULL when it is empty, which is as not given. */
-latch_status latch_sql_take_text(const sql_dsn *dsn, const latch_setting *setting, void *field);
+/* const char *: NULL when it is empty. */
+latch_status latch_sql_parse_text(const sql_dsn *dsn, const latch_setting *setting, void *field);
 
-/* int64_t: a time-out in nanoseconds. 0 is the default: a wait without end is not to be had. */
-latch_status latch_sql_take_seconds(const sql_dsn *dsn, const latch_setting *setting, void *field);
+/* int64_t: a time-out in nanoseconds. 0 is the default: there is no endless wait. */
+latch_status latch_sql_parse_seconds(const sql_dsn *dsn, const latch_setting *setting, void *field);
 
 bool latch_sql_has_control(const char *text);
 
-/* ---- What is made of it */
+/* ---- Identity */
 
-/* All of the texts in one, of which NULL is none: lengths keep them apart, whatever is in them.
- * NULL when memory ran out. */
+/* Joins the texts, of which some may be NULL; lengths separate them, whatever they contain. NULL
+ * when memory ran out. */
 char *latch_sql_identity(const latch_engine *engine, const char *const *texts, size_t count);
 
 /* Wipes and frees an identity; NULL is allowed. */

@@ -46,7 +46,7 @@ static void count_attempts(const command *command)
         player *player = &players[which];
 
         /* One that waits asks as often as it takes. */
-        if (player->in_flight && !player->op.undoing && kind_of(&player->op) == command->kind
+        if (player->in_flight && !player->op.rolling_back && kind_of(&player->op) == command->kind
             && command->ticket == 0 && strcmp(player->lease.token, command->token) == 0) {
             EXPECT(++player->heard_count <= 3);
         }
@@ -271,7 +271,8 @@ static bool leaves_debt(const player *player, latch_status status)
         /* Of a lease that ends soon, as the server has said, there is little to give back. */
         return op->request.detach && player->lease.deadline_ns > TTL_MS / 2 * LATCH_NS_PER_MS;
     }
-    if (!acquires(op) || status == LATCH_DONE || op->mode_before != LATCH_FREE || player->adopted) {
+    if (!acquires(op) || status == LATCH_DONE || op->mode_before != LATCH_FREE
+        || player->imported) {
         return false;
     }
     find_command(player, &reply, &length);

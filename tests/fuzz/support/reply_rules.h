@@ -16,7 +16,7 @@ typedef struct player {
     latch_op op;
     latch_error error;
     bool in_flight;
-    bool adopted;           /* the lease's token */
+    bool imported;           /* the lease's token */
     unsigned first_command; /* that may be of this request, of all that came */
     size_t heard_count;     /* how often the server was asked to acquire, in this attempt */
 } player;

@@ -436,7 +436,7 @@ static bool transmit(reply_line *line)
 }
 
 /* On the first line that has none. */
-static bool take_connection(reply_server *server, int64_t now_ns)
+static bool accept_connection(reply_server *server, int64_t now_ns)
 {
     int socket = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     reply_line *line = server->lines;
@@ -463,7 +463,7 @@ bool reply_server_turn(reply_server *server, int64_t now_ns)
     for (size_t line = 0; line < REPLY_LINES; line++) {
         any = receive(server, &server->lines[line], now_ns) || any;
     }
-    any = take_connection(server, now_ns) || any;
+    any = accept_connection(server, now_ns) || any;
     for (size_t line = 0; line < REPLY_LINES; line++) {
         any = transmit(&server->lines[line]) || any;
     }

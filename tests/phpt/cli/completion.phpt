@@ -85,7 +85,7 @@ check(preg_match('/^exit 0: (.+)\n\|$/sD', latch_to_end('completion', '--stores'
 $told = array_map(fn (string $line) => explode("\t", $line), explode("\n", $match[1]));
 check_same($stores, array_column($told, 0), 'what the command tells');
 check(!in_array('', array_column($told, 1), true), 'each has a meaning');
-check(str_starts_with(latch_to_end('completion'), 'exit 64: |latch: "latch completion --stores" is all'), 'nothing else is told');
+check(str_starts_with(latch_to_end('completion'), 'exit 64: |latch: "latch completion" takes one argument'), 'nothing else is told');
 check_same("exit 0: complete -F _latch latch\n|", (new Program(
     ['bash', '--norc', '-c', 'source "$1"; complete -p latch', 'bash', __DIR__ . '/../../../completion/latch.bash']
 ))->let_go()->all(), 'it is bound to the command');

@@ -21,7 +21,7 @@ foreach ([
     'a store is given by --store=DSN, and there are no other arguments' => ['redis://:SECRET@host'],
     '--store needs a value, as in --store=…' => ['--store'],
     '--format is json or plain' => ['--format=xml'],
-    '--vendor takes Composer\'s folder, with composer/installed.json in it; "/nowhere" is none' => ['--vendor', '/nowhere'],
+    '--vendor takes Composer\'s folder, with composer/installed.json in it; "/nowhere" has no such file' => ['--vendor', '/nowhere'],
 ] as $message => $arguments) {
     check_same("exit 64: |latch: $message\n", latch_to_end('doctor', ...$arguments), $message);
 }
@@ -33,9 +33,9 @@ $places = [
     'redus://host?auth=SECRET' => 'redus:…',
     'redus:host=here;password=SECRET;port=7' => 'redus:…',
     'etcd://user:SECRET@host' => 'etcd:…',
-    'SECRET' => '(what is no DSN)',
-    'SECRET:6379' => '(what is no DSN)',
-    "pass\nSECRET" => '(what is no DSN)',
+    'SECRET' => '(not a DSN)',
+    'SECRET:6379' => '(not a DSN)',
+    "pass\nSECRET" => '(not a DSN)',
 ];
 $report = new DoctorReport('nobody knows them', array_map(fn (string $dsn) => "--store=$dsn", array_keys($places)));
 $report->has_no_others(...array_fill(0, count($places), 'fault'))->lacks('SECRET', 'RET');

@@ -22,7 +22,7 @@ check_same(['.', '..'], scandir($directory), 'no file is left');
 
 // it is not there yet
 (new DoctorReport('missing', ["--store=flock://$directory/new/locks"]))->has_no_others()
-    ->has('note', "flock://$directory/new/locks", 'does not exist yet: the first lock makes it');
+    ->has('note', "flock://$directory/new/locks", 'does not exist yet: the first lock creates it');
 check_same(['.', '..'], scandir($directory), 'and it is not made');
 
 // everybody may remove the files of everybody

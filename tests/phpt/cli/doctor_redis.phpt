@@ -45,13 +45,13 @@ foreach (['shop' => ['-publish'], 'shop2' => ['-subscribe'], 'shop3' => ['-pubsu
     $server->command('ACL', 'SETUSER', $user, 'on', '>SECRET3', '~*', '&*', '+@all', ...$rules);
     $report = new DoctorReport("no messages: $rules[0]", ['--store=' . $server->dsn('', "$user:SECRET3@")]);
     $report->has_no_others('warning')->lacks('SECRET3')
-        ->has('warning', $where, 'messages are not permitted: who waits asks again every 5 to 100 ms (NOPERM', 'docs/redis.md');
+        ->has('warning', $where, 'messages are not permitted: waiters poll every 5 to 100 ms (NOPERM', 'docs/redis.md');
     $report->has('ok', $where, 'native');
 }
 foreach ([['-eval', '-evalsha'], ['-zadd'], ['resetkeys', '~other']] as $rules) {
     $server->command('ACL', 'SETUSER', 'clerk', 'reset', 'on', '>SECRET4', '~*', '&*', '+@all', ...$rules);
     $report = new DoctorReport("not permitted: $rules[0]", ["--store=redis://clerk:SECRET4@127.0.0.1:$server->port"]);
-    $report->has_no_others('fault')->lacks('SECRET4')->has('fault', $where, 'no lock can be had: ', 'permit the user what locks take');
+    $report->has_no_others('fault')->lacks('SECRET4')->has('fault', $where, 'no lock can be acquired: ', 'give the user the rights that locks need');
 }
 $server->command('ACL', 'SETUSER', 'mute', 'on', '>SECRET5', '~*', '&*', '+@all', '-info');
 $report = new DoctorReport('INFO is not permitted', ["--store=redis://mute:SECRET5@127.0.0.1:$server->port"]);
@@ -67,7 +67,7 @@ $server->command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
 // a replica
 $replica = new RedisServer(['replicaof' => "127.0.0.1 $server->port"]);
 (new DoctorReport('a replica', ['--store=' . $replica->dsn()]))->has_no_others('fault')
-    ->has('fault', $replica->dsn(), "it is a replica of 127.0.0.1:$server->port", 'name the master');
+    ->has('fault', $replica->dsn(), "this is a replica of 127.0.0.1:$server->port", 'name the master');
 unset($replica);
 
 // passwords: wrong, missing, right
@@ -76,7 +76,7 @@ $place = "redis://127.0.0.1:$guarded->port";
 foreach (['wrong' => ':SECRET2@', 'missing' => ''] as $case => $login) {
     $report = new DoctorReport("password: $case", ['--store=' . $guarded->dsn('', $login)]);
     $report->has_no_others('fault')->lacks('SECRET')
-        ->has('fault', $place, 'no lock can be had: ', 'correct user and password in the DSN');
+        ->has('fault', $place, 'no lock can be acquired: ', 'correct user and password in the DSN');
 }
 foreach (['in front' => $guarded->dsn(), 'as an option' => "$place?auth=" . rawurlencode('SECRET&?#/@'),
     'as two options' => "$place?auth[]=default&auth[]=" . rawurlencode('SECRET&?#/@')] as $case => $dsn) {
@@ -104,7 +104,7 @@ foreach (['shop' => ['-spublish'], 'shop2' => ['-ssubscribe'], 'shop3' => ['-pub
     }
     $report = new DoctorReport("no messages in a cluster: $rules[0]", ['--store=' . $cluster->dsn('', "$user:SECRET3@")]);
     $report->has_no_others('warning')->lacks('SECRET3')
-        ->has('warning', $place, 'messages are not permitted: who waits asks again every 5 to 100 ms (NOPERM', 'SPUBLISH, SSUBSCRIBE');
+        ->has('warning', $place, 'messages are not permitted: waiters poll every 5 to 100 ms (NOPERM', 'SPUBLISH, SSUBSCRIBE');
 }
 foreach ($cluster->masters as $master) {
     $master->command('ACL', 'SETUSER', 'waiter', 'on', '>SECRET3', '~*', 'resetchannels', '&latch:*', '+@all');
@@ -112,7 +112,7 @@ foreach ($cluster->masters as $master) {
 (new DoctorReport('the channels of the documentation', ['--store=' . $cluster->dsn('', 'waiter:SECRET3@')]))->has_no_others();
 $report = new DoctorReport('a cluster without the option', ['--store=' . $cluster->masters[1]->dsn()]);
 $report->has_no_others('fault')->lacks('SECRET')
-    ->has('fault', $cluster->masters[1]->dsn('', ''), 'it is a server of a cluster (', '"redis_cluster=1"');
+    ->has('fault', $cluster->masters[1]->dsn('', ''), 'this is a server of a cluster (', '"redis_cluster=1"');
 $cluster->masters[0]->stop();
 $report = new DoctorReport('a cluster without one of its servers', ['--store=' . $cluster->dsn()]);
 $report->lacks('SECRET')->has('warning', $place, "the server at 127.0.0.1:{$cluster->masters[0]->port} cannot be reached", 'start it');
@@ -121,7 +121,7 @@ wait_until(
     'the others know that it is away',
 );
 (new DoctorReport('slots without a master', ['--store=' . $cluster->dsn()]))
-    ->has('warning', $place, '5461 of 16384 slots have no master that works', '--cluster check');
+    ->has('warning', $place, '5461 of 16384 slots have no working master', '--cluster check');
 unset($cluster);
 
 // one of an old release, as far as channels go; and one that is in none
@@ -155,7 +155,7 @@ foreach (['no such name' => ['sentinel=my-master', 'sentinel=other', 'knows no m
 }
 $dsn = "redis://127.0.0.1:{$trio->sentinels[0]->port}?auth=SECRET7";
 (new DoctorReport('a Sentinel', ["--store=$dsn"]))->has_no_others('fault')->lacks('SECRET')
-    ->has('fault', strtok($dsn, '?'), 'it is a Sentinel, in which nothing can be locked', 'sentinel=NAME');
+    ->has('fault', strtok($dsn, '?'), 'this is a Sentinel, which has no locks', 'sentinel=NAME');
 echo "done\n";
 --EXPECT--
 done

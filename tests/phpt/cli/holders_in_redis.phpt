@@ -71,7 +71,7 @@ check(str_contains($said, 'code=0'), $said);
 $terminal->hang_up();
 check_same("exit 0: next\n|", $waiting->all(), 'the next one has it at once');
 check_same('exit 76', $run->ending(), 'the victim notices, and ends its command');
-check(str_contains($run->err(), 'somebody else holds it, or nobody does any more'), $run->err());
+check(str_contains($run->err(), 'it has another holder, or none any more'), $run->err());
 check_same("exit 0: free\n|", $status(), 'free');
 
 // readers, and peers that leave no notes

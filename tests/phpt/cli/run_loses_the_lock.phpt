@@ -30,7 +30,7 @@ function lose(array $options, array $command = []): Program
     return $program;
 }
 
-$gone = 'somebody else holds it, or nobody does any more';
+$gone = 'it has another holder, or none any more';
 $lost = "latch: the lock \"r\" was lost: $gone; the command is to end\n";
 $dies = ['sh', '-c', 'echo running; exec cat'];
 

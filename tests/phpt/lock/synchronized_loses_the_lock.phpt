@@ -273,7 +273,7 @@ array_walk($walked, function (&$value) {});
 check_same(null, $walked->getResult(), 'walked');
 echo "done\n";
 --EXPECT--
-The "r" lock was lost before the callback of synchronized() returned, so that somebody else may have held it meanwhile; getResult() has what the callback returned.
+The "r" lock was lost before the callback of synchronized() returned, so that another holder may have had it meanwhile; getResult() has what the callback returned.
 caught
 the result ends
 not kept

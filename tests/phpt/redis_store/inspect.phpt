@@ -101,7 +101,7 @@ check_same(1, $store->forceRelease(new Key('kept'), [$inspect('kept')['holders']
 wait_until(function () use (&$told) {
     return $told !== [];
 }, 'the loss is told');
-check_same(['somebody else holds it, or nobody does any more'], $told, 'why');
+check_same(['it has another holder, or none any more'], $told, 'why');
 check(!$kept->isHeld(), 'not held');
 
 // of others, what their layout tells

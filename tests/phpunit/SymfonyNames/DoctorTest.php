@@ -26,14 +26,14 @@ final class DoctorTest extends TestCase
         $report = $this->report([$own, "$own?what_only_others_know=1", "memcached://127.0.0.1:$memcached->port", $table], 0);
         self::assertStringContainsString("ok       $own: Symfony\\Component\\Lock\\Store\\RedisStore (native) locks, Redis ", $report);
         self::assertStringContainsString("ok       $own: Symfony\\Component\\Lock\\Store\\RedisStore (native) locks: ", $report);
-        self::assertMatchesRegularExpression("~^note     $own: Latch's own connection does not serve it, a client of symfony/cache's does: .*what_only_~m", $report);
+        self::assertMatchesRegularExpression("~^note     $own: not on Latch's own connection, but on a client of symfony/cache: .*what_only_~m", $report);
         self::assertStringContainsString('Symfony\Component\Lock\Store\MemcachedStore (Composer\'s) answers: ', $report);
         self::assertStringContainsString('PdoStore (Composer\'s) is connected, and has no table yet', $report);
         self::assertStringNotContainsString(\Latch\Tests\PostgreSqlServer::PASSWORD, $report);
         self::assertNull(PostgreSql::server()->value("SELECT to_regclass('lock_keys') WHERE to_regclass('lock_keys') IS NOT NULL"));
 
         $report = $this->report([str_replace('never-told', 'wrong', $table)], 1);
-        self::assertMatchesRegularExpression('/^fault    pgsql:.* no lock can be had: .*authentication failed/m', $report);
+        self::assertMatchesRegularExpression('/^fault    pgsql:.* no lock can be acquired: .*authentication failed/m', $report);
         self::assertStringContainsString('do: correct user and password in the DSN', $report);
         self::assertStringNotContainsString('wrong-8642', $report);
     }

@@ -391,7 +391,7 @@ static void a_ttl_is_needed_and_may_be_endless(void **state)
 
 static void adopt(latch_lease *lease, const latch_lease *holder, size_t length)
 {
-    UNIT_CHECK(latch_lease_adopt_token(lease, holder->token, length, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(latch_lease_set_token(lease, holder->token, length, &unit.error) == LATCH_DONE);
 }
 
 /* A key that was handed over to a process that knows nothing but its token. */

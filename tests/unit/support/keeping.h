@@ -31,7 +31,7 @@ void unit_expect_no_loss(void);
 /* The loss of that lease is to be read, and is the only one. */
 void unit_expect_loss(latch_lease *lease, const char *reason);
 /* The reason where the store says so. */
-#define UNIT_GONE "somebody else holds it, or nobody does any more"
+#define UNIT_GONE "it has another holder, or none any more"
 /* Has it been said so often since the last time that there is something to read? */
 void unit_expect_notices(int count);
 /* Until when it is held, as far as the thread knows. */

@@ -234,14 +234,14 @@ latch_lease *puppet_lease(const char *resource)
 {
     latch_lease *lease = unit_lease(resource);
     latch_lease *parts = stage.parts[lease - unit.leases];
-    latch_member members[PUPPETS];
+    latch_lease_part members[PUPPETS];
 
     for (size_t at = 0; at < stage.count; at++) {
         if (puppets[at].is_clingy) {
             puppets[at].store.class = &clingy_class;
         }
         latch_lease_init(&parts[at], &puppets[at].store, resource, strlen(resource));
-        members[at] = (latch_member){&parts[at], 300000};
+        members[at] = (latch_lease_part){&parts[at], 300000};
     }
     UNIT_CHECK(latch_lease_join(lease, members, &unit.error) == LATCH_DONE);
     return lease;

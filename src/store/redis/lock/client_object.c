@@ -29,7 +29,7 @@ latch_status latch_redis_object_options(latch_engine *engine, redis_options *opt
         .prefix = copy_option(engine, ""), /* the client's own goes before all keys */
         .connect_timeout_ns = REDIS_DEFAULT_CONNECT_TIMEOUT_NS,
         .command_timeout_ns = REDIS_DEFAULT_COMMAND_TIMEOUT_NS,
-        .peers = REDIS_PEERS_NO, /* nobody waits here whom they could be told of */
+        .peers = REDIS_PEERS_NO, /* a store on a client object has no queue that peers could join */
     };
     if (options->address == NULL || options->prefix == NULL) {
         latch_redis_options_free(engine, options);
@@ -85,10 +85,10 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
 void latch_redis_object_flush_pending(redis_store *store)
 {
     latch_error error;
-    latch_op nobody = {.error = &error};
+    latch_op background_op = {.error = &error};
 
     if (!latch_redis_pending_is_empty(store)
-        && object_prepare(&store->topology.single.connection, &nobody, 0) == LATCH_DONE) {
+        && object_prepare(&store->topology.single.connection, &background_op, 0) == LATCH_DONE) {
         latch_redis_pending_flush(store, NULL, latch_engine_now_ns(store->store.engine));
     }
 }

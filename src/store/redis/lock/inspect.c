@@ -32,16 +32,16 @@ typedef struct listed_name {
 /* op->state */
 typedef struct inspection {
     redis_store *store;
-    redis_route route;          /* who is asked; a list asks all servers, one after the other */
-    redis_node *asked;          /* whose answers are awaited; or NULL */
-    bool is_mapped;             /* in a cluster, for a list: who they are is known */
-    uint8_t restarts;           /* as locks were moved from one to another meanwhile */
+    redis_route route;          /* the server; a list goes to all servers, one after the other */
+    redis_node *asked;          /* server whose replies are awaited; or NULL */
+    bool is_mapped;             /* a list in a cluster: its servers are known */
+    uint8_t restarts;           /* restarts of a list, as slots were moved meanwhile */
     bool as_text;               /* the server has forgotten the script */
     bool is_untyped;            /* SCAN has no TYPE before Redis 6 */
     char cursor[24];            /* SCAN's */
-    redisReply *page;           /* what it has answered; NULL: it is to be asked */
-    size_t at;                  /* the first name in it that was not asked about yet */
-    redis_call *calls[BATCH];   /* of SCAN, or about one lock each, from `at` on */
+    redisReply *page;           /* reply of SCAN; NULL: send SCAN */
+    size_t at;                  /* index of the first name that has not been sent */
+    redis_call *calls[BATCH];   /* SCAN's, or one for each lock from `at` on */
     size_t sent_count, at_call; /* the first one that is not answered yet */
     latch_hash listed;
     latch_lock_report *reports;
@@ -239,21 +239,21 @@ static latch_status apply_inspection_error(inspection *all, latch_op *op, const 
                                            int64_t now_ns)
 {
     if (!is_listing(op) && latch_redis_route_redirect(&all->route, op, text, now_ns)) {
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (is_listing(op) && latch_redis_apply_redirect(all->route.node, text)
         && all->restarts < RESTARTS_MAX) {
         restart_list(all, now_ns);
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (latch_redis_is_noscript_error(text) && !all->as_text) {
         all->as_text = true;
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (is_listing(op) && all->page == NULL && strstr(text, "syntax error") != NULL
         && !all->is_untyped) {
         all->is_untyped = true;
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     return latch_redis_fail_with_reply(op, all->route.node, text);
 }
@@ -290,7 +290,7 @@ static latch_status apply_map(inspection *all, latch_op *op, const redisReply *r
     return LATCH_DONE;
 }
 
-/* Applies a reply. REDIS_AGAIN: send it in another form. */
+/* Applies a reply. LATCH_AGAIN: send it in another form. */
 static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call, int64_t now_ns)
 {
     if (call->reply->type == REDIS_REPLY_ERROR) {
@@ -449,7 +449,7 @@ static void free_calls(inspection *all)
     all->sent_count = all->at_call = 0;
 }
 
-/* Applies replies. REDIS_AGAIN: there is more to send. */
+/* Applies replies. LATCH_AGAIN: there is more to send. */
 static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
 {
     bool was_scan = is_listing(op) && all->page == NULL;
@@ -471,7 +471,7 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
             status = latch_redis_fail_overdue(op, all->asked);
         } else {
             latch_redis_record_node_failure(all->asked);
-            status = latch_redis_may_resend(op) ? REDIS_AGAIN
+            status = latch_redis_may_resend(op) ? LATCH_AGAIN
                                                 : latch_redis_fail_lost(op, all->asked);
         }
         if (status == LATCH_DONE) {
@@ -484,14 +484,14 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
         all->at = 0; /* of the page that has come */
     }
     if (!is_listing(op) || status != LATCH_DONE || all->page == NULL) {
-        return is_listing(op) && status == LATCH_DONE ? REDIS_AGAIN : status;
+        return is_listing(op) && status == LATCH_DONE ? LATCH_AGAIN : status;
     }
     if (all->at == all->page->element[1]->elements) {
         freeReplyObject(all->page);
         all->page = NULL;
-        return strcmp(all->cursor, "0") == 0 && !go_to_next_server(all) ? LATCH_DONE : REDIS_AGAIN;
+        return strcmp(all->cursor, "0") == 0 && !go_to_next_server(all) ? LATCH_DONE : LATCH_AGAIN;
     }
-    return REDIS_AGAIN;
+    return LATCH_AGAIN;
 }
 
 static latch_status start_inspection(latch_op *op)
@@ -544,7 +544,7 @@ latch_status latch_redis_inspect_step(latch_op *op, int64_t now_ns)
         if (status == LATCH_DONE) {
             status = read_answers(all, op, now_ns);
         }
-    } while (status == REDIS_AGAIN);
+    } while (status == LATCH_AGAIN);
     if (latch_wants(status)) {
         return status;
     }

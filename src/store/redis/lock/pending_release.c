@@ -135,11 +135,11 @@ static bool is_about(const redis_pending_release *release, const latch_lease *le
 static bool connect_node(redis_node *node, int64_t now_ns)
 {
     latch_error ignored;
-    latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
+    latch_op background_op = {.error = &ignored, .sent_ns = now_ns};
 
     if (node->connection.stage != REDIS_READY && node->topology->cluster != NULL
-        && !node->member.is_away
-        && latch_failed(latch_redis_connect(&node->connection, &nobody, now_ns))) {
+        && !node->cluster_info.is_away
+        && latch_failed(latch_redis_connect(&node->connection, &background_op, now_ns))) {
         latch_redis_record_node_failure(node);
     }
     return node->connection.stage == REDIS_READY;

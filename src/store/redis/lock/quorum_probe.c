@@ -1,8 +1,8 @@
 /*
  * Probe of a combined store's member: start of its server, as one without persistence forgets its
- * locks at a restart; and whether it knows the script of releases, as a release that a quorum does
- * not need has nobody to repeat it as text. Sent once per connection in front of the first request;
- * the answers are not awaited. Where the commands are forbidden both stay unknown.
+ * locks at a restart; and whether it knows the script of releases, as no operation would repeat as
+ * text a release that a quorum does not await. Sent once per connection in front of the first
+ * request; the answers are not awaited. Where the commands are forbidden both stay unknown.
  */
 #include "src/store/redis/lock/redis.h"
 
@@ -40,13 +40,13 @@ static void record_script_reply(void *context, const redisReply *reply)
 
 /* Sends a command of the probe; false when memory ran out. */
 static bool send_probe(redis_node *node, const redis_command *command,
-                       void (*note)(void *context, const redisReply *reply), void *context,
+                       void (*record)(void *context, const redisReply *reply), void *context,
                        int64_t now_ns)
 {
     redis_call *call = node->connection.transport->send(&node->connection, command, now_ns);
 
     if (call != NULL) {
-        latch_redis_call_abandon(call, note, context);
+        latch_redis_call_abandon(call, record, context);
     }
     return call != NULL;
 }

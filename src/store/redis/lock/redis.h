@@ -1,9 +1,9 @@
 /*
- * The inside of the Redis store: store.c (the store, and where requests begin and end), request.c
- * (a request, step by step), rollback.c (compensation for requests of unknown outcome), token.c
- * (whose hold it is), wait.c (when those who wait ask), subscription.c (messages to them),
- * pending_release.c (releases that nobody awaits), inspect.c (who holds), quorum_probe.c (what
- * combined stores have to know), client_object.c (a client of the user's as transport).
+ * Inside the Redis store: store.c (the class: begin and end of requests), request.c (state machine
+ * of a request), rollback.c (compensation for requests of unknown outcome), token.c (tokens; holds
+ * after a fork), wait.c (the wait queue's client side), subscription.c (channel on which waiters
+ * are woken), pending_release.c (releases whose replies are not awaited), inspect.c (inspection),
+ * quorum_probe.c (server age for combined stores), client_object.c (a PHP client as transport).
  */
 #ifndef LATCH_REDIS_H
 #define LATCH_REDIS_H
@@ -228,7 +228,7 @@ void latch_redis_drop(latch_lease *lease);
  * wait. LATCH_CONFLICT: waiting is impossible here.
  */
 latch_status latch_redis_wait(latch_op *op, int64_t now_ns);
-/* Apply a queue position. As latch_redis_wait(); REDIS_AGAIN: wait. */
+/* Apply a queue position. As latch_redis_wait(); LATCH_AGAIN: wait. */
 latch_status latch_redis_apply_queue_position(latch_op *op, int64_t place, int64_t ms,
                                               int64_t now_ns);
 /* Record that the waiting request was sent. */

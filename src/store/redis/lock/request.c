@@ -233,7 +233,7 @@ static void apply_refusal(latch_op *op)
     }
 }
 
-/* Applies a parsed reply to the lease. REDIS_AGAIN: the request has to wait. */
+/* Applies a parsed reply to the lease. LATCH_AGAIN: the request has to wait. */
 static latch_status apply_script_outcome(latch_op *op, const redis_outcome *outcome, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
@@ -250,7 +250,7 @@ static latch_status apply_script_outcome(latch_op *op, const redis_outcome *outc
                 return LATCH_CONFLICT;
             }
             op->flags = REDIS_TRIED;
-            return REDIS_AGAIN;
+            return LATCH_AGAIN;
         case REDIS_QUEUED:
             if (!latch_redis_is_queued(lease)) {
                 break;
@@ -295,14 +295,14 @@ static latch_status apply_error(latch_op *op, const char *text, int64_t now_ns)
     redis_hold *hold = op->lease->state;
 
     if (latch_redis_route_redirect(&hold->route, op, text, now_ns)) {
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (latch_redis_is_noscript_error(text) && (op->flags & REDIS_AS_TEXT) == 0) {
         op->flags |= REDIS_AS_TEXT;
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (leave_replica(op, text) && latch_redis_may_resend(op)) {
-        return REDIS_AGAIN;
+        return LATCH_AGAIN;
     }
     if (latch_redis_is_transient_error(text)) {
         op->flags |= REDIS_TROUBLE;
@@ -310,7 +310,7 @@ static latch_status apply_error(latch_op *op, const char *text, int64_t now_ns)
     return latch_redis_fail_with_reply(op, hold->route.node, text);
 }
 
-/* Applies a reply. REDIS_AGAIN: send the next command. */
+/* Applies a reply. LATCH_AGAIN: send the next command. */
 static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t now_ns)
 {
     redis_hold *hold = op->lease->state;
@@ -351,11 +351,11 @@ static latch_status retry_after_loss(latch_op *op, redis_node *node)
     latch_redis_record_node_failure(node);
     latch_redis_route_reset(&hold->route);
     return latch_redis_may_resend(op) && !node->connection.was_slow
-               ? REDIS_AGAIN
+               ? LATCH_AGAIN
                : latch_redis_fail_lost(op, node);
 }
 
-/* Awaits the reply. REDIS_AGAIN: send the next command. */
+/* Awaits the reply. LATCH_AGAIN: send the next command. */
 static latch_status await_reply(latch_op *op, int64_t now_ns)
 {
     redis_node *node = latch_redis_node_of(op);
@@ -400,7 +400,7 @@ latch_status latch_redis_advance(latch_op *op, int64_t now_ns)
             }
             status = await_reply(op, now_ns);
         }
-    } while (status == REDIS_AGAIN);
+    } while (status == LATCH_AGAIN);
     if ((op->flags & REDIS_TROUBLE) != 0 && latch_redis_retries_wait(op, now_ns)) {
         return LATCH_WANT_TIMER;
     }

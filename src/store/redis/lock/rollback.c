@@ -11,7 +11,7 @@
 
 int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns)
 {
-    /* A renewal may have arrived of which nobody has heard. */
+    /* A renewal may have taken effect although its reply was lost. */
     return lease->deadline_ns == LATCH_NEVER || lease->deadline_ns < now_ns + RELEASE_TRIES_NS
                ? now_ns + RELEASE_TRIES_NS
                : lease->deadline_ns;
@@ -58,7 +58,7 @@ static bool release_uncertain(latch_op *op, int64_t now_ns)
     redis_script_target target = latch_redis_target_of(op->lease);
     bool is_added;
 
-    /* By a token that came with a key somebody else may hold. */
+    /* Another process may hold by a token that came with a key. */
     target.keep = hold->imported || still_holds(op, now_ns);
     if (target.keep && target.ticket == 0) {
         return true;
@@ -93,7 +93,7 @@ static void compensate_acquire(latch_op *op, int64_t now_ns)
     }
     /* Or its place alone, as the demotion may be lost. */
     if (!release_uncertain(op, now_ns) && is_queued) {
-        /* The server must not think that somebody waits here. */
+        /* The server must not take this process for a waiter. */
         latch_redis_close(&store->subscription.connection);
     }
     if (op->request.kind == LATCH_ACQUIRE_SHARED && lease->mode == LATCH_EXCLUSIVE) {

@@ -1,11 +1,11 @@
 /*
  * Locks in Redis or Valkey, in the layout of Symfony's RedisStore, with which they exclude each
- * other: one script for each request (redis/ *.lua), one round trip. Who has to wait stands in a
- * queue and is told when the lock is its (wait.c).
+ * other: one script for each request (redis/ *.lua), one round trip. Waiters stand in a queue, and
+ * are woken by a message when the lock is theirs (wait.c).
  *
- * A request may be sent twice: when its reply was lost with the connection nobody knows whether it
- * was carried out, and all of them ask for a state by the holder's token, not for a change. If that
- * does not help either, a lock that may have been granted is given back as soon as can be
+ * A request may be sent twice, as the outcome is unknown when its reply was lost with the
+ * connection. Requests are idempotent: each names the holder's token and a state, not a change. If
+ * the retry fails, too, a lock that may have been granted is released as soon as possible
  * (pending_release.c).
  *
  * A token belongs to one process. A forked child that inherits a lease is another holder, but for
@@ -156,8 +156,8 @@ static latch_status redis_begin(latch_op *op)
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
     bool is_inquiry = latch_redis_is_inspection(op);
-    bool is_avoided = store->topology.cluster == NULL
-                      && latch_redis_breaker_is_open(op, &store->topology.single);
+    bool is_breaker_open = store->topology.cluster == NULL
+                           && latch_redis_breaker_is_open(op, &store->topology.single);
 
     if (latch_redis_is_own_name(op->lease->resource, op->lease->resource_length)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
@@ -196,7 +196,7 @@ static latch_status redis_begin(latch_op *op)
             return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
         }
     }
-    if (is_avoided) {
+    if (is_breaker_open) {
         return op->request.kind == LATCH_RELEASE
                        && !latch_redis_pending_add_release(op, op->sent_ns)
                    ? latch_fail_memory(op->error)

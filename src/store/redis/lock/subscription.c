@@ -197,7 +197,7 @@ bool latch_redis_resubscribe_for(redis_subscription *subscription, redis_node *n
     if (slot != subscription->slot || node != subscription->node) {
         latch_redis_close(&subscription->connection);
         free_subscribe_call(subscription);
-        subscription->connection.place = &node->member.place;
+        subscription->connection.place = &node->cluster_info.place;
         subscription->node = node;
         subscription->pause_end_ns = 0;
     }

@@ -42,7 +42,7 @@ latch_status latch_redis_import_token(latch_lease *lease, const char *token, lat
     redis_hold *hold = lease->state;
 
     if (status == LATCH_DONE) {
-        status = latch_lease_adopt_token(lease, token, strlen(token), error);
+        status = latch_lease_set_token(lease, token, strlen(token), error);
     }
     if (status == LATCH_DONE) {
         lease->mode = LATCH_FREE;

@@ -162,7 +162,7 @@ latch_status latch_redis_apply_queue_position(latch_op *op, int64_t place, int64
     wait->place = place;
     wait->poll_ns = now_ns + (wait->lost ? 0 : ms * LATCH_NS_PER_MS);
     wait->trouble_ns = 0;
-    return op->request.wait ? REDIS_AGAIN : LATCH_CONFLICT;
+    return op->request.wait ? LATCH_AGAIN : LATCH_CONFLICT;
 }
 
 void latch_redis_wait_fails_since(latch_op *op, int64_t since_ns)

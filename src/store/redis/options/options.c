@@ -1,5 +1,5 @@
-/* A DSN for Redis as a whole: where the server is, who asks, and what makes a connection the same.
- */
+/* DSN for Redis as a whole: the server's place, the credentials, and the identity of a
+ * connection. */
 #include "src/store/redis/options/parser.h"
 #include "src/store/redis/options/slot.h"
 
@@ -164,7 +164,7 @@ static bool is_default_user(const char *user)
     return user == NULL || *user == '\0' || strcmp(user, "default") == 0;
 }
 
-/* Who somebody is; texts of the DSN, or NULL. */
+/* Credentials: texts of the DSN, or NULL. */
 typedef struct login {
     const char *user, *password;
 } login;
@@ -178,7 +178,7 @@ static login tidy(login given)
     return given;
 }
 
-/* What the option "auth" says, or nothing. */
+/* Credentials of the option "auth", or none. */
 static login login_of_option(const redis_dsn_parser *parser)
 {
     if (parser->auth_count > 0) {
@@ -188,8 +188,9 @@ static login login_of_option(const redis_dsn_parser *parser)
 }
 
 /*
- * Who asks, as with Symfony: the option "auth" has precedence over what stands before the "@"; but
- * with Sentinels the option is for these, and for the server only where nothing stands there.
+ * Credentials, as with Symfony: the option "auth" has precedence over the user information before
+ * the "@"; but with Sentinels the option is for these, and for the server only without user
+ * information.
  */
 static void find_logins(const redis_dsn_parser *parser, login *server, login *sentinel)
 {

@@ -13,15 +13,15 @@
  *     read_timeout  seconds for a command, the same
  *     tcp_keepalive seconds between probes of an idle connection, 0 to 32767; 0 is off
  *     dbindex       the database; must be that of the path if both are given
- *     auth          the password, or auth[]=user&auth[]=password; goes before those in front of "@"
- *                   (with Sentinels it is theirs, and the server's where nothing is before the "@")
- *     prefix        goes before every key
- *     peers         auto, yes or no: do others wait by polling, whom we must leave a chance?
- *     persistent_id gives a connection of its own to those who name the same one
- *     ssl[...]      how TLS is to be spoken: see tls.c
+ *     auth          the password, or auth[]=user&auth[]=password; precedes those before the "@"
+ *                   (with Sentinels: theirs, and the server's only if there are none there)
+ *     prefix        prepended to every key
+ *     peers         auto, yes or no: are there clients that wait by polling, and need a chance?
+ *     persistent_id stores with the same ID share a connection of their own
+ *     ssl[...]      options of TLS: see tls.c
  *     host[...]     the server, where none stands in the DSN: "host:port" or "/path/of/socket:"
  *     cluster       1: the servers are some of a Redis Cluster, or redis_cluster; 0 is the default
- *     sentinel      the name of a master: the servers are Sentinels, who know where it is; also
+ *     sentinel      name of a master: the servers are Sentinels, which know its address; also
  *                   redis_sentinel and sentinel_master. Empty: none
  *
  * class, cluster_command_timeout, cluster_relay_context, failover, lazy, persistent and
@@ -40,11 +40,10 @@
 #define REDIS_MAX_TIMEOUT_S 86400
 #define REDIS_MAX_KEEPALIVE_S 32767
 
-/* Clients that wait by polling, as Symfony's: whether they are about is known, or is to be found
- * out. */
+/* Clients that wait by polling, as Symfony's do: present, absent, or to be detected. */
 typedef enum { REDIS_PEERS_AUTO = 0, REDIS_PEERS_YES, REDIS_PEERS_NO } redis_peers;
 
-/* Where a server is. */
+/* Place of a server. */
 typedef struct redis_place {
     char *address; /* for messages: "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock" */
     char *host;    /* in lower case; NULL: a unix socket at `path` */

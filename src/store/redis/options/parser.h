@@ -1,6 +1,6 @@
 /* What the files that read a DSN for Redis share. */
-#ifndef LATCH_REDIS_READING_H
-#define LATCH_REDIS_READING_H
+#ifndef LATCH_REDIS_DSN_PARSER_H
+#define LATCH_REDIS_DSN_PARSER_H
 
 #include "src/store/redis/options/options.h"
 #include "src/store/redis/options/tls.h"

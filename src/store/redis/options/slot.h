@@ -30,7 +30,7 @@ typedef enum {
     REDIS_PREFIX_UNFIT,  /* no tag behind it counts as one */
 } redis_prefix_kind;
 
-/* What who has an unfit one is told. */
+/* Message for an unfit prefix. */
 #define REDIS_PREFIX_ADVICE                                                                        \
     "in a cluster a prefix of keys cannot have a \"{\" without a whole hash tag, such as "         \
     "\"{shop}\": leave it out, or complete it"

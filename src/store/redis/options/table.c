@@ -252,7 +252,7 @@ static latch_status parse_sentinel(redis_dsn_parser *parser)
 
 static const struct {
     const char *name;
-    latch_status (*take)(redis_dsn_parser *parser);
+    latch_status (*parse)(redis_dsn_parser *parser);
     bool brackets; /* may stand behind the name */
 } known[] = {
     {"auth", parse_auth, true},
@@ -326,7 +326,7 @@ latch_status latch_redis_parse_option(redis_dsn_parser *parser)
             && memcmp(known[at].name, parser->option->name, length) == 0) {
             parser->name = known[at].name;
             return known[at].brackets || parser->option->name[length] == '\0'
-                       ? known[at].take(parser)
+                       ? known[at].parse(parser)
                        : fail_option(parser, "has one value and no brackets");
         }
     }

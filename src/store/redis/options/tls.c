@@ -119,7 +119,7 @@ static latch_status ignore_tls_option(redis_dsn_parser *parser, size_t offset)
 
 static const struct {
     const char *name;
-    latch_status (*take)(redis_dsn_parser *parser, size_t offset);
+    latch_status (*parse)(redis_dsn_parser *parser, size_t offset);
     size_t offset; /* in the settings */
 } known[] = {
     {"allow_self_signed", parse_tls_boolean, FIELD(allow_self_signed)},
@@ -168,7 +168,7 @@ latch_status latch_redis_parse_tls_option(redis_dsn_parser *parser)
         if (length == strlen(known[at].name) + 2 && name[0] == '[' && name[length - 1] == ']'
             && memcmp(name + 1, known[at].name, length - 2) == 0) {
             parser->has_tls_options = true;
-            return known[at].take(parser, known[at].offset);
+            return known[at].parse(parser, known[at].offset);
         }
     }
     return fail_unknown_tls_option(parser);

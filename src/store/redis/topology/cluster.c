@@ -14,7 +14,7 @@
 
 redis_node *latch_redis_next_cluster_node(const redis_cluster *cluster, const redis_node *node)
 {
-    size_t next = node == NULL ? 0 : node->member.number;
+    size_t next = node == NULL ? 0 : node->cluster_info.number;
 
     return next < cluster->count ? cluster->nodes[next] : NULL;
 }
@@ -24,9 +24,9 @@ static void free_node(redis_node *node)
     latch_engine *engine = node->topology->engine;
 
     latch_redis_close(&node->connection);
-    latch_free(engine, node->member.place.address);
-    latch_free(engine, node->member.place.host);
-    latch_free(engine, node->member.announced);
+    latch_free(engine, node->cluster_info.place.address);
+    latch_free(engine, node->cluster_info.place.host);
+    latch_free(engine, node->cluster_info.announced);
     latch_free(engine, node);
 }
 
@@ -72,19 +72,19 @@ static redis_node *add_node(redis_topology *topology, const char *host, int port
     }
     memset(node, 0, sizeof(*node));
     node->topology = topology;
-    node->breaker = &node->member.breaker;
+    node->breaker = &node->cluster_info.breaker;
     latch_redis_connection_init(&node->connection, engine, topology->options);
-    node->connection.place = &node->member.place;
+    node->connection.place = &node->cluster_info.place;
     node->connection.is_batching = topology->is_batching;
-    node->member.place = (redis_place){.address = copy_address(engine, address),
-                                       .host = copy_address(engine, host),
-                                       .port = port};
-    if (node->member.place.address == NULL || node->member.place.host == NULL) {
+    node->cluster_info.place = (redis_place){.address = copy_address(engine, address),
+                                             .host = copy_address(engine, host),
+                                             .port = port};
+    if (node->cluster_info.place.address == NULL || node->cluster_info.place.host == NULL) {
         free_node(node);
         return NULL;
     }
     cluster->nodes[cluster->count++] = node;
-    node->member.number = (uint16_t) cluster->count;
+    node->cluster_info.number = (uint16_t) cluster->count;
     return node;
 }
 
@@ -99,7 +99,7 @@ redis_node *latch_redis_node_at(redis_topology *topology, const char *host, int 
     }
     latch_redis_write_address(address, sizeof(address), host, port);
     for (size_t at = 0; at < cluster->count; at++) {
-        const redis_cluster_node_info *member = &cluster->nodes[at]->member;
+        const redis_cluster_node_info *member = &cluster->nodes[at]->cluster_info;
 
         if (strcmp(member->place.address, address) == 0
             || (member->announced != NULL && strcmp(member->announced, address) == 0)) {
@@ -118,8 +118,8 @@ static redis_node *node_with_id(const redis_cluster *cluster, const char *id)
     for (size_t at = 0; at < cluster->count; at++) {
         redis_node *node = cluster->nodes[at];
 
-        if (node->connection.stage == REDIS_READY && strcmp(node->member.id, id) == 0
-            && node->member.id_established == node->connection.established) {
+        if (node->connection.stage == REDIS_READY && strcmp(node->cluster_info.id, id) == 0
+            && node->cluster_info.id_established == node->connection.established) {
             return node;
         }
     }
@@ -182,7 +182,7 @@ redis_node *latch_redis_other_cluster_node(redis_cluster *cluster, const redis_n
     for (size_t count = 0; count < cluster->count; count++) {
         redis_node *node = cluster->nodes[(cluster->next_node + count) % cluster->count];
 
-        if (node != but && !node->member.is_away
+        if (node != but && !node->cluster_info.is_away
             && (found == NULL
                 || (node->connection.stage == REDIS_READY
                     && found->connection.stage != REDIS_READY))) {
@@ -195,7 +195,7 @@ redis_node *latch_redis_other_cluster_node(redis_cluster *cluster, const redis_n
 void latch_redis_retry_all_cluster_nodes(redis_cluster *cluster)
 {
     for (size_t at = 0; at < cluster->count; at++) {
-        cluster->nodes[at]->member.is_away = false;
+        cluster->nodes[at]->cluster_info.is_away = false;
     }
 }
 
@@ -203,7 +203,7 @@ redis_node *latch_redis_choose_cluster_node(redis_cluster *cluster, redis_node *
 {
     redis_node *other;
 
-    if (owner != NULL && !owner->member.is_away) {
+    if (owner != NULL && !owner->cluster_info.is_away) {
         return owner;
     }
     other = latch_redis_other_cluster_node(cluster, owner);
@@ -219,7 +219,7 @@ void latch_redis_record_slot_owner(redis_node *node, const char *resource, size_
     redis_topology *topology = node->topology;
 
     topology->cluster->owners[latch_redis_slot_of(topology->keys, resource, length)] =
-        node->member.number;
+        node->cluster_info.number;
 }
 
 bool latch_redis_owns_slots(const redis_node *node)
@@ -227,7 +227,7 @@ bool latch_redis_owns_slots(const redis_node *node)
     const redis_cluster *cluster = node->topology->cluster;
 
     for (size_t slot = 0; slot < REDIS_SLOTS; slot++) {
-        if (cluster->owners[slot] == node->member.number) {
+        if (cluster->owners[slot] == node->cluster_info.number) {
             return true;
         }
     }
@@ -240,8 +240,8 @@ static void record_id(void *context, const redisReply *reply)
     redis_node *node = context;
 
     if (reply != NULL && reply->type == REDIS_REPLY_STRING && reply->len < REDIS_NODE_ID_SIZE) {
-        memcpy(node->member.id, reply->str, reply->len + 1);
-        node->member.id_established = node->connection.established;
+        memcpy(node->cluster_info.id, reply->str, reply->len + 1);
+        node->cluster_info.id_established = node->connection.established;
     }
 }
 
@@ -253,11 +253,12 @@ static void record_announced(redis_node *node, const char *host, int port)
     char address[300];
 
     latch_redis_write_address(address, sizeof(address), host, port);
-    if (node->member.announced != NULL && strcmp(node->member.announced, address) == 0) {
+    if (node->cluster_info.announced != NULL
+        && strcmp(node->cluster_info.announced, address) == 0) {
         return;
     }
     for (size_t at = 0; at < cluster->count; at++) {
-        redis_cluster_node_info *member = &cluster->nodes[at]->member;
+        redis_cluster_node_info *member = &cluster->nodes[at]->cluster_info;
 
         if (cluster->nodes[at] == node
             || (member->announced != NULL && strcmp(member->announced, address) == 0)) {
@@ -265,7 +266,7 @@ static void record_announced(redis_node *node, const char *host, int port)
             member->announced = NULL;
         }
     }
-    node->member.announced = copy_address(engine, address);
+    node->cluster_info.announced = copy_address(engine, address);
 }
 
 /* Parses a master of the map, {host, port, id, ...}. NULL: invalid, or memory ran out. */
@@ -289,10 +290,11 @@ static redis_node *slot_master(redis_node *answerer, const redisReply *reply)
     if (node != NULL && is_named) {
         record_announced(node, host->str, (int) reply->element[1]->integer);
     }
-    return node != NULL ? node
-                        : latch_redis_node_at(answerer->topology,
-                                              is_named ? host->str : answerer->member.place.host,
-                                              (int) reply->element[1]->integer);
+    return node != NULL
+               ? node
+               : latch_redis_node_at(answerer->topology,
+                                     is_named ? host->str : answerer->cluster_info.place.host,
+                                     (int) reply->element[1]->integer);
 }
 
 bool latch_redis_apply_slot_map(redis_node *node, const redisReply *reply)
@@ -315,7 +317,7 @@ bool latch_redis_apply_slot_map(redis_node *node, const redisReply *reply)
         master = slot_master(node, range->element[2]);
         for (long long slot = range->element[0]->integer;
              master != NULL && slot <= range->element[1]->integer; slot++) {
-            cluster->owners[slot] = master->member.number;
+            cluster->owners[slot] = master->cluster_info.number;
         }
     }
     return true;
@@ -339,19 +341,19 @@ static void receive_slot_map(void *context, const redisReply *reply)
 
 redis_call *latch_redis_request_slot_map(redis_node *node, int64_t now_ns)
 {
-    redis_command who = {.count = 0}, which = {.count = 0};
+    redis_command my_id = {.count = 0}, slots = {.count = 0};
     redis_call *call;
 
-    latch_redis_add_text(&who, "CLUSTER");
-    latch_redis_add_text(&who, "MYID");
-    latch_redis_add_text(&which, "CLUSTER");
-    latch_redis_add_text(&which, "SLOTS");
-    call = latch_redis_send(&node->connection, &who, now_ns);
+    latch_redis_add_text(&my_id, "CLUSTER");
+    latch_redis_add_text(&my_id, "MYID");
+    latch_redis_add_text(&slots, "CLUSTER");
+    latch_redis_add_text(&slots, "SLOTS");
+    call = latch_redis_send(&node->connection, &my_id, now_ns);
     if (call == NULL) {
         return NULL;
     }
     latch_redis_call_abandon(call, record_id, node);
-    call = latch_redis_send(&node->connection, &which, now_ns);
+    call = latch_redis_send(&node->connection, &slots, now_ns);
     if (call != NULL) {
         node->topology->cluster->is_stale = false;
         node->topology->cluster->asked_ns = now_ns;

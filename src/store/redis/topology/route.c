@@ -69,7 +69,7 @@ static bool has_other_nodes(redis_route *route)
 
     if (latch_redis_other_cluster_node(cluster, route->node) == NULL && !route->has_retried_all) {
         latch_redis_retry_all_cluster_nodes(cluster);
-        route->node->member.is_away = true;
+        route->node->cluster_info.is_away = true;
         route->has_retried_all = true;
     }
     return latch_redis_other_cluster_node(cluster, route->node) != NULL;
@@ -82,7 +82,7 @@ static bool has_other_nodes(redis_route *route)
 static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
 {
     redis_node *node = route->node;
-    bool has_answered = node->connection.is_heard; /* and refused us: so would others */
+    bool has_answered = node->connection.has_replied; /* and refused us: so would others */
 
     latch_redis_close(&node->connection);
     latch_redis_record_node_failure(node);
@@ -95,7 +95,7 @@ static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
     return true;
 }
 
-/* Connects to route->node. REDIS_AGAIN: try another one. */
+/* Connects to route->node. LATCH_AGAIN: try another one. */
 static latch_status connect_route_node(redis_route *route, latch_op *op, int64_t now_ns)
 {
     redis_node *node = route->node;
@@ -104,11 +104,11 @@ static latch_status connect_route_node(redis_route *route, latch_op *op, int64_t
     if (latch_redis_breaker_is_open(op, node)) {
         return route->is_redirected || !leave_node(route, op, now_ns)
                    ? latch_redis_fail_breaker_open(op, node)
-                   : REDIS_AGAIN;
+                   : LATCH_AGAIN;
     }
     status = latch_redis_connect(&node->connection, op, now_ns);
     if (status == LATCH_DONE) {
-        node->member.is_away = false;
+        node->cluster_info.is_away = false;
         latch_redis_refresh_slot_map(node, now_ns);
         return LATCH_DONE;
     }
@@ -125,7 +125,7 @@ static latch_status connect_route_node(redis_route *route, latch_op *op, int64_t
         status = latch_redis_fail_to_connect(&node->connection, op, is_silent ? ETIMEDOUT : 0,
                                              "it does not answer");
     }
-    return leave_node(route, op, now_ns) ? REDIS_AGAIN : status;
+    return leave_node(route, op, now_ns) ? LATCH_AGAIN : status;
 }
 
 latch_status latch_redis_route_connect_in_cluster(redis_topology *topology, redis_route *route,
@@ -146,9 +146,9 @@ latch_status latch_redis_route_connect_in_cluster(redis_topology *topology, redi
             route->node = latch_redis_choose_node(topology, resource, length);
         }
         status = connect_route_node(route, op, now_ns);
-    } while (status == REDIS_AGAIN);
+    } while (status == LATCH_AGAIN);
     if (latch_failed(status)) {
-        latch_redis_route_reset(route); /* who waits tries it once more, with all of its time */
+        latch_redis_route_reset(route); /* a waiter tries again, with all of its time */
     }
     return status;
 }
@@ -182,7 +182,7 @@ static redis_node *parse_redirection(redis_node *node, const char *text, unsigne
     host[length] = '\0';
     *slot = (unsigned) number;
     return latch_redis_node_at(node->topology,
-                               length == 0 || strcmp(host, "?") == 0 ? node->member.place.host
+                               length == 0 || strcmp(host, "?") == 0 ? node->cluster_info.place.host
                                                                      : host,
                                atoi(colon + 1));
 }
@@ -194,9 +194,11 @@ static redis_node *apply_moved(redis_node *node, const char *text)
     redis_node *owner = parse_redirection(node, text, &slot);
 
     if (owner != NULL) {
-        cluster->is_stale = cluster->is_stale || cluster->owners[slot] != owner->member.number;
-        cluster->owners[slot] = owner->member.number;
-        owner->member.is_away = false; /* it is to be tried, be it by what is owed to it alone */
+        cluster->is_stale = cluster->is_stale
+                            || cluster->owners[slot] != owner->cluster_info.number;
+        cluster->owners[slot] = owner->cluster_info.number;
+        owner->cluster_info.is_away =
+            false; /* it is to be tried, be it by what is owed to it alone */
     }
     return owner;
 }

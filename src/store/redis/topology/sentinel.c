@@ -10,17 +10,14 @@
 #define SWITCHED "+switch-master"
 #define PROMOTED "+promoted-slave"
 
-/*
- * Interval of routine queries: a hanging Sentinel announces nothing, nor does one that forbids
- * subscriptions.
- */
-#define ASK_AGAIN_NS (5 * LATCH_NS_PER_S)
+/* Interval of routine queries, as a Sentinel may hang, or forbid subscriptions. */
+#define QUERY_INTERVAL_NS (5 * LATCH_NS_PER_S)
 /* Time-out of a Sentinel when another one has answered already. */
 #define OPINION_NS (LATCH_NS_PER_S / 2)
 /* Pause before the next round, after too few answers or none. */
 #define RETRY_NS (50 * LATCH_NS_PER_MS)
 /* Pause before the next round, after they named a replica or an unreachable server. */
-#define ASK_PAUSE_NS (50 * LATCH_NS_PER_MS)
+#define QUERY_PAUSE_NS (50 * LATCH_NS_PER_MS)
 /* Interval at which a waiter for the master's reply re-checks the master. */
 #define RECHECK_NS (100 * LATCH_NS_PER_MS)
 /* ROLE has an element for each replica. */
@@ -106,8 +103,8 @@ static bool advance_to_next(redis_sentinel *sentinel, uint32_t but)
 static bool choose_next(redis_sentinel *sentinel)
 {
     if (!is_sentinel_majority(sentinel)
-        && (advance_to_next(sentinel, sentinel->asked | sentinel->mute)
-            || advance_to_next(sentinel, sentinel->asked))) {
+        && (advance_to_next(sentinel, sentinel->queried | sentinel->unresponsive)
+            || advance_to_next(sentinel, sentinel->queried))) {
         return true;
     }
     if (sentinel->answered == 0 || sentinel->current == sentinel->newest_from
@@ -121,7 +118,7 @@ static bool choose_next(redis_sentinel *sentinel)
 
 static void begin_round(redis_sentinel *sentinel)
 {
-    sentinel->asked = sentinel->answered = 0;
+    sentinel->queried = sentinel->answered = 0;
     sentinel->has_returned = false;
 }
 
@@ -155,8 +152,8 @@ static void record_master_failure(redis_sentinel *sentinel, const char *why)
 {
     record_reason(sentinel, why);
     sentinel->is_known = false;
-    if (!sentinel->is_asking) {
-        advance_to_next(sentinel, sentinel->mute); /* the next one may know better */
+    if (!sentinel->is_querying) {
+        advance_to_next(sentinel, sentinel->unresponsive); /* the next one may know better */
     }
 }
 
@@ -165,8 +162,8 @@ static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, do
 {
     if (sentinel->is_outdated) {
         return latch_fail(op->error, LATCH_ERROR_STORE, ETIMEDOUT,
-                          "no connection to the master \"%s\" within %g s: those of the Sentinels "
-                          "at %s who answer are too few, and know of fewer failovers than others "
+                          "no connection to the master \"%s\" within %g s: too few of the "
+                          "Sentinels at %s answer, and these know of fewer failovers than others "
                           "have told",
                           sentinel->name, seconds, sentinel->options.address);
     }
@@ -185,7 +182,7 @@ static latch_status fail_master(const redis_sentinel *sentinel, latch_op *op, do
 
 /*
  * "NAME OLD-HOST OLD-PORT HOST PORT" of a switch, or "slave ID HOST PORT @ NAME OLD-HOST OLD-PORT"
- * of a promotion: who connects then is named the new one, by this Sentinel at least.
+ * of a promotion: from then on this Sentinel, at least, names the new one.
  */
 static void receive_announcement(void *context, const redisReply *message)
 {
@@ -219,9 +216,9 @@ static void receive_announcement(void *context, const redisReply *message)
 /* ---- The question --------------------------------------------------------------------------- */
 
 /* Begins a query: the remaining Sentinels, and the connection to the master, share the time. */
-static void begin_asking(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
+static void begin_sentinel_query(redis_sentinel *sentinel, int64_t deadline_ns, int64_t now_ns)
 {
-    int64_t parts = (int64_t) (sentinel->options.place_count - count_of(sentinel->asked)) + 1;
+    int64_t parts = (int64_t) (sentinel->options.place_count - count_of(sentinel->queried)) + 1;
     int64_t part_ns = (deadline_ns - now_ns) / parts;
 
     if (sentinel->answered != 0 && part_ns > OPINION_NS) {
@@ -230,7 +227,7 @@ static void begin_asking(redis_sentinel *sentinel, int64_t deadline_ns, int64_t 
     disconnect_sentinel(sentinel);
     sentinel->connection.place = &sentinel->options.places[sentinel->current];
     sentinel->options.connect_timeout_ns = part_ns > LATCH_NS_PER_MS ? part_ns : LATCH_NS_PER_MS;
-    sentinel->is_asking = true;
+    sentinel->is_querying = true;
     sentinel->is_told = false;
 }
 
@@ -351,19 +348,19 @@ static latch_status await_sentinel(redis_sentinel *sentinel, latch_op *op)
 }
 
 /* Queries the current one. LATCH_DONE: answered. */
-static latch_status ask_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                                 int64_t now_ns)
+static latch_status query_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                   int64_t now_ns)
 {
     const redis_connection *connection = &sentinel->connection;
     latch_status status = LATCH_DONE;
     bool is_late;
 
-    if (!sentinel->is_asking) {
-        begin_asking(sentinel, deadline_ns, now_ns);
+    if (!sentinel->is_querying) {
+        begin_sentinel_query(sentinel, deadline_ns, now_ns);
     }
     is_late = connection->stage != REDIS_CLOSED && now_ns >= connection->deadline_ns;
     if (sentinel->question == NULL) {
-        /* It may have answered long ago, with nobody there to see it. */
+        /* Its reply may have come long ago, while no request read it. */
         status = latch_redis_connect(&sentinel->connection, op,
                                      is_late ? connection->deadline_ns - 1 : now_ns);
         if (status == LATCH_DONE) {
@@ -379,7 +376,7 @@ static latch_status ask_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t
     if (latch_wants(status)) {
         return status;
     }
-    sentinel->is_asking = false;
+    sentinel->is_querying = false;
     free_question(sentinel);
     if (status != LATCH_DONE) {
         disconnect_sentinel(sentinel);
@@ -388,13 +385,13 @@ static latch_status ask_sentinel(redis_sentinel *sentinel, latch_op *op, int64_t
 }
 
 /* Queries it again while another master is announced behind its answer. */
-static latch_status ask_until_stable(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                                     int64_t now_ns)
+static latch_status query_until_stable(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                       int64_t now_ns)
 {
     latch_status status;
 
     do {
-        status = ask_sentinel(sentinel, op, deadline_ns, now_ns);
+        status = query_sentinel(sentinel, op, deadline_ns, now_ns);
     } while (status == LATCH_DONE && sentinel->is_told);
     return status;
 }
@@ -430,20 +427,21 @@ static void conclude_round(redis_sentinel *sentinel, int64_t now_ns)
 }
 
 /* Queries as many as it takes. LATCH_DONE: the round is concluded. */
-static latch_status ask_sentinels(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
-                                  int64_t now_ns)
+static latch_status query_sentinels(redis_sentinel *sentinel, latch_op *op, int64_t deadline_ns,
+                                    int64_t now_ns)
 {
     latch_status status;
 
     do {
-        status = ask_until_stable(sentinel, op, deadline_ns, now_ns);
+        status = query_until_stable(sentinel, op, deadline_ns, now_ns);
         if (latch_wants(status)) {
             return status;
         }
-        sentinel->ask_ns = now_ns + ASK_AGAIN_NS;
-        sentinel->asked |= bit(sentinel->current);
-        sentinel->mute = status == LATCH_DONE ? sentinel->mute & ~bit(sentinel->current)
-                                              : sentinel->mute | bit(sentinel->current);
+        sentinel->next_query_ns = now_ns + QUERY_INTERVAL_NS;
+        sentinel->queried |= bit(sentinel->current);
+        sentinel->unresponsive = status == LATCH_DONE
+                                     ? sentinel->unresponsive & ~bit(sentinel->current)
+                                     : sentinel->unresponsive | bit(sentinel->current);
     } while (status != LATCH_ERROR_MEMORY && choose_next(sentinel));
     if (sentinel->answered != 0 && status != LATCH_ERROR_MEMORY) {
         conclude_round(sentinel, now_ns);
@@ -476,7 +474,7 @@ static latch_status find_master(redis_sentinel *sentinel, latch_op *op, int64_t 
             op->wake_ns = sentinel->retry_ns < deadline_ns ? sentinel->retry_ns : deadline_ns;
             return LATCH_WANT_TIMER;
         }
-        status = ask_sentinels(sentinel, op, deadline_ns, now_ns);
+        status = query_sentinels(sentinel, op, deadline_ns, now_ns);
         if (status == LATCH_ERROR_STORE && has_reason(sentinel)) {
             sentinel->retry_ns = now_ns + RETRY_NS; /* until the time is over */
             status = LATCH_DONE;
@@ -490,15 +488,15 @@ static void poll_sentinel(redis_sentinel *sentinel)
 {
     int64_t now_ns = latch_engine_now_ns(sentinel->connection.engine);
     latch_error ignored;
-    latch_op nobody = {.error = &ignored, .sent_ns = now_ns};
+    latch_op background_op = {.error = &ignored, .sent_ns = now_ns};
 
-    if (!sentinel->is_asking && sentinel->connection.stage == REDIS_READY
+    if (!sentinel->is_querying && sentinel->connection.stage == REDIS_READY
         && !latch_redis_receive(&sentinel->connection)) {
-        sentinel->ask_ns = now_ns; /* another one */
+        sentinel->next_query_ns = now_ns; /* another one */
     }
-    if (sentinel->is_asking || now_ns >= sentinel->ask_ns) {
-        ask_sentinels(sentinel, &nobody, now_ns + sentinel->connection.options->command_timeout_ns,
-                      now_ns);
+    if (sentinel->is_querying || now_ns >= sentinel->next_query_ns) {
+        query_sentinels(sentinel, &background_op,
+                        now_ns + sentinel->connection.options->command_timeout_ns, now_ns);
     }
 }
 
@@ -559,7 +557,7 @@ static latch_status source_record_failure(redis_connection *connection, latch_op
     }
     latch_redis_close(connection);
     connection->stage = REDIS_DISCOVERING;
-    connection->retry_ns = now_ns + ASK_PAUSE_NS;
+    connection->retry_ns = now_ns + QUERY_PAUSE_NS;
     return LATCH_DONE;
 }
 

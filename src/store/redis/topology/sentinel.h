@@ -26,15 +26,15 @@ typedef struct redis_sentinel {
     const char *name;            /* name of the master */
     size_t current; /* index of the current Sentinel; the subscribed one is asked first */
     /* Bit sets of Sentinels. */
-    uint32_t mute;                         /* without an answer last time: asked after the others */
-    uint32_t asked, answered;              /* in this round */
+    uint32_t unresponsive;                 /* without an answer last time: asked after the others */
+    uint32_t queried, answered;            /* in this round */
     redis_sentinel_reply newest;           /* of this round's answers */
     size_t newest_from;                    /* Sentinel of that answer */
     bool has_returned;                     /* to that one, for the subscription */
-    bool is_asking;                        /* the connection is for a query, not a subscription */
+    bool is_querying;                      /* the connection is for a query, not a subscription */
     bool is_told;                          /* another master was announced during the query */
     redis_call *epoch_question, *question; /* in flight, or NULL */
-    int64_t ask_ns;                        /* time of the next routine query */
+    int64_t next_query_ns;                 /* time of the next routine query */
     int64_t retry_ns;                      /* time of the next query after too few answers */
     bool is_outdated;                      /* too few answers last time */
     bool is_known;                         /* `master` is valid */

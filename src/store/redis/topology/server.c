@@ -50,7 +50,7 @@ redis_node *latch_redis_choose_node(redis_topology *topology, const char *resour
 void latch_redis_record_node_failure(redis_node *node)
 {
     if (node->topology->cluster != NULL) {
-        node->member.is_away = true;
+        node->cluster_info.is_away = true;
         node->topology->cluster->is_stale = true;
     }
 }

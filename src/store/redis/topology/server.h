@@ -8,9 +8,6 @@
 
 struct redis_cluster;
 
-/* Internal status: try again at once. Never the answer of a request's step. */
-#define REDIS_AGAIN LATCH_INTERRUPTED
-
 /* Size of a cluster node's ID in hex, with its NUL. */
 enum { REDIS_NODE_ID_SIZE = 41 };
 
@@ -29,9 +26,9 @@ typedef struct redis_cluster_node_info {
 typedef struct redis_node {
     struct redis_topology *topology;
     redis_connection connection;
-    latch_breaker *breaker;         /* circuit breaker; the store's own for the only server */
-    int64_t last_reply_ns;          /* time of the last reply to a request */
-    redis_cluster_node_info member; /* in a cluster */
+    latch_breaker *breaker;               /* circuit breaker; the store's own for the only server */
+    int64_t last_reply_ns;                /* time of the last reply to a request */
+    redis_cluster_node_info cluster_info; /* in a cluster */
     /* State of lock/wait.c, per server. */
     bool has_polling_clients;  /* at the last probe */
     int64_t last_queue_length; /* waiters before the store's last wait */

@@ -280,7 +280,7 @@ static latch_status start_resolving(redis_connection *connection, latch_op *op, 
 static latch_status start_connecting(redis_connection *connection, latch_op *op, int64_t now_ns)
 {
     connection->begun_ns = now_ns;
-    connection->is_heard = false;
+    connection->has_replied = false;
     connection->deadline_ns = now_ns + connection->options->connect_timeout_ns;
     connection->stage = REDIS_DISCOVERING;
     connection->retry_ns = now_ns;

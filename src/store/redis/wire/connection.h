@@ -70,7 +70,7 @@ typedef struct redis_connection {
     size_t unsent_length, unsent_size;
     bool is_batching;             /* output is buffered until the batch ends */
     latch_error failure;          /* of a batch: why the connection failed, or DONE */
-    bool is_heard;                /* the server has sent a reply on it */
+    bool has_replied;             /* the server has sent a reply on it */
     bool was_slow;                /* the last lost command must not be sent again */
     unsigned long_replies;        /* count of calls in flight with the higher limits */
     char trouble[256];            /* reason of the last close */

@@ -244,7 +244,7 @@ bool latch_redis_make_context(redis_connection *connection)
         context->reader->fn = &connection->reply_functions;
     }
     connection->context = context;
-    connection->is_heard = false;
+    connection->has_replied = false;
     return context != NULL;
 }
 
@@ -287,7 +287,7 @@ static bool close_for(redis_connection *connection, const char *trouble)
  */
 static const char *guess_close_reason(const redis_connection *connection)
 {
-    return connection->is_heard || connection->tls != NULL || connection->place->host == NULL
+    return connection->has_replied || connection->tls != NULL || connection->place->host == NULL
                ? "the server closed the connection"
                : "the server closed the connection, without an answer to anything; if it expects "
                  "TLS there, that is \"rediss:\"";
@@ -325,7 +325,7 @@ static bool dispatch_replies(redis_connection *connection)
         if (reply == NULL) {
             return connection->context->reader->len <= most;
         }
-        connection->is_heard = true;
+        connection->has_replied = true;
         if (connection->calls.next == &connection->calls) {
             bool wanted = connection->push != NULL;
 
@@ -334,7 +334,7 @@ static bool dispatch_replies(redis_connection *connection)
             }
             freeReplyObject(reply);
             if (!wanted) {
-                return false; /* nobody has asked for it */
+                return false; /* unexpected push message */
             }
             continue;
         }

@@ -225,9 +225,9 @@ static latch_status explain_distrust(const redis_tls_stream *stream, latch_error
  */
 static latch_status explain_end(const redis_tls_stream *stream, latch_error *error)
 {
-    bool is_greeted = SSL_is_init_finished(stream->ssl);
+    bool is_established = SSL_is_init_finished(stream->ssl);
 
-    if (stream->is_asked && !stream->is_heard) {
+    if (stream->wants_certificate && !stream->has_received) {
         return fail_tls(error,
                         stream->tls->settings.texts[REDIS_TLS_LOCAL_CERT] != NULL
                             ? "the server closed the connection, as one that does not trust the "
@@ -235,8 +235,9 @@ static latch_status explain_end(const redis_tls_stream *stream, latch_error *err
                             : "the server closed the connection; it has asked for a certificate "
                               "of ours, which \"ssl[local_cert]\" names");
     }
-    return fail_tls(error, is_greeted ? "the server closed the connection"
-                                      : "the server closed the connection in the TLS handshake");
+    return fail_tls(error, is_established
+                               ? "the server closed the connection"
+                               : "the server closed the connection in the TLS handshake");
 }
 
 static latch_status explain_protocol(const redis_tls_stream *stream, latch_error *error)
@@ -273,7 +274,7 @@ static latch_status explain_protocol(const redis_tls_stream *stream, latch_error
         default:
             return latch_fail(error, LATCH_ERROR_STORE, 0, "TLS failed: %s%s",
                               text != NULL ? text : "for an unknown reason",
-                              stream->is_asked && !stream->is_heard
+                              stream->wants_certificate && !stream->has_received
                                   ? "; the server has asked for a certificate of ours"
                                   : "");
     }
@@ -350,7 +351,7 @@ ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, 
     /* Of a record whose rest is still to come the socket will tell. */
     stream->has_more = result > 0 && SSL_has_pending(stream->ssl) == 1;
     if (result > 0) {
-        stream->is_heard = true;
+        stream->has_received = true;
         stream->read_events = POLLIN;
         return result;
     }

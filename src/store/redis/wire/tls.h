@@ -16,10 +16,10 @@ typedef struct redis_tls_stream {
     const latch_descriptor *descriptor; /* the socket */
     struct ssl_st *ssl;
     short read_events, write_events; /* what the last read, or write, waits for */
-    bool is_writing; /* a record is half sent: the next write must repeat its text */
-    bool is_asked;   /* the server has requested a client certificate */
-    bool is_heard;   /* data has come after the handshake */
-    bool has_more;   /* data is left in OpenSSL's buffer */
+    bool is_writing;        /* a record is half sent: the next write must repeat its text */
+    bool wants_certificate; /* the server has requested a client certificate */
+    bool has_received;      /* data has come after the handshake */
+    bool has_more;          /* data is left in OpenSSL's buffer */
     char name[REDIS_TLS_NAME_MAX + 1]; /* expected name in the server's certificate */
 } redis_tls_stream;
 
@@ -61,7 +61,7 @@ size_t latch_redis_tls_write(redis_tls_stream *stream, const char *text, size_t 
  */
 ssize_t latch_redis_tls_read(redis_tls_stream *stream, char *text, size_t size, latch_error *error);
 
-#else /* There are no streams, as nobody gets a redis_tls. */
+#else /* There are no streams: a redis_tls cannot be made. */
 
 #define latch_redis_tls_open_library(error) latch_fail_memory(error)
 #define latch_redis_tls_begin(tls, engine, descriptor, host, stream, error)                        \

@@ -117,7 +117,7 @@ static int record_certificate_request(SSL *ssl, void *context)
     redis_tls_stream *stream = SSL_get_app_data(ssl);
 
     (void) context;
-    stream->is_asked = true;
+    stream->wants_certificate = true;
     return 1;
 }
 

@@ -23,11 +23,8 @@
 /* By when a promotion is gone that did not wait. */
 #define RIVAL_NS (20 * LATCH_NS_PER_MS)
 
-/* Internal status, never the engine's: the request is to be repeated, or was. */
-#define ADVISORY_AGAIN ((latch_status) -1)
-
 /* Of op->flags. */
-enum { HELD_BEFORE = 1, ASKED_AGAIN = 2, WAITED = 4, HAD_RIVAL = 8 };
+enum { HELD_BEFORE = 1, RETRIED = 2, WAITED = 4, HAD_RIVAL = 8 };
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
@@ -126,7 +123,7 @@ static int64_t timeout_of(const latch_op *op, int64_t now_ns)
                : ADVISORY_PROMPTLY_MS;
 }
 
-static latch_status ask_to_acquire(latch_op *op, advisory_hold *hold, int64_t now_ns)
+static latch_status prepare_acquire(latch_op *op, advisory_hold *hold, int64_t now_ns)
 {
     latch_mode mode = op->request.kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
 
@@ -156,7 +153,7 @@ static advisory_statement to_release(const advisory_hold *hold)
 }
 
 /* LATCH_DONE: it is in the session's queue. */
-static latch_status advisory_ask(latch_op *op, int64_t now_ns)
+static latch_status enqueue_request(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
     latch_status status = LATCH_DONE;
@@ -165,7 +162,7 @@ static latch_status advisory_ask(latch_op *op, int64_t now_ns)
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            status = ask_to_acquire(op, hold, now_ns);
+            status = prepare_acquire(op, hold, now_ns);
             break;
         case LATCH_RELEASE:
             hold->request.statement = to_release(hold);
@@ -189,34 +186,34 @@ static latch_status advisory_ask(latch_op *op, int64_t now_ns)
 
 /* ---- What an answer means ------------------------------------------------------------------- */
 
-static latch_status ask_again(latch_op *op, int64_t at_ns)
+static latch_status schedule_retry(latch_op *op, int64_t at_ns)
 {
     advisory_hold *hold = op->state;
 
-    op->flags |= ASKED_AGAIN;
+    op->flags |= RETRIED;
     hold->outcome = ADVISORY_UNANSWERED;
-    hold->ask_ns = at_ns;
-    return ADVISORY_AGAIN;
+    hold->retry_ns = at_ns;
+    return LATCH_AGAIN;
 }
 
 /* The server has ended a wait, or a promotion that it could not grant at once. A runner's session
  * ends waits early, so that PHP can look after signals. */
-static latch_status take_time_out(latch_op *op, int64_t now_ns)
+static latch_status handle_wait_timeout(latch_op *op, int64_t now_ns)
 {
     op->waiting = op->waiting || (op->flags & WAITED) != 0;
     record_conflict(op);
     if (!op->request.wait || now_ns >= op->request.deadline_ns) {
         return LATCH_CONFLICT;
     }
-    ask_again(op, now_ns);
+    schedule_retry(op, now_ns);
     op->wake_ns = now_ns;
     return LATCH_WANT_TIMER;
 }
 
 /* The session has ended with what it held, and with what it was asked. */
-static latch_status advisory_take_loss(latch_op *op, int64_t now_ns)
+static latch_status handle_session_loss(latch_op *op, int64_t now_ns)
 {
-    bool again = (op->flags & ASKED_AGAIN) != 0;
+    bool again = (op->flags & RETRIED) != 0;
     advisory_hold *hold = op->state;
 
     hold->mode = LATCH_FREE;
@@ -238,12 +235,13 @@ static latch_status advisory_take_loss(latch_op *op, int64_t now_ns)
     }
     /* The session of a runner only its user can replace. */
     if (op->request.wait && (!again || session_of(op)->driver->clone != NULL)) {
-        return ask_again(op, again ? now_ns + PAUSE_NS : now_ns);
+        return schedule_retry(op, again ? now_ns + PAUSE_NS : now_ns);
     }
-    return again ? latch_advisory_fail_at(op, "lost the connection to") : ask_again(op, now_ns);
+    return again ? latch_advisory_fail_at(op, "lost the connection to")
+                 : schedule_retry(op, now_ns);
 }
 
-static latch_status take_verdict(latch_op *op, int64_t now_ns)
+static latch_status apply_advisory_verdict(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
     bool yes = hold->verdict == '1';
@@ -253,14 +251,14 @@ static latch_status take_verdict(latch_op *op, int64_t now_ns)
         case LATCH_ACQUIRE_SHARED:
             if (yes) {
                 return latch_advisory_hold_is_live(hold) ? LATCH_DONE
-                                                         : advisory_take_loss(op, now_ns);
+                                                         : handle_session_loss(op, now_ns);
             }
             if (hold->request.statement == ADVISORY_PROBE) {
                 op->flags = 0;
                 return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
-                                                     : ask_again(op, now_ns);
+                                                     : schedule_retry(op, now_ns);
             }
-            return advisory_waits(hold) ? take_time_out(op, now_ns) : record_conflict(op);
+            return advisory_waits(hold) ? handle_wait_timeout(op, now_ns) : record_conflict(op);
         case LATCH_REFRESH:
         case LATCH_PROBE:
             return yes && latch_advisory_hold_is_live(hold) ? LATCH_DONE : LATCH_CONFLICT;
@@ -278,7 +276,7 @@ static latch_status give_way(latch_op *op, int64_t now_ns)
 {
     if (op->request.wait && (op->flags & HAD_RIVAL) == 0) {
         op->flags |= HAD_RIVAL;
-        return ask_again(op, now_ns + RIVAL_NS);
+        return schedule_retry(op, now_ns + RIVAL_NS);
     }
     op->request.wait = false;
     return record_conflict(op);
@@ -291,9 +289,9 @@ static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
 
     switch (hold->outcome) {
         case ADVISORY_ANSWERED:
-            return take_verdict(op, now_ns);
+            return apply_advisory_verdict(op, now_ns);
         case ADVISORY_TIMED_OUT:
-            return take_time_out(op, now_ns);
+            return handle_wait_timeout(op, now_ns);
         case ADVISORY_CANCELLED:
             return latch_advisory_fail_at(op, "the statement was cancelled by");
         case ADVISORY_DEADLOCKED:
@@ -303,7 +301,7 @@ static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
             return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                               "its holder waits for a lock of this session in turn");
         case ADVISORY_LOST:
-            return advisory_take_loss(op, now_ns);
+            return handle_session_loss(op, now_ns);
         case ADVISORY_MOVED:
             return latch_advisory_fail_moved(op);
         case ADVISORY_NO_MEMORY:
@@ -318,11 +316,11 @@ static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
 }
 
 /* There is no session to be had. A wait that had one outlives that for a time. */
-static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns)
+static latch_status retry_without_session(latch_op *op, latch_status status, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
 
-    if (!latch_op_acquires(op) || !op->request.wait || (op->flags & ASKED_AGAIN) == 0
+    if (!latch_op_acquires(op) || !op->request.wait || (op->flags & RETRIED) == 0
         || status == LATCH_ERROR_MEMORY) {
         return status;
     }
@@ -332,8 +330,8 @@ static latch_status do_without(latch_op *op, latch_status status, int64_t now_ns
     if (now_ns - hold->trouble_ns >= hold->store->session->connect_timeout_ns) {
         return status;
     }
-    ask_again(op, now_ns + PAUSE_NS);
-    op->wake_ns = hold->ask_ns;
+    schedule_retry(op, now_ns + PAUSE_NS);
+    op->wake_ns = hold->retry_ns;
     return LATCH_WANT_TIMER;
 }
 
@@ -360,16 +358,16 @@ static latch_status advisory_advance(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
     advisory_session *session = hold->store->session;
-    latch_status status = ADVISORY_AGAIN;
+    latch_status status = LATCH_AGAIN;
 
     latch_advisory_session_abandon_in_child(session);
-    while (status == ADVISORY_AGAIN) {
+    while (status == LATCH_AGAIN) {
         if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
-            if (now_ns < hold->ask_ns) {
-                op->wake_ns = hold->ask_ns;
+            if (now_ns < hold->retry_ns) {
+                op->wake_ns = hold->retry_ns;
                 return LATCH_WANT_TIMER;
             }
-            status = advisory_ask(op, now_ns);
+            status = enqueue_request(op, now_ns);
             if (status != LATCH_DONE) {
                 return status;
             }
@@ -387,7 +385,7 @@ static latch_status advisory_advance(latch_op *op, int64_t now_ns)
         if (latch_wants(status)) {
             return advisory_await(op, status);
         }
-        status = latch_failed(status) ? do_without(op, status, now_ns)
+        status = latch_failed(status) ? retry_without_session(op, status, now_ns)
                                       : advisory_conclude(op, now_ns);
     }
     return status;
@@ -430,7 +428,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            return is_lost ? latch_advisory_fail_held(op) : ADVISORY_AGAIN;
+            return is_lost ? latch_advisory_fail_held(op) : LATCH_AGAIN;
         case LATCH_RELEASE:
             return LATCH_DONE;
         case LATCH_REFRESH:
@@ -441,7 +439,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
         case LATCH_EVICT:
             break;
     }
-    return ADVISORY_AGAIN;
+    return LATCH_AGAIN;
 }
 
 /* It has been told already that what the lease held is lost. */
@@ -457,7 +455,7 @@ latch_status latch_advisory_begin(latch_op *op)
 {
     advisory_store *store = latch_advisory_store_of(op->lease);
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
-    latch_status status = ADVISORY_AGAIN;
+    latch_status status = LATCH_AGAIN;
     advisory_hold *hold;
 
     if (op->request.kind == LATCH_ACQUIRE_SHARED
@@ -476,7 +474,7 @@ latch_status latch_advisory_begin(latch_op *op)
     } else {
         op->flags = HELD_BEFORE;
     }
-    if (status != ADVISORY_AGAIN) {
+    if (status != LATCH_AGAIN) {
         return status;
     }
     if (op->request.detach && store->session->queue.next == &store->session->queue) {
@@ -484,7 +482,7 @@ latch_status latch_advisory_begin(latch_op *op)
         return LATCH_DONE;
     }
     hold->outcome = ADVISORY_UNANSWERED;
-    hold->ask_ns = hold->trouble_ns = 0;
+    hold->retry_ns = hold->trouble_ns = 0;
     hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
     op->state = hold;
     return advisory_advance(op, now_ns);

@@ -125,7 +125,7 @@ typedef struct advisory_driver {
      * whose waits cannot be cancelled, as nothing ever is unanswered. */
     advisory_session *(*clone)(const advisory_session *session);
     /* The connection's socket; -1: there is none, as in a forked child. NULL for drivers whose
-     * sessions are others', who may do with them what they like. */
+     * sessions belong to PHP code, which may do anything with them. */
     int (*socket)(const advisory_session *session);
     /* Disconnects and frees it. */
     void (*close)(advisory_session *session);
@@ -219,7 +219,7 @@ struct advisory_hold {
     char verdict;
     advisory_outcome failure;    /* of the statement that ADVISORY_UNDO undoes */
     latch_lock_report **reports; /* for the answer to ADVISORY_HOLDERS */
-    int64_t ask_ns;              /* a wait that has to be asked for again: not before this */
+    int64_t retry_ns;            /* a wait that has to be asked for again: not before this */
     int64_t cancel_ns;  /* when the server is asked to end the wait; LATCH_NEVER: it is not */
     int64_t give_up_ns; /* when a session that holds nothing is ended, with the wait */
     int64_t trouble_ns; /* since when there has been no session to wait in; 0: there is one */

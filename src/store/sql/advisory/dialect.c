@@ -1,19 +1,15 @@
-/* The statements of advisory locks, in the words of the servers. */
+/* SQL dialects: the statements of advisory locks for each server. */
 #include "src/store/sql/advisory/advisory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 /* ---- PostgreSQL ------------------------------------------------------------------------------
- *
- * Locks by one bigint, as Symfony's PostgreSqlStore takes them. CASE evaluates its branches in
- * request, and no more of them than it needs: a lock is taken only where it is to be, and a session
- * time-out is set for the statement alone (set_config's `true`).
- *
- * Who holds a lock already asks for the other mode by a function that waits: the server lets it in
- * front of those whom it would wait for, and at once if nobody else holds. One that tries would get
- * nothing while anybody waits.
- */
+ * Locks on one bigint, as in Symfony's PostgreSqlStore. CASE evaluates its branches in order, and
+ * only as many as it needs: a lock is acquired in the right session alone, and a session time-out
+ * is set for the statement alone (set_config's `true`). A promotion or demotion calls a function
+ * that waits: the server lets a holder in ahead of the waiters, at once if there is no other
+ * holder. A function that only tries would fail while there are waiters. */
 #define PG(branches) "CASE WHEN %2$s <> pg_backend_pid() THEN 2 " branches " END"
 #define PG_TIMED(branches)                                                                         \
     PG("WHEN set_config('lock_timeout', %3$s, true) IS NULL THEN 0 " branches)
@@ -29,7 +25,7 @@
 
 static void write_milliseconds(int64_t timeout_ms, char *text, size_t size)
 {
-    /* 0 is none, and the setting is an int: a wait that is longer is asked for again. */
+    /* 0 is no time-out. The setting is an int: a longer wait is sent again. */
     int64_t ms = timeout_ms == LATCH_NEVER ? 0 : timeout_ms < INT32_MAX ? timeout_ms : INT32_MAX;
 
     snprintf(text, size, "%" PRId64, ms);

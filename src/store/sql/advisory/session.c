@@ -98,8 +98,8 @@ static void session_lose(advisory_session *session, advisory_outcome outcome, co
 }
 
 /* A release that is refused would leave a lock in the session. Its end frees it: not a runner's,
- * which is not ours to end. That refuses everything in a transaction that has failed: what nobody
- * waits for is a pending release then. */
+ * which is not ours to end. In a failed transaction it refuses all statements: a release without a
+ * caller becomes a pending release then. */
 static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
 {
     return session->driver->clone != NULL && hold->request.statement >= ADVISORY_RELEASE
@@ -142,7 +142,8 @@ static bool session_undo(advisory_hold *hold, advisory_outcome failure)
 }
 
 /* The session goes on. */
-static void take_failure(advisory_session *session, advisory_hold *hold, advisory_outcome outcome)
+static void handle_failed_request(advisory_session *session, advisory_hold *hold,
+                                  advisory_outcome outcome)
 {
     bool stuck = is_stuck(session, hold);
 
@@ -166,7 +167,7 @@ static void take_failure(advisory_session *session, advisory_hold *hold, advisor
 }
 
 /* "123x,456s" */
-static bool take_holders(const advisory_session *session, advisory_hold *hold, const char *value)
+static bool report_holders(const advisory_session *session, advisory_hold *hold, const char *value)
 {
     latch_mode mode = *value == ' '                ? LATCH_FREE
                       : strchr(value, 's') != NULL ? LATCH_SHARED
@@ -188,18 +189,18 @@ static bool take_holders(const advisory_session *session, advisory_hold *hold, c
     return is_recorded;
 }
 
-static void take_value(advisory_session *session, advisory_hold *hold, const char *value)
+static void apply_value(advisory_session *session, advisory_hold *hold, const char *value)
 {
     const char *number = strrchr(value, ' ');
 
     if (hold->request.statement == ADVISORY_HOLDERS) {
-        if (!take_holders(session, hold, value)) {
+        if (!report_holders(session, hold, value)) {
             latch_advisory_hold_end_request(hold, ADVISORY_NO_MEMORY);
             return;
         }
     } else if (*value == '\0') {
         snprintf(session->trouble, sizeof(session->trouble), "its answer was NULL");
-        take_failure(session, hold, ADVISORY_REFUSED);
+        handle_failed_request(session, hold, ADVISORY_REFUSED);
         return;
     } else if (*value == '2') {
         session_lose(session, ADVISORY_MOVED, "another session answered");
@@ -221,11 +222,11 @@ static void session_settle(advisory_session *session, advisory_outcome outcome, 
         end_cancel(session);
     }
     if (outcome == ADVISORY_ANSWERED) {
-        take_value(session, hold, value);
+        apply_value(session, hold, value);
     } else if (outcome == ADVISORY_LOST || outcome == ADVISORY_MOVED) {
         session_lose(session, outcome, session->trouble);
     } else {
-        take_failure(session, hold, outcome);
+        handle_failed_request(session, hold, outcome);
     }
 }
 
@@ -291,8 +292,8 @@ static latch_status await_cancel(advisory_session *session, latch_op *op, int64_
     return LATCH_DONE;
 }
 
-/* One step further. Where that fails the session is given up: it would wait on, and what it would
- * be granted then nobody would release. */
+/* Takes one step. On failure the session is closed: it would wait on, and a lock that it is granted
+ * would never be released. */
 static latch_status carry_cancel(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     latch_status status;

@@ -13,9 +13,9 @@
 /* ---- The library ---------------------------------------------------------------------------- */
 
 /*
- * Where libmariadb does TLS by OpenSSL: what forgets the errors that this thread has heard of. Who
- * asks OpenSSL what a call has come to is told of the first of them, whose ever it was, and
- * libmariadb does not forget those of one connection before it uses the next.
+ * Clears OpenSSL's error queue of this thread; NULL where libmariadb does not use OpenSSL. A query
+ * of the queue returns the oldest error, whichever connection it came from, and libmariadb does not
+ * clear the queue between two connections.
  */
 static void (*forget_tls_errors)(void);
 
@@ -32,7 +32,7 @@ static void find_openssl(void)
     }
 }
 
-/* It ignores SIGPIPE for good. Whoever handles the signal shall do so on. */
+/* libmariadb ignores SIGPIPE for good: restore the handler of a program that has one. */
 static void begin_library(void)
 {
     struct sigaction before;
@@ -46,7 +46,7 @@ static void begin_library(void)
 }
 
 void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
-                                 const mysql_store_options *options, bool is_passing)
+                                 const mysql_store_options *options, bool is_one_shot)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -54,7 +54,7 @@ void latch_mysql_connection_init(mysql_connection *connection, latch_engine *eng
     memset(connection, 0, sizeof(*connection));
     connection->engine = engine;
     connection->options = options;
-    connection->is_passing = is_passing;
+    connection->is_one_shot = is_one_shot;
     connection->fd = -1;
 }
 
@@ -101,7 +101,8 @@ void latch_mysql_register_socket(mysql_connection *connection)
     }
 }
 
-/* To be done before a call that reads or writes, and behind it for the sake of others. */
+/* Called before a call that reads or writes, and after it for the sake of other users of
+ * OpenSSL. */
 static void mysql_forget_errors(const mysql_connection *connection)
 {
     if (connection->options->tls && forget_tls_errors != NULL) {
@@ -192,7 +193,7 @@ void latch_mysql_begin(mysql_connection *connection, mysql_call call)
     latch_mysql_register_socket(connection);
 }
 
-void latch_mysql_ask(mysql_connection *connection, const char *statement)
+void latch_mysql_send(mysql_connection *connection, const char *statement)
 {
     latch_mysql_free_result(connection);
     snprintf(connection->statement, sizeof(connection->statement), "%s", statement);
@@ -251,7 +252,7 @@ static void give_call_up(mysql_connection *connection)
         connection->connected = connection->handshake.connected;
     }
     if (is_lost) {
-        /* Who knows what state it was copied in: it is left to the memory of the child. */
+        /* The state of the copy is unknown: it is leaked in the child. */
         close(connection->fd);
         forget_socket(connection);
         connection->handle = NULL;

@@ -72,9 +72,9 @@ static void set_tls(MYSQL *handle, const mysql_store_options *options)
 }
 
 /*
- * The server chooses the method, and libmariadb follows: also by sending the password as it is,
- * with or without TLS, to whoever answers. So those are left that prove the knowledge of it, and
- * those that encrypt it. False: this libmariadb cannot be told.
+ * The server chooses the authentication method, and libmariadb follows: it would even send the
+ * plain password, with or without TLS, to any server. So only the methods that prove knowledge of
+ * the password, or encrypt it, are allowed. False: this libmariadb has no such option.
  */
 static bool restrict_methods(MYSQL *handle, const mysql_store_options *options)
 {
@@ -229,14 +229,15 @@ static latch_status refuse_method(mysql_connection *connection, latch_op *op, co
     return fail_to_connect(connection, op, 0, why);
 }
 
-/* The server has said so in its greeting, though TLS was asked for: see tls_handshake.c. */
+/* The server has said so in its setup_step, though TLS was asked for: see tls_handshake.c. */
 static bool lacks_tls(const mysql_connection *connection)
 {
     return connection->options->tls && connection->handle->server_capabilities != 0
            && (connection->handle->server_capabilities & CLIENT_SSL) == 0;
 }
 
-static latch_status take_refusal(mysql_connection *connection, latch_op *op, int64_t now_ns)
+static latch_status handle_refused_connect(mysql_connection *connection, latch_op *op,
+                                           int64_t now_ns)
 {
     unsigned code = mysql_errno(connection->handle);
     const char *message = mysql_error(connection->handle);
@@ -284,7 +285,7 @@ static void probe_often(const mysql_connection *connection)
     }
 }
 
-static latch_status take_connection(mysql_connection *connection, latch_op *op)
+static latch_status accept_connection(mysql_connection *connection, latch_op *op)
 {
     char why[128];
 
@@ -305,8 +306,8 @@ static latch_status take_connection(mysql_connection *connection, latch_op *op)
         fcntl(connection->fd, F_SETFL, fcntl(connection->fd, F_GETFL) | O_NONBLOCK);
     }
     probe_often(connection);
-    connection->greeting = 0;
-    connection->stage = connection->is_passing ? MYSQL_CONNECTED : MYSQL_GREETING;
+    connection->setup_step = 0;
+    connection->stage = connection->is_one_shot ? MYSQL_CONNECTED : MYSQL_SETTING_UP;
     connection->call = MYSQL_NO_CALL;
     return LATCH_DONE;
 }
@@ -361,8 +362,8 @@ static latch_status await_connection(mysql_connection *connection, latch_op *op,
     latch_status status;
 
     if (connection->wish == 0) {
-        return connection->connected != NULL ? take_connection(connection, op)
-                                             : take_refusal(connection, op, now_ns);
+        return connection->connected != NULL ? accept_connection(connection, op)
+                                             : handle_refused_connect(connection, op, now_ns);
     }
     if (is_next && now_ns >= connection->address_deadline_ns) {
         return try_next_address(connection, op, now_ns);
@@ -374,7 +375,8 @@ static latch_status await_connection(mysql_connection *connection, latch_op *op,
     return status;
 }
 
-/* ---- The greeting --------------------------------------------------------------------------- */
+/* ---- The setup_step ---------------------------------------------------------------------------
+ */
 
 /*
  * A session must outlive the pauses of its script, for 365 days, which is the most; and a wait ends
@@ -400,11 +402,11 @@ static int64_t first_number(const mysql_connection *connection)
 }
 
 /* What the server calls the session may differ from what a proxy has called it. */
-static latch_status mysql_greet(mysql_connection *connection, latch_op *op)
+static latch_status set_up_mysql_session(mysql_connection *connection, latch_op *op)
 {
     if (connection->call == MYSQL_NO_CALL) {
-        latch_mysql_ask(connection, connection->greeting == 0 ? settings_for(connection)
-                                                              : "SELECT CONNECTION_ID()");
+        latch_mysql_send(connection, connection->setup_step == 0 ? settings_for(connection)
+                                                                 : "SELECT CONNECTION_ID()");
     }
     if (!latch_mysql_is_answered(connection)) {
         latch_mysql_want(connection, op);
@@ -415,7 +417,7 @@ static latch_status mysql_greet(mysql_connection *connection, latch_op *op)
         return fail_to_connect(connection, op, 0, mysql_error(connection->handle));
     }
     connection->call = MYSQL_NO_CALL;
-    if (connection->greeting++ == 0) {
+    if (connection->setup_step++ == 0) {
         return LATCH_DONE;
     }
     connection->number = first_number(connection);
@@ -444,8 +446,8 @@ latch_status latch_mysql_connect(mysql_connection *connection, latch_op *op, int
             case MYSQL_CONNECTING:
                 status = await_connection(connection, op, now_ns);
                 break;
-            case MYSQL_GREETING:
-                status = mysql_greet(connection, op);
+            case MYSQL_SETTING_UP:
+                status = set_up_mysql_session(connection, op);
                 break;
             case MYSQL_CONNECTED:
                 break;

@@ -54,13 +54,13 @@ typedef struct mysql_prepared {
 typedef struct mysql_connection {
     latch_engine *engine;
     const mysql_store_options *options;
-    bool is_passing; /* for a word only: nothing is set for its session, nor asked */
+    bool is_one_shot; /* for a word only: nothing is set for its session, nor asked */
 
     enum {
         MYSQL_CLOSED = 0,
         MYSQL_RESOLVING,
         MYSQL_CONNECTING,
-        MYSQL_GREETING,
+        MYSQL_SETTING_UP,
         MYSQL_CONNECTED,
     } stage;
     int64_t deadline_ns;
@@ -69,7 +69,7 @@ typedef struct mysql_connection {
     int64_t address_deadline_ns;    /* when the next one is */
     char digits[NI_MAXHOST];        /* the same in writing, for a call that goes on with it */
     mysql_handshake handshake;
-    unsigned greeting; /* which of its statements */
+    unsigned setup_step; /* which of its statements */
 
     MYSQL *handle;
     int fd;                      /* of its socket; -1: it has none */
@@ -86,7 +86,7 @@ typedef struct mysql_connection {
         MYSQL_UNUSED = 0,
         MYSQL_USED_ONCE,
         MYSQL_PREPARED,
-        MYSQL_UNPREPARED, /* for the session's life */
+        MYSQL_PREPARE_UNSUPPORTED, /* for the session's life */
     } use;
     mysql_prepared acquire, release;
     mysql_prepared *asked; /* the one that is prepared or executed; NULL: a text was asked */
@@ -97,14 +97,14 @@ typedef struct mysql_connection {
 } mysql_connection;
 
 void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
-                                 const mysql_store_options *options, bool is_passing);
+                                 const mysql_store_options *options, bool is_one_shot);
 /* As advisory_driver.connect. */
 latch_status latch_mysql_connect(mysql_connection *connection, latch_op *op, int64_t now_ns);
 /* Says good-bye where nothing is in flight, unless in a forked child; never waits. */
 void latch_mysql_close(mysql_connection *connection);
 
 /* Sends a statement, on a connected connection that has no other one in flight. */
-void latch_mysql_ask(mysql_connection *connection, const char *statement);
+void latch_mysql_send(mysql_connection *connection, const char *statement);
 /* Reads what can be without waiting. True when the statement is answered: with an error, or with a
  * result, which stays until the next statement, or with neither. */
 bool latch_mysql_is_answered(mysql_connection *connection);
@@ -126,7 +126,7 @@ bool latch_mysql_prepare(mysql_connection *connection, const advisory_request *r
 unsigned latch_mysql_errno(const mysql_connection *connection);
 const char *latch_mysql_error(const mysql_connection *connection);
 /* What a prepared statement has answered; "": NULL. */
-void latch_mysql_take_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX]);
+void latch_mysql_read_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX]);
 
 /* ---- Between these files */
 

@@ -60,7 +60,7 @@ static bool mysql_send_request(advisory_session *session, const advisory_request
     }
     latch_advisory_write(session->dialect, &rounded, text);
     if (!latch_mysql_prepare(connection, request, text)) {
-        latch_mysql_ask(connection, text);
+        latch_mysql_send(connection, text);
     }
     return true;
 }
@@ -114,7 +114,7 @@ static bool has_no_locks(unsigned code, const char *message)
            && strcasestr(message, "_LOCK") != NULL;
 }
 
-static advisory_outcome mysql_take_error(mysql_session *mysql)
+static advisory_outcome outcome_of_error(mysql_session *mysql)
 {
     const mysql_connection *connection = &mysql->connection;
     advisory_session *session = &mysql->session;
@@ -142,10 +142,10 @@ static advisory_outcome receive_answer(advisory_session *session, char value[ADV
         return ADVISORY_UNANSWERED;
     }
     if (latch_mysql_errno(connection) != 0) {
-        return mysql_take_error(mysql);
+        return outcome_of_error(mysql);
     }
     if (connection->asked != NULL) {
-        latch_mysql_take_verdict(connection, value);
+        latch_mysql_read_verdict(connection, value);
         return ADVISORY_ANSWERED;
     }
     if (connection->result == NULL) {
@@ -224,12 +224,13 @@ static mysql_session *mysql_make_session(latch_engine *engine)
     return mysql;
 }
 
-static void begin_session(mysql_session *mysql, const mysql_store_options *options, bool is_passing)
+static void begin_session(mysql_session *mysql, const mysql_store_options *options,
+                          bool is_one_shot)
 {
     mysql->session.address = options->address;
     mysql->session.command_timeout_ns = options->command_timeout_ns;
     mysql->session.connect_timeout_ns = options->connect_timeout_ns;
-    latch_mysql_connection_init(&mysql->connection, mysql->session.engine, options, is_passing);
+    latch_mysql_connection_init(&mysql->connection, mysql->session.engine, options, is_one_shot);
     latch_advisory_session_init(&mysql->session);
 }
 

@@ -15,12 +15,12 @@
 typedef enum { SSL_DISABLED = 0, SSL_REQUIRED, SSL_VERIFY_IDENTITY, SSL_NOT_GIVEN } ssl_mode;
 
 /* What is being read. */
-typedef struct mysql_reading {
+typedef struct mysql_dsn_parser {
     mysql_store_options options;
     sql_common common;
     ssl_mode mode;
     int verify; /* -1: not given */
-} mysql_reading;
+} mysql_dsn_parser;
 
 /* ---- PDO's form */
 
@@ -72,7 +72,7 @@ static void make_lower(const char *text)
 }
 
 /* PDO's form has an IPv6 address in brackets or without, a URL has taken them away. */
-static latch_status mysql_take_host(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_mysql_host(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     char *host = (char *) setting->value;
     size_t length = strlen(host);
@@ -93,7 +93,7 @@ static latch_status mysql_take_host(const sql_dsn *dsn, const latch_setting *set
     return LATCH_DONE;
 }
 
-static latch_status take_port(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_mysql_port(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     size_t length = strlen(setting->value);
     int64_t port = latch_dsn_read_number(setting->value, length, UINT16_MAX);
@@ -105,7 +105,8 @@ static latch_status take_port(const sql_dsn *dsn, const latch_setting *setting, 
     return LATCH_DONE;
 }
 
-static latch_status take_socket(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_mysql_socket(const sql_dsn *dsn, const latch_setting *setting,
+                                       void *field)
 {
     const char *path = setting->value;
 
@@ -118,18 +119,18 @@ static latch_status take_socket(const sql_dsn *dsn, const latch_setting *setting
         return latch_sql_fail(dsn, "the option \"%s\" is no longer than %zu bytes", setting->name,
                               SOCKET_MAX);
     }
-    return latch_sql_take_text(dsn, setting, field);
+    return latch_sql_parse_text(dsn, setting, field);
 }
 
-static latch_status mysql_take_path(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_mysql_path(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     return latch_dsn_is_path(setting->value)
-               ? latch_sql_take_text(dsn, setting, field)
+               ? latch_sql_parse_text(dsn, setting, field)
                : latch_sql_fail_option(dsn, setting,
                                        "is the path of a file, not what is in the file");
 }
 
-static latch_status take_charset(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_charset(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     const char *name = setting->value;
 
@@ -139,10 +140,10 @@ static latch_status take_charset(const sql_dsn *dsn, const latch_setting *settin
         return latch_sql_fail_option(dsn, setting,
                                      "is the name of a character set, such as utf8mb4");
     }
-    return latch_sql_take_text(dsn, setting, field);
+    return latch_sql_parse_text(dsn, setting, field);
 }
 
-static latch_status take_mode(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_ssl_mode(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     static const char *const names[] = {
         [SSL_DISABLED] = "disabled",
@@ -159,7 +160,7 @@ static latch_status take_mode(const sql_dsn *dsn, const latch_setting *setting, 
     return latch_sql_fail_option(dsn, setting, "is disabled, required or verify_identity");
 }
 
-static latch_status take_cleartext(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_cleartext(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     int value = latch_dsn_read_boolean(setting->value);
 
@@ -167,53 +168,53 @@ static latch_status take_cleartext(const sql_dsn *dsn, const latch_setting *sett
     return value >= 0 ? LATCH_DONE : latch_sql_fail_option(dsn, setting, "is 0 or 1");
 }
 
-static latch_status take_verify(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_verify(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     *(int *) field = latch_dsn_read_boolean(setting->value);
     return *(int *) field >= 0 ? LATCH_DONE : latch_sql_fail_option(dsn, setting, "is 0 or 1");
 }
 
-#define FIELD(name) offsetof(mysql_reading, name)
+#define FIELD(name) offsetof(mysql_dsn_parser, name)
 
 static const sql_option own_options[] = {
-    {"charset", take_charset, FIELD(options.charset), false},
-    {"connect_timeout", latch_sql_take_seconds, FIELD(common.connect_timeout_ns), false},
-    {"dbname", latch_sql_take_text, FIELD(options.database), false},
-    {"default_dbname", latch_sql_take_nothing, 0, false},
-    {"defaultTableOptions", latch_sql_take_nothing, 0, true},
-    {"driver", latch_sql_take_nothing, 0, false},
-    {"driverClass", latch_sql_take_nothing, 0, false},
+    {"charset", parse_charset, FIELD(options.charset), false},
+    {"connect_timeout", latch_sql_parse_seconds, FIELD(common.connect_timeout_ns), false},
+    {"dbname", latch_sql_parse_text, FIELD(options.database), false},
+    {"default_dbname", latch_sql_parse_nothing, 0, false},
+    {"defaultTableOptions", latch_sql_parse_nothing, 0, true},
+    {"driver", latch_sql_parse_nothing, 0, false},
+    {"driverClass", latch_sql_parse_nothing, 0, false},
     /* PDO's numbers for TLS: a DSN that asks for it in this way must not go without. */
-    {"driverOptions[1007]", mysql_take_path, FIELD(options.ssl_key), false},
-    {"driverOptions[1008]", mysql_take_path, FIELD(options.ssl_cert), false},
-    {"driverOptions[1009]", mysql_take_path, FIELD(options.ssl_ca), false},
-    {"driverOptions[1010]", mysql_take_path, FIELD(options.ssl_capath), false},
-    {"driverOptions[1011]", latch_sql_take_text, FIELD(options.ssl_cipher), false},
-    {"driverOptions[1014]", take_verify, FIELD(verify), false},
-    {"driverOptions", latch_sql_take_nothing, 0, true},
-    {"enable_cleartext_plugin", take_cleartext, FIELD(options.cleartext), false},
-    {"host", mysql_take_host, FIELD(options.host), false},
-    {"keepReplica", latch_sql_take_nothing, 0, false},
-    {"keepSlave", latch_sql_take_nothing, 0, false},
-    {"password", latch_sql_take_text, FIELD(options.password), false},
-    {"persistent", latch_sql_take_nothing, 0, false},
-    {"persistent_id", latch_sql_take_text, FIELD(common.persistent_id), false},
-    {"platform", latch_sql_take_nothing, 0, false},
-    {"port", take_port, FIELD(options.port), false},
-    {"program_name", latch_sql_take_text, FIELD(options.program_name), false},
-    {"read_timeout", latch_sql_take_seconds, FIELD(common.command_timeout_ns), false},
-    {"serverVersion", latch_sql_take_nothing, 0, false},
-    {"ssl_ca", mysql_take_path, FIELD(options.ssl_ca), false},
-    {"ssl_capath", mysql_take_path, FIELD(options.ssl_capath), false},
-    {"ssl_cert", mysql_take_path, FIELD(options.ssl_cert), false},
-    {"ssl_cipher", latch_sql_take_text, FIELD(options.ssl_cipher), false},
-    {"ssl_key", mysql_take_path, FIELD(options.ssl_key), false},
-    {"ssl_mode", take_mode, FIELD(mode), false},
-    {"ssl_verify_server_cert", take_verify, FIELD(verify), false},
-    {"timeout", latch_sql_take_seconds, FIELD(common.connect_timeout_ns), false},
-    {"unix_socket", take_socket, FIELD(options.socket), false},
-    {"user", latch_sql_take_text, FIELD(options.user), false},
-    {"wrapperClass", latch_sql_take_nothing, 0, false},
+    {"driverOptions[1007]", parse_mysql_path, FIELD(options.ssl_key), false},
+    {"driverOptions[1008]", parse_mysql_path, FIELD(options.ssl_cert), false},
+    {"driverOptions[1009]", parse_mysql_path, FIELD(options.ssl_ca), false},
+    {"driverOptions[1010]", parse_mysql_path, FIELD(options.ssl_capath), false},
+    {"driverOptions[1011]", latch_sql_parse_text, FIELD(options.ssl_cipher), false},
+    {"driverOptions[1014]", parse_verify, FIELD(verify), false},
+    {"driverOptions", latch_sql_parse_nothing, 0, true},
+    {"enable_cleartext_plugin", parse_cleartext, FIELD(options.cleartext), false},
+    {"host", parse_mysql_host, FIELD(options.host), false},
+    {"keepReplica", latch_sql_parse_nothing, 0, false},
+    {"keepSlave", latch_sql_parse_nothing, 0, false},
+    {"password", latch_sql_parse_text, FIELD(options.password), false},
+    {"persistent", latch_sql_parse_nothing, 0, false},
+    {"persistent_id", latch_sql_parse_text, FIELD(common.persistent_id), false},
+    {"platform", latch_sql_parse_nothing, 0, false},
+    {"port", parse_mysql_port, FIELD(options.port), false},
+    {"program_name", latch_sql_parse_text, FIELD(options.program_name), false},
+    {"read_timeout", latch_sql_parse_seconds, FIELD(common.command_timeout_ns), false},
+    {"serverVersion", latch_sql_parse_nothing, 0, false},
+    {"ssl_ca", parse_mysql_path, FIELD(options.ssl_ca), false},
+    {"ssl_capath", parse_mysql_path, FIELD(options.ssl_capath), false},
+    {"ssl_cert", parse_mysql_path, FIELD(options.ssl_cert), false},
+    {"ssl_cipher", latch_sql_parse_text, FIELD(options.ssl_cipher), false},
+    {"ssl_key", parse_mysql_path, FIELD(options.ssl_key), false},
+    {"ssl_mode", parse_ssl_mode, FIELD(mode), false},
+    {"ssl_verify_server_cert", parse_verify, FIELD(verify), false},
+    {"timeout", latch_sql_parse_seconds, FIELD(common.connect_timeout_ns), false},
+    {"unix_socket", parse_mysql_socket, FIELD(options.socket), false},
+    {"user", latch_sql_parse_text, FIELD(options.user), false},
+    {"wrapperClass", latch_sql_parse_nothing, 0, false},
 };
 
 static const sql_server server = {
@@ -242,30 +243,30 @@ static void find_place(mysql_store_options *options)
     }
 }
 
-static latch_status mysql_find_tls(const sql_dsn *dsn, mysql_reading *reading)
+static latch_status mysql_find_tls(const sql_dsn *dsn, mysql_dsn_parser *parser)
 {
-    mysql_store_options *options = &reading->options;
+    mysql_store_options *options = &parser->options;
     bool has_ca = options->ssl_ca != NULL || options->ssl_capath != NULL;
     bool has_texts = has_ca || options->ssl_key != NULL || options->ssl_cert != NULL
                      || options->ssl_cipher != NULL;
 
-    if (reading->mode == SSL_VERIFY_IDENTITY && reading->verify == 0) {
+    if (parser->mode == SSL_VERIFY_IDENTITY && parser->verify == 0) {
         return latch_sql_fail(dsn, "the options \"ssl_mode\" and \"ssl_verify_server_cert\" "
                                    "contradict each other");
     }
-    options->tls = reading->mode == SSL_NOT_GIVEN ? has_texts || reading->verify > 0
-                                                  : reading->mode != SSL_DISABLED;
+    options->tls = parser->mode == SSL_NOT_GIVEN ? has_texts || parser->verify > 0
+                                                 : parser->mode != SSL_DISABLED;
     if (!options->tls) {
         options->ssl_key = options->ssl_cert = options->ssl_cipher = NULL;
         options->ssl_ca = options->ssl_capath = NULL;
         return LATCH_DONE;
     }
-    options->verify = reading->verify >= 0 ? reading->verify > 0
-                                           : reading->mode != SSL_REQUIRED || has_ca;
+    options->verify = parser->verify >= 0 ? parser->verify > 0
+                                          : parser->mode != SSL_REQUIRED || has_ca;
     return LATCH_DONE;
 }
 
-/* The password as it is, to a server that is known: whoever answers at its address is not. */
+/* Plain password: only to an authenticated server. An address is no proof. */
 static latch_status check_cleartext(const sql_dsn *dsn, const mysql_store_options *options)
 {
     return !options->cleartext || options->host == NULL || options->verify
@@ -294,7 +295,7 @@ static bool mysql_make_address(const latch_engine *engine, mysql_store_options *
     return true;
 }
 
-static bool mysql_make_identity(const latch_engine *engine, const mysql_reading *reading,
+static bool mysql_make_identity(const latch_engine *engine, const mysql_dsn_parser *parser,
                                 mysql_store_options *options)
 {
     char numbers[128];
@@ -312,7 +313,7 @@ static bool mysql_make_identity(const latch_engine *engine, const mysql_reading 
         options->ssl_cipher,
         options->charset,
         options->program_name,
-        reading->common.persistent_id,
+        parser->common.persistent_id,
     };
 
     snprintf(numbers, sizeof(numbers), "%d %d %d %d %" PRId64 " %" PRId64, options->port,
@@ -327,30 +328,30 @@ static bool mysql_make_identity(const latch_engine *engine, const mysql_reading 
 static latch_status mysql_read_all(latch_engine *engine, mysql_store_options *options,
                                    latch_error *error)
 {
-    mysql_reading reading = {
+    mysql_dsn_parser parser = {
         .options = {.port = MYSQL_DEFAULT_PORT, .dsn = options->dsn},
         .common = SQL_COMMON_DEFAULT,
         .mode = SSL_NOT_GIVEN,
         .verify = -1,
     };
-    latch_status status = latch_sql_dsn_take(options->dsn, &reading);
+    latch_status status = latch_sql_dsn_parse_settings(options->dsn, &parser);
 
     if (status == LATCH_DONE) {
-        find_place(&reading.options);
-        status = mysql_find_tls(options->dsn, &reading);
+        find_place(&parser.options);
+        status = mysql_find_tls(options->dsn, &parser);
     }
     if (status == LATCH_DONE) {
-        status = check_cleartext(options->dsn, &reading.options);
+        status = check_cleartext(options->dsn, &parser.options);
     }
     if (status != LATCH_DONE) {
         return status;
     }
-    *options = reading.options;
+    *options = parser.options;
     options->charset = options->charset != NULL ? options->charset : "utf8mb4";
     options->program_name = options->program_name != NULL ? options->program_name : "latch";
-    options->connect_timeout_ns = reading.common.connect_timeout_ns;
-    options->command_timeout_ns = reading.common.command_timeout_ns;
-    return mysql_make_address(engine, options) && mysql_make_identity(engine, &reading, options)
+    options->connect_timeout_ns = parser.common.connect_timeout_ns;
+    options->command_timeout_ns = parser.common.command_timeout_ns;
+    return mysql_make_address(engine, options) && mysql_make_identity(engine, &parser, options)
                ? LATCH_DONE
                : latch_fail_memory(error);
 }

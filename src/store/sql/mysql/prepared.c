@@ -1,8 +1,8 @@
 /*
- * Prepared statements of a MySQL or MariaDB session. To read a text takes the server as long as all
- * the rest; so what acquires and releases is prepared when a session acquires for the second time.
- * Both at once: nobody may be there to go on with a release. A server that prepares nothing, as a
- * proxy or its operator may want it, is asked by texts.
+ * Prepared statements of a MySQL or MariaDB session. Parsing a statement takes the server as long
+ * as all the rest; so acquire and release are prepared when a session acquires for the second time.
+ * Both at once, as a release may have no caller that would step it. A server or proxy that does not
+ * prepare gets texts.
  */
 #include "src/store/sql/mysql/connection.h"
 
@@ -33,7 +33,7 @@ bool latch_mysql_prepare(mysql_connection *connection, const advisory_request *r
         connection->use = MYSQL_USED_ONCE;
         return false;
     }
-    connection->use = MYSQL_UNPREPARED; /* unless both are */
+    connection->use = MYSQL_PREPARE_UNSUPPORTED; /* unless both are */
     if (!make_prepared(connection, &connection->release, ADVISORY_RELEASE)
         || !make_prepared(connection, &connection->acquire, ADVISORY_TRY)) {
         return false;
@@ -66,7 +66,7 @@ static bool bind_values(mysql_prepared *prepared)
 }
 
 /* Behind the second statement, or one that was refused, comes the text. */
-static mysql_call take_prepared(mysql_connection *connection)
+static mysql_call next_prepared_call(mysql_connection *connection)
 {
     bool is_prepared = connection->failed == 0 && bind_values(connection->asked);
 
@@ -74,7 +74,7 @@ static mysql_call take_prepared(mysql_connection *connection)
         connection->asked = &connection->acquire;
         return MYSQL_PREPARE;
     }
-    connection->use = is_prepared ? MYSQL_PREPARED : MYSQL_UNPREPARED;
+    connection->use = is_prepared ? MYSQL_PREPARED : MYSQL_PREPARE_UNSUPPORTED;
     connection->asked = NULL;
     return MYSQL_QUERY;
 }
@@ -88,7 +88,7 @@ mysql_call latch_mysql_next_call(mysql_connection *connection)
             return is_good && mysql_field_count(connection->handle) > 0 ? MYSQL_RESULT
                                                                         : MYSQL_NO_CALL;
         case MYSQL_PREPARE:
-            return take_prepared(connection);
+            return next_prepared_call(connection);
         case MYSQL_EXECUTE:
             return is_good ? MYSQL_STORE : MYSQL_NO_CALL;
         default:
@@ -125,7 +125,7 @@ const char *latch_mysql_error(const mysql_connection *connection)
                                      : mysql_error(connection->handle);
 }
 
-void latch_mysql_take_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX])
+void latch_mysql_read_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX])
 {
     mysql_prepared *asked = connection->asked;
 

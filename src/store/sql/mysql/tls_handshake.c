@@ -38,7 +38,7 @@ static int mysql_greeting_offers_tls(const char *greeting, size_t length)
     const char *version = greeting + PACKET_HEADER + 1, *end;
 
     if (length > PACKET_HEADER && greeting[PACKET_HEADER] != 10) {
-        return 1; /* an error, say, for which nobody gives a password */
+        return 1; /* an error, say, which needs no password */
     }
     end = length > PACKET_HEADER + 1 ? memchr(version, '\0', length - (size_t) (version - greeting))
                                      : NULL;

@@ -179,7 +179,7 @@ static void register_socket(postgresql_session *session)
  * systems that cannot do that refuse it: it is asked for at first only. Behind a pooler, which has
  * a number of its own for us, nothing is set: the session may be another's in a moment.
  */
-static void postgresql_greet(postgresql_session *session)
+static void send_session_settings(postgresql_session *session)
 {
     int version = PQserverVersion(session->connection);
     char text[768];
@@ -192,11 +192,11 @@ static void postgresql_greet(postgresql_session *session)
              "set_config('tcp_keepalives_count', '3', false)%s%s) END",
              PQbackendPID(session->connection),
              version >= 140000 ? ", set_config('idle_session_timeout', '0', false)" : "",
-             version >= 140000 && session->greetings == 0
+             version >= 140000 && session->settings_sent == 0
                  ? ", set_config('client_connection_check_interval', '1s', false)"
                  : "");
-    session->greetings++;
-    session->stage = POSTGRESQL_GREETING;
+    session->settings_sent++;
+    session->stage = POSTGRESQL_SETTING_UP;
     latch_postgresql_send_text(session, text);
 }
 
@@ -276,8 +276,8 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
     if (wish == PGRES_POLLING_OK) {
         PQsetNoticeReceiver(session->connection, record_notice, session);
         PQsetnonblocking(session->connection, 1);
-        session->greetings = 0;
-        postgresql_greet(session);
+        session->settings_sent = 0;
+        send_session_settings(session);
         return LATCH_DONE;
     }
     op->fd = session->descriptor.fd;
@@ -285,13 +285,14 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
     return LATCH_WANT_IO;
 }
 
-static latch_status await_greeting(postgresql_session *session, latch_op *op, int64_t now_ns)
+static latch_status await_session_settings(postgresql_session *session, latch_op *op,
+                                           int64_t now_ns)
 {
     char value[ADVISORY_VALUE_MAX];
     advisory_outcome outcome = latch_postgresql_receive(&session->session, value);
 
-    if (outcome == ADVISORY_REFUSED && session->greetings == 1) {
-        postgresql_greet(session);
+    if (outcome == ADVISORY_REFUSED && session->settings_sent == 1) {
+        send_session_settings(session);
         outcome = ADVISORY_UNANSWERED;
     }
     if (outcome == ADVISORY_UNANSWERED) {
@@ -324,8 +325,8 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
             case POSTGRESQL_CONNECTING:
                 status = poll_connection(session, op, now_ns);
                 break;
-            case POSTGRESQL_GREETING:
-                status = await_greeting(session, op, now_ns);
+            case POSTGRESQL_SETTING_UP:
+                status = await_session_settings(session, op, now_ns);
                 break;
             case POSTGRESQL_READY:
                 break;

@@ -8,14 +8,14 @@
 #include <string.h>
 
 /* What is being read. */
-typedef struct postgresql_reading {
+typedef struct postgresql_dsn_parser {
     PQconninfoOption *known; /* libpq's options */
     size_t known_count;
     const char **texts; /* of each of them, NULL for what is not given; behind them there is room
                            for what else makes a connection the same */
     sql_common common;
     postgresql_digest digest;
-} postgresql_reading;
+} postgresql_dsn_parser;
 
 enum { OWN_TEXTS = 4, NUMBER = sizeof("-9223372036854775808") };
 
@@ -100,7 +100,7 @@ static latch_status postgresql_split(sql_dsn *dsn, char *text)
 
 /* ---- Options */
 
-static latch_status take_digest(const sql_dsn *dsn, const latch_setting *setting, void *field)
+static latch_status parse_digest(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     bool is_sha256 = strcmp(setting->value, "sha256") == 0;
 
@@ -111,35 +111,35 @@ static latch_status take_digest(const sql_dsn *dsn, const latch_setting *setting
     return LATCH_DONE;
 }
 
-#define FIELD(name) offsetof(postgresql_reading, name)
+#define FIELD(name) offsetof(postgresql_dsn_parser, name)
 
 static const sql_option own_options[] = {
-    {"charset", latch_sql_take_nothing, 0, false},
-    {"connect_timeout", latch_sql_take_seconds, FIELD(common.connect_timeout_ns), false},
-    {"default_dbname", latch_sql_take_nothing, 0, false},
-    {"defaultTableOptions", latch_sql_take_nothing, 0, true},
-    {"digest", take_digest, FIELD(digest), false},
-    {"driver", latch_sql_take_nothing, 0, false},
-    {"driverClass", latch_sql_take_nothing, 0, false},
-    {"driverOptions", latch_sql_take_nothing, 0, true},
-    {"keepReplica", latch_sql_take_nothing, 0, false},
-    {"keepSlave", latch_sql_take_nothing, 0, false},
-    {"persistent", latch_sql_take_nothing, 0, false},
-    {"persistent_id", latch_sql_take_text, FIELD(common.persistent_id), false},
-    {"platform", latch_sql_take_nothing, 0, false},
-    {"read_timeout", latch_sql_take_seconds, FIELD(common.command_timeout_ns), false},
-    {"serverVersion", latch_sql_take_nothing, 0, false},
-    {"timeout", latch_sql_take_seconds, FIELD(common.connect_timeout_ns), false},
-    {"wrapperClass", latch_sql_take_nothing, 0, false},
+    {"charset", latch_sql_parse_nothing, 0, false},
+    {"connect_timeout", latch_sql_parse_seconds, FIELD(common.connect_timeout_ns), false},
+    {"default_dbname", latch_sql_parse_nothing, 0, false},
+    {"defaultTableOptions", latch_sql_parse_nothing, 0, true},
+    {"digest", parse_digest, FIELD(digest), false},
+    {"driver", latch_sql_parse_nothing, 0, false},
+    {"driverClass", latch_sql_parse_nothing, 0, false},
+    {"driverOptions", latch_sql_parse_nothing, 0, true},
+    {"keepReplica", latch_sql_parse_nothing, 0, false},
+    {"keepSlave", latch_sql_parse_nothing, 0, false},
+    {"persistent", latch_sql_parse_nothing, 0, false},
+    {"persistent_id", latch_sql_parse_text, FIELD(common.persistent_id), false},
+    {"platform", latch_sql_parse_nothing, 0, false},
+    {"read_timeout", latch_sql_parse_seconds, FIELD(common.command_timeout_ns), false},
+    {"serverVersion", latch_sql_parse_nothing, 0, false},
+    {"timeout", latch_sql_parse_seconds, FIELD(common.connect_timeout_ns), false},
+    {"wrapperClass", latch_sql_parse_nothing, 0, false},
 };
 
-static const char **find_text(void *reading_pointer, const char *name)
+static const char **find_text(void *parser_pointer, const char *name)
 {
-    postgresql_reading *reading = reading_pointer;
+    postgresql_dsn_parser *parser = parser_pointer;
 
-    for (size_t at = 0; at < reading->known_count; at++) {
-        if (strcmp(reading->known[at].keyword, name) == 0) {
-            return &reading->texts[at];
+    for (size_t at = 0; at < parser->known_count; at++) {
+        if (strcmp(parser->known[at].keyword, name) == 0) {
+            return &parser->texts[at];
         }
     }
     return NULL;
@@ -158,9 +158,9 @@ static const sql_server server = {
 
 /* ---- Servers: libpq's lists, of one or more, any of which may be left empty */
 
-static const char *text_of(postgresql_reading *reading, const char *name)
+static const char *text_of(postgresql_dsn_parser *parser, const char *name)
 {
-    const char **text = find_text(reading, name);
+    const char **text = find_text(parser, name);
 
     return text != NULL ? *text : NULL;
 }
@@ -220,10 +220,10 @@ static bool check_items(const char *list, bool (*check)(const char *item, size_t
     return true;
 }
 
-static latch_status check_servers(const sql_dsn *dsn, postgresql_reading *reading,
+static latch_status check_servers(const sql_dsn *dsn, postgresql_dsn_parser *parser,
                                   size_t *host_count)
 {
-    const char *host = text_of(reading, "host"), *address = text_of(reading, "hostaddr");
+    const char *host = text_of(parser, "host"), *address = text_of(parser, "hostaddr");
 
     if (host != NULL && address != NULL && count_items(host) != count_items(address)) {
         return latch_sql_fail(dsn, "the option \"hostaddr\" has as many addresses as there are "
@@ -243,15 +243,15 @@ static latch_status check_servers(const sql_dsn *dsn, postgresql_reading *readin
                                    "with commas");
     }
     *host_count = count_items(host != NULL ? host : address);
-    return check_ports(dsn, text_of(reading, "port"), *host_count);
+    return check_ports(dsn, text_of(parser, "port"), *host_count);
 }
 
-static latch_status check_files(const sql_dsn *dsn, postgresql_reading *reading)
+static latch_status check_files(const sql_dsn *dsn, postgresql_dsn_parser *parser)
 {
     static const char *const names[] = {"sslcert", "sslkey", "sslrootcert"};
 
     for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
-        const char *file = text_of(reading, names[at]);
+        const char *file = text_of(parser, names[at]);
 
         if (file != NULL && !latch_dsn_is_path(file)) {
             return latch_sql_fail(
@@ -279,11 +279,11 @@ static char *move_copy(char **room, const char *text)
     return copy;
 }
 
-static bool make_hosts(const latch_engine *engine, postgresql_reading *reading,
+static bool make_hosts(const latch_engine *engine, postgresql_dsn_parser *parser,
                        postgresql_options *options)
 {
-    const char *lists[] = {text_of(reading, "host"), text_of(reading, "hostaddr"),
-                           text_of(reading, "port")};
+    const char *lists[] = {text_of(parser, "host"), text_of(parser, "hostaddr"),
+                           text_of(parser, "port")};
     bool one_port = count_items(lists[2]) == 1;
     size_t size = options->host_count * sizeof(*options->hosts);
     char *room, *names, *addresses, *ports;
@@ -348,9 +348,9 @@ static bool postgresql_make_address(const latch_engine *engine, const char *port
 
 /* ---- What libpq is told */
 
-static void set_default(postgresql_reading *reading, const char *name, const char *text)
+static void set_default(postgresql_dsn_parser *parser, const char *name, const char *text)
 {
-    const char **given = find_text(reading, name);
+    const char **given = find_text(parser, name);
 
     if (given != NULL && *given == NULL) {
         *given = text;
@@ -358,38 +358,38 @@ static void set_default(postgresql_reading *reading, const char *name, const cha
 }
 
 /* While a lock is held or waited for, a server says nothing; nor does one that is gone. Its session
- * frees its locks 15 s after the network was cut at the earliest (greet() in
+ * frees its locks 15 s after the network was cut at the earliest (send_session_settings() in
  * connection.c): by then it is known here, after 14 s at the latest. */
-static void set_defaults(postgresql_reading *reading)
+static void set_defaults(postgresql_dsn_parser *parser)
 {
-    if (text_of(reading, "application_name") == NULL) {
-        set_default(reading, "fallback_application_name", "latch");
+    if (text_of(parser, "application_name") == NULL) {
+        set_default(parser, "fallback_application_name", "latch");
     }
-    set_default(reading, "keepalives_idle", "5");
-    set_default(reading, "keepalives_interval", "3");
-    set_default(reading, "keepalives_count", "3");
+    set_default(parser, "keepalives_idle", "5");
+    set_default(parser, "keepalives_interval", "3");
+    set_default(parser, "keepalives_count", "3");
 }
 
-static bool make_parameters(const latch_engine *engine, const postgresql_reading *reading,
+static bool make_parameters(const latch_engine *engine, const postgresql_dsn_parser *parser,
                             postgresql_options *options)
 {
-    size_t size = 2 * (reading->known_count + 1) * sizeof(char *);
+    size_t size = 2 * (parser->known_count + 1) * sizeof(char *);
     char *room;
 
-    for (size_t at = 0; at < reading->known_count; at++) {
-        size += strlen(reading->known[at].keyword) + 1;
+    for (size_t at = 0; at < parser->known_count; at++) {
+        size += strlen(parser->known[at].keyword) + 1;
     }
     options->keywords = latch_allocate(engine, size);
     if (options->keywords == NULL) {
         return false;
     }
-    options->values = options->keywords + reading->known_count + 1;
-    room = (char *) (options->values + reading->known_count + 1);
-    for (size_t at = 0; at < reading->known_count; at++) {
-        if (reading->texts[at] != NULL) {
+    options->values = options->keywords + parser->known_count + 1;
+    room = (char *) (options->values + parser->known_count + 1);
+    for (size_t at = 0; at < parser->known_count; at++) {
+        if (parser->texts[at] != NULL) {
             options->keywords[options->parameter_count] =
-                move_copy(&room, reading->known[at].keyword);
-            options->values[options->parameter_count++] = reading->texts[at];
+                move_copy(&room, parser->known[at].keyword);
+            options->values[options->parameter_count++] = parser->texts[at];
         }
     }
     options->keywords[options->parameter_count] = NULL;
@@ -397,59 +397,57 @@ static bool make_parameters(const latch_engine *engine, const postgresql_reading
     return true;
 }
 
-static bool postgresql_make_identity(const latch_engine *engine, postgresql_reading *reading,
+static bool postgresql_make_identity(const latch_engine *engine, postgresql_dsn_parser *parser,
                                      postgresql_options *options)
 {
     char connect[NUMBER], command[NUMBER];
-    const char **own = reading->texts + reading->known_count;
+    const char **own = parser->texts + parser->known_count;
 
     snprintf(connect, sizeof(connect), "%" PRId64, options->connect_timeout_ns);
     snprintf(command, sizeof(command), "%" PRId64, options->command_timeout_ns);
     own[0] = connect;
     own[1] = command;
     own[2] = options->digest == POSTGRESQL_SHA256 ? "sha256" : "crc32";
-    own[3] = reading->common.persistent_id;
-    options->identity =
-        latch_sql_identity(engine, reading->texts, reading->known_count + OWN_TEXTS);
+    own[3] = parser->common.persistent_id;
+    options->identity = latch_sql_identity(engine, parser->texts, parser->known_count + OWN_TEXTS);
     return options->identity != NULL;
 }
 
 /* ---- The whole */
 
-static latch_status postgresql_read_all(latch_engine *engine, postgresql_reading *reading,
+static latch_status postgresql_read_all(latch_engine *engine, postgresql_dsn_parser *parser,
                                         postgresql_options *options, latch_error *error)
 {
     const char *port = "5432";
-    latch_status status = latch_sql_dsn_take(options->dsn, reading);
+    latch_status status = latch_sql_dsn_parse_settings(options->dsn, parser);
 
     if (status == LATCH_DONE) {
-        status = check_servers(options->dsn, reading, &options->host_count);
+        status = check_servers(options->dsn, parser, &options->host_count);
     }
     if (status == LATCH_DONE) {
-        status = check_files(options->dsn, reading);
+        status = check_files(options->dsn, parser);
     }
     if (status != LATCH_DONE) {
         return status;
     }
-    options->connect_timeout_ns = reading->common.connect_timeout_ns;
-    options->command_timeout_ns = reading->common.command_timeout_ns;
-    options->digest = reading->digest;
-    set_defaults(reading);
-    for (size_t at = 0; at < reading->known_count; at++) {
-        if (strcmp(reading->known[at].keyword, "port") == 0
-            && reading->known[at].compiled != NULL) {
-            port = reading->known[at].compiled;
+    options->connect_timeout_ns = parser->common.connect_timeout_ns;
+    options->command_timeout_ns = parser->common.command_timeout_ns;
+    options->digest = parser->digest;
+    set_defaults(parser);
+    for (size_t at = 0; at < parser->known_count; at++) {
+        if (strcmp(parser->known[at].keyword, "port") == 0 && parser->known[at].compiled != NULL) {
+            port = parser->known[at].compiled;
         }
     }
-    return make_hosts(engine, reading, options) && postgresql_make_address(engine, port, options)
-                   && make_parameters(engine, reading, options)
-                   && postgresql_make_identity(engine, reading, options)
+    return make_hosts(engine, parser, options) && postgresql_make_address(engine, port, options)
+                   && make_parameters(engine, parser, options)
+                   && postgresql_make_identity(engine, parser, options)
                ? LATCH_DONE
                : latch_fail_memory(error);
 }
 
 /* Of libpq's options, which are asked for without any text that it could complain of. */
-static latch_status postgresql_begin(latch_engine *engine, postgresql_reading *reading,
+static latch_status postgresql_begin(latch_engine *engine, postgresql_dsn_parser *parser,
                                      latch_error *error)
 {
     latch_status status = latch_library_open(&latch_libpq_library, error);
@@ -458,41 +456,41 @@ static latch_status postgresql_begin(latch_engine *engine, postgresql_reading *r
     if (status != LATCH_DONE) {
         return status;
     }
-    reading->known = PQconninfoParse("", NULL);
-    while (reading->known != NULL && reading->known[reading->known_count].keyword != NULL) {
-        reading->known_count++;
+    parser->known = PQconninfoParse("", NULL);
+    while (parser->known != NULL && parser->known[parser->known_count].keyword != NULL) {
+        parser->known_count++;
     }
-    size = (reading->known_count + OWN_TEXTS) * sizeof(char *);
-    reading->texts = reading->known != NULL ? latch_allocate(engine, size) : NULL;
-    if (reading->texts == NULL) {
+    size = (parser->known_count + OWN_TEXTS) * sizeof(char *);
+    parser->texts = parser->known != NULL ? latch_allocate(engine, size) : NULL;
+    if (parser->texts == NULL) {
         return latch_fail_memory(error);
     }
-    memset(reading->texts, 0, size);
+    memset(parser->texts, 0, size);
     return LATCH_DONE;
 }
 
 latch_status latch_postgresql_options_parse(latch_engine *engine, const latch_store_options *given,
                                             postgresql_options *options, latch_error *error)
 {
-    postgresql_reading reading = {.common = SQL_COMMON_DEFAULT};
+    postgresql_dsn_parser parser = {.common = SQL_COMMON_DEFAULT};
     latch_status status;
 
     *options = (postgresql_options){.identity = NULL};
     status = latch_sql_dsn_read(engine, &server, given, &options->dsn, error);
     if (status == LATCH_DONE) {
-        status = postgresql_begin(engine, &reading, error);
+        status = postgresql_begin(engine, &parser, error);
     }
     if (status == LATCH_DONE) {
-        status = postgresql_read_all(engine, &reading, options, error);
+        status = postgresql_read_all(engine, &parser, options, error);
     }
     if (status == LATCH_DONE) {
         options->dsn->error = NULL;
     } else {
         latch_postgresql_options_free(engine, options);
     }
-    latch_free(engine, reading.texts);
-    if (reading.known != NULL) { /* else libpq may not have been opened */
-        PQconninfoFree(reading.known);
+    latch_free(engine, parser.texts);
+    if (parser.known != NULL) { /* else libpq may not have been opened */
+        PQconninfoFree(parser.known);
     }
     return status;
 }

@@ -11,7 +11,7 @@ typedef enum {
     POSTGRESQL_CLOSED = 0,
     POSTGRESQL_RESOLVING,
     POSTGRESQL_CONNECTING,
-    POSTGRESQL_GREETING,
+    POSTGRESQL_SETTING_UP,
     POSTGRESQL_READY,
 } postgresql_stage;
 
@@ -29,7 +29,7 @@ typedef struct postgresql_session {
     PGconn *connection;
     latch_descriptor descriptor; /* the connection's socket */
     bool has_descriptor;
-    unsigned greetings; /* that were sent */
+    unsigned settings_sent; /* that were sent */
 
     char number[24];          /* the session's, as text */
     unsigned prepared;        /* bits: which statements the server knows */

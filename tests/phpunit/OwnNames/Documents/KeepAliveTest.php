@@ -64,7 +64,7 @@ final class KeepAliveTest extends DocumentTestCase
     public function testACallbackIsToldOfTheLoss(): void
     {
         self::assertSame(
-            "stopped: the lock is lost: somebody else holds it, or nobody does any more\n",
+            "stopped: the lock is lost: it has another holder, or none any more\n",
             $this->program('told'),
         );
     }

@@ -2,13 +2,13 @@
 --
 -- KEYS: 1 the lock, 2 its holders' record, 3 its queue, 4 what is kept for its peers, 5 the database's
 --       fencing counter
--- ARGV: 1 the holder's token, 2 the TTL in ms, and behind a blank the holder's note, if it leaves one (a server
---       that wants a login reads no more than ten arguments before that, and would not say what it wants),
+-- ARGV: 1 the holder's token, 2 the TTL in ms, and after a blank the holder information, if there is any
+--       (before a login a server reads no more than ten arguments, and would not say that it needs one),
 --       3 how: "try" (the default), "wait", "check" (the same, and look whether messages arrive), "poll"
 --       (it waits already), "claim" (it was told that the lock is its),
 --       4 "peers" where there are peers that poll, "mute" if the caller is one itself, else "",
 --       5 the waiter, but for what it waits to be, 6 the channel of those whose queue was lost
--- Returns the fencing token. When somebody else holds the lock: nil for a try; else the waiter's place
+-- Returns the fencing token. If the lock has another holder: nil for a try; else the waiter's place
 -- and the ms until it has to ask again. {-1, 0}: messages are not allowed, {-1, 1}: it is not subscribed,
 -- so it does not wait.
 -- {-2, 0}: another reader waits to be the writer, and both would wait for ever.
@@ -39,8 +39,8 @@ local function take(fencing, held)
     return fencing
 end
 
--- What is wanted most often, before all that is needed otherwise: by who was granted it, comes in time, and will
--- not hold for so short (queue.lua's SAFETY_MS) that others must be told;
+-- Fast paths, before the rest of the script is needed: a claim in time, by a waiter that will not hold for so short
+-- (queue.lua's SAFETY_MS) that others must be told;
 if manner == 'claim' and tonumber(ttl) >= 1100 and redis.call('HGET', record, token) == ''
     and redis.call('ZSCORE', lock, token)
     and tonumber(redis.call('ZSCORE', lock, '__write__') or 0) > us / 1000 then
@@ -48,7 +48,7 @@ if manner == 'claim' and tonumber(ttl) >= 1100 and redis.call('HGET', record, to
     return take(issue_fencing())
 end
 
--- and by who finds nothing there.
+-- and an acquire that finds no key at all.
 if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
     return take(issue_fencing())
 end
@@ -62,7 +62,7 @@ local function take_anew()
     return take(fencing)
 end
 
--- A lock that nobody holds was not handed over: so a peer that polls could have had it.
+-- A free lock was not handed over: so a peer that polls could have had it.
 local function take_free()
     local fencing = issue_fencing()
     redis.call('DEL', record, peers)

@@ -12,7 +12,7 @@ local us = now_us()
 -- include holders.lua
 -- include holder_record.lua
 
--- What is wanted most often, before all that is needed otherwise.
+-- Fast path, before the rest of the script is needed.
 if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
     redis.call('HSET', record, token, noted(''))
     redis.call('ZADD', lock, expiry_after(us, ttl), token)
@@ -31,7 +31,7 @@ local function join(held)
     local was_free = redis.call('EXISTS', lock) == 0
     admit_reader(token, expiry_after(us, ttl), noted('', held))
     if was_free then
-        redis.call('DEL', peers) -- who polls could have had it
+        redis.call('DEL', peers) -- a peer that polls could have had it
     end
     return 1
 end

@@ -1,4 +1,4 @@
--- Takes a lock away from holders, whoever they are, and hands it over.
+-- Eviction: takes a lock away from holders, and hands it over.
 --
 -- KEYS: 1 the lock, 2 its holders' record, 3 its queue, 4 what is kept for its peers
 -- ARGV: 1 the holders' identities, as inspect.lua tells them, with blanks between them

@@ -1,7 +1,7 @@
--- To be included, behind holders.lua: what is recorded of the caller while it holds, for those who ask who does:
--- its fencing token, '' of a reader. If it leaves a note, since when it holds in µs stands behind that, and the note.
+-- Included after holders.lua: the record of the caller while it holds, for inspections: its fencing token, '' of a
+-- reader. Holder information, if there is any, follows the time of the acquire in µs.
 
--- `held`: what is recorded of it, if it holds in that way already.
+-- `held`: its record, if it holds in that way already.
 local function noted(fencing, held)
     if note == '' then
         return fencing

@@ -1,4 +1,4 @@
--- To be included: how holders are written down.
+-- Included: how holders are recorded.
 
 -- tostring() would write 1.79e15
 local function digits(number)
@@ -18,7 +18,8 @@ local function end_with_last_holder()
     end
 end
 
--- Makes the only holder of who is it already, or of whom nobody is. `held` is recorded of it: '' until it claims.
+-- Makes a holder the only one: of a free lock, or as its only holder already. `held` goes into its record: '' until it
+-- claims.
 local function admit_writer(token, expiry, held)
     redis.call('HSET', record, token, held)
     redis.call('ZADD', lock, expiry, token, expiry, '__write__')

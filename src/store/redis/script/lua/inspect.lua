@@ -1,10 +1,10 @@
--- Tells who holds a lock, and changes nothing.
+-- Inspection: returns the holders of a lock, and changes nothing.
 --
 -- KEYS: 1 the lock, 2 its holders' record, 3 its queue
--- ARGV: 1 "list": the key was found somewhere, and may be no lock
--- Returns nil when nobody holds it (or it is no lock); else {2 when the holder is a writer, 1 when they are readers,
--- how many hold, how many wait, {holder, ...}}. A holder is {its identity, the ms until its hold ends, or -1, what is
--- recorded of it, or nil}; the ones that stay longest, MOST of them at most.
+-- ARGV: 1 "list": the key was found by SCAN, and may be no lock
+-- Returns nil when it is free (or no lock); else {2 when the holder is a writer, 1 when they are readers, how many
+-- hold, how many wait, {holder, ...}}. A holder is {its identity, the ms until its hold ends, or -1, what is recorded
+-- of it, or nil}; the ones that stay longest, MOST of them at most.
 local lock, record, queue = KEYS[1], KEYS[2], KEYS[3]
 local MOST = 500
 local kind = redis.call('TYPE', lock).ok
@@ -12,7 +12,7 @@ local listing = ARGV[1] == 'list'
 
 -- include identity.lua
 
--- The companions may be anything, as anybody can write them.
+-- The companion keys may have any type, as any client can write them.
 local function count_waiters()
     local count = redis.pcall('ZCARD', queue)
     return type(count) == 'number' and count or 0

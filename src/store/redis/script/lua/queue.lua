@@ -1,17 +1,18 @@
--- To be included, behind holders.lua: the wait queue, and the one procedure by which a lock is handed over,
--- in which every script ends that may have changed who could hold. docs/redis-queue.md says what must hold.
+-- Included after holders.lua: the wait queue, and the one procedure that hands a lock over. Every script that may have
+-- changed which waiter could hold ends with it. docs/redis-queue.md has the invariants.
 --
 -- The queue is a sorted set of waiters in their order. A waiter is a text: what it waits to be ("r" a
 -- reader, "w" a writer, "p" a writer that is a reader meanwhile), its ticket, a number that its process
 -- has given to this wait alone, the length of its token, its token, and its process's channel.
 
--- How long a lock is a waiter's that was told so, until it claims it.
+-- Claim window: how long a granted lock waits for the waiter's claim.
 local CLAIM_MS = 1000
--- How often the first waiter asks while the holders will tell: seldom enough to find a claim's end.
+-- Interval at which the first waiter asks although the holders will wake it: longer than a claim window, to find its
+-- end.
 local SAFETY_MS = 1100
--- How long a queue is there after anybody has asked; redis/lock/store.c's QUEUE_NS.
+-- Life of a queue after its last command; QUEUE_LIFE_NS of redis/lock/rollback.c.
 local QUEUE_MS = 180000
--- Peers that poll get a lock that is handed over without a break every so often, for one of their polls.
+-- A lock that is handed over without a break is left free for polling peers every so often, for one of their polls.
 local UNBROKEN_MS, PEER_POLL_MS = 1000, 110
 
 -- False when the caller has seen that nothing is kept for peers.
@@ -41,7 +42,7 @@ local function read_waiter(entry)
             channel = string.sub(entry, at + size)}
 end
 
--- In a cluster messages are sharded: by the server of the slot, to those who have subscribed there.
+-- In a cluster messages are sharded: the server of the slot sends them to its own subscribers.
 local function is_sharded(channel)
     return string.sub(channel, -6) == ':shard'
 end
@@ -52,7 +53,7 @@ local function publish(channel, text)
     return type(receivers) == 'number' and receivers or nil
 end
 
--- Is the waiter's process gone? PUBLISH tells that, too, but counts those who listen to patterns.
+-- Is the waiter's process gone? PUBLISH tells that, too, but also counts subscribers of patterns.
 local function is_gone(waiter)
     local count = is_sharded(waiter.channel) and 'SHARDNUMSUB' or 'NUMSUB'
     return redis.pcall('PUBSUB', count, waiter.channel)[2] == 0
@@ -64,8 +65,7 @@ local function tell(waiter, word, ms)
     return publish(waiter.channel, ms and text .. ' ' .. digits(ms) or text)
 end
 
--- How long a lock that nobody holds stays free for peers that poll, 0 when it does not; and whether that
--- begins now.
+-- How long a free lock is left to peers that poll, 0 when it is not; and whether that begins now.
 local function left_free(us)
     if not may_have_peers then
         return 0, false
@@ -145,10 +145,11 @@ local function admit(us, waiter, is_free)
     end
 end
 
--- The grant procedure. While the first waiter can have the lock it is told, and becomes a holder if its
--- process lives. Who is the first then is told so if there is news, and is not there if its process is gone.
--- Returns when `me`, the caller, has to ask again if it is the first, 0 when it can have the lock: it takes
--- it itself. `is_free`: nobody holds, as the caller knows. Returns false when nobody can be told; nothing was changed then.
+-- The grant procedure. While the first waiter can have the lock it is told, and becomes a holder if its process lives.
+-- The next first waiter is told its place if that is news, and is removed if its process is gone.
+-- Returns when `me`, the caller, has to ask again if it is the first, 0 when it can have the lock: it takes it itself.
+-- `is_free`: the caller knows that the lock is free. Returns false, with nothing changed, when messages are not
+-- allowed.
 local function serve(us, me, news, is_free)
     local granted_ms -- for how long a writer has the lock that it was granted just now
     while true do

@@ -2,7 +2,7 @@
 --
 -- KEYS: 1 the lock, 2 its holders' record
 -- ARGV: 1 the holder's token, 2 the TTL in ms, 3 'extend': not to an earlier end than it has, and not
---       beyond the claim window of a grant, which who extends knows nothing of
+--       beyond the claim window of a grant, of which the renewal knows nothing
 -- Returns 2 when it is a writer's, 1 when it is a reader's, 0 when there is none.
 local lock, record = KEYS[1], KEYS[2]
 local token, ttl = ARGV[1], ARGV[2]

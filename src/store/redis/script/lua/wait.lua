@@ -1,12 +1,11 @@
--- To be included, behind queue.lua: what those need who may wait.
+-- Included after queue.lua: functions of scripts that may wait.
 
--- How long who is not the first stays in its place without asking, for each place before its, and at most.
+-- How long a waiter that is not the first keeps its place without asking: for each place before its own, and at most.
 local PLACE_MS, RENEWAL_MS = 2000, 60000
--- How long peers count as being about after somebody has said so.
+-- How long peers count as present after they were seen.
 local PEERS_MS = 60000
 
--- Whether messages reach the caller: 0 if they are not allowed, 1 if it is not subscribed on this server,
--- nil if they do.
+-- Do messages reach the caller? nil: yes; 0: they are not allowed; 1: it is not subscribed on this server.
 local function trouble_of(entry)
     local waiter = read_waiter(entry)
     if is_gone(waiter) then
@@ -63,14 +62,14 @@ local function enqueue(mode, waiter, manner)
     return entry
 end
 
--- What a caller is told that has to wait: its place, 0 the first, and in how many ms to ask again. `delay`
--- is that of the first, if it is it.
+-- Reply to a caller that has to wait: its place, 0 for the first, and in how many ms to ask again. `delay`: of the
+-- first.
 local function place_of(entry, delay)
     local place = redis.call('ZRANK', queue, entry)
     return {place, delay or math.min(place * PLACE_MS, RENEWAL_MS)}
 end
 
--- What the caller is told that may not queue, as no messages reach it; nil if it may.
+-- Reply to a caller that may not queue, as no messages reach it; nil if it may.
 local function refuse_to_queue(mode)
     local trouble = manner == 'check' and trouble_of(mode .. waiter)
     if trouble then
@@ -81,8 +80,8 @@ local function refuse_to_queue(mode)
     end
 end
 
--- Lets the caller queue, or keep its place. What it is told that has to wait; nil: it can have the lock now,
--- and waits no longer.
+-- Queues the caller, or keeps its place. The reply if it has to wait; nil: it can have the lock now, and waits no
+-- longer.
 local function queue_up(mode)
     local entry = enqueue(mode, waiter, manner)
     local delay = serve(us, entry, manner == 'poll')

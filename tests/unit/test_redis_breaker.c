@@ -166,6 +166,6 @@ int main(void)
         SILENCE_TEST(a_renewal_is_sent_all_the_same),
     };
 
-    return cmocka_run_group_tests_name("redis silence", tests, unit_redis_group_setup,
+    return cmocka_run_group_tests_name("redis circuit breaker", tests, unit_redis_group_setup,
                                        unit_redis_group_teardown);
 }
