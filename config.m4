@@ -269,6 +269,7 @@ if test "$PHP_LATCH" != no; then
       src/store/local/memory.c
       src/store/local/null.c
       src/store/local/semaphore.c
+      src/store/local/semaphore_set.c
       src/store/redis/lock/absent.c
       src/store/sql/advisory/advisory.c
       src/store/sql/advisory/dialect.c

@@ -3,43 +3,18 @@
  * SemaphoreStore uses it. A lock belongs to its process, whose death releases it (SEM_UNDO); a
  * forked child does not inherit it, and it never expires.
  *
- * A set has three semaphores (php-src, ext/sysvsem/sysvsem.c): LOCK is 1 when free and 0 when held;
- * USERS counts its users; SETUP is not 0 while a process initialises the set (LOCK = 1), as the
- * kernel creates sets with zeros. PHP needs five calls for that. Latch needs one: semop(2) is
- * atomic, and its operations require SETUP to be 0, so that they never come between PHP's.
- *
- * A release removes the set. A process that is killed leaves it behind, free; the next user of the
- * resource, or semaphore_sweep(), removes it. Latch's sets have a mode of their own: a pattern of
- * execute bits, which mean nothing to the kernel, that no other program uses.
+ * semaphore_set.c has the operations on a set.
  */
 #include "src/engine/store.h"
+#include "src/store/local/semaphore_set.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
-#include <sys/sem.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { LOCK, USERS, SETUP, SEMAPHORE_COUNT };
-
-/* What semctl(2) takes; its manual page has the caller define it. */
-union semun {
-    int value;
-    struct semid_ds *status;
-    unsigned short *values;
-    struct seminfo *info;
-};
-
-#define OUR_MODE 0676 /* not 0777, which careless programs use */
-#define PEERS_MODE 0666
-
-/* How long one step sleeps in the kernel's queue. There is no descriptor that could be polled. */
-#define SLICE_NS (10 * LATCH_NS_PER_MS)
-/* How often an acquire follows a set that is removed under its hands. */
-#define REMOVALS_MAX 100
 #define SWEEP_INTERVAL_NS (60 * LATCH_NS_PER_S)
 /* A free set is left alone for so long, as a process may be about to use it. */
 #define SWEEP_AGE_S 2
@@ -61,109 +36,17 @@ typedef struct semaphore_hold {
     unsigned generation; /* the same, without a system call */
 } semaphore_hold;
 
-/* ---- Sets */
-
-typedef enum { TAKEN, BUSY, REMOVED, BROKEN } outcome;
-
-static outcome outcome_of_errno(void)
-{
-    switch (errno) {
-        case EAGAIN:
-        case EINTR:
-            return BUSY;
-        case EIDRM:
-        case EINVAL:
-            return REMOVED;
-        default:
-            return BROKEN;
-    }
-}
-
-/* Initialises and acquires a set: a new one, or one whose creator was killed before it did so. */
-static outcome acquire_new(int set)
-{
-    struct sembuf operations[] = {
-        {SETUP, 0, IPC_NOWAIT}, {USERS, 0, IPC_NOWAIT}, {LOCK, 0, IPC_NOWAIT},
-        {LOCK, 1, IPC_NOWAIT},  {LOCK, -1, SEM_UNDO},   {USERS, 1, SEM_UNDO},
-    };
-
-    return semop(set, operations, sizeof(operations) / sizeof(*operations)) == 0
-               ? TAKEN
-               : outcome_of_errno();
-}
-
-/* Acquires a set that is free. With `wait` it sleeps for up to `slice_ns`; otherwise only for a
- * peer that initialises the set, a matter of microseconds. */
-static outcome acquire_free(int set, bool wait, int64_t slice_ns)
-{
-    struct sembuf operations[] = {
-        {SETUP, 0, 0},
-        {LOCK, -1, (short) (SEM_UNDO | (wait ? 0 : IPC_NOWAIT))},
-        {USERS, 1, SEM_UNDO},
-    };
-    const struct timespec slice = {.tv_nsec = (long) slice_ns};
-
-    return semtimedop(set, operations, sizeof(operations) / sizeof(*operations), &slice) == 0
-               ? TAKEN
-               : outcome_of_errno();
-}
-
-/* Releases a set without removing it: the kernel grants it to one of the waiters. */
-static void hand_over(int set)
-{
-    struct sembuf operations[] = {
-        {LOCK, 1, SEM_UNDO | IPC_NOWAIT},
-        {USERS, -1, SEM_UNDO | IPC_NOWAIT},
-    };
-
-    semop(set, operations, sizeof(operations) / sizeof(*operations));
-}
-
-/*
- * Removing a set wakes all its waiters, to race for a new one; handing over wakes one. Only its
- * owner and root can remove a set.
- */
-static void semaphore_give_back(int set)
-{
-    if (semctl(set, LOCK, GETNCNT) > 0 || (semctl(set, 0, IPC_RMID) != 0 && errno == EPERM)) {
-        hand_over(set);
-    }
-}
-
-/* Removes an unused set, after acquiring it, so that no other process can acquire it meanwhile. */
-static void remove_unused(int set)
-{
-    unsigned short values[SEMAPHORE_COUNT];
-
-    if (semctl(set, 0, GETALL, (union semun){.values = values}) == 0 && values[USERS] == 0
-        && values[SETUP] == 0 && values[LOCK] <= 1
-        && (acquire_new(set) == TAKEN || acquire_free(set, false, SLICE_NS) == TAKEN)) {
-        semaphore_give_back(set);
-    }
-}
+/* ---- The store */
 
 /* Removes the sets that killed holders of Latch have left. */
 static void semaphore_sweep(semaphore_store *store)
 {
     const latch_env *env = &store->store.engine->env;
-    struct seminfo info;
-    int last = semctl(0, 0, SEM_INFO, (union semun){.info = &info});
-    time_t recent = (time_t) (env->wall_ns(env->context) / LATCH_NS_PER_S) - SWEEP_AGE_S;
 
-    for (int index = 0; index <= last; index++) {
-        struct semid_ds status;
-        int set = semctl(index, 0, SEM_STAT, (union semun){.status = &status});
-
-        if (set >= 0 && status.sem_nsems == SEMAPHORE_COUNT
-            && (status.sem_perm.mode & 0777) == OUR_MODE && status.sem_otime < recent
-            && status.sem_ctime < recent) {
-            remove_unused(set);
-        }
-    }
+    latch_semaphore_sets_sweep((time_t) (env->wall_ns(env->context) / LATCH_NS_PER_S)
+                               - SWEEP_AGE_S);
     store->swept_ns = env->coarse_ns(env->context);
 }
-
-/* ---- The store */
 
 static latch_status semaphore_open(latch_store *base, const latch_store_options *options,
                                    latch_error *error)
@@ -256,22 +139,10 @@ static void semaphore_forget(latch_lease *lease)
     lease->state = NULL;
 }
 
-/* Is the set still held by the process that took it? */
+/* Is the set still held by the process that acquired it? */
 static bool is_still_held(const semaphore_hold *hold)
 {
-    return semctl(hold->set, LOCK, GETVAL) == 0 && semctl(hold->set, LOCK, GETPID) == hold->pid;
-}
-
-/*
- * Was the set removed, or freed by force? Its number may belong to another set by now, with another
- * holder. A set that its administrator has closed to this process is still held.
- */
-static bool is_taken_away(int set, pid_t pid)
-{
-    int value = semctl(set, LOCK, GETVAL);
-    int last = value < 0 ? -1 : semctl(set, LOCK, GETPID);
-
-    return last < 0 ? outcome_of_errno() == REMOVED : value != 0 || last != pid;
+    return latch_semaphore_set_is_held_by(hold->set, hold->pid);
 }
 
 /* Does this very thread hold it through another lease, so that a wait would never end? */
@@ -286,38 +157,6 @@ static bool semaphore_is_own_deadlock(const semaphore_store *store, key_t key)
         }
     }
     return false;
-}
-
-/* The set of a key, made if need be; -1 and errno. */
-static int get_set(key_t key, bool *made)
-{
-    int set = semget(key, SEMAPHORE_COUNT, IPC_CREAT | IPC_EXCL | OUR_MODE);
-
-    *made = set >= 0;
-    return set < 0 && errno == EEXIST ? semget(key, SEMAPHORE_COUNT, PEERS_MODE) : set;
-}
-
-/* Takes the key's set if it is free; *set is the set that was BUSY or BROKEN, or -1. */
-static outcome acquire_set(key_t key, int *set)
-{
-    outcome result = REMOVED;
-
-    for (int removals = 0; result == REMOVED && removals < REMOVALS_MAX; removals++) {
-        bool made;
-
-        *set = get_set(key, &made);
-        if (*set < 0 && errno != ENOENT) {
-            return BROKEN;
-        }
-        if (*set < 0) {
-            continue;
-        }
-        result = made ? acquire_new(*set) : acquire_free(*set, false, SLICE_NS);
-        if (result == BUSY) {
-            result = made ? acquire_free(*set, false, SLICE_NS) : acquire_new(*set);
-        }
-    }
-    return result;
 }
 
 /* ---- Operations */
@@ -369,26 +208,25 @@ static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
     latch_engine *engine = op->lease->store->engine;
     semaphore_hold *taken = latch_allocate(engine, sizeof(*taken));
     key_t key = key_of(op->lease);
-    outcome result = REMOVED;
+    semaphore_outcome result = SEMAPHORE_REMOVED;
     latch_status status;
 
     if (taken == NULL) {
         return latch_fail_memory(op->error);
     }
     if (set >= 0) {
-        result = acquire_new(set);
-        result = result == BUSY ? acquire_free(set, true, slice_ns) : result;
+        result = latch_semaphore_set_wait(set, slice_ns);
     }
-    if (result == REMOVED) {
-        result = acquire_set(key, &set);
+    if (result == SEMAPHORE_REMOVED) {
+        result = latch_semaphore_set_acquire(key, &set);
     }
     switch (result) {
-        case TAKEN:
+        case SEMAPHORE_HELD:
             return semaphore_mark_held(op, taken, key, set);
-        case BUSY:
+        case SEMAPHORE_BUSY:
             status = semaphore_conflict(op, key, set);
             break;
-        case BROKEN:
+        case SEMAPHORE_BROKEN:
             status = fail_system(op, set < 0 ? "semget()" : "semop()", key);
             break;
         default:
@@ -424,13 +262,16 @@ static latch_status semaphore_step(latch_op *op, int64_t now_ns)
     int set = set_of_state(op->state);
 
     op->state = NULL;
-    return semaphore_attempt(op, set, left_ns < 0 ? 0 : left_ns > SLICE_NS ? SLICE_NS : left_ns);
+    return semaphore_attempt(op, set,
+                             left_ns < 0                    ? 0
+                             : left_ns > SEMAPHORE_SLICE_NS ? SEMAPHORE_SLICE_NS
+                                                            : left_ns);
 }
 
 /* A hand-over may have been meant for this waiter: an unused set would stay behind. */
 static latch_status semaphore_cancel(latch_op *op)
 {
-    remove_unused(set_of_state(op->state));
+    latch_semaphore_set_remove_unused(set_of_state(op->state));
     op->state = NULL;
     return LATCH_CONFLICT;
 }
@@ -438,8 +279,8 @@ static latch_status semaphore_cancel(latch_op *op)
 /* Releases the set unless another process has taken it by force. */
 static void give_back_held(const semaphore_hold *held)
 {
-    if (!is_taken_away(held->set, held->pid)) {
-        semaphore_give_back(held->set);
+    if (!latch_semaphore_set_is_lost(held->set, held->pid)) {
+        latch_semaphore_set_release(held->set);
     }
 }
 
@@ -455,7 +296,7 @@ static latch_status semaphore_release(latch_op *op)
      * other lock is its parent's alone, as with lock files. */
     if (is_ours(lease)) {
         give_back_held(held);
-    } else if (lease->inherit && is_still_held(held) && semctl(held->set, 0, IPC_RMID) != 0
+    } else if (lease->inherit && is_still_held(held) && !latch_semaphore_set_remove(held->set)
                && errno == EPERM) {
         return fail_system(op, "semctl()", held->key);
     }
@@ -475,32 +316,22 @@ static latch_status semaphore_probe(latch_lease *lease)
     return is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
 }
 
-/* A process that initialises a set counts as a user, and does not hold it. */
-static bool is_held(const unsigned short values[SEMAPHORE_COUNT])
-{
-    return values[LOCK] == 0 && values[USERS] > values[SETUP];
-}
-
 static latch_status semaphore_inspect(latch_op *op)
 {
     const latch_engine *engine = op->lease->store->engine;
-    unsigned short values[SEMAPHORE_COUNT];
     key_t key = key_of(op->lease);
-    int set = semget(key, SEMAPHORE_COUNT, 0);
+    pid_t pid;
+    int set;
+    semaphore_outcome result = latch_semaphore_set_inspect(key, &set, &pid);
     latch_lock_report *report;
     char name[16];
-    bool held = false;
-    int pid = 0;
 
-    if (set >= 0 && semctl(set, 0, GETALL, (union semun){.values = values}) == 0) {
-        held = is_held(values);
-        pid = held ? semctl(set, LOCK, GETPID) : 0;
-    } else if (errno != ENOENT && !(set >= 0 && outcome_of_errno() == REMOVED)) {
+    if (result == SEMAPHORE_BROKEN) {
         return fail_system(op, set < 0 ? "semget()" : "semctl()", key);
     }
     snprintf(name, sizeof(name), "0x%08x", (unsigned) key);
     report = latch_lock_reports_add(engine, op->request.reports, name,
-                                    held ? LATCH_EXCLUSIVE : LATCH_FREE);
+                                    result == SEMAPHORE_HELD ? LATCH_EXCLUSIVE : LATCH_FREE);
     if (report == NULL || (pid > 0 && !latch_lock_report_add_holder(engine, report, pid))) {
         return latch_fail_memory(op->error);
     }
@@ -561,7 +392,7 @@ static bool semaphore_is_gone(const latch_watch *watch)
 {
     const watched_set *watched = watch->state;
 
-    return is_taken_away(watched->set, watched->pid);
+    return latch_semaphore_set_is_lost(watched->set, watched->pid);
 }
 
 static bool semaphore_watch(const latch_lease *lease, latch_watch *watch)
