@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* One descriptor. Its fd is -1 when closed, also by a fork. */
+/* Descriptor. Its fd is -1 when closed, also by a fork. */
 typedef struct latch_descriptor {
     latch_link link;
     int fd;

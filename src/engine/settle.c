@@ -16,7 +16,7 @@ typedef struct settlement {
     struct pollfd polled[LATCH_DESCRIPTORS_MAX];
 } settlement;
 
-/* One step of a store; false: done. */
+/* Takes one step of a store; false: done. */
 static bool settle_store(settlement *all, latch_store *store, int64_t now_ns)
 {
     latch_error ignored;

@@ -20,7 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* What tells a file from all others; a key in a table, so without gaps. */
+/* Identity of a file; a key in a hash table, so without padding. */
 typedef struct file_identity {
     uint64_t device, inode;
 } file_identity;

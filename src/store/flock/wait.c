@@ -49,7 +49,7 @@ struct flock_waiter {
     int unused;          /* unused output of a pthread function */
 };
 
-/* What stands between these two, and nothing else, may be cancelled. */
+/* The thread can be cancelled between allow_cancel() and forbid_cancel(), nowhere else. */
 static void allow_cancel(flock_waiter *waiter)
 {
     /* State and type: glibc's handler of a cancel that comes late looks at the type alone. */

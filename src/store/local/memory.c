@@ -46,7 +46,7 @@ static memory_hold *hold_of(latch_hash_node *node)
     return node != NULL ? LATCH_CONTAINER(node, memory_hold, node) : NULL;
 }
 
-/* One of the holds on the lease's resource, and the next of them; NULL past the last one. */
+/* The first of the holds on the lease's resource, and the next; NULL past the end. */
 static memory_hold *first_hold(const latch_lease *lease)
 {
     return hold_of(latch_hash_find(table_of(lease), lease->resource, lease->resource_length));

@@ -161,7 +161,7 @@ static bool semaphore_is_own_deadlock(const semaphore_store *store, key_t key)
 
 /* ---- Operations */
 
-/* What op->state holds while an operation waits: the set, and never NULL. */
+/* op->state of a waiting operation: the set, never NULL. */
 static void *state_of_set(int set)
 {
     return (void *) (intptr_t) (set + 1);

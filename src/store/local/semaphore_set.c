@@ -7,7 +7,7 @@
 
 enum { LOCK, USERS, SETUP, SEMAPHORE_COUNT };
 
-/* What semctl(2) takes; its manual page has the caller define it. */
+/* Argument of semctl(2); its manual page requires the caller to define it. */
 union semun {
     int value;
     struct semid_ds *status;

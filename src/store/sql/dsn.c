@@ -267,7 +267,7 @@ static const sql_option *find_option(const sql_server *server, const char *name)
     for (size_t at = 0; at < server->option_count; at++) {
         const char *known = server->options[at].name;
 
-        /* One that is known with what is in its brackets stands before the one without. */
+        /* An option with a known text in brackets precedes the one without. */
         if (strcmp(known, name) == 0
             || (strlen(known) == length && memcmp(known, name, length) == 0)) {
             return &server->options[at];
@@ -276,7 +276,7 @@ static const sql_option *find_option(const sql_server *server, const char *name)
     return NULL;
 }
 
-/* What comes after a password in the DSN may be the rest of it, with a raw ";" or "&" within. */
+/* Text after a password in the DSN may be the rest of the password, with a raw ";" or "&" in it. */
 static bool may_be_password(const sql_dsn *dsn, const latch_setting *setting)
 {
     if (setting >= dsn->settings + dsn->first_beside) {

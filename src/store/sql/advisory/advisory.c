@@ -415,7 +415,8 @@ static void release_for_nobody(latch_lease *lease, int64_t now_ns)
     latch_advisory_session_flush(session, now_ns);
 }
 
-/* Whose hold is gone: in a forked child it never was one. */
+/* Begins a request of a lease without a hold: lost, or a parent's, which a forked child never
+ * has. */
 static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 {
     bool is_lost = hold->mode != LATCH_FREE
@@ -442,7 +443,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
     return LATCH_AGAIN;
 }
 
-/* It has been told already that what the lease held is lost. */
+/* The loss of the lease's hold was reported already. */
 static void forget_lost(const latch_op *op, advisory_hold *hold)
 {
     if (latch_op_acquires(op) && latch_lease_was_lost(op->lease)) {

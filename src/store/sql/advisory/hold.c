@@ -116,7 +116,8 @@ void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outco
     if (outcome == ADVISORY_ANSWERED) {
         apply_verdict(hold);
     } else if (outcome == ADVISORY_UNKNOWN && !latch_advisory_hold_is_live(hold)) {
-        /* What may have been granted is given back when the lease is released, or dropped. */
+        /* The lock may have been granted: it is released with the lease, or when that is
+         * dropped. */
         record_mode(hold, hold->wanted);
     }
     latch_list_remove(&hold->link);
@@ -140,7 +141,7 @@ bool latch_advisory_hold_is_live(const advisory_hold *hold)
            && hold->generation == hold->store->store.engine->generation;
 }
 
-/* What it holds when the session's next request is read, or is about to hold. */
+/* The mode that it holds, or is about to hold, when the server reads the session's next request. */
 static latch_mode claim_of(const advisory_hold *hold)
 {
     advisory_statement releasing = hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED

@@ -106,8 +106,9 @@ static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
            && hold->request.statement <= ADVISORY_UNDO_PROMOTION;
 }
 
-/* What undoes the request, if that may have taken something; else the request itself. The server
- * does not tell how often a lock is shared: where another lease has it, too, nothing is undone. */
+/* The statement that undoes the request, if that may have been granted a lock; else the request
+ * itself. The server does not tell how often a lock is shared: where another lease has it, too,
+ * nothing is undone. */
 static advisory_statement session_undoing(const advisory_hold *hold)
 {
     advisory_statement statement = hold->request.statement;

@@ -109,7 +109,7 @@ static MYSQL *make_handle(const mysql_store_options *options)
     return handle;
 }
 
-/* Those that are left share what time is left: one that does not answer must not take it all. */
+/* The remaining addresses share the remaining time: a silent one must not use it all. */
 static void mysql_choose_address(mysql_connection *connection, const struct addrinfo *address,
                                  int64_t now_ns)
 {
@@ -261,7 +261,7 @@ static latch_status handle_refused_connect(mysql_connection *connection, latch_o
     return fail_to_connect(connection, op, why, why != 0 ? strerror(why) : message);
 }
 
-/* One that held a second lock would let go of the first. */
+/* Such a server releases the first lock when it grants a second. */
 static bool holds_several_locks(const mysql_connection *connection)
 {
     return mysql_get_server_version(connection->handle)
@@ -312,7 +312,7 @@ static latch_status accept_connection(mysql_connection *connection, latch_op *op
     return LATCH_DONE;
 }
 
-/* What the call waits for, as far as it is there. */
+/* The events that the call waits for and that have come. */
 static short mysql_look(const mysql_connection *connection)
 {
     struct pollfd descriptor = {.fd = connection->fd,
@@ -401,7 +401,7 @@ static int64_t first_number(const mysql_connection *connection)
     return row != NULL && row[0] != NULL ? strtoll(row[0], NULL, 10) : 0;
 }
 
-/* What the server calls the session may differ from what a proxy has called it. */
+/* Sets the session up, and reads its number, as a proxy may have told another one. */
 static latch_status set_up_mysql_session(mysql_connection *connection, latch_op *op)
 {
     if (connection->call == MYSQL_NO_CALL) {

@@ -14,7 +14,7 @@
 /* In the order of their names below. */
 typedef enum { SSL_DISABLED = 0, SSL_REQUIRED, SSL_VERIFY_IDENTITY, SSL_NOT_GIVEN } ssl_mode;
 
-/* What is being read. */
+/* Parser: the options so far. */
 typedef struct mysql_dsn_parser {
     mysql_store_options options;
     sql_common common;

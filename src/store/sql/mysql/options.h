@@ -38,7 +38,7 @@
 
 #include "src/base/base.h"
 
-/* Of DSNs; the first one is PDO's. NULL-terminated. */
+/* Schemes of DSNs; the first one is PDO's. NULL-terminated. */
 #define LATCH_MYSQL_SCHEMES                                                                        \
     (const char *const[])                                                                          \
     {                                                                                              \

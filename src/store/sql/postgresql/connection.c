@@ -65,7 +65,7 @@ static bool is_last(const postgresql_session *session)
                && (session->address == NULL || session->address->ai_next == NULL));
 }
 
-/* What is left shares what time is left. */
+/* The remaining addresses share the remaining time. */
 static void share_time(postgresql_session *session, int64_t now_ns)
 {
     int64_t left = session->is_clone ? 1 : (int64_t) (session->options->host_count - session->host);
@@ -217,7 +217,7 @@ static const char *skip_preamble(const char *why)
     return strncmp(why, fatal, sizeof(fatal) - 1) == 0 ? why + sizeof(fatal) - 1 : why;
 }
 
-/* That attempt has failed: the next one, if there is any. */
+/* The attempt has failed: starts the next one, if there is any. */
 static latch_status postgresql_go_on(postgresql_session *session, latch_op *op, int64_t now_ns,
                                      const char *why)
 {

@@ -54,7 +54,7 @@ static const char *const names[] = {
     [ADVISORY_PROBE] = "latch_probe_",
 };
 
-/* What of them is short, as the name alone says which session is meant: of acquire and release. */
+/* Short forms of acquire and release: the statement's name alone identifies the session. */
 static const char *const short_forms[ADVISORY_CANCEL] = {
     [ADVISORY_TRY] = "pg_try_advisory_lock($1)",
     [ADVISORY_TRY_SHARED] = "pg_try_advisory_lock_shared($1)",
@@ -62,7 +62,7 @@ static const char *const short_forms[ADVISORY_CANCEL] = {
     [ADVISORY_RELEASE_SHARED] = "pg_advisory_unlock_shared($1)",
 };
 
-/* What cannot be sent the answer will tell: the connection is broken. */
+/* A failure to send shows in the reply: the connection is broken. */
 static void record_sent(postgresql_session *session, int sent)
 {
     session->is_busy = session->is_just_sent = true;
@@ -181,7 +181,7 @@ static advisory_outcome postgresql_outcome_of(const PGresult *result)
     return ADVISORY_REFUSED;
 }
 
-/* One of the results of a text; the last one counts, which an error is. */
+/* Result of a text, which may have several; the last one counts, and an error is the last. */
 static void record_result(postgresql_session *session, const PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
@@ -249,7 +249,7 @@ void latch_postgresql_want(const advisory_session *base, latch_op *op)
     op->events = session->is_unsent ? POLLIN | POLLOUT : POLLIN;
 }
 
-/* What comes to an idle session is its end, or news that do not matter. */
+/* An idle session receives its end, or notices that do not matter. */
 static bool postgresql_is_alive(advisory_session *base)
 {
     postgresql_session *session = latch_postgresql_session_of(base);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is being read. */
+/* Parser: the options so far. */
 typedef struct postgresql_dsn_parser {
     PQconninfoOption *known; /* libpq's options */
     size_t known_count;
