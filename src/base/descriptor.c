@@ -36,7 +36,7 @@ void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor,
     descriptor->is_shadowed = true;
 }
 
-int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor)
+int latch_descriptor_unregister(latch_engine *engine, latch_descriptor *descriptor)
 {
     pthread_mutex_lock(&engine->descriptors.mutex);
     latch_list_remove(&descriptor->link);
@@ -47,7 +47,7 @@ int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor)
 
 void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor)
 {
-    latch_descriptor_forget(engine, descriptor);
+    latch_descriptor_unregister(engine, descriptor);
     if (descriptor->fd >= 0) {
         close(descriptor->fd);
         descriptor->fd = -1;

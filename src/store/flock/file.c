@@ -175,7 +175,7 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
     file->device = 0;
     file->inode = 0;
     file->path_checked_ns = latch_flock_coarse_ns(store);
-    file->looked_ns = file->released_ns = file->overtook_ns = file->path_checked_ns - FAR_PAST_NS;
+    file->checked_ns = file->released_ns = file->overtook_ns = file->path_checked_ns - FAR_PAST_NS;
     file->is_wanted = file->has_number = false;
     file->turn_ns = 0;
     file->number = LATCH_FLOCK_NONE;

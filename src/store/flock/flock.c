@@ -105,7 +105,7 @@ static void flock_lose(latch_lease *lease)
 
 /* A file that a fork closed in this child is no hold of this process, nor is one that is known to
  * be another one than others lock. */
-static void forget_gone(latch_lease *lease)
+static void drop_removed(latch_lease *lease)
 {
     flock_file *file = lease->state;
 
@@ -255,8 +255,8 @@ static bool gives_way(const latch_op *op, flock_file *file)
 {
     flock_store *store = (flock_store *) op->lease->store;
 
-    if (op->lease->state == file || !latch_flock_queue_look(store, file)
-        || latch_flock_queue_go_on(store, file, op->request.kind == LATCH_ACQUIRE)) {
+    if (op->lease->state == file || !latch_flock_queue_has_waiters(store, file)
+        || latch_flock_queue_continue_turn(store, file, op->request.kind == LATCH_ACQUIRE)) {
         return false;
     }
     if (latch_flock_file_check(store, file, op->error) != LATCH_DONE || !may_queue(op, file)) {
@@ -324,7 +324,7 @@ static latch_status flock_acquire(latch_op *op)
     latch_status status;
     int sys_errno;
 
-    forget_gone(lease);
+    drop_removed(lease);
     if (lease->state != NULL && lease->mode == wanted_mode(op) && is_still_locked(lease)) {
         return flock_hold(op, lease->state);
     }
@@ -372,7 +372,7 @@ static latch_status flock_release(latch_op *op)
     char path[PATH_MAX];
     bool removed, is_unlocked;
 
-    forget_gone(lease);
+    drop_removed(lease);
     file = lease->state;
     if (file == NULL) {
         return LATCH_DONE;
@@ -407,7 +407,7 @@ static latch_status flock_begin(latch_op *op)
         case LATCH_RELEASE:
             return flock_release(op);
         case LATCH_PROBE:
-            forget_gone(op->lease);
+            drop_removed(op->lease);
             return op->lease->state != NULL && is_still_locked(op->lease) && !was_removed(op->lease)
                        ? LATCH_DONE
                        : LATCH_CONFLICT;
@@ -417,7 +417,7 @@ static latch_status flock_begin(latch_op *op)
             return latch_flock_list(op);
         case LATCH_REFRESH: /* holds never expire */
             if (latch_lease_was_lost(op->lease)) {
-                forget_gone(op->lease);
+                drop_removed(op->lease);
                 return LATCH_CONFLICT;
             }
             return was_removed(op->lease) ? LATCH_CONFLICT : LATCH_DONE;

@@ -254,7 +254,7 @@ static latch_mode try_to_lock(const char *path)
     return mode;
 }
 
-static void flock_look(inspection *all)
+static void collect_holders(inspection *all)
 {
     if (all->files.count == 0) {
         return;
@@ -312,7 +312,7 @@ latch_status latch_flock_inspect(latch_op *op)
     } else if (latch_lock_reports_add(all.engine, &all.reports, path, LATCH_FREE) == NULL) {
         all.out_of_memory = true;
     }
-    flock_look(&all);
+    collect_holders(&all);
     return end_inspection(&all, op, result);
 }
 
@@ -365,7 +365,7 @@ latch_status latch_flock_list(latch_op *op)
         }
     }
     closedir(directory);
-    flock_look(&all);
+    collect_holders(&all);
     all.reports = remove_free(all.engine, all.reports);
     return end_inspection(&all, op, result);
 }

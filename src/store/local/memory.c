@@ -119,7 +119,7 @@ static void memory_close(latch_store *base)
 {
     memory_store *store = (memory_store *) base;
 
-    for (latch_hash_node *node = latch_hash_take_all(&store->holds), *next; node != NULL;
+    for (latch_hash_node *node = latch_hash_drain(&store->holds), *next; node != NULL;
          node = next) {
         next = node->next;
         free_hold(base->engine, hold_of(node));

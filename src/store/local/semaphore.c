@@ -130,7 +130,7 @@ static bool is_ours(const latch_lease *lease)
     return lease->state != NULL && is_of_this_process(lease->store->engine, lease->state);
 }
 
-static void semaphore_forget(latch_lease *lease)
+static void drop_semaphore_hold(latch_lease *lease)
 {
     semaphore_hold *hold = lease->state;
 
@@ -247,7 +247,7 @@ static latch_status semaphore_acquire(latch_op *op)
         if (is_ours(lease) && is_still_held(lease->state)) {
             return LATCH_DONE;
         }
-        semaphore_forget(lease);
+        drop_semaphore_hold(lease);
         lease->mode = LATCH_FREE;
     }
     if (env->coarse_ns(env->context) - store->swept_ns > SWEEP_INTERVAL_NS) {
@@ -300,7 +300,7 @@ static latch_status semaphore_release(latch_op *op)
                && errno == EPERM) {
         return fail_system(op, "semctl()", held->key);
     }
-    semaphore_forget(lease);
+    drop_semaphore_hold(lease);
     return LATCH_DONE;
 }
 
@@ -310,7 +310,7 @@ static latch_status semaphore_probe(latch_lease *lease)
         return LATCH_CONFLICT;
     }
     if (!is_still_held(lease->state)) {
-        semaphore_forget(lease);
+        drop_semaphore_hold(lease);
         return LATCH_CONFLICT;
     }
     return is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
@@ -378,7 +378,7 @@ static void semaphore_drop(latch_lease *lease)
     if (is_ours(lease)) {
         give_back_held(held);
     }
-    semaphore_forget(lease);
+    drop_semaphore_hold(lease);
 }
 
 /* ---- Watching */
