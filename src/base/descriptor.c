@@ -1,4 +1,4 @@
-/* Registered descriptors, and how a forked child closes them: see descriptor.h. */
+/* Registered descriptors, which a forked child closes: see descriptor.h. */
 #include "src/base/descriptor.h"
 
 #include "src/base/context.h"
@@ -67,7 +67,7 @@ static int open_nowhere(void)
     return fd >= 0 ? fd : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* Async-signal-safe, as all that a child of a process with threads may call. */
+/* Async-signal-safe, as a child of a process with threads may call nothing else. */
 static void close_in_child(latch_descriptor *descriptor)
 {
     int nowhere = descriptor->is_shadowed ? open_nowhere() : -1;

@@ -95,7 +95,7 @@ static latch_status fail_start(const latch_resolution *resolution, int sys_errno
                       strerror(sys_errno));
 }
 
-/* For the first time, or in a child, whose descriptor is closed. */
+/* Starts the resolution, for the first time or in a child, whose descriptor is closed. */
 static latch_status resolver_start(latch_resolution *resolution, latch_error *error)
 {
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), result;

@@ -170,8 +170,8 @@ static void read_descriptor(inspection *all, int pid, const char *fd, watched_fi
 }
 
 /*
- * Whether a descriptor may be of a lock file, by its name: a look at the file itself could hang, if
- * it is on a server that is away.
+ * May the descriptor be of a lock file, by its name? stat() could hang, if the file is on a server
+ * that is down.
  */
 static bool may_be_lock_file(int directory, const char *fd)
 {
@@ -236,7 +236,7 @@ static bool flock_refuses(int fd, int operation)
     return result != 0 && errno == EWOULDBLOCK;
 }
 
-/* For some microseconds others find the file locked. */
+/* Tries to lock the file: for some microseconds other processes find it locked. */
 static latch_mode try_to_lock(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);

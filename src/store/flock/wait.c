@@ -40,7 +40,7 @@ struct flock_waiter {
     int operation;         /* LOCK_EX or LOCK_SH */
     flock_file *file;      /* whose descriptor that is */
     int64_t number;        /* in the queue of the file, or LATCH_FLOCK_NONE */
-    int64_t ahead;         /* the number that is waited for; the thread's from the begin on */
+    int64_t ahead;         /* number that the thread waits for; the thread's own once it runs */
     struct flock lock;     /* the same, for the kernel */
     _Atomic bool queues;   /* it waits for others' numbers, not yet for the file */
     int64_t next_check_ns; /* time of the next check whether the queue stands still */
@@ -139,7 +139,8 @@ static void *wait_in_kernel(void *argument)
         }
         result = wait_for_lock(waiter, fd, operation);
         if (operation == LOCK_SH || result != 0 || waiter->number < 0) {
-            latch_flock_queue_leave(fd); /* by this thread: the other one may be in a handler */
+            latch_flock_queue_leave(fd); /* closed by this thread: the other one may be in a
+                                          * handler */
         }
         waiter->outcome = result;
         while (write(waiter->wake.fd, &one, sizeof(one)) < 0 && errno == EINTR) {
@@ -157,7 +158,7 @@ static bool can_cancel(void)
 #endif
 }
 
-/* The thread has ended, or never was in this process. */
+/* Frees a waiter whose thread has ended, or never was in this process. */
 static void free_waiter(latch_engine *engine, flock_waiter *waiter)
 {
     latch_descriptor_close(engine, &waiter->wake);
@@ -192,7 +193,7 @@ static bool was_forked(const flock_waiter *waiter)
     return waiter->wake.fd < 0;
 }
 
-/* Lets the thread come to its end, wherever it is; outcome says whether it had the lock by then. */
+/* Cancels and joins the thread; `outcome` tells whether it had the lock by then. */
 static void end_thread(flock_waiter *waiter)
 {
     waiter->fd = NO_MORE_JOBS;
@@ -259,7 +260,7 @@ latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operatio
     return LATCH_WANT_IO;
 }
 
-/* The wait is over: hands the file back. */
+/* Ends the wait: the caller owns the file. */
 static flock_wait_outcome flock_conclude(latch_op *op, flock_file **file)
 {
     flock_waiter *waiter = op->state;
@@ -316,7 +317,7 @@ flock_wait_outcome latch_flock_wait_check(latch_op *op, int64_t now_ns, flock_fi
     if (was_forked(waiter)) {
         return conclude_forked(op, file);
     }
-    /* Emptied first: what is written after the look at the outcome wakes us once more. */
+    /* Emptied first, so that a write after the check of the outcome wakes this thread once more. */
     while (read(waiter->wake.fd, &count, sizeof(count)) < 0 && errno == EINTR) {
     }
     if (waiter->outcome == PENDING && overtakes_idler(store, waiter, now_ns)) {

@@ -62,7 +62,7 @@ static const char *token_of(const memory_hold *hold)
     return hold->is_orphan ? hold->token : hold->lease->token;
 }
 
-/* The hold of the lease itself, or of the key of which its key is a copy. */
+/* Finds the hold of the lease, or of the key of which its key is a copy. */
 static memory_hold *memory_find_own(const latch_lease *lease)
 {
     if (lease->state != NULL || lease->token == NULL) {
