@@ -1,4 +1,4 @@
-# What runs of tests/fault need.
+# Requirements of tests/fault.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/build.sh

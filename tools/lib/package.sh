@@ -1,4 +1,4 @@
-# The package for PECL, which tools/package makes: its version, and how it is tried.
+# The package for PECL, which tools/package makes: its version, and its test by pecl.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/common.sh

@@ -18,7 +18,7 @@ latch_as_root() {
     local sudo=()
     if ((EUID != 0)); then
         sudo=(sudo)
-        # Without a terminal nobody can type a password.
+        # Without a terminal no password can be typed.
         [[ -t 0 ]] || sudo+=(-n)
     fi
     "${sudo[@]}" "$@"

@@ -45,7 +45,7 @@ latch_php_make() {
     ./configure --prefix="$prefix" "$@"
     make -j"$(nproc)"
     make install
-    # By the name that Debian gives it.
+    # Debian's name of the file.
     if [[ -x $prefix/sbin/php-fpm ]]; then
         ln -s ../sbin/php-fpm "$prefix/bin/php-fpm$LATCH_PHP_VERSION"
     fi
