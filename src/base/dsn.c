@@ -1,4 +1,4 @@
-/* DSNs are read from left to right, each part being decoded into one buffer. */
+/* DSN parser: from left to right, decoding each part into one buffer. */
 #include "src/base/dsn.h"
 
 #include <arpa/inet.h>
@@ -203,7 +203,7 @@ static latch_status check_host(const char *host, size_t length, bool bracketed, 
         return dsn_fail(error, "only an IPv6 address stands in brackets, as in \"[::1]:6379\"");
     }
     for (size_t at = 0; at < length; at++) {
-        /* A name beyond ASCII is the resolver's business. */
+        /* The resolver checks names beyond ASCII. */
         if (!is_letter(host[at]) && !is_digit(host[at]) && !(host[at] & 0x80)
             && strchr("-._~:%", host[at]) == NULL) {
             return dsn_fail(error, HOST_ADVICE);

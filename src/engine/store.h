@@ -112,7 +112,7 @@ typedef struct latch_store_class {
      * Assigns a fresh or shared token to a lease that is not held. NULL: latch_lease_set_token()
      * will do.
      */
-    latch_status (*take_token)(latch_lease *lease, const char *token, latch_error *error);
+    latch_status (*assign_token)(latch_lease *lease, const char *token, latch_error *error);
     /* Frees lease->state without releasing; may take lease->token over. May be NULL. */
     void (*drop)(latch_lease *lease);
 

@@ -444,7 +444,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 }
 
 /* The loss of the lease's hold was reported already. */
-static void forget_lost(const latch_op *op, advisory_hold *hold)
+static void clear_lost(const latch_op *op, advisory_hold *hold)
 {
     if (latch_op_acquires(op) && latch_lease_was_lost(op->lease)) {
         latch_advisory_session_is_alive(hold->store->session); /* notices a loss */
@@ -468,7 +468,7 @@ latch_status latch_advisory_begin(latch_op *op)
     if (hold == NULL) {
         return latch_fail_memory(op->error);
     }
-    forget_lost(op, hold);
+    clear_lost(op, hold);
     if (!latch_advisory_hold_is_live(hold)) {
         op->flags = 0;
         status = begin_without_hold(op, hold);

@@ -313,7 +313,7 @@ static latch_status accept_connection(mysql_connection *connection, latch_op *op
 }
 
 /* The events that the call waits for and that have come. */
-static short mysql_look(const mysql_connection *connection)
+static short poll_socket(const mysql_connection *connection)
 {
     struct pollfd descriptor = {.fd = connection->fd,
                                 .events = latch_mysql_wished_events(connection)};
@@ -341,9 +341,9 @@ static latch_status mysql_handshake_step(mysql_connection *connection, latch_op 
     return LATCH_DONE;
 }
 
-static latch_status go_on_connecting(mysql_connection *connection, latch_op *op)
+static latch_status continue_connect(mysql_connection *connection, latch_op *op)
 {
-    short events = connection->handshake.is_running ? 0 : mysql_look(connection);
+    short events = connection->handshake.is_running ? 0 : poll_socket(connection);
 
     if (connection->handshake.is_running
         || (connection->options->tls && events != 0 && (events & (POLLERR | POLLHUP)) == 0)) {
@@ -352,7 +352,7 @@ static latch_status go_on_connecting(mysql_connection *connection, latch_op *op)
     if (events == 0) {
         return mysql_want(op, connection->fd, latch_mysql_wished_events(connection), LATCH_NEVER);
     }
-    latch_mysql_go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
+    latch_mysql_continue(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
     return LATCH_DONE;
 }
 
@@ -368,7 +368,7 @@ static latch_status await_connection(mysql_connection *connection, latch_op *op,
     if (is_next && now_ns >= connection->address_deadline_ns) {
         return try_next_address(connection, op, now_ns);
     }
-    status = go_on_connecting(connection, op);
+    status = continue_connect(connection, op);
     if (is_next && status == LATCH_WANT_IO) {
         op->wake_ns = connection->address_deadline_ns;
     }

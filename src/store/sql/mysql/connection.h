@@ -135,11 +135,11 @@ void latch_mysql_begin(mysql_connection *connection, mysql_call call);
 /* The call that follows one that has returned; MYSQL_NO_CALL: the statement is answered. */
 mysql_call latch_mysql_next_call(mysql_connection *connection);
 /* Resets the prepared statements after the handle was closed. */
-void latch_mysql_forget_prepared(mysql_connection *connection);
+void latch_mysql_reset_prepared(mysql_connection *connection);
 /* Frees what the last statement has left. */
 void latch_mysql_free_result(mysql_connection *connection);
 /* Continues the call in flight; true when it has returned. */
-bool latch_mysql_go_on(mysql_connection *connection, int ready);
+bool latch_mysql_continue(mysql_connection *connection, int ready);
 /* Events that the call waits for: POLLIN and the like. */
 short latch_mysql_wished_events(const mysql_connection *connection);
 /* libmariadb opens and closes its socket within its calls. */

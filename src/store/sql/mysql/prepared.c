@@ -136,7 +136,7 @@ void latch_mysql_read_verdict(mysql_connection *connection, char value[ADVISORY_
 }
 
 /* The handle was closed: they have no session any more, and say no good-bye of their own. */
-void latch_mysql_forget_prepared(mysql_connection *connection)
+void latch_mysql_reset_prepared(mysql_connection *connection)
 {
     if (connection->acquire.handle != NULL) {
         mysql_stmt_close(connection->acquire.handle);

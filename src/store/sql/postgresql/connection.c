@@ -14,10 +14,10 @@
 
 /* ---- Ending --------------------------------------------------------------------------------- */
 
-static void forget_descriptor(postgresql_session *session)
+static void unregister_descriptor(postgresql_session *session)
 {
     if (session->has_descriptor) {
-        latch_descriptor_forget(session->session.engine, &session->descriptor);
+        latch_descriptor_unregister(session->session.engine, &session->descriptor);
         session->has_descriptor = false;
     }
 }
@@ -26,7 +26,7 @@ static void forget_descriptor(postgresql_session *session)
  * session. */
 static void close_connection(postgresql_session *session)
 {
-    forget_descriptor(session);
+    unregister_descriptor(session);
     if (session->connection != NULL) {
         PQfinish(session->connection);
         session->connection = NULL;
@@ -165,7 +165,7 @@ static void register_socket(postgresql_session *session)
     if (session->has_descriptor && session->descriptor.fd == fd) {
         return;
     }
-    forget_descriptor(session);
+    unregister_descriptor(session);
     if (fd >= 0) {
         latch_descriptor_shadow(session->session.engine, &session->descriptor, fd);
         session->has_descriptor = true;
@@ -218,8 +218,8 @@ static const char *skip_preamble(const char *why)
 }
 
 /* The attempt has failed: starts the next one, if there is any. */
-static latch_status postgresql_go_on(postgresql_session *session, latch_op *op, int64_t now_ns,
-                                     const char *why)
+static latch_status continue_postgresql_connect(postgresql_session *session, latch_op *op,
+                                                int64_t now_ns, const char *why)
 {
     char text[sizeof(op->error->message)];
     latch_status status = LATCH_DONE;
@@ -252,7 +252,7 @@ static latch_status postgresql_resolve(postgresql_session *session, latch_op *op
         session->stage = POSTGRESQL_CONNECTING;
     }
     return latch_failed(status) && !is_last(session)
-               ? postgresql_go_on(session, op, now_ns, op->error->message)
+               ? continue_postgresql_connect(session, op, now_ns, op->error->message)
                : status;
 }
 
@@ -271,7 +271,8 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
     }
     register_socket(session);
     if (PQstatus(session->connection) == CONNECTION_BAD) {
-        return postgresql_go_on(session, op, now_ns, PQerrorMessage(session->connection));
+        return continue_postgresql_connect(session, op, now_ns,
+                                           PQerrorMessage(session->connection));
     }
     if (wish == PGRES_POLLING_OK) {
         PQsetNoticeReceiver(session->connection, record_notice, session);
@@ -300,7 +301,7 @@ static latch_status await_session_settings(postgresql_session *session, latch_op
         return LATCH_WANT_IO;
     }
     if (outcome != ADVISORY_ANSWERED) {
-        return postgresql_go_on(session, op, now_ns, session->session.trouble);
+        return continue_postgresql_connect(session, op, now_ns, session->session.trouble);
     }
     session->session.number = strtoll(value + 2, NULL, 10);
     snprintf(session->number, sizeof(session->number), "%" PRId64, session->session.number);
@@ -332,7 +333,7 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
                 break;
         }
         if (status == LATCH_WANT_IO && now_ns >= session->attempt_ns) {
-            status = postgresql_go_on(session, op, now_ns, "it does not answer");
+            status = continue_postgresql_connect(session, op, now_ns, "it does not answer");
         }
     }
     if (status == LATCH_WANT_IO) {
