@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 
 # Packages for builds for Debian's PHP.
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_BUILD_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev"
     gcc make autoconf pkgconf libc6-dev libhiredis-dev libssl-dev libpq-dev libmariadb-dev git)
 

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 # shellcheck source=tools/lib/debian.sh
 source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_FOLDER_PACKAGES=(debootstrap util-linux)
 
 # The folder in which the PHP in question is installed; empty: it is installed here.

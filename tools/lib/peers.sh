@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
 # Packages for Composer, on this machine's own PHP.
 LATCH_COMPOSER_PACKAGES=(composer ca-certificates git unzip xz-utils)
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_PEER_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-xml"
     "php$LATCH_PHP_VERSION-mbstring" "${LATCH_COMPOSER_PACKAGES[@]}")
 

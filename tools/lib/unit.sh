@@ -4,7 +4,7 @@
 # shellcheck source=tools/lib/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_UNIT_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev libpq-dev libmariadb-dev
     pkgconf redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
 

@@ -55,7 +55,7 @@ final class Run
     /** How long workers contended, in seconds. */
     public float $seconds = 0.0;
     private int $crashes = 0;
-    /** What workers said though they have nothing to say. */
+    /** Unexpected output of workers. */
     public string $errors = '';
 
     /** @param string $directory an empty one */
