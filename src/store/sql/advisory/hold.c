@@ -1,7 +1,7 @@
 /*
- * The registry of a store: what the leases of this process hold in its session. The server lets a
- * session in again that holds already, so that two leases exclude each other here, by what the
- * server compares: resources that are one to the server are one here as well.
+ * Registry of a store: the holds of this process's leases in its session. The server grants a lock
+ * to a session that holds it already, so two leases exclude each other here, by the key that the
+ * server compares: resources with the same key are one here as well.
  */
 #include "src/store/sql/advisory/advisory.h"
 

@@ -1,4 +1,4 @@
-/* libmariadb's functions that do not wait: how they are begun, gone on with, and given up. */
+/* libmariadb's non-blocking calls: start, continue and cancel. */
 #include "src/store/sql/mysql/connection.h"
 
 #include <dlfcn.h>
@@ -233,8 +233,8 @@ void latch_mysql_want(const mysql_connection *connection, latch_op *op)
 /* ---- Closing -------------------------------------------------------------------------------- */
 
 /*
- * What libmariadb has on the stack of a call goes when the call returns: it is told that its time
- * is over. Within TLS it does not listen to that, but finds that the server has gone.
+ * A call keeps state on its own stack until it returns: a simulated time-out ends it. Within TLS
+ * libmariadb ignores that, but finds the connection closed.
  */
 static void give_call_up(mysql_connection *connection)
 {
@@ -271,7 +271,7 @@ void latch_mysql_wipe_password(MYSQL *handle)
     }
 }
 
-/* The buffers of an idle connection take a good-bye; in a child the socket leads nowhere. */
+/* The socket buffer of an idle connection takes COM_QUIT; in a child the socket leads nowhere. */
 void latch_mysql_close_handle(mysql_connection *connection)
 {
     if (connection->handle == NULL) {

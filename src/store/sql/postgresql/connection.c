@@ -1,7 +1,7 @@
 /*
- * How a session with PostgreSQL begins and ends. libpq connects without blocking, but for the names
- * of hosts, which it resolves by getaddrinfo(3): so we resolve them, and try one address after the
- * other, each in its share of the time.
+ * Begin and end of a session with PostgreSQL. libpq connects without blocking, except that it
+ * resolves names by getaddrinfo(3): so this file resolves them, and tries the addresses in turn,
+ * each for a share of the time.
  */
 #include "src/store/sql/postgresql/postgresql.h"
 
@@ -77,7 +77,7 @@ static void share_time(postgresql_session *session, int64_t now_ns)
     session->attempt_ns = now_ns + (session->session.connect_ns - now_ns) / left;
 }
 
-/* Begins to look for the host; LATCH_DONE: go on. */
+/* Begins to resolve the host; LATCH_DONE: resolved. */
 static latch_status postgresql_start(postgresql_session *session, latch_op *op, int64_t now_ns)
 {
     const postgresql_host *host = host_of(session);
@@ -145,7 +145,7 @@ static PGconn *start_connection(const postgresql_session *session)
     return connection;
 }
 
-/* Why the server has ended a session stands in a notice, if nothing is asked at that time. */
+/* Records why the server ends an idle session, which it says in a notice. */
 static void record_notice(void *context, const PGresult *notice)
 {
     postgresql_session *session = context;
@@ -157,7 +157,8 @@ static void record_notice(void *context, const PGresult *notice)
     }
 }
 
-/* The socket is another one for each attempt of libpq's own, such as without TLS. */
+/* Registers the socket, which libpq replaces for each attempt of its own, such as one without
+ * TLS. */
 static void register_socket(postgresql_session *session)
 {
     int fd = PQsocket(session->connection);
