@@ -71,9 +71,9 @@ class RedisStore implements \Latch\SharedLockStoreInterface
     /**
      * Tells who holds the lock, by the notes that its holders wrote when they acquired it.
      *
-     * It is a look at one moment: what it tells may be over when it returns. For a holder that is not
-     * on Latch (Symfony's or Laravel's store in PHP), has latch.holder_note = 0, or was granted the lock
-     * just now, only the expiry is known.
+     * A snapshot: the state may have changed when the method returns. For a holder that is not on Latch
+     * (Symfony's or Laravel's store in PHP), has latch.holder_note = 0, or was granted the lock just now,
+     * only the expiry is known.
      *
      * @return array{name: string, mode: 'exclusive'|'shared'|null, holders: list<array{pid: int|null, host: string|null, script: string|null, since: float|null, remaining: float|null, fencingToken: int|null, id: string}>, holderCount: int, waiters: int}
      *         name: the resource; mode: null when the lock is free; holders: at most 500 of

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2b021947152b5d81732cb45e967e9641d0d07f21 */
+ * Stub hash: 5a893dd2fea0dae025bd7d46314240689a56b5d5 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)

@@ -11,8 +11,8 @@ typedef struct php_latch_backend php_latch_backend;
 typedef struct php_latch_lease php_latch_lease; /* lease.h */
 
 /*
- * Operations of back ends that are made of others: a CombinedStore's. A lease in such a store has
- * parts, the key's leases in the members.
+ * Operations of composite back ends: a CombinedStore's. A lease in such a store has parts, the
+ * key's leases in the members.
  */
 typedef struct php_latch_backend_ops {
     /* ---- On the back end */
@@ -35,7 +35,7 @@ typedef struct php_latch_backend_ops {
     void (*for_each_part)(php_latch_lease *lease, void (*visit)(php_latch_lease *part));
     /* Sets options and key of the parts before a request. */
     void (*configure)(php_latch_lease *lease, zend_object *key);
-    /* Does a member hold it that the engine drives, whether that is enough or not? */
+    /* Does any member of the engine's hold it, whether these are enough or not? */
     bool (*holds_in_part)(const php_latch_lease *lease);
     /* Releases it in these members; `detach` as in requests. */
     void (*release_parts)(php_latch_lease *lease, bool detach);
@@ -60,7 +60,7 @@ struct php_latch_backend {
     zend_object *connection; /* the PHP object whose session it uses, of which the engine's store
                                 has a reference; or NULL */
     latch_store *store;
-    const php_latch_backend_ops *ops; /* NULL: it is not made of others */
+    const php_latch_backend_ops *ops; /* NULL: not a combined store */
     void *data;                       /* of `ops` */
     size_t member_count;              /* of `ops` */
     bool calls_php;                   /* its requests call PHP code: of a member, or a strategy */

@@ -1,4 +1,4 @@
-/* Latch\Lease: what a key holds in one store. */
+/* Latch\Lease: a key's hold in one store. */
 #ifndef PHP_LATCH_LEASE_H
 #define PHP_LATCH_LEASE_H
 

@@ -53,9 +53,9 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
                                     int64_t deadline_ns);
 /* Leaves an exception when the release failed. */
 void php_latch_lock_release(php_latch_lock *lock);
-/* The same, when the store has been asked already. */
+/* The same, after a request to the store. */
 void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome);
-/* Asks the store; false also after throwing. */
+/* Sends a probe to the store; false also after throwing. */
 bool php_latch_lock_is_acquired(php_latch_lock *lock);
 
 /* ---- lock_store.c */
@@ -67,8 +67,8 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
 php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 /*
- * Do some members of a combined store still hold a lock that is found lost, as they are too few,
- * for all that is known here? Without members written in PHP.
+ * Do some members of a combined store, as far as is known, still hold a lock that is lost because
+ * they are too few? Without members written in PHP.
  */
 bool php_latch_lock_holds_in_members(const php_latch_lock *lock);
 /* Releases it in these members, without a log line. */
@@ -77,17 +77,17 @@ void php_latch_lock_release_in_members(php_latch_lock *lock);
 int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
 /* The last known mode of the lock, be it ours alone or not. */
 latch_mode php_latch_lock_mode(const php_latch_lock *lock);
-/* Is it held, for all that is known here? Without asking the store. */
+/* Is the lock held, as far as is known, without a request? */
 bool php_latch_lock_is_held(const php_latch_lock *lock);
 /* Hold from an acquire on: detects whether it was lost meanwhile. */
 typedef struct php_latch_hold {
     php_latch_lease *lease; /* a reference; NULL: nothing is known of the lock */
     uint8_t losses;         /* of the lease, at the beginning */
-    bool is_certain;        /* it was held then for all that is known; not so in a NullStore */
+    bool is_certain;        /* it was held then, as far as is known; never in a NullStore */
 } php_latch_hold;
 
 void php_latch_lock_begin_hold(const php_latch_lock *lock, php_latch_hold *hold);
-/* Was it lost? Asks the store if need be. A lock released by hand was not lost. */
+/* Was the lock lost? Sends a request if need be. A lock that was released was not lost. */
 bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold);
 void php_latch_lock_end_hold(php_latch_hold *hold);
 /* 0 when there is none. */

@@ -1,8 +1,8 @@
 /*
  * PHP code that the engine calls in the middle of an operation.
  *
- * Deferred throw: what ends the script (a fatal error, exit()), or is no failure of the store (an
- * Error), is kept until the engine has returned, and goes on then.
+ * Deferred throw: a fatal error, exit(), or an Error, which is no failure of the store, is kept
+ * until the engine has returned, and rethrown then.
  */
 #ifndef PHP_LATCH_CALL_H
 #define PHP_LATCH_CALL_H
@@ -11,7 +11,8 @@
 
 /* False where no PHP code can run any more, or a bailout is deferred. */
 bool php_latch_can_call(void);
-/* Runs code in which PHP may be called, and returns what that has thrown, the caller's then. */
+/* Runs code that may call PHP, and returns the exception that it throws, which the caller owns
+ * then. */
 zend_object *php_latch_call(void (*code)(void *context), void *context);
 /* Releases an object whose destructor, or that of an object it refers to, may call PHP code. */
 void php_latch_object_release_deferred(zend_object *object);

@@ -33,7 +33,7 @@ void php_latch_client_call_quietly(php_latch_client *client, void (*code)(void *
 
 /* Consumes the exception. */
 void php_latch_client_failure_set(zend_object *exception);
-/* Takes it, the caller's then; NULL when there is none. */
+/* Returns the exception, which the caller owns then; NULL: none. */
 zend_object *php_latch_client_failure_take(void);
 void php_latch_client_failure_clear(void);
 

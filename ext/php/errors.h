@@ -1,17 +1,18 @@
-/* Exceptions for what the engine or a store answered. */
+/* Exceptions for the outcomes of the engine and of stores. */
 #ifndef PHP_LATCH_ERRORS_H
 #define PHP_LATCH_ERRORS_H
 
 #include "ext/php_latch.h"
 
-/* Takes the exception of a call of PHP code; an Error or an exit stays pending: INTERRUPTED. */
+/* Outcome of a call of PHP code: consumes its exception; an Error or an exit stays pending:
+ * INTERRUPTED. */
 php_latch_outcome php_latch_outcome_of_call(void);
 /* Makes the exception for the engine's answer. */
 php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_error *error,
                                               zend_string *resource);
 /*
- * The part of the exception's message behind the resource, quotation mark included: only of Latch's
- * own words, as another's may have a password. `otherwise` when there is none.
+ * The part of the exception's message behind the resource, quotation mark included: only for
+ * Latch's own messages, as other messages may contain a password. `otherwise` when there is none.
  */
 const char *php_latch_reason(const php_latch_outcome *outcome, const char *otherwise);
 /* Makes the exception for a request of this kind that ended in a conflict. */

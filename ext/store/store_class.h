@@ -84,7 +84,7 @@ void php_latch_make_store_of_dsn(const php_latch_store_class *class, const php_l
 
 /* Is the form a whole DSN? Else it is the beginning of one. */
 bool php_latch_dsn_form_is_whole(const php_latch_dsn_form *form);
-/* What follows the form in the DSN, as a new string. */
+/* The rest of the DSN after its form, as a new string. */
 zend_string *php_latch_dsn_form_rest(const php_latch_dsn_form *form, zend_string *dsn);
 /* Does the text begin with a scheme that is a store's, in any case, and a colon? */
 bool php_latch_is_store_dsn(const char *text);

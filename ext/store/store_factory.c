@@ -17,7 +17,7 @@ const php_latch_store_class *const *php_latch_store_classes;
 
 /* ---- Descriptors ---------------------------------------------------------------------------- */
 
-/* What the engine, or for Composer's the class itself, tells of its store. */
+/* Description of a class's store, by the engine or, for Composer's stores, by the class itself. */
 static const latch_store_info *store_class_info(const php_latch_store_class *class)
 {
     return class->info != NULL ? class->info : latch_store_find(class->store);

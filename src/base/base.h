@@ -1,4 +1,4 @@
-/* What nearly every file of the engine needs: allocation, descriptors, errors, time, threads. */
+/* Common header of the engine: allocation, descriptors, errors, time, threads. */
 #ifndef LATCH_BASE_H
 #define LATCH_BASE_H
 

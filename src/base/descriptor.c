@@ -1,4 +1,4 @@
-/* Registered descriptors, and how a forked child closes them: see descriptor.h. */
+/* Registered descriptors, which a forked child closes: see descriptor.h. */
 #include "src/base/descriptor.h"
 
 #include "src/base/context.h"
@@ -36,7 +36,7 @@ void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor,
     descriptor->is_shadowed = true;
 }
 
-int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor)
+int latch_descriptor_unregister(latch_engine *engine, latch_descriptor *descriptor)
 {
     pthread_mutex_lock(&engine->descriptors.mutex);
     latch_list_remove(&descriptor->link);
@@ -47,7 +47,7 @@ int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor)
 
 void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor)
 {
-    latch_descriptor_forget(engine, descriptor);
+    latch_descriptor_unregister(engine, descriptor);
     if (descriptor->fd >= 0) {
         close(descriptor->fd);
         descriptor->fd = -1;
@@ -67,7 +67,7 @@ static int open_nowhere(void)
     return fd >= 0 ? fd : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* Async-signal-safe, as all that a child of a process with threads may call. */
+/* Async-signal-safe, as a child of a process with threads may call nothing else. */
 static void close_in_child(latch_descriptor *descriptor)
 {
     int nowhere = descriptor->is_shadowed ? open_nowhere() : -1;

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* One descriptor. Its fd is -1 when closed, also by a fork. */
+/* Descriptor. Its fd is -1 when closed, also by a fork. */
 typedef struct latch_descriptor {
     latch_link link;
     int fd;
@@ -44,6 +44,6 @@ void latch_descriptor_shadow(latch_engine *engine, latch_descriptor *descriptor,
 void latch_descriptor_close(latch_engine *engine, latch_descriptor *descriptor);
 /* Unregisters, so that the memory may go, without closing: returns the fd, the caller's to close,
  * or -1. */
-int latch_descriptor_forget(latch_engine *engine, latch_descriptor *descriptor);
+int latch_descriptor_unregister(latch_engine *engine, latch_descriptor *descriptor);
 
 #endif

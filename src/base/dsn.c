@@ -1,4 +1,4 @@
-/* DSNs are read from left to right, each part being decoded into one buffer. */
+/* DSN parser: from left to right, decoding each part into one buffer. */
 #include "src/base/dsn.h"
 
 #include <arpa/inet.h>
@@ -12,7 +12,7 @@
 #define HOST_ADVICE                                                                                \
     "the host is a name or an address, an IPv6 address in brackets, as in \"[::1]:6379\""
 
-/* What is being read, and where its parts go. */
+/* Parser: the text, and the parts found so far. */
 typedef struct dsn_reader {
     const char *at, *end; /* what is left of the text */
     latch_dsn *dsn;
@@ -139,7 +139,7 @@ static latch_status read_credentials(dsn_reader *reader)
     return decode(reader, from, to, false, &reader->dsn->password);
 }
 
-/* What is left has no credentials any more, or some that were written in the wrong way. */
+/* The rest has no credentials, or some in the wrong form. */
 static latch_status check_rest(const dsn_reader *reader)
 {
     for (const char *at = reader->at; at < reader->end; at++) {
@@ -203,7 +203,7 @@ static latch_status check_host(const char *host, size_t length, bool bracketed, 
         return dsn_fail(error, "only an IPv6 address stands in brackets, as in \"[::1]:6379\"");
     }
     for (size_t at = 0; at < length; at++) {
-        /* A name beyond ASCII is the resolver's business. */
+        /* The resolver checks names beyond ASCII. */
         if (!is_letter(host[at]) && !is_digit(host[at]) && !(host[at] & 0x80)
             && strchr("-._~:%", host[at]) == NULL) {
             return dsn_fail(error, HOST_ADVICE);

@@ -1,11 +1,11 @@
 /*
- * DSNs, as Symfony reads them:
+ * DSN parser, compatible with Symfony's:
  * "scheme:[//][[user:]password@][host[:port]][/path][?name=value&...]".
  *
- * A lone user name is the password. All before the first "@" is user and password, whatever is in
- * it, so that "/", "?" and "#" may stand there as they are. After it "@", "#" and control
- * characters have to be percent-encoded: Symfony would drop what follows them, or, where they are
- * part of a password, take the rest of it for a host or an option.
+ * A lone user name is the password. User and password end at the first "@", so that "/", "?" and
+ * "#" need no encoding there. After it "@", "#" and control characters have to be percent-encoded:
+ * Symfony would drop what follows them, or, where they are part of a password, take the rest of it
+ * for a host or an option.
  */
 #ifndef LATCH_DSN_H
 #define LATCH_DSN_H
@@ -33,8 +33,8 @@ typedef struct latch_dsn {
 } latch_dsn;
 
 /*
- * Reads a DSN; *dsn is the caller's, to be freed by latch_dsn_free(). LATCH_ERROR_ARGUMENT says
- * what is wrong without a word of the text, which may hold credentials in every place.
+ * Parses a DSN; the caller frees *dsn by latch_dsn_free(). The message of LATCH_ERROR_ARGUMENT
+ * quotes nothing of the text, which may contain credentials anywhere.
  */
 latch_status latch_dsn_parse(latch_engine *engine, const char *text, size_t length, latch_dsn **dsn,
                              latch_error *error);
@@ -43,19 +43,19 @@ latch_status latch_dsn_parse(latch_engine *engine, const char *text, size_t leng
 void latch_dsn_free(latch_engine *engine, latch_dsn *dsn);
 
 /*
- * Takes "host", "host:port", "[::1]" or "[::1]:port" apart, `text` being decoded already: *host
- * begins at text or behind its bracket and is *host_length bytes long, *port is 0 when not given.
- * What has several colons and no brackets is split at its last one.
+ * Splits "host", "host:port", "[::1]" or "[::1]:port", decoded already. *host points into `text`
+ * and is *host_length bytes long; *port is 0 when not given. A text with several colons and no
+ * brackets is split at the last colon.
  */
 latch_status latch_dsn_split_host(const char *text, size_t length, const char **host,
                                   size_t *host_length, int *port, latch_error *error);
 
-/* True for an IPv4 address, and for an IPv6 address without brackets, with or without a zone. */
+/* Is it an IPv4 address, or an IPv6 address without brackets, with or without a zone? */
 bool latch_dsn_is_address(const char *host, size_t length);
 
 /*
- * Whether an error may show the name of an unknown option. A name that is no word, or has no value
- * ("?password", "?cGFzc3dvcmQ=="), may be a password in the wrong place.
+ * May an error show the name of this unknown option? A name that is no word, or has no value
+ * ("?password", "?cGFzc3dvcmQ=="), may be a misplaced password.
  */
 bool latch_dsn_may_show(const char *name, const char *value);
 

@@ -26,7 +26,8 @@ static int64_t read_clock_ns(clockid_t clock)
     return (int64_t) time.tv_sec * LATCH_NS_PER_S + time.tv_nsec;
 }
 
-/* It goes on while the machine is suspended, as a server's does that lets a lease run out. */
+/* This clock counts while the machine is suspended, as the clock of a server with expiring leases
+ * does. */
 static int64_t system_monotonic_ns(void *context)
 {
     (void) context;

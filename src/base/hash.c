@@ -113,7 +113,7 @@ void latch_hash_remove(latch_hash *table, latch_hash_node *node)
     table->count--;
 }
 
-latch_hash_node *latch_hash_take_all(latch_hash *table)
+latch_hash_node *latch_hash_drain(latch_hash *table)
 {
     latch_hash_node *all = NULL;
 

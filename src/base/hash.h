@@ -31,6 +31,6 @@ latch_hash_node *latch_hash_next(const latch_hash_node *node);
 bool latch_hash_add(latch_hash *table, latch_hash_node *node);
 void latch_hash_remove(latch_hash *table, latch_hash_node *node);
 /* Empties the table: all that was in it, chained by `next`. */
-latch_hash_node *latch_hash_take_all(latch_hash *table);
+latch_hash_node *latch_hash_drain(latch_hash *table);
 
 #endif

@@ -3,9 +3,9 @@
  * loaded at each start of PHP, with all that they need themselves: 2 to 5 ms of processor time,
  * even in processes that use no server.
  *
- * A header <store>_library.h stands in place of the library's own. It lists the functions that are
- * called, and redirects each to a pointer of the same type, so that the code which calls them stays
- * as it is. (Functions that the library's macros call belong to the list, too.)
+ * A header library.h in the store's folder replaces the library's own. It lists the functions that
+ * are called, and redirects each to a pointer of the same type, so that the calling code does not
+ * change. (Functions that the library's macros call belong to the list, too.)
  */
 #ifndef LATCH_LIBRARY_H
 #define LATCH_LIBRARY_H
@@ -13,8 +13,8 @@
 #include "src/base/base.h"
 
 typedef struct latch_library {
-    const char *name;           /* as its users know it: "libpq" */
-    const char *file;           /* what was found at build time: a soname, or a path */
+    const char *name;           /* for messages: "libpq" */
+    const char *file;           /* a soname, or a path, as found at build time */
     const char *alpine_package; /* Alpine's; Debian's follows from the soname */
     const char *const *symbols; /* the names of `count` functions */
     void *pointers;             /* a structure of `count` pointers to them */
@@ -23,9 +23,9 @@ typedef struct latch_library {
 } latch_library;
 
 /*
- * Opens the library unless it is open, for the rest of the process; its functions may be called
- * when it has answered LATCH_DONE. LATCH_ERROR_SYSTEM: it cannot be opened, and what to install;
- * the next call tries anew. Any thread may call it.
+ * Opens the library, once for the rest of the process; its functions may be called after
+ * LATCH_DONE. LATCH_ERROR_SYSTEM: it cannot be opened; the message says what to install, and the
+ * next call tries again. Any thread may call this.
  */
 latch_status latch_library_open(latch_library *library, latch_error *error);
 

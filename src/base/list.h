@@ -1,4 +1,4 @@
-/* Intrusive circular lists, for the engine and its user. */
+/* Intrusive circular lists, for the engine and its callers. */
 #ifndef LATCH_LINKED_LIST_H
 #define LATCH_LINKED_LIST_H
 

@@ -95,7 +95,7 @@ static latch_status fail_start(const latch_resolution *resolution, int sys_errno
                       strerror(sys_errno));
 }
 
-/* For the first time, or in a child, whose descriptor is closed. */
+/* Starts the resolution, for the first time or in a child, whose descriptor is closed. */
 static latch_status resolver_start(latch_resolution *resolution, latch_error *error)
 {
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), result;
@@ -103,7 +103,7 @@ static latch_status resolver_start(latch_resolution *resolution, latch_error *er
     if (fd < 0) {
         return fail_start(resolution, errno, error);
     }
-    latch_descriptor_forget(resolution->engine, &resolution->wake);
+    latch_descriptor_unregister(resolution->engine, &resolution->wake);
     latch_descriptor_register(resolution->engine, &resolution->wake, fd);
     resolution->helpers_fd = fd;
     result = latch_thread_start(NULL, resolve, resolution);
@@ -184,7 +184,7 @@ void latch_resolve_end(latch_resolution *resolution)
     if (resolution == NULL) {
         return;
     }
-    fd = latch_descriptor_forget(resolution->engine, &resolution->wake);
+    fd = latch_descriptor_unregister(resolution->engine, &resolution->wake);
     /* From here on it can be gone. */
     progress = fd >= 0 ? atomic_exchange(&resolution->progress, GIVEN_UP) : TOLD;
     if (fd >= 0 && progress != TELLING) {

@@ -66,8 +66,8 @@ latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
     if (status != LATCH_DONE) {
         return status;
     }
-    return lease->token != NULL && class->take_token != NULL
-               ? class->take_token(lease, token, error)
+    return lease->token != NULL && class->assign_token != NULL
+               ? class->assign_token(lease, token, error)
                : latch_lease_set_token(lease, token, LATCH_TOKEN_LENGTH, error);
 }
 

@@ -8,7 +8,7 @@
 /* Time limit of the drain. */
 #define LAST_ANSWERS_NS LATCH_NS_PER_S
 /* Poll interval of a store whose descriptor found no room in `polled`. */
-#define LOOK_NS (5 * LATCH_NS_PER_MS)
+#define CHECK_INTERVAL_NS (5 * LATCH_NS_PER_MS)
 
 typedef struct settlement {
     int64_t begun_ns, wake_ns;
@@ -16,7 +16,7 @@ typedef struct settlement {
     struct pollfd polled[LATCH_DESCRIPTORS_MAX];
 } settlement;
 
-/* One step of a store; false: done. */
+/* Takes one step of a store; false: done. */
 static bool settle_store(settlement *all, latch_store *store, int64_t now_ns)
 {
     latch_error ignored;
@@ -31,7 +31,7 @@ static bool settle_store(settlement *all, latch_store *store, int64_t now_ns)
     if (status == LATCH_WANT_IO && all->count < LATCH_DESCRIPTORS_MAX) {
         all->polled[all->count++] = (struct pollfd){.fd = op.fd, .events = op.events};
     } else if (status == LATCH_WANT_IO) {
-        op.wake_ns = now_ns + LOOK_NS;
+        op.wake_ns = now_ns + CHECK_INTERVAL_NS;
     }
     all->wake_ns = op.wake_ns < all->wake_ns ? op.wake_ns : all->wake_ns;
     return true;

@@ -21,8 +21,8 @@ typedef struct latch_watch {
     const latch_descriptor *descriptor;
     /* Called each second, in the renewal thread; must not block. NULL: never. */
     bool (*is_gone)(const struct latch_watch *watch);
-    void *state; /* touched by these two functions alone */
-    /* Frees it, in any thread; NULL: latch_free() does. */
+    void *state; /* for these two functions alone */
+    /* Frees `state`, in any thread; NULL: latch_free() does. */
     void (*end)(latch_engine *engine, void *state);
 } latch_watch;
 
@@ -38,7 +38,8 @@ typedef struct latch_composite {
     latch_lease_part (*part)(const latch_lease *lease, size_t index);
     /* latch_lease_join() */
     latch_status (*join)(latch_lease *lease, const latch_lease_part *parts, latch_error *error);
-    /* A deadline that was counted from `sent_ns`, less what the members' clocks may run apart. */
+    /* A deadline counted from `sent_ns`, less the allowance for the drift of the members'
+     * clocks. */
     int64_t (*certain_until)(int64_t sent_ns, int64_t deadline_ns);
 } latch_composite;
 
@@ -63,16 +64,16 @@ typedef struct latch_store_class {
      * Starts op->request on op->lease; called for each attempt, as op.c repeats it when polling.
      * op.c applies the outcome to lease->mode and deadline. A store that waits by itself returns
      * LATCH_WANT_* and sets op->state; others return LATCH_CONFLICT. LATCH_INSPECT and LATCH_LIST
-     * take nothing, ignore the hold of the lease, and return LATCH_DONE with *op->request.reports
-     * set; LATCH_LIST comes only with the capability LATCH_LISTING, LATCH_EVICT with
-     * LATCH_HOLDER_INFO.
+     * acquire nothing, ignore the hold of the lease, and return LATCH_DONE with
+     * *op->request.reports set; LATCH_LIST comes only with the capability LATCH_LISTING,
+     * LATCH_EVICT with LATCH_HOLDER_INFO.
      */
     latch_status (*begin)(latch_op *op);
     /* The next step; called only after begin() or step() returned LATCH_WANT_*. NULL if never. */
     latch_status (*step)(latch_op *op, int64_t now_ns);
     /*
-     * Cancels what is in flight: LATCH_CONFLICT when nothing was taken, LATCH_DONE when the grant
-     * had come already (the lease is held then), LATCH_WANT_* when more steps are needed.
+     * Cancels the request in flight: LATCH_CONFLICT when nothing was granted, LATCH_DONE when the
+     * grant had come already (the lease is held then), LATCH_WANT_* when more steps are needed.
      */
     latch_status (*cancel)(latch_op *op);
     /*
@@ -98,20 +99,20 @@ typedef struct latch_store_class {
 
     /* Is the lease held, apart from its deadline, without I/O? NULL: while it has a mode. */
     bool (*held)(const latch_lease *lease);
-    /* The store's user alone knows what is held: a lease may be, whatever its mode. */
+    /* Only the caller knows the state of this store: a lease may be held, whatever its mode. */
     bool may_hold_unknown;
     /* May another lease of the same holder have the lease's token? NULL: always. */
     bool (*shares_token)(const latch_lease *lease);
     /*
      * Latest possible start of the store's server; INT64_MIN: not known yet; LATCH_NEVER: never
-     * known. The first call makes the store find out. NULL: as LATCH_NEVER.
+     * known. The first call makes the store query it. NULL: as LATCH_NEVER.
      */
     int64_t (*server_start_ns)(latch_store *store);
     /*
      * Assigns a fresh or shared token to a lease that is not held. NULL: latch_lease_set_token()
      * will do.
      */
-    latch_status (*take_token)(latch_lease *lease, const char *token, latch_error *error);
+    latch_status (*assign_token)(latch_lease *lease, const char *token, latch_error *error);
     /* Frees lease->state without releasing; may take lease->token over. May be NULL. */
     void (*drop)(latch_lease *lease);
 

@@ -240,7 +240,7 @@ latch_status latch_renewer_start(latch_renewer *renewer, latch_error *error)
         return latch_fail(error, LATCH_ERROR_SYSTEM, errno,
                           "cannot start the thread that renews locks: %s", strerror(errno));
     }
-    latch_descriptor_forget(renewer->engine, &renewer->wake);
+    latch_descriptor_unregister(renewer->engine, &renewer->wake);
     latch_descriptor_register(renewer->engine, &renewer->wake, fd);
     result = start_thread(renewer);
     if (result != 0) {
@@ -339,7 +339,7 @@ void latch_renewer_after_fork_in_child(latch_renewer *renewer)
          link = link->next) {
         latch_list_init(&LATCH_CONTAINER(link, latch_mailbox, link)->losses);
     }
-    latch_hash_take_all(&renewer->table);
+    latch_hash_drain(&renewer->table);
     while (renewer->renewals.next != &renewer->renewals) {
         latch_renewal *renewal = LATCH_CONTAINER(renewer->renewals.next, latch_renewal, link);
 

@@ -41,7 +41,7 @@ foreach ($run->redirections() as $answer => $count) {
     echo "Answered $answer: $count\n";
 }
 if ($run->errors !== '') {
-    echo "\nWhat workers said that have nothing to say:\n$run->errors";
+    echo "\nUnexpected output of workers:\n$run->errors";
 }
 if (!$complete) {
     echo "\nToo few acquisitions in $options->limit s, or too few changes of a master, moves or redirections.\n";

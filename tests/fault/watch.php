@@ -2,7 +2,7 @@
 
 /**
  * A watchman: watch.php FILE, bound to one processor. Whenever it had that one for so long not as no process
- * on it can have had it, it says so in FILE: the machine is somebody else's guest, or has too much to do.
+ * on it can have had it, it says so in FILE: the machine's host is busy, or the machine itself.
  */
 
 declare(strict_types=1);

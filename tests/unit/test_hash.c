@@ -52,7 +52,7 @@ static void an_empty_table_finds_nothing_and_costs_no_memory(void **state)
     (void) state;
     assert_null(latch_hash_find(&table, "key", 3));
     assert_null(latch_hash_find(&table, "", 0));
-    assert_null(latch_hash_take_all(&table));
+    assert_null(latch_hash_drain(&table));
     assert_int_equal(unit.live, before);
 }
 
@@ -152,7 +152,7 @@ static void emptying_a_table_meets_everything_once(void **state)
 
     (void) state;
     add_first(MANY);
-    for (latch_hash_node *node = latch_hash_take_all(&table); node != NULL; node = node->next) {
+    for (latch_hash_node *node = latch_hash_drain(&table); node != NULL; node = node->next) {
         int at = atoi(node->key + 4);
 
         assert_false(seen[at]);
@@ -160,7 +160,7 @@ static void emptying_a_table_meets_everything_once(void **state)
         count++;
     }
     assert_int_equal(count, MANY);
-    assert_null(latch_hash_take_all(&table));
+    assert_null(latch_hash_drain(&table));
     assert_null(find(0));
     assert_int_equal(table.count, 0);
 }

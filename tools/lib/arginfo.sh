@@ -4,7 +4,7 @@
 # shellcheck source=tools/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_ARGINFO_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev" php-parser)
 
 # latch_arginfo DIRECTORY: generates the headers of all stubs into the directory. The generator is

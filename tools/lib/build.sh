@@ -7,8 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=tools/lib/folder.sh
 source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 
-# What building for Debian's PHP takes.
-# shellcheck disable=SC2034 # for those who source this file
+# Packages for builds for Debian's PHP.
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_BUILD_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev"
     gcc make autoconf pkgconf libc6-dev libhiredis-dev libssl-dev libpq-dev libmariadb-dev git)
 
@@ -27,12 +27,12 @@ latch_configure_and_make() {
     shift 3
     "$phpize"
     ./configure --with-php-config="$(command -v "$php_config")" "$@"
-    # What was built for another PHP or with other options must not stay.
+    # Removes builds for another PHP or with other options.
     make -s clean
     latch_make
 }
 
-# latch_make: in the current folder, showing what the compiler says and not how it is called.
+# latch_make: runs make in the current folder, and shows the compiler's messages without its command lines.
 latch_make() {
     make -s -j"$(nproc)" LIBTOOL="bash $PWD/libtool --silent"
 }

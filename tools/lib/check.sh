@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # check NAME FUNCTION [ARGUMENT...]: one test: calls a function of the stage's file in a shell of its
-# own, shows what it says if it fails, and counts it in the caller's `passed` and `failed`.
+# own, shows its output if it fails, and counts it in the caller's `passed` and `failed`.
 check() {
     local name=$1 output
     shift

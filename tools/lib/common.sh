@@ -1,13 +1,13 @@
-# What every script under tools/ shares: where things are, and how it speaks.
+# Shared by all scripts under tools/: paths and messages.
 #
 # Sourced by the other files of this folder; safe to source more than once.
 # shellcheck shell=bash
 
 # The root of the tree.
 LATCH_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# What is costly to make or to fetch lives here, outside the tree, and survives between runs.
+# Cache of builds and downloads, outside the tree, kept between runs.
 LATCH_CACHE=${LATCH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/latch}
-# What is made of this tree alone, so that two trees do not get in each other's way.
+# Builds of this tree alone, so that two trees do not disturb each other.
 LATCH_WORK=$LATCH_CACHE/tree-$(sha256sum <<< "$LATCH_ROOT" | cut -c 1-8)
 # The Debian PHP that everything is built for.
 LATCH_PHP_VERSION=${LATCH_PHP_VERSION:-8.2}
@@ -48,7 +48,7 @@ latch_in_shell() {
     "${LATCH_SHELL[@]}" "$2" "$LATCH_ROOT/tools/lib/$1" "${@:2}"
 }
 
-# Git in this tree, also when the tree belongs to somebody else (root in a container).
+# Git in this tree, also when the tree belongs to another user (root in a container).
 latch_git() {
     git -c safe.directory="$LATCH_ROOT" -C "$LATCH_ROOT" "$@"
 }
@@ -77,8 +77,8 @@ latch_digest() {
     latch_files "$@" | (cd "$LATCH_ROOT" && xargs -0r sha256sum) | sha256sum | cut -c 1-16
 }
 
-# latch_alone NAME COMMAND...: runs the command while no other process of this user runs one under that name: what is
-# made once for several stages is not made twice at the same time.
+# latch_alone NAME COMMAND...: runs the command while no other process of this user runs one under that name: so that
+# builds for several stages are not made twice at the same time.
 latch_alone() {
     local lock=$LATCH_CACHE/lock/$1
     shift

@@ -1,4 +1,4 @@
-# Builds for the loop of a developer: outside the tree, without LTO, and nothing is installed.
+# Builds for the loop of a developer: outside the tree, without LTO, without installing packages.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/build.sh
@@ -10,8 +10,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/unit.sh"
 
 LATCH_DEV=$LATCH_WORK/dev
 
-# latch_name_missing PACKAGE...: ends the program with the command that helps, if any of these Debian packages is
-# missing. On other systems compiler and configure say what they lack.
+# latch_name_missing PACKAGE...: ends the program with the command that installs them, if any of these Debian packages
+# is missing. On other systems compiler and configure report missing packages.
 latch_name_missing() {
     local missing
     command -v dpkg-query > /dev/null || return 0
@@ -22,8 +22,8 @@ latch_name_missing() {
     [[ -z $missing ]] || latch_die "missing: sudo apt-get install $missing"
 }
 
-# latch_dev_so: builds the extension, and shows what the compiler says. Objects are in dev/build; sources and headers
-# are the tree's own, by links, and whatever they include is followed by make.
+# latch_dev_so: builds the extension, and shows the compiler's output. Objects are in dev/build; sources and headers
+# are the tree's own, by links, and make follows their includes.
 latch_dev_so() {
     local folder=$LATCH_DEV status=0
     LATCH_DEV_SO=$folder/build/modules/latch.so
@@ -52,13 +52,13 @@ latch_dev_configure() {
         CFLAGS='-O0 -g -fno-lto'
 }
 
-# latch_dev_phpt TEST...: files and folders. What a failed test leaves is beside it: NAME.diff, NAME.sh to repeat it.
+# latch_dev_phpt TEST...: files and folders. The output of a failed test is beside it: NAME.diff, NAME.sh to repeat it.
 latch_dev_phpt() {
     local runner=$LATCH_DEV/run-tests.php php options
     php=$(command -v "php$LATCH_PHP_VERSION")
     [[ -f $runner ]] || write_runner "$runner"
     mapfile -t options < <(options_for_tests "$php")
-    # As many at a time as in the stages, where there are several.
+    # Runs several tests at a time, like the stages.
     if (($# > 1)) || [[ -d $1 ]]; then
         options+=(-j"$(($(nproc) + 4))")
     fi

@@ -1,4 +1,4 @@
-# What runs of tests/fault need.
+# Requirements of tests/fault.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/build.sh
@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/build.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/peers.sh"
 
 # util-linux has setpriv.
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_FAULT_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "${LATCH_SQL_SERVER_PACKAGES[@]}"
     redis-server "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-igbinary" "php$LATCH_PHP_VERSION-pgsql"
     "php$LATCH_PHP_VERSION-mysql" util-linux)

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 # shellcheck source=tools/lib/debian.sh
 source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_FOLDER_PACKAGES=(debootstrap util-linux)
 
 # The folder in which the PHP in question is installed; empty: it is installed here.
@@ -24,12 +24,12 @@ latch_beside_php() {
     fi
 }
 
-# latch_isolated FUNCTION [ARGUMENT...]: calls a function of this file as root, where nobody else
-# sees what it mounts. However it ends, also by a signal, the kernel then removes what it has
-# mounted, the processes that it has left behind, and their semaphores.
+# latch_isolated FUNCTION [ARGUMENT...]: calls a function of this file as root, in a private mount
+# namespace. At its end, also by a signal, the kernel removes its mounts, the processes that it has
+# left behind, and their semaphores.
 latch_isolated() {
     latch_as_root unshare --mount true 2> /dev/null \
-        || latch_die "a newer PHP is run in a folder by chroot; that takes root who may mount" \
+        || latch_die "a newer PHP runs in a folder by chroot, which needs root with the right to mount" \
             "(CAP_SYS_ADMIN, which Docker gives with --privileged)"
     # sudo removes most variables.
     latch_as_root env "HOME=$HOME" "LATCH_CACHE=$LATCH_CACHE" "LATCH_SUITE=$LATCH_SUITE" \
@@ -48,7 +48,7 @@ latch_enter() {
     mount -t proc proc "$folder/proc"
     mount --rbind /dev "$folder/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$folder/tmp"
-    # Programs there ask who it is that runs them.
+    # Programs there look up the name of their user.
     if ! grep -q "^[^:]*:[^:]*:${LATCH_USER%:*}:" "$folder/etc/passwd"; then
         getent passwd "${LATCH_USER%:*}" >> "$folder/etc/passwd"
     fi
@@ -65,7 +65,7 @@ latch_enter() {
 }
 
 # latch_folder SUITE PACKAGE... [-- PACKAGE...]: prints a folder with that Debian and these packages.
-# Those after "--" are only unpacked: they are from the suite, or from experimental, where not all
+# Packages after "--" are only unpacked: they are from the suite, or from experimental, where not all
 # can be installed. Made at the first call, in a minute or two.
 latch_folder() {
     local folder
@@ -92,7 +92,7 @@ latch_folder_make() {
         shift
     done
     rm -rf "$folder"
-    # Here, too, its packages start no servers.
+    # Keeps packages from starting servers here, too.
     install -D -m 755 /dev/stdin "$folder/usr/sbin/policy-rc.d" <<< $'#!/bin/sh\nexit 101'
     debootstrap --variant=minbase --include="$(IFS=, && echo "${packages[*]}")" \
         "$suite" "$folder" http://deb.debian.org/debian
@@ -104,13 +104,13 @@ latch_folder_make() {
     touch "$folder/.complete"
 }
 
-# latch_walk FOLDER PLACE TREE SCRIPT: runs the script as a newcomer does who has just cloned this tree: in that
-# Debian, as a user with sudo, in a copy of the tree, with nothing of this machine. Whatever is changed is kept in
-# memory and is gone afterwards, but for the packages that were downloaded. Questions are answered by Enter.
+# latch_walk FOLDER PLACE TREE SCRIPT: runs the script like a newcomer with a fresh clone of this tree: in that
+# Debian, as a user with sudo, in a copy of the tree, with nothing of this machine. Changes are kept in memory and
+# dropped afterwards, except the downloaded packages. Questions are answered by Enter.
 latch_walk() {
     local folder=$1 place=$2 archives=$LATCH_CACHE/archives/${1##*/} root=$2/root
     mkdir -p "$place" "$archives"
-    # One apt at a time.
+    # Serializes calls of apt.
     exec 9> "$archives.lock"
     flock 9
     mount -t tmpfs -o size=6G tmpfs "$place"

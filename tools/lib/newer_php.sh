@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/build.sh"
 # shellcheck source=tools/lib/php.sh
 source "$(dirname "${BASH_SOURCE[0]}")/php.sh"
 
-# What the tests need beside PHP: a client of PHP-FPM; ipcs and setpriv; servers, which they start.
+# Requirements of the tests beside PHP: a client of PHP-FPM; ipcs and setpriv; servers, which they start.
 LATCH_TOOL_PACKAGES=(libfcgi-bin util-linux redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
 LATCH_STRICT='-g -Wall -Wextra -Wshadow -Werror'
 
@@ -23,7 +23,7 @@ latch_folder_with_8.5() {
         -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm php8.5-pgsql php8.5-mysql
 }
 
-# latch_build_on_debian: builds for the PHP of LATCH_FOLDER, with nothing to warn of, and prints the path of
+# latch_build_on_debian: builds for the PHP of LATCH_FOLDER, without a warning, and prints the path of
 # the .so.
 latch_build_on_debian() {
     latch_build_copy "php-$LATCH_PHP_VERSION" "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \

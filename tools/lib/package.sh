@@ -1,10 +1,10 @@
-# The package for PECL, which tools/package makes: its version, and how it is tried.
+# The package for PECL, which tools/package makes: its version, and its test by pecl.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_PECL_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev" php-pear git)
 
 # latch_version: prints PHP_LATCH_VERSION.

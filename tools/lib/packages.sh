@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Servers of databases, and a pooler in front of one, which the tests start by tests/utils/sql_server.sh.
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_SQL_SERVER_PACKAGES=(postgresql mariadb-server galera-4 pgbouncer openssl util-linux)
 
 # latch_is_installed PACKAGE
@@ -18,7 +18,7 @@ latch_as_root() {
     local sudo=()
     if ((EUID != 0)); then
         sudo=(sudo)
-        # Without a terminal nobody can type a password.
+        # Without a terminal no password can be typed.
         [[ -t 0 ]] || sudo+=(-n)
     fi
     "${sudo[@]}" "$@"

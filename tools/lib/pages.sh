@@ -1,4 +1,4 @@
-# Commands of a page: what is fenced as "sh".
+# Commands of a page: blocks fenced as "sh".
 # shellcheck shell=bash
 
 # commands FILE HEADING: the commands of the section with that heading. To have none is an error.

@@ -6,9 +6,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=tools/lib/debian.sh
 source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
-# What Composer takes, on this machine's own PHP.
+# Packages for Composer, on this machine's own PHP.
 LATCH_COMPOSER_PACKAGES=(composer ca-certificates git unzip xz-utils)
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_PEER_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-xml"
     "php$LATCH_PHP_VERSION-mbstring" "${LATCH_COMPOSER_PACKAGES[@]}")
 
@@ -54,7 +54,7 @@ latch_laravel() {
 latch_symfony_app() {
     local version=$1
     latch_symfony_components "$version" || return
-    # As copies, which links into that folder would not be.
+    # Copies the files, instead of linking into that folder.
     COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "symfony-app-$version" \
         "$LATCH_ROOT/tests/phpunit/symfony-app/symfony-$version/composer.json"
 }

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 # shellcheck source=tools/lib/folder.sh
 source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 
-# shellcheck disable=SC2034 # for those who source this file
+# shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_PHP_BUILD_PACKAGES=(gcc make xz-utils)
 
 # latch_php NAME CONFIGURE_ARGUMENT...: prints the prefix of a PHP that was configured so; its bin/
@@ -45,7 +45,7 @@ latch_php_make() {
     ./configure --prefix="$prefix" "$@"
     make -j"$(nproc)"
     make install
-    # By the name that Debian gives it.
+    # Debian's name of the file.
     if [[ -x $prefix/sbin/php-fpm ]]; then
         ln -s ../sbin/php-fpm "$prefix/bin/php-fpm$LATCH_PHP_VERSION"
     fi

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=tools/lib/folder.sh
 source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 
-# What PHPUnit is run by: machine.sh, or nothing.
+# Program that runs PHPUnit: machine.sh, or none.
 PHPUNIT_BY=()
 
 # run_phpunit NAME VENDOR CONFIGURATION [PHP OPTION...] -- [PHPUNIT OPTION...]: on the PHP in question

@@ -1,15 +1,15 @@
-# The Redis and Valkey servers that other Debians bring. They are only unpacked, and run with the C library and
+# The Redis and Valkey servers of other Debians. They are only unpacked, and run with the C library and
 # the loader of their own Debian.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/debian.sh
 source "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
-# What each needs to be run, as apt would have to install much more for that.
+# Packages that each server needs to run; apt would install many more.
 LATCH_REDIS_LIBRARIES=(libatomic1 libc6 libcap2 libgcc-s1 libgcrypt20 libgpg-error0 libjemalloc2 liblz4-1 liblzf1
     liblzma5 libstdc++6 libsystemd0 libzstd1)
 
-# latch_redis_server NAME: prints the path of that server, which is run as redis-server is.
+# latch_redis_server NAME: prints the path of that server, which is used like redis-server.
 latch_redis_server() {
     case $1 in
         redis-6) latch_server_of bullseye "$1" redis-server libssl1.1 liblua5.1-0 lua-bitop lua-cjson ;;

@@ -23,7 +23,7 @@ typedef struct php_latch_redis_session {
     zend_string *prefix; /* persistent, as of prepare(); NULL before */
 } php_latch_redis_session;
 
-/* One call of PHP code, and its result. */
+/* Call of PHP code, and its result. */
 typedef struct php_latch_redis_call {
     php_latch_redis_session *session;
     const latch_redis_script *script;

@@ -228,7 +228,7 @@ void latch_combined_record_hold(const latch_op *op)
 
 static bool is_relative(const latch_lease *lease, const latch_lease *other)
 {
-    return lease->store->class->take_token != NULL
+    return lease->store->class->assign_token != NULL
            && lease->store->info->state_name == other->store->info->state_name;
 }
 
@@ -270,7 +270,7 @@ static latch_status give_token(const combined_store *store, combined_hold *hold,
 
         if (is_relative(lease, relative) && !lease->busy && !latch_lease_held(lease, INT64_MIN)
             && (lease->token == NULL || strcmp(lease->token, token) != 0)) {
-            status = lease->store->class->take_token(lease, token, error);
+            status = lease->store->class->assign_token(lease, token, error);
         }
         if (status != LATCH_DONE) {
             return status;
@@ -290,7 +290,7 @@ latch_status latch_combined_share_tokens(latch_op *op)
     {
         const latch_lease *lease = part->lease;
         const char *common;
-        bool is_first = lease->store->class->take_token != NULL;
+        bool is_first = lease->store->class->assign_token != NULL;
 
         for (combined_part *before = hold->parts; before < part; before++) {
             is_first = is_first && !is_relative(before->lease, lease);

@@ -1,7 +1,6 @@
 /*
- * Lock files: their names, how they are opened safely in a directory that others write to, and the
- * few that stay open between two locks. Names and modes are Symfony's FlockStore's, so that both
- * exclude each other.
+ * Lock files: their names, opening them safely in a directory that other users write to, and a
+ * cache of open files. Names and modes are Symfony's FlockStore's, so that both exclude each other.
  */
 #include "src/store/flock/flock.h"
 
@@ -93,7 +92,8 @@ bool latch_flock_is_file_name(const char *name)
     return true;
 }
 
-/* A program that was started with standard streams closed must not print into its lock file. */
+/* Descriptors 0 to 2 are avoided: a program that was started without standard streams must not
+ * print into its lock file. */
 static int move_above_standard(int fd)
 {
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -175,7 +175,7 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
     file->device = 0;
     file->inode = 0;
     file->path_checked_ns = latch_flock_coarse_ns(store);
-    file->looked_ns = file->released_ns = file->overtook_ns = file->path_checked_ns - FAR_PAST_NS;
+    file->checked_ns = file->released_ns = file->overtook_ns = file->path_checked_ns - FAR_PAST_NS;
     file->is_wanted = file->has_number = false;
     file->turn_ns = 0;
     file->number = LATCH_FLOCK_NONE;
@@ -235,7 +235,7 @@ latch_status latch_flock_file_get(flock_store *store, latch_op *op, flock_file *
         fd = open_lock_file(path);
     }
     if (fd < 0 && errno == EEXIST) {
-        return LATCH_CONFLICT; /* others make and remove it all the time: it is in use */
+        return LATCH_CONFLICT; /* created and removed all the time: it is in use */
     }
     if (fd < 0 && errno == EACCES && op->flags < OPEN_ATTEMPTS_MAX) {
         op->flags++;
@@ -266,7 +266,7 @@ static bool flock_list(flock_store *store, flock_file *file)
 
 void latch_flock_file_put(flock_store *store, flock_file *file)
 {
-    /* Another process that has the same description open could lock it along with us. */
+    /* Another process with the same open file description shares the lock. */
     bool shared = file->descriptor.inherit || file->generation != store->store.engine->generation;
 
     if (shared || file->descriptor.fd < 0 || !flock_list(store, file)) {
@@ -345,9 +345,9 @@ bool latch_flock_file_gone(const flock_store *store, const flock_file *file)
 }
 
 /*
- * A file that stayed open may have been left behind with links and all: its directory was renamed,
- * or a link on its path was turned. Looking costs as much as locking, so it is done once a second:
- * a holder could have kept the old file for as long.
+ * A cached file may no longer be at its path: its directory was renamed, or a symbolic link was
+ * changed. The check costs as much as a lock, so it is made once a second: a holder could have kept
+ * the old file for as long.
  */
 static bool is_still_the_lock(const flock_store *store, flock_file *file)
 {
@@ -386,7 +386,8 @@ bool latch_flock_file_locked(const flock_store *store, const flock_file *file)
     int fd = -1;
     bool locked;
 
-    /* On a description of its own: on the file's, locking it again would always do. */
+    /* Tries to lock it on a description of its own: on the file's own one that would always
+     * succeed. */
     if (latch_flock_path(store, file->resource, file->node.length, path, sizeof(path), &unused)
         == LATCH_DONE) {
         fd = open_lock_file(path);

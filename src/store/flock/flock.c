@@ -12,10 +12,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* How often an acquire follows a lock file that is removed under its hands. */
+/* Attempts of an acquire whose lock file is removed meanwhile. */
 #define REMOVALS_MAX 100
 
-/* Where a removed file that is open has no links; elsewhere (NFS, FUSE) it may live on renamed. */
+/* File systems where a removed file that is open has no links; elsewhere (NFS, FUSE) it may live on
+ * renamed. */
 static bool trusts_links(const char *directory)
 {
     struct statfs status;
@@ -37,7 +38,7 @@ static bool trusts_links(const char *directory)
     }
 }
 
-/* Of flock_file: what this thread's leases hold, or wait for, in all stores. */
+/* List of flock_file: the files that this thread's leases hold, or wait for, in all stores. */
 static latch_link *held_files(void)
 {
     static _Thread_local latch_link files;
@@ -103,9 +104,9 @@ static void flock_lose(latch_lease *lease)
     lease->mode = LATCH_FREE;
 }
 
-/* A file that a fork closed in this child is no hold of this process, nor is one that is known to
- * be another one than others lock. */
-static void forget_gone(latch_lease *lease)
+/* Drops a hold whose descriptor was closed by a fork, or whose file is known to be another one than
+ * the file that others lock. */
+static void drop_removed(latch_lease *lease)
 {
     flock_file *file = lease->state;
 
@@ -144,11 +145,11 @@ static bool was_removed(latch_lease *lease)
         return false;
     }
     flock_lose(lease);
-    lease->mode = mode; /* until op.c notes the loss */
+    lease->mode = mode; /* until op.c records the loss */
     return true;
 }
 
-/* The next one in the queue may go on: it waits for the number, and then for the lock. */
+/* Frees the number for the next waiter, which waits for the number first, and then for the lock. */
 static void give_number_back(flock_file *file)
 {
     if (file->has_number) {
@@ -241,26 +242,27 @@ static bool flock_is_own_deadlock(const latch_op *op, const flock_file *file)
     return own != NULL && (own->mode == LATCH_EXCLUSIVE || op->request.kind == LATCH_ACQUIRE);
 }
 
-/* Not for one more shared lock of a thread that has one: a writer in the queue waits for that. */
+/* May the acquire queue? Not a second shared lock of a thread: a writer in the queue waits for the
+ * first. */
 static bool may_queue(const latch_op *op, const flock_file *file)
 {
     return op->request.kind == LATCH_ACQUIRE || flock_find_own(op, file) == NULL;
 }
 
 /*
- * Should the waiters get the lock, although it may be free? Yes, unless it is this process's turn,
- * always when we wait, too; else unless it is long ago that we did not.
+ * Should the waiters get the lock first, although it may be free? Not in this process's turn. An
+ * attempt without a wait may overtake them once in a while (latch_flock_queue_overtake()).
  */
 static bool gives_way(const latch_op *op, flock_file *file)
 {
     flock_store *store = (flock_store *) op->lease->store;
 
-    if (op->lease->state == file || !latch_flock_queue_look(store, file)
-        || latch_flock_queue_go_on(store, file, op->request.kind == LATCH_ACQUIRE)) {
+    if (op->lease->state == file || !latch_flock_queue_has_waiters(store, file)
+        || latch_flock_queue_continue_turn(store, file, op->request.kind == LATCH_ACQUIRE)) {
         return false;
     }
     if (latch_flock_file_check(store, file, op->error) != LATCH_DONE || !may_queue(op, file)) {
-        return false; /* whatever is the matter with the file is found out once it is locked */
+        return false; /* errors of the file are found once it is locked */
     }
     if (op->request.wait) {
         return op->poll_ns == 0; /* polls have no number */
@@ -268,7 +270,8 @@ static bool gives_way(const latch_op *op, flock_file *file)
     return !latch_flock_queue_overtake(store, file);
 }
 
-/* A file that is waited for is in `held`, with the mode that it will have: others must not wait. */
+/* Lists a file that is waited for in `held`, with its future mode, for the detection of
+ * deadlocks. */
 static void list_waiting(const latch_op *op, flock_file *file)
 {
     file->mode = (uint8_t) wanted_mode(op);
@@ -305,7 +308,7 @@ static latch_status flock_conflict(latch_op *op, flock_file *file)
                    : latch_fail(op->error, status, 0,
                                 "the lock is held by this very thread, through another key");
     }
-    op->lease->mode = LATCH_FREE; /* a conversion gives the old lock up while it waits */
+    op->lease->mode = LATCH_FREE; /* a conversion releases the old lock while it waits */
     queues = may_queue(op, file);
     list_waiting(op, file);
     status = latch_flock_wait_begin(op, file, operation_of((uint8_t) wanted_mode(op)), queues);
@@ -324,7 +327,7 @@ static latch_status flock_acquire(latch_op *op)
     latch_status status;
     int sys_errno;
 
-    forget_gone(lease);
+    drop_removed(lease);
     if (lease->state != NULL && lease->mode == wanted_mode(op) && is_still_locked(lease)) {
         return flock_hold(op, lease->state);
     }
@@ -372,7 +375,7 @@ static latch_status flock_release(latch_op *op)
     char path[PATH_MAX];
     bool removed, is_unlocked;
 
-    forget_gone(lease);
+    drop_removed(lease);
     file = lease->state;
     if (file == NULL) {
         return LATCH_DONE;
@@ -407,7 +410,7 @@ static latch_status flock_begin(latch_op *op)
         case LATCH_RELEASE:
             return flock_release(op);
         case LATCH_PROBE:
-            forget_gone(op->lease);
+            drop_removed(op->lease);
             return op->lease->state != NULL && is_still_locked(op->lease) && !was_removed(op->lease)
                        ? LATCH_DONE
                        : LATCH_CONFLICT;
@@ -417,7 +420,7 @@ static latch_status flock_begin(latch_op *op)
             return latch_flock_list(op);
         case LATCH_REFRESH: /* holds never expire */
             if (latch_lease_was_lost(op->lease)) {
-                forget_gone(op->lease);
+                drop_removed(op->lease);
                 return LATCH_CONFLICT;
             }
             return was_removed(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
@@ -450,7 +453,7 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
         case FLOCK_WAIT_FORKED:
             break;
         case FLOCK_WAIT_GIVEN_UP:
-            try_flock(file, LOCK_UN); /* granted in the very moment, perhaps */
+            try_flock(file, LOCK_UN); /* may have been granted just now */
             return stay_as_before(op, file, LATCH_CONFLICT);
         case FLOCK_WAIT_FAILED:
             return flock_fail_file(op, file, LATCH_ERROR_SYSTEM);

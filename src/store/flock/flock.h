@@ -30,7 +30,7 @@ typedef struct flock_store {
     /* An unknown file system, such as a network's: fstat() may not show a removal, stat() may be
        slow, and flock() may be a lock on bytes. */
     bool unsure_links;
-    uint8_t looks_spared; /* number of acquires without a check for a queue */
+    uint8_t checks_spared; /* number of acquires without a check for a queue */
     char directory[];
 } flock_store;
 
@@ -41,9 +41,9 @@ typedef struct flock_file {
     dev_t device;         /* known from the first latch_flock_file_check() on */
     ino_t inode;
     int64_t path_checked_ns; /* time of the last check that the path leads to it */
-    int64_t looked_ns;       /* time of the last check for a queue; by the coarse clock, as are: */
+    int64_t checked_ns;      /* time of the last check for a queue; by the coarse clock, as are: */
     int64_t released_ns, overtook_ns;
-    int64_t turn_ns;     /* when its turn began, see latch_flock_queue_go_on() */
+    int64_t turn_ns;     /* when its turn began, see latch_flock_queue_continue_turn() */
     int64_t number;      /* number in the queue of the turn's wait, or LATCH_FLOCK_NONE */
     unsigned generation; /* of the process that opened it */
     unsigned fork_count; /* of the engine, when a lease got it */
@@ -106,12 +106,12 @@ int64_t latch_flock_queue_ahead(int fd, int64_t number);
 /* The lowest number below `number` that is taken; LATCH_FLOCK_NONE: of all numbers. */
 int64_t latch_flock_queue_first(int fd, int64_t number);
 /* Are there waiters? Answers no without a system call where that is most probable. */
-bool latch_flock_queue_look(flock_store *store, flock_file *file);
+bool latch_flock_queue_has_waiters(flock_store *store, flock_file *file);
 /* Begins a turn: a wait with this number, or LATCH_FLOCK_NONE, has ended with a grant. */
 void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, int64_t number);
 /* May the process acquire once more ahead of the waiters, in its turn? An exclusive lock then has
  * the number of the turn again. */
-bool latch_flock_queue_go_on(const flock_store *store, flock_file *file, bool exclusive);
+bool latch_flock_queue_continue_turn(const flock_store *store, flock_file *file, bool exclusive);
 /* May an attempt without a wait overtake the waiters? */
 bool latch_flock_queue_overtake(const flock_store *store, flock_file *file);
 

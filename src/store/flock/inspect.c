@@ -20,7 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* What tells a file from all others; a key in a table, so without gaps. */
+/* Identity of a file; a key in a hash table, so without padding. */
 typedef struct file_identity {
     uint64_t device, inode;
 } file_identity;
@@ -170,8 +170,8 @@ static void read_descriptor(inspection *all, int pid, const char *fd, watched_fi
 }
 
 /*
- * Whether a descriptor may be of a lock file, by its name: a look at the file itself could hang, if
- * it is on a server that is away.
+ * May the descriptor be of a lock file, by its name? stat() could hang, if the file is on a server
+ * that is down.
  */
 static bool may_be_lock_file(int directory, const char *fd)
 {
@@ -236,7 +236,7 @@ static bool flock_refuses(int fd, int operation)
     return result != 0 && errno == EWOULDBLOCK;
 }
 
-/* For some microseconds others find the file locked. */
+/* Tries to lock the file: for some microseconds other processes find it locked. */
 static latch_mode try_to_lock(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
@@ -254,7 +254,7 @@ static latch_mode try_to_lock(const char *path)
     return mode;
 }
 
-static void flock_look(inspection *all)
+static void collect_holders(inspection *all)
 {
     if (all->files.count == 0) {
         return;
@@ -312,7 +312,7 @@ latch_status latch_flock_inspect(latch_op *op)
     } else if (latch_lock_reports_add(all.engine, &all.reports, path, LATCH_FREE) == NULL) {
         all.out_of_memory = true;
     }
-    flock_look(&all);
+    collect_holders(&all);
     return end_inspection(&all, op, result);
 }
 
@@ -365,7 +365,7 @@ latch_status latch_flock_list(latch_op *op)
         }
     }
     closedir(directory);
-    flock_look(&all);
+    collect_holders(&all);
     all.reports = remove_free(all.engine, all.reports);
     return end_inspection(&all, op, result);
 }

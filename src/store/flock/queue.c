@@ -25,7 +25,7 @@
  * if it is likely to overtake one: soon after this process has released the lock, once in a tick of
  * the coarse clock; otherwise once in so many times.
  */
-#define LOOKS_SPARED_MAX 32
+#define CHECKS_SPARED_MAX 32
 #define SOON_NS (20 * LATCH_NS_PER_MS)
 
 /*
@@ -143,7 +143,7 @@ static void retake_number(flock_file *file)
     file->has_number = fcntl(file->descriptor.fd, F_OFD_SETLK, &lock) == 0;
 }
 
-bool latch_flock_queue_look(flock_store *store, flock_file *file)
+bool latch_flock_queue_has_waiters(flock_store *store, flock_file *file)
 {
     int64_t now_ns;
     bool is_due;
@@ -152,14 +152,14 @@ bool latch_flock_queue_look(flock_store *store, flock_file *file)
         return false;
     }
     now_ns = latch_flock_coarse_ns(store);
-    is_due = now_ns != file->looked_ns && now_ns - file->released_ns < SOON_NS;
-    if (!is_due && !file->is_wanted && store->looks_spared > 0) {
-        store->looks_spared--;
+    is_due = now_ns != file->checked_ns && now_ns - file->released_ns < SOON_NS;
+    if (!is_due && !file->is_wanted && store->checks_spared > 0) {
+        store->checks_spared--;
         begin_turn(file, now_ns, LATCH_FLOCK_NONE);
         return false;
     }
-    store->looks_spared = LOOKS_SPARED_MAX;
-    file->looked_ns = now_ns;
+    store->checks_spared = CHECKS_SPARED_MAX;
+    file->checked_ns = now_ns;
     file->is_wanted = find_taken(file->descriptor.fd, 0, 0) >= 0;
     if (!file->is_wanted) {
         begin_turn(file, now_ns, LATCH_FLOCK_NONE);
@@ -167,7 +167,7 @@ bool latch_flock_queue_look(flock_store *store, flock_file *file)
     return file->is_wanted;
 }
 
-bool latch_flock_queue_go_on(const flock_store *store, flock_file *file, bool exclusive)
+bool latch_flock_queue_continue_turn(const flock_store *store, flock_file *file, bool exclusive)
 {
     if (file->turn_left == 0
         || latch_engine_now_ns(store->store.engine) - file->turn_ns >= TURN_NS) {

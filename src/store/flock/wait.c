@@ -35,21 +35,21 @@
 struct flock_waiter {
     latch_descriptor wake; /* the eventfd; closed in a forked child, which has not the thread */
     pthread_t thread;
-    sem_t jobs;          /* posted once for each */
-    _Atomic int fd;      /* the job: what to lock, or NO_MORE_JOBS */
-    int operation;       /* LOCK_EX or LOCK_SH */
-    flock_file *file;    /* whose descriptor that is */
-    int64_t number;      /* in the queue of the file, or LATCH_FLOCK_NONE */
-    int64_t ahead;       /* the number that is waited for; the thread's from the begin on */
-    struct flock lock;   /* the same, for the kernel */
-    _Atomic bool queues; /* it waits for others' numbers, not yet for the file */
-    int64_t look_ns;     /* when to look whether the queue stands still */
-    int64_t idler;       /* the number that had left the file free then, or LATCH_FLOCK_NONE */
-    _Atomic int outcome; /* PENDING, 0 when granted, else an errno */
-    int unused;          /* unused output of a pthread function */
+    sem_t jobs;            /* posted once for each */
+    _Atomic int fd;        /* the job: what to lock, or NO_MORE_JOBS */
+    int operation;         /* LOCK_EX or LOCK_SH */
+    flock_file *file;      /* whose descriptor that is */
+    int64_t number;        /* in the queue of the file, or LATCH_FLOCK_NONE */
+    int64_t ahead;         /* number that the thread waits for; the thread's own once it runs */
+    struct flock lock;     /* the same, for the kernel */
+    _Atomic bool queues;   /* it waits for others' numbers, not yet for the file */
+    int64_t next_check_ns; /* time of the next check whether the queue stands still */
+    int64_t idler;         /* the number that had left the file free then, or LATCH_FLOCK_NONE */
+    _Atomic int outcome;   /* PENDING, 0 when granted, else an errno */
+    int unused;            /* unused output of a pthread function */
 };
 
-/* What stands between these two, and nothing else, may be cancelled. */
+/* The thread can be cancelled between allow_cancel() and forbid_cancel(), nowhere else. */
 static void allow_cancel(flock_waiter *waiter)
 {
     /* State and type: glibc's handler of a cancel that comes late looks at the type alone. */
@@ -139,7 +139,8 @@ static void *wait_in_kernel(void *argument)
         }
         result = wait_for_lock(waiter, fd, operation);
         if (operation == LOCK_SH || result != 0 || waiter->number < 0) {
-            latch_flock_queue_leave(fd); /* by this thread: the other one may be in a handler */
+            latch_flock_queue_leave(fd); /* closed by this thread: the other one may be in a
+                                          * handler */
         }
         waiter->outcome = result;
         while (write(waiter->wake.fd, &one, sizeof(one)) < 0 && errno == EINTR) {
@@ -157,7 +158,7 @@ static bool can_cancel(void)
 #endif
 }
 
-/* The thread has ended, or never was in this process. */
+/* Frees a waiter whose thread has ended, or never was in this process. */
 static void free_waiter(latch_engine *engine, flock_waiter *waiter)
 {
     latch_descriptor_close(engine, &waiter->wake);
@@ -192,7 +193,7 @@ static bool was_forked(const flock_waiter *waiter)
     return waiter->wake.fd < 0;
 }
 
-/* Lets the thread come to its end, wherever it is; outcome says whether it had the lock by then. */
+/* Cancels and joins the thread; `outcome` tells whether it had the lock by then. */
 static void end_thread(flock_waiter *waiter)
 {
     waiter->fd = NO_MORE_JOBS;
@@ -222,7 +223,7 @@ static void want_grant(latch_op *op)
     op->fd = waiter->wake.fd;
     op->events = POLLIN;
     if (waiter->queues || waiter->number > 0) { /* it may come to wait for a number again */
-        op->wake_ns = waiter->look_ns;
+        op->wake_ns = waiter->next_check_ns;
     }
 }
 
@@ -250,7 +251,7 @@ latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operatio
     waiter->lock = (struct flock){.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
     waiter->queues = waiter->ahead >= 0;
     waiter->idler = LATCH_FLOCK_NONE;
-    waiter->look_ns = latch_engine_now_ns(store->store.engine) + STALL_CHECK_NS;
+    waiter->next_check_ns = latch_engine_now_ns(store->store.engine) + STALL_CHECK_NS;
     waiter->outcome = PENDING;
     sem_post(&waiter->jobs);
     op->waiting = true;
@@ -259,7 +260,7 @@ latch_status latch_flock_wait_begin(latch_op *op, flock_file *file, int operatio
     return LATCH_WANT_IO;
 }
 
-/* The wait is over: hands the file back. */
+/* Ends the wait: the caller owns the file. */
 static flock_wait_outcome flock_conclude(latch_op *op, flock_file **file)
 {
     flock_waiter *waiter = op->state;
@@ -287,18 +288,18 @@ static flock_wait_outcome conclude_forked(latch_op *op, flock_file **file)
     return FLOCK_WAIT_FORKED;
 }
 
-/* Takes the lock if the first one in the queue has left it free from one look to the next. */
+/* Takes the lock if the first one in the queue has left it free from one check to the next. */
 static bool overtakes_idler(const flock_store *store, flock_waiter *waiter, int64_t now_ns)
 {
     int64_t first = LATCH_FLOCK_NONE;
 
-    if (now_ns < waiter->look_ns) {
+    if (now_ns < waiter->next_check_ns) {
         return false;
     }
     if (waiter->queues && !latch_flock_file_locked(store, waiter->file)) {
         first = latch_flock_queue_first(waiter->fd, waiter->number);
     }
-    waiter->look_ns = now_ns + (first >= 0 ? IDLE_NS : STALL_CHECK_NS);
+    waiter->next_check_ns = now_ns + (first >= 0 ? IDLE_NS : STALL_CHECK_NS);
     if (first < 0 || first != waiter->idler) {
         waiter->idler = first;
         return false;
@@ -316,7 +317,7 @@ flock_wait_outcome latch_flock_wait_check(latch_op *op, int64_t now_ns, flock_fi
     if (was_forked(waiter)) {
         return conclude_forked(op, file);
     }
-    /* Emptied first: what is written after the look at the outcome wakes us once more. */
+    /* Emptied first, so that a write after the check of the outcome wakes this thread once more. */
     while (read(waiter->wake.fd, &count, sizeof(count)) < 0 && errno == EINTR) {
     }
     if (waiter->outcome == PENDING && overtakes_idler(store, waiter, now_ns)) {

@@ -1,7 +1,6 @@
 /*
- * Whether a held lock file is still the one that others would lock: by a look at its path, in the
- * renewal thread, each second. The held file itself is not touched: another descriptor of it would
- * keep the lock.
+ * Watch on held lock files: the renewal thread checks each second that the path still leads to the
+ * held file. The held file itself is not touched: another descriptor of it would keep the lock.
  *
  * Not by inotify(7): it does not tell when a directory further up is renamed or a link on the path
  * is turned, nor of what another machine does, so that checks are needed all the same; every

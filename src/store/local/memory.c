@@ -46,7 +46,7 @@ static memory_hold *hold_of(latch_hash_node *node)
     return node != NULL ? LATCH_CONTAINER(node, memory_hold, node) : NULL;
 }
 
-/* One of the holds on the lease's resource, and the next of them; NULL past the last one. */
+/* The first of the holds on the lease's resource, and the next; NULL past the end. */
 static memory_hold *first_hold(const latch_lease *lease)
 {
     return hold_of(latch_hash_find(table_of(lease), lease->resource, lease->resource_length));
@@ -62,7 +62,7 @@ static const char *token_of(const memory_hold *hold)
     return hold->is_orphan ? hold->token : hold->lease->token;
 }
 
-/* The hold of the lease itself, or of the key of which its key is a copy. */
+/* Finds the hold of the lease, or of the key of which its key is a copy. */
 static memory_hold *memory_find_own(const latch_lease *lease)
 {
     if (lease->state != NULL || lease->token == NULL) {
@@ -119,7 +119,7 @@ static void memory_close(latch_store *base)
 {
     memory_store *store = (memory_store *) base;
 
-    for (latch_hash_node *node = latch_hash_take_all(&store->holds), *next; node != NULL;
+    for (latch_hash_node *node = latch_hash_drain(&store->holds), *next; node != NULL;
          node = next) {
         next = node->next;
         free_hold(base->engine, hold_of(node));

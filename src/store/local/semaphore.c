@@ -130,7 +130,7 @@ static bool is_ours(const latch_lease *lease)
     return lease->state != NULL && is_of_this_process(lease->store->engine, lease->state);
 }
 
-static void semaphore_forget(latch_lease *lease)
+static void drop_semaphore_hold(latch_lease *lease)
 {
     semaphore_hold *hold = lease->state;
 
@@ -161,7 +161,7 @@ static bool semaphore_is_own_deadlock(const semaphore_store *store, key_t key)
 
 /* ---- Operations */
 
-/* What op->state holds while an operation waits: the set, and never NULL. */
+/* op->state of a waiting operation: the set, never NULL. */
 static void *state_of_set(int set)
 {
     return (void *) (intptr_t) (set + 1);
@@ -200,8 +200,7 @@ static latch_status semaphore_conflict(latch_op *op, key_t key, int set)
 }
 
 /*
- * One attempt. With `set` that is a slice of a wait for it, which has come as far as that; else it
- * is the key's set, now.
+ * One attempt: with `set` a slice of the wait for it; otherwise a try on the key's set.
  */
 static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
 {
@@ -230,7 +229,7 @@ static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
             status = fail_system(op, set < 0 ? "semget()" : "semop()", key);
             break;
         default:
-            status = LATCH_CONFLICT; /* it comes and goes under others' hands */
+            status = LATCH_CONFLICT; /* created and removed all the time */
             break;
     }
     latch_free(engine, taken);
@@ -247,7 +246,7 @@ static latch_status semaphore_acquire(latch_op *op)
         if (is_ours(lease) && is_still_held(lease->state)) {
             return LATCH_DONE;
         }
-        semaphore_forget(lease);
+        drop_semaphore_hold(lease);
         lease->mode = LATCH_FREE;
     }
     if (env->coarse_ns(env->context) - store->swept_ns > SWEEP_INTERVAL_NS) {
@@ -268,7 +267,7 @@ static latch_status semaphore_step(latch_op *op, int64_t now_ns)
                                                             : left_ns);
 }
 
-/* A hand-over may have been meant for this waiter: an unused set would stay behind. */
+/* The set may have been handed over to this waiter: remove it if it is unused. */
 static latch_status semaphore_cancel(latch_op *op)
 {
     latch_semaphore_set_remove_unused(set_of_state(op->state));
@@ -276,7 +275,7 @@ static latch_status semaphore_cancel(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-/* Releases the set unless another process has taken it by force. */
+/* Releases the set unless it was lost by force. */
 static void give_back_held(const semaphore_hold *held)
 {
     if (!latch_semaphore_set_is_lost(held->set, held->pid)) {
@@ -300,7 +299,7 @@ static latch_status semaphore_release(latch_op *op)
                && errno == EPERM) {
         return fail_system(op, "semctl()", held->key);
     }
-    semaphore_forget(lease);
+    drop_semaphore_hold(lease);
     return LATCH_DONE;
 }
 
@@ -310,7 +309,7 @@ static latch_status semaphore_probe(latch_lease *lease)
         return LATCH_CONFLICT;
     }
     if (!is_still_held(lease->state)) {
-        semaphore_forget(lease);
+        drop_semaphore_hold(lease);
         return LATCH_CONFLICT;
     }
     return is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
@@ -378,7 +377,7 @@ static void semaphore_drop(latch_lease *lease)
     if (is_ours(lease)) {
         give_back_held(held);
     }
-    semaphore_forget(lease);
+    drop_semaphore_hold(lease);
 }
 
 /* ---- Watching */

@@ -7,7 +7,7 @@
 
 enum { LOCK, USERS, SETUP, SEMAPHORE_COUNT };
 
-/* What semctl(2) takes; its manual page has the caller define it. */
+/* Argument of semctl(2); its manual page requires the caller to define it. */
 union semun {
     int value;
     struct semid_ds *status;
@@ -18,7 +18,7 @@ union semun {
 #define OUR_MODE 0676 /* not 0777, which careless programs use */
 #define PEERS_MODE 0666
 
-/* How often an acquire follows a set that is removed under its hands. */
+/* Attempts of an acquire whose set is removed meanwhile. */
 #define REMOVALS_MAX 100
 
 static semaphore_outcome outcome_of_errno(void)

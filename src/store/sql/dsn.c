@@ -27,7 +27,7 @@ latch_status latch_sql_fail_option(const sql_dsn *dsn, const latch_setting *sett
 
 /* ---- The two forms */
 
-/* How many bytes the scheme and its colon are, with "+advisory"; 0 when it is another's. */
+/* Length of the scheme with "+advisory" and its colon; 0: another server's. */
 static size_t skip_scheme(const char *scheme, const char *text, size_t length)
 {
     size_t at = strlen(scheme), advisory = strlen(ADVISORY);
@@ -44,8 +44,8 @@ static bool is_url(const char *rest, size_t length)
     return length >= 2 && memcmp(rest, "//", 2) == 0;
 }
 
-/* Where PDO's form begins behind its scheme; 0: it is a URL. Comes first: what is no DSN for this
- * server at all is not to be told how its host is written. */
+/* Offset of PDO's form after its scheme; 0: a URL. Checked first, as advice on the host makes no
+ * sense for another server's DSN. */
 static latch_status find_form(const sql_dsn *dsn, const char *text, size_t length, size_t *pdo)
 {
     const char *const *schemes = dsn->server->schemes;
@@ -267,7 +267,7 @@ static const sql_option *find_option(const sql_server *server, const char *name)
     for (size_t at = 0; at < server->option_count; at++) {
         const char *known = server->options[at].name;
 
-        /* One that is known with what is in its brackets stands before the one without. */
+        /* An option with a known text in brackets precedes the one without. */
         if (strcmp(known, name) == 0
             || (strlen(known) == length && memcmp(known, name, length) == 0)) {
             return &server->options[at];
@@ -276,7 +276,7 @@ static const sql_option *find_option(const sql_server *server, const char *name)
     return NULL;
 }
 
-/* What comes after a password in the DSN may be the rest of it, with a raw ";" or "&" within. */
+/* Text after a password in the DSN may be the rest of the password, with a raw ";" or "&" in it. */
 static bool may_be_password(const sql_dsn *dsn, const latch_setting *setting)
 {
     if (setting >= dsn->settings + dsn->first_beside) {

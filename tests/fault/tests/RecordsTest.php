@@ -127,7 +127,7 @@ final class RecordsTest extends TestCase
         $history = $tale->history();
         $text = (new Report($history, new Findings($history)))->text();
 
-        self::assertStringContainsString("OVERLAP: 1, two held at once what only one can hold\n", $text);
+        self::assertStringContainsString("OVERLAP: 1, two held a lock at once that only one can hold\n", $text);
         self::assertStringContainsString('both held for 0.001000 s', $text);
         self::assertMatchesRegularExpression(
             '/ a #1 \(pid 1\) exclusive "r", does not wait: tried 0\.001000, granted 0\.002000, certain until 0\.010000,.*\n'

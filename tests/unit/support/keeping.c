@@ -171,7 +171,7 @@ void unit_stand_in_for_the_thread(void)
     int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
     UNIT_CHECK(wake >= 0);
-    latch_descriptor_forget(unit.engine, &unit.engine->renewer->wake);
+    latch_descriptor_unregister(unit.engine, &unit.engine->renewer->wake);
     latch_descriptor_register(unit.engine, &unit.engine->renewer->wake, wake);
     is_standing_in = true;
 }

@@ -15,7 +15,7 @@ use RuntimeException;
  */
 final class Balance
 {
-    /** Of a fixed width, so that a write replaces the line as a whole and nobody reads half. */
+    /** Fixed width, so that a write replaces the whole line and no reader gets half of it. */
     private const LINE = "%012d bookings %012d seats %012d cents\n";
 
     public function __construct(private readonly string $file)

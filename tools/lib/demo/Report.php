@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Latch\Demo;
 
 /**
- * How far a worker is: its tally, and how often it found somebody else at the file.
+ * Progress of a worker: its tally, and how often it found another process at the file.
  */
 final class Report
 {

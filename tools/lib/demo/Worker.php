@@ -52,8 +52,8 @@ final class Worker
     }
 
     /**
-     * One booking, and a look whether anybody else is at it: only one process at a time can
-     * create the marker. That is a detector of its own, which the lock knows nothing of.
+     * One booking, and a check for other processes at the same time: only one process at a time can
+     * create the marker. The check is independent of the lock.
      */
     private function book(): void
     {
@@ -76,7 +76,7 @@ final class Worker
     {
         $report = new Report($this->booked, $this->overlaps);
         if (@fwrite($parent, $report->toLine()) === false) {
-            exit(1); // The parent is gone: nobody wants these bookings any more.
+            exit(1); // The parent is gone: these bookings are not needed any more.
         }
     }
 }

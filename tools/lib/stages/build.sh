@@ -30,7 +30,7 @@ exports_get_module_alone() {
     fi
 }
 
-# Client libraries are opened when a store needs them: nobody else shall pay for their loading.
+# Client libraries are opened when a store needs them: other programs are not to pay for their loading.
 loads_no_client_library() {
     local so=$LATCH_WORK/build/$1/modules/latch.so needed called library
     # The loader itself serves thread-local variables.
@@ -72,7 +72,7 @@ PC
         exit(str_starts_with($match[0], "$argv[1]/lib/") ? 0 : 1);' "$prefix"
 }
 
-# What needs no server works without the client libraries; who asks for a server is told what to do.
+# Stores without a server work without the client libraries; a store with a server says what to install.
 works_without_libraries() {
     local so output
     so=$(latch_build_copy no-libraries "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
@@ -137,7 +137,7 @@ developer_loop() {
     ! readelf -S src/engine/.libs/op.o | grep -q '\.gnu\.lto_' || { echo 'objects for -flto' && return 1; }
 }
 
-# What is missing is named, by a user without sudo.
+# Names missing packages to a user without sudo.
 missing_packages_are_named() {
     local said
     ! said=$(dpkg-query() { printf 'installed gcc\n'; } && latch_name_missing gcc libcmocka-dev make 2>&1) || return 1
@@ -170,7 +170,7 @@ upward_call_is_found() {
     grep -qF 'src/base/planted.c uses latch_op_begin of src/engine/op.c' <<< "$output"
 }
 
-# What a reader of an uncontended acquire, or of a release, has to follow.
+# Length of the path of an uncontended acquire, and of a release.
 main_path_is_short() {
     "$LATCH_ROOT/tools/path" | awk '
         { print }
@@ -178,7 +178,7 @@ main_path_is_short() {
         END { exit failed || NR != 2 }'
 }
 
-# One name, one function.
+# Function names are unique.
 functions_have_names_of_their_own() {
     (cd "$LATCH_ROOT" && git ls-files -z 'src/*.[ch]' 'ext/*.[ch]' \
         | xargs -0 "php$LATCH_PHP_VERSION" tools/lib/function_names.php)

@@ -11,7 +11,7 @@ STAGE_PACKAGES=("${LATCH_FAULT_PACKAGES[@]}")
 
 stage() {
     latch_fault_prepare
-    # No more than these two: kept locks and waiters are held to fractions of a second.
+    # Only these two in parallel: renewed locks and waiters have limits of fractions of a second.
     side_by_side tests_of_the_checker histories
 }
 

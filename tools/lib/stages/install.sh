@@ -87,7 +87,7 @@ latch run walk -- true
 END
 }
 
-# No file by its name, but for C++'s <latch> and Debian's note of what an administrator has disabled.
+# Finds no file of that name, except C++'s <latch> and Debian's record of disabled modules.
 nothing_is_left() {
     cat <<'END'
 hash -r

@@ -124,7 +124,7 @@ package_is_valid() {
         && ! grep '^Warning: ' <<< "$output" | grep -qvE 'field "date" - Release Date "[0-9-]+" is not today$'
 }
 
-# What users build is what git has: the same files, byte by byte.
+# Users build the same files as in git, byte by byte.
 package_is_made() {
     local name
     name=latch-$(latch_pecl_version)
@@ -194,12 +194,12 @@ script_locks() {
         timeout --signal=KILL 20 latch run --store="flock://$WORK/locks" job -- "$@"
     }
     run true
-    # While a command runs under the lock nobody else gets it: with 75 the inner one says so.
+    # Exclusion while a command runs under the lock: the inner command ends with 75.
     run latch run --store="flock://$WORK/locks" job -- true || status=$?
     is "$status" 75
 }
 
-# What is not compiled is where docs/install.md says, as it is in the tree.
+# Files that are not compiled are installed as docs/install.md says, with the tree's contents.
 files_are_installed() {
     local file role place
     while IFS=$'\t' read -r file role; do
@@ -217,7 +217,7 @@ files_are_installed() {
 package_is_uninstalled() {
     local left
     latch_pecl "$WORK/pecl" uninstall latch
-    # Of what pecl keeps for itself, and of what this test gave it, nothing is Latch's.
+    # Files other than pecl's own and this test's would be Latch's.
     left=$(cd "$WORK/pecl" && find . -type f ! -path './pear/php/*' ! -path './tools/*' ! -name '*.conf')
     is "$left" ''
 }
@@ -239,14 +239,14 @@ make_enables() {
     grep -q '^Configuration File (php.ini) Path: /' <<< "$output"
 }
 
-# As docs/install.md says, from a folder with the stubs.
+# Follows docs/install.md, with a folder of the stubs.
 project_has_stubs() {
     latch_copy "$WORK/copy" tests/phpstan
     mv "$WORK/copy/tests/phpstan/project" "$WORK/project"
     cd "$WORK/project"
     export COMPOSER_ALLOW_SUPERUSER=1
     composer config repositories.latch path "$LATCH_ROOT/stubs"
-    # What Packagist would have to serve is not needed.
+    # Disables Packagist, which is not needed.
     composer config repositories.packagist.org false
     composer install --no-interaction --no-progress
     test -f vendor/latch/stubs/phpstan.neon

@@ -36,7 +36,7 @@ stage() {
     find_php_and_extension
     case $STAGE in
         phpt-valgrind) run_phpt_under_valgrind "$php" "$so" ;;
-        # What is allocated is malloc()'s, as PHP's allocator hides from ASan what is done to its memory. Leaks are
+        # Allocations are malloc()'s, as PHP's allocator hides accesses to its memory from ASan. Leaks are
         # what the stages phpt-zts-debug and phpt-valgrind look for.
         phpt-asan) USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 run_phpt "$php" "$so" ;;
         *) run_phpt "$php" "$so" ;;

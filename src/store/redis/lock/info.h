@@ -5,11 +5,11 @@
 #include "src/latch.h"
 
 #define REDIS_STORE_NAME "redis"
-/* What a store on a client object can do, too. */
+/* Capabilities that a store on a client object has, too. */
 #define REDIS_OBJECT_CAPABILITIES                                                                  \
     (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE)
 
-/* What both builds have of a latch_store_info. */
+/* The fields of latch_store_info that both builds share. */
 #define REDIS_INFO                                                                                 \
     .name = REDIS_STORE_NAME, .title = "Redis",                                                    \
     .capabilities = REDIS_OBJECT_CAPABILITIES | LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING        \

@@ -517,8 +517,7 @@ void latch_redis_inspect_end(latch_op *op)
     latch_engine *engine = all->store->store.engine;
 
     free_calls(all);
-    for (latch_hash_node *node = latch_hash_take_all(&all->listed), *next; node != NULL;
-         node = next) {
+    for (latch_hash_node *node = latch_hash_drain(&all->listed), *next; node != NULL; node = next) {
         next = node->next;
         latch_free(engine, LATCH_CONTAINER(node, listed_name, node));
     }

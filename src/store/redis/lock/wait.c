@@ -72,7 +72,7 @@ void latch_redis_wait_sent(latch_op *op)
 {
     redis_wait *wait = wait_of(op);
 
-    /* What comes from now on is news. */
+    /* Messages from now on are news. */
     wait->granted = wait->lost = false;
     wait->subscribed = latch_redis_store_of(op)->subscription.subscribed;
 }

@@ -1,5 +1,5 @@
 /*
- * What a DSN for Redis or Valkey asks for:
+ * Options of DSNs for Redis or Valkey:
  *
  *     redis://[[user:]password@]host[:port][/database][?option=value&...]
  *     redis://[[user:]password@]/path/of/socket[/database][?option=value&...]

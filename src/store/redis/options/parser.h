@@ -1,4 +1,4 @@
-/* What the files that read a DSN for Redis share. */
+/* Parser of Redis DSNs: shared by options.c, table.c and tls.c. */
 #ifndef LATCH_REDIS_DSN_PARSER_H
 #define LATCH_REDIS_DSN_PARSER_H
 
@@ -10,12 +10,12 @@
 
 #define REDIS_PLACES_MAX 32 /* for each of them redis/topology/sentinel.c has a bit */
 
-/* What is being read. The texts are the DSN's. */
+/* State of the parser. The texts are the DSN's. */
 typedef struct redis_dsn_parser {
     const latch_dsn *dsn;
-    redis_options *options; /* its numbers; its texts come at last */
+    redis_options *options; /* numbers at once; the texts when all is parsed */
     latch_error *error;
-    const latch_dsn_option *option; /* the one that is being taken, and its name */
+    const latch_dsn_option *option; /* the current option, and its name */
     const char *name;
 
     struct {
@@ -33,26 +33,26 @@ typedef struct redis_dsn_parser {
     int64_t path_database, option_database; /* -1: not given */
 } redis_dsn_parser;
 
-/* Takes reading->option, or says what is wrong with it. */
+/* Parses parser->option, or describes its error. */
 latch_status latch_redis_parse_option(redis_dsn_parser *parser);
 
 /* ---- tls.c */
 
-/* Takes reading->option, "ssl[...]". */
+/* Parses parser->option, "ssl[...]". */
 latch_status latch_redis_parse_tls_option(redis_dsn_parser *parser);
-/* When all are taken: do they go with the rest? */
+/* When all options are parsed: are the TLS options consistent with them? */
 latch_status latch_redis_check_tls(const redis_dsn_parser *parser);
-/* All of them but the texts, as a text, to tell connections from each other. */
+/* Writes the TLS options other than texts, for the identity of a connection. */
 void latch_redis_describe_tls(const redis_dsn_parser *parser, char *text, size_t size);
 
 /* ---- table.c */
 
-/* Notes where a server is: at a host, or behind the socket of a path. */
+/* Adds a server: by host and port, or by the path of its socket. */
 latch_status latch_redis_add_host(redis_dsn_parser *parser, const char *host, size_t length,
                                   int port);
 latch_status latch_redis_add_socket(redis_dsn_parser *parser, const char *path, size_t length);
 
-/* The number of a database; -1 when it is none. */
+/* Parses the number of a database; -1: not a number. */
 int64_t latch_redis_read_database(const char *text, size_t length);
 latch_status latch_redis_fail_database(const redis_dsn_parser *parser);
 latch_status latch_redis_fail_auth(const redis_dsn_parser *parser);

@@ -1,6 +1,6 @@
 /*
- * Slots of Redis Cluster: which of the 16384 parts of the key space a key is in. A script works on
- * keys of one slot alone, so that what is kept beside a lock has to be in the lock's.
+ * Hash slots of Redis Cluster. A script's keys must be in one slot, so companion keys must be in
+ * the lock's slot.
  */
 #ifndef LATCH_REDIS_SLOT_H
 #define LATCH_REDIS_SLOT_H
@@ -10,24 +10,24 @@
 
 #define REDIS_SLOTS 16384
 
-/* Of the key that is made of the two. */
+/* Slot of the key that is made of prefix and resource. */
 unsigned latch_redis_slot(const char *prefix, size_t prefix_length, const char *resource,
                           size_t length);
 
-/* Of a tag, with its NUL. */
+/* Bytes of a tag, with its NUL. */
 enum { REDIS_SLOT_TAG_SIZE = 5 };
 
 /*
- * A text that is in the slot, and so is each key whose first braces are around it: "{TAG}". It is
- * part of what is kept in servers: always the same for a slot.
+ * Hash tag of a slot: each key whose first braces contain it, "{TAG}", is in that slot. Part of the
+ * format in servers: always the same for a slot.
  */
 void latch_redis_slot_tag(unsigned slot, char tag[REDIS_SLOT_TAG_SIZE]);
 
-/* What a prefix means for the slots of the keys behind it. */
+/* Effect of a prefix on the slots of its keys. */
 typedef enum {
-    REDIS_PREFIX_OPEN,   /* nothing: what follows may have a tag */
-    REDIS_PREFIX_TAGGED, /* it has the tag: all keys are in one slot */
-    REDIS_PREFIX_UNFIT,  /* no tag behind it counts as one */
+    REDIS_PREFIX_OPEN,   /* none: the rest of the key may have a tag */
+    REDIS_PREFIX_TAGGED, /* the prefix has the tag: all keys are in one slot */
+    REDIS_PREFIX_UNFIT,  /* a "{" without "}": no later tag counts */
 } redis_prefix_kind;
 
 /* Message for an unfit prefix. */

@@ -1,4 +1,4 @@
-/* What a DSN asks for about TLS, and a store's settings that are made of it. */
+/* TLS options of a DSN, and a store's TLS state. */
 #ifndef LATCH_REDIS_OPTIONS_TLS_H
 #define LATCH_REDIS_OPTIONS_TLS_H
 
@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-/* The texts that may be given; each is named as its option, by latch_redis_tls_name(). */
+/* Texts among the options; latch_redis_tls_name() has their names. */
 typedef enum {
     REDIS_TLS_CAFILE,
     REDIS_TLS_CAPATH,
@@ -26,13 +26,13 @@ typedef struct redis_tls_settings {
     int oldest, newest; /* versions of TLS: 0 for 1.0, to 3 for 1.3 */
 } redis_tls_settings;
 
-/* Those up to there are paths. */
+/* The texts before this one are paths. */
 #define REDIS_TLS_PATH_COUNT (REDIS_TLS_LOCAL_PK + 1)
 
 /* The longest name that a certificate can be checked for: DNS has none that are longer. */
 #define REDIS_TLS_NAME_MAX 253
 
-/* A store's; the twin of a store has one of its own, as it is used by another thread. */
+/* TLS state of a store; a store clone has its own, as another thread uses it. */
 typedef struct redis_tls {
     redis_tls_settings settings; /* its texts are behind this struct, of `size` bytes in all */
     size_t size;
@@ -41,12 +41,12 @@ typedef struct redis_tls {
     /* OpenSSL's; made when the first connection is. */
     struct ssl_ctx_st *context;
     struct bio_method_st *transport;
-    struct ssl_session_st *session; /* with which the next connection may go on; or NULL */
+    struct ssl_session_st *session;            /* to be resumed by the next connection; or NULL */
     char session_name[REDIS_TLS_NAME_MAX + 1]; /* whose it is */
     struct stat files[REDIS_TLS_PATH_COUNT];   /* as they were when they were read */
 } redis_tls;
 
-/* As it is when nothing is given. */
+/* The defaults. */
 #define REDIS_TLS_DEFAULTS                                                                         \
     ((redis_tls_settings){.verify_peer = true,                                                     \
                           .verify_peer_name = true,                                                \

@@ -1,4 +1,4 @@
-/* What is recorded of a holder: see holder_record.h. */
+/* Holder record: see holder_record.h. */
 #include "src/store/redis/script/holder_record.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What is recorded of a holder in its lock's record, as lua/holder_record.lua writes it. */
+/* Holder record: a holder's field in its lock's record, as lua/holder_record.lua writes it. */
 #ifndef LATCH_REDIS_HOLDER_RECORD_H
 #define LATCH_REDIS_HOLDER_RECORD_H
 

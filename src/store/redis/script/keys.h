@@ -1,7 +1,7 @@
 /*
- * Names of keys. A lock's key is its resource behind the store's prefix; what Latch keeps beside it
- * has a name of its own ("latch:queue:RESOURCE"), which in a cluster is tagged so that it is in the
- * lock's slot ("latch:{TAG}:queue:RESOURCE").
+ * Names of keys. A lock's key is the store's prefix and the resource. Its companion keys have names
+ * of their own ("latch:queue:RESOURCE"), in a cluster with a hash tag for the lock's slot
+ * ("latch:{TAG}:queue:RESOURCE").
  */
 #ifndef LATCH_REDIS_KEYS_H
 #define LATCH_REDIS_KEYS_H
@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-/* What the names of Latch's own keys begin with. No lock has such a name. */
+/* Prefix of the names of companion keys. No lock may have such a name. */
 #define REDIS_OWN_KEYS "latch:"
 
 /* "latch:" or "latch:{TAG}:", with its NUL. */
 enum { REDIS_OWN_SIZE = sizeof(REDIS_OWN_KEYS) + sizeof("{}:") + REDIS_SLOT_TAG_SIZE };
 
-/* How a store names its keys. The texts are the owner's. */
+/* Key names of a store. The texts are the owner's. */
 typedef struct redis_keyspace {
     const char *prefix; /* written before each key; "" where a client object adds its own */
     size_t prefix_length;

@@ -9,7 +9,7 @@
  * "1 ms") the channel has no subscriber. */
 enum { REDIS_NO_MESSAGES = -1, REDIS_BOTH_PROMOTE = -2 };
 
-/* A hundred years, which fit into Redis's numbers; what is longer is for ever. */
+/* A hundred years, which fit into Redis's numbers; a longer TTL is endless. */
 #define REDIS_TTL_MAX_MS (INT64_C(100) * 365 * 86400 * 1000)
 
 typedef struct redis_outcome {
@@ -21,7 +21,7 @@ typedef struct redis_outcome {
         REDIS_RELEASED,
         REDIS_PROBED,     /* `mode` is held, for `left_ms` */
         REDIS_NOT_HELD,   /* a renewal or a probe */
-        REDIS_UNEXPECTED, /* no script of ours answers so */
+        REDIS_UNEXPECTED, /* not a reply of these scripts */
     } kind;
     latch_mode mode;
     uint64_t fencing_token; /* 0: none */

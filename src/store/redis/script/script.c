@@ -123,7 +123,7 @@ static bool write_waiter(redis_script_command *written, const redis_scripts *all
     return true;
 }
 
-/* What an acquire is told about waiting. */
+/* Arguments of an acquire about waiting. */
 static void add_acquire_step(redis_script_command *written, const redis_command_spec *spec)
 {
     static const char *const step_names[] = {

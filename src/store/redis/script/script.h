@@ -20,19 +20,19 @@ typedef enum {
     REDIS_SCRIPT_COUNT,
 } redis_script_id;
 
-/* How an acquire asks, as the scripts call it. */
+/* Step of an acquire, by the scripts' names. */
 enum redis_acquire_step { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
 
-/* What a script is asked to work on. */
+/* Target of a script: lock, token and place in the queue. */
 typedef struct redis_script_target {
     const char *resource;
     size_t length;
     const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
     uint64_t ticket;   /* of its wait; 0: it stands in no queue */
-    bool keep;         /* a release leaves the queue, and gives nothing back */
+    bool keep;         /* a release leaves the queue, but keeps the lock */
 } redis_script_target;
 
-/* What a script is asked to do. */
+/* Request to a script. */
 typedef struct redis_command_spec {
     redis_script_id id;
     bool as_text;             /* not by its digest */
@@ -51,7 +51,7 @@ typedef struct redis_scripts {
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first is needed */
 } redis_scripts;
 
-/* Of a TTL as a text, and of the holder information behind it. */
+/* Bytes of the TTL as a text, with the holder information after it. */
 enum { REDIS_TTL_SIZE = 24 + LATCH_HOLDER_INFO_MAX + 1 };
 
 /* A command that runs a script, with the texts that it is made of. */

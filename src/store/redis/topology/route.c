@@ -39,7 +39,7 @@ static int64_t leave_ns(const redis_route *route, const latch_op *op, int64_t no
                : now_ns + (end - now_ns) / 2;
 }
 
-static void forget_node(redis_route *route)
+static void clear_route_node(redis_route *route)
 {
     route->node = NULL;
     route->is_redirected = route->needs_asking = false;
@@ -90,7 +90,7 @@ static bool leave_node(redis_route *route, const latch_op *op, int64_t now_ns)
         || (route->is_redirected && !may_retry_later(route, op, now_ns))) {
         return false;
     }
-    forget_node(route);
+    clear_route_node(route);
     route->redirections = route->redirections > 0; /* they agree: it is away */
     return true;
 }
@@ -246,7 +246,7 @@ bool latch_redis_route_redirect(redis_route *route, const latch_op *op, const ch
     if (route->redirections > REDIRECTIONS_MAX) {
         route->redirections -= 2; /* the two may name each other once before the next pause */
     }
-    forget_node(route);
+    clear_route_node(route);
     route->node = next;
     route->is_redirected = next != NULL;
     route->needs_asking = needs_asking && next != NULL;

@@ -44,7 +44,7 @@ static inline latch_status latch_redis_route_connect(redis_topology *topology, r
  */
 bool latch_redis_route_redirect(redis_route *route, const latch_op *op, const char *text,
                                 int64_t now_ns);
-/* Such an error? Updates the slot map by MOVED. */
+/* Is it a redirection? Updates the slot map by MOVED. */
 bool latch_redis_apply_redirect(redis_node *node, const char *text);
 /* Resets the route, but for its node, after a command. */
 static inline void latch_redis_route_reset(redis_route *route)

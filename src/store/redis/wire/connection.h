@@ -204,7 +204,7 @@ void latch_redis_end_handshake(redis_connection *connection);
 /* Closes the connection and describes why. */
 latch_status latch_redis_fail_to_connect(redis_connection *connection, latch_op *op, int sys_errno,
                                          const char *why);
-/* Shortens the attempt to the response time-out of the most impatient request. */
+/* Shortens the attempt to the request's response time-out. */
 void latch_redis_tighten_deadline(redis_connection *connection, const latch_op *op);
 /* Reason that fits a server without TLS. */
 #define REDIS_NO_HANDSHAKE                                                                         \

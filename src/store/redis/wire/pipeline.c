@@ -362,8 +362,7 @@ bool latch_redis_receive(redis_connection *connection)
     }
     for (int reading = 0; reading < READINGS_MAX && is_open; reading++) {
         is_open = read_from_socket(connection, &why);
-        /* What came before the end counts: "max number of clients reached" is said and then done.
-         */
+        /* Replies before the end count: "max number of clients reached" is said and then done. */
         if (!dispatch_replies(connection)) {
             return close_for(connection, "the server does not speak Redis's protocol");
         }

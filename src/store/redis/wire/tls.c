@@ -89,7 +89,7 @@ static void set_expected_name(redis_tls_stream *stream, const char *host)
     const char *given = stream->tls->settings.texts[REDIS_TLS_PEER_NAME];
     size_t length;
 
-    /* What is longer is no server's. */
+    /* No server has a longer name. */
     snprintf(stream->name, sizeof(stream->name), "%s", given != NULL ? given : host);
     length = strlen(stream->name);
     if (strchr(stream->name, ':') != NULL) {

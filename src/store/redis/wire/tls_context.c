@@ -225,7 +225,7 @@ static latch_status make_context(redis_tls *tls, latch_error *error)
     if (tls->context == NULL) {
         return latch_fail_memory(error);
     }
-    /* What a connection has written may lie elsewhere when it goes on. */
+    /* A retried write may pass its text at another address. */
     SSL_CTX_set_mode(tls->context,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     /* So that reading never has to wait for writing, nor writing for reading. */

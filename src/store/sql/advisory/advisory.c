@@ -1,5 +1,5 @@
 /*
- * What the stores "postgresql" and "mysql" share: locks that the server holds for a session. There
+ * Advisory locks of the stores "postgresql" and "mysql": the server holds them for a session. There
  * is no TTL and no token: what the session holds is held until it is released or the session ends,
  * by the death of the process, an administrator, a restart of the server. That is noticed by the
  * next request at the latest.
@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By when the server must have ended a wait by itself that has lasted as long as it may. */
+/* Time in which the server must end a wait by its own time-out. */
 #define GRACE_NS (250 * LATCH_NS_PER_MS)
-/* By when a wait is ended whose time is over, where no lock is lost with the session. */
+/* Time after which a wait past its deadline is ended with its session, if that holds no lock. */
 #define GIVE_UP_NS LATCH_NS_PER_S
-/* Between two attempts to come back to a server that was there. */
+/* Pause between two attempts to reconnect during a wait. */
 #define PAUSE_NS (100 * LATCH_NS_PER_MS)
-/* By when a promotion is gone that did not wait. */
+/* Time in which a rival promotion that does not wait has ended. */
 #define RIVAL_NS (20 * LATCH_NS_PER_MS)
 
 /* Of op->flags. */
@@ -75,7 +75,7 @@ static advisory_session *session_of(const latch_op *op)
     return latch_advisory_store_of(op->lease)->session;
 }
 
-/* The server has told that the lock is held. */
+/* Records that the lock has another holder. */
 static latch_status record_conflict(latch_op *op)
 {
     op->contended = true;
@@ -210,7 +210,7 @@ static latch_status handle_wait_timeout(latch_op *op, int64_t now_ns)
     return LATCH_WANT_TIMER;
 }
 
-/* The session has ended with what it held, and with what it was asked. */
+/* The session was lost, with its holds and its request. */
 static latch_status handle_session_loss(latch_op *op, int64_t now_ns)
 {
     bool again = (op->flags & RETRIED) != 0;
@@ -233,7 +233,7 @@ static latch_status handle_session_loss(latch_op *op, int64_t now_ns)
         return op->contended ? LATCH_CONFLICT
                              : latch_advisory_fail_at(op, "lost the connection to");
     }
-    /* The session of a runner only its user can replace. */
+    /* Only the caller can replace a runner's session. */
     if (op->request.wait && (!again || session_of(op)->driver->clone != NULL)) {
         return schedule_retry(op, again ? now_ns + PAUSE_NS : now_ns);
     }
@@ -315,7 +315,7 @@ static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
     return latch_advisory_fail_at(op, "a statement was refused by");
 }
 
-/* There is no session to be had. A wait that had one outlives that for a time. */
+/* There is no session: a wait that had one goes on for a time. */
 static latch_status retry_without_session(latch_op *op, latch_status status, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
@@ -397,7 +397,7 @@ latch_status latch_advisory_step(latch_op *op, int64_t now_ns)
     bool was_sent = hold->is_queued && advisory_waits(hold) && hold->store->session->is_sent;
     latch_status status = advisory_advance(op, now_ns);
 
-    /* Whether it would have to wait was not known when it was sent. */
+    /* When the statement was sent it was unknown whether it would wait. */
     op->waiting = op->waiting || (was_sent && latch_wants(status));
     return status;
 }
@@ -415,7 +415,8 @@ static void release_for_nobody(latch_lease *lease, int64_t now_ns)
     latch_advisory_session_flush(session, now_ns);
 }
 
-/* Whose hold is gone: in a forked child it never was one. */
+/* Begins a request of a lease without a hold: lost, or a parent's, which a forked child never
+ * has. */
 static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 {
     bool is_lost = hold->mode != LATCH_FREE
@@ -423,7 +424,8 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 
     hold->mode = LATCH_FREE;
     if (is_lost) {
-        op->mode_before = op->lease->mode; /* a look at the session may just have told */
+        op->mode_before = op->lease->mode; /* the check of the session may just have recorded a
+                                            * loss */
     }
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
@@ -442,8 +444,8 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
     return LATCH_AGAIN;
 }
 
-/* It has been told already that what the lease held is lost. */
-static void forget_lost(const latch_op *op, advisory_hold *hold)
+/* The loss of the lease's hold was reported already. */
+static void clear_lost(const latch_op *op, advisory_hold *hold)
 {
     if (latch_op_acquires(op) && latch_lease_was_lost(op->lease)) {
         latch_advisory_session_is_alive(hold->store->session); /* notices a loss */
@@ -467,7 +469,7 @@ latch_status latch_advisory_begin(latch_op *op)
     if (hold == NULL) {
         return latch_fail_memory(op->error);
     }
-    forget_lost(op, hold);
+    clear_lost(op, hold);
     if (!latch_advisory_hold_is_live(hold)) {
         op->flags = 0;
         status = begin_without_hold(op, hold);
@@ -489,8 +491,8 @@ latch_status latch_advisory_begin(latch_op *op)
 }
 
 /*
- * A wait that has lasted as long as it may is about to be ended by the server, where this counts as
- * we do. Any other one is cancelled. Either may be granted before.
+ * The server is about to end a wait past its deadline, if its clock is as exact as the engine's.
+ * Any other wait is cancelled. Either may be granted before.
  */
 latch_status latch_advisory_cancel(latch_op *op)
 {

@@ -3,11 +3,11 @@
  * or the session ends. The server compares a number or a name; it queues waiters, first in first
  * out; and it lets a session in twice, so that this process keeps a registry of its own.
  *
- *     advisory.c              what both stores share: requests, and the meaning of answers
- *     failure.c               why a request has failed
- *     hold.c                  registry of holds: what leases of this process have in the session
+ *     advisory.c              requests of both stores, and the meaning of replies
+ *     failure.c               messages of failed requests
+ *     hold.c                  registry of this process's holds in the session
  *     session.c               a session: one statement at a time, its loss, the cancel of a wait
- *     watch.c                 liveness: how the renewal thread learns of a session's end
+ *     watch.c                 liveness: detects the end of a session, for the renewal thread
  *     dialect.c               the statements of PostgreSQL and of MySQL
  *     runner.c                driver: statements that the caller runs (a PDO object)
  *     ../postgresql/driver.c  driver: libpq
@@ -32,7 +32,7 @@ typedef enum {
     ADVISORY_DEMOTE, /* an exclusive hold to a shared one */
     ADVISORY_RELEASE,
     ADVISORY_RELEASE_SHARED,
-    ADVISORY_UNDO, /* releases what a request that failed may have been granted, or not */
+    ADVISORY_UNDO, /* releases a lock that a failed request may have been granted */
     ADVISORY_UNDO_SHARED,
     ADVISORY_UNDO_PROMOTION, /* to a shared hold */
     ADVISORY_PROBE,          /* does this session hold it? */
@@ -44,32 +44,32 @@ typedef enum {
 #define ADVISORY_STATEMENT_MAX 1280 /* bytes of a statement, with its NUL */
 #define ADVISORY_VALUE_MAX 1024     /* bytes of an answer that are kept, with a NUL */
 
-/* How long a promotion may take that does not wait: see dialect.c. */
+/* Time-out of a promotion that does not wait: see dialect.c. */
 #define ADVISORY_PROMPTLY_MS 1
 
-/* A statement, and what is filled into it. */
+/* Statement with its parameters. */
 typedef struct advisory_request {
     advisory_statement statement;
     char key[ADVISORY_KEY_SIZE]; /* the number, in decimal, or the name */
-    int64_t session;             /* that is meant, 0 = whichever it is */
+    int64_t session;             /* expected session, 0: any */
     int64_t timeout_ms;          /* of a wait, > 0; LATCH_NEVER: none */
 } advisory_request;
 
 /*
- * Every statement answers one value: a verdict, and behind a blank, unless it is known, the number
- * of the session. The verdict is "1" or "0"; or "2" when another session than the one that was
- * meant has answered, which has done nothing then. ADVISORY_HOLDERS: the sessions' numbers, each
- * followed by "x" or, for a shared lock, by "s", and parted by commas.
+ * Each statement returns one value: a verdict, and after a blank, unless it is known, the number of
+ * the session. The verdict is "1" or "0"; or "2" from another session than the expected one, which
+ * has changed nothing then. ADVISORY_HOLDERS: the sessions' numbers, each followed by "x" or, for a
+ * shared lock, by "s", and separated by commas.
  */
 typedef struct advisory_dialect {
     const char *server;        /* for messages */
     const char *key, *timeout; /* formats of literals */
     const char *self;          /* the session's own number */
-    const char *answer;        /* format of a statement that answers a verdict and the number */
+    const char *answer;        /* format of a statement that returns verdict and number */
     const char *cancel;        /* format of that statement */
     bool names_locks;          /* a key is a sha256 in hex, not a number */
     bool ends_waits_by_error;  /* a wait that has timed out fails the transaction around it */
-    /* Formats: %1$s is the key, %2$s the session that is meant, %3$s the time-out. NULL: none. */
+    /* Formats: %1$s is the key, %2$s the expected session, %3$s the time-out. NULL: none. */
     const char *verdicts[ADVISORY_CANCEL];
     /* Writes a time-out as the server counts it. */
     void (*write_timeout)(int64_t timeout_ms, char *text, size_t size);
@@ -80,7 +80,7 @@ extern const advisory_dialect latch_mysql_dialect;
 
 #define ADVISORY_TIMEOUT_SIZE 24
 
-/* Writes the statement with all that is in it: numbers and hex digits only, nothing to escape. */
+/* Writes the statement with its parameters: numbers and hex digits only, nothing to escape. */
 void latch_advisory_write(const advisory_dialect *dialect, const advisory_request *request,
                           char text[ADVISORY_STATEMENT_MAX]);
 
@@ -89,7 +89,7 @@ void latch_advisory_write(const advisory_dialect *dialect, const advisory_reques
 typedef enum {
     ADVISORY_UNANSWERED = 0,
     ADVISORY_ANSWERED,
-    ADVISORY_TIMED_OUT, /* a wait has lasted as long as it may */
+    ADVISORY_TIMED_OUT, /* the time-out of a wait has passed */
     ADVISORY_CANCELLED,
     ADVISORY_DEADLOCKED, /* the wait would never have ended */
     ADVISORY_NO_MEMORY,  /* for what was answered */
@@ -105,19 +105,21 @@ typedef struct advisory_hold advisory_hold;
 
 /* A client library. None of its functions sleeps, but for a runner's send(). */
 typedef struct advisory_driver {
-    /* Starts to connect, or goes on: LATCH_DONE when a statement can be sent, LATCH_WANT_*, or why
-     * it failed, after which it is disconnected. `op` is for the wish and for the error alone. */
+    /* Starts or continues to connect: LATCH_DONE when a statement can be sent, LATCH_WANT_*, or an
+     * error, after which the session is disconnected. Of `op` only the wish and the error are
+     * used. */
     latch_status (*connect)(advisory_session *session, latch_op *op, int64_t now_ns);
-    /* Ends the session, or what there is of one; says nothing to the server in a forked child. */
+    /* Ends the session, or an attempt to connect; in a forked child without a byte to the
+     * server. */
     void (*disconnect)(advisory_session *session);
     /* Sends a statement on a connected session. False when that cannot be done now, as memory ran
      * out: nothing was sent. */
     bool (*send)(advisory_session *session, const advisory_request *request);
-    /* What has come in answer; ADVISORY_ANSWERED: the value, "" for NULL. */
+    /* Reads the reply; ADVISORY_ANSWERED: the value, "" for NULL. */
     advisory_outcome (*receive)(advisory_session *session, char value[ADVISORY_VALUE_MAX]);
-    /* What to poll for until there may be an answer: op->fd and op->events. */
+    /* Sets op->fd and op->events, to poll for a reply. */
     void (*want)(const advisory_session *session, latch_op *op);
-    /* Of an idle session: false when it is known to have ended. A look at the socket, no more. */
+    /* Is an idle session alive? False: it is known to have ended. Checks the socket only. */
     bool (*is_alive)(advisory_session *session);
     /* Are statements allowed that wait in the server, which end by an error? NULL: always. */
     bool (*can_wait)(advisory_session *session);
@@ -131,7 +133,7 @@ typedef struct advisory_driver {
     void (*close)(advisory_session *session);
 } advisory_driver;
 
-/* How far a statement has come that is cancelled. */
+/* State of a cancel. */
 typedef enum {
     ADVISORY_NO_CANCEL = 0,
     ADVISORY_CANCEL_WANTED,    /* the cancel session is connecting */
@@ -139,7 +141,7 @@ typedef enum {
     ADVISORY_CANCEL_DELIVERED, /* the wait must end now, or the cancel is repeated */
 } advisory_cancel;
 
-/* What all drivers' sessions begin with. The driver fills the first part in. */
+/* Common part of all drivers' sessions. The driver fills in the first fields. */
 struct advisory_session {
     const advisory_driver *driver;
     const advisory_dialect *dialect;
@@ -151,7 +153,7 @@ struct advisory_session {
     int64_t number;      /* the server's; 0 until it is known */
     char trouble[256];   /* why a statement was refused, or the session lost */
 
-    /* session.c's. */
+    /* Private to session.c. */
     enum { ADVISORY_CLOSED = 0, ADVISORY_CONNECTING, ADVISORY_CONNECTED } stage;
     int64_t connect_ns;  /* when it must be connected; connect() may divide the time by it */
     unsigned generation; /* of the process whose session it is */
@@ -167,11 +169,11 @@ struct advisory_session {
     advisory_session *cancel_session; /* that the cancel is sent on */
 };
 
-/* To be called by a driver that has filled the first part in. */
+/* Initialises the session, whose driver has filled in the first fields. */
 void latch_advisory_session_init(advisory_session *session);
 /* Closes it; requests in its queue are dropped. */
 void latch_advisory_session_end(advisory_session *session);
-/* Is it connected, as far as can be known without asking the server? Loses it when it is not. */
+/* Is it connected, as far as is known without a request? Handles the loss when it is not. */
 bool latch_advisory_session_is_alive(advisory_session *session);
 /* In a forked child: the session is the parent's, and the child has none. */
 void latch_advisory_session_abandon_in_child(advisory_session *session);
@@ -179,50 +181,50 @@ void latch_advisory_session_abandon_in_child(advisory_session *session);
 void latch_advisory_session_enqueue(advisory_session *session, advisory_hold *hold, int64_t now_ns);
 /* Removes a request from the queue; false when it was sent already. */
 bool latch_advisory_session_dequeue(advisory_session *session, advisory_hold *hold);
-/* Has the server end the wait that it was asked for. */
+/* Cancels the wait in the server. */
 void latch_advisory_session_cancel(advisory_session *session, int64_t now_ns);
 /* Ends the session, and the wait with it: the server frees what it may grant to it. */
 void latch_advisory_session_abort(advisory_session *session);
 /*
- * Moves the session on until the hold's request is answered: LATCH_DONE. Else LATCH_WANT_*, or why
- * the session cannot be had, when the request is dequeued.
+ * Drives the session until the hold's request is answered: LATCH_DONE. Otherwise LATCH_WANT_*, or
+ * an error of the session, after which the request is dequeued.
  */
 latch_status latch_advisory_session_drive(advisory_session *session, advisory_hold *hold,
                                           latch_op *op, int64_t now_ns);
-/* Moves queued requests on as far as is possible without waiting. */
+/* Drives queued requests as far as possible without waiting. */
 void latch_advisory_session_flush(advisory_session *session, int64_t now_ns);
 
 /* ---- Watching (watch.c) ------------------------------------------------------------ */
 
 /* driver->disconnect(), also of a session that has a liveness. */
 void latch_advisory_session_disconnect(advisory_session *session);
-/* latch_store_class.watch and refusal */
+/* latch_store_class.watch and renewal_unsupported_reason */
 bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch);
 const char *latch_advisory_renewal_unsupported_reason(const latch_store *store);
 
 /* ---- Holds (hold.c) ---------------------------------------------------------------- */
 
-/* What a lease holds in the session, and what it asks of it. */
+/* Hold of a lease in the session, with its request. */
 struct advisory_hold {
     latch_hash_node node; /* in the store's registry, by request.key */
     latch_link link;      /* in the session's queue */
     struct advisory_store *store;
-    latch_lease *lease; /* NULL: it is gone; the hold goes with the answer to its release */
+    latch_lease *lease; /* NULL: dropped; the hold is freed with the reply to its release */
     advisory_request request;
     bool is_queued;
     bool is_cancelled; /* the server was asked to end the wait */
     uint8_t mode;      /* of latch_mode: what it holds, in the session of this age */
-    uint8_t wanted;    /* of latch_mode: what its request is to bring, if that is more or else */
+    uint8_t wanted;    /* of latch_mode: the requested mode, if it differs */
     unsigned age;
     unsigned generation; /* of the process that took it */
     advisory_outcome outcome;
     char verdict;
     advisory_outcome failure;    /* of the statement that ADVISORY_UNDO undoes */
     latch_lock_report **reports; /* for the answer to ADVISORY_HOLDERS */
-    int64_t retry_ns;            /* a wait that has to be asked for again: not before this */
-    int64_t cancel_ns;  /* when the server is asked to end the wait; LATCH_NEVER: it is not */
-    int64_t give_up_ns; /* when a session that holds nothing is ended, with the wait */
-    int64_t trouble_ns; /* since when there has been no session to wait in; 0: there is one */
+    int64_t retry_ns;            /* earliest time of a retry */
+    int64_t cancel_ns;           /* time at which the wait is cancelled, or LATCH_NEVER */
+    int64_t give_up_ns;          /* time at which a session without holds is ended, with the wait */
+    int64_t trouble_ns; /* begin of the time without a session to wait in; 0: there is one */
 };
 
 typedef struct advisory_store {
@@ -235,24 +237,24 @@ typedef struct advisory_store {
 
 advisory_store *latch_advisory_store_of(const latch_lease *lease);
 
-/* The lease's hold, made when it is missing; NULL when memory ran out. */
+/* The lease's hold, made on demand; NULL when memory ran out. */
 advisory_hold *latch_advisory_hold_get(latch_lease *lease);
 /* Applies the answer to its request, dequeues that, and frees a hold whose lease is gone. */
 void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outcome);
-/* Of which no request is in the queue. */
+/* Frees a hold without a request in the queue. */
 void latch_advisory_hold_free(advisory_hold *hold);
 /* Does it hold something, as far as is known here? */
 bool latch_advisory_hold_is_live(const advisory_hold *hold);
-/* Does the session hold nothing, and is it asked for nothing but by this hold? */
+/* Does the session hold nothing, and has it no request but this hold's? */
 bool latch_advisory_hold_is_alone(const advisory_hold *hold);
-/* Does another hold of this session stand against that mode? */
+/* Does another hold of this session conflict with that mode? */
 bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode);
 
 /* ---- Failures (failure.c) ----------------------------------------------------------- */
 
-/* Says what, at which server, and the session's trouble. */
+/* Message: what failed, at which server, and the session's trouble. */
 latch_status latch_advisory_fail_at(latch_op *op, const char *what);
-/* The session is over that held the lock. */
+/* The session that held the lock has ended. */
 latch_status latch_advisory_fail_held(latch_op *op);
 /* Another session has answered. */
 latch_status latch_advisory_fail_moved(latch_op *op);

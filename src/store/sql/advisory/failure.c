@@ -1,4 +1,4 @@
-/* Why a request to an advisory store has failed, in words. */
+/* Messages of failed requests to advisory stores. */
 #include "src/store/sql/advisory/advisory.h"
 
 #include <errno.h>

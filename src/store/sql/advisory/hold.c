@@ -1,7 +1,7 @@
 /*
- * The registry of a store: what the leases of this process hold in its session. The server lets a
- * session in again that holds already, so that two leases exclude each other here, by what the
- * server compares: resources that are one to the server are one here as well.
+ * Registry of a store: the holds of this process's leases in its session. The server grants a lock
+ * to a session that holds it already, so two leases exclude each other here, by the key that the
+ * server compares: resources with the same key are one here as well.
  */
 #include "src/store/sql/advisory/advisory.h"
 
@@ -116,7 +116,8 @@ void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outco
     if (outcome == ADVISORY_ANSWERED) {
         apply_verdict(hold);
     } else if (outcome == ADVISORY_UNKNOWN && !latch_advisory_hold_is_live(hold)) {
-        /* What may have been granted is given back when the lease is released, or dropped. */
+        /* The lock may have been granted: it is released with the lease, or when that is
+         * dropped. */
         record_mode(hold, hold->wanted);
     }
     latch_list_remove(&hold->link);
@@ -140,7 +141,7 @@ bool latch_advisory_hold_is_live(const advisory_hold *hold)
            && hold->generation == hold->store->store.engine->generation;
 }
 
-/* What it holds when the session's next request is read, or is about to hold. */
+/* The mode that it holds, or is about to hold, when the server reads the session's next request. */
 static latch_mode claim_of(const advisory_hold *hold)
 {
     advisory_statement releasing = hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED

@@ -1,15 +1,15 @@
 /*
- * Sessions that the engine's user has, through a client of its own: a \PDO object, a Doctrine DBAL
- * connection. A statement is run, and answered, while it is sent. A wait is asked of the server for
- * a short time, again and again: its user has to look after signals in between. It is not asked at
- * all in a transaction, which the error at its end would spoil.
+ * Driver of sessions that belong to the caller: a \PDO object, a Doctrine DBAL connection. send()
+ * runs a statement to its reply. A wait is a sequence of short waits in the server, as the caller
+ * has to handle signals in between. In a transaction there is no wait in the server, as the error
+ * at its end would abort the transaction.
  */
 #include "src/store/sql/advisory/advisory.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* How long a statement may wait: not a signal is seen meanwhile. */
+/* Longest wait of a statement: signals are not handled meanwhile. */
 #define SLICE_MS 1000
 
 typedef struct runner_session {

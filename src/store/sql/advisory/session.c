@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cancel is repeated: it is forgotten by a server that has not read the statement yet. */
+/* A cancel is repeated, as a server that has not read the statement yet ignores it. */
 #define REPEAT_NS (100 * LATCH_NS_PER_MS)
 
 void latch_advisory_session_init(advisory_session *session)
@@ -64,7 +64,7 @@ static void end_cancel(advisory_session *session)
     session->cancel = ADVISORY_NO_CANCEL;
 }
 
-/* Silently: requesters find their requests unanswered. */
+/* Disconnects without an error: requesters find their requests unanswered. */
 static void session_disconnect(advisory_session *session)
 {
     latch_advisory_session_disconnect(session);
@@ -106,8 +106,9 @@ static bool is_stuck(const advisory_session *session, const advisory_hold *hold)
            && hold->request.statement <= ADVISORY_UNDO_PROMOTION;
 }
 
-/* What undoes the request, if that may have taken something; else the request itself. The server
- * does not tell how often a lock is shared: where another lease has it, too, nothing is undone. */
+/* The statement that undoes the request, if that may have been granted a lock; else the request
+ * itself. The server does not tell how often a lock is shared: where another lease has it, too,
+ * nothing is undone. */
 static advisory_statement session_undoing(const advisory_hold *hold)
 {
     advisory_statement statement = hold->request.statement;
@@ -181,7 +182,7 @@ static bool report_holders(const advisory_session *session, advisory_hold *hold,
         int64_t number = strtoll(value, &end, 10);
 
         if (end == value || (*end != 'x' && *end != 's')) {
-            break; /* the answer was longer than what is kept of it, or makes no sense */
+            break; /* the reply was truncated, or makes no sense */
         }
         is_recorded = latch_lock_report_add_holder(session->engine, report, number);
         value = end + strspn(end, "xs,");
@@ -372,7 +373,7 @@ static latch_status session_send(advisory_session *session, latch_op *op, int64_
     return LATCH_DONE;
 }
 
-/* The first request is on its way, and has no answer yet. */
+/* The first request is in flight. */
 static latch_status session_await(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     const advisory_hold *first = first_of(session);
@@ -400,7 +401,7 @@ static latch_status session_await(advisory_session *session, latch_op *op, int64
     return LATCH_WANT_IO;
 }
 
-/* Does the next thing that is to be done; LATCH_DONE: it is done. */
+/* Takes the next step; LATCH_DONE: nothing is left to do. */
 static latch_status session_advance(advisory_session *session, latch_op *op, int64_t now_ns)
 {
     char value[ADVISORY_VALUE_MAX];
@@ -486,7 +487,7 @@ bool latch_advisory_session_is_alive(advisory_session *session)
         return false;
     }
     if (session->is_sent) {
-        /* The answer to a detached release may be there, or the end of the session. */
+        /* The reply to a detached release may have come, or the end of the session. */
         latch_advisory_session_flush(session, latch_engine_now_ns(session->engine));
         if (session->is_sent || session->stage != ADVISORY_CONNECTED) {
             return session->is_sent;

@@ -1,7 +1,6 @@
 /*
- * Liveness: the renewal thread learns of a session's end by polling a duplicate of the session's
- * socket, also while no statement is under way. The duplicate is never read, so TLS does not
- * matter.
+ * Liveness: the renewal thread detects the end of a session by polling a duplicate of its socket,
+ * also while no statement is in flight. The duplicate is never read, so TLS does not matter.
  *
  * A connection lives as long as any descriptor of it. So the end of a session with a duplicate
  * shuts the connection down, for all descriptors and in the server.

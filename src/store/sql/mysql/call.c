@@ -1,4 +1,4 @@
-/* libmariadb's functions that do not wait: how they are begun, gone on with, and given up. */
+/* libmariadb's non-blocking calls: start, continue and cancel. */
 #include "src/store/sql/mysql/connection.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
  * of the queue returns the oldest error, whichever connection it came from, and libmariadb does not
  * clear the queue between two connections.
  */
-static void (*forget_tls_errors)(void);
+static void (*clear_tls_errors)(void);
 
 static void find_openssl(void)
 {
@@ -27,7 +27,7 @@ static void find_openssl(void)
                         : NULL;
 
     if (library != NULL) {
-        forget_tls_errors = (void (*)(void)) dlsym(library, "ERR_clear_error");
+        clear_tls_errors = (void (*)(void)) dlsym(library, "ERR_clear_error");
         dlclose(library);
     }
 }
@@ -76,10 +76,10 @@ void latch_mysql_quote(char *quoted, size_t size, const char *text)
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-static void forget_socket(mysql_connection *connection)
+static void unregister_socket(mysql_connection *connection)
 {
     if (connection->fd >= 0) {
-        latch_descriptor_forget(connection->engine, &connection->descriptor);
+        latch_descriptor_unregister(connection->engine, &connection->descriptor);
         connection->fd = -1;
     }
 }
@@ -93,7 +93,7 @@ void latch_mysql_register_socket(mysql_connection *connection)
     if (fd == connection->fd) {
         return;
     }
-    forget_socket(connection);
+    unregister_socket(connection);
     if (fd >= 0) {
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         latch_descriptor_shadow(connection->engine, &connection->descriptor, fd);
@@ -103,16 +103,16 @@ void latch_mysql_register_socket(mysql_connection *connection)
 
 /* Called before a call that reads or writes, and after it for the sake of other users of
  * OpenSSL. */
-static void mysql_forget_errors(const mysql_connection *connection)
+static void clear_tls_queue(const mysql_connection *connection)
 {
-    if (connection->options->tls && forget_tls_errors != NULL) {
-        forget_tls_errors();
+    if (connection->options->tls && clear_tls_errors != NULL) {
+        clear_tls_errors();
     }
 }
 
-bool latch_mysql_go_on(mysql_connection *connection, int ready)
+bool latch_mysql_continue(mysql_connection *connection, int ready)
 {
-    mysql_forget_errors(connection);
+    clear_tls_queue(connection);
     switch (connection->call) {
         case MYSQL_CONNECT:
             connection->wish =
@@ -186,7 +186,7 @@ static int mysql_begin(mysql_connection *connection)
 
 void latch_mysql_begin(mysql_connection *connection, mysql_call call)
 {
-    mysql_forget_errors(connection);
+    clear_tls_queue(connection);
     connection->call = call;
     connection->wish = mysql_begin(connection);
     connection->is_fresh = connection->wish != 0;
@@ -210,7 +210,7 @@ bool latch_mysql_is_answered(mysql_connection *connection)
         return false;
     }
     if (connection->wish != 0
-        && !latch_mysql_go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT)) {
+        && !latch_mysql_continue(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT)) {
         return false;
     }
     while (connection->wish == 0) {
@@ -233,8 +233,8 @@ void latch_mysql_want(const mysql_connection *connection, latch_op *op)
 /* ---- Closing -------------------------------------------------------------------------------- */
 
 /*
- * What libmariadb has on the stack of a call goes when the call returns: it is told that its time
- * is over. Within TLS it does not listen to that, but finds that the server has gone.
+ * A call keeps state on its own stack until it returns: a simulated time-out ends it. Within TLS
+ * libmariadb ignores that, but finds the connection closed.
  */
 static void give_call_up(mysql_connection *connection)
 {
@@ -254,13 +254,13 @@ static void give_call_up(mysql_connection *connection)
     if (is_lost) {
         /* The state of the copy is unknown: it is leaked in the child. */
         close(connection->fd);
-        forget_socket(connection);
+        unregister_socket(connection);
         connection->handle = NULL;
         return;
     }
     latch_mysql_register_socket(connection);
     while (connection->wish != 0) {
-        latch_mysql_go_on(connection, MYSQL_WAIT_TIMEOUT);
+        latch_mysql_continue(connection, MYSQL_WAIT_TIMEOUT);
     }
 }
 
@@ -271,7 +271,7 @@ void latch_mysql_wipe_password(MYSQL *handle)
     }
 }
 
-/* The buffers of an idle connection take a good-bye; in a child the socket leads nowhere. */
+/* The socket buffer of an idle connection takes COM_QUIT; in a child the socket leads nowhere. */
 void latch_mysql_close_handle(mysql_connection *connection)
 {
     if (connection->handle == NULL) {
@@ -279,14 +279,14 @@ void latch_mysql_close_handle(mysql_connection *connection)
     }
     give_call_up(connection);
     latch_mysql_free_result(connection);
-    forget_socket(connection);
+    unregister_socket(connection);
     if (connection->handle != NULL) {
         latch_mysql_wipe_password(connection->handle);
         mysql_close(connection->handle);
         connection->handle = NULL;
-        mysql_forget_errors(connection);
+        clear_tls_queue(connection);
     }
-    latch_mysql_forget_prepared(connection);
+    latch_mysql_reset_prepared(connection);
     connection->call = MYSQL_NO_CALL;
     connection->is_fresh = false;
 }

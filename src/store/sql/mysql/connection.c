@@ -1,4 +1,4 @@
-/* The way to a session of a MySQL or MariaDB server, and what it is told at its beginning. */
+/* Connects to a MySQL or MariaDB server, and sets the session up. */
 #include "src/store/sql/mysql/connection.h"
 
 #include <errno.h>
@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of libmariadb's coroutine. OpenSSL and the resolver need more than its 60 KiB, and nothing would
- * tell that they have got less. */
+/* Stack of libmariadb's coroutine. OpenSSL and the resolver need more than its default of 60 KiB,
+ * and an overflow would go unnoticed. */
 #define STACK_SIZE (256 * 1024)
 
 #define NO_TLS "TLS was asked for, but the server has none"
 
-/* Of authentication, by the names of libmariadb's plugins. */
+/* Authentication methods: names of libmariadb's plugins. */
 #define METHODS                                                                                    \
     "mysql_native_password,caching_sha2_password,sha256_password,client_ed25519,parsec,"           \
     "auth_gssapi_client"
-/* "dialog" is never one: it asks at the terminal. */
+/* "dialog" is never allowed: it prompts at the terminal. */
 #define CLEARTEXT_METHOD "mysql_clear_password"
 #define METHOD_MAX 40 /* bytes of a name that are shown */
 
@@ -109,13 +109,14 @@ static MYSQL *make_handle(const mysql_store_options *options)
     return handle;
 }
 
-/* Those that are left share what time is left: one that does not answer must not take it all. */
+/* The remaining addresses share the remaining time: a silent one must not use it all. */
 static void mysql_choose_address(mysql_connection *connection, const struct addrinfo *address,
                                  int64_t now_ns)
 {
     int64_t left = 0;
 
-    /* A certificate is compared with the name, which libmariadb resolves again: it is known now. */
+    /* A certificate is compared with the name, which libmariadb resolves again: the resolver
+     * knows it by now. */
     connection->address = connection->options->verify ? NULL : address;
     for (const struct addrinfo *one = connection->address; one != NULL; one = one->ai_next) {
         left++;
@@ -229,7 +230,7 @@ static latch_status refuse_method(mysql_connection *connection, latch_op *op, co
     return fail_to_connect(connection, op, 0, why);
 }
 
-/* The server has said so in its setup_step, though TLS was asked for: see tls_handshake.c. */
+/* The server's greeting offers no TLS, which the options require: see tls_handshake.c. */
 static bool lacks_tls(const mysql_connection *connection)
 {
     return connection->options->tls && connection->handle->server_capabilities != 0
@@ -261,7 +262,7 @@ static latch_status handle_refused_connect(mysql_connection *connection, latch_o
     return fail_to_connect(connection, op, why, why != 0 ? strerror(why) : message);
 }
 
-/* One that held a second lock would let go of the first. */
+/* Such a server releases the first lock when it grants a second. */
 static bool holds_several_locks(const mysql_connection *connection)
 {
     return mysql_get_server_version(connection->handle)
@@ -298,7 +299,7 @@ static latch_status accept_connection(mysql_connection *connection, latch_op *op
         return fail_to_connect(connection, op, 0, why);
     }
     if (connection->options->tls && mysql_get_ssl_cipher(connection->handle) == NULL) {
-        /* Without verification libmariadb is content with less. */
+        /* Without verification libmariadb may connect without TLS. */
         return fail_to_connect(connection, op, 0, NO_TLS);
     }
     if (connection->options->tls) {
@@ -312,8 +313,8 @@ static latch_status accept_connection(mysql_connection *connection, latch_op *op
     return LATCH_DONE;
 }
 
-/* What the call waits for, as far as it is there. */
-static short mysql_look(const mysql_connection *connection)
+/* The events that the call waits for and that have come. */
+static short poll_socket(const mysql_connection *connection)
 {
     struct pollfd descriptor = {.fd = connection->fd,
                                 .events = latch_mysql_wished_events(connection)};
@@ -321,7 +322,7 @@ static short mysql_look(const mysql_connection *connection)
     return (short) (poll(&descriptor, 1, 0) > 0 ? descriptor.revents : 0);
 }
 
-/* From the moment on at which there is a server to shake hands with. */
+/* Step of a TLS handshake, once the server is connected. */
 static latch_status mysql_handshake_step(mysql_connection *connection, latch_op *op)
 {
     mysql_handshake *handshake = &connection->handshake;
@@ -341,9 +342,9 @@ static latch_status mysql_handshake_step(mysql_connection *connection, latch_op 
     return LATCH_DONE;
 }
 
-static latch_status go_on_connecting(mysql_connection *connection, latch_op *op)
+static latch_status continue_connect(mysql_connection *connection, latch_op *op)
 {
-    short events = connection->handshake.is_running ? 0 : mysql_look(connection);
+    short events = connection->handshake.is_running ? 0 : poll_socket(connection);
 
     if (connection->handshake.is_running
         || (connection->options->tls && events != 0 && (events & (POLLERR | POLLHUP)) == 0)) {
@@ -352,7 +353,7 @@ static latch_status go_on_connecting(mysql_connection *connection, latch_op *op)
     if (events == 0) {
         return mysql_want(op, connection->fd, latch_mysql_wished_events(connection), LATCH_NEVER);
     }
-    latch_mysql_go_on(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
+    latch_mysql_continue(connection, connection->wish & ~MYSQL_WAIT_TIMEOUT);
     return LATCH_DONE;
 }
 
@@ -368,19 +369,18 @@ static latch_status await_connection(mysql_connection *connection, latch_op *op,
     if (is_next && now_ns >= connection->address_deadline_ns) {
         return try_next_address(connection, op, now_ns);
     }
-    status = go_on_connecting(connection, op);
+    status = continue_connect(connection, op);
     if (is_next && status == LATCH_WANT_IO) {
         op->wake_ns = connection->address_deadline_ns;
     }
     return status;
 }
 
-/* ---- The setup_step ---------------------------------------------------------------------------
- */
+/* ---- Setting up the session ------------------------------------------------------------------ */
 
 /*
- * A session must outlive the pauses of its script, for 365 days, which is the most; and a wait ends
- * when we say so. A server that does not allow that is taken as it is.
+ * Settings of a session: it must outlive the pauses of its script (365 days, the maximum), and no
+ * time-out of the server may end a wait. A server that refuses them is accepted.
  */
 static const char *settings_for(const mysql_connection *connection)
 {
@@ -401,7 +401,7 @@ static int64_t first_number(const mysql_connection *connection)
     return row != NULL && row[0] != NULL ? strtoll(row[0], NULL, 10) : 0;
 }
 
-/* What the server calls the session may differ from what a proxy has called it. */
+/* Sets the session up, and reads its number, as a proxy may have told another one. */
 static latch_status set_up_mysql_session(mysql_connection *connection, latch_op *op)
 {
     if (connection->call == MYSQL_NO_CALL) {

@@ -54,7 +54,7 @@ typedef struct mysql_prepared {
 typedef struct mysql_connection {
     latch_engine *engine;
     const mysql_store_options *options;
-    bool is_one_shot; /* for a word only: nothing is set for its session, nor asked */
+    bool is_one_shot; /* for a single statement: the session is not set up */
 
     enum {
         MYSQL_CLOSED = 0,
@@ -65,9 +65,9 @@ typedef struct mysql_connection {
     } stage;
     int64_t deadline_ns;
     latch_resolution *resolution;
-    const struct addrinfo *address; /* that is tried; NULL: a socket, or libmariadb's to choose */
+    const struct addrinfo *address; /* being tried; NULL: a socket, or libmariadb's choice */
     int64_t address_deadline_ns;    /* when the next one is */
-    char digits[NI_MAXHOST];        /* the same in writing, for a call that goes on with it */
+    char digits[NI_MAXHOST];        /* the same as text, for the call in flight */
     mysql_handshake handshake;
     unsigned setup_step; /* which of its statements */
 
@@ -81,19 +81,19 @@ typedef struct mysql_connection {
     int failed;
     MYSQL_RES *result;
     char statement[ADVISORY_STATEMENT_MAX];
-    /* Of the statements that acquire and release. */
+    /* State of the statements that acquire and release. */
     enum {
         MYSQL_UNUSED = 0,
         MYSQL_USED_ONCE,
         MYSQL_PREPARED,
-        MYSQL_PREPARE_UNSUPPORTED, /* for the session's life */
+        MYSQL_PREPARE_UNSUPPORTED, /* for the rest of the session */
     } use;
     mysql_prepared acquire, release;
-    mysql_prepared *asked; /* the one that is prepared or executed; NULL: a text was asked */
+    mysql_prepared *asked; /* the statement that is prepared or executed; NULL: a text was sent */
 
-    /* Of a connected one. */
+    /* While connected: */
     bool is_mariadb;
-    int64_t number; /* the session's; 0 for one that is passing */
+    int64_t number; /* the session's; 0: one-shot */
 } mysql_connection;
 
 void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
@@ -105,59 +105,59 @@ void latch_mysql_close(mysql_connection *connection);
 
 /* Sends a statement, on a connected connection that has no other one in flight. */
 void latch_mysql_send(mysql_connection *connection, const char *statement);
-/* Reads what can be without waiting. True when the statement is answered: with an error, or with a
- * result, which stays until the next statement, or with neither. */
+/* Reads without waiting. True when the statement has a reply: an error, a result, which stays until
+ * the next statement, or neither. */
 bool latch_mysql_is_answered(mysql_connection *connection);
-/* What to poll for until it may be. */
+/* Sets op->fd and op->events, to poll for the reply. */
 void latch_mysql_want(const mysql_connection *connection, latch_op *op);
 
-/* Copies what a server says into a message: plain text, of what fits. */
+/* Copies a server's text into a message: printable characters, as many as fit. */
 void latch_mysql_quote(char *quoted, size_t size, const char *text);
 
 /* ---- prepared.c */
 
-/* Sends a request as a prepared statement. False: it is none, and to be asked as a text. */
+/* Sends a request as a prepared statement. False: not prepared, send a text. */
 bool latch_mysql_execute(mysql_connection *connection, const advisory_request *request);
-/* Has what is used again prepared, before that text of the request is asked. False: there is
- * nothing to prepare. */
+/* Prepares statements at their second use, before the text of the request is sent. False: nothing
+ * to prepare. */
 bool latch_mysql_prepare(mysql_connection *connection, const advisory_request *request,
                          const char *text);
-/* Of what was asked. 0: there was no error. */
+/* Error of the last statement; 0: none. */
 unsigned latch_mysql_errno(const mysql_connection *connection);
 const char *latch_mysql_error(const mysql_connection *connection);
-/* What a prepared statement has answered; "": NULL. */
+/* Reads the verdict of a prepared statement; "": NULL. */
 void latch_mysql_read_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX]);
 
 /* ---- Between these files */
 
 /* Begins a call, about connection->statement or connection->asked. */
 void latch_mysql_begin(mysql_connection *connection, mysql_call call);
-/* Which call a call that has returned takes next; MYSQL_NO_CALL: it is answered. */
+/* The call that follows one that has returned; MYSQL_NO_CALL: the statement is answered. */
 mysql_call latch_mysql_next_call(mysql_connection *connection);
-/* To be called once the handle is closed. */
-void latch_mysql_forget_prepared(mysql_connection *connection);
+/* Resets the prepared statements after the handle was closed. */
+void latch_mysql_reset_prepared(mysql_connection *connection);
 /* Frees what the last statement has left. */
 void latch_mysql_free_result(mysql_connection *connection);
-/* Goes on with the call that is in flight; true when it has returned. */
-bool latch_mysql_go_on(mysql_connection *connection, int ready);
-/* POLLIN and so on, for what it waits. */
+/* Continues the call in flight; true when it has returned. */
+bool latch_mysql_continue(mysql_connection *connection, int ready);
+/* Events that the call waits for: POLLIN and the like. */
 short latch_mysql_wished_events(const mysql_connection *connection);
 /* libmariadb opens and closes its socket within its calls. */
 void latch_mysql_register_socket(mysql_connection *connection);
-/* It is of no use any more once there is a session. */
+/* Wipes the password, which is not needed after the login. */
 void latch_mysql_wipe_password(MYSQL *handle);
-/* Gives up what is in flight, and all of libmariadb's. */
+/* Cancels the call in flight, and frees libmariadb's handle. */
 void latch_mysql_close_handle(mysql_connection *connection);
 
 /* ---- tls_handshake.c */
 
-/* Goes on with mysql_real_connect() in a thread, now that there is what it has waited for. False:
- * errno says why there is none. */
+/* Continues mysql_real_connect() in a thread, once its socket is ready. False: no thread, see
+ * errno. */
 bool latch_mysql_handshake_begin(mysql_handshake *handshake, latch_engine *engine, MYSQL *handle,
                                  int wish);
 /*
- * Awaits its end, which must be near: it is over, or its socket was shut down. False in a forked
- * child, where the handle is lost to a thread that is not there.
+ * Joins the thread, whose end must be near: the call has returned, or its socket was shut down.
+ * False in a forked child, which lacks the thread, and with it the handle.
  */
 bool latch_mysql_handshake_end(mysql_handshake *handshake, latch_engine *engine);
 

@@ -1,6 +1,6 @@
 /*
- * Sessions with MySQL and MariaDB by libmariadb. Its functions are connection.c's; here is
- * what a request is in MySQL's words, and what the server's errors mean.
+ * Sessions with MySQL and MariaDB by libmariadb. connection.c calls its functions; this file has
+ * MySQL's statements, and maps the server's errors.
  */
 #include "src/store/sql/mysql/connection.h"
 
@@ -39,7 +39,7 @@ static void mysql_disconnect(advisory_session *session)
     latch_mysql_close(&mysql_of(session)->connection);
 }
 
-/* MySQL counts in seconds, and rounds 0.4 down to a wait that is none. */
+/* MySQL counts in seconds, and rounds 0.4 down to no wait. */
 static int64_t to_whole_seconds(int64_t timeout_ms)
 {
     return timeout_ms > LATCH_NEVER - 999 ? timeout_ms : (timeout_ms + 999) / 1000 * 1000;
@@ -155,7 +155,7 @@ static advisory_outcome receive_answer(advisory_session *session, char value[ADV
     row = mysql_fetch_row(connection->result);
     snprintf(value, ADVISORY_VALUE_MAX, "%s", row != NULL && row[0] != NULL ? row[0] : "");
     if (value[0] == '\0' && mysql->has_waited) {
-        /* MariaDB's way to end a wait that is killed, or to fail, if it can say no more. */
+        /* MariaDB's result of a killed wait, or of a failure without details. */
         snprintf(session->trouble, sizeof(session->trouble), "GET_LOCK() was interrupted");
         return ADVISORY_CANCELLED;
     }
@@ -167,7 +167,7 @@ static void want_answer(const advisory_session *session, latch_op *op)
     latch_mysql_want(&mysql_of(session)->connection, op);
 }
 
-/* The server says nothing of its own but a farewell. */
+/* An idle connection receives nothing but the server's last error. */
 static bool is_alive(advisory_session *session)
 {
     struct pollfd descriptor = {.fd = mysql_of(session)->connection.fd, .events = POLLIN};

@@ -14,7 +14,7 @@
 /* In the order of their names below. */
 typedef enum { SSL_DISABLED = 0, SSL_REQUIRED, SSL_VERIFY_IDENTITY, SSL_NOT_GIVEN } ssl_mode;
 
-/* What is being read. */
+/* Parser: the options so far. */
 typedef struct mysql_dsn_parser {
     mysql_store_options options;
     sql_common common;
@@ -71,7 +71,7 @@ static void make_lower(const char *text)
     }
 }
 
-/* PDO's form has an IPv6 address in brackets or without, a URL has taken them away. */
+/* Brackets around an IPv6 address: optional in PDO's form, removed by the parser of URLs. */
 static latch_status parse_mysql_host(const sql_dsn *dsn, const latch_setting *setting, void *field)
 {
     char *host = (char *) setting->value;

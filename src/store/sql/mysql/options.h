@@ -1,5 +1,5 @@
 /*
- * What a DSN for advisory locks in MySQL or MariaDB asks for:
+ * Options of DSNs for advisory locks in MySQL or MariaDB:
  *
  *     mysql:host=localhost;port=3306;dbname=test;user=u;password=p
  *     mysql://[user[:password]@][host[:port]][/dbname][?option=value&...]
@@ -38,7 +38,7 @@
 
 #include "src/base/base.h"
 
-/* Of DSNs; the first one is PDO's. NULL-terminated. */
+/* Schemes of DSNs; the first one is PDO's. NULL-terminated. */
 #define LATCH_MYSQL_SCHEMES                                                                        \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -73,9 +73,9 @@ typedef struct mysql_store_options {
 } mysql_store_options;
 
 /*
- * Reads a DSN and the settings beside it. Two have the same identity exactly if they ask for the
- * same connection, however they are written. On success the options are the caller's, to be freed
- * by latch_mysql_options_free(); on failure there is nothing to be freed, and the message names no
+ * Parses a DSN and its settings. Identities are equal exactly if the connection is the same,
+ * however the DSNs are written. On success the caller frees the options by
+ * latch_mysql_options_free(); on failure there is nothing to free, and the message names no
  * credential.
  */
 latch_status latch_mysql_options_parse(latch_engine *engine, const latch_store_options *given,

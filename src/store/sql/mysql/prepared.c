@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For this session by its number, as a proxy may know the statement in another one, too. */
+/* The session's number is part of the statement, as a proxy may know the statement in another
+ * session, too. */
 static bool make_prepared(const mysql_connection *connection, mysql_prepared *prepared,
                           advisory_statement statement)
 {
@@ -65,7 +66,7 @@ static bool bind_values(mysql_prepared *prepared)
            && mysql_stmt_bind_result(prepared->handle, &verdict) == 0;
 }
 
-/* Behind the second statement, or one that was refused, comes the text. */
+/* The next call after a prepare: the second prepare, or the text after that or a failure. */
 static mysql_call next_prepared_call(mysql_connection *connection)
 {
     bool is_prepared = connection->failed == 0 && bind_values(connection->asked);
@@ -135,8 +136,8 @@ void latch_mysql_read_verdict(mysql_connection *connection, char value[ADVISORY_
     }
 }
 
-/* The handle was closed: they have no session any more, and say no good-bye of their own. */
-void latch_mysql_forget_prepared(mysql_connection *connection)
+/* The handle was closed: the statements have no session, and send nothing. */
+void latch_mysql_reset_prepared(mysql_connection *connection)
 {
     if (connection->acquire.handle != NULL) {
         mysql_stmt_close(connection->acquire.handle);

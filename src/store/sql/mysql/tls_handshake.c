@@ -1,8 +1,7 @@
 /*
- * libmariadb waits within TLS handshakes, even in the functions that do not wait otherwise. So a
- * thread goes on with the call when the server is reached; giving up shuts its socket
- * down, which ends it at once. (Should a server have greeted before it was first looked at, the
- * handshake is over before there could be a thread.)
+ * TLS handshakes of libmariadb block, even in its non-blocking functions. So a thread continues the
+ * call once the server is connected; a cancel shuts the socket down, which ends the call at once.
+ * (If the greeting comes before the first poll, the handshake ends before a thread is started.)
  */
 #include "src/store/sql/mysql/connection.h"
 
@@ -67,7 +66,7 @@ static bool has_tls(int fd)
         }
         length = recv(fd, greeting, sizeof(greeting), MSG_PEEK | MSG_DONTWAIT);
         if (length < needed) {
-            answer = 0; /* it has ended, and is of no use */
+            answer = 0; /* the connection has ended */
         } else {
             answer = mysql_greeting_offers_tls(greeting, (size_t) length);
             needed = (int) length + 1;
@@ -84,7 +83,7 @@ static void *mysql_run_handshake(void *argument)
     mysql_handshake *handshake = argument;
     int wish = handshake->wish;
 
-    if (handshake->handle->server_capabilities == 0 /* it has not greeted yet */
+    if (handshake->handle->server_capabilities == 0 /* no greeting yet */
         && !has_tls(mysql_get_socket(handshake->handle))) {
         shutdown(mysql_get_socket(handshake->handle), SHUT_RDWR);
     }

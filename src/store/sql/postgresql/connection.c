@@ -1,7 +1,7 @@
 /*
- * How a session with PostgreSQL begins and ends. libpq connects without blocking, but for the names
- * of hosts, which it resolves by getaddrinfo(3): so we resolve them, and try one address after the
- * other, each in its share of the time.
+ * Begin and end of a session with PostgreSQL. libpq connects without blocking, except that it
+ * resolves names by getaddrinfo(3): so this file resolves them, and tries the addresses in turn,
+ * each for a share of the time.
  */
 #include "src/store/sql/postgresql/postgresql.h"
 
@@ -14,10 +14,10 @@
 
 /* ---- Ending --------------------------------------------------------------------------------- */
 
-static void forget_descriptor(postgresql_session *session)
+static void unregister_descriptor(postgresql_session *session)
 {
     if (session->has_descriptor) {
-        latch_descriptor_forget(session->session.engine, &session->descriptor);
+        latch_descriptor_unregister(session->session.engine, &session->descriptor);
         session->has_descriptor = false;
     }
 }
@@ -26,7 +26,7 @@ static void forget_descriptor(postgresql_session *session)
  * session. */
 static void close_connection(postgresql_session *session)
 {
-    forget_descriptor(session);
+    unregister_descriptor(session);
     if (session->connection != NULL) {
         PQfinish(session->connection);
         session->connection = NULL;
@@ -65,7 +65,7 @@ static bool is_last(const postgresql_session *session)
                && (session->address == NULL || session->address->ai_next == NULL));
 }
 
-/* What is left shares what time is left. */
+/* The remaining addresses share the remaining time. */
 static void share_time(postgresql_session *session, int64_t now_ns)
 {
     int64_t left = session->is_clone ? 1 : (int64_t) (session->options->host_count - session->host);
@@ -77,7 +77,7 @@ static void share_time(postgresql_session *session, int64_t now_ns)
     session->attempt_ns = now_ns + (session->session.connect_ns - now_ns) / left;
 }
 
-/* Begins to look for the host; LATCH_DONE: go on. */
+/* Begins to resolve the host; LATCH_DONE: resolved. */
 static latch_status postgresql_start(postgresql_session *session, latch_op *op, int64_t now_ns)
 {
     const postgresql_host *host = host_of(session);
@@ -145,7 +145,7 @@ static PGconn *start_connection(const postgresql_session *session)
     return connection;
 }
 
-/* Why the server has ended a session stands in a notice, if nothing is asked at that time. */
+/* Records why the server ends an idle session, which it says in a notice. */
 static void record_notice(void *context, const PGresult *notice)
 {
     postgresql_session *session = context;
@@ -157,7 +157,8 @@ static void record_notice(void *context, const PGresult *notice)
     }
 }
 
-/* The socket is another one for each attempt of libpq's own, such as without TLS. */
+/* Registers the socket, which libpq replaces for each attempt of its own, such as one without
+ * TLS. */
 static void register_socket(postgresql_session *session)
 {
     int fd = PQsocket(session->connection);
@@ -165,7 +166,7 @@ static void register_socket(postgresql_session *session)
     if (session->has_descriptor && session->descriptor.fd == fd) {
         return;
     }
-    forget_descriptor(session);
+    unregister_descriptor(session);
     if (fd >= 0) {
         latch_descriptor_shadow(session->session.engine, &session->descriptor, fd);
         session->has_descriptor = true;
@@ -217,9 +218,9 @@ static const char *skip_preamble(const char *why)
     return strncmp(why, fatal, sizeof(fatal) - 1) == 0 ? why + sizeof(fatal) - 1 : why;
 }
 
-/* That attempt has failed: the next one, if there is any. */
-static latch_status postgresql_go_on(postgresql_session *session, latch_op *op, int64_t now_ns,
-                                     const char *why)
+/* The attempt has failed: starts the next one, if there is any. */
+static latch_status continue_postgresql_connect(postgresql_session *session, latch_op *op,
+                                                int64_t now_ns, const char *why)
 {
     char text[sizeof(op->error->message)];
     latch_status status = LATCH_DONE;
@@ -252,7 +253,7 @@ static latch_status postgresql_resolve(postgresql_session *session, latch_op *op
         session->stage = POSTGRESQL_CONNECTING;
     }
     return latch_failed(status) && !is_last(session)
-               ? postgresql_go_on(session, op, now_ns, op->error->message)
+               ? continue_postgresql_connect(session, op, now_ns, op->error->message)
                : status;
 }
 
@@ -271,7 +272,8 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
     }
     register_socket(session);
     if (PQstatus(session->connection) == CONNECTION_BAD) {
-        return postgresql_go_on(session, op, now_ns, PQerrorMessage(session->connection));
+        return continue_postgresql_connect(session, op, now_ns,
+                                           PQerrorMessage(session->connection));
     }
     if (wish == PGRES_POLLING_OK) {
         PQsetNoticeReceiver(session->connection, record_notice, session);
@@ -300,7 +302,7 @@ static latch_status await_session_settings(postgresql_session *session, latch_op
         return LATCH_WANT_IO;
     }
     if (outcome != ADVISORY_ANSWERED) {
-        return postgresql_go_on(session, op, now_ns, session->session.trouble);
+        return continue_postgresql_connect(session, op, now_ns, session->session.trouble);
     }
     session->session.number = strtoll(value + 2, NULL, 10);
     snprintf(session->number, sizeof(session->number), "%" PRId64, session->session.number);
@@ -332,7 +334,7 @@ latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int6
                 break;
         }
         if (status == LATCH_WANT_IO && now_ns >= session->attempt_ns) {
-            status = postgresql_go_on(session, op, now_ns, "it does not answer");
+            status = continue_postgresql_connect(session, op, now_ns, "it does not answer");
         }
     }
     if (status == LATCH_WANT_IO) {

@@ -1,8 +1,8 @@
 /*
- * Sessions with PostgreSQL, by libpq's asynchronous functions. A statement is prepared when it is
- * used first, in the same round trip, by SQL, and by a name with the session's number in it, which
- * is known in that session only. Where a pooler changes sessions between statements, the next one
- * answers that there is no such prepared statement, or that there is one already.
+ * Sessions with PostgreSQL, by libpq's asynchronous functions. A statement is prepared at its first
+ * use, in the same round trip, by SQL, under a name that contains the session's number, so that
+ * only that session knows it. If a pooler changes sessions between statements, the new one replies
+ * that the prepared statement does not exist, or exists already.
  */
 #include "src/store/sql/postgresql/postgresql.h"
 
@@ -14,7 +14,7 @@
 #define TEXT_MAX (3 * ADVISORY_STATEMENT_MAX)
 #define STATEMENT_NAME_MAX 48
 
-/* Of pg_type. */
+/* OID in pg_type. */
 #define BOOLEAN 16
 
 postgresql_session *latch_postgresql_session_of(advisory_session *session)
@@ -37,7 +37,7 @@ static void postgresql_record_trouble(postgresql_session *session, const char *m
 
 /* ---- Statements ----------------------------------------------------------------------------- */
 
-/* Of the prepared statements; the number of the session follows. */
+/* Names of the prepared statements; the number of the session follows. */
 static const char *const names[] = {
     [ADVISORY_TRY] = "latch_try_",
     [ADVISORY_TRY_SHARED] = "latch_try_shared_",
@@ -54,7 +54,7 @@ static const char *const names[] = {
     [ADVISORY_PROBE] = "latch_probe_",
 };
 
-/* What of them is short, as the name alone says which session is meant: of acquire and release. */
+/* Short forms of acquire and release: the statement's name alone identifies the session. */
 static const char *const short_forms[ADVISORY_CANCEL] = {
     [ADVISORY_TRY] = "pg_try_advisory_lock($1)",
     [ADVISORY_TRY_SHARED] = "pg_try_advisory_lock_shared($1)",
@@ -62,7 +62,7 @@ static const char *const short_forms[ADVISORY_CANCEL] = {
     [ADVISORY_RELEASE_SHARED] = "pg_advisory_unlock_shared($1)",
 };
 
-/* What cannot be sent the answer will tell: the connection is broken. */
+/* A failure to send shows in the reply: the connection is broken. */
 static void record_sent(postgresql_session *session, int sent)
 {
     session->is_busy = session->is_just_sent = true;
@@ -87,7 +87,7 @@ static void write_name(const postgresql_session *session, advisory_statement sta
     stpcpy(stpcpy(name, names[statement]), session->number);
 }
 
-/* Each parameter takes the server its time. */
+/* Number of parameters: as few as possible, as each takes the server time. */
 static int count_parameters(advisory_statement statement)
 {
     bool is_wait = statement == ADVISORY_WAIT || statement == ADVISORY_WAIT_SHARED
@@ -111,9 +111,9 @@ static void send_prepared(postgresql_session *session, const advisory_request *r
 }
 
 /*
- * The first time a text asks, in one transaction: all of it goes to one session. It begins with a
- * division by zero where that is another one than is meant, so that nothing is prepared there by
- * the name of this one.
+ * The first time a text is sent, as one transaction, which goes to one session. It begins with a
+ * division by zero in any but the expected session, so that nothing is prepared there under this
+ * session's name.
  */
 static void prepare_and_send(postgresql_session *session, const advisory_request *request)
 {
@@ -171,7 +171,7 @@ static advisory_outcome postgresql_outcome_of(const PGresult *result)
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
 
     if (code == NULL || severity == NULL || strcmp(severity, "ERROR") != 0) {
-        return ADVISORY_LOST; /* libpq's own, or the server's last words */
+        return ADVISORY_LOST; /* libpq's own error, or the server's last one */
     }
     for (size_t at = 0; at < sizeof(known) / sizeof(*known); at++) {
         if (strcmp(code, known[at].code) == 0) {
@@ -181,7 +181,7 @@ static advisory_outcome postgresql_outcome_of(const PGresult *result)
     return ADVISORY_REFUSED;
 }
 
-/* One of the results of a text; the last one counts, which an error is. */
+/* Result of a text, which may have several; the last one counts, and an error is the last. */
 static void record_result(postgresql_session *session, const PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
@@ -249,7 +249,7 @@ void latch_postgresql_want(const advisory_session *base, latch_op *op)
     op->events = session->is_unsent ? POLLIN | POLLOUT : POLLIN;
 }
 
-/* What comes to an idle session is its end, or news that do not matter. */
+/* An idle session receives its end, or notices that do not matter. */
 static bool postgresql_is_alive(advisory_session *base)
 {
     postgresql_session *session = latch_postgresql_session_of(base);

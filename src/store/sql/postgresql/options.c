@@ -1,4 +1,4 @@
-/* A DSN for PostgreSQL: libpq's keywords, those of Latch, and which servers they name. */
+/* DSN of PostgreSQL: libpq's keywords, Latch's own, and the list of servers. */
 #include "src/store/sql/postgresql/options.h"
 #include "src/store/sql/postgresql/library.h"
 #include "src/store/sql/dsn.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is being read. */
+/* Parser: the options so far. */
 typedef struct postgresql_dsn_parser {
     PQconninfoOption *known; /* libpq's options */
     size_t known_count;
@@ -446,7 +446,7 @@ static latch_status postgresql_read_all(latch_engine *engine, postgresql_dsn_par
                : latch_fail_memory(error);
 }
 
-/* Of libpq's options, which are asked for without any text that it could complain of. */
+/* The names of libpq's options, which it lists without parsing any text. */
 static latch_status postgresql_begin(latch_engine *engine, postgresql_dsn_parser *parser,
                                      latch_error *error)
 {

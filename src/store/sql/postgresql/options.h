@@ -1,5 +1,5 @@
 /*
- * What a DSN for advisory locks in PostgreSQL asks for:
+ * Options of DSNs for advisory locks in PostgreSQL:
  *
  *     pgsql:host=localhost;port=5432;dbname=test;user=u;password=p
  *     postgresql://[user[:password]@][host[:port]][/dbname][?option=value&...]
@@ -16,14 +16,14 @@
  *
  * charset, default_dbname, defaultTableOptions, driver, driverClass, driverOptions, keepReplica,
  * keepSlave, persistent, platform, serverVersion and wrapperClass, which Doctrine knows, have no
- * meaning here and are accepted. What is not given is libpq's to find, in the environment too.
+ * meaning here and are accepted. libpq supplies all other defaults, also from the environment.
  */
 #ifndef LATCH_POSTGRESQL_OPTIONS_H
 #define LATCH_POSTGRESQL_OPTIONS_H
 
 #include "src/base/base.h"
 
-/* Of DSNs; the first one is PDO's. NULL-terminated. */
+/* Schemes of DSNs; the first one is PDO's. NULL-terminated. */
 #define LATCH_POSTGRESQL_SCHEMES                                                                   \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -32,7 +32,7 @@
 
 typedef enum { POSTGRESQL_CRC32 = 0, POSTGRESQL_SHA256 } postgresql_digest;
 
-/* A server that may be the one; libpq tries them in their order. */
+/* Candidate server; libpq tries them in order. */
 typedef struct postgresql_host {
     const char *name;    /* a name, an address or a socket's folder; NULL: libpq's default */
     const char *address; /* of the option "hostaddr"; NULL: none */
@@ -57,10 +57,10 @@ typedef struct postgresql_options {
 } postgresql_options;
 
 /*
- * Reads a DSN and the settings beside it. Two have the same identity exactly if they ask for the
- * same connection and the same digest, however they are written. On success the options are the
- * caller's, to be freed by latch_postgresql_options_free(); on failure there is nothing to be
- * freed, and the message names no credential.
+ * Parses a DSN and its settings. Identities are equal exactly if connection and digest are the
+ * same, however the DSNs are written. On success the caller frees the options by
+ * latch_postgresql_options_free(); on failure there is nothing to free, and the message names no
+ * credential.
  */
 latch_status latch_postgresql_options_parse(latch_engine *engine, const latch_store_options *given,
                                             postgresql_options *options, latch_error *error);

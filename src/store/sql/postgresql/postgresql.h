@@ -1,4 +1,4 @@
-/* Between driver.c and connection.c: a session by libpq. */
+/* Session of libpq, shared by driver.c and connection.c. */
 #ifndef LATCH_POSTGRESQL_H
 #define LATCH_POSTGRESQL_H
 
@@ -22,22 +22,22 @@ typedef struct postgresql_session {
     char peer[64]; /* an address in digits; "": there is none, as of a Unix socket */
 
     postgresql_stage stage;
-    size_t host; /* of options->hosts: which is tried */
+    size_t host; /* index in options->hosts of the host being tried */
     latch_resolution *resolution;
     const struct addrinfo *address; /* of that host; NULL: it needs none */
-    int64_t attempt_ns;             /* when the next one is to be tried */
+    int64_t attempt_ns;             /* end of the attempt at this address */
     PGconn *connection;
     latch_descriptor descriptor; /* the connection's socket */
     bool has_descriptor;
-    unsigned settings_sent; /* that were sent */
+    unsigned settings_sent; /* number of attempts to set the session up */
 
     char number[24];          /* the session's, as text */
     unsigned prepared;        /* bits: which statements the server knows */
     unsigned preparing;       /* the bit of the one that was sent last */
-    bool is_just_sent;        /* nothing can have come yet */
+    bool is_just_sent;        /* no reply can have come yet */
     bool is_busy;             /* the answer is not complete */
     bool is_unsent;           /* the socket has not taken all of the statement */
-    advisory_outcome outcome; /* of what has come of the answer */
+    advisory_outcome outcome; /* of the reply so far */
     char value[ADVISORY_VALUE_MAX];
 } postgresql_session;
 
@@ -54,7 +54,7 @@ void latch_postgresql_disconnect(advisory_session *base);
 void latch_postgresql_send_text(postgresql_session *session, const char *text);
 advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADVISORY_VALUE_MAX]);
 void latch_postgresql_want(const advisory_session *base, latch_op *op);
-/* Copies the first line of what libpq or the server says, into `text`. */
+/* Copies the first line of a message of libpq or the server into `text`. */
 void latch_postgresql_quote(char *text, size_t size, const char *message);
 
 #endif

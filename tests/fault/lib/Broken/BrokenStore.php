@@ -101,7 +101,7 @@ final class BrokenStore implements SharedLockStoreInterface
                 return;
             }
             if (!isset($state['holders'][$token]) && $this->breakage === Breakage::ReleasesAnothers) {
-                // As who deletes the entry without a look whose it is.
+                // Deletes the entry without checking its owner.
                 $state['holders'] = [];
             }
             unset($state['holders'][$token]);

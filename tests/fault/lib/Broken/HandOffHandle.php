@@ -8,7 +8,7 @@ use Latch\Tests\Fault\Worker\Handle;
 use Latch\Tests\Fault\Worker\Waiting;
 
 /**
- * A lock with a queue, which whoever gives it back hands over to the next, as in docs/redis-queue.md; with one
+ * A lock with a queue, whose release hands it to the next waiter, as in docs/redis-queue.md; with one
  * fault, most often now and then, or none. Messages are entries in the table that waiters look for.
  *
  * Does not promote or demote by waiting: that is tried once.
@@ -21,7 +21,7 @@ final class HandOffHandle implements Handle
     private const RARITY = 20;
     /** For so long a lock is a waiter's that was told so, in ns. */
     private const CLAIM = 1_000_000_000;
-    /** So that it comes out that nobody claims. */
+    /** Reveals a missing claim. */
     private const SHORT_CLAIM = 5_000_000;
     /** How often the first waiter asks; each other one, for each place before its own; in ns. */
     private const FIRST = 1_100_000_000;

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Broken;
 
 /**
- * Who holds what, and who waits for it, in a file for each resource that all processes share.
+ * Holders and waiters, in a file for each resource that all processes share.
  *
  * @phpstan-type State array{holders: array<string, int>, writer: ?string, fencing: int, queue: list<string>,
  *                           told: array<string, int>}
@@ -53,7 +53,7 @@ final class Table
         }
     }
 
-    /** @return list<string> who waits, after what it waits to be: w or r */
+    /** @return list<string> waiters, each behind its mode: w or r */
     public function queued(string $resource): array
     {
         return $this->change($resource, static fn (array $state): array => $state['queue']);

@@ -66,7 +66,7 @@ final class Intervals
         return $this->othersEnds[$index] >= $endsFrom ? $this->others[$index] : null;
     }
 
-    /** Until when somebody else is there of those that have begun by then; PHP_INT_MIN = nobody has. */
+    /** End of the last interval of another one that has begun by then; PHP_INT_MIN = none has. */
     public function lastEnd(int $startsBy, Hold $hold): int
     {
         $index = $this->countUntil($startsBy) - 1;

@@ -96,7 +96,7 @@ final class Keeping implements Check
         if ($forgotten !== null && $forgotten <= $hold->gone) {
             return;
         }
-        // Who is refused another mode by some members may be without a majority for both.
+        // A holder that some members refuse another mode may be without a majority for both.
         $votes = $hold->worker->has(Teller::VOTES);
         if ($votes && ($hold->wasChanging || self::mayLackMajority($hold, $history->faults))) {
             return;

@@ -28,7 +28,7 @@ final class LostGrants implements Check
                 if ($hold->exclusive) {
                     $exclusive[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
                 } elseif ($hold->waits() && $hold->worker->has(Teller::FIRST_COME)) {
-                    // Who comes after a reader that waits does so, too, whatever that one waits for.
+                    // A process that comes after a waiting reader waits, too, whatever that reader waits for.
                     $exclusive[$resource]->add($hold, $hold->tried, (int) $hold->ended);
                 }
             }

@@ -7,7 +7,7 @@ namespace Latch\Tests\Fault\Check;
 use Latch\Tests\Fault\Record\History;
 
 /**
- * In a queue stands at the end at most who was killed while it waited there, and only until somebody asks for
+ * At the end a queue has only waiters that were killed while they waited there, and only until a request for
  * the lock; and nothing else stays for ever but the fencing counter.
  */
 final class Remains implements Check

@@ -11,39 +11,38 @@ use Latch\Tests\Fault\Record\Story;
 use Latch\Tests\Fault\Record\Teller;
 
 /**
- * Who waits for a lock that is first come, first served, lives and is not kept from its work, is not
- * forgotten: nobody who came later goes before it, the lock does not lie idle while it waits, and its wait
- * ends with its time-out, and not before.
+ * No living, unhindered waiter of a lock that is first come, first served, is forgotten: no later process
+ * goes before it, the lock is not idle while it waits, and its wait ends with its time-out, and not before.
  *
  * The bounds are those of docs/redis-queue.md. Waiters are served in turn, so that none is ever passed over;
- * and whoever gives a lock back hands it over, so that it never lies idle; but by the time that processes
- * take to do what they are about to do. Only behind somebody who was killed, stopped or cut off the next
- * has to find that out by itself, after 2 s for each such place; and if the server has lost the queue, after
- * 2 s for each place in it. Where sessions wait in the server's queue there is nothing to find out: who is
- * stopped gets the lock all the same, and the end of a session frees it.
+ * and a release hands the lock to the next waiter, so that it is never idle; with a tolerance for scheduling.
+ * Only behind a waiter that was killed, stopped or cut off the next one has to detect that by itself, after
+ * 2 s for each such place; and if the server has lost the queue, after 2 s for each place in it. Sessions that
+ * wait in the server's queue need no detection: a stopped one gets the lock all the same, and the end of a
+ * session frees it.
  */
 final class Waits implements Check
 {
-    /** Within so long, in ns, has queued, claimed or gone who is about to, on a machine with much to do. */
+    /** Tolerance in ns for a process to queue, claim or leave, on a busy machine. */
     public const PROMPTLY = 500_000_000;
-    /** Who tries so much later, in ns, stands behind. */
+    /** An attempt that begins this much later, in ns, is behind in the queue. */
     public const BEHIND = 100_000_000;
-    /** After so long for each place before its own who waits asks again, in ns. */
+    /** Interval in ns, for each place before its own, after which a waiter asks again. */
     public const PLACE = 2_000_000_000;
 
-    /** For so long, in ns, who could not hear messages may poll, before it stands in the queue again. */
+    /** Time in ns for which a process without messages may poll, before it queues again. */
     public const POLLING = 1_000_000_000;
 
-    /** The longest time, in ns, for which somebody waited; had been passed over; for which a lock lay idle. */
+    /** The longest times, in ns, of a wait; of a waiter that was passed over; of an idle lock. */
     public int $longest = 0;
     public int $longestPassedOver = 0;
     public int $longestIdle = 0;
 
-    /** @var array<int, Hold> who waited for the resource, by when it was tried for */
+    /** @var array<int, Hold> waits for the resource, by the time of the attempt */
     private array $waits;
-    /** @var array<int, Hold> who had the resource without having held it before, in the order of the grants */
+    /** @var array<int, Hold> new holds of the resource, in the order of the grants */
     private array $grants;
-    /** When somebody had it, as far as is known. */
+    /** Times in which the resource was held, as far as is known. */
     private Intervals $taken;
     /** When readers waited to be the writer. */
     private Intervals $promotions;
@@ -87,19 +86,19 @@ final class Waits implements Check
         usort($this->grants, static fn (Hold $a, Hold $b): int => $a->granted <=> $b->granted);
 
         // Whose wait was never answered may have had it at the end of that.
-        // For one who was stopped its session may have had it meanwhile.
+        // A stopped worker's session may have had it meanwhile.
         $had = static fn (Hold $hold): bool => $hold->worker->has(Teller::SESSION)
             && $faults->hindered($hold->worker->name, $hold->tried, (int) $hold->ended);
         $start = static fn (Hold $hold): int => (int) (
             !$hold->waits() || $had($hold) ? $hold->tried : $hold->granted ?? $hold->ended
         );
         usort($holds, static fn (Hold $a, Hold $b): int => $start($a) <=> $start($b));
-        // What was another Lock object's of the same worker is somebody else's, as long as it is not given back.
+        // Another Lock object of the same worker is another holder, until its release.
         $this->taken = new Intervals(
             static fn (Hold $a, Hold $b): bool => $a->worker === $b->worker && $a->lock === $b->lock,
         );
         foreach ($holds as $hold) {
-            // Who was refused may have had it for a moment, which explains nothing; or until a claim window ended.
+            // A refused worker may have had it for a moment, which explains nothing; or until a claim window ended.
             if (!$hold->refused || $had($hold) || $hold->possibleUntil >= $hold->ended + Story::CLAIM) {
                 $this->taken->add($hold, $start($hold), $hold->possibleUntil);
             }
@@ -156,7 +155,7 @@ final class Waits implements Check
     private function idle(Hold $wait, int $from, History $history): iterable
     {
         for ($time = $from; $time < $wait->ended; $time = $next) {
-            // Whoever has it then may have got it while another one was believed to have it still.
+            // The holder at that time may have got it while another one was believed to have it still.
             while (($end = $this->taken->lastEnd($time, $wait)) > $time) {
                 $time = $end;
             }
@@ -174,7 +173,7 @@ final class Waits implements Check
             $this->longestIdle = max($this->longestIdle, $idle);
             if ($idle > self::PROMPTLY + self::PLACE * $hindered) {
                 yield new Violation(Kind::Idle, sprintf(
-                    'from %s to %s nobody had it; before it were %d that may have been hindered',
+                    'from %s to %s it was free; before it were %d that may have been hindered',
                     $history->at($time),
                     $history->at($next),
                     $hindered,
@@ -196,7 +195,7 @@ final class Waits implements Check
             if ($other->tried > $from + self::PROMPTLY && $other->worker !== $wait->worker) {
                 $this->longestPassedOver = max($this->longestPassedOver, $wait->ended - $other->granted);
                 if ($wait->ended - $other->granted > self::PROMPTLY) {
-                    yield new Violation(Kind::PassedOver, 'who came later had it long before', $other, $wait);
+                    yield new Violation(Kind::PassedOver, 'a later waiter had it long before', $other, $wait);
                 }
 
                 return;
@@ -204,7 +203,7 @@ final class Waits implements Check
         }
     }
 
-    /** @return list<Hold> who waited at some time between these */
+    /** @return list<Hold> waits at some time between these */
     private function waitingBetween(int $from, int $until): array
     {
         return array_values(array_filter(

@@ -8,12 +8,12 @@ use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Teller;
 
 /**
- * Nobody who tries for long goes without anything, and nobody ends but by a signal that was sent to him, or
+ * No worker that tries for long goes without a grant, and none ends but by a signal that was sent to it, or
  * because he was told to.
  */
 final class Workers implements Check
 {
-    /** Who tries for so long, in ns, must have got something. */
+    /** Time of trying, in ns, within which a worker must have got a grant. */
     public const PATIENCE = 10_000_000_000;
 
     public function violations(History $history): iterable

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Record;
 
 /**
- * An attempt that ended because somebody else held the resource, it was said.
+ * An attempt that was refused because another holder had the resource.
  */
 final class Conflict
 {

@@ -33,7 +33,7 @@ enum Fault: string
     case SlotMove = 'slot-move';
     /** Of the server; or of so many of several that the others are no majority. */
     case ServerStop = 'server-stop';
-    /** Not on purpose: a processor was not to be had, and whoever was about to run on it stood still. */
+    /** Not on purpose: a processor was not available, and processes that were about to run on it stood still. */
     case Stall = 'stall';
 
     public function text(): string
@@ -89,7 +89,7 @@ enum Fault: string
         return $this === self::MemberStop || $this->silencesAll();
     }
 
-    /** Whether nobody gets any answer from when it was recorded until it was over. */
+    /** Whether no process gets an answer from the record until its end. */
     public function silencesAll(): bool
     {
         return $this === self::ClientPause || $this === self::ServerStop;
@@ -110,7 +110,7 @@ enum Fault: string
         return $this === self::SessionKill || $this === self::Crash;
     }
 
-    /** Whether the server forgets by it who holds what. */
+    /** Whether the server loses its locks by it. */
     public function losesData(): bool
     {
         return $this === self::FlushAll || $this === self::EmptyRestart;

@@ -151,7 +151,7 @@ final class Faults
         }
     }
 
-    /** When the worker was seen dead; null when nobody looked. */
+    /** When the worker was seen dead; null when that was not checked. */
     public function deathOf(string $worker): ?int
     {
         return $this->deaths[self::process($worker)] ?? null;
@@ -188,7 +188,7 @@ final class Faults
     }
 
     /**
-     * From when until when the worker stood still, or whoever it asks: nothing that it sent meanwhile was answered.
+     * Interval in which the worker or its server stood still: no request from that time was answered.
      *
      * @return list<array{int, int}>
      */
@@ -218,7 +218,7 @@ final class Faults
         ));
     }
 
-    /** Whether there was a time between these when the server, or a majority of several, answered nobody. */
+    /** Whether there was a time between these when the server, or a majority of several, was silent. */
     public function wasSilent(int $from, int $until): bool
     {
         foreach ($this->silences[self::ALL] ?? [] as [$begin, $end]) {

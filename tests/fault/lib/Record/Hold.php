@@ -10,7 +10,7 @@ namespace Latch\Tests\Fault\Record;
  */
 final class Hold
 {
-    /** The patience of those who wait without a time-out. */
+    /** Time-out of waits without one. */
     public const ENDLESS = \PHP_INT_MAX;
 
     /** When acquire() returned; null when it did not say that the lock is held. */
@@ -37,7 +37,7 @@ final class Hold
     /** When it was known, of a lock that is kept, that it was lost. */
     public ?int $gone = null;
 
-    /** Whether isHeld() said so; and what was said to who had asked to be told. */
+    /** Whether isHeld() said so; and the reason in the call of onLost(). */
     public bool $noticed = false;
     public ?string $told = null;
 
@@ -74,7 +74,7 @@ final class Hold
         return $this->granted !== null && $this->certainUntil > $this->granted;
     }
 
-    /** The server forgets then who holds what: nothing is certain from then on. */
+    /** The server loses its locks then: no hold is certain from then on. */
     public function endBy(?int $forgotten): void
     {
         if ($forgotten !== null && $this->certainUntil !== null) {

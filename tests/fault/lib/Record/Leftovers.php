@@ -7,7 +7,7 @@ namespace Latch\Tests\Fault\Record;
 /**
  * What the store kept when all workers had ended. Its file has the records:
  *
- *   queued  TIME RESOURCE x|s   who stood in a queue, as a writer or as a reader, when the workers had ended
+ *   queued  TIME RESOURCE x|s   waiter in a queue, as a writer or as a reader, when the workers had ended
  *   key     TIME KEY TTL        what was there after the probes, and for how long in ms, -1 = for ever; of several
  *                               servers that may have it each
  */

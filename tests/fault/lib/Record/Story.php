@@ -13,12 +13,12 @@ namespace Latch\Tests\Fault\Record;
  *             which this Lock object was new
  *   granted   N TOKEN                    it returned true; the fencing token or -
  *   conflict  N                          it returned false
- *   failed    N EXCEPTION                it threw: nobody knows
+ *   failed    N EXCEPTION                it threw: unknown
  *   held      N                          at that time the hold of attempt N was still certain
  *   renew     N, renewed N, unrenewed N EXCEPTION   around refresh()
  *   lost      N                          was told that it has the lock no more
  *   gone      N                          of a lock that is kept: it is not certain any more by then
- *   told      LOCK REASON                the same, said to who had asked to be told
+ *   told      LOCK REASON                the same, by onLost()
  *   release   N, released N, unreleased N EXCEPTION  around release()
  *   drop      N, dropped N               around the end of the Lock object that releases it
  *   abandon   N                          lets the lock expire
@@ -35,7 +35,7 @@ final class Story
     private const SESSION_CHECK = 1_000_000_000;
     /** By so much a server may err that counts in milliseconds, in ns. */
     private const ROUNDING = 5_000_000;
-    /** Who waits for so long, in ns, must have asked the store, and got an answer, more than once. */
+    /** A wait of this length, in ns, must have asked the store, and got an answer, more than once. */
     private const LONG_WAIT = 100_000_000;
 
     private ?Teller $teller = null;
@@ -108,7 +108,7 @@ final class Story
         $this->told = [];
     }
 
-    /** Who stood still for longer than its lock has renewed nothing since then. */
+    /** A worker that stood still for longer than its lock's TTL has renewed nothing since then. */
     private function endByStop(Hold $hold): void
     {
         foreach ($this->faults->stopsOf($this->name) as [$from, $until]) {
@@ -207,7 +207,7 @@ final class Story
         $hold->exclusive ? ++$teller->exclusive : ++$teller->shared;
         $hold->granted = $hold->certainUntil = $hold->saidUntil = $time;
         $hold->token = $token;
-        // Nobody notes when a lock is renewed in the background: see endRenewal().
+        // Renewals in the background are not recorded: see endRenewal().
         $hold->possibleUntil = $hold->isKept() ? \PHP_INT_MAX : $this->expiry($hold, $time);
         foreach ($this->open as $number => $before) {
             if ($token !== null && $before->token === $token && $before->exclusive && $hold->exclusive) {
@@ -234,13 +234,13 @@ final class Story
         $hold = $this->attempt($time);
         $hold->refused = true;
         ++$teller->conflicts;
-        // Who first takes the lock and then sets the TTL may have come too late for that, refused by nobody.
+        // A store that first acquires the lock and then sets the TTL may have been too late for that, without a refusal.
         $late = $teller->has(Teller::TWO_STEPS) && $time - $hold->tried >= $hold->ttl;
-        // Who waited may have got it at the last moment, and given it back; or no answer in time.
+        // A waiter may have got it at the last moment, and released it; or no answer in time.
         $unheard = $hold->waits() && ($time - $hold->tried < self::LONG_WAIT
             || $this->faults->hindered($this->name, $hold->tried, $time)
             || ($teller->has(Teller::SESSION) && !$this->hadSession($time)));
-        // Who is not granted it by a majority is refused it, were it that they do not answer.
+        // Without grants by a majority the lock is refused, also when members do not answer.
         $unheard = $unheard || ($teller->has(Teller::VOTES) && $this->faults->wasSilent($hold->tried, $time));
         if (!$unheard) {
             $this->confirmSent($time);
@@ -251,7 +251,7 @@ final class Story
             $this->endBy($hold, $time);
             $this->told[] = $hold;
         } elseif ($hold->waits() && $teller->has(Teller::LATE_RELEASE) && !$teller->has(Teller::SESSION)) {
-            // So does the end of a wait: nobody has confirmed yet that it takes nothing any more.
+            // So does the end of a wait: it is not confirmed yet that it takes nothing any more.
             $hold->possibleUntil = $time + self::CLAIM + Faults::AFTERMATH;
             $this->sent[] = $hold;
         } elseif ($late || $hold->waits()) {
@@ -380,7 +380,7 @@ final class Story
             $this->endRenewal($hold, $time);
         }
         if ($teller->has(Teller::SESSION)) {
-            // It ends with the Lock object, or with the session that nobody has any more.
+            // It ends with the Lock object, or with the session that no process has any more.
             $this->troubled = true;
             $this->send();
         } else {
@@ -424,7 +424,7 @@ final class Story
         foreach ($this->sent as $hold) {
             $cut = $this->faults->cutBetween($this->name, (int) ($hold->releasing ?? $hold->ended), $time);
             if ($hold->worker->has(Teller::SESSION)) {
-                // Whoever lost the session has another one by now.
+                // A worker that lost the session has another one by now.
                 $late = $cut || $this->troubled ? Faults::AFTERMATH : 0;
                 $hold->possibleUntil = min($hold->possibleUntil, $time + $late);
             } elseif (!$cut) {

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Record;
 
 /**
- * A worker: who it was, what its locks are like, and what came of its attempts.
+ * A worker: its kind, the properties of its locks, and the outcomes of its attempts.
  */
 final class Teller
 {
@@ -15,7 +15,7 @@ final class Teller
     public const FENCING = 'fencing';
     /** Its destructors do not wait until the lock is released. */
     public const LATE_RELEASE = 'late-release';
-    /** Who waits for its locks is served in turn. */
+    /** Waiters for its locks are served in turn. */
     public const FIRST_COME = 'first-come';
     /** Its acquire takes the lock and sets the TTL in two commands. */
     public const TWO_STEPS = 'two-steps';
@@ -23,7 +23,7 @@ final class Teller
     public const SESSION = 'session';
     /** It sees that its session has ended, without asking. */
     public const NOTICES = 'notices';
-    /** Who waits asks for some time only, again and again, each time behind all others. */
+    /** Waiters ask for a short time only, again and again, each time behind all others. */
     public const ASKS_AGAIN = 'asks-again';
     /** Its locks are granted by a majority of several servers. */
     public const VOTES = 'votes';

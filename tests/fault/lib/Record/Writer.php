@@ -9,7 +9,7 @@ namespace Latch\Tests\Fault\Record;
  * process is killed at the next instruction, and whole though others write to the same file.
  *
  * A record is a word, the time on the monotonic clock in nanoseconds, and what belongs to the word,
- * separated by blanks. Story knows the words of workers, Faults those of who disturbs them.
+ * separated by blanks. Story knows the words of workers, Faults those of faults.
  */
 final class Writer
 {

@@ -38,7 +38,7 @@ final class Chaos
         private readonly ?RedisServer $server,
         private readonly ?Database $database,
         private readonly ?Members $members,
-        /** whether workers may be stopped: who is so in the middle of its work must keep nobody else from his */
+        /** whether workers may be stopped: a worker that is stopped in the middle of its work must not block others */
         private readonly bool $stops = true,
         /** whether those are spared that are about to change a table that others have to read */
         private readonly bool $sparesTables = false,
@@ -61,7 +61,7 @@ final class Chaos
         $this->next = hrtime(true) + $this->chance->getInt(0, $this->pause) * 1_000_000;
         $fault = $this->choose();
         $running = array_filter($workers, static fn (Process $worker): bool => !$worker->stopped);
-        // Most go on, or nobody is left to contend.
+        // Most go on, or no workers are left to contend.
         if (\in_array($fault, [Fault::Kill, Fault::Stop], true) && \count($running) * 2 <= \count($workers)) {
             return;
         }
@@ -91,7 +91,7 @@ final class Chaos
     }
 
     /**
-     * Lets go on who is due, servers, too, or all.
+     * Continues stopped workers and servers that are due, or all.
      *
      * @param array<string, Process> $workers
      */

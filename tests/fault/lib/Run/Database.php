@@ -66,7 +66,7 @@ final class Database
     }
 
     /**
-     * What is held though nobody holds anything; what was sent last may be on its way.
+     * Locks that are held after the end of all holders; the last requests may be on their way.
      *
      * @return list<string> the users and the locks
      */

@@ -14,7 +14,7 @@ use Latch\Tests\RedisTrio;
  * What is done to a master that has replicas and Sentinels; from one to the next all are in step again.
  *
  * What is recorded is from when on answers may be lost, which is when replicas have acknowledged all, until all
- * Sentinels know of another master: who is answered by the old one later must not believe it. Sentinels may change
+ * Sentinels know of another master: later answers of the old one must not be believed. Sentinels may change
  * the master by themselves, too, when they have not heard of it for long.
  */
 final class Failovers
@@ -24,18 +24,18 @@ final class Failovers
     /** After which time it hangs, in ns. */
     private const PATIENCE = 60_000_000_000;
 
-    /** In ns before a change that nobody has asked for: nobody has seen to it that the replicas are in step. */
+    /** Time in ns before an unplanned change, in which the replicas may not be in step. */
     private const LAG = 1_000_000_000;
 
     /** How many are over. */
     public int $count = 0;
-    /** Who was the master; null: another one is. */
+    /** Former master; null: another one is. */
     private ?RedisServer $old = null;
     private bool $isHealthy = true;
     private Fault $fault;
     private int $since = 0;
     private int $nextLook = 0;
-    /** Who it was when all was well last, and when that was. */
+    /** Master when all was well last, and that time. */
     private ?RedisServer $master;
     private int $calm;
 

@@ -20,12 +20,12 @@ final class Members
     private const TROUBLE = [20, 2 * Worker::SHORT_TTL];
 
     /**
-     * Who was started since then, in ns, may have forgotten a lock: Latch does without it while the others are
+     * A member that was started since then, in ns, may have forgotten a lock: Latch does without it while the others are
      * enough, so that these must be there. It goes by whole seconds.
      */
     private const YOUTH = (Worker::LONG_TTL + 1_200) * 1_000_000;
 
-    /** Who was restarted last; null: all were started at the same time. */
+    /** Member that was restarted last; null: all were started at the same time. */
     private ?RedisServer $young = null;
     private int $youngUntil;
     private ?RedisServer $troubled = null;
@@ -43,7 +43,7 @@ final class Members
         $this->youngUntil = hrtime(true) + self::YOUTH;
     }
 
-    /** Nothing happens while one of them is in trouble; and none but to who is young. */
+    /** No fault while one of the members is in trouble; and while one is young, only faults of that one. */
     public function strike(Fault $fault, Randomizer $chance): void
     {
         $server = $this->servers[$this->isOneOnly ? 0 : $chance->getInt(0, \count($this->servers) - 1)];

@@ -85,7 +85,7 @@ final class Process
         return $this->ending;
     }
 
-    /** What it said though it has nothing to say. */
+    /** Unexpected output. */
     public function errors(): string
     {
         return trim((string) file_get_contents($this->errors));

@@ -33,7 +33,7 @@ final class Report
         foreach ($this->history->workers as $worker) {
             $kinds[$worker->kind][] = $worker;
         }
-        // Killed before they said who they are.
+        // Killed before they recorded their kind.
         unset($kinds['-']);
         $rows = [
             'workers' => static fn (Teller $worker): int => 1,

@@ -44,7 +44,7 @@ final class ReportFile
         $result = $isWell ? '**Nothing is wrong.**' : '**Something is wrong.**';
         $errors = $this->run->errors;
         if ($errors !== '') {
-            $errors = "\nWhat workers said that have nothing to say:\n$errors";
+            $errors = "\nUnexpected output of workers:\n$errors";
         }
         [$promptly, $place] = [Waits::PROMPTLY / 1e9, Waits::PLACE / 1e9];
 
@@ -60,8 +60,8 @@ final class ReportFile
             $rules = <<<END
 
                 - kept locks that are certain for longer than a TTL after the last renewal that can have been sent and
-                  answered, that are certain again once they were lost, or of which nobody was told that they are;
-                - kept locks that are lost though neither they nor the server stood still, and nothing was forgotten;
+                  answered, that are certain again after their loss, or whose loss was not reported;
+                - kept locks that are lost although neither worker nor server stood still, and no data were lost;
                 END;
         }
 
@@ -71,13 +71,13 @@ final class ReportFile
             $list
             $result `tests/fault/run $option` has looked for:
             $rules
-            - two who hold what only one can hold, grants that are lost, fencing tokens out of the order of the holds;
-            - who waits without being hindered, and gets the lock more than $promptly s after somebody who came more than
+            - two holders of a lock that only one can hold, lost grants, fencing tokens out of the order of the holds;
+            - waiters without hindrance that get the lock more than $promptly s after a waiter that came more than
               $promptly s later;
-            - who waits while nobody has the lock for more than $promptly s, and $place s for each before it that was
-              killed, stopped or cut off;
-            - who waits for $promptly s longer than its time-out, or, without one, not until it has the lock;
-            - queue entries of those who wait no longer, and keys that stay for ever.
+            - a lock that is idle for more than $promptly s while a process waits, plus $place s for each waiter before
+              it that was killed, stopped or cut off;
+            - waits for $promptly s longer than their time-out, or, without one, that end before the grant;
+            - queue entries of former waiters, and keys that stay for ever.
 
             ```
             $report$errors```

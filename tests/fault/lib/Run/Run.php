@@ -55,7 +55,7 @@ final class Run
     /** How long workers contended, in seconds. */
     public float $seconds = 0.0;
     private int $crashes = 0;
-    /** What workers said though they have nothing to say. */
+    /** Unexpected output of workers. */
     public string $errors = '';
 
     /** @param string $directory an empty one */
@@ -311,7 +311,7 @@ final class Run
         }
     }
 
-    /** Records who has ended. */
+    /** Records the workers that have ended. */
     private function reap(): void
     {
         foreach ($this->workers as $name => $worker) {
@@ -382,7 +382,7 @@ final class Run
         }
     }
 
-    /** Who waits still, though all have ended. */
+    /** Waiters that are left although all workers have ended. */
     private function lookAtQueues(Writer $leftovers): void
     {
         foreach ($this->resources() as $resource) {

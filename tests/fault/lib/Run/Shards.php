@@ -25,7 +25,7 @@ final class Shards
     private const LOOK = 50_000_000;
     /** After which time it hangs, in ns. */
     private const PATIENCE = 60_000_000_000;
-    /** In ns before a change that nobody has asked for: nobody has seen to it that the replica is in step. */
+    /** Time in ns before an unplanned change, in which the replica may not be in step. */
     private const LAG = 1_000_000_000;
     /** After so long a handover has failed that did not come about, in ns. */
     private const HANDOVER = 6_000_000_000;
@@ -52,7 +52,7 @@ final class Shards
     private bool $isReplaced = false;
     private int $nextLook = 0;
     private int $retry = 0;
-    /** @var list<RedisServer> who was the master of each pair when all was well last … */
+    /** @var list<RedisServer> masters of the pairs when all was well last … */
     private array $leaders;
     /** … and when that was. */
     private int $calm;

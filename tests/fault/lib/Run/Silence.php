@@ -11,7 +11,7 @@ use Latch\Tests\RedisServer;
 use Random\Randomizer;
 
 /**
- * Times in which the server answers nobody, or so many of several that the others are no majority: many are longer
+ * Times in which the server is silent, or so many of several that the others are no majority: many are longer
  * than the TTLs of locks that are kept alive.
  */
 final class Silence
@@ -35,7 +35,7 @@ final class Silence
         $this->calmUntil = (int) hrtime(true) + (\count($servers) > 1 ? self::CALM : 0);
     }
 
-    /** Nobody can speak to the servers meanwhile. */
+    /** The servers cannot be reached meanwhile. */
     public function lasts(): bool
     {
         return $this->fault !== null;

@@ -24,7 +24,7 @@ final class Standstill
         }
     }
 
-    /** Whether the process has a flock(2) lock, as who changes a Table has. */
+    /** Whether the process has a flock(2) lock, as during a change of a Table. */
     public static function isWithin(int $pid): bool
     {
         return preg_match("/^\d+: FLOCK +ADVISORY +WRITE $pid /m", (string) file_get_contents('/proc/locks')) === 1;

@@ -8,13 +8,13 @@ use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Hold;
 
 /**
- * What those were about whom faults struck: by the order in which they had tried, as nobody knows the queue.
+ * State of the workers that faults struck, by the order of their attempts, as the queue itself is unknown.
  */
 final class Strikes
 {
     public const PLACES = ['a holder', 'first in a queue', 'further back', 'elsewhere'];
 
-    /** Who waits for longer, in ns, is not looked for among those who came before. */
+    /** Longest wait in ns that is considered among earlier attempts. */
     private const LONG = 5_000_000_000;
 
     public function __construct(private readonly History $history)

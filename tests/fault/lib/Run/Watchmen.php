@@ -31,7 +31,7 @@ final class Watchmen
         }
     }
 
-    /** Whoever forgets them would wait for their end, which never comes. */
+    /** Ends the watchmen: without that the program would wait for their end for ever. */
     public function __destruct()
     {
         $this->dismiss();

@@ -14,7 +14,7 @@ interface Handle
 
     public function waiting(): Waiting;
 
-    /** Whether nobody else can hold it now, as the implementation has it, without asking the store. */
+    /** Whether it is held for certain now, by the implementation's own account, without asking the store. */
     public function isCertain(): bool;
 
     /** @return bool false when it was told that it has the lock no more */

@@ -23,7 +23,7 @@ final class LatchHandle implements KeptHandle
         try {
             $granted = $exclusive ? $this->lock->acquire(...$arguments) : $this->lock->acquireRead(...$arguments);
         } catch (LockConflictedException) {
-            // Who waits without a time-out is told so if waiting is in vain.
+            // A wait without a time-out that would never end throws.
             $granted = false;
         }
         // With flock(2) a writer may have come and gone during a promotion that failed.

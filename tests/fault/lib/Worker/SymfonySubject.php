@@ -71,7 +71,7 @@ final class SymfonySubject implements Subject
     {
         return match ($this->kind) {
             'folder' => $this->store ??= new FlockStore($this->where),
-            // Who is killed between save() and putOffExpiration() leaves a lock with the store's TTL.
+            // A process that is killed between save() and putOffExpiration() leaves a lock with the store's TTL.
             'redis' => new RedisStore($this->redis ??= SymfonyMember::connect($this->where, self::TIMEOUT), $ttl),
             'quorum' => $this->quorum($ttl),
             'pgsql' => $this->store ??= new PostgreSqlStore(new \PDO($this->where)),

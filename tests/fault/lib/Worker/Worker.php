@@ -94,7 +94,7 @@ final class Worker
         $this->end();
     }
 
-    /** @param int|null $other the number of what the other hand holds: whoever waits does so in their order */
+    /** @param int|null $other the number of what the other hand holds: waits follow that order */
     private function use(int $number, ?int $other = null): void
     {
         $resource = $this->resources[$number];
@@ -116,7 +116,7 @@ final class Worker
             return;
         }
         $exclusive = $this->happens(70) || !$this->canShare();
-        // Else it might wait for somebody who waits for the other hand.
+        // Else it might wait for a worker that waits for the other hand.
         $isPatient = $other === null || $number > $other;
         $wait = $this->patience($handle->waiting(), $isPatient);
         $lock = $this->number + 1;
@@ -130,7 +130,7 @@ final class Worker
             return;
         }
 
-        // Who finds that it took too long mostly tries to go on.
+        // A worker whose hold took too long mostly tries to go on.
         $isHeld = $this->hold($handle, $ttl);
         if ($this->second !== null && $this->happens(10)) {
             $this->useSecond($this->second, $number);
@@ -356,7 +356,7 @@ final class Worker
     }
 
     /**
-     * Ends a Lock object of which nobody knows whether it releases anything.
+     * Ends a Lock object that may release something or not.
      *
      * @param-out null $handle
      */
