@@ -267,6 +267,7 @@ if test "$PHP_LATCH" != no; then
       src/store/flock/watch.c
       src/store/local/callback.c
       src/store/local/memory.c
+      src/store/local/memory_permits.c
       src/store/local/null.c
       src/store/local/semaphore.c
       src/store/redis/lock/absent.c

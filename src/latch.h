@@ -146,6 +146,7 @@ enum latch_capability {
     LATCH_LISTING = 1 << 6,      /* can tell which locks are held (LATCH_LIST) */
     LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
     LATCH_HOLDER_INFO = 1 << 8,  /* holders leave their holder_info; LATCH_EVICT */
+    LATCH_PERMITS = 1 << 9,      /* has counting semaphores: latch_permit_lease_init() */
 };
 
 /* Which processes a lock excludes. */
@@ -163,7 +164,8 @@ typedef struct latch_store_info {
     const char *title;      /* where its locks are, for messages: "PostgreSQL" */
     const char *state_name; /* under which peers keep the token in a key: Symfony's class name;
                                NULL when there is no token */
-    unsigned capabilities;  /* of enum latch_capability */
+    const char *permit_state_name; /* the same of a semaphore's key; NULL: without LATCH_PERMITS */
+    unsigned capabilities;         /* of enum latch_capability */
     latch_scope scope;
     /* Schemes of DSNs, as in options->dsn, NULL-terminated; NULL: the store is opened without. */
     const char *const *schemes;
@@ -368,11 +370,20 @@ struct latch_lease {
     bool handed_over : 1; /* somebody else knows the token */
     bool imported : 1;    /* the token was somebody else's first */
     bool forked : 1;      /* another process has, or had, a part in the hold */
+    bool is_permit : 1;   /* by latch_permit_lease_init(): on permits of a semaphore, not a lock */
     uint8_t losses;       /* how often it was lost, modulo 256 */
 };
 
 /* Of a resource that is longer the first 4 GiB count. */
 void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length);
+
+/*
+ * The same for a hold on permits of the counting semaphore `resource`, which has nothing to do with
+ * a lock of that name. Held, its mode is LATCH_EXCLUSIVE. In a store without LATCH_PERMITS each
+ * request on it fails (LATCH_ERROR_UNSUPPORTED).
+ */
+void latch_permit_lease_init(latch_lease *lease, latch_store *store, const char *resource,
+                             size_t length);
 
 /*
  * Adopts the token of a key that was handed over, in place of its own. LATCH_ERROR_ARGUMENT unless
@@ -484,8 +495,9 @@ void latch_lease_sync_deadline(latch_lease *lease, int64_t now_ns);
 
 /* ---- Operations: one request in flight --------------------------------------------------- */
 
+/* Of a permit lease: LATCH_ACQUIRE, LATCH_REFRESH, LATCH_RELEASE, LATCH_PROBE, LATCH_INSPECT. */
 typedef enum latch_op_kind {
-    LATCH_ACQUIRE,        /* exclusively; promotes a shared hold */
+    LATCH_ACQUIRE,        /* exclusively; promotes a shared hold; of a permit lease: its weight */
     LATCH_ACQUIRE_SHARED, /* demotes an exclusive hold */
     LATCH_REFRESH,        /* renew for ttl_ms from now */
     LATCH_RELEASE,        /* succeeds also when nothing is held */
@@ -497,6 +509,15 @@ typedef enum latch_op_kind {
 
 #define LATCH_IDENTITY_LENGTH 16
 
+/* The most permits that a semaphore has: servers count them in floating point. */
+#define LATCH_PERMITS_MAX (INT64_C(1) << 53)
+
+/* How many permits of a semaphore: 1 <= weight <= limit <= LATCH_PERMITS_MAX. */
+typedef struct latch_permits {
+    int64_t limit;  /* how many there are, as this holder says; each may say another number */
+    int64_t weight; /* how many of them it takes: all at once, or none */
+} latch_permits;
+
 /* One who holds a lock, as far as the store knows. */
 typedef struct latch_holder {
     struct latch_holder *next;
@@ -507,6 +528,8 @@ typedef struct latch_holder {
     int64_t since_us;       /* since when it holds, by the server's clock, since 1970; 0: unknown */
     int64_t left_ms;        /* until its hold ends if it is not renewed; LATCH_NEVER: it does not */
     uint64_t fencing_token; /* 0: none */
+    latch_permits permits;  /* of a semaphore's holder, any store's; {0}: a lock's; a limit of 0: it
+                               is not known */
     const char *host, *script; /* as anybody may have written them; NULL: unknown */
     char text[];               /* of those */
 } latch_holder;
@@ -515,7 +538,8 @@ typedef struct latch_holder {
 typedef struct latch_lock_report {
     struct latch_lock_report *next;
     latch_holder *holders; /* NULL: nobody, or nobody that can be known from here */
-    latch_mode mode;       /* LATCH_FREE: nobody holds it */
+    latch_mode mode;       /* LATCH_FREE: nobody holds it; LATCH_SHARED: permits are held */
+    int64_t permits_used;  /* of a semaphore: by all holders together */
     uint64_t holder_count; /* LATCH_HOLDER_INFO: there may be more than are listed */
     uint64_t waiter_count; /* LATCH_HOLDER_INFO */
     size_t name_length;    /* a resource may have NUL bytes */
@@ -531,6 +555,8 @@ struct latch_request {
     bool wait;                   /* acquire: wait while somebody else holds */
     int64_t deadline_ns;         /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
     int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; unused elsewhere */
+    latch_permits permits;       /* acquire on a permit lease alone; who holds already keeps the
+                                    weight that it has */
     bool extend;                 /* refresh: never to an earlier end than the hold has already */
     int64_t response_timeout_ms; /* how long to wait for an answer; 0: as long as the store does */
     bool detach;                 /* release: sent, but its answer not awaited, where there is one */
