@@ -7,7 +7,7 @@
 #define REDIS_STORE_NAME "redis"
 /* What a store on a client object can do, too. */
 #define REDIS_OBJECT_CAPABILITIES                                                                  \
-    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE)
+    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_PERMITS)
 
 /* What both builds have of a latch_store_info. */
 #define REDIS_INFO                                                                                 \

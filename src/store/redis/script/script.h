@@ -17,6 +17,11 @@ typedef enum {
     REDIS_PROBE,
     REDIS_INSPECT,
     REDIS_EVICT,
+    REDIS_PERMIT_ACQUIRE,
+    REDIS_PERMIT_REFRESH,
+    REDIS_PERMIT_RELEASE,
+    REDIS_PERMIT_PROBE,
+    REDIS_PERMIT_INSPECT,
     REDIS_SCRIPT_COUNT,
 } redis_script_id;
 
@@ -30,6 +35,9 @@ typedef struct redis_script_target {
     const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
     uint64_t ticket;   /* of its wait; 0: it stands in no queue */
     bool keep;         /* a release leaves the queue, and gives nothing back */
+    /* Of a semaphore: `resource` is "{NAME}" then, as Symfony calls it. */
+    bool is_permit;
+    latch_permits permits; /* of an acquire, and of what has a ticket */
 } redis_script_target;
 
 /* What a script is asked to do. */
@@ -51,8 +59,8 @@ typedef struct redis_scripts {
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first is needed */
 } redis_scripts;
 
-/* Of a TTL as a text, and of the holder information behind it. */
-enum { REDIS_TTL_SIZE = 24 + LATCH_HOLDER_INFO_MAX + 1 };
+/* Of a TTL as a text, a weight and a limit, and of the holder information behind them. */
+enum { REDIS_TTL_SIZE = 24 + 2 * 18 + LATCH_HOLDER_INFO_MAX + 1 };
 
 /* A command that runs a script, with the texts that it is made of. */
 typedef struct redis_script_command {

@@ -1,4 +1,4 @@
--- To be included, behind queue.lua: what those need who may wait.
+-- To be included, behind serve.lua: what those need who may wait.
 
 -- How long who is not the first stays in its place without asking, for each place before its, and at most.
 local PLACE_MS, RENEWAL_MS = 2000, 60000
@@ -24,11 +24,6 @@ end
 
 local function is_queue_empty()
     return redis.call('EXISTS', queue) == 0
-end
-
--- Takes a waiter out of the queue, as whatever it waits; true if it was there.
-local function leave(waiter)
-    return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
 end
 
 -- Does the hold end before the first waiter was to ask, as it was told when it was granted?
