@@ -75,8 +75,8 @@ interface SemaphoreInterface
 interface PersistingStoreInterface
 {
     /**
-     * Stores the key's permits for $ttlInSecond seconds, unless others hold too many. Of permits that are held
-     * already nothing changes.
+     * Stores the key's permits for $ttlInSecond seconds, unless others hold too many. Permits that are held
+     * already keep their weight.
      *
      * @param float $ttlInSecond seconds, > 0
      *
@@ -172,6 +172,7 @@ final class Semaphore implements SemaphoreInterface
      * for that; nobody overtakes it, however few others want.
      *
      * A wait for permits of which this very thread holds the rest does not end by itself: give it a timeout.
+     * InMemoryStore refuses it without one.
      *
      * @param bool       $blocking wait until there are enough permits
      * @param float|null $timeout  with $blocking: wait this many seconds at most, >= 0; null = for ever

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 018ec7720f4710302e87efc5e922c614fb20203f */
+ * Stub hash: 8902cffb825e15103ed2a026964815553d3acdb0 */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_SemaphoreInterface_acquire, 0, 0, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()

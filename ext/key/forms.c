@@ -103,11 +103,15 @@ static bool read_count(const zend_object *key, HashTable *data, const char *name
     zval *entry = find_entry(data, name);
     double number;
 
+    if (entry != NULL && Z_TYPE_P(entry) == IS_LONG) {
+        *count = Z_LVAL_P(entry);
+        return true;
+    }
     if (entry == NULL || !number_of(entry, &number) || !(fabs(number) < 1e18)
         || floor(number) != number) {
         return refuse_entry(key, name, "a whole number", entry);
     }
-    *count = Z_TYPE_P(entry) == IS_LONG ? Z_LVAL_P(entry) : (zend_long) number;
+    *count = (zend_long) number;
     return true;
 }
 

@@ -100,7 +100,7 @@ PHP_METHOD(Latch_Semaphore_Store_RedisStore, __construct)
     php_latch_redis_store_construct(php_latch_store_of(Z_OBJ_P(ZEND_THIS)), redis);
 }
 
-static zend_object *create_in_memory(zend_class_entry *ce)
+static zend_object *create_permit_memory(zend_class_entry *ce)
 {
     php_latch_store *store = php_latch_store_create(ce);
 
@@ -214,6 +214,6 @@ void php_latch_register_semaphore_stores(void)
 
     register_class_Latch_Semaphore_Store_RedisStore(base)->create_object =
         php_latch_redis_store_create;
-    register_class_Latch_Semaphore_Store_InMemoryStore(base)->create_object = create_in_memory;
+    register_class_Latch_Semaphore_Store_InMemoryStore(base)->create_object = create_permit_memory;
     register_class_Latch_Semaphore_Store_StoreFactory();
 }

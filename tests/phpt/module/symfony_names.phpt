@@ -80,3 +80,5 @@ class Symfony\Component\Semaphore\Store\RedisStore
 class Symfony\Component\Semaphore\Store\StoreFactory
 Parameter #0 [ <required> Symfony\Component\Lock\Key $key ]
 Symfony\Component\Lock\SharedLockInterface
+Parameter #1 [ <required> Symfony\Component\Semaphore\PersistingStoreInterface $store ]
+?Symfony\Component\Lock\Lease

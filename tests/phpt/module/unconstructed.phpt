@@ -33,7 +33,7 @@ if (isset($argv[1])) {
     };
 
     /** Objects of the class in states that no program of good will has. */
-    $make = function () use ($class, $name, $key_name, $lock_name, $store_name): Generator {
+    $make = function () use ($class, $name, $key_name, $lock_name, $store_name, $is_semaphore): Generator {
         try {
             yield $class->newInstanceWithoutConstructor();
         } catch (ReflectionException) {

@@ -48,6 +48,7 @@ foreach ($stores as $name => $store) {
         '-1' => -1.0, '-1.0E-9' => -1e-9, '0' => 0.0, 'NAN' => NAN, '-INF' => -INF,
     ];
     foreach ($ttls as $text => $ttl) {
+        $text = (string) $text;
         $message = INVALID . "The TTL should be greater than 0, '$text' given.";
         $expect($message, "Semaphore, TTL $text", fn () => new Semaphore(new Key('s', 3), $store, $ttl));
         $expect($message, "createSemaphore, TTL $text", fn () => $factory->createSemaphore('s', 3, 1, $ttl));
@@ -90,7 +91,7 @@ foreach ($stores as $name => $store) {
         fn () => new Semaphore('s', $store),
         fn () => new Semaphore(new Latch\Key('s'), $store),
         fn () => new Semaphore(new Key('s', 3), new Latch\Store\InMemoryStore()),
-        fn () => new Semaphore(new Key('s', 3), $store, null),
+        fn () => new Semaphore(new Key('s', 3), $store, []),
         fn () => new Semaphore(new Key('s', 3)),
         fn () => $factory->createSemaphore('s'),
         fn () => $factory->createSemaphore('s', 'many'),

@@ -85,6 +85,7 @@ foreach ([
         check(!$semaphore->isHeld() && !$semaphore->isAcquired(), "$name: it has nothing");
     }
 }
+unset($kept, $semaphore);
 check_same([0, 3], [permit_queue($server), permits_held($server)], 'nobody waits any more');
 
 /* Signals. */
@@ -114,14 +115,16 @@ $child->hear_exactly('held');
 $child->say('end');
 $child->ending();
 
-/* The same in memory: only the handler can end the wait. */
+/* In memory: only a handler can end the wait, which without a time-out is refused. */
+check_same('Latch\Semaphore\Exception\RuntimeException: Failed to acquire the "s" semaphore: the permits are held by this very thread, through other keys, '
+    . 'so that the wait would never end; release it first, or pass a timeout.', outcome(fn () => (new Semaphore(new Key('s', 1), $memory))->acquire(true)), 'a deadlock');
 pcntl_signal(SIGALRM, fn () => $held->release());
 $semaphore = new Semaphore(new Key('s', 1), $memory);
 pcntl_alarm(1);
-check($semaphore->acquire(true), 'what a handler gives back');
+check($semaphore->acquire(true, PATIENCE), 'what a handler gives back');
 pcntl_signal(SIGALRM, fn () => throw new FromHandler('in the handler'));
 pcntl_alarm(1);
-check_same('FromHandler: in the handler', outcome(fn () => $held->acquire(true)), 'a handler that throws');
+check_same('FromHandler: in the handler', outcome(fn () => $held->acquire(true, PATIENCE)), 'a handler that throws');
 check($semaphore->isHeld() && !$held->isHeld(), 'who holds in the end');
 
 /* A dead waiter in front holds nobody up for long. */
