@@ -14,6 +14,7 @@ use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Redis\Servers;
 use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
+use Latch\Tests\Support\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -93,8 +94,9 @@ final class SemaphorePeersTest extends TestCase
         self::assertTrue($ours->acquire(true, 30.0));
         $peer->do('permits', 'theirs', 's', 1, 1, $this->server->port, 300.0, $client);
         self::assertFalse($peer->do('call', 'theirs', 'acquire'));
-        unset($ours);
-        self::assertTrue($peer->do('call', 'theirs', 'acquire'));
+        unset($ours); // what a destructor sends is not awaited
+        Wait::until(static fn (): bool => $peer->do('call', 'theirs', 'acquire'), 'the peer gets what is given back');
+        self::assertTrue($peer->do('call', 'theirs', 'isAcquired'));
     }
 
     #[DataProvider('peers')]
