@@ -171,53 +171,7 @@ size_t permit_queue_length(void)
     return (size_t) unit_redis_number("ZCARD " PERMIT_QUEUE);
 }
 
-/* ---- Symfony: src/Symfony/Component/Semaphore/Store/RedisStore.php of 5.4.23, to the letter */
-
-static const char symfony_save[] =
-    "\n"
-    "            local key = KEYS[1]\n"
-    "            local weightKey = key .. \":weight\"\n"
-    "            local timeKey = key .. \":time\"\n"
-    "            local identifier = ARGV[1]\n"
-    "            local now = tonumber(ARGV[2])\n"
-    "            local ttlInSecond = tonumber(ARGV[3])\n"
-    "            local limit = tonumber(ARGV[4])\n"
-    "            local weight = tonumber(ARGV[5])\n"
-    "\n"
-    "            -- Remove expired values\n"
-    "            redis.call(\"ZREMRANGEBYSCORE\", timeKey, \"-inf\", now)\n"
-    "            redis.call(\"ZINTERSTORE\", weightKey, 2, weightKey, timeKey, \"WEIGHTS\", 1, 0)\n"
-    "\n"
-    "            -- Semaphore already acquired?\n"
-    "            if redis.call(\"ZSCORE\", timeKey, identifier) then\n"
-    "                return true\n"
-    "            end\n"
-    "\n"
-    "            -- Try to get a semaphore\n"
-    "            local semaphores = redis.call(\"ZRANGE\", weightKey, 0, -1, \"WITHSCORES\")\n"
-    "            local count = 0\n"
-    "\n"
-    "            for i = 1, #semaphores, 2 do\n"
-    "                count = count + semaphores[i+1]\n"
-    "            end\n"
-    "\n"
-    "            -- Could we get the semaphore ?\n"
-    "            if count + weight > limit then\n"
-    "                return false\n"
-    "            end\n"
-    "\n"
-    "            -- Acquire the semaphore\n"
-    "            redis.call(\"ZADD\", timeKey, now + ttlInSecond, identifier)\n"
-    "            redis.call(\"ZADD\", weightKey, weight, identifier)\n"
-    "\n"
-    "            -- Extend the TTL\n"
-    "            local maxExpiration = redis.call(\"ZREVRANGE\", timeKey, 0, 0, "
-    "\"WITHSCORES\")[2]\n"
-    "            redis.call(\"EXPIREAT\", weightKey, maxExpiration + 10)\n"
-    "            redis.call(\"EXPIREAT\", timeKey, maxExpiration + 10)\n"
-    "\n"
-    "            return true\n"
-    "        ";
+/* ---- Symfony: the rest is in the header */
 
 static const char symfony_put_off[] =
     "\n"
@@ -244,23 +198,12 @@ static const char symfony_put_off[] =
     "            return added\n"
     "        ";
 
-static const char symfony_delete[] =
-    "\n"
-    "            local key = KEYS[1]\n"
-    "            local weightKey = key .. \":weight\"\n"
-    "            local timeKey = key .. \":time\"\n"
-    "            local identifier = ARGV[1]\n"
-    "\n"
-    "            redis.call(\"ZREM\", timeKey, identifier)\n"
-    "            return redis.call(\"ZREM\", weightKey, identifier)\n"
-    "        ";
-
 bool symfony_takes_permits(const char *token, int64_t ttl_s, int64_t weight, int64_t limit)
 {
     const redisReply *reply =
-        no_error(unit_redis_try("EVAL %s 1 {sem} %s %lld %lld %lld %lld", symfony_save, token,
-                                (long long) (permit_now_s() + symfony_ahead_s), (long long) ttl_s,
-                                (long long) limit, (long long) weight));
+        no_error(unit_redis_try("EVAL %s 1 {sem} %s %lld %lld %lld %lld", SYMFONY_SEMAPHORE_SAVE,
+                                token, (long long) (permit_now_s() + symfony_ahead_s),
+                                (long long) ttl_s, (long long) limit, (long long) weight));
 
     return reply->type != REDIS_REPLY_NIL && is_one(reply);
 }
@@ -274,7 +217,7 @@ bool symfony_refreshes_permits(const char *token, int64_t ttl_s)
 
 void symfony_releases_permits(const char *token)
 {
-    no_error(unit_redis_try("EVAL %s 1 {sem} %s", symfony_delete, token));
+    no_error(unit_redis_try("EVAL %s 1 {sem} %s", SYMFONY_SEMAPHORE_DELETE, token));
 }
 
 bool symfony_has_permits(const char *token)

@@ -14,6 +14,7 @@ local KEEP_S = 10
 
 -- Numbers of holders in all, and in the record; of permits, by the record, and in all.
 local count, own_count, own_sum, used
+local noted_sum -- the field ''
 local is_known -- does the record agree with the sets?
 local is_changed = false
 
@@ -35,36 +36,39 @@ end
 local function end_with_last_holder()
     local last = redis.call('ZREVRANGE', times, 0, 0, 'WITHSCORES')[2]
     if last then
-        local over = digits(math.ceil(last) + KEEP_S)
-        redis.call('EXPIREAT', weights, over)
-        redis.call('EXPIREAT', times, over)
-        redis.call('EXPIREAT', record, over)
+        local over = digits((math.ceil(last) + KEEP_S) * 1000)
+        redis.call('PEXPIREAT', weights, over)
+        redis.call('PEXPIREAT', times, over)
+        redis.call('PEXPIREAT', record, over)
     end
 end
 
 -- To be called before anything is changed.
 local function look()
-    local noted = redis.call('HGET', record, '')
-    local sum, first = string.match(noted or '', '^(%d+) (.*)$')
+    noted_sum = redis.call('HGET', record, '')
+    local sum, first = string.match(noted_sum or '', '^(%d+) (.*)$')
     count = redis.call('ZCARD', weights)
-    own_count = redis.call('HLEN', record) - (noted and 1 or 0)
+    own_count = redis.call('HLEN', record) - (noted_sum and 1 or 0)
     own_sum = tonumber(sum)
     is_known = own_sum ~= nil and first == first_holder() and count == redis.call('ZCARD', times)
 end
 
 -- Sums the weights of all holders, and lets the record agree with them.
 local function sum_all()
-    if redis.call('ZCARD', times) ~= count then
-        redis.call('ZINTERSTORE', weights, 2, weights, times, 'WEIGHTS', 1, 0)
-        end_with_last_holder() -- it lets the key stay
-    end
+    local is_uneven = redis.call('ZCARD', times) ~= count
     local holders = redis.call('ZRANGE', weights, 0, -1, 'WITHSCORES')
-    count, own_count, own_sum, used = #holders / 2, 0, 0, 0
+    count, own_count, own_sum, used = 0, 0, 0, 0
     for at = 1, #holders, 2 do
-        used = used + holders[at + 1]
-        if redis.call('HEXISTS', record, holders[at]) == 1 then
-            own_count = own_count + 1
-            own_sum = own_sum + holders[at + 1]
+        local holder, weight = holders[at], holders[at + 1]
+        if is_uneven and not redis.call('ZSCORE', times, holder) then
+            redis.call('ZREM', weights, holder) -- as Symfony's scripts do
+        else
+            count = count + 1
+            used = used + weight
+            if redis.call('HEXISTS', record, holder) == 1 then
+                own_count = own_count + 1
+                own_sum = own_sum + weight
+            end
         end
     end
     if redis.call('HLEN', record) > own_count then
@@ -129,11 +133,10 @@ local function note_sum()
     if not is_changed then
         return
     end
-    if own_count == 0 then
-        redis.call('DEL', record)
-    elseif is_known then
-        redis.call('HSET', record, '', digits(own_sum) .. ' ' .. (first_holder() or ''))
-    else
+    local sum = is_known and own_count > 0 and digits(own_sum) .. ' ' .. (first_holder() or '')
+    if sum and sum ~= noted_sum then
+        redis.call('HSET', record, '', sum)
+    elseif not sum and noted_sum then
         redis.call('HDEL', record, '')
     end
 end
