@@ -78,6 +78,22 @@ static void so_is_a_peer_whose_clock_is_ahead(void **state)
     UNIT_CHECK(take_permits("n", 5, 6) && !take_permits("o", 1, 6));
 }
 
+/* A key that was handed over to it, and which Latch has recorded. */
+static void so_is_a_peer_when_another_has_released_one_of_ours(void **state)
+{
+    (void) state;
+    UNIT_CHECK(take_permits("l", 1, 6) && take_permits("m", 1, 6));
+    symfony_releases_permits("l");
+    UNIT_CHECK(refresh_permits("m", MINUTE));
+    UNIT_CHECK(symfony_takes_permits("s", 60, 5, 6));
+    UNIT_CHECK(!take_permits("n", 1, 6));
+    symfony_releases_permits("m");
+    UNIT_CHECK(take_permits("l", 1, 6) && !take_permits("n", 1, 6));
+    symfony_releases_permits("l"); /* while another one is there */
+    UNIT_CHECK(symfony_takes_permits("t", 60, 1, 6) && !take_permits("n", 1, 6));
+    assert_int_equal(permits_used(), 6);
+}
+
 static void a_weight_without_a_time_is_nobodys(void **state)
 {
     (void) state;
@@ -93,11 +109,11 @@ static void a_fraction_of_a_second_does_no_harm(void **state)
 {
     (void) state;
     clock_us -= clock_us % 1000000;
+    UNIT_CHECK(symfony_takes_permits("s", 1, 1, 1));
     unit_redis_ask("ZADD " PERMIT_TIMES " %lld.5 s", (long long) permit_now_s() + 1);
-    unit_redis_ask("ZADD " PERMIT_WEIGHTS " 1 s");
     UNIT_CHECK(!take_permits("l", 1, 1));
     UNIT_CHECK(take_permits_for("l", 1000, 1, 2));
-    assert_int_equal(unit_redis_expiry_of(PERMIT_TIMES), (permit_now_s() + 12) * 1000);
+    assert_int_equal(unit_redis_expiry_of(PERMIT_TIMES), permit_now_s() * 1000 + 12500);
     assert_int_equal(probe_permits("s"), 1500);
     pass_ms(2000);
     UNIT_CHECK(take_permits("l", 2, 2));
@@ -178,6 +194,7 @@ int main(void)
         PERMITS_TEST(a_token_of_symfonys_is_renewed_and_released_here_and_the_other_way_round),
         PERMITS_TEST(a_peer_in_the_place_of_one_of_ours_is_counted),
         PERMITS_TEST(so_is_a_peer_whose_clock_is_ahead),
+        PERMITS_TEST(so_is_a_peer_when_another_has_released_one_of_ours),
         PERMITS_TEST(a_weight_without_a_time_is_nobodys),
         PERMITS_TEST(a_fraction_of_a_second_does_no_harm),
         PERMITS_TEST(who_waits_behind_a_peer_asks_every_tenth_of_a_second),

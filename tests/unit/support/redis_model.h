@@ -38,9 +38,9 @@ typedef struct model_server {
     uint8_t hears[MODEL_ACTORS];
     uint8_t has_counter, has_peers;
     uint8_t queue_length;
-    /* Of a semaphore: ms since the last whole second; what the record has noted, a sum and an
-       actor. */
-    int16_t phase, noted_sum, noted_first;
+    /* Of a semaphore: ms since the last whole second; the sum in the record; do its keys have the
+       mark? */
+    int16_t phase, noted_sum, is_marked;
     struct {
         char mode;
         uint8_t actor, ticket;
@@ -160,7 +160,7 @@ void model_ask_for_permits(void);
 void model_read_permits(model_server *after);
 
 /* Sends a command, receives an answer, and notes what does not hold: redis_model_server.c. */
-void model_command(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void model_command(const char *format, ...); /* as redisCommand() */
 redisReply *model_receive(void);
 void model_demand(bool holds, const char *text);
 int model_actor_of(const char *token);

@@ -89,23 +89,29 @@ void model_put_permits(const model_server *server)
             model_command("ZADD " MODEL_WEIGHTS " %d t%d", model_weight_of(actor), actor);
         }
         if (server->record[actor] != MODEL_NO_RECORD) {
-            model_command("HSET " MODEL_RECORD " t%d %d%b", actor, model_scenario_now->limit, " ?",
-                          (size_t) (server->record[actor] == MODEL_NO_TOKEN ? 2 : 0));
+            char value[16];
+
+            snprintf(value, sizeof(value), "%d%s", model_scenario_now->limit,
+                     server->record[actor] == MODEL_NO_TOKEN ? " ?" : "");
+            model_command("HSET " MODEL_RECORD " t%d %s", actor, value);
         }
     }
     if (server->noted_sum != MODEL_NONE) {
-        char noted[16];
-
-        snprintf(noted, sizeof(noted), "%d t%d", server->noted_sum, server->noted_first);
-        model_command("HSET " MODEL_RECORD " %b %s", "", (size_t) 0, noted);
+        model_command("HSET " MODEL_RECORD " %b %d", "", (size_t) 0, server->noted_sum);
+    }
+    if (server->is_marked) {
+        model_command("PEXPIREAT " MODEL_WEIGHTS " %lld", (long long) SECOND * 1000 + 60500);
     }
 }
 
 void model_ask_for_permits(void)
 {
+    static const char expiry[] = UNIT_REDIS_LUA_EXPIRY "return expiry_of(KEYS[1])";
+
     model_command("ZRANGE " MODEL_TIMES " 0 -1 WITHSCORES");
     model_command("ZRANGE " MODEL_WEIGHTS " 0 -1 WITHSCORES");
     model_command("HGETALL " MODEL_RECORD);
+    model_command("EVAL %s 1 " MODEL_WEIGHTS, expiry);
 }
 
 static void read_permit_record(model_server *after, const redisReply *fields)
@@ -115,7 +121,6 @@ static void read_permit_record(model_server *after, const redisReply *fields)
 
         if (*token == '\0') {
             after->noted_sum = (int16_t) atoi(value);
-            after->noted_first = (int16_t) model_actor_of(strchr(value, ' ') + 1);
         } else {
             after->record[model_actor_of(token)] = strchr(value, '?') != NULL ? MODEL_NO_TOKEN
                                                                               : MODEL_LAST_TOKEN;
@@ -126,6 +131,7 @@ static void read_permit_record(model_server *after, const redisReply *fields)
 void model_read_permits(model_server *after)
 {
     redisReply *times = model_receive(), *weights = model_receive(), *record = model_receive();
+    redisReply *ends = model_receive();
 
     for (size_t at = 0; at < times->elements; at += 2) {
         after->expiry[model_actor_of(times->element[at]->str)] =
@@ -139,6 +145,8 @@ void model_read_permits(model_server *after)
                      "a holder has another weight than it wants");
     }
     read_permit_record(after, record);
+    after->is_marked = ends->integer % 1000 == 500;
+    freeReplyObject(ends);
     freeReplyObject(times);
     freeReplyObject(weights);
     freeReplyObject(record);

@@ -29,7 +29,7 @@ void model_begin(model_state *state)
     memset(state, 0, sizeof(*state));
     server->write_expiry = server->lock_ends = server->record_ends = MODEL_NONE;
     server->due = server->until = MODEL_NONE;
-    server->noted_sum = server->noted_first = MODEL_NONE;
+    server->noted_sum = MODEL_NONE;
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         server->expiry[actor] = MODEL_NONE;
         server->hears[actor] = actor < MODEL_WAITERS && !scenario->tries;

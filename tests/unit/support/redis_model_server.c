@@ -330,7 +330,11 @@ static void read_answer(model_outcome *outcome, const model_server *before,
                         const model_call *asking, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR) {
-        fail_msg("a script failed: %s", reply->str);
+        static char failure[256];
+
+        snprintf(failure, sizeof(failure), "a script failed: %s", reply->str);
+        model_demand(false, failure);
+        return;
     }
     outcome->answer = MODEL_HAS;
     if (reply->type == REDIS_REPLY_NIL
@@ -437,7 +441,7 @@ static void find_out(const question *asking, model_outcome *outcome)
     memcpy(after->hears, asking->server.hears, sizeof(after->hears));
     after->write_expiry = after->lock_ends = after->record_ends = MODEL_NONE;
     after->due = after->until = MODEL_NONE;
-    after->noted_sum = after->noted_first = MODEL_NONE;
+    after->noted_sum = MODEL_NONE;
     after->phase = asking->server.phase;
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         after->expiry[actor] = MODEL_NONE;

@@ -97,6 +97,25 @@ static bool overtakes(const model_state *before, const model_state *after, const
     return false;
 }
 
+/* Has somebody permits who was behind a living waiter that has none? */
+static bool is_overtaken_by_grant(const model_state *before, const model_server *after)
+{
+    bool is_somebody_left = false;
+
+    for (int at = 0; at < before->server.queue_length; at++) {
+        int actor = before->server.queue[at].actor, ticket = before->server.queue[at].ticket;
+        const model_client *client = &before->clients[actor];
+
+        if (is_somebody_left && before->server.expiry[actor] <= 0 && after->expiry[actor] > 0) {
+            return true;
+        }
+        is_somebody_left = is_somebody_left
+                           || (client->phase == MODEL_WAITING && client->ticket == ticket
+                               && model_is_in_queue(after, actor, ticket));
+    }
+    return false;
+}
+
 /* Could the first waiter have what it waits for, and is nothing left free for peers? */
 static bool does_first_fit(const model_server *server)
 {
@@ -146,6 +165,9 @@ const char *model_check_order(const model_state *before, const model_state *afte
             || outcome->answer == MODEL_REFUSED)
         && call->script != MODEL_PERMIT_REFRESH && does_first_fit(&after->server)) {
         return "who is the first and fits has to wait";
+    }
+    if (model_has_permits() && is_overtaken_by_grant(before, &after->server)) {
+        return "a living waiter is overtaken by a grant";
     }
     return NULL;
 }

@@ -5,17 +5,19 @@
 -- write them by their own clocks.
 -- The record has a field for each holder of ours, the limit that it has named: "LIMIT", or with its note "LIMIT
 -- SINCE HOST PID SCRIPT", with the time in µs since when it holds; or "LIMIT ?" of one that was granted permits,
--- until it claims them. The field '' is "SUM FIRST": the sum of the weights of these holders, and the holder whose
--- time ends first, of all. As long as that is still so, no peer has removed anybody but itself, as peers remove
--- those whose time is over: then all these holders are there, and when nobody else is, their sum is that of all.
+-- until it claims them. The field '' is the sum of the weights of these holders, and is there only if they were
+-- all. Then nobody else has come, and nobody has gone, if there are as many still, and no peer has added a holder:
+-- the key of the weights has a mark, as it ends half a second behind a whole one. Symfony's script that adds a
+-- holder, and removes those whose time is over, lets it end with a whole second, or not at all.
 
--- As long Symfony keeps both sets when nobody holds any more.
-local KEEP_S = 10
+-- So long the keys are kept when nobody holds any more: 10 s as Symfony has it, and the mark.
+local KEEP_MS, MARK_MS = 10000, 500
 
 -- Numbers of holders in all, and in the record; of permits, by the record, and in all.
 local count, own_count, own_sum, used
 local noted_sum -- the field ''
-local is_known -- does the record agree with the sets?
+local is_marked -- has no peer come?
+local is_known -- is the sum of the record that of all?
 local is_changed = false
 
 -- tostring() would write 1.79e15
@@ -28,15 +30,18 @@ local function end_after(us, ttl)
     return math.ceil((us + ttl * 1000) / 1000000)
 end
 
-local function first_holder()
-    return redis.call('ZRANGE', times, 0, 0)[1]
+-- By the real clock; before Redis 7 it goes on in a script.
+local function has_mark()
+    local left, time = redis.pcall('PTTL', weights), redis.call('TIME')
+    local phase = type(left) == 'number' and left >= 0 and (time[1] * 1000 + time[2] / 1000 + left) % 1000
+    return phase and math.abs(phase - MARK_MS) < 20
 end
 
 -- Lets all keys end some time after the last holder.
 local function end_with_last_holder()
     local last = redis.call('ZREVRANGE', times, 0, 0, 'WITHSCORES')[2]
     if last then
-        local over = digits((math.ceil(last) + KEEP_S) * 1000)
+        local over = digits(math.ceil(last) * 1000 + KEEP_MS + MARK_MS)
         redis.call('PEXPIREAT', weights, over)
         redis.call('PEXPIREAT', times, over)
         redis.call('PEXPIREAT', record, over)
@@ -46,11 +51,11 @@ end
 -- To be called before anything is changed.
 local function look()
     noted_sum = redis.call('HGET', record, '')
-    local sum, first = string.match(noted_sum or '', '^(%d+) (.*)$')
     count = redis.call('ZCARD', weights)
     own_count = redis.call('HLEN', record) - (noted_sum and 1 or 0)
-    own_sum = tonumber(sum)
-    is_known = own_sum ~= nil and first == first_holder() and count == redis.call('ZCARD', times)
+    own_sum = tonumber(noted_sum or '')
+    is_marked = has_mark()
+    is_known = own_sum ~= nil and is_marked and own_count == count and count == redis.call('ZCARD', times)
 end
 
 -- Sums the weights of all holders, and lets the record agree with them.
@@ -78,7 +83,10 @@ local function sum_all()
             end
         end
     end
-    is_known = true
+    if not is_marked then
+        end_with_last_holder()
+    end
+    is_known = true -- as far as it is that
     is_changed = true
 end
 
@@ -107,7 +115,7 @@ local function tally(us)
             forget(holder)
         end
     end
-    if is_known and own_count == count then
+    if is_known then
         used = own_sum
     else
         sum_all()
@@ -133,7 +141,7 @@ local function note_sum()
     if not is_changed then
         return
     end
-    local sum = is_known and own_count > 0 and digits(own_sum) .. ' ' .. (first_holder() or '')
+    local sum = is_known and count > 0 and own_count == count and digits(own_sum)
     if sum and sum ~= noted_sum then
         redis.call('HSET', record, '', sum)
     elseif not sum and noted_sum then
