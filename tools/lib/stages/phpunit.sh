@@ -44,8 +44,10 @@ run_behaviour() {
     LATCH_LARAVEL=$(latch_laravel)
     export LATCH_VENDOR=$vendor LATCH_SYMFONY_6 LATCH_SYMFONY_8 LATCH_LARAVEL LATCH_SO=$so
     LATCH_DEBIAN_LOCK=$(latch_debian_lock)
+    LATCH_SEMAPHORE_5=$(latch_debian_semaphore)
+    LATCH_SEMAPHORE_7=$(latch_debian_semaphore 7.4)
     LATCH_SYMFONY_TESTS=$(latch_symfony_tests)
-    export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS
+    export LATCH_DEBIAN_LOCK LATCH_SEMAPHORE_5 LATCH_SEMAPHORE_7 LATCH_SYMFONY_TESTS
 
     cd "$LATCH_ROOT/tests/phpunit"
     side_by_side latchs_names symfonys_names application_and_documentation
