@@ -44,6 +44,67 @@ int is_placed_for_permits(waiter *one, int64_t weight, int64_t limit, const char
 bool gives_permits_up(waiter *one, int64_t weight, int64_t limit);
 size_t permit_queue_length(void);
 
+/*
+ * Symfony's scripts of save() and delete(), as src/Symfony/Component/Semaphore/Store/RedisStore.php
+ * of 5.4 has them, to the letter.
+ */
+#define SYMFONY_SEMAPHORE_SAVE                                                                     \
+    "\n"                                                                                           \
+    "            local key = KEYS[1]\n"                                                            \
+    "            local weightKey = key .. \":weight\"\n"                                           \
+    "            local timeKey = key .. \":time\"\n"                                               \
+    "            local identifier = ARGV[1]\n"                                                     \
+    "            local now = tonumber(ARGV[2])\n"                                                  \
+    "            local ttlInSecond = tonumber(ARGV[3])\n"                                          \
+    "            local limit = tonumber(ARGV[4])\n"                                                \
+    "            local weight = tonumber(ARGV[5])\n"                                               \
+    "\n"                                                                                           \
+    "            -- Remove expired values\n"                                                       \
+    "            redis.call(\"ZREMRANGEBYSCORE\", timeKey, \"-inf\", now)\n"                       \
+    "            redis.call(\"ZINTERSTORE\", weightKey, 2, weightKey, timeKey, \"WEIGHTS\", 1, "   \
+    "0)\n"                                                                                         \
+    "\n"                                                                                           \
+    "            -- Semaphore already acquired?\n"                                                 \
+    "            if redis.call(\"ZSCORE\", timeKey, identifier) then\n"                            \
+    "                return true\n"                                                                \
+    "            end\n"                                                                            \
+    "\n"                                                                                           \
+    "            -- Try to get a semaphore\n"                                                      \
+    "            local semaphores = redis.call(\"ZRANGE\", weightKey, 0, -1, \"WITHSCORES\")\n"    \
+    "            local count = 0\n"                                                                \
+    "\n"                                                                                           \
+    "            for i = 1, #semaphores, 2 do\n"                                                   \
+    "                count = count + semaphores[i+1]\n"                                            \
+    "            end\n"                                                                            \
+    "\n"                                                                                           \
+    "            -- Could we get the semaphore ?\n"                                                \
+    "            if count + weight > limit then\n"                                                 \
+    "                return false\n"                                                               \
+    "            end\n"                                                                            \
+    "\n"                                                                                           \
+    "            -- Acquire the semaphore\n"                                                       \
+    "            redis.call(\"ZADD\", timeKey, now + ttlInSecond, identifier)\n"                   \
+    "            redis.call(\"ZADD\", weightKey, weight, identifier)\n"                            \
+    "\n"                                                                                           \
+    "            -- Extend the TTL\n"                                                              \
+    "            local maxExpiration = redis.call(\"ZREVRANGE\", timeKey, 0, 0, "                  \
+    "\"WITHSCORES\")[2]\n"                                                                         \
+    "            redis.call(\"EXPIREAT\", weightKey, maxExpiration + 10)\n"                        \
+    "            redis.call(\"EXPIREAT\", timeKey, maxExpiration + 10)\n"                          \
+    "\n"                                                                                           \
+    "            return true\n"                                                                    \
+    "        "
+#define SYMFONY_SEMAPHORE_DELETE                                                                   \
+    "\n"                                                                                           \
+    "            local key = KEYS[1]\n"                                                            \
+    "            local weightKey = key .. \":weight\"\n"                                           \
+    "            local timeKey = key .. \":time\"\n"                                               \
+    "            local identifier = ARGV[1]\n"                                                     \
+    "\n"                                                                                           \
+    "            redis.call(\"ZREM\", timeKey, identifier)\n"                                      \
+    "            return redis.call(\"ZREM\", weightKey, identifier)\n"                             \
+    "        "
+
 /* Symfony's scripts, by a client whose clock is that of Latch's scripts. */
 bool symfony_takes_permits(const char *token, int64_t ttl_s, int64_t weight, int64_t limit);
 /* False: the semaphore has expired, for Symfony an exception. */

@@ -21,8 +21,20 @@ local function noted(held)
     return limit .. ' ' .. (held and string.match(held, '^%d+ (%d+) ') or digits(us)) .. ' ' .. note
 end
 
-local function take(held, held_weight)
-    put(token, tonumber(held_weight or weight), noted(held), end_after(us, ttl))
+local function fits()
+    return tonumber(weight) <= limit - used
+end
+
+local function take()
+    put(token, tonumber(weight), noted(), end_after(us, ttl))
+    end_with_last_holder()
+    return 1
+end
+
+-- Of who holds already: its weight stays.
+local function renew()
+    weight = redis.call('ZSCORE', weights, token) or weight
+    put(token, tonumber(weight), noted(redis.call('HGET', record, token)), end_after(us, ttl))
     end_with_last_holder()
     return 1
 end
@@ -37,10 +49,13 @@ end
 
 look()
 tally(us)
-if redis.call('ZSCORE', times, token) and (not waiter or redis.call('EXISTS', queue) == 0) then
-    take(redis.call('HGET', record, token), redis.call('ZSCORE', weights, token))
+local is_held = redis.call('ZSCORE', times, token)
+
+-- Nobody waits, and nothing is kept for peers.
+if manner ~= 'poll' and redis.call('EXISTS', queue, peers) == 0 and (is_held or fits() or manner == 'try') then
+    local answer = is_held and renew() or fits() and take()
     note_sum()
-    return 1
+    return answer
 end
 
 -- include queue.lua
@@ -49,14 +64,10 @@ end
 -- include serve.lua
 -- include wait.lua
 
-local function fits()
-    return tonumber(weight) <= limit - used
-end
-
 local function acquire()
-    if redis.call('ZSCORE', times, token) then
-        take(redis.call('HGET', record, token), redis.call('ZSCORE', weights, token))
-        if leave(waiter) or is_brief(ttl) then
+    if is_held then
+        renew()
+        if waiter and (leave(waiter) or is_brief(ttl)) then
             serve(us, nil, true)
         end
         return 1

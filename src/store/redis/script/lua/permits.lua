@@ -5,16 +5,19 @@
 -- write them by their own clocks.
 -- The record has a field for each holder of ours, the limit that it has named: "LIMIT", or with its note "LIMIT
 -- SINCE HOST PID SCRIPT", with the time in µs since when it holds; or "LIMIT ?" of one that was granted permits,
--- until it claims them. The field '' is "SUM FIRST": the sum of the weights of these holders, and the holder whose
--- time ends first, of all. As long as that is still so, no peer has removed anybody but itself, as peers remove
--- those whose time is over: then all these holders are there, and when nobody else is, their sum is that of all.
+-- until it claims them. The field '' is the sum of the weights of these holders, and is there only if they were
+-- all. Then nobody else has come, and nobody has gone, if there are as many still, and no peer has added a holder:
+-- the key of the weights has a mark, as it ends half a second behind a whole one. Symfony's script that adds a
+-- holder, and removes those whose time is over, lets it end with a whole second, or not at all.
 
--- As long Symfony keeps both sets when nobody holds any more.
-local KEEP_S = 10
+-- So long the keys are kept when nobody holds any more: 10 s as Symfony has it, and the mark.
+local KEEP_MS, MARK_MS = 10000, 500
 
 -- Numbers of holders in all, and in the record; of permits, by the record, and in all.
 local count, own_count, own_sum, used
-local is_known -- does the record agree with the sets?
+local noted_sum -- the field ''
+local is_marked -- has no peer come?
+local is_known -- is the sum of the record that of all?
 local is_changed = false
 
 -- tostring() would write 1.79e15
@@ -27,44 +30,50 @@ local function end_after(us, ttl)
     return math.ceil((us + ttl * 1000) / 1000000)
 end
 
-local function first_holder()
-    return redis.call('ZRANGE', times, 0, 0)[1]
+-- By the real clock; before Redis 7 it goes on in a script.
+local function has_mark()
+    local left, time = redis.pcall('PTTL', weights), redis.call('TIME')
+    local phase = type(left) == 'number' and left >= 0 and (time[1] * 1000 + time[2] / 1000 + left) % 1000
+    return phase and math.abs(phase - MARK_MS) < 20
 end
 
 -- Lets all keys end some time after the last holder.
 local function end_with_last_holder()
     local last = redis.call('ZREVRANGE', times, 0, 0, 'WITHSCORES')[2]
     if last then
-        local over = digits(math.ceil(last) + KEEP_S)
-        redis.call('EXPIREAT', weights, over)
-        redis.call('EXPIREAT', times, over)
-        redis.call('EXPIREAT', record, over)
+        local over = digits(math.ceil(last) * 1000 + KEEP_MS + MARK_MS)
+        redis.call('PEXPIREAT', weights, over)
+        redis.call('PEXPIREAT', times, over)
+        redis.call('PEXPIREAT', record, over)
     end
 end
 
 -- To be called before anything is changed.
 local function look()
-    local noted = redis.call('HGET', record, '')
-    local sum, first = string.match(noted or '', '^(%d+) (.*)$')
+    noted_sum = redis.call('HGET', record, '')
     count = redis.call('ZCARD', weights)
-    own_count = redis.call('HLEN', record) - (noted and 1 or 0)
-    own_sum = tonumber(sum)
-    is_known = own_sum ~= nil and first == first_holder() and count == redis.call('ZCARD', times)
+    own_count = redis.call('HLEN', record) - (noted_sum and 1 or 0)
+    own_sum = tonumber(noted_sum or '')
+    is_marked = has_mark()
+    is_known = own_sum ~= nil and is_marked and own_count == count and count == redis.call('ZCARD', times)
 end
 
 -- Sums the weights of all holders, and lets the record agree with them.
 local function sum_all()
-    if redis.call('ZCARD', times) ~= count then
-        redis.call('ZINTERSTORE', weights, 2, weights, times, 'WEIGHTS', 1, 0)
-        end_with_last_holder() -- it lets the key stay
-    end
+    local is_uneven = redis.call('ZCARD', times) ~= count
     local holders = redis.call('ZRANGE', weights, 0, -1, 'WITHSCORES')
-    count, own_count, own_sum, used = #holders / 2, 0, 0, 0
+    count, own_count, own_sum, used = 0, 0, 0, 0
     for at = 1, #holders, 2 do
-        used = used + holders[at + 1]
-        if redis.call('HEXISTS', record, holders[at]) == 1 then
-            own_count = own_count + 1
-            own_sum = own_sum + holders[at + 1]
+        local holder, weight = holders[at], holders[at + 1]
+        if is_uneven and not redis.call('ZSCORE', times, holder) then
+            redis.call('ZREM', weights, holder) -- as Symfony's scripts do
+        else
+            count = count + 1
+            used = used + weight
+            if redis.call('HEXISTS', record, holder) == 1 then
+                own_count = own_count + 1
+                own_sum = own_sum + weight
+            end
         end
     end
     if redis.call('HLEN', record) > own_count then
@@ -74,7 +83,10 @@ local function sum_all()
             end
         end
     end
-    is_known = true
+    if not is_marked then
+        end_with_last_holder()
+    end
+    is_known = true -- as far as it is that
     is_changed = true
 end
 
@@ -103,7 +115,7 @@ local function tally(us)
             forget(holder)
         end
     end
-    if is_known and own_count == count then
+    if is_known then
         used = own_sum
     else
         sum_all()
@@ -129,11 +141,10 @@ local function note_sum()
     if not is_changed then
         return
     end
-    if own_count == 0 then
-        redis.call('DEL', record)
-    elseif is_known then
-        redis.call('HSET', record, '', digits(own_sum) .. ' ' .. (first_holder() or ''))
-    else
+    local sum = is_known and count > 0 and own_count == count and digits(own_sum)
+    if sum and sum ~= noted_sum then
+        redis.call('HSET', record, '', sum)
+    elseif not sum and noted_sum then
         redis.call('HDEL', record, '')
     end
 end
