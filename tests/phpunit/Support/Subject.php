@@ -114,6 +114,14 @@ final class Subject
     }
 
     /**
+     * The same of a class of semaphores: 'Store\RedisStore'.
+     */
+    public static function semaphoreName(string $class): string
+    {
+        return (self::mode() === 'latch' ? self::LATCH . 'Semaphore\\' : self::SYMFONY_SEMAPHORE) . $class;
+    }
+
+    /**
      * The text with the names of the classes under test cut down to what both namespaces share.
      */
     public static function plain(string $text): string
