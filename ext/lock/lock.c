@@ -81,9 +81,13 @@ static void throw_conflict(const php_latch_lock *lock, php_latch_outcome *outcom
 
 static void log_expiration(const php_latch_lock *lock, double ttl)
 {
-    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
+    const php_latch_primitive *primitive;
     zval value;
 
+    if (lock->logger == NULL) {
+        return;
+    }
+    primitive = php_latch_lock_primitive(lock);
     ZVAL_DOUBLE(&value, ttl);
     php_latch_log(lock->logger, primitive, "debug",
                   primitive->is_permit
@@ -382,20 +386,18 @@ bool php_latch_lock_check_constructed(const php_latch_lock *lock)
 bool php_latch_lock_deadline(const php_latch_lock *lock, uint32_t number, bool blocking,
                              double timeout, bool timeout_is_null, int64_t *deadline_ns)
 {
-    zend_class_entry *refusal = php_latch_lock_primitive(lock)->invalid_argument;
-
     *deadline_ns = LATCH_NEVER;
     if (timeout_is_null) {
         return true;
     }
     if (!blocking) {
-        php_latch_throw_argument(refusal, number, "timeout",
-                                 "must be null unless $blocking is true");
+        php_latch_throw_argument(php_latch_lock_primitive(lock)->invalid_argument, number,
+                                 "timeout", "must be null unless $blocking is true");
         return false;
     }
     if (isnan(timeout) || timeout < 0) {
-        php_latch_throw_argument(refusal, number, "timeout",
-                                 "must be a number of seconds, 0 or more");
+        php_latch_throw_argument(php_latch_lock_primitive(lock)->invalid_argument, number,
+                                 "timeout", "must be a number of seconds, 0 or more");
         return false;
     }
     if (timeout < 1e9) { /* 32 years: for ever */

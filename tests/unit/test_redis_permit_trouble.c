@@ -100,6 +100,47 @@ static void a_detached_release_gives_the_permits_to_who_waits(void **state)
     UNIT_AWAIT(redis_permits_used() == 1);
 }
 
+/* ---- Without memory */
+
+static void without_memory_nothing_is_taken_or_left_behind(void **state)
+{
+    latch_lease *other = redis_permit_elsewhere();
+    latch_status status = LATCH_ERROR_MEMORY;
+
+    (void) state; /* unit_teardown() finds what leaked */
+    UNIT_CHECK(redis_run_take(other, 1, 3) == LATCH_DONE);
+    for (size_t at = 1; status != LATCH_DONE; at++) {
+        latch_lease *lease = redis_permit();
+
+        unit.fail_at = unit.allocations + at;
+        status = redis_run_take(lease, 2, 3);
+        unit.fail_at = 0;
+        UNIT_CHECK(status == LATCH_DONE || status == LATCH_ERROR_MEMORY
+                   || status == LATCH_ERROR_STORE);
+        UNIT_CHECK(unit_held(lease) == (status == LATCH_DONE));
+        if (status == LATCH_DONE) {
+            UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
+        }
+        latch_lease_drop(lease);
+        unit.lease_count--;
+        UNIT_CHECK(at < 40);
+    }
+    UNIT_AWAIT(redis_permits_used() == 1);
+    status = LATCH_ERROR_MEMORY;
+    for (size_t at = 1; status != LATCH_DONE; at++) {
+        latch_request request = unit_request(LATCH_INSPECT);
+        latch_lock_report *report = NULL;
+
+        request.reports = &report;
+        unit.fail_at = unit.allocations + at;
+        status = unit_run_request(other, request);
+        unit.fail_at = 0;
+        UNIT_CHECK((status == LATCH_DONE) == (report != NULL));
+        latch_lock_reports_free(unit.engine, report);
+        UNIT_CHECK(at < 40);
+    }
+}
+
 /* ---- Renewal */
 
 static void a_kept_permit_outlives_its_ttl(void **state)
@@ -240,6 +281,7 @@ int main(void)
         REDIS_TEST(a_lost_answer_to_a_renewal_or_a_release_is_asked_for_again),
         REDIS_TEST(an_acquire_that_may_have_been_granted_is_released_later),
         REDIS_TEST(a_detached_release_gives_the_permits_to_who_waits),
+        REDIS_TEST(without_memory_nothing_is_taken_or_left_behind),
         UNIT_RENEWAL_TEST(a_kept_permit_outlives_its_ttl),
         UNIT_RENEWAL_TEST(the_loss_of_a_kept_permit_is_told),
         REDIS_TEST(a_client_object_takes_and_waits_for_permits),

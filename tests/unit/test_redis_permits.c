@@ -264,6 +264,34 @@ static void without_memory_nothing_is_taken_and_all_can_be_given_back(void **sta
     nothing_is_left();
 }
 
+/* ---- Rights */
+
+/* Those of docs/redis.md, and PTTL, without which the record is not trusted. */
+static void the_documented_rights_are_enough(void **state)
+{
+    (void) state;
+    for (int has_pttl = 0; has_pttl < 2; has_pttl++) {
+        unit_redis_let_tester("-@all");
+        unit_redis_ask(
+            "ACL SETUSER tester +eval +evalsha +del +exists +get +hdel +hexists +hget "
+            "+hkeys +hlen +hmget +hset +pexpire +pexpireat +set +time +type +zadd +zcard "
+            "+zrange +zrangebyscore +zrank +zrem +zremrangebyscore +zrevrange "
+            "+zrevrangebyscore +zscore %s",
+            has_pttl ? "+pttl" : "-pttl");
+        unit_redis_ask("AUTH tester secret");
+        UNIT_CHECK(no_error(try_take_permits("a", MINUTE, 2, 3))->integer == 1);
+        UNIT_CHECK(no_error(try_take_permits("b", MINUTE, 2, 3))->type == REDIS_REPLY_NIL);
+        UNIT_CHECK(no_error(try_take_permits("b", 1000, 1, 3))->integer == 1);
+        pass_ms(2000);
+        UNIT_CHECK(no_error(try_take_permits("c", MINUTE, 1, 3))->integer == 1);
+        UNIT_CHECK(no_error(try_take_permits("d", MINUTE, 1, 3))->type == REDIS_REPLY_NIL);
+        UNIT_CHECK(probe_permits("a") > 0);
+        unit_redis_ask("AUTH default %s", "");
+        check_permits();
+        UNIT_CHECK(release_permits("a") && release_permits("c"));
+    }
+}
+
 /* ---- Cost */
 
 /* How many commands the server has carried out, by scripts, too. */
@@ -332,6 +360,7 @@ int main(void)
         PERMITS_TEST(an_inspection_tells_each_holder),
         PERMITS_TEST(a_key_of_another_type_is_an_error_and_stays),
         PERMITS_TEST(without_memory_nothing_is_taken_and_all_can_be_given_back),
+        PERMITS_TEST(the_documented_rights_are_enough),
         PERMITS_TEST(ten_thousand_holders_cost_no_more_than_ten),
     };
 
