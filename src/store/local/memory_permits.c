@@ -228,8 +228,7 @@ void latch_memory_permits_drop(latch_lease *lease)
 
 void latch_memory_permits_end(latch_hash *semaphores)
 {
-    for (latch_hash_node *node = latch_hash_drain(semaphores), *next; node != NULL;
-         node = next) {
+    for (latch_hash_node *node = latch_hash_drain(semaphores), *next; node != NULL; node = next) {
         memory_semaphore *semaphore = LATCH_CONTAINER(node, memory_semaphore, node);
 
         next = node->next;

@@ -82,7 +82,7 @@ try {
     check(false, 'no exception');
 } catch (SemaphoreExpiredException $e) {
     check_same('result', $e->getResult(), 'the result');
-    check_same('The "s" semaphore was lost before the callback of synchronized() returned, so that somebody else may have held it '
+    check_same('The "s" semaphore was lost before the callback of synchronized() returned, so that another holder may have had it '
         . 'meanwhile; getResult() has what the callback returned.', $e->getMessage(), 'the message');
 }
 check_same(null, (new SemaphoreExpiredException(new Key('s', 1), 'x'))->getResult(), 'the result of others');
