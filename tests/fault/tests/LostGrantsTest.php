@@ -172,6 +172,21 @@ final class LostGrantsTest extends TestCase
             ->violations());
     }
 
+    public function testReaderThatDoesNotWaitGivesWayToOneThatDoes(): void
+    {
+        $waits = 'try 1 1 1 r s wait 100 | granted 9 1 - | held 10 1';
+        $told = static fn (string $waiter, string $attempt, int $at): array => (new Tale())
+            ->tell('a', $waits, $waiter)
+            ->tell('b', self::refused($at, $at + 1, 's'), $attempt)
+            ->tell('c', self::one())
+            ->violations();
+
+        self::assertSame([], $told('gives-way', 'gives-way', 2));
+        self::assertSame(['lost grant: b #1'], $told('gives-way', '-', 2), 'a process that does not look for waiters');
+        self::assertSame(['lost grant: b #1'], $told('-', 'gives-way', 2), 'a waiter that cannot be seen');
+        self::assertSame(['lost grant: b #1'], $told('gives-way', 'gives-way', 12), 'a wait that is over');
+    }
+
     public function testKernelsLockEndsWhenItsProcessIsSeenDead(): void
     {
         $tale = (new Tale())

@@ -19,11 +19,15 @@ final class LostGrants implements Check
     {
         // By name: the conflicts are read by themselves, with workers of their own.
         $same = static fn (Hold $a, Hold $b): bool => $a->worker->name === $b->worker->name && $a->lock === $b->lock;
-        $all = $exclusive = [];
+        $all = $exclusive = $queued = [];
         foreach ($history->holds as $resource => $holds) {
             usort($holds, static fn (Hold $a, Hold $b): int => $a->tried <=> $b->tried);
             [$all[$resource], $exclusive[$resource]] = [new Intervals($same), new Intervals($same)];
+            $queued[$resource] = new Intervals($same);
             foreach ($holds as $hold) {
+                if ($hold->waits() && $hold->worker->has(Teller::GIVES_WAY)) {
+                    $queued[$resource]->add($hold, $hold->tried, $hold->ended ?? $hold->possibleUntil);
+                }
                 $all[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
                 if ($hold->exclusive) {
                     $exclusive[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
@@ -36,7 +40,10 @@ final class LostGrants implements Check
         foreach ($history->conflicts() as $conflict) {
             $attempt = $conflict->attempt;
             $others = ($attempt->exclusive ? $all : $exclusive)[$attempt->resource] ?? null;
-            if ($others?->find($conflict->ended, $attempt->tried, $attempt) === null) {
+            $waiters = $attempt->worker->has(Teller::GIVES_WAY) ? $queued[$attempt->resource] ?? null : null;
+            if ($others?->find($conflict->ended, $attempt->tried, $attempt) === null
+                && $waiters?->find($conflict->ended, $attempt->tried, $attempt) === null
+            ) {
                 yield new Violation(
                     Kind::LostGrant,
                     sprintf('refused at %.6f', ($conflict->ended - $history->start) / 1e9),

@@ -17,6 +17,8 @@ final class Teller
     public const LATE_RELEASE = 'late-release';
     /** Waiters for its locks are served in turn. */
     public const FIRST_COME = 'first-come';
+    /** Its attempts without a wait leave a free lock to the waiters of workers that do the same. */
+    public const GIVES_WAY = 'gives-way';
     /** Its acquire takes the lock and sets the TTL in two commands. */
     public const TWO_STEPS = 'two-steps';
     /** Its locks are its session's with the server: without a TTL, they end with that. */

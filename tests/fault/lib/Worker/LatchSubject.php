@@ -23,7 +23,7 @@ final class LatchSubject implements Subject
 {
     private const REDIS = [Teller::EXPIRING, Teller::FENCING, Teller::LATE_RELEASE, Teller::FIRST_COME];
     private const TRAITS = [
-        'folder' => [],
+        'folder' => [Teller::GIVES_WAY],
         'redis' => self::REDIS,
         'rediss' => self::REDIS,
         'quorum' => [Teller::EXPIRING, Teller::LATE_RELEASE, Teller::VOTES],
