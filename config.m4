@@ -263,6 +263,7 @@ if test "$PHP_LATCH" != no; then
       src/store/flock/flock.c
       src/store/flock/inspect.c
       src/store/flock/queue.c
+      src/store/flock/turn.c
       src/store/flock/wait.c
       src/store/flock/watch.c
       src/store/local/callback.c

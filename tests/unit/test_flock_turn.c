@@ -5,9 +5,12 @@
 #include "queueing.h"
 
 #define MANY 200
-/* flock/queue.c: a turn; so many acquires may go without a look, and a try may go before it. */
-#define TURN_NS (3 * LATCH_NS_PER_MS)
+/* flock/turn.c: a turn. flock/queue.c: so many acquires may go without a look, and a try may go
+ * before it. */
+#define TURN_NS (10 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
+/* flock/turn.c: returns at once that a process has to make after it has not come back. */
+#define RETURNS_AFTER_MISTAKE 14
 #define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)
 
 /* How often this process gets the lock, of MANY times, while a waiter that is stopped waits. */
@@ -161,6 +164,115 @@ static void in_its_turn_a_process_has_its_number_again(void **state)
     have_a_turn(take_it_with_its_number);
 }
 
+/* Number of rounds in which the number outlived a release. */
+static int rounds_with_kept_number;
+
+/* Comes back at once until the number outlives a release. The machine may be too slow for "at once"
+ * now and then, but not each time. */
+static bool keep_number(void)
+{
+    bool is_kept = false;
+
+    unit.ahead_ns -= LATCH_NS_PER_S;
+    for (int taken = 0; taken < TURN_ACQUIRES / 2 && !is_kept; taken++) {
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+        unit_release(lease);
+        is_kept = queue_has_number(0);
+    }
+    rounds_with_kept_number += is_kept;
+    return is_kept;
+}
+
+static void end_turn(void)
+{
+    unit.ahead_ns += LATCH_NS_PER_S + TURN_NS;
+}
+
+static void have_turns_with_kept_number(void (*use_it)(void))
+{
+    rounds_with_kept_number = 0;
+    for (int round = 0; round < 50 && rounds_with_kept_number < 3; round++) {
+        have_a_turn(use_it);
+    }
+    assert_int_equal(rounds_with_kept_number, 3);
+}
+
+static void come_back_with_kept_number(void)
+{
+    if (keep_number()) {
+        assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER), LATCH_DONE);
+        assert_true(queue_has_number(0));
+        unit_release(lease);
+    }
+    end_turn();
+}
+
+static void a_process_that_comes_back_at_once_keeps_its_number(void **state)
+{
+    (void) state;
+    have_turns_with_kept_number(come_back_with_kept_number);
+}
+
+static void do_not_come_back(void)
+{
+    if (keep_number()) {
+        UNIT_AWAIT(!queue_has_number(0));
+        for (int taken = 1; taken < RETURNS_AFTER_MISTAKE; taken++) {
+            assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+            unit_release(lease);
+            assert_false(queue_has_number(0));
+        }
+    }
+    end_turn();
+}
+
+static void a_number_that_is_kept_in_vain_is_given_back(void **state)
+{
+    (void) state;
+    have_turns_with_kept_number(do_not_come_back);
+}
+
+static void use_lock_in_child(unit_process *self, void *unused)
+{
+    latch_status status = unit_run(lease, LATCH_ACQUIRE);
+
+    (void) self;
+    (void) unused;
+    UNIT_CHECK(status == LATCH_DONE || status == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void fork_with_kept_number(void)
+{
+    if (keep_number()) {
+        unit_process child = unit_fork(use_lock_in_child, NULL);
+
+        unit_join(&child);
+        UNIT_AWAIT(!queue_has_number(0));
+    }
+    end_turn();
+}
+
+static void a_forked_child_leaves_its_parents_number_alone(void **state)
+{
+    (void) state;
+    have_turns_with_kept_number(fork_with_kept_number);
+}
+
+static void keep_number_without_thread(void)
+{
+    unit_calls.no_threads = true;
+    assert_false(keep_number());
+    unit_calls.no_threads = false;
+    end_turn();
+}
+
+static void without_a_thread_no_number_is_kept(void **state)
+{
+    (void) state;
+    have_a_turn(keep_number_without_thread);
+}
+
 /* Each of two processes would wait for the other's number. */
 static void a_process_whose_turn_ends_gives_its_number_back(void **state)
 {
@@ -194,6 +306,10 @@ int main(void)
         WAIT_TEST(a_turn_is_so_many_acquires_in_so_short_a_time),
         WAIT_TEST(a_turn_ends_when_another_process_has_the_lock),
         WAIT_TEST(in_its_turn_a_process_has_its_number_again),
+        WAIT_TEST(a_process_that_comes_back_at_once_keeps_its_number),
+        WAIT_TEST(a_number_that_is_kept_in_vain_is_given_back),
+        WAIT_TEST(a_forked_child_leaves_its_parents_number_alone),
+        WAIT_TEST(without_a_thread_no_number_is_kept),
         WAIT_TEST(a_process_whose_turn_ends_gives_its_number_back),
     };
 

@@ -176,8 +176,9 @@ static flock_file *make_file(flock_store *store, const latch_lease *lease, int f
     file->inode = 0;
     file->path_checked_ns = latch_flock_coarse_ns(store);
     file->checked_ns = file->released_ns = file->overtook_ns = file->path_checked_ns - FAR_PAST_NS;
-    file->is_wanted = file->has_number = false;
-    file->turn_ns = 0;
+    file->is_wanted = file->has_number = file->is_kept = false;
+    file->turn_ns = file->left_ns = 0;
+    file->returns = 0;
     file->number = LATCH_FLOCK_NONE;
     file->turn_left = 0;
     file->generation = store->store.engine->generation;
@@ -195,6 +196,7 @@ static void end_idleness(flock_store *store, flock_file *file)
     latch_list_remove(&file->link);
     file->is_idle = false;
     store->idle_count--;
+    latch_flock_turn_reclaim_number(store, file);
 }
 
 static flock_file *reuse_idle(flock_store *store, const latch_lease *lease)
@@ -285,6 +287,7 @@ void latch_flock_file_put(flock_store *store, flock_file *file)
 
 void latch_flock_file_close(flock_store *store, flock_file *file)
 {
+    latch_flock_turn_reclaim_number(store, file);
     if (file->is_listed) {
         latch_hash_remove(&store->files, &file->node);
     }

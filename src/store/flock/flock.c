@@ -71,6 +71,7 @@ static void flock_close(latch_store *base)
 
     latch_flock_end_parked(store);
     latch_flock_close_idle(store);
+    latch_flock_turn_end_helper(store);
     latch_hash_end(&store->files);
 }
 
@@ -258,7 +259,7 @@ static bool gives_way(const latch_op *op, flock_file *file)
     flock_store *store = (flock_store *) op->lease->store;
 
     if (op->lease->state == file || !latch_flock_queue_has_waiters(store, file)
-        || latch_flock_queue_continue_turn(store, file, op->request.kind == LATCH_ACQUIRE)) {
+        || latch_flock_turn_continue(store, file, op->request.kind == LATCH_ACQUIRE)) {
         return false;
     }
     if (latch_flock_file_check(store, file, op->error) != LATCH_DONE || !may_queue(op, file)) {
@@ -391,7 +392,9 @@ static latch_status flock_release(latch_op *op)
     lease->state = NULL;
     /* Explicitly: a child that was forked behind our back may have the description open too. */
     is_unlocked = try_flock(file, LOCK_UN) == 0;
-    give_number_back(file);
+    if (!is_unlocked || removed || !latch_flock_turn_keep_number(store, file)) {
+        give_number_back(file);
+    }
     if (!is_unlocked || removed) {
         latch_flock_file_close(store, file);
     } else {

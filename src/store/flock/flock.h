@@ -1,6 +1,6 @@
 /*
- * Inside the flock store: its lock files (file.c), its waits (wait.c) and their order (queue.c),
- * inspection (inspect.c), and the watch for removed files (watch.c).
+ * Inside the flock store: its lock files (file.c), its waits (wait.c) and their order (queue.c,
+ * turn.c), inspection (inspect.c), and the watch for removed files (watch.c).
  *
  * flock(2) locks belong to an open file description. So each lease has a description of its own; a
  * description that a forked child shares is never reused for another lock.
@@ -19,14 +19,16 @@
 /* No number in the queue. */
 #define LATCH_FLOCK_NONE (-1)
 
-typedef struct flock_waiter flock_waiter; /* a helper thread, see wait.c */
+typedef struct flock_waiter flock_waiter;           /* a helper thread, see wait.c */
+typedef struct flock_turn_helper flock_turn_helper; /* another one, see turn.c */
 
 typedef struct flock_store {
     latch_store store;
     latch_hash files; /* of flock_file, by resource: one for each, idle or in use */
     latch_link idle;  /* of flock_file: unlocked, least recently used first */
     size_t idle_count;
-    flock_waiter *parked; /* a helper without a wait, or NULL */
+    flock_waiter *parked;           /* a helper without a wait, or NULL */
+    flock_turn_helper *turn_helper; /* NULL until a number is kept */
     /* An unknown file system, such as a network's: fstat() may not show a removal, stat() may be
        slow, and flock() may be a lock on bytes. */
     bool unsure_links;
@@ -43,14 +45,17 @@ typedef struct flock_file {
     int64_t path_checked_ns; /* time of the last check that the path leads to it */
     int64_t checked_ns;      /* time of the last check for a queue; by the coarse clock, as are: */
     int64_t released_ns, overtook_ns;
-    int64_t turn_ns;     /* when its turn began, see latch_flock_queue_continue_turn() */
+    int64_t turn_ns;     /* when its turn began, see latch_flock_turn_continue() */
+    int64_t left_ns;     /* time of the last release with a number */
     int64_t number;      /* number in the queue of the turn's wait, or LATCH_FLOCK_NONE */
     unsigned generation; /* of the process that opened it */
     unsigned fork_count; /* of the engine, when a lease got it */
     uint8_t mode;        /* while held, or waited for: of latch_mode */
     uint8_t turn_left;   /* acquires left in that turn, ahead of waiters */
+    int8_t returns;      /* number of returns at once, see turn.c */
     bool is_wanted;      /* there were waiters at the last check, or this process waited */
     bool has_number;     /* keeps its number while it is locked: waiters wait for that */
+    bool is_kept;        /* it has been released, and the number is left to the helper of turn.c */
     bool is_listed;
     bool is_idle;
     char resource[];
@@ -107,13 +112,21 @@ int64_t latch_flock_queue_ahead(int fd, int64_t number);
 int64_t latch_flock_queue_first(int fd, int64_t number);
 /* Are there waiters? Answers no without a system call where that is most probable. */
 bool latch_flock_queue_has_waiters(flock_store *store, flock_file *file);
-/* Begins a turn: a wait with this number, or LATCH_FLOCK_NONE, has ended with a grant. */
-void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, int64_t number);
-/* May the process acquire once more ahead of the waiters, in its turn? An exclusive lock then has
- * the number of the turn again. */
-bool latch_flock_queue_continue_turn(const flock_store *store, flock_file *file, bool exclusive);
 /* May an attempt without a wait overtake the waiters? */
 bool latch_flock_queue_overtake(const flock_store *store, flock_file *file);
+
+/* Begins a turn: a wait with this number, or LATCH_FLOCK_NONE, has ended with a grant. */
+void latch_flock_turn_begin(flock_file *file, int64_t now_ns, int64_t number);
+/* May the process acquire once more ahead of the waiters, in its turn? An exclusive lock then has
+ * the number of the turn again. */
+bool latch_flock_turn_continue(const flock_store *store, flock_file *file, bool exclusive);
+/* Keeps the number of a file that was just unlocked for the next acquire, if that is likely to
+ * follow at once in the same turn. */
+bool latch_flock_turn_keep_number(flock_store *store, flock_file *file);
+/* Takes a kept number back from the helper: the caller has to give it back, or to close the file.
+ */
+void latch_flock_turn_reclaim_number(flock_store *store, flock_file *file);
+void latch_flock_turn_end_helper(flock_store *store);
 
 /*
  * Waits for LOCK_EX or LOCK_SH on `file` in a helper thread, in the queue or besides it; op->state

@@ -28,13 +28,6 @@
 #define CHECKS_SPARED_MAX 32
 #define SOON_NS (20 * LATCH_NS_PER_MS)
 
-/*
- * Turn: the holder may acquire again ahead of the waiters, for so long and so often. With shorter
- * holds this saves most hand-offs, each a change of process; a longer hold is a turn of its own.
- */
-#define TURN_NS (3 * LATCH_NS_PER_MS)
-#define TURN_ACQUIRES 32
-
 /* An attempt without a wait may overtake the waiters once in this time. */
 #define COURTESY_NS LATCH_NS_PER_S
 
@@ -122,27 +115,6 @@ void latch_flock_queue_leave(int fd)
     fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-static void begin_turn(flock_file *file, int64_t now_ns, int64_t number)
-{
-    file->number = number;
-    file->turn_ns = now_ns;
-    file->turn_left = TURN_ACQUIRES;
-}
-
-void latch_flock_queue_begin_turn(const flock_store *store, flock_file *file, int64_t number)
-{
-    begin_turn(file, latch_engine_now_ns(store->store.engine), number);
-}
-
-/* The first waiter has been woken: it goes back to sleep when it finds that number taken again. */
-static void retake_number(flock_file *file)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-
-    lock.l_start = (off_t) file->number;
-    file->has_number = fcntl(file->descriptor.fd, F_OFD_SETLK, &lock) == 0;
-}
-
 bool latch_flock_queue_has_waiters(flock_store *store, flock_file *file)
 {
     int64_t now_ns;
@@ -155,30 +127,16 @@ bool latch_flock_queue_has_waiters(flock_store *store, flock_file *file)
     is_due = now_ns != file->checked_ns && now_ns - file->released_ns < SOON_NS;
     if (!is_due && !file->is_wanted && store->checks_spared > 0) {
         store->checks_spared--;
-        begin_turn(file, now_ns, LATCH_FLOCK_NONE);
+        latch_flock_turn_begin(file, now_ns, LATCH_FLOCK_NONE);
         return false;
     }
     store->checks_spared = CHECKS_SPARED_MAX;
     file->checked_ns = now_ns;
     file->is_wanted = find_taken(file->descriptor.fd, 0, 0) >= 0;
     if (!file->is_wanted) {
-        begin_turn(file, now_ns, LATCH_FLOCK_NONE);
+        latch_flock_turn_begin(file, now_ns, LATCH_FLOCK_NONE);
     }
     return file->is_wanted;
-}
-
-bool latch_flock_queue_continue_turn(const flock_store *store, flock_file *file, bool exclusive)
-{
-    if (file->turn_left == 0
-        || latch_engine_now_ns(store->store.engine) - file->turn_ns >= TURN_NS) {
-        file->turn_left = 0;
-        return false;
-    }
-    file->turn_left--;
-    if (exclusive && file->number >= 0) {
-        retake_number(file);
-    }
-    return true;
 }
 
 bool latch_flock_queue_overtake(const flock_store *store, flock_file *file)

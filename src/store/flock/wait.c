@@ -269,8 +269,8 @@ static flock_wait_outcome flock_conclude(latch_op *op, flock_file **file)
     op->state = NULL;
     if (waiter->outcome == 0) {
         waiter->file->has_number = waiter->number >= 0 && waiter->operation == LOCK_EX;
-        latch_flock_queue_begin_turn((flock_store *) op->lease->store, waiter->file,
-                                     waiter->number);
+        latch_flock_turn_begin(waiter->file, latch_engine_now_ns(op->lease->store->engine),
+                               waiter->number);
         return FLOCK_WAIT_GRANTED;
     }
     latch_fail(op->error, LATCH_ERROR_SYSTEM, waiter->outcome, "flock() failed: %s",
