@@ -7,7 +7,7 @@
 #define MANY 200
 /* flock/turn.c: a turn. flock/queue.c: so many acquires may go without a look, and a try may go
  * before it. */
-#define TURN_NS (10 * LATCH_NS_PER_MS)
+#define TURN_NS (8 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
 /* flock/turn.c: returns at once that a process has to make after it has not come back. */
 #define RETURNS_AFTER_MISTAKE 14

@@ -16,11 +16,13 @@
 #include <fcntl.h>
 #include <time.h>
 
-#define TURN_NS (10 * LATCH_NS_PER_MS)
+#define TURN_NS (8 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
 
-/* Time from a release to the next acquire of a process that comes back at once. */
+/* Time from a release to the next acquire of a process that comes back at once; and of one that
+ * would have, had it not lost the processor for a while. */
 #define AT_ONCE_NS (LATCH_NS_PER_MS / 5)
+#define SOON_NS (5 * LATCH_NS_PER_MS)
 
 /*
  * Number of returns at once, one after the other, after which a number is kept. A number that was
@@ -203,7 +205,7 @@ void latch_flock_turn_reclaim_number(flock_store *store, flock_file *file)
         return;
     }
     pthread_mutex_lock(&helper->mutex);
-    if (helper->fd != NOTHING_KEPT) {
+    if (helper->fd != NOTHING_KEPT && helper->fd == file->descriptor.fd) {
         helper->fd = NOTHING_KEPT;
         file->has_number = true;
     } else {
@@ -221,15 +223,22 @@ static void retake_number(flock_file *file)
     file->has_number = fcntl(file->descriptor.fd, F_OFD_SETLK, &lock) == 0;
 }
 
+static void count_return(flock_file *file, int64_t away_ns)
+{
+    if (away_ns < AT_ONCE_NS) {
+        file->returns += file->returns < RETURNS_ENOUGH;
+    } else if (away_ns >= SOON_NS && file->returns > 0) {
+        file->returns = 0;
+    } else if (away_ns < SOON_NS && file->returns < 0) {
+        file->returns = RETURNS_ENOUGH - 1;
+    }
+}
+
 bool latch_flock_turn_continue(const flock_store *store, flock_file *file, bool exclusive)
 {
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
-    if (now_ns - file->left_ns >= AT_ONCE_NS) {
-        file->returns = file->returns < 0 ? file->returns : 0;
-    } else if (file->returns < RETURNS_ENOUGH) {
-        file->returns++;
-    }
+    count_return(file, now_ns - file->left_ns);
     if (file->turn_left == 0 || now_ns - file->turn_ns >= TURN_NS) {
         file->turn_left = 0;
         return false;
