@@ -9,7 +9,8 @@
  * before it. */
 #define TURN_NS (8 * LATCH_NS_PER_MS)
 #define TURN_ACQUIRES 32
-/* flock/turn.c: returns at once that a process has to make after it has not come back. */
+/* flock/turn.c: returns at once that a process has to make that has stayed away so long. */
+#define SOON_NS (5 * LATCH_NS_PER_MS)
 #define RETURNS_AFTER_MISTAKE 14
 #define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)
 
@@ -217,6 +218,7 @@ static void do_not_come_back(void)
 {
     if (keep_number()) {
         UNIT_AWAIT(!queue_has_number(0));
+        unit.ahead_ns += SOON_NS;
         for (int taken = 1; taken < RETURNS_AFTER_MISTAKE; taken++) {
             assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
             unit_release(lease);
