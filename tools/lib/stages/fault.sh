@@ -43,14 +43,15 @@ histories() {
 
 # run_history STORE SUFFIX OPTION...: one run, whose report is shown when something is wrong.
 run_history() {
-    local store=$1 suffix=$2 log=$LATCH_WORK/log/fault-$1${2//[^a-z]/-}.log status=0 passed
+    local store=$1 suffix=$2 log=$LATCH_WORK/log/fault-$1${2//[^a-z]/-}.log status=0 passed reason
     shift 2
     timeout 500 "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --store="$store" "$@" \
         > "$log" 2>&1 < /dev/null || status=$?
     passed=$((status == 0))
     if ((!passed)); then
         tail -n 300 "$log"
-        name_failures fault <<< "history on $store$suffix"
+        reason=$(grep -m 1 -E '^[A-Z ]+: [0-9]+, |^Too few |^Unexpected ' "$log" || echo "status $status")
+        name_failures fault <<< "history on $store$suffix: $reason"
     fi
     count "fault, history on $store$suffix" "$passed" "$((1 - passed))" 0
 }
