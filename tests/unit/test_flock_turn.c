@@ -168,8 +168,8 @@ static void in_its_turn_a_process_has_its_number_again(void **state)
 /* Number of rounds in which the number outlived a release. */
 static int rounds_with_kept_number;
 
-/* Comes back at once until the number outlives a release. The machine may be too slow for "at once"
- * now and then, but not each time. */
+/* Comes back at once until the number outlives a release, in a turn that lasts until end_turn().
+ * The machine may be too slow for "at once" now and then, but not each time. */
 static bool keep_number(void)
 {
     bool is_kept = false;

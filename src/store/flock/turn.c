@@ -225,12 +225,14 @@ static void retake_number(flock_file *file)
 
 static void count_return(flock_file *file, int64_t away_ns)
 {
+    bool was_mistake = file->returns == RETURNS_AFTER_MISTAKE;
+
     if (away_ns < AT_ONCE_NS) {
         file->returns += file->returns < RETURNS_ENOUGH;
+    } else if (was_mistake) {
+        file->returns = away_ns < SOON_NS ? RETURNS_ENOUGH - 1 : RETURNS_AFTER_MISTAKE + 1;
     } else if (away_ns >= SOON_NS && file->returns > 0) {
         file->returns = 0;
-    } else if (away_ns < SOON_NS && file->returns < 0) {
-        file->returns = RETURNS_ENOUGH - 1;
     }
 }
 
