@@ -194,6 +194,7 @@ static void have_turns_with_kept_number(void (*use_it)(void))
     rounds_with_kept_number = 0;
     for (int round = 0; round < 50 && rounds_with_kept_number < 3; round++) {
         have_a_turn(use_it);
+        assert_true(queue_is_empty()); /* its last release kept no number, as nobody waits */
     }
     assert_int_equal(rounds_with_kept_number, 3);
 }

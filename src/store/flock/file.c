@@ -287,7 +287,6 @@ void latch_flock_file_put(flock_store *store, flock_file *file)
 
 void latch_flock_file_close(flock_store *store, flock_file *file)
 {
-    latch_flock_turn_reclaim_number(store, file);
     if (file->is_listed) {
         latch_hash_remove(&store->files, &file->node);
     }

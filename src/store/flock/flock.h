@@ -110,6 +110,8 @@ void latch_flock_queue_leave(int fd);
 int64_t latch_flock_queue_ahead(int fd, int64_t number);
 /* The lowest number below `number` that is taken; LATCH_FLOCK_NONE: of all numbers. */
 int64_t latch_flock_queue_first(int fd, int64_t number);
+/* Has no other process a number? */
+bool latch_flock_queue_is_empty(int fd);
 /* Are there waiters? Answers no without a system call where that is most probable. */
 bool latch_flock_queue_has_waiters(flock_store *store, flock_file *file);
 /* May an attempt without a wait overtake the waiters? */
@@ -120,11 +122,11 @@ void latch_flock_turn_begin(flock_file *file, int64_t now_ns, int64_t number);
 /* May the process acquire once more ahead of the waiters, in its turn? An exclusive lock then has
  * the number of the turn again. */
 bool latch_flock_turn_continue(const flock_store *store, flock_file *file, bool exclusive);
-/* Keeps the number of a file that was just unlocked for the next acquire, if that is likely to
- * follow at once in the same turn. */
+/* Keeps the number of a file that was just unlocked, and becomes idle, for the next acquire, if
+ * that is likely to follow at once in the same turn, and other processes wait. */
 bool latch_flock_turn_keep_number(flock_store *store, flock_file *file);
-/* Takes a kept number back from the helper: the caller has to give it back, or to close the file.
- */
+/* Takes a kept number back from the helper when the file is idle no longer: the caller has to give
+ * it back, or to close the file. */
 void latch_flock_turn_reclaim_number(flock_store *store, flock_file *file);
 void latch_flock_turn_end_helper(flock_store *store);
 

@@ -83,6 +83,11 @@ int64_t latch_flock_queue_first(int fd, int64_t number)
     return first;
 }
 
+bool latch_flock_queue_is_empty(int fd)
+{
+    return find_taken(fd, 0, 0) < 0;
+}
+
 int64_t latch_flock_queue_ahead(int fd, int64_t number)
 {
     return number > 0 ? find_last(fd, number) : LATCH_FLOCK_NONE;
@@ -132,7 +137,7 @@ bool latch_flock_queue_has_waiters(flock_store *store, flock_file *file)
     }
     store->checks_spared = CHECKS_SPARED_MAX;
     file->checked_ns = now_ns;
-    file->is_wanted = find_taken(file->descriptor.fd, 0, 0) >= 0;
+    file->is_wanted = !latch_flock_queue_is_empty(file->descriptor.fd);
     if (!file->is_wanted) {
         latch_flock_turn_begin(file, now_ns, LATCH_FLOCK_NONE);
     }

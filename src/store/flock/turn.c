@@ -25,9 +25,9 @@
 #define SOON_NS (5 * LATCH_NS_PER_MS)
 
 /*
- * Number of returns at once, one after the other, after which a number is kept. A number that was
- * kept in vain leaves the lock free for one or two periods of the helper, which is as long as some
- * twenty hand-offs take. So the process has to come back more often after such a mistake.
+ * Number of returns at once, none later than soon between them, after which a number is kept. A
+ * number that was kept in vain leaves the lock free for one or two periods of the helper, which is
+ * as long as some twenty hand-offs take. So the process has to come back more often after that.
  */
 #define RETURNS_ENOUGH 2
 #define RETURNS_AFTER_MISTAKE (-14)
@@ -162,13 +162,14 @@ bool latch_flock_turn_keep_number(flock_store *store, flock_file *file)
     flock_turn_helper *helper;
     bool keeps;
 
-    if (!file->has_number || !file->is_wanted) {
+    if (!file->has_number) {
         return false;
     }
     file->left_ns = latch_engine_now_ns(store->store.engine);
     if (file->returns < RETURNS_ENOUGH || file->turn_left == 0
         || file->left_ns - file->turn_ns >= TURN_NS || file->descriptor.inherit
-        || file->generation != store->store.engine->generation) {
+        || file->generation != store->store.engine->generation
+        || latch_flock_queue_is_empty(file->descriptor.fd)) {
         return false;
     }
     helper = helper_of(store);
@@ -223,6 +224,7 @@ static void retake_number(flock_file *file)
     file->has_number = fcntl(file->descriptor.fd, F_OFD_SETLK, &lock) == 0;
 }
 
+/* The process wants the lock again, so long after its last release. */
 static void count_return(flock_file *file, int64_t away_ns)
 {
     bool was_mistake = file->returns == RETURNS_AFTER_MISTAKE;
