@@ -76,8 +76,8 @@ static void a_single_attempt_takes_a_lock_that_is_free(void **state)
     finish_waiter(&waiter);
 }
 
-/* This process waits and is granted the lock, a waiter that is stopped behind it; both end then. */
-static void have_a_turn(void (*use_it)(void))
+/* This process waits and is granted the lock, a waiter that is stopped behind it. */
+static unit_process begin_turn(void)
 {
     unit_process waiter;
 
@@ -87,6 +87,14 @@ static void have_a_turn(void (*use_it)(void))
     assert_true(unit_peer_try(&peer, LOCK_UN));
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
+    return waiter;
+}
+
+/* Both end then. */
+static void have_a_turn(void (*use_it)(void))
+{
+    unit_process waiter = begin_turn();
+
     use_it();
     assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                      LATCH_WANT_IO);
@@ -194,7 +202,6 @@ static void have_turns_with_kept_number(void (*use_it)(void))
     rounds_with_kept_number = 0;
     for (int round = 0; round < 50 && rounds_with_kept_number < 3; round++) {
         have_a_turn(use_it);
-        assert_true(queue_is_empty()); /* its last release kept no number, as nobody waits */
     }
     assert_int_equal(rounds_with_kept_number, 3);
 }
@@ -235,6 +242,72 @@ static void a_number_that_is_kept_in_vain_is_given_back(void **state)
     have_turns_with_kept_number(do_not_come_back);
 }
 
+static void keep_number_to_the_end(void)
+{
+    keep_number();
+    end_turn();
+}
+
+/* Each of two processes would wait for the other's number. */
+static void a_kept_number_is_given_back_when_the_turn_ends(void **state)
+{
+    (void) state;
+    have_turns_with_kept_number(keep_number_to_the_end);
+}
+
+static void come_back_late(void)
+{
+    if (keep_number()) {
+        unit.ahead_ns += SOON_NS;
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+        unit_release(lease);
+        assert_false(queue_has_number(0));
+    }
+    end_turn();
+}
+
+static void a_process_that_comes_back_late_keeps_no_number(void **state)
+{
+    (void) state;
+    have_turns_with_kept_number(come_back_late);
+}
+
+static void hold_beyond_turn(void)
+{
+    if (keep_number()) {
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+        end_turn();
+        unit_release(lease);
+        assert_false(queue_has_number(0));
+    } else {
+        end_turn();
+    }
+}
+
+static void a_number_is_not_kept_beyond_the_turn(void **state)
+{
+    (void) state;
+    have_turns_with_kept_number(hold_beyond_turn);
+}
+
+static void a_number_is_kept_for_waiters_only(void **state)
+{
+    (void) state;
+    rounds_with_kept_number = 0;
+    for (int round = 0; round < 50 && rounds_with_kept_number < 3; round++) {
+        unit_process waiter = begin_turn();
+        bool is_kept = keep_number();
+
+        assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+        assert_true(queue_has_number(0));
+        unit_kill(&waiter);
+        unit_release(lease);
+        assert_true(queue_is_empty() || !is_kept);
+        end_turn();
+    }
+    assert_int_equal(rounds_with_kept_number, 3);
+}
+
 static void use_lock_in_child(unit_process *self, void *unused)
 {
     latch_status status = unit_run(lease, LATCH_ACQUIRE);
@@ -243,6 +316,8 @@ static void use_lock_in_child(unit_process *self, void *unused)
     (void) unused;
     UNIT_CHECK(status == LATCH_DONE || status == LATCH_CONFLICT);
     UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    latch_lease_drop(lease);
+    latch_store_close(unit.store); /* it has no thread to end */
 }
 
 static void fork_with_kept_number(void)
@@ -311,6 +386,10 @@ int main(void)
         WAIT_TEST(in_its_turn_a_process_has_its_number_again),
         WAIT_TEST(a_process_that_comes_back_at_once_keeps_its_number),
         WAIT_TEST(a_number_that_is_kept_in_vain_is_given_back),
+        WAIT_TEST(a_kept_number_is_given_back_when_the_turn_ends),
+        WAIT_TEST(a_process_that_comes_back_late_keeps_no_number),
+        WAIT_TEST(a_number_is_not_kept_beyond_the_turn),
+        WAIT_TEST(a_number_is_kept_for_waiters_only),
         WAIT_TEST(a_forked_child_leaves_its_parents_number_alone),
         WAIT_TEST(without_a_thread_no_number_is_kept),
         WAIT_TEST(a_process_whose_turn_ends_gives_its_number_back),

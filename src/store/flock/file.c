@@ -196,7 +196,6 @@ static void end_idleness(flock_store *store, flock_file *file)
     latch_list_remove(&file->link);
     file->is_idle = false;
     store->idle_count--;
-    latch_flock_turn_reclaim_number(store, file);
 }
 
 static flock_file *reuse_idle(flock_store *store, const latch_lease *lease)
@@ -208,6 +207,7 @@ static flock_file *reuse_idle(flock_store *store, const latch_lease *lease)
         return NULL;
     }
     end_idleness(store, file);
+    latch_flock_turn_reclaim_number(store, file);
     if (file->descriptor.fd < 0) { /* closed by a fork */
         latch_flock_file_close(store, file);
         return NULL;
@@ -287,6 +287,7 @@ void latch_flock_file_put(flock_store *store, flock_file *file)
 
 void latch_flock_file_close(flock_store *store, flock_file *file)
 {
+    latch_flock_turn_reclaim_number(store, file); /* before its descriptor becomes another file's */
     if (file->is_listed) {
         latch_hash_remove(&store->files, &file->node);
     }

@@ -122,11 +122,11 @@ void latch_flock_turn_begin(flock_file *file, int64_t now_ns, int64_t number);
 /* May the process acquire once more ahead of the waiters, in its turn? An exclusive lock then has
  * the number of the turn again. */
 bool latch_flock_turn_continue(const flock_store *store, flock_file *file, bool exclusive);
-/* Keeps the number of a file that was just unlocked, and becomes idle, for the next acquire, if
- * that is likely to follow at once in the same turn, and other processes wait. */
+/* Keeps the number of a file that was just unlocked for the next acquire, if that is likely to
+ * follow at once in the same turn, and other processes wait. */
 bool latch_flock_turn_keep_number(flock_store *store, flock_file *file);
-/* Takes a kept number back from the helper when the file is idle no longer: the caller has to give
- * it back, or to close the file. */
+/* Takes a kept number back from the helper: the caller has to give it back, or to close the file.
+ */
 void latch_flock_turn_reclaim_number(flock_store *store, flock_file *file);
 void latch_flock_turn_end_helper(flock_store *store);
 

@@ -167,8 +167,7 @@ bool latch_flock_turn_keep_number(flock_store *store, flock_file *file)
     }
     file->left_ns = latch_engine_now_ns(store->store.engine);
     if (file->returns < RETURNS_ENOUGH || file->turn_left == 0
-        || file->left_ns - file->turn_ns >= TURN_NS || file->descriptor.inherit
-        || file->generation != store->store.engine->generation
+        || file->left_ns - file->turn_ns >= TURN_NS
         || latch_flock_queue_is_empty(file->descriptor.fd)) {
         return false;
     }
