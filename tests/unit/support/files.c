@@ -128,8 +128,8 @@ void unit_await_sleepers(const char *path, size_t count)
     unsigned looks = 0, found = 0;
 
     UNIT_CHECK(stat(path, &status) == 0);
-    /* Twice: a line of /proc/locks is read twice, now and then, when others lock meanwhile. */
-    while ((found = count_sleepers(status.st_ino) == count ? found + 1 : 0) < 2) {
+    /* Five times: /proc/locks shows a line twice, now and then, when others lock meanwhile. */
+    while ((found = count_sleepers(status.st_ino) == count ? found + 1 : 0) < 5) {
         look_again(&looks);
     }
 }
