@@ -98,6 +98,7 @@ static void have_a_turn(void (*use_it)(void))
     use_it();
     assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                      LATCH_WANT_IO);
+    assert_false(queue_has_number(0)); /* the waiter would wait for it */
     finish_waiter(&waiter);
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
     unit_release(lease);
