@@ -240,7 +240,7 @@ static const char *skip_reply(const char *at, const char *end, int depth)
             }
             return count <= end - next - 2 ? next + count + 2 : NULL;
         case '*':
-            while (count-- > 0 && next != NULL) {
+            for (; count > 0 && next != NULL; count--) {
                 next = skip_reply(next, end, depth + 1);
             }
             return next;
