@@ -319,9 +319,32 @@ static void the_certificate_of_somebody_else_is_refused(void **state)
                                   "certificate verify failed"));
 }
 
+static void a_server_that_ends_a_wait_late_is_awaited(void **state)
+{
+    latch_store *store = postgresql_open("%s;read_timeout=20;timeout=20", unit_postgresql.dsn);
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(&op, postgresql_lease_in(store, "r"),
+                                   unit_waiting(LATCH_ACQUIRE, MINUTE), 1);
+    unit_postgresql_freeze();
+    unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
+    status = latch_op_step(&op, unit_now_ns());
+    assert_true(latch_wants(status));
+    unit.ahead_ns += 2 * LATCH_NS_PER_S;
+    status = latch_op_step(&op, unit_now_ns());
+    unit_postgresql_thaw();
+    assert_true(latch_wants(status));
+    assert_int_equal(LATCH_CONFLICT, unit_finish(&op, status));
+    unit_release(lease);
+    unit_postgresql_await_held(0);
+}
+
 static void a_wait_whose_time_ends_while_the_server_hangs_is_an_error(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=2;timeout=2", unit_postgresql.dsn);
+    latch_store *store = postgresql_open("%s;read_timeout=20;timeout=20", unit_postgresql.dsn);
     latch_op op;
     latch_status status;
 
@@ -420,6 +443,7 @@ int main(void)
         TROUBLE_TEST(a_name_is_resolved_without_blocking),
         TROUBLE_TEST(a_name_that_nobody_knows_is_an_error),
         TROUBLE_TEST(the_certificate_of_somebody_else_is_refused),
+        TROUBLE_TEST(a_server_that_ends_a_wait_late_is_awaited),
         TROUBLE_TEST(a_wait_whose_time_ends_while_the_server_hangs_is_an_error),
         TROUBLE_TEST(a_connection_that_was_given_up_does_not_count_for_the_next),
         TROUBLE_TEST(the_next_host_is_tried),

@@ -60,6 +60,8 @@ END
 declare -gA LATCH_EARLIER_SOURCES=(
     [symfony-6.4]='pool/main/s/symfony/symfony_6.4.41+dfsg.orig.tar.xz
         cb5a93b47cbfea37894e6907bdcf2e75373ca10fc377c85a58c4aeaae11d6083'
+    [php8.4]='pool/main/p/php8.4/php8.4_8.4.24.orig.tar.xz
+        e127be09a8506f4327c5cfa78a614b00d210714484ec215ce0011b4a03c00731'
 )
 
 # latch_earlier_source KEY DIRECTORY: fetches the file of that key into the directory.

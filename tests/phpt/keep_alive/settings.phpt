@@ -90,7 +90,7 @@ foreach ([0, -1, NAN, INF, -INF] as $value) {
         'Latch\Exception\InvalidArgumentException: Latch\Lock::keepAlive(): Argument #1 ($maxHold) must be null'
             . ' or a finite number of seconds, more than 0',
         outcome(fn () => $lock->keepAlive($value)),
-        "keepAlive($value)"
+        'keepAlive(' . var_export($value, true) . ')'
     );
 }
 echo "done\n";

@@ -11,7 +11,7 @@ $store = new InMemoryStore();
 $lock = new Lock(new Key('a'), $store);
 $other = new Lock(new Key('a'), $store);
 $lock->acquire();
-$other->acquire(true, 0.01);
+$other->acquire(true, 0.2);
 $before = Lock::getStatistics();
 check($before['acquired'] === 1 && $before['conflicts'] === 1 && $before['waitSeconds'] > 0, 'the parent has counted');
 $child = fork(function (ParentLine $parent) {

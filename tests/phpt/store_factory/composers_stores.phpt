@@ -189,7 +189,7 @@ namespace {
         $known[STORES . $class] = Told::class;
     }
     $known[CACHE] = $known[DYNAMODB] = Told::class;
-    $known[STORES . 'MongoDbStore'] = ArrayObject::class; // which is no store
+    $known[STORES . 'MongoDbStore'] = SplObjectStorage::class; // which is no store
     foreach ([
         'sqlite:/x', 'mysql:host=x', 'oci:x', 'pgsql:x', 'sqlsrv:x', 'mssql://x', 'mysql://x', 'mysql2://x', 'oci8://x', 'pdo_oci://x',
         'pgsql://x', 'postgres://x', 'postgresql://x', 'sqlite://x', 'sqlite3://x', 'dynamodb://x',

@@ -37,9 +37,10 @@ walk() {
     local folder script=$WORK/$1.sh log=$LATCH_WORK/log/install-$1.log
     {
         echo "PS4='+ \${SECONDS}s: '; set -eux"
+        # Compiled as users have it on Debian 13; on Debian 12 latch_build() does that. The rest is about other commands.
+        [[ $1 != bookworm ]] || without_optimization
         from_source
-        # Compiled as users have it once; the rest is about the other commands.
-        echo "export CFLAGS='-O0 -fno-lto'"
+        without_optimization
         with_pecl
         without_pecl
     } > "$script"
@@ -49,6 +50,10 @@ walk() {
         tail -n 40 "$log"
         return 1
     fi
+}
+
+without_optimization() {
+    echo "export CFLAGS='-O0 -fno-lto'"
 }
 
 from_source() {

@@ -67,7 +67,7 @@ find_php_and_extension() {
             # objects for -flto get what the sanitizers add.
             so=$(latch_build_copy "$STAGE" "$prefix/bin/phpize" "$prefix/bin/php-config" \
                 CC='gcc -fsanitize=address,undefined -fno-sanitize-recover=all' \
-                CFLAGS='-g -fno-omit-frame-pointer')
+                CFLAGS='-O1 -g -fno-lto -fno-omit-frame-pointer')
             nm -D "$so" | grep __asan_report > /dev/null || latch_die "$so has nothing of ASan in it"
             ;;
         phpt-8.*) so=$(latch_build_on_debian) ;;
@@ -91,17 +91,17 @@ run_phpt_under_valgrind() {
 case \$* in
     *run-test-info.php*) exec '$php' "\$@" ;; # of the runner, which loads all that there is
 esac
+# What the JIT of pcre makes is nothing that valgrind understands.
 exec valgrind --trace-children=yes --trace-children-skip='*/setpriv' \\
     --log-file='$reports/%p.log' --num-callers=30 --fullpath-after= \\
     --leak-check=full --show-leak-kinds=definite \\
-    --suppressions='$LATCH_ROOT/tests/utils/valgrind.supp' '$php' "\$@"
+    --suppressions='$LATCH_ROOT/tests/utils/valgrind.supp' '$php' -d pcre.jit=0 "\$@"
 END
     chmod +x "$reports/php"
     # PHP's allocator hides from valgrind what is done to its memory. The tracking one is malloc()
-    # that still frees all memory of a request which ended in a fatal error. And what the JIT of
-    # pcre makes is nothing that valgrind understands.
+    # that still frees all memory of a request which ended in a fatal error.
     USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 ZEND_DONT_UNLOAD_MODULES=1 LATCH_VALGRIND=1 \
-        RUN_AS=$reports/php run_phpt "$php" "$so" -d pcre.jit=0
+        RUN_AS=$reports/php run_phpt "$php" "$so"
     for report in "$reports"/*.log; do
         findings=$(findings_of "$report")
         if [[ -n $findings ]]; then

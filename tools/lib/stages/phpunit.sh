@@ -48,7 +48,7 @@ run_behaviour() {
     export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS
 
     cd "$LATCH_ROOT/tests/phpunit"
-    side_by_side shared_with_symfony latchs_own symfonys_names application_and_documentation
+    side_by_side shared_with_symfony latchs_own symfonys_names pure_php application_and_documentation
 }
 
 shared_with_symfony() {
@@ -59,9 +59,12 @@ latchs_own() {
     LATCH_MODE=latch run_phpunit latch "$vendor" phpunit.xml "${names[@]}" -- --no-progress --testsuite additions,latch
 }
 
-symfonys_names() {
+pure_php() {
     LATCH_MODE=oracle run_phpunit oracle "$vendor" phpunit.xml -- \
         --no-progress --testsuite shared --exclude-group against-oracle
+}
+
+symfonys_names() {
     LATCH_MODE=symfony run_phpunit symfony "$vendor" phpunit.xml "${symfony[@]}" -- \
         --no-progress --testsuite shared,additions,symfony
     LATCH_VENDOR=$vendor96 run_phpunit symfony-own "$vendor96" symfony-own/phpunit.xml \

@@ -31,10 +31,10 @@ stage() {
     LATCH_PHPT=${LATCH_PHPT:-$phpt} run_phpt "/usr/bin/php$LATCH_PHP_VERSION" "$LATCH_ROOT/modules/latch.so"
 }
 
-# redis_tests GREP_ARGUMENT...: the files with tests that start Redis, but what is switched on in a running server or
-# configured for a cluster as it can be from Redis 7 on.
+# redis_tests GREP_ARGUMENT...: the files with tests that start Redis, but what is switched on in a running server, or
+# configured for a cluster or a Sentinel, as it can be from Redis 7 on.
 redis_tests() {
-    local except='[]'
-    [[ $STAGE != redis-6 ]] || except='(^|/)test_redis_(tls|cluster)|/cluster\.phpt'
+    local except='^$'
+    [[ $STAGE != redis-6 ]] || except='(^|/)test_redis_(tls|cluster|sentinel_epoch)|/cluster\.phpt'
     grep -lE '"redis_|unit_redis|redis[a-z_]*\.inc|Redis(Server|Trio|Cluster)' "$@" | grep -vE "$except"
 }

@@ -17,7 +17,7 @@
 /* Time in which the server must end a wait by its own time-out. */
 #define GRACE_NS (250 * LATCH_NS_PER_MS)
 /* Time after which a wait past its deadline is ended with its session, if that holds no lock. */
-#define GIVE_UP_NS LATCH_NS_PER_S
+#define GIVE_UP_NS (3 * LATCH_NS_PER_S)
 /* Pause between two attempts to reconnect during a wait. */
 #define PAUSE_NS (100 * LATCH_NS_PER_MS)
 /* Time in which a rival promotion that does not wait has ended. */

@@ -156,7 +156,7 @@ final class Scenarios
             {
                 use ScriptedStore;
             },
-            'subclass of FlockStore' => (new class () extends FlockStore {
+            'subclass of FlockStore' => (new class (self::directory()) extends FlockStore {
                 use OverridingStore;
 
                 public function waitAndSave(Key $key): void
@@ -184,5 +184,22 @@ final class Scenarios
                 }
             })->tell($transcript),
         };
+    }
+
+    /** Lock files of this process's own: pure PHP and both of Latch's modes play the scenarios beside each other. */
+    private static function directory(): string
+    {
+        static $directory = null;
+        if ($directory === null) {
+            $directory = sys_get_temp_dir() . '/latch-call-order-' . bin2hex(random_bytes(6));
+            register_shutdown_function(static function (string $directory, int $owner): void {
+                if (getmypid() === $owner) {
+                    array_map(unlink(...), glob("$directory/*") ?: []);
+                    @rmdir($directory);
+                }
+            }, $directory, getmypid());
+        }
+
+        return $directory;
     }
 }
