@@ -109,7 +109,9 @@ final class CombinedPeersTest extends TestCase
     {
         $peer = $this->peer($start);
         self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-        Client::askToReleaseWhenAsked($peer, 'theirs', $this->servers[0]->port);
+        // A quorum does not await its last member, and an attempt at a member where the lock is free is not counted.
+        $holding = $this->until(static fn (RedisServer $server): bool => $server->command('EXISTS', 'r') === 1);
+        Client::askToReleaseWhenAsked($peer, 'theirs', $holding[0]->port);
         $ours = $this->lock();
 
         self::assertTrue($ours->acquire(true));

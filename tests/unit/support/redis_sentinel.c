@@ -218,6 +218,8 @@ redis_process *redis_trio_await_another(const redis_process *old)
         for (unsigned looks = 0; sentinel->connection != NULL && sentinel != trio.cut_off;) {
             master = redis_trio_named_by(sentinel);
             if (master != old) {
+                /* Its subscribers may be told after that answer, but before the next one. */
+                redis_process_ask(sentinel, "PING");
                 break;
             }
             unit_redis_look_again(&looks);

@@ -86,7 +86,7 @@ final class Client
     }
 
     /**
-     * How many scripts of stores the server has run: each of them asks for the TYPE of the lock.
+     * How many scripts of stores the server has run on a lock that is held: each of them asks for its TYPE.
      */
     public static function scripts(\Redis $redis): int
     {
