@@ -41,7 +41,7 @@ results_of() {
 # run_tests DIRECTORY TESTS PHP LATCH_SO [OPTION...]: runs those tests in the directory, whose files
 # "results" and "version" say then how they ended, and on which PHP.
 run_tests() {
-    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") per_processor=6 seconds_max=120
+    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") per_processor=6 seconds_max=300
     cd "$directory"
     "$php" -n -r 'echo PHP_VERSION, PHP_ZTS ? " ZTS" : " NTS", PHP_DEBUG ? " debug" : "";' > version
     write_runner run-tests.php
