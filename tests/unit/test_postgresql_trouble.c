@@ -319,20 +319,30 @@ static void the_certificate_of_somebody_else_is_refused(void **state)
                                   "certificate verify failed"));
 }
 
-static void a_server_that_ends_a_wait_late_is_awaited(void **state)
+/* A wait for the lock of another session, whose time ends while the server hangs. */
+static latch_status overstay_frozen(latch_op *op)
 {
     latch_store *store = postgresql_open("%s;read_timeout=20;timeout=20", unit_postgresql.dsn);
+    latch_status status;
+
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
+    status = postgresql_begin_wait(op, postgresql_lease_in(store, "r"),
+                                   unit_waiting(LATCH_ACQUIRE, MINUTE), 1);
+    assert_true(latch_wants(status));
+    unit_postgresql_freeze();
+    unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
+    status = latch_op_step(op, unit_now_ns());
+    assert_true(latch_wants(status));
+    return status;
+}
+
+static void a_server_that_ends_a_wait_late_is_awaited(void **state)
+{
     latch_op op;
     latch_status status;
 
     (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    status = postgresql_begin_wait(&op, postgresql_lease_in(store, "r"),
-                                   unit_waiting(LATCH_ACQUIRE, MINUTE), 1);
-    unit_postgresql_freeze();
-    unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
-    status = latch_op_step(&op, unit_now_ns());
-    assert_true(latch_wants(status));
+    status = overstay_frozen(&op);
     unit.ahead_ns += 2 * LATCH_NS_PER_S;
     status = latch_op_step(&op, unit_now_ns());
     unit_postgresql_thaw();
@@ -344,18 +354,11 @@ static void a_server_that_ends_a_wait_late_is_awaited(void **state)
 
 static void a_wait_whose_time_ends_while_the_server_hangs_is_an_error(void **state)
 {
-    latch_store *store = postgresql_open("%s;read_timeout=20;timeout=20", unit_postgresql.dsn);
     latch_op op;
     latch_status status;
 
     (void) state;
-    assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    status = postgresql_begin_wait(&op, postgresql_lease_in(store, "r"),
-                                   unit_waiting(LATCH_ACQUIRE, MINUTE), 1);
-    unit_postgresql_freeze();
-    unit.ahead_ns += MINUTE * LATCH_NS_PER_MS;
-    status = latch_op_step(&op, unit_now_ns());
-    assert_true(latch_wants(status));
+    status = overstay_frozen(&op);
     assert_true(
         postgresql_failed(unit_finish(&op, status), "it does not answer, nor does it end a wait"));
     unit_postgresql_thaw();
