@@ -36,6 +36,7 @@ static void wait_anew(unit_process *self, void *unused)
     status = latch_op_step(&op, unit_now_ns());
     UNIT_CHECK(status == (UNIT_TSAN ? LATCH_WANT_TIMER : LATCH_WANT_IO));
     unit_say(self, 'w');
+    unit_hear(self); /* a poll could be quicker than the parent's thread: polls do not queue */
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
     UNIT_CHECK(unit_held(lease));
     unit_say(self, 'h');
@@ -55,6 +56,7 @@ static void a_forked_wait_is_begun_anew_in_the_child(void **state)
     unit_await_sleepers(unit_lock_path("r"), UNIT_TSAN ? 1 : 2);
     assert_true(unit_peer_try(&peer, LOCK_UN));
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE); /* first come, first served */
+    unit_say(&child, 'g');
     unit_release(lease);
     unit_expect(&child, 'h');
     assert_false(unit_is_free("r", LOCK_SH));
