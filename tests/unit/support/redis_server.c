@@ -60,13 +60,16 @@ static int keep(int *keeper, int port)
 
     *keeper = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     UNIT_CHECK(*keeper >= 0);
-    /* Redis sets it too: so both can be bound, as only one of them listens. */
-    UNIT_CHECK(setsockopt(*keeper, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
     if (bind(*keeper, (struct sockaddr *) &address, sizeof(address)) != 0) {
         UNIT_CHECK(errno == EADDRINUSE && port != 0);
         close(*keeper);
         return 0;
     }
+    /*
+     * Redis sets it too: so both can be bound, as only one of them listens. After bind(): two
+     * programs that set it before would both be given a port of which neither listens yet.
+     */
+    UNIT_CHECK(setsockopt(*keeper, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0);
     UNIT_CHECK(getsockname(*keeper, (struct sockaddr *) &address, &size) == 0);
     return ntohs(address.sin_port);
 }
