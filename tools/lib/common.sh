@@ -1,7 +1,9 @@
 # Shared by all scripts under tools/: paths and messages.
 #
-# Sourced by the other files of this folder; safe to source more than once.
+# Sourced by the other files of this folder, some dozen times in a shell; only the first time counts.
 # shellcheck shell=bash
+
+! declare -F latch_say > /dev/null || return 0
 
 # The root of the tree.
 LATCH_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
