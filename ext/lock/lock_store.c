@@ -54,7 +54,8 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
         lease->lease.inherit = !lock->auto_release;
         status = php_latch_lock_start_renewal(lock, lease, &error);
         if (latch_failed(status)) {
-            return php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+            return php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
+                                               php_latch_lease_resource(lease));
         }
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
@@ -74,7 +75,8 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     }
     if (php_latch_store_log_outcome(lock->store, lock->key, lease, request, status,
                                     before == LATCH_FREE)) {
-        outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+        outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
+                                              php_latch_lease_resource(lease));
     } else {
         outcome = php_latch_outcome_of_call();
     }
@@ -146,13 +148,16 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
     php_latch_outcome outcome;
 
     if (lock->native) {
-        const latch_request request = {
+        latch_request request = {
             .kind = kind,
             .wait = blocking,
             .deadline_ns = deadline_ns,
             .ttl_ms = php_latch_lock_ttl_ms(lock),
         };
 
+        if (php_latch_lock_primitive(lock)->is_permit) {
+            request.permits = php_latch_key_permits(lock->key);
+        }
         outcome = run_native(lock, &request);
         if (outcome.status == LATCH_DONE && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {
             php_latch_key_mark_unserializable(lock->key);
@@ -170,9 +175,10 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         GC_ADDREF(&lease->std);
         before = php_latch_lease_before_request(lease);
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
-                                             !lock->auto_release);
+                                             lock->ttl, !lock->auto_release);
         record_call(lock, lease, outcome.status,
-                    kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
+                    kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns,
+                    php_latch_lock_primitive(lock)->is_permit ? lock->ttl : 0);
         php_latch_lease_after_request(lease, before, kind);
         if (outcome.status != LATCH_DONE) {
             count_call(kind, &outcome, false);

@@ -12,6 +12,7 @@
 #include "ext/php/digest.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/statistics.h"
+#include "ext/semaphore/semaphore.h"
 #include "ext/store/engine_store.h"
 #include "ext/store/semaphore_store.h"
 
@@ -110,6 +111,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_no_lock();
     php_latch_register_lock_factory();
     php_latch_register_stores();
+    php_latch_register_semaphores();
     php_latch_finish_names();
     php_latch_drop_in_startup();
     php_latch_register_signals(module_number);
@@ -187,8 +189,10 @@ static PHP_MINFO_FUNCTION(latch)
     php_info_print_table_row(2, "Latch", "enabled");
     php_info_print_table_row(2, "Version", PHP_LATCH_VERSION);
     php_info_print_table_row(2, "Classes",
-                             LATCH_G(symfony) ? "Symfony\\Component\\Lock, with aliases in Latch"
-                                              : "Latch");
+                             LATCH_G(symfony)
+                                 ? "Symfony\\Component\\Lock and \\Semaphore, with aliases "
+                                   "in Latch"
+                                 : "Latch");
     php_latch_print_stores();
     php_info_print_table_end();
     php_latch_statistics_print();

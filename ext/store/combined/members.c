@@ -47,7 +47,7 @@ static void call_member(void *context)
             }
             /* fall through */
         case LATCH_ACQUIRE:
-            call->outcome = php_latch_callback_acquire(store, key, kind, false, LATCH_NEVER,
+            call->outcome = php_latch_callback_acquire(store, key, kind, false, LATCH_NEVER, 0,
                                                        php_latch_store_call_inherits());
             break;
         case LATCH_REFRESH:
