@@ -38,7 +38,7 @@ static int answer_two(const char *host, const char *service, const struct addrin
 static latch_status acquire_by_name(const char *more)
 {
     latch_store *store = mysql_open("mysql://latch:" UNIT_SQL_PASSWORD
-                                    "@two.example:%d?timeout=4%s",
+                                    "@two.example:%d?timeout=12%s", /* half of it for a handshake */
                                     unit_mysql.server.port, more);
     latch_status status;
 

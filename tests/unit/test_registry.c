@@ -75,10 +75,9 @@ static void each_store_has_a_fixture_for_the_conformance_suite(void **state)
     for (size_t at = 0; latch_store_at(at) != NULL; at++) {
         const char *name = latch_store_at(at)->name;
         char path[512];
-        int folder = (int) (strrchr(__FILE__, '/') - __FILE__);
 
-        snprintf(path, sizeof(path), "%.*s/test_conformance_%s.c", folder, __FILE__, name);
-        for (char *at_dash = path + folder; (at_dash = strchr(at_dash, '-')) != NULL;) {
+        snprintf(path, sizeof(path), "%stest_conformance_%s.c", UNIT_FOLDER, name);
+        for (char *at_dash = path + strlen(UNIT_FOLDER); (at_dash = strchr(at_dash, '-')) != NULL;) {
             *at_dash = '_';
         }
         assert_int_equal(access(path, F_OK), 0);

@@ -20,13 +20,20 @@ latch_use_ccache() {
     PATH=/usr/lib/ccache:$PATH
 }
 
+# latch_sharing FOLDER COMMAND...: runs the command so that ccache also knows the objects of other clones, whatever the
+# place of FOLDER there: paths below it are relative, and debug information names the folder of the clone that was first.
+latch_sharing() {
+    CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 "${@:2}"
+}
+
 # latch_configure_and_make DIRECTORY PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]
 latch_configure_and_make() {
     local phpize=$2 php_config=$3
     cd "$1"
     shift 3
     "$phpize"
-    ./configure --with-php-config="$(command -v "$php_config")" "$@"
+    # By sh, which on Debian runs libtool twice as fast as bash; a compilation is half libtool.
+    CONFIG_SHELL=/bin/sh ./configure --with-php-config="$(command -v "$php_config")" "$@"
     # Removes builds for another PHP or with other options.
     make -s clean
     latch_make
@@ -34,7 +41,7 @@ latch_configure_and_make() {
 
 # latch_make: runs make in the current folder, and shows the compiler's messages without its command lines.
 latch_make() {
-    make -s -j"$(nproc)" LIBTOOL="bash $PWD/libtool --silent"
+    make -s -j"$(nproc)" LIBTOOL="\$(SHELL) $PWD/libtool --silent"
 }
 
 # latch_make_current: in the tree. Configures only when that was not done yet, was done before
@@ -75,7 +82,7 @@ latch_build_copy_alone() {
     if [[ $(cat "$directory/.built" 2> /dev/null) != "$key" ]]; then
         rm -rf "$directory"
         latch_copy "$directory" "${LATCH_SOURCES[@]}"
-        latch_quietly "$LATCH_WORK/log/build-$name.log" latch_beside_php build.sh \
+        latch_sharing "$directory" latch_quietly "$LATCH_WORK/log/build-$name.log" latch_beside_php build.sh \
             latch_configure_and_make "$directory" "$phpize" "$php_config" "$@" || return
         printf '%s\n' "$key" > "$directory/.built"
     fi

@@ -32,7 +32,7 @@ latch_dev_so() {
         latch_say 'configuring'
         latch_quietly "$LATCH_WORK/log/dev-configure.log" latch_in_shell dev.sh latch_dev_configure "$folder"
     fi
-    make -s -C "$folder/build" -j"$(nproc)" LIBTOOL="bash $folder/build/libtool --silent" build-modules 2>&1 \
+    make -s -C "$folder/build" -j"$(nproc)" LIBTOOL="\$(SHELL) $folder/build/libtool --silent" build-modules 2>&1 \
         | sed "s,$folder/source/,,g" >&2 || status=${PIPESTATUS[0]}
     return "$status"
 }
@@ -48,7 +48,7 @@ latch_dev_configure() {
     cd "$1/source"
     "phpize$LATCH_PHP_VERSION"
     cd "$1/build"
-    ../source/configure --with-php-config="$(command -v "php-config$LATCH_PHP_VERSION")" \
+    CONFIG_SHELL=/bin/sh ../source/configure --with-php-config="$(command -v "php-config$LATCH_PHP_VERSION")" \
         CFLAGS='-O0 -g -fno-lto'
 }
 

@@ -42,7 +42,7 @@ latch_php_make() {
     mkdir -p "$prefix/src"
     cd "$prefix/src"
     tar -xJf "$tarball" --strip-components=1
-    ./configure --prefix="$prefix" "$@"
+    CONFIG_SHELL=/bin/sh ./configure --prefix="$prefix" "$@"
     make -j"$(nproc)"
     make install
     # Debian's name of the file.

@@ -3,6 +3,8 @@
 
 # shellcheck source=tools/lib/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
+# shellcheck source=tools/lib/build.sh
+source "$(dirname "${BASH_SOURCE[0]}")/build.sh"
 
 # shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_UNIT_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev libpq-dev libmariadb-dev
@@ -39,7 +41,7 @@ count_log() {
 run_unit() {
     local label=$1 log=$2 status=0
     shift 2
-    latch_alone "${LATCH_WORK##*/}-unit" "$@" -j"$(nproc)" all > "$log.build" 2>&1 < /dev/null || true
+    latch_sharing "$LATCH_ROOT" latch_alone "${LATCH_WORK##*/}-unit" "$@" -j"$(nproc)" all > "$log.build" 2>&1 < /dev/null || true
     "$@" -j"$(($(nproc) * 4))" run > "$log" 2>&1 < /dev/null || status=$?
     count_log "$label" "$log" "$status"
 }

@@ -1,4 +1,4 @@
-/* A driver of operations, as ext/php/poll_loop.c is one: polls, steps, and gives up after a while. */
+/* A driver of operations, as ext/php/poll_loop.c is one: polls, steps, gives up after a while. */
 #include "unit.h"
 
 #include <errno.h>
@@ -69,12 +69,28 @@ bool unit_is_due(const latch_op *op, latch_status status)
     return unit_now_ns() >= op->wake_ns || (status == LATCH_WANT_IO && poll(&poll_fd, 1, 0) > 0);
 }
 
+/* What a rare failure leaves to look at: the caller's line is not known here. */
+static void print_unfinished(const latch_op *op, latch_status status)
+{
+    fprintf(stderr,
+            "operation of kind %d on \"%.*s\" wants status %d, fd %d, events %d, wake in %lld ns; "
+            "waits %d, was contended %d, cancelled %d, behind a detached one %d; last sent %lld ns ago; "
+            "error: %s\n",
+            (int) op->request.kind, (int) op->lease->resource_length, op->lease->resource,
+            (int) status, op->fd, op->events, (long long) (op->wake_ns - unit_now_ns()),
+            op->waiting, op->contended, op->cancelled, op->waits_for_detached,
+            (long long) (unit_now_ns() - op->sent_ns), unit.error.message);
+}
+
 latch_status unit_finish(latch_op *op, latch_status status)
 {
     int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (latch_wants(status)) {
-        UNIT_CHECK(unit_now_ns() < limit_ns);
+        if (unit_now_ns() >= limit_ns) {
+            print_unfinished(op, status);
+            UNIT_CHECK(!"the operation has ended in time");
+        }
         unit_await_wish(op, status, limit_ns);
         status = latch_op_step(op, unit_now_ns());
     }

@@ -1,6 +1,8 @@
 # Stage "fuzz": what the engine reads from outside, in variations that libFuzzer makes of a corpus.
 # shellcheck shell=bash
 
+# shellcheck source=tools/lib/build.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 # shellcheck source=tools/lib/check.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
 
@@ -27,7 +29,7 @@ target_holds() {
 stage() {
     local target passed=0 failed=0
     local -A run
-    latch_quietly "$LATCH_WORK/log/fuzz-build.log" fuzz -j"$(nproc)"
+    latch_sharing "$LATCH_ROOT" latch_quietly "$LATCH_WORK/log/fuzz-build.log" fuzz -j"$(nproc)"
     # All at a time: each has two minutes at most.
     for target in "$LATCH_ROOT"/tests/fuzz/fuzz_*.c; do
         target=$(basename "$target" .c)

@@ -38,9 +38,9 @@ walk() {
     {
         echo "PS4='+ \${SECONDS}s: '; set -eux"
         # Compiled as users have it on Debian 13; on Debian 12 latch_build() does that. The rest is about other commands.
-        [[ $1 != bookworm ]] || without_optimization
+        [[ $1 != bookworm ]] || compiled_quickly
         from_source
-        without_optimization
+        compiled_quickly
         with_pecl
         without_pecl
     } > "$script"
@@ -52,8 +52,8 @@ walk() {
     fi
 }
 
-without_optimization() {
-    echo "export CFLAGS='-O0 -fno-lto'"
+compiled_quickly() {
+    echo "export CFLAGS='-O0 -fno-lto' CONFIG_SHELL=/bin/sh" # see latch_configure_and_make()
 }
 
 from_source() {
