@@ -1,6 +1,8 @@
 /* The Lua scripts of semaphores by themselves, on a real server: every path of each. */
 #include "redis_permits.h"
 
+#include "redis_scripts.h"
+
 #include <stdlib.h>
 
 #define MOST LATCH_PERMITS_MAX
@@ -172,6 +174,18 @@ static void an_extension_does_not_claim_a_grant(void **state)
     assert_int_equal(permit_end_of("b"), end_s);
     takes_permits(b, 1, 1, "claim");
     UNIT_CHECK(extend_permits("b", 20 * MINUTE) && permit_end_of("b") > end_s);
+}
+
+/* The script's name, say. */
+static void a_note_that_ends_in_a_question_mark_is_no_grant(void **state)
+{
+    (void) state;
+    UNIT_CHECK(no_error(unit_redis_try("EVAL %s 5 " PERMIT_KEYS " a %s",
+                                       on_clock(REDIS_LUA_PERMIT_ACQUIRE),
+                                       "60000 1 3 web 7 /srv/what now ?"))
+                   ->integer
+               == 1);
+    UNIT_CHECK(extend_permits("a", 2 * MINUTE));
 }
 
 static void a_release_is_of_its_own_permits_and_once(void **state)
@@ -355,6 +369,7 @@ int main(void)
         PERMITS_TEST(a_renewal_is_of_a_hold_alone),
         PERMITS_TEST(an_extension_shortens_nothing),
         PERMITS_TEST(an_extension_does_not_claim_a_grant),
+        PERMITS_TEST(a_note_that_ends_in_a_question_mark_is_no_grant),
         PERMITS_TEST(a_release_is_of_its_own_permits_and_once),
         PERMITS_TEST(a_probe_tells_what_is_left),
         PERMITS_TEST(an_inspection_tells_each_holder),
