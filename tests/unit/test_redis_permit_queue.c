@@ -113,6 +113,29 @@ static void who_asks_twice_waits_and_takes_once(void **state)
     assert_int_equal(permits_used(), 1);
 }
 
+/* Two processes with copies of one key. */
+static void a_grant_leaves_a_hold_of_its_token_as_it_is(void **state)
+{
+    waiter *one = new_waiter("b"), *other = new_waiter("b");
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 2));
+    UNIT_CHECK(take_permits_for("c", WAITER_TTL, 1, 2));
+    is_placed_for_permits(one, 1, 2, "wait", 0);
+    is_placed_for_permits(other, 1, 2, "wait", 1);
+    UNIT_CHECK(release_permits("a"));
+    hears_granted(one);
+    takes_permits(one, 1, 2, "claim");
+    UNIT_CHECK(release_permits("c"));
+    hears_first(other);
+    hears_granted(other);
+    UNIT_CHECK(permit_end_of("b") >= permit_now_s() + WAITER_TTL / 1000);
+    UNIT_CHECK(strstr(unit_redis_text("HGET " PERMIT_RECORD " b"), HOLDER_INFO) != NULL);
+    UNIT_CHECK(extend_permits("b", 2 * WAITER_TTL));
+    takes_permits(other, 1, 2, "claim");
+    assert_int_equal(permits_used(), 1);
+}
+
 static void a_dead_waiter_is_passed_over(void **state)
 {
     waiter *b = new_waiter("b"), *c = new_waiter("c");
@@ -277,6 +300,7 @@ int main(void)
         PERMITS_TEST(a_heavy_waiter_is_not_overtaken),
         PERMITS_TEST(who_waits_is_served_when_a_heavy_waiter_gives_up),
         PERMITS_TEST(who_asks_twice_waits_and_takes_once),
+        PERMITS_TEST(a_grant_leaves_a_hold_of_its_token_as_it_is),
         PERMITS_TEST(a_dead_waiter_is_passed_over),
         PERMITS_TEST(a_dead_heavy_waiter_blocks_nobody_for_longer_than_a_request),
         PERMITS_TEST(a_killed_holder_is_followed_when_its_time_is_over),

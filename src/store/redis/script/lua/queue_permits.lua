@@ -16,10 +16,18 @@ local function delay_of_first(us, waiter)
     return math.max(1, math.min(left, 90 + us % 21)), false -- 100 ms, jittered
 end
 
--- Makes a holder of a waiter that was told, until it claims the permits or the claim window ends.
+-- Makes a holder of a waiter that was told, until it claims the permits or the claim window ends. If its token holds
+-- already, by another process, that hold stays as it is.
 local function admit(us, waiter)
     local weight, limit, token = string.match(waiter.token, '^(%d+) (%d+) (.*)$')
-    put(token, tonumber(weight), limit .. ' ?', end_after(us, CLAIM_MS))
+    local before = redis.call('ZSCORE', times, token)
+    local held = before and redis.call('ZSCORE', weights, token)
+    if held then
+        put(token, tonumber(held), redis.call('HGET', record, token) or limit,
+            math.max(end_after(us, CLAIM_MS), before))
+    else
+        put(token, tonumber(weight), limit .. ' ?', end_after(us, CLAIM_MS))
+    end
     end_with_last_holder()
 end
 
