@@ -181,6 +181,20 @@ static void a_killed_holder_is_followed_when_its_time_is_over(void **state)
     UNIT_CHECK(permit_queue_length() == 0);
 }
 
+static void whoever_renews_serves_who_waits_for_a_hold_that_has_ended(void **state)
+{
+    waiter *b = new_waiter("b");
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 2));
+    UNIT_CHECK(take_permits_for("c", 900, 1, 2));
+    is_placed_for_permits(b, 1, 2, "wait", 0);
+    pass_ms(1900);
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 2));
+    hears_granted(b);
+    takes_permits(b, 1, 2, "claim");
+}
+
 static void the_first_asks_when_the_next_hold_ends(void **state)
 {
     waiter *b = new_waiter("b");
@@ -304,6 +318,7 @@ int main(void)
         PERMITS_TEST(a_dead_waiter_is_passed_over),
         PERMITS_TEST(a_dead_heavy_waiter_blocks_nobody_for_longer_than_a_request),
         PERMITS_TEST(a_killed_holder_is_followed_when_its_time_is_over),
+        PERMITS_TEST(whoever_renews_serves_who_waits_for_a_hold_that_has_ended),
         PERMITS_TEST(the_first_asks_when_the_next_hold_ends),
         PERMITS_TEST(who_comes_too_late_to_claim_is_first_again),
         PERMITS_TEST(a_lost_queue_is_made_again),

@@ -70,9 +70,8 @@ end
 local function acquire()
     if is_held then
         renew(is_held)
-        if waiter and (leave(waiter) or is_brief(ttl)) then
-            serve(us, nil, true)
-        end
+        local has_left = waiter and leave(waiter)
+        serve(us, nil, has_left or waiter and is_brief(ttl)) -- holds of others may have ended
         return 1
     end
     if is_queue_empty() then
