@@ -306,6 +306,24 @@ static void a_mute_client_gets_its_turn_while_permits_are_handed_over(void **sta
     assert_int_equal(permits_used(), 1);
 }
 
+static void a_mute_client_does_not_overtake_a_heavy_waiter(void **state)
+{
+    waiter *mute = new_waiter("mute"), *heavy = new_waiter("heavy");
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 3));
+    is_placed_for_permits(heavy, 3, 3, "wait", 0);
+    peers_word = "mute";
+    for (int turn = 0; turn < 60; turn++) {
+        assert_int_equal(ask_for_permits(mute, 1, 3, "try").outcome, REFUSED);
+        pass_ms(50);
+    }
+    UNIT_CHECK(release_permits("a"));
+    peers_word = "";
+    pass_ms(200); /* its turn is over */
+    takes_permits(heavy, 3, 3, "poll");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +343,7 @@ int main(void)
         PERMITS_TEST(a_record_that_is_lost_costs_time_and_no_permits),
         PERMITS_TEST(where_messages_are_not_allowed_nobody_queues),
         PERMITS_TEST(a_mute_client_gets_its_turn_while_permits_are_handed_over),
+        PERMITS_TEST(a_mute_client_does_not_overtake_a_heavy_waiter),
     };
 
     return cmocka_run_group_tests_name("redis permit queue", tests, unit_redis_group_setup,

@@ -90,7 +90,7 @@ local function acquire()
             note_peers()
         end
         local allowed = serve(us, nil, false) ~= false
-        if fits() and (not allowed or is_queue_empty() or peer == 'mute' and left_free(us) > 0) then
+        if fits() and (not allowed or is_queue_empty() or peer == 'mute' and is_left_to_peers) then
             return take()
         end
         return false

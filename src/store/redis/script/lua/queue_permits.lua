@@ -1,11 +1,17 @@
 -- To be included, behind permits.lua, queue.lua and peers.lua: when a waiter can have permits, and how it gets
 -- them. A heavy waiter in front is not overtaken by light ones.
 
+-- Are permits that the first waiter could have left free for peers? Else who polls would overtake a heavy one.
+local is_left_to_peers = false
+
 -- As of locks. To be called behind tally().
 local function delay_of_first(us, waiter)
     local weight, limit = string.match(waiter.token, '^(%d+) (%d+) ')
+    is_left_to_peers = false
     if tonumber(weight) <= limit - used then
-        return left_free(us)
+        local delay, is_new = left_free(us)
+        is_left_to_peers = delay > 0
+        return delay, is_new
     end
     local first = redis.call('ZRANGE', times, 0, 0, 'WITHSCORES')[2]
     local left = math.ceil(first * 1000 - us / 1000)
