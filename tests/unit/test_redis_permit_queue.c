@@ -113,6 +113,29 @@ static void who_asks_twice_waits_and_takes_once(void **state)
     assert_int_equal(permits_used(), 1);
 }
 
+/* Two processes with copies of one key. */
+static void a_grant_leaves_a_hold_of_its_token_as_it_is(void **state)
+{
+    waiter *one = new_waiter("b"), *other = new_waiter("b");
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 2));
+    UNIT_CHECK(take_permits_for("c", WAITER_TTL, 1, 2));
+    is_placed_for_permits(one, 1, 2, "wait", 0);
+    is_placed_for_permits(other, 1, 2, "wait", 1);
+    UNIT_CHECK(release_permits("a"));
+    hears_granted(one);
+    takes_permits(one, 1, 2, "claim");
+    UNIT_CHECK(release_permits("c"));
+    hears_first(other);
+    hears_granted(other);
+    UNIT_CHECK(permit_end_of("b") >= permit_now_s() + WAITER_TTL / 1000);
+    UNIT_CHECK(strstr(unit_redis_text("HGET " PERMIT_RECORD " b"), HOLDER_INFO) != NULL);
+    UNIT_CHECK(extend_permits("b", 2 * WAITER_TTL));
+    takes_permits(other, 1, 2, "claim");
+    assert_int_equal(permits_used(), 1);
+}
+
 static void a_dead_waiter_is_passed_over(void **state)
 {
     waiter *b = new_waiter("b"), *c = new_waiter("c");
@@ -156,6 +179,20 @@ static void a_killed_holder_is_followed_when_its_time_is_over(void **state)
     pass_ms(1900);
     takes_permits(b, 1, 1, "poll");
     UNIT_CHECK(permit_queue_length() == 0);
+}
+
+static void whoever_renews_serves_who_waits_for_a_hold_that_has_ended(void **state)
+{
+    waiter *b = new_waiter("b");
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 2));
+    UNIT_CHECK(take_permits_for("c", 900, 1, 2));
+    is_placed_for_permits(b, 1, 2, "wait", 0);
+    pass_ms(1900);
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 2));
+    hears_granted(b);
+    takes_permits(b, 1, 2, "claim");
 }
 
 static void the_first_asks_when_the_next_hold_ends(void **state)
@@ -269,6 +306,24 @@ static void a_mute_client_gets_its_turn_while_permits_are_handed_over(void **sta
     assert_int_equal(permits_used(), 1);
 }
 
+static void a_mute_client_does_not_overtake_a_heavy_waiter(void **state)
+{
+    waiter *mute = new_waiter("mute"), *heavy = new_waiter("heavy");
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", WAITER_TTL, 1, 3));
+    is_placed_for_permits(heavy, 3, 3, "wait", 0);
+    peers_word = "mute";
+    for (int turn = 0; turn < 60; turn++) {
+        assert_int_equal(ask_for_permits(mute, 1, 3, "try").outcome, REFUSED);
+        pass_ms(50);
+    }
+    UNIT_CHECK(release_permits("a"));
+    peers_word = "";
+    pass_ms(200); /* its turn is over */
+    takes_permits(heavy, 3, 3, "poll");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,15 +332,18 @@ int main(void)
         PERMITS_TEST(a_heavy_waiter_is_not_overtaken),
         PERMITS_TEST(who_waits_is_served_when_a_heavy_waiter_gives_up),
         PERMITS_TEST(who_asks_twice_waits_and_takes_once),
+        PERMITS_TEST(a_grant_leaves_a_hold_of_its_token_as_it_is),
         PERMITS_TEST(a_dead_waiter_is_passed_over),
         PERMITS_TEST(a_dead_heavy_waiter_blocks_nobody_for_longer_than_a_request),
         PERMITS_TEST(a_killed_holder_is_followed_when_its_time_is_over),
+        PERMITS_TEST(whoever_renews_serves_who_waits_for_a_hold_that_has_ended),
         PERMITS_TEST(the_first_asks_when_the_next_hold_ends),
         PERMITS_TEST(who_comes_too_late_to_claim_is_first_again),
         PERMITS_TEST(a_lost_queue_is_made_again),
         PERMITS_TEST(a_record_that_is_lost_costs_time_and_no_permits),
         PERMITS_TEST(where_messages_are_not_allowed_nobody_queues),
         PERMITS_TEST(a_mute_client_gets_its_turn_while_permits_are_handed_over),
+        PERMITS_TEST(a_mute_client_does_not_overtake_a_heavy_waiter),
     };
 
     return cmocka_run_group_tests_name("redis permit queue", tests, unit_redis_group_setup,

@@ -1,6 +1,8 @@
 /* The Lua scripts of semaphores by themselves, on a real server: every path of each. */
 #include "redis_permits.h"
 
+#include "redis_scripts.h"
+
 #include <stdlib.h>
 
 #define MOST LATCH_PERMITS_MAX
@@ -85,7 +87,7 @@ static void a_repeated_acquire_renews_and_takes_nothing_more(void **state)
     UNIT_CHECK(permit_end_of("a") >= permit_now_s() + 600);
     UNIT_CHECK(take_permits("a", 3, 3)); /* who holds keeps its weight */
     assert_int_equal(permits_used(), 2);
-    UNIT_CHECK(permit_end_of("a") <= permit_now_s() + 61); /* also for less */
+    UNIT_CHECK(permit_end_of("a") >= permit_now_s() + 600); /* and its end, as it was told */
     UNIT_CHECK(take_permits("b", 1, 3));
     UNIT_CHECK(take_permits("a", 2, 2)); /* though others have come */
     UNIT_CHECK(take_permits("a", 1, 1));
@@ -174,6 +176,18 @@ static void an_extension_does_not_claim_a_grant(void **state)
     UNIT_CHECK(extend_permits("b", 20 * MINUTE) && permit_end_of("b") > end_s);
 }
 
+/* The script's name, say. */
+static void a_note_that_ends_in_a_question_mark_is_no_grant(void **state)
+{
+    (void) state;
+    UNIT_CHECK(no_error(unit_redis_try("EVAL %s 5 " PERMIT_KEYS " a %s",
+                                       on_clock(REDIS_LUA_PERMIT_ACQUIRE),
+                                       "60000 1 3 web 7 /srv/what now ?"))
+                   ->integer
+               == 1);
+    UNIT_CHECK(extend_permits("a", 2 * MINUTE));
+}
+
 static void a_release_is_of_its_own_permits_and_once(void **state)
 {
     (void) state;
@@ -237,6 +251,28 @@ static void an_inspection_tells_each_holder(void **state)
 }
 
 /* ---- Keys that are something else */
+
+static void numbers_that_are_too_large_are_told_as_none(void **state)
+{
+    const redisReply *holders;
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", 3 * MINUTE, MOST, MOST));
+    UNIT_CHECK(take_permits_for("b", 2 * MINUTE, 1, MOST) == false);
+    unit_redis_ask("HSET " PERMIT_RECORD " b %s", "18446744073709551617 5 web 7 /srv/a");
+    unit_redis_ask("ZADD " PERMIT_WEIGHTS " 1e300 b");
+    unit_redis_ask("ZADD " PERMIT_TIMES " %lld b", (long long) permit_now_s() + 120);
+    holders = inspect_permits();
+    assert_int_equal(holders->elements, 5);
+    UNIT_CHECK(holders->element[4]->integer == MOST);
+    holders = holders->element[3];
+    assert_int_equal(holders->elements, 2);
+    UNIT_CHECK(holders->element[0]->element[3]->integer == MOST);
+    UNIT_CHECK(holders->element[0]->element[4]->integer == MOST);
+    assert_int_equal(holders->element[1]->element[3]->integer, 0);
+    assert_int_equal(holders->element[1]->element[4]->integer, 0);
+    UNIT_CHECK(holders->element[1]->element[2]->type == REDIS_REPLY_NIL);
+}
 
 static void a_key_of_another_type_is_an_error_and_stays(void **state)
 {
@@ -355,9 +391,11 @@ int main(void)
         PERMITS_TEST(a_renewal_is_of_a_hold_alone),
         PERMITS_TEST(an_extension_shortens_nothing),
         PERMITS_TEST(an_extension_does_not_claim_a_grant),
+        PERMITS_TEST(a_note_that_ends_in_a_question_mark_is_no_grant),
         PERMITS_TEST(a_release_is_of_its_own_permits_and_once),
         PERMITS_TEST(a_probe_tells_what_is_left),
         PERMITS_TEST(an_inspection_tells_each_holder),
+        PERMITS_TEST(numbers_that_are_too_large_are_told_as_none),
         PERMITS_TEST(a_key_of_another_type_is_an_error_and_stays),
         PERMITS_TEST(without_memory_nothing_is_taken_and_all_can_be_given_back),
         PERMITS_TEST(the_documented_rights_are_enough),

@@ -43,9 +43,9 @@ typedef struct {
     bool leaves_queue;
 } redis_script;
 
-#define SCRIPT(text, key_count, ...)                                                               \
+#define SCRIPT(lua, keys, ...)                                                                     \
     {                                                                                              \
-        text, sizeof(text) - 1, key_count, ##__VA_ARGS__                                           \
+        .text = lua, .length = sizeof(lua) - 1, .key_count = (keys), ##__VA_ARGS__                 \
     }
 #define TAKES .takes_ttl = true, .takes_lock = true
 #define RENEWS .takes_ttl = true

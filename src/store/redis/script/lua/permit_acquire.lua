@@ -31,10 +31,13 @@ local function take()
     return 1
 end
 
--- Of who holds already: its weight stays.
-local function renew()
+-- Of who holds already until `before`: its weight stays, and its end unless that becomes later, as another process
+-- with this token may count on it. On the end of a grant nobody counts yet.
+local function renew(before)
     weight = redis.call('ZSCORE', weights, token) or weight
-    put(token, tonumber(weight), noted(redis.call('HGET', record, token)), end_after(us, ttl))
+    local held = redis.call('HGET', record, token)
+    local over = end_after(us, ttl)
+    put(token, tonumber(weight), noted(held), is_unclaimed(held) and over or math.max(over, before))
     end_with_last_holder()
     return 1
 end
@@ -53,7 +56,7 @@ local is_held = redis.call('ZSCORE', times, token)
 
 -- Nobody waits, and nothing is kept for peers.
 if manner ~= 'poll' and redis.call('EXISTS', queue, peers) == 0 and (is_held or fits() or manner == 'try') then
-    local answer = is_held and renew() or fits() and take()
+    local answer = is_held and renew(is_held) or fits() and take()
     note_sum()
     return answer
 end
@@ -66,10 +69,9 @@ end
 
 local function acquire()
     if is_held then
-        renew()
-        if waiter and (leave(waiter) or is_brief(ttl)) then
-            serve(us, nil, true)
-        end
+        renew(is_held)
+        local has_left = waiter and leave(waiter)
+        serve(us, nil, has_left or waiter and is_brief(ttl)) -- holds of others may have ended
         return 1
     end
     if is_queue_empty() then
@@ -88,7 +90,7 @@ local function acquire()
             note_peers()
         end
         local allowed = serve(us, nil, false) ~= false
-        if fits() and (not allowed or is_queue_empty() or peer == 'mute' and left_free(us) > 0) then
+        if fits() and (not allowed or is_queue_empty() or peer == 'mute' and is_left_to_peers) then
             return take()
         end
         return false

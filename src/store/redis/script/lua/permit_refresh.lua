@@ -13,7 +13,7 @@ local before = redis.call('ZSCORE', times, token)
 if not before or not redis.call('ZSCORE', weights, token) then
     return 0
 end
-if extends and string.sub(redis.call('HGET', record, token) or '', -2) == ' ?' then
+if extends and is_unclaimed(redis.call('HGET', record, token)) then
     return 0
 end
 local over = end_after(now_us(), ttl)

@@ -25,6 +25,11 @@ local function digits(number)
     return string.format('%.0f', number)
 end
 
+-- Granted, and not claimed yet? A note may end in "?" as well.
+local function is_unclaimed(recorded)
+    return recorded and string.find(recorded, '^%d+ %?$') ~= nil
+end
+
 -- When a hold ends that begins now. Rounded up: its holder counts from when it sent this.
 local function end_after(us, ttl)
     return math.ceil((us + ttl * 1000) / 1000000)
