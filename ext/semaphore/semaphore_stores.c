@@ -104,7 +104,7 @@ static zend_object *create_permit_memory(zend_class_entry *ce)
 {
     php_latch_store *store = php_latch_store_create(ce);
 
-    store->backend = php_latch_backend_open("in-memory", NULL);
+    store->backend = php_latch_backend_open(&php_latch_semaphores, "in-memory", NULL);
     return &store->std;
 }
 
