@@ -154,32 +154,21 @@ static void make_semaphore_store_of_client(zval *client, zval *store)
     }
 }
 
-/* The length of a DSN's beginning that can be told: its scheme. All of it might be a password. */
-static size_t scheme_length(const zend_string *dsn)
-{
-    size_t length =
-        strspn(ZSTR_VAL(dsn), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
-
-    if (length > 32 || (length < ZSTR_LEN(dsn) && ZSTR_VAL(dsn)[length] != ':')) {
-        return 0;
-    }
-    return length < ZSTR_LEN(dsn) ? length + 1 : length;
-}
-
 /* Throws with Symfony's message, and says, under Latch's names, what there is. */
 static void throw_no_semaphores(const zval *connection)
 {
-    bool is_object = Z_TYPE_P(connection) == IS_OBJECT;
-    size_t length = is_object ? ZSTR_LEN(Z_OBJCE_P(connection)->name)
-                              : scheme_length(Z_STR_P(connection));
+    zend_string *told = Z_TYPE_P(connection) == IS_OBJECT
+                            ? zend_string_copy(Z_OBJCE_P(connection)->name)
+                            : php_latch_tell_dsn(Z_STR_P(connection));
 
     zend_throw_exception_ex(
-        php_latch_semaphores.invalid_argument, 0, "Unsupported Connection: \"%.*s%s\".%s",
-        (int) length, is_object ? ZSTR_VAL(Z_OBJCE_P(connection)->name) : Z_STRVAL_P(connection),
-        is_object || length == Z_STRLEN_P(connection) ? "" : "…",
-        LATCH_G(symfony) ? ""
-                         : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: "
-                           "DSNs, of their client objects, and in \"in-memory\".");
+        php_latch_semaphores.invalid_argument, 0, "Unsupported Connection: \"%s\".%s",
+        ZSTR_VAL(told),
+        LATCH_G(symfony)
+            ? ""
+            : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: "
+              "DSNs, of their client objects, and in \"in-memory\".");
+    zend_string_release(told);
 }
 
 PHP_METHOD(Latch_Semaphore_Store_StoreFactory, createStore)
