@@ -11,7 +11,7 @@ use Latch\Tests\RedisServer;
 
 /* The child, in drop-in mode. */
 if (isset($argv[1])) {
-    foreach (['flock', 'hunter2', 'mysql+advisory://u:secret@h/x', new stdClass()] as $connection) {
+    foreach (['flock', 'hunter2', 'mysql+advisory://u:secret@h/x', 'redis://h?prefix=x', new stdClass()] as $connection) {
         try {
             Symfony\Component\Semaphore\Store\StoreFactory::createStore($connection);
         } catch (Symfony\Component\Semaphore\Exception\InvalidArgumentException $e) {
@@ -121,6 +121,7 @@ echo "done\n";
 Unsupported Connection: "flock".
 Unsupported Connection: "…".
 Unsupported Connection: "mysql+advisory://…".
+Unsupported Redis DSN. Try running "composer require symfony/cache".
 Unsupported Connection: "stdClass".
 Symfony\Component\Semaphore\Store\RedisStore Symfony\Component\Semaphore\Semaphore true
 Symfony\Component\Semaphore\Exception\InvalidArgumentException
