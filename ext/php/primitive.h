@@ -40,4 +40,10 @@ typedef struct php_latch_primitive {
 
 extern php_latch_primitive php_latch_locks, php_latch_semaphores;
 
+/* Drop-in mode: are the classes of the primitive registered under Symfony's names? */
+static inline bool php_latch_has_symfony_names(const php_latch_primitive *primitive)
+{
+    return primitive == &php_latch_semaphores ? LATCH_G(symfony_semaphore) : LATCH_G(symfony);
+}
+
 #endif

@@ -164,7 +164,7 @@ static void throw_no_semaphores(const zval *connection)
     zend_throw_exception_ex(
         php_latch_semaphores.invalid_argument, 0, "Unsupported Connection: \"%s\".%s",
         ZSTR_VAL(told),
-        LATCH_G(symfony)
+        LATCH_G(symfony_semaphore)
             ? ""
             : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: "
               "DSNs, of their client objects, and in \"in-memory\".");

@@ -112,7 +112,7 @@ $factory->createSemaphore('b', 4, ttlInSecond: null);
 check_same([['a', 4, 2, 5.5, false], ['b', 4, 1, 300.0, true]], $factory->made, 'what a subclass makes');
 
 /* Under Symfony's names. */
-$process = proc_open(php_command('-d', 'latch.symfony=1', __FILE__, $server->dsn()), [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
+$process = proc_open(php_command('-d', 'latch.symfony_semaphore=1', __FILE__, $server->dsn()), [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
 echo stream_get_contents($pipes[1]), stream_get_contents($pipes[2]);
 proc_close($process);
 check_same(0, permits_held($server, ''), 'permits that are left');
