@@ -7,6 +7,7 @@
 #include "ext/key/key.h"
 #include "ext/php/errors.h"
 #include "ext/store/engine_store.h"
+#include "ext/store/inspection.h"
 #include "ext/store/redis/client.h"
 #include "ext/store/redis/redis_store.h"
 #include "ext/store/store_class.h"
@@ -86,6 +87,16 @@ PHP_METHOD(Latch_Semaphore_Store_NativeStore, exists)
         RETURN_THROWS();
     }
     RETURN_BOOL(php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request));
+}
+
+PHP_METHOD(Latch_Semaphore_Store_NativeStore, inspect)
+{
+    zend_object *key = parse_key_alone(execute_data);
+    zend_string *resource = key != NULL ? php_latch_key_resource(key) : NULL;
+
+    if (resource != NULL) {
+        php_latch_store_inspect_permits(Z_OBJ_P(ZEND_THIS), resource, return_value);
+    }
 }
 
 /* ---- Classes -------------------------------------------------------------------------------- */
