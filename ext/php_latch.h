@@ -56,6 +56,7 @@ typedef struct php_latch_mail {
 
 ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool symfony;                  /* latch.symfony */
+    bool symfony_semaphore;        /* latch.symfony_semaphore */
     bool keep_alive;               /* latch.keep_alive */
     bool throw_on_lost;            /* latch.throw_on_lost */
     int64_t max_hold_ms;           /* latch.max_hold */

@@ -240,6 +240,18 @@ final class Semaphore implements SemaphoreInterface
     public function isHeld(): bool {}
 
     /**
+     * Asks the store how many permits are free, by this semaphore's limit: the limit less the permits of all
+     * holders, this one included; 0 where others have named a higher limit and hold more. A snapshot, for
+     * displays and decisions beforehand: free permits go to waiters first, and acquire() may find none.
+     *
+     * @phpstan-impure
+     *
+     * @throws Exception\SemaphoreStorageException when the store cannot be asked, as one on a client object
+     * @throws Exception\RuntimeException          when the store is written in PHP
+     */
+    public function available(): int {}
+
+    /**
      * Renews the permits in the background from now on, and whenever they are acquired again: each third of
      * their TTL, also while PHP is busy or blocked, until they are given back or this object is gone. So the
      * TTL may be short: it says how long the permits are missing if this process dies.

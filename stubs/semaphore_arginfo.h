@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8902cffb825e15103ed2a026964815553d3acdb0 */
+ * Stub hash: 968bae3e75f1dbfcef6c8a0d8ad477567291d75b */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_SemaphoreInterface_acquire, 0, 0, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
@@ -73,6 +73,9 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Semaphore_Semaphore_isHeld arginfo_class_Latch_Semaphore_Semaphore_isAcquired
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Semaphore_available, 0, 0, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Semaphore_keepAlive, 0, 0, IS_STATIC, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxHold, IS_DOUBLE, 1, "null")
 ZEND_END_ARG_INFO()
@@ -122,6 +125,7 @@ ZEND_METHOD(Latch_Lock, synchronized);
 ZEND_METHOD(Latch_Lock, refresh);
 ZEND_METHOD(Latch_Lock, isAcquired);
 ZEND_METHOD(Latch_Lock, isHeld);
+ZEND_METHOD(Latch_Semaphore_Semaphore, available);
 ZEND_METHOD(Latch_Lock, keepAlive);
 ZEND_METHOD(Latch_Lock, onLost);
 ZEND_METHOD(Latch_Lock, release);
@@ -165,6 +169,7 @@ static const zend_function_entry class_Latch_Semaphore_Semaphore_methods[] = {
 	ZEND_MALIAS(Latch_Lock, refresh, refresh, arginfo_class_Latch_Semaphore_Semaphore_refresh, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, isAcquired, isAcquired, arginfo_class_Latch_Semaphore_Semaphore_isAcquired, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, isHeld, isHeld, arginfo_class_Latch_Semaphore_Semaphore_isHeld, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Semaphore_Semaphore, available, arginfo_class_Latch_Semaphore_Semaphore_available, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, keepAlive, keepAlive, arginfo_class_Latch_Semaphore_Semaphore_keepAlive, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, onLost, onLost, arginfo_class_Latch_Semaphore_Semaphore_onLost, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, release, release, arginfo_class_Latch_Semaphore_Semaphore_release, ZEND_ACC_PUBLIC)

@@ -48,6 +48,19 @@ class RedisStore implements \Latch\Semaphore\PersistingStoreInterface
 
     /** @implementation-alias Latch\Semaphore\Store\NativeStore::exists */
     public function exists(\Latch\Semaphore\Key $key): bool {}
+
+    /**
+     * Tells who holds permits of the key's semaphore; the key's limit and weight do not matter. A snapshot.
+     *
+     * @return array{name: string, used: int, holders: list<array{pid: int|null, host: string|null, script: string|null, since: float|null, remaining: float|null, fencingToken: int|null, id: string, weight: int, limit: int|null}>, holderCount: int, waiters: int}
+     *         used: permits that all holders have together; holders: the 500 that stay longest at most; limit: the
+     *         one that the holder has named, null when it is unknown, as of holders on Symfony's store
+     *
+     * @throws \Latch\Semaphore\Exception\SemaphoreStorageException
+     *
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Semaphore\Key $key): array {}
 }
 
 /**
@@ -77,6 +90,15 @@ class InMemoryStore implements \Latch\Semaphore\PersistingStoreInterface
 
     /** @implementation-alias Latch\Semaphore\Store\NativeStore::exists */
     public function exists(\Latch\Semaphore\Key $key): bool {}
+
+    /**
+     * Tells which permits of the key's semaphore are held; the key's limit and weight do not matter.
+     *
+     * @return array{name: string, used: int, holders: list<array{pid: int, weight: int, limit: int|null}>, holderCount: int, waiters: int}
+     *
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Semaphore\Key $key): array {}
 }
 
 /** Makes stores of semaphores of DSNs and client objects. */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 09d70ba50e93defb24c2417c1a36faccf0b55e43 */
+ * Stub hash: 0c2c0ca1c983177b9a2753cfc803aa989f0bcb2a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Semaphore_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
@@ -20,6 +20,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Store_Redi
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Semaphore\\Key, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Store_RedisStore_inspect, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Semaphore\\Key, 0)
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_Latch_Semaphore_Store_InMemoryStore_save arginfo_class_Latch_Semaphore_Store_RedisStore_save
 
 #define arginfo_class_Latch_Semaphore_Store_InMemoryStore_putOffExpiration arginfo_class_Latch_Semaphore_Store_RedisStore_save
@@ -27,6 +31,8 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Latch_Semaphore_Store_InMemoryStore_delete arginfo_class_Latch_Semaphore_Store_RedisStore_delete
 
 #define arginfo_class_Latch_Semaphore_Store_InMemoryStore_exists arginfo_class_Latch_Semaphore_Store_RedisStore_exists
+
+#define arginfo_class_Latch_Semaphore_Store_InMemoryStore_inspect arginfo_class_Latch_Semaphore_Store_RedisStore_inspect
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Latch_Semaphore_Store_StoreFactory_createStore, 0, 1, Latch\\Semaphore\\PersistingStoreInterface, 0)
 	ZEND_ARG_TYPE_MASK(0, connection, MAY_BE_OBJECT|MAY_BE_STRING, NULL)
@@ -38,6 +44,7 @@ ZEND_METHOD(Latch_Semaphore_Store_NativeStore, save);
 ZEND_METHOD(Latch_Semaphore_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Semaphore_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Semaphore_Store_NativeStore, exists);
+ZEND_METHOD(Latch_Semaphore_Store_NativeStore, inspect);
 ZEND_METHOD(Latch_Semaphore_Store_StoreFactory, createStore);
 
 
@@ -47,6 +54,7 @@ static const zend_function_entry class_Latch_Semaphore_Store_RedisStore_methods[
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Semaphore_Store_RedisStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, delete, delete, arginfo_class_Latch_Semaphore_Store_RedisStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, exists, exists, arginfo_class_Latch_Semaphore_Store_RedisStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Semaphore_Store_RedisStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -56,6 +64,7 @@ static const zend_function_entry class_Latch_Semaphore_Store_InMemoryStore_metho
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, putOffExpiration, putOffExpiration, arginfo_class_Latch_Semaphore_Store_InMemoryStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, delete, delete, arginfo_class_Latch_Semaphore_Store_InMemoryStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, exists, exists, arginfo_class_Latch_Semaphore_Store_InMemoryStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Semaphore_Store_InMemoryStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

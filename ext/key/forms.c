@@ -15,20 +15,20 @@
 /*
  * Finds an entry of a serialised key: under its plain name (Symfony 7.4), or as a mangled private
  * property of Symfony's class or of ours (older releases, and serialisers that cast to an array).
+ * Entries of the other primitive's classes are none of this key.
  */
-static zval *find_entry(HashTable *data, const char *name)
+static zval *find_entry(const zend_object *key, HashTable *data, const char *name)
 {
-    static const char *const classes[] = {
-        "Symfony\\Component\\Lock\\Key",
-        "Latch\\Key",
-        "Symfony\\Component\\Semaphore\\Key",
-        "Latch\\Semaphore\\Key",
+    static const char *const classes[][2] = {
+        {"Symfony\\Component\\Lock\\Key", "Latch\\Key"},
+        {"Symfony\\Component\\Semaphore\\Key", "Latch\\Semaphore\\Key"},
     };
+    const char *const *of_key = classes[php_latch_key_primitive(key)->is_permit];
     zval *entry = zend_hash_str_find_deref(data, name, strlen(name));
 
-    for (size_t at = 0; entry == NULL && at < sizeof(classes) / sizeof(classes[0]); at++) {
+    for (size_t at = 0; entry == NULL && at < 2; at++) {
         zend_string *mangled =
-            zend_mangle_property_name(classes[at], strlen(classes[at]), name, strlen(name), 0);
+            zend_mangle_property_name(of_key[at], strlen(of_key[at]), name, strlen(name), 0);
 
         entry = zend_hash_find_deref(data, mangled);
         zend_string_release(mangled);
@@ -100,7 +100,7 @@ static bool check_entries(const zend_object *key, zval *resource, zval *expiring
 /* Reads limit or weight: a whole number, which may be a text. */
 static bool read_count(const zend_object *key, HashTable *data, const char *name, zend_long *count)
 {
-    zval *entry = find_entry(data, name);
+    zval *entry = find_entry(key, data, name);
     double number;
 
     if (entry != NULL && Z_TYPE_P(entry) == IS_LONG) {
@@ -143,9 +143,9 @@ PHP_METHOD(Latch_Key, __unserialize)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ARRAY_HT(data)
     ZEND_PARSE_PARAMETERS_END();
-    resource = find_entry(data, "resource");
-    expiring_time = find_entry(data, "expiringTime");
-    state = find_entry(data, "state");
+    resource = find_entry(key, data, "resource");
+    expiring_time = find_entry(key, data, "expiringTime");
+    state = find_entry(key, data, "state");
     if (!check_entries(key, resource, expiring_time, state) || !read_permits(key, data, &permits)
         || !php_latch_key_check_idle(key)) {
         RETURN_THROWS();

@@ -224,7 +224,7 @@ bool php_latch_check_resource(const php_latch_primitive *primitive, const zend_s
 {
     char problem[64];
 
-    if (ZSTR_LEN(resource) > 0 || LATCH_G(symfony)) {
+    if (ZSTR_LEN(resource) > 0 || php_latch_has_symfony_names(primitive)) {
         return true;
     }
     snprintf(problem, sizeof(problem), "must not be empty: give the %s a name", primitive->noun);

@@ -103,7 +103,7 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
     const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
 
     php_latch_lock_release(lock);
-    *outcome = php_latch_outcome_of_call();
+    *outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     if (outcome->status == LATCH_INTERRUPTED) {
         return;
     }
@@ -130,7 +130,7 @@ static void lock_refresh(php_latch_lock *lock, double ttl)
                             " within the specified time.", &outcome);
         } else {
             log_expiration(lock, ttl);
-            outcome = php_latch_outcome_of_call();
+            outcome = php_latch_outcome_of_store_call(php_latch_lock_primitive(lock)->lost);
         }
     }
     if (outcome.status == LATCH_CONFLICT) {
@@ -156,7 +156,7 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
     log_simply(lock, "debug",
                kind == LATCH_ACQUIRE ? "Successfully acquired the \"{resource}\" %s."
                                      : "Successfully acquired the \"{resource}\" %s for reading.");
-    outcome = php_latch_outcome_of_call();
+    outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     /* Symfony's stores of semaphores get the TTL with the acquire. */
     if (outcome.status == LATCH_DONE && lock->ttl > 0
         && !php_latch_lock_primitive(lock)->is_permit) {
@@ -165,7 +165,7 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
         } else {
             lock_refresh(lock, lock->ttl);
         }
-        outcome = php_latch_outcome_of_call();
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
     if (outcome.status == LATCH_DONE && php_latch_key_is_expired(lock->key)) {
         release_expired(lock, "Failed to store the \"",
@@ -191,7 +191,8 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
                 return status;
             }
         }
-        outcome = php_latch_outcome_of_call(); /* wrapped once more, as by Symfony's */
+        /* Wrapped once more, as by Symfony's. */
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         if (lock->native) {
             outcome.reason_at =
                 (uint32_t) (strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock)));
@@ -274,7 +275,7 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
         } else if (!primitive->is_permit) {
             log_simply(lock, "debug", "Successfully released the \"{resource}\" %s.");
         }
-        outcome = php_latch_outcome_of_call();
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         if (outcome.status != LATCH_DONE) {
             php_latch_throw_outcome(&outcome);
         }

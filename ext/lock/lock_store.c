@@ -4,7 +4,6 @@
 #include "ext/key/key.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
-#include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
 #include "ext/php/statistics.h"
 #include "ext/store/callback_store.h"
@@ -47,7 +46,7 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     latch_mode before;
 
     if (lease == NULL) {
-        return php_latch_outcome_of_call();
+        return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
     php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
     if (takes) {
@@ -78,7 +77,7 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
         outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
                                               php_latch_lease_resource(lease));
     } else {
-        outcome = php_latch_outcome_of_call();
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
     OBJ_RELEASE(&lease->std);
     return outcome;
@@ -125,10 +124,12 @@ static bool thinks_it_holds(const php_latch_lock *lock, const php_latch_lease *l
 }
 
 /* Counts a call that failed. */
-static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, bool was_held)
+static void count_call(const php_latch_lock *lock, latch_op_kind kind,
+                       const php_latch_outcome *outcome, bool was_held)
 {
-    bool expired = outcome->exception != NULL
-                   && instanceof_function(outcome->exception->ce, php_latch_expired_ce);
+    bool expired =
+        outcome->exception != NULL
+        && instanceof_function(outcome->exception->ce, php_latch_lock_primitive(lock)->expired);
 
     php_latch_statistics_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
 }
@@ -169,7 +170,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         latch_mode before;
 
         if (lease == NULL) {
-            return php_latch_outcome_of_call();
+            return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         }
         php_latch_lock_use_lease(lock, lease);
         GC_ADDREF(&lease->std);
@@ -181,7 +182,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
                     php_latch_lock_primitive(lock)->is_permit ? lock->ttl : 0);
         php_latch_lease_after_request(lease, before, kind);
         if (outcome.status != LATCH_DONE) {
-            count_call(kind, &outcome, false);
+            count_call(lock, kind, &outcome, false);
         }
         OBJ_RELEASE(&lease->std);
     }
@@ -207,7 +208,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
         bool was_held;
 
         if (lease == NULL) {
-            return php_latch_outcome_of_call();
+            return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         }
         php_latch_lock_use_lease(lock, lease);
         was_held = thinks_it_holds(lock, lease);
@@ -218,7 +219,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
                     sent_ns, ttl);
         php_latch_lease_after_request(lease, before, LATCH_REFRESH);
         if (outcome.status != LATCH_DONE) {
-            count_call(LATCH_REFRESH, &outcome, was_held);
+            count_call(lock, LATCH_REFRESH, &outcome, was_held);
         }
         OBJ_RELEASE(&lease->std);
     }

@@ -53,10 +53,9 @@ void php_latch_chain_exceptions(zend_object *first, zend_object *second)
     }
 }
 
-php_latch_outcome php_latch_outcome_of_call(void)
+php_latch_outcome php_latch_outcome_of_call(const php_latch_primitive *primitive)
 {
-    return EG(exception) == NULL ? (php_latch_outcome){.status = LATCH_DONE}
-                                 : php_latch_outcome_of_store_call(php_latch_locks.conflicted);
+    return php_latch_outcome_of_store_call(primitive->conflicted);
 }
 
 php_latch_outcome php_latch_outcome_of_store_call(const zend_class_entry *conflict)

@@ -4,9 +4,9 @@
 
 #include "ext/php/primitive.h"
 
-/* Outcome of a call of PHP code: consumes its exception; an Error or an exit stays pending:
- * INTERRUPTED. */
-php_latch_outcome php_latch_outcome_of_call(void);
+/* Outcome of a call of PHP code for a holder of that primitive, whose exception of a conflict means
+ * one: consumes the exception; an Error or an exit stays pending: INTERRUPTED. */
+php_latch_outcome php_latch_outcome_of_call(const php_latch_primitive *primitive);
 /* The same, where exceptions of the class `conflict` mean a conflict. */
 php_latch_outcome php_latch_outcome_of_store_call(const zend_class_entry *conflict);
 /* Makes the exception for the engine's answer. */

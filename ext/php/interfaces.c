@@ -89,7 +89,7 @@ void php_latch_register_interfaces(void)
     describe_locks();
 
     /* Composer loads psr/log's interface long after MINIT: drop-in mode registers it. */
-    if (LATCH_G(symfony)) {
+    if (LATCH_G(symfony) || LATCH_G(symfony_semaphore)) {
         php_latch_logger_aware_ce = register_class_Psr_Log_LoggerAwareInterface();
     }
 }

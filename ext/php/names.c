@@ -1,40 +1,46 @@
 /*
- * The naming seam. With latch.symfony=1 every class is registered under Symfony's name, so that
- * get_class(), serialised keys and log lines match; its name in Latch becomes an alias. Stubs and
- * the rest of the glue know only the names in Latch.
+ * The naming seam. With latch.symfony=1 every class of locks is registered under Symfony's name, so
+ * that get_class(), serialised keys and log lines match; its name in Latch becomes an alias. With
+ * latch.symfony_semaphore=1 every class of semaphores is: a setting of its own, as FrameworkBundle
+ * takes the mere existence of these classes for an installed package. Stubs and the rest of the
+ * glue know only the names in Latch.
  */
-#include "ext/php_latch.h"
+#include "ext/php/primitive.h"
 
 enum { LATCH_NAME, SYMFONY_NAME };
 
 /* Namespaces by which the two know the same classes; one within another comes before that. */
-static const char *const namespaces[][2] = {
-    {"Latch\\Semaphore\\", "Symfony\\Component\\Semaphore\\"},
-    {"Latch\\", "Symfony\\Component\\Lock\\"},
+static const struct {
+    const char *names[2];
+    const php_latch_primitive *primitive;
+} namespaces[] = {
+    {{"Latch\\Semaphore\\", "Symfony\\Component\\Semaphore\\"}, &php_latch_semaphores},
+    {{"Latch\\", "Symfony\\Component\\Lock\\"}, &php_latch_locks},
 };
 
-/* Writes the other name of the class; false: it is in none of these namespaces. */
+/* Writes the other name of the class; false: it has none. */
 static bool translate_name(const char *name, int from, char other[128])
 {
     for (size_t at = 0; at < sizeof(namespaces) / sizeof(*namespaces); at++) {
-        const char *space = namespaces[at][from];
+        const char *const *names = namespaces[at].names;
+        size_t length_of_space = strlen(names[from]);
 
-        if (strncmp(name, space, strlen(space)) == 0) {
-            int length = snprintf(other, 128, "%s%s", namespaces[at][!from], name + strlen(space));
+        if (strncmp(name, names[from], length_of_space) == 0) {
+            int length = snprintf(other, 128, "%s%s", names[!from], name + length_of_space);
 
             ZEND_ASSERT(length > 0 && length < 128);
-            return true;
+            return php_latch_has_symfony_names(namespaces[at].primitive);
         }
     }
     return false;
 }
 
-/* A persistent, interned string, in Symfony's namespace when that mode is on. */
+/* A persistent, interned string, in Symfony's namespace where that setting is on. */
 static zend_string *mode_name(const char *name)
 {
     char text[128];
 
-    if (LATCH_G(symfony) && translate_name(name, LATCH_NAME, text)) {
+    if (translate_name(name, LATCH_NAME, text)) {
         name = text;
     }
     return zend_string_init_interned(name, strlen(name), 1);
@@ -105,9 +111,6 @@ void php_latch_finish_names(void)
     char alias[128];
     size_t count = 0;
 
-    if (!LATCH_G(symfony)) {
-        return;
-    }
     ZEND_HASH_FOREACH_PTR(CG(class_table), ce) {
         if (translate_name(ZSTR_VAL(ce->name), SYMFONY_NAME, alias)) {
             ZEND_ASSERT(count < sizeof(ours) / sizeof(ours[0]));

@@ -19,7 +19,8 @@ typedef struct php_latch_primitive {
     const char *ttl;  /* the name of a TTL in log lines and arguments */
     /* PSR-3 level of the log line about an acquire that has ended in a conflict. */
     const char *conflict_level;
-    const char *not_refreshed; /* why, at the end of the log line about a refresh() */
+    const char *not_refreshed;    /* why, at the end of the log line about a refresh() */
+    const char *servers_by_cache; /* those whose clients symfony/cache makes: "Redis" */
     php_latch_message not_acquired, not_held; /* of exceptions: conflict of acquire(), refresh() */
 
     /* Classes, set at MINIT */
@@ -38,5 +39,11 @@ typedef struct php_latch_primitive {
 } php_latch_primitive;
 
 extern php_latch_primitive php_latch_locks, php_latch_semaphores;
+
+/* Drop-in mode: are the classes of the primitive registered under Symfony's names? */
+static inline bool php_latch_has_symfony_names(const php_latch_primitive *primitive)
+{
+    return primitive == &php_latch_semaphores ? LATCH_G(symfony_semaphore) : LATCH_G(symfony);
+}
 
 #endif

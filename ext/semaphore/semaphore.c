@@ -9,6 +9,8 @@
 #include "ext/lock/lock.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
+#include "ext/store/engine_store.h"
+#include "ext/store/inspection.h"
 
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -56,6 +58,31 @@ PHP_METHOD(Latch_Semaphore_Semaphore, __construct)
         RETURN_THROWS();
     }
     php_latch_lock_init(semaphore, key, store, ttl, auto_release, NULL);
+}
+
+PHP_METHOD(Latch_Semaphore_Semaphore, available)
+{
+    php_latch_lock *semaphore = php_latch_lock_from(Z_OBJ_P(ZEND_THIS));
+    zend_long limit, used;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(semaphore)) {
+        RETURN_THROWS();
+    }
+    if (php_latch_store_of(semaphore->store) == NULL) {
+        zend_throw_exception_ex(php_latch_semaphores.not_stored, 0,
+                                "The permits of the \"%s\" semaphore cannot be counted: %s is "
+                                "written in PHP, and has no method for that.",
+                                ZSTR_VAL(php_latch_key_name(semaphore->key)),
+                                ZSTR_VAL(semaphore->store->ce->name));
+        RETURN_THROWS();
+    }
+    limit = (zend_long) php_latch_key_permits(semaphore->key).limit;
+    if (!php_latch_store_count_permits(semaphore->store, php_latch_key_name(semaphore->key),
+                                       &used)) {
+        RETURN_THROWS();
+    }
+    RETURN_LONG(used < limit ? limit - used : 0); /* others may have named a higher limit */
 }
 
 PHP_METHOD(Latch_Semaphore_SemaphoreFactory, __construct)

@@ -7,6 +7,7 @@
 #include "ext/key/key.h"
 #include "ext/php/errors.h"
 #include "ext/store/engine_store.h"
+#include "ext/store/inspection.h"
 #include "ext/store/redis/client.h"
 #include "ext/store/redis/redis_store.h"
 #include "ext/store/store_class.h"
@@ -88,6 +89,16 @@ PHP_METHOD(Latch_Semaphore_Store_NativeStore, exists)
     RETURN_BOOL(php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request));
 }
 
+PHP_METHOD(Latch_Semaphore_Store_NativeStore, inspect)
+{
+    zend_object *key = parse_key_alone(execute_data);
+    zend_string *resource = key != NULL ? php_latch_key_resource(key) : NULL;
+
+    if (resource != NULL) {
+        php_latch_store_inspect_permits(Z_OBJ_P(ZEND_THIS), resource, return_value);
+    }
+}
+
 /* ---- Classes -------------------------------------------------------------------------------- */
 
 PHP_METHOD(Latch_Semaphore_Store_RedisStore, __construct)
@@ -104,7 +115,7 @@ static zend_object *create_permit_memory(zend_class_entry *ce)
 {
     php_latch_store *store = php_latch_store_create(ce);
 
-    store->backend = php_latch_backend_open("in-memory", NULL);
+    store->backend = php_latch_backend_open(&php_latch_semaphores, "in-memory", NULL);
     return &store->std;
 }
 
@@ -154,32 +165,21 @@ static void make_semaphore_store_of_client(zval *client, zval *store)
     }
 }
 
-/* The length of a DSN's beginning that can be told: its scheme. All of it might be a password. */
-static size_t scheme_length(const zend_string *dsn)
-{
-    size_t length =
-        strspn(ZSTR_VAL(dsn), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
-
-    if (length > 32 || (length < ZSTR_LEN(dsn) && ZSTR_VAL(dsn)[length] != ':')) {
-        return 0;
-    }
-    return length < ZSTR_LEN(dsn) ? length + 1 : length;
-}
-
 /* Throws with Symfony's message, and says, under Latch's names, what there is. */
 static void throw_no_semaphores(const zval *connection)
 {
-    bool is_object = Z_TYPE_P(connection) == IS_OBJECT;
-    size_t length = is_object ? ZSTR_LEN(Z_OBJCE_P(connection)->name)
-                              : scheme_length(Z_STR_P(connection));
+    zend_string *told = Z_TYPE_P(connection) == IS_OBJECT
+                            ? zend_string_copy(Z_OBJCE_P(connection)->name)
+                            : php_latch_tell_dsn(Z_STR_P(connection));
 
     zend_throw_exception_ex(
-        php_latch_semaphores.invalid_argument, 0, "Unsupported Connection: \"%.*s%s\".%s",
-        (int) length, is_object ? ZSTR_VAL(Z_OBJCE_P(connection)->name) : Z_STRVAL_P(connection),
-        is_object || length == Z_STRLEN_P(connection) ? "" : "…",
-        LATCH_G(symfony) ? ""
-                         : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: "
-                           "DSNs, of their client objects, and in \"in-memory\".");
+        php_latch_semaphores.invalid_argument, 0, "Unsupported Connection: \"%s\".%s",
+        ZSTR_VAL(told),
+        LATCH_G(symfony_semaphore)
+            ? ""
+            : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: "
+              "DSNs, of their client objects, and in \"in-memory\".");
+    zend_string_release(told);
 }
 
 PHP_METHOD(Latch_Semaphore_Store_StoreFactory, createStore)

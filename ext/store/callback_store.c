@@ -221,8 +221,10 @@ php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *ke
     if (!blocking) {
         return call_to_save(&call);
     }
-    /* waitAndSave() knows no timeout: with one, poll. */
-    if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
+    /* waitAndSave() knows no timeout: with one, poll. It is a method of stores of locks: a store
+       of both kinds waits for no permits in it. */
+    if (deadline_ns == LATCH_NEVER && !php_latch_key_primitive(key)->is_permit
+        && instanceof_function(store->ce, waits)) {
         call.method = shared ? "waitandsaveread" : "waitandsave";
         return call_to_save(&call);
     }
@@ -243,7 +245,7 @@ php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *ke
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key)
 {
     call_store_method(store, "delete", key, NULL);
-    return php_latch_outcome_of_call();
+    return php_latch_outcome_of_call(php_latch_key_primitive(key));
 }
 
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists)
@@ -257,7 +259,7 @@ php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key
        (PHP 8.5 warns of NAN), the second in a destructor. */
     *exists = zend_is_true(&answer);
     zval_ptr_dtor(&answer);
-    outcome = php_latch_outcome_of_call();
+    outcome = php_latch_outcome_of_call(php_latch_key_primitive(key));
     *exists = *exists && outcome.status == LATCH_DONE;
     return outcome;
 }

@@ -52,10 +52,10 @@ void php_latch_make_store_by_cache(const php_latch_primitive *primitive,
             if (why != NULL) {
                 php_latch_throw_dsn(primitive, why, "connection");
             }
-            zend_throw_exception(primitive->invalid_argument,
-                                 "Unsupported Redis or Memcached DSN. Try running \"composer "
-                                 "require symfony/cache\".",
-                                 0);
+            zend_throw_exception_ex(primitive->invalid_argument, 0,
+                                    "Unsupported %s DSN. Try running \"composer require "
+                                    "symfony/cache\".",
+                                    primitive->servers_by_cache);
         }
         return;
     }

@@ -102,6 +102,9 @@ void php_latch_throw_dsn(const php_latch_primitive *primitive, const latch_error
                          const char *argument);
 /* Throws for a DSN that no store has: tells its scheme alone, since the rest may be a password. */
 void php_latch_throw_unknown_dsn(zend_string *dsn);
+/* What such a message may tell of a DSN, with "…" for the rest: a scheme with "://", or one that is
+ * near to a known one. A new string. */
+zend_string *php_latch_tell_dsn(zend_string *dsn);
 
 /* ---- Stores of Composer's packages (composer_stores.c) -------------------------------------- */
 

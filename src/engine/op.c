@@ -252,7 +252,8 @@ static latch_status op_start(latch_op *op, int64_t now_ns)
     }
     if (lease->busy) {
         return latch_fail(op->error, LATCH_ERROR_BUSY, 0,
-                          "another operation on this lock has not ended yet");
+                          "another operation on this %s has not ended yet",
+                          lease->is_permit ? "semaphore" : "lock");
     }
     lease->busy = true;
     return settle(op, attempt(op, now_ns), now_ns);

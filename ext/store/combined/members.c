@@ -132,7 +132,7 @@ php_latch_backend *php_latch_called_backend_open(zend_object *store, zend_object
     *called = pemalloc(sizeof(**called), 1);
     **called = store;
     calls.context = *called;
-    backend = php_latch_backend_open("callback", &options);
+    backend = php_latch_backend_open(&php_latch_locks, "callback", &options);
     if (backend == NULL) {
         pefree(*called, 1);
     } else {

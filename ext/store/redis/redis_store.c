@@ -248,11 +248,11 @@ static void make_redis(const php_latch_store_class *class, const php_latch_dsn_f
     latch_error error;
 
     (void) form;
-    if (!(LATCH_G(symfony) && has_prefix(dsn, &error))
+    if (!(php_latch_has_symfony_names(primitive) && has_prefix(dsn, &error))
         && make_on_dsn(ce, store, dsn, &error) == LATCH_DONE) {
         return;
     }
-    if (LATCH_G(symfony) && error.status == LATCH_ERROR_UNSUPPORTED) {
+    if (php_latch_has_symfony_names(primitive) && error.status == LATCH_ERROR_UNSUPPORTED) {
         php_latch_make_store_by_cache(primitive, class, dsn, &error, store);
     } else {
         php_latch_throw_dsn(primitive, &error, "connection");

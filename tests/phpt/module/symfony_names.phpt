@@ -1,7 +1,8 @@
 --TEST--
-latch.symfony=1: every class has Symfony's name, and Latch's as an alias
+latch.symfony=1, latch.symfony_semaphore=1: every class has Symfony's name, and Latch's as an alias
 --INI--
 latch.symfony=1
+latch.symfony_semaphore=1
 --FILE--
 <?php
 $all = array_filter([...get_declared_interfaces(), ...get_declared_classes()], fn ($name) => stripos($name, 'latch\\') === 0

@@ -158,8 +158,9 @@ if (isset($argv[1])) {
 }
 
 foreach ([0, 1] as $symfony) {
-    $prefix = $symfony ? 'Symfony\Component\Lock\\' : 'Latch\\';
-    $list = [...php_command('-d', "latch.symfony=$symfony"), '-r',
+    $prefix = $symfony ? 'Symfony\Component\\' : 'Latch\\';
+    $php = php_command('-d', "latch.symfony=$symfony", '-d', "latch.symfony_semaphore=$symfony");
+    $list = [...$php, '-r',
         'foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $c) {
             if (str_starts_with((new ReflectionClass($c))->name, $argv[1]) && str_starts_with($c, $argv[1])) echo $c, "\n";
         }', '--', $prefix];
@@ -171,10 +172,10 @@ foreach ([0, 1] as $symfony) {
     proc_close($process);
     check(count($classes) > 20, "$prefix has its classes: " . count($classes));
     foreach ($classes as $class) {
-        if (!class_exists(str_replace($prefix, 'Latch\\', $class))) {
+        if (!class_exists(str_replace([$prefix . 'Lock\\', $prefix], 'Latch\\', $class))) {
             continue; // an interface
         }
-        $command = [...php_command('-d', "latch.symfony=$symfony"), __FILE__, $class];
+        $command = [...$php, __FILE__, $class];
         $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
         $said = stream_get_contents($pipes[1]) . stream_get_contents($pipes[2]);
         $status = proc_close($process);

@@ -54,6 +54,15 @@ foreach ([
     $outcome = outcome(fn () => (new ReflectionClass(Key::class))->newInstanceWithoutConstructor()->__unserialize($data));
     check(str_starts_with($outcome, 'Latch\Semaphore\Exception\InvalidArgumentException: Cannot unserialize Latch\Semaphore\Key: "' . trim($name) . '" must be '), "$name: $outcome");
 }
+/* Properties of the other class of keys are none of this one's. */
+foreach (['Latch\Key', 'Symfony\Component\Lock\Key'] as $class) {
+    check_same('Latch\Semaphore\Exception\InvalidArgumentException: Cannot unserialize Latch\Semaphore\Key: "resource" must be a string, nothing given.', outcome(
+        fn () => (new ReflectionClass(Key::class))->newInstanceWithoutConstructor()->__unserialize(["\0$class\0resource" => 'r', 'limit' => 1, 'weight' => 1])), $class);
+}
+foreach (['Latch\Semaphore\Key', 'Symfony\Component\Semaphore\Key'] as $class) {
+    check_same('Latch\Exception\InvalidArgumentException: Cannot unserialize Latch\Key: "resource" must be a string, nothing given.', outcome(
+        fn () => (new ReflectionClass(Latch\Key::class))->newInstanceWithoutConstructor()->__unserialize(["\0$class\0resource" => 'r'])), $class);
+}
 check_same('BadMethodCallException: Cannot unserialize Latch\Semaphore\Key', outcome(
     fn () => (new ReflectionClass(Key::class))->newInstanceWithoutConstructor()->__unserialize(['resource' => new Key('x', 1), 'limit' => 1, 'weight' => 1])), 'an object');
 $key->markUnserializable();

@@ -11,7 +11,7 @@ use Latch\Tests\RedisServer;
 
 /* The child, in drop-in mode. */
 if (isset($argv[1])) {
-    foreach (['flock', 'mysql+advisory://u:secret@h/x', new stdClass()] as $connection) {
+    foreach (['flock', 'hunter2', 'mysql+advisory://u:secret@h/x', 'redis://h?prefix=x', new stdClass()] as $connection) {
         try {
             Symfony\Component\Semaphore\Store\StoreFactory::createStore($connection);
         } catch (Symfony\Component\Semaphore\Exception\InvalidArgumentException $e) {
@@ -47,8 +47,13 @@ const INVALID = 'Latch\Semaphore\Exception\InvalidArgumentException: ';
 const HINT = ' Semaphores are in stores of redis:, rediss:, valkey: and valkeys: DSNs, of their client objects, and in "in-memory".';
 foreach ([
     ['flock', 'flock'],
-    ['flock:///tmp', 'flock:…'],
-    ['mysql+advisory://user:secret@host/x', 'mysql+advisory:…'],
+    ['flok', 'flok'],
+    ['flock:///tmp', 'flock://…'],
+    ['mysql+advisory://user:secret@host/x', 'mysql+advisory://…'],
+    ['amqp://user:secret@host/x', 'amqp://…'],
+    ['secret', '…'], // no scheme: perhaps a password in the wrong variable
+    ['Tr0ub4dor', '…'],
+    ['secret:word', '…'],
     ['secret with blanks', '…'],
     ['', ''],
     [new stdClass(), 'stdClass'],
@@ -107,14 +112,16 @@ $factory->createSemaphore('b', 4, ttlInSecond: null);
 check_same([['a', 4, 2, 5.5, false], ['b', 4, 1, 300.0, true]], $factory->made, 'what a subclass makes');
 
 /* Under Symfony's names. */
-$process = proc_open(php_command('-d', 'latch.symfony=1', __FILE__, $server->dsn()), [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
+$process = proc_open(php_command('-d', 'latch.symfony_semaphore=1', __FILE__, $server->dsn()), [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
 echo stream_get_contents($pipes[1]), stream_get_contents($pipes[2]);
 proc_close($process);
 check_same(0, permits_held($server, ''), 'permits that are left');
 echo "done\n";
 --EXPECT--
 Unsupported Connection: "flock".
-Unsupported Connection: "mysql+advisory:…".
+Unsupported Connection: "…".
+Unsupported Connection: "mysql+advisory://…".
+Unsupported Redis DSN. Try running "composer require symfony/cache".
 Unsupported Connection: "stdClass".
 Symfony\Component\Semaphore\Store\RedisStore Symfony\Component\Semaphore\Semaphore true
 Symfony\Component\Semaphore\Exception\InvalidArgumentException

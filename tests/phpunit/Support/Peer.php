@@ -142,7 +142,11 @@ final class Peer
         }
         $file = getenv('LATCH_SO') ?: \dirname(__DIR__, 3) . '/modules/latch.so';
 
-        return ['-d', "extension=$file", '-d', 'latch.symfony=' . \ini_get('latch.symfony')];
+        return [
+            '-d', "extension=$file",
+            '-d', 'latch.symfony=' . \ini_get('latch.symfony'),
+            '-d', 'latch.symfony_semaphore=' . \ini_get('latch.symfony_semaphore'),
+        ];
     }
 
     /**

@@ -35,7 +35,7 @@ stage() {
 
 run_behaviour() {
     local vendor vendor96 so=$LATCH_ROOT/modules/latch.so
-    local names=(-d extension="$so") symfony=(-d extension="$so" -d latch.symfony=1)
+    local names=(-d extension="$so") symfony=(-d extension="$so" -d latch.symfony=1 -d latch.symfony_semaphore=1)
     latch_build
     vendor=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
     vendor96=$(latch_composer symfony-own "$LATCH_ROOT/tests/phpunit/symfony-own/composer.json")

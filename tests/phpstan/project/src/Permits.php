@@ -49,6 +49,9 @@ final class Permits
             return 0;
         }
         $semaphore->refresh(20.0);
+        if ($semaphore->available() !== 1) {
+            return 0;
+        }
         if ($semaphore->isExpired() || ($semaphore->getRemainingLifetime() ?? 0.0) > 20.0) {
             return 0;
         }
@@ -74,7 +77,7 @@ final class Permits
         $store = new RedisStore($dsn);
         $store->save($key, 10.0);
         $store->putOffExpiration($key, 20.0);
-        $held = $store->exists($key);
+        $held = $store->exists($key) && $store->inspect($key)['waiters'] === 0;
         $store->delete($key);
 
         return $held;
@@ -85,10 +88,20 @@ final class Permits
         $store = new InMemoryStore();
         $store->save($key, 10.0);
         $store->putOffExpiration($key, 20.0);
-        $held = $store->exists($key);
+        $held = $store->exists($key) && $this->weights($store->inspect($key)['holders']) === [$key->getWeight()];
         $store->delete($key);
 
         return $held && $this->inStore($store, $key);
+    }
+
+    /**
+     * @param list<array{pid: int, weight: int, limit: int|null}> $holders
+     *
+     * @return list<int>
+     */
+    private function weights(array $holders): array
+    {
+        return array_column($holders, 'weight');
     }
 
     private function inStore(PersistingStoreInterface $store, Key $key): bool
