@@ -30,6 +30,21 @@ check_same("exit 0: yes\n|", latch_to_end('run', $store, '--slots=3', 's', '--',
 
 $waiting = latch('run', $store, '--wait', '--slots=2', 's', '--', 'echo', 'next');
 wait_until(fn () => permit_queue($server) === 1, 'it waits');
+/* Who has them. */
+$plain = fn (string $said) => preg_replace(['/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \([^)]*\)/', '/ends in [\d.]+ s/'], ['THEN', 'ends in N s'], $said);
+$lines = array_map(fn (Program $program) => "  $program->pid on $host (latch run sh), since THEN, ends in N s unless it is renewed, weight 1 of 2\n", $programs);
+$said = $plain(latch_to_end('status', $store, 's'));
+check(in_array($said, ["exit 75: semaphore, 2 permits in use, 1 waiting:\n" . implode('', $lines) . '|',
+    "exit 75: semaphore, 2 permits in use, 1 waiting:\n" . implode('', array_reverse($lines)) . '|'], true), $said);
+$found = json_decode(substr(latch_to_end('status', $store, '--format=json', 's'), strlen('exit 75: '), -1), true, 9, JSON_THROW_ON_ERROR);
+check_same([null, 2, 2, 1, [1, 1]], [$found['mode'], $found['semaphore']['used'], $found['semaphore']['holderCount'], $found['semaphore']['waiters'],
+    array_column($found['semaphore']['holders'], 'weight')], 'as JSON');
+$lock = latch_run_cat($store, 's');
+$said = $plain(latch_to_end('status', $store, 's'));
+check(str_starts_with($said, "exit 75: held, exclusive:\n  $lock->pid on ") && str_contains($said, "\nsemaphore, 2 permits in use, 1 waiting:\n"), $said);
+check_same('exit 0', $lock->let_go()->ending(), 'the lock of that name');
+check_same("exit 0: free\n|", latch_to_end('status', $store, 'other'), 'another name');
+
 check_same('exit 0', $programs[0]->let_go()->ending(), 'the first one');
 check_same("exit 0: next\n|", $waiting->all(), 'the next one');
 check_same(1, permits_held($server), 'one is left');
