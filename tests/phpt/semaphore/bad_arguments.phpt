@@ -116,6 +116,21 @@ check_same(
 check_same('BadMethodCallException: Cannot serialize Latch\Semaphore\Semaphore', outcome(fn () => serialize((new SemaphoreFactory(new InMemoryStore()))->createSemaphore('s', 1))), 'serialize()');
 check_same('BadMethodCallException: Cannot unserialize Latch\Semaphore\Semaphore', outcome(fn () => unserialize('O:25:"Latch\Semaphore\Semaphore":0:{}')), 'unserialize()');
 check_same(0, permits_held($server), 'permits in Redis');
+
+/* Keys that hold another type: the message names the semaphore, and neither of the keys is changed. */
+foreach (['{t}:weight', '{t}:time'] as $taken) {
+    $server->command('SET', $taken, 'text');
+    $semaphore = new Semaphore(new Key('t', 3), new RedisStore($server->dsn()));
+    foreach ([[], [true, 1]] as $arguments) {
+        $outcome = outcome(fn () => $semaphore->acquire(...$arguments));
+        check(preg_match('/^Latch.Semaphore.Exception.RuntimeException: Failed to acquire the "t" semaphore: .*WRONGTYPE/', $outcome) === 1, "$taken: $outcome");
+    }
+    check(str_starts_with($outcome = outcome(fn () => $semaphore->refresh()), 'Latch\Semaphore\Exception\\'), "$taken, refresh(): $outcome");
+    check(!$semaphore->isHeld(), "$taken: nothing is held");
+    check_same(['text', [$taken]], [$server->command('GET', $taken), $server->command('KEYS', '*{t}*')], "$taken: nothing is left");
+    unset($semaphore);
+    $server->command('DEL', $taken);
+}
 echo "done\n";
 --EXPECT--
 done
