@@ -1,6 +1,8 @@
 /* Permits in the Redis store: requests, and waits in their order. */
 #include "redis_permit_leases.h"
 
+#include "src/base/context.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,6 +141,40 @@ static void long_names_and_any_bytes_are_names(void **state)
     latch_permit_lease_init(one, unit.store, "", 0); /* the empty name, too */
     UNIT_CHECK(redis_run_take(one, 1, 1) == LATCH_DONE);
     assert_int_equal(unit_redis_number("EXISTS {}:weight"), 1);
+}
+
+static size_t largest_size;
+
+static void *allocate_nothing(void *context, size_t size)
+{
+    (void) context;
+    largest_size = size > largest_size ? size : largest_size;
+    return NULL;
+}
+
+/* Four gibibytes with braces around them: only the beginning is read, as there is no memory. */
+static void the_longest_name_has_room_for_its_braces(void **state)
+{
+    static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_INSPECT};
+    static const char beginning[64] = "s";
+    void *(*const allocate)(void *, size_t) = unit.engine->env.allocate;
+    latch_lease *one = redis_permit();
+    latch_lock_report *report = NULL;
+
+    (void) state;
+    one->resource = beginning;
+    one->resource_length = UINT32_MAX;
+    for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
+        latch_request request = redis_with_permits(unit_request(kinds[at]), 1, 1);
+
+        request.ttl_ms = MINUTE;
+        request.reports = &report;
+        largest_size = 0;
+        unit.engine->env.allocate = allocate_nothing;
+        UNIT_CHECK(unit_run_request(one, request) == LATCH_ERROR_MEMORY);
+        unit.engine->env.allocate = allocate;
+        UNIT_CHECK(largest_size > UINT32_MAX);
+    }
 }
 
 /* ---- Waits */
@@ -317,6 +353,7 @@ int main(void)
         REDIS_TEST(keys_of_another_type_are_a_clear_error),
         REDIS_TEST(a_ttl_is_needed),
         REDIS_TEST(long_names_and_any_bytes_are_names),
+        REDIS_TEST(the_longest_name_has_room_for_its_braces),
         REDIS_TEST(waiters_get_permits_in_their_order),
         REDIS_TEST(a_wait_ends_at_its_time_out_and_leaves_the_queue),
         REDIS_TEST(a_cancelled_wait_leaves_the_queue_or_gives_the_grant_back),

@@ -417,7 +417,7 @@ static latch_status connect_next(inspection *all, latch_op *op, int64_t now_ns)
     return is_found ? latch_redis_connect(&all->route.node->connection, op, now_ns)
            : all->permit_name != NULL
                ? latch_redis_route_connect(&all->store->topology, &all->route, all->permit_name,
-                                           op->lease->resource_length + REDIS_BRACES, op, now_ns)
+                                           latch_redis_permit_name_length(op->lease), op, now_ns)
                : latch_redis_route_connect(&all->store->topology, &all->route, op->lease->resource,
                                            op->lease->resource_length, op, now_ns);
 }
@@ -521,7 +521,7 @@ static latch_status start_inspection(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     const latch_lease *lease = op->lease;
-    size_t name_size = lease->is_permit ? lease->resource_length + REDIS_BRACES : 0;
+    size_t name_size = lease->is_permit ? latch_redis_permit_name_length(lease) : 0;
     inspection *all = latch_allocate(store->store.engine, sizeof(*all) + name_size);
 
     if (all == NULL) {

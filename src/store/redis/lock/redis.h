@@ -162,13 +162,21 @@ int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns);
 /* What a semaphore's name has around the resource. */
 enum { REDIS_BRACES = 2 };
 
+/* Length of a semaphore's name: it may exceed the 32 bits of the resource's. */
+static inline size_t latch_redis_permit_name_length(const latch_lease *lease)
+{
+    return (size_t) lease->resource_length + REDIS_BRACES;
+}
+
 /* Writes a semaphore's name, without a NUL, and returns its length. */
 static inline size_t latch_redis_write_permit_name(const latch_lease *lease, char *name)
 {
+    size_t length = latch_redis_permit_name_length(lease);
+
     name[0] = '{';
     memcpy(name + 1, lease->resource, lease->resource_length);
-    name[lease->resource_length + 1] = '}';
-    return lease->resource_length + REDIS_BRACES;
+    name[length - 1] = '}';
+    return length;
 }
 
 /* Member of the lock's sorted set that marks a writer: no holder's token. */

@@ -31,7 +31,7 @@ static latch_status make_hold(latch_lease *lease, latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
     redis_hold *hold = latch_allocate(
-        engine, sizeof(*hold) + (lease->is_permit ? lease->resource_length + REDIS_BRACES : 0));
+        engine, sizeof(*hold) + (lease->is_permit ? latch_redis_permit_name_length(lease) : 0));
 
     if (hold == NULL) {
         return latch_fail_memory(error);
