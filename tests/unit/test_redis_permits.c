@@ -252,6 +252,28 @@ static void an_inspection_tells_each_holder(void **state)
 
 /* ---- Keys that are something else */
 
+static void numbers_that_are_too_large_are_told_as_none(void **state)
+{
+    const redisReply *holders;
+
+    (void) state;
+    UNIT_CHECK(take_permits_for("a", 3 * MINUTE, MOST, MOST));
+    UNIT_CHECK(take_permits_for("b", 2 * MINUTE, 1, MOST) == false);
+    unit_redis_ask("HSET " PERMIT_RECORD " b %s", "18446744073709551617 5 web 7 /srv/a");
+    unit_redis_ask("ZADD " PERMIT_WEIGHTS " 1e300 b");
+    unit_redis_ask("ZADD " PERMIT_TIMES " %lld b", (long long) permit_now_s() + 120);
+    holders = inspect_permits();
+    assert_int_equal(holders->elements, 5);
+    UNIT_CHECK(holders->element[4]->integer == MOST);
+    holders = holders->element[3];
+    assert_int_equal(holders->elements, 2);
+    UNIT_CHECK(holders->element[0]->element[3]->integer == MOST);
+    UNIT_CHECK(holders->element[0]->element[4]->integer == MOST);
+    assert_int_equal(holders->element[1]->element[3]->integer, 0);
+    assert_int_equal(holders->element[1]->element[4]->integer, 0);
+    UNIT_CHECK(holders->element[1]->element[2]->type == REDIS_REPLY_NIL);
+}
+
 static void a_key_of_another_type_is_an_error_and_stays(void **state)
 {
     static const char *const keys[] = {PERMIT_WEIGHTS, PERMIT_TIMES, PERMIT_RECORD};
@@ -373,6 +395,7 @@ int main(void)
         PERMITS_TEST(a_release_is_of_its_own_permits_and_once),
         PERMITS_TEST(a_probe_tells_what_is_left),
         PERMITS_TEST(an_inspection_tells_each_holder),
+        PERMITS_TEST(numbers_that_are_too_large_are_told_as_none),
         PERMITS_TEST(a_key_of_another_type_is_an_error_and_stays),
         PERMITS_TEST(without_memory_nothing_is_taken_and_all_can_be_given_back),
         PERMITS_TEST(the_documented_rights_are_enough),
