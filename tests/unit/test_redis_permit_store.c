@@ -100,6 +100,43 @@ static void an_inspection_tells_each_holder_and_the_sum(void **state)
     UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
 }
 
+static const char *note_of_holder(void *context)
+{
+    (void) context;
+    return "web 7 /srv/import.php ?";
+}
+
+static void an_inspection_tells_the_notes_of_holders(void **state)
+{
+    const char *(*const before)(void *) = unit.engine->env.holder_info;
+    latch_lease *one = redis_permit(), *two = redis_permit_elsewhere();
+    latch_request request = unit_request(LATCH_INSPECT);
+    latch_lock_report *report = NULL;
+    size_t noted = 0;
+
+    (void) state;
+    request.reports = &report;
+    UNIT_CHECK(redis_run_take(two, 1, 3) == LATCH_DONE);
+    unit.engine->env.holder_info = note_of_holder;
+    UNIT_CHECK(redis_run_take(one, 2, 3) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(two, request) == LATCH_DONE);
+    unit.engine->env.holder_info = before;
+    assert_int_equal(report->holder_count, 2);
+    for (const latch_holder *holder = report->holders; holder != NULL; holder = holder->next) {
+        if (holder->permits.weight == 2) {
+            assert_string_equal(holder->host, "web");
+            assert_string_equal(holder->script, "/srv/import.php ?");
+            assert_int_equal(holder->number, 7);
+            UNIT_CHECK(holder->since_us > 0 && holder->fencing_token == 0);
+            noted++;
+        }
+        assert_int_equal(holder->permits.limit, 3);
+        assert_int_equal(strlen(holder->identity), LATCH_IDENTITY_LENGTH);
+    }
+    assert_int_equal(noted, 1);
+    latch_lock_reports_free(unit.engine, report);
+}
+
 static void keys_of_another_type_are_a_clear_error(void **state)
 {
     latch_lease *one = redis_permit();
@@ -152,15 +189,17 @@ static void *allocate_nothing(void *context, size_t size)
     return NULL;
 }
 
-/* Four gibibytes with braces around them: none of that is read here, as there is no memory. */
+/* Four gibibytes with braces around them: only the beginning is read, as there is no memory. */
 static void the_longest_name_has_room_for_its_braces(void **state)
 {
     static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_INSPECT};
+    static const char beginning[64] = "s";
     void *(*const allocate)(void *, size_t) = unit.engine->env.allocate;
     latch_lease *one = redis_permit();
     latch_lock_report *report = NULL;
 
     (void) state;
+    one->resource = beginning;
     one->resource_length = UINT32_MAX;
     for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
         latch_request request = redis_with_permits(unit_request(kinds[at]), 1, 1);
@@ -348,6 +387,7 @@ int main(void)
         REDIS_TEST(the_prefix_goes_before_symfonys_keys_and_ours),
         REDIS_TEST(a_token_that_was_handed_over_holds),
         REDIS_TEST(an_inspection_tells_each_holder_and_the_sum),
+        REDIS_TEST(an_inspection_tells_the_notes_of_holders),
         REDIS_TEST(keys_of_another_type_are_a_clear_error),
         REDIS_TEST(a_ttl_is_needed),
         REDIS_TEST(long_names_and_any_bytes_are_names),

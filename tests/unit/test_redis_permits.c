@@ -341,6 +341,23 @@ static long long count_commands(void)
                                           "return all");
 }
 
+/* With the two by which they are counted; the server's own clock would be one more. */
+static void permits_that_nobody_else_asks_for_cost_few_commands(void **state)
+{
+    long long before;
+
+    (void) state;
+    unit_redis_ask("CONFIG RESETSTAT");
+    before = count_commands();
+    UNIT_CHECK(no_error(try_take_permits("a", MINUTE, 1, 3))->integer == 1);
+    UNIT_CHECK(
+        no_error(unit_redis_try("EVAL %s 5 " PERMIT_KEYS " a", on_clock(REDIS_LUA_PERMIT_RELEASE)))
+            ->integer
+        == 1);
+    UNIT_CHECK(count_commands() - before <= 15 + 2);
+    UNIT_CHECK(unit_redis_number("DBSIZE") == 0);
+}
+
 static void take_one_of_many(int number)
 {
     char token[24];
@@ -399,6 +416,7 @@ int main(void)
         PERMITS_TEST(a_key_of_another_type_is_an_error_and_stays),
         PERMITS_TEST(without_memory_nothing_is_taken_and_all_can_be_given_back),
         PERMITS_TEST(the_documented_rights_are_enough),
+        PERMITS_TEST(permits_that_nobody_else_asks_for_cost_few_commands),
         PERMITS_TEST(ten_thousand_holders_cost_no_more_than_ten),
     };
 

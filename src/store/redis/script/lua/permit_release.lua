@@ -8,6 +8,26 @@ local token, waiter = ARGV[1], ARGV[2]
 
 -- include permits.lua
 
+-- Nobody waits, and nothing is kept for peers: the same in fewer commands. The sum of the record's holders stays that,
+-- or is dropped; whether it is that of all is seen from the numbers and the mark, whoever comes next.
+if not waiter and redis.call('EXISTS', queue, peers) == 0 then
+    local recorded, sum = unpack(redis.call('HMGET', record, token, ''))
+    local weight = redis.call('ZSCORE', weights, token)
+    local was_there = redis.call('ZREM', times, token) == 1 or weight
+    if not was_there then
+        return 0
+    end
+    local rest = recorded and sum and weight and sum - weight or 0
+    redis.call('ZREM', weights, token)
+    if rest > 0 then
+        redis.call('HDEL', record, token)
+        redis.call('HSET', record, '', digits(rest))
+    else
+        redis.call('HDEL', record, token, '')
+    end
+    return 1
+end
+
 look()
 local left = waiter and redis.call('ZREM', queue, 's' .. waiter) > 0
 local held = 0

@@ -42,14 +42,18 @@ local function has_mark()
     return phase and math.abs(phase - MARK_MS) < 20
 end
 
--- Lets all keys end some time after the last holder.
+-- Lets all keys end some time after the last hold, which ends in that second.
+local function keep_until(last)
+    local over = digits(math.ceil(last) * 1000 + KEEP_MS + MARK_MS)
+    redis.call('PEXPIREAT', weights, over)
+    redis.call('PEXPIREAT', times, over)
+    redis.call('PEXPIREAT', record, over)
+end
+
 local function end_with_last_holder()
     local last = redis.call('ZREVRANGE', times, 0, 0, 'WITHSCORES')[2]
     if last then
-        local over = digits(math.ceil(last) * 1000 + KEEP_MS + MARK_MS)
-        redis.call('PEXPIREAT', weights, over)
-        redis.call('PEXPIREAT', times, over)
-        redis.call('PEXPIREAT', record, over)
+        keep_until(last)
     end
 end
 
