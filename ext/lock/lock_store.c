@@ -4,6 +4,7 @@
 #include "ext/key/key.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
 #include "ext/php/statistics.h"
 #include "ext/store/callback_store.h"
@@ -46,15 +47,14 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     latch_mode before;
 
     if (lease == NULL) {
-        return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+        return php_latch_outcome_of_call();
     }
     php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
     if (takes) {
         lease->lease.inherit = !lock->auto_release;
         status = php_latch_lock_start_renewal(lock, lease, &error);
         if (latch_failed(status)) {
-            return php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
-                                               php_latch_lease_resource(lease));
+            return php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
         }
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
@@ -74,10 +74,9 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     }
     if (php_latch_store_log_outcome(lock->store, lock->key, lease, request, status,
                                     before == LATCH_FREE)) {
-        outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
-                                              php_latch_lease_resource(lease));
+        outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
     } else {
-        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+        outcome = php_latch_outcome_of_call();
     }
     OBJ_RELEASE(&lease->std);
     return outcome;
@@ -124,12 +123,10 @@ static bool thinks_it_holds(const php_latch_lock *lock, const php_latch_lease *l
 }
 
 /* Counts a call that failed. */
-static void count_call(const php_latch_lock *lock, latch_op_kind kind,
-                       const php_latch_outcome *outcome, bool was_held)
+static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, bool was_held)
 {
-    bool expired =
-        outcome->exception != NULL
-        && instanceof_function(outcome->exception->ce, php_latch_lock_primitive(lock)->expired);
+    bool expired = outcome->exception != NULL
+                   && instanceof_function(outcome->exception->ce, php_latch_expired_ce);
 
     php_latch_statistics_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
 }
@@ -149,16 +146,13 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
     php_latch_outcome outcome;
 
     if (lock->native) {
-        latch_request request = {
+        const latch_request request = {
             .kind = kind,
             .wait = blocking,
             .deadline_ns = deadline_ns,
             .ttl_ms = php_latch_lock_ttl_ms(lock),
         };
 
-        if (php_latch_lock_primitive(lock)->is_permit) {
-            request.permits = php_latch_key_permits(lock->key);
-        }
         outcome = run_native(lock, &request);
         if (outcome.status == LATCH_DONE && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {
             php_latch_key_mark_unserializable(lock->key);
@@ -170,19 +164,18 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         latch_mode before;
 
         if (lease == NULL) {
-            return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+            return php_latch_outcome_of_call();
         }
         php_latch_lock_use_lease(lock, lease);
         GC_ADDREF(&lease->std);
         before = php_latch_lease_before_request(lease);
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
-                                             lock->ttl, !lock->auto_release);
+                                             !lock->auto_release);
         record_call(lock, lease, outcome.status,
-                    kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns,
-                    php_latch_lock_primitive(lock)->is_permit ? lock->ttl : 0);
+                    kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
         php_latch_lease_after_request(lease, before, kind);
         if (outcome.status != LATCH_DONE) {
-            count_call(lock, kind, &outcome, false);
+            count_call(kind, &outcome, false);
         }
         OBJ_RELEASE(&lease->std);
     }
@@ -208,7 +201,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
         bool was_held;
 
         if (lease == NULL) {
-            return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+            return php_latch_outcome_of_call();
         }
         php_latch_lock_use_lease(lock, lease);
         was_held = thinks_it_holds(lock, lease);
@@ -219,7 +212,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
                     sent_ns, ttl);
         php_latch_lease_after_request(lease, before, LATCH_REFRESH);
         if (outcome.status != LATCH_DONE) {
-            count_call(lock, LATCH_REFRESH, &outcome, was_held);
+            count_call(LATCH_REFRESH, &outcome, was_held);
         }
         OBJ_RELEASE(&lease->std);
     }

@@ -216,9 +216,7 @@ final class DropInTest extends TestCase
 
     public function testTheModeCannotBeChangedLater(): void
     {
-        foreach (['latch.symfony', 'latch.symfony_semaphore'] as $setting) {
-            self::assertSame('1', \ini_get($setting));
-            self::assertFalse(@ini_set($setting, '0'));
-        }
+        self::assertSame('1', \ini_get('latch.symfony'));
+        self::assertFalse(@ini_set('latch.symfony', '0'));
     }
 }
