@@ -38,8 +38,8 @@ static void update_lease(latch_op *op, latch_status status)
                       && (op->mode_before != LATCH_FREE || lease->deadline_ns != LATCH_NEVER);
         lease->mode = LATCH_FREE;
     }
-    if (status == LATCH_CONFLICT && lease->mode == LATCH_FREE) {
-        lease->fencing_token = 0;
+    if (status != LATCH_DONE && lease->mode == LATCH_FREE) {
+        lease->fencing_token = 0; /* of no hold, or of one that an uncertain acquire has ended */
     }
     if (status != LATCH_DONE) {
         return;

@@ -62,13 +62,14 @@ static void a_token_that_is_being_given_back_is_handed_over_to_nobody(void **sta
 
     (void) state;
     strcpy(token, lease->token);
+    UNIT_CHECK(lease->fencing_token > 0);
     unit.ahead_ns += lease->deadline_ns - unit_now_ns(); /* it has expired, for all that is known */
     redis_send(&op, lease, redis_request(LATCH_ACQUIRE));
     redis_wire_pass_command();
     redis_wire_cut();
     redis_wire_close();
     UNIT_CHECK(redis_failed(unit_finish(&op, LATCH_WANT_IO), "cannot connect"));
-    UNIT_CHECK(lease->mode == LATCH_FREE);
+    UNIT_CHECK(lease->mode == LATCH_FREE && lease->fencing_token == 0);
     UNIT_CHECK(latch_lease_make_token(lease, &error) == LATCH_DONE);
     UNIT_CHECK(strcmp(lease->token, token) != 0);
     UNIT_CHECK(latch_lease_shared_token(lease) == lease->token);
