@@ -74,8 +74,8 @@ static void print_unfinished(const latch_op *op, latch_status status)
 {
     fprintf(stderr,
             "operation of kind %d on \"%.*s\" wants status %d, fd %d, events %d, wake in %lld ns; "
-            "waits %d, was contended %d, cancelled %d, behind a detached one %d; last sent %lld ns ago; "
-            "error: %s\n",
+            "waits %d, was contended %d, cancelled %d, behind a detached one %d; "
+            "last sent %lld ns ago; error: %s\n",
             (int) op->request.kind, (int) op->lease->resource_length, op->lease->resource,
             (int) status, op->fd, op->events, (long long) (op->wake_ns - unit_now_ns()),
             op->waiting, op->contended, op->cancelled, op->waits_for_detached,
@@ -131,7 +131,12 @@ bool unit_held(latch_lease *lease)
 
 void unit_release(latch_lease *lease)
 {
-    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    latch_status status = unit_run(lease, LATCH_RELEASE);
+
+    if (status != LATCH_DONE) {
+        fprintf(stderr, "release: status %d, %s\n", (int) status, unit.error.message);
+    }
+    UNIT_CHECK(status == LATCH_DONE);
     UNIT_CHECK(lease->mode == LATCH_FREE);
     UNIT_CHECK(!unit_held(lease));
 }
