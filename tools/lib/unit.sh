@@ -41,7 +41,8 @@ count_log() {
 run_unit() {
     local label=$1 log=$2 status=0
     shift 2
-    latch_sharing "$LATCH_ROOT" latch_alone "${LATCH_WORK##*/}-unit" "$@" -j"$(nproc)" all > "$log.build" 2>&1 < /dev/null || true
+    latch_sharing "$LATCH_ROOT" latch_alone "${LATCH_WORK##*/}-unit" "$@" -j"$(nproc)" all \
+        > "$log.build" 2>&1 < /dev/null || true
     "$@" -j"$(($(nproc) * 4))" run > "$log" 2>&1 < /dev/null || status=$?
     count_log "$label" "$log" "$status"
 }

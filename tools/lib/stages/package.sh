@@ -169,7 +169,8 @@ package_is_installed() {
     local output
     # An installation asks nothing, or takes the answer that it proposes for an empty line. Stage "install" compiles as
     # users do.
-    output=$(CFLAGS='-O0 -fno-lto' CONFIG_SHELL=/bin/sh latch_pecl "$WORK/pecl" install "$WORK/latch-$(latch_pecl_version).tgz" < <(yes ''))
+    output=$(CFLAGS='-O0 -fno-lto' CONFIG_SHELL=/bin/sh latch_pecl "$WORK/pecl" install \
+        "$WORK/latch-$(latch_pecl_version).tgz" < <(yes ''))
     printf '%s\n' "$output" | tail -n 50
     grep -q '^install ok: channel://pecl.php.net/latch-' <<< "$output"
     test -f "$WORK/pecl/ext/latch.so"
