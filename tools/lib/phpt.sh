@@ -41,7 +41,7 @@ results_of() {
 # run_tests DIRECTORY TESTS PHP LATCH_SO [OPTION...]: runs those tests in the directory, whose files
 # "results" and "version" say then how they ended, and on which PHP.
 run_tests() {
-    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") per_processor=6 seconds_max=300
+    local directory=$1 tests=$2 php=$3 so=$4 options=("${@:5}") per_processor=6
     cd "$directory"
     "$php" -n -r 'echo PHP_VERSION, PHP_ZTS ? " ZTS" : " NTS", PHP_DEBUG ? " debug" : "";' > version
     write_runner run-tests.php
@@ -49,12 +49,13 @@ run_tests() {
     export NO_INTERACTION=1
     # Tests look for the PHP-FPM that belongs to the PHP here, and then where Debian has it.
     PATH=$(dirname "$php"):$PATH
+    # The time limit ends a test that hangs, and no other: machines differ by a factor of five.
     # Several for each processor: they wait for nine tenths of their time, but where valgrind computes.
-    [[ -z ${LATCH_VALGRIND:-} ]] || per_processor=2 seconds_max=600
+    [[ -z ${LATCH_VALGRIND:-} ]] || per_processor=2
     # shellcheck disable=SC2086 # there may be several files and folders
     # The order of the options is the order in which PHP reads them.
     "php$LATCH_PHP_VERSION" -n run-tests.php -n -q -j"$(($(nproc) * per_processor))" -p "${RUN_AS:-$php}" \
-        "${options[@]}" -d extension="$so" -W results --set-timeout "$seconds_max" \
+        "${options[@]}" -d extension="$so" -W results --set-timeout 900 \
         -g FAIL,XFAIL,SKIP,BORK,WARN,LEAK --show-diff --no-progress --no-color $tests
 }
 

@@ -23,7 +23,7 @@ run_phpunit() {
     rm -f "$junit"
     # sudo removes them
     mapfile -t variables < <(env | grep '^LATCH_')
-    latch_beside_php phpunit.sh run_in "$PWD" env "${variables[@]}" timeout 400 "${PHPUNIT_BY[@]}" \
+    latch_beside_php phpunit.sh run_in "$PWD" env "${variables[@]}" timeout 1200 "${PHPUNIT_BY[@]}" \
         "php$LATCH_PHP_VERSION" "${options[@]}" "$vendor/bin/phpunit" -c "$configuration" \
         --log-junit "$junit" "$@" > "$log" 2>&1 < /dev/null || status=$?
 

@@ -2,7 +2,7 @@
 latch run and status with locks in PostgreSQL and MySQL: they exclude, wait, show the session, and never a password
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

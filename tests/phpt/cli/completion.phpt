@@ -2,7 +2,7 @@
 The completions for bash and zsh offer commands, options, stores and what stands behind "--"
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 if (!is_executable('/bin/bash')) {

@@ -2,7 +2,7 @@
 latch doctor: wrong arguments and DSNs that nobody knows are named, without what may be secret; it works where Latch is not loaded
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts many times here');
 }
 ?>

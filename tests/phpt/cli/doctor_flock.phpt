@@ -2,7 +2,7 @@
 latch doctor: of a directory of lock files it says what is wrong there, and leaves nothing in it
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts many times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch doctor: it finds whether PHP starts with what is preloaded, which may declare classes that Latch provides
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts many times here');
 }
 if (!extension_loaded('Zend OPcache') && !is_file(PHP_EXTENSION_DIR . '/opcache.so')) {

@@ -2,7 +2,7 @@
 latch doctor: what does not go with the Symfony that an application has is said, as a warning or a note
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts many times here');
 }
 ?>

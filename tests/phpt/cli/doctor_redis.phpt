@@ -2,7 +2,7 @@
 latch doctor: of a Redis server it says what is wrong there, and what to do, and nothing of passwords
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts many times here');
 }
 require __DIR__ . '/../../utils/redis.inc';

@@ -2,7 +2,7 @@
 latch status, list and release in Redis: who holds, by whom and since when, and an end to that
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch run: one command at a time, refused or waiting, by number of seconds or for ever; readers side by side
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

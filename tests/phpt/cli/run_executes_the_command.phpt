@@ -2,7 +2,7 @@
 latch run: the command's arguments, streams, environment, exit code or signal are what they would be without latch
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

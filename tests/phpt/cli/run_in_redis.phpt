@@ -2,7 +2,7 @@
 latch run in Redis: it excludes, waits and shares; a signal leaves nothing locked; no password is shown
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch run: killed itself, the lock stays with the command and its children; ended normally, it stays with nobody
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch run in Redis: the lock lasts as long as the command, beyond its TTL, and no longer than that when latch dies
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

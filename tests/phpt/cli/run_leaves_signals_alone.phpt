@@ -2,7 +2,7 @@
 latch run: the command ignores and blocks the signals that it would without latch, and has its streams, open or closed
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch run: when the lock is lost the command is ended, by a signal first, by SIGKILL after a time of grace, with exit code 76
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch run on a terminal: Ctrl-C reaches the command once, Ctrl-Z and fg stop and continue both, a loop breaks off
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 if (!is_executable('/bin/bash') || !is_executable('/usr/bin/setsid')) {

@@ -2,7 +2,7 @@
 latch run: signals reach the command; those that come while latch waits for the lock end it, with nothing taken
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

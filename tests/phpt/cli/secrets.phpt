@@ -2,7 +2,7 @@
 latch: no password is shown by any command, in text and JSON, however wrong the DSN is and wherever it stands
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

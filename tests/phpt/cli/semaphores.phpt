@@ -2,7 +2,7 @@
 latch run and status with semaphores: they exclude, wait, belong to a project, and end with latch itself
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch status and latch list: free or held, how, and by whom; nothing is made by looking
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

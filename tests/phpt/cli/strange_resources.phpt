@@ -2,7 +2,7 @@
 latch run and status: any text is a resource but an empty one: with newlines, with a dash in front, long, not UTF-8
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch: what goes wrong besides the arguments has an exit code and a message of its own; help always works
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 latch: what is wrong in the arguments is named on standard error, with the exit code 64
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip the C code is tested with the stores, and PHP starts dozens of times here');
 }
 ?>

@@ -2,7 +2,7 @@
 Drop-in mode: a script may preload files that declare Latch's classes
 --SKIPIF--
 <?php
-if (getenv('LATCH_VALGRIND')) {
+if (getenv('LATCH_INSTRUMENTED')) {
     die('skip PHP starts many times here');
 }
 if (!extension_loaded('Zend OPcache') && !is_file(PHP_EXTENSION_DIR . '/opcache.so')) {

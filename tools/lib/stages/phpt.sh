@@ -37,8 +37,9 @@ stage() {
     case $STAGE in
         phpt-valgrind) run_phpt_under_valgrind "$php" "$so" ;;
         # Allocations are malloc()'s, as PHP's allocator hides accesses to its memory from ASan. Leaks are
-        # what the stages phpt-zts-debug and phpt-valgrind look for.
-        phpt-asan) USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 run_phpt "$php" "$so" ;;
+        # what the stages phpt-zts-debug and phpt-valgrind look for. LATCH_INSTRUMENTED: PHP is slow, most of all to
+        # start; tests that start it many times to run the same C code as others are skipped.
+        phpt-asan) USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 LATCH_INSTRUMENTED=1 run_phpt "$php" "$so" ;;
         *) run_phpt "$php" "$so" ;;
     esac
 }
@@ -100,7 +101,7 @@ END
     chmod +x "$reports/php"
     # PHP's allocator hides from valgrind what is done to its memory. The tracking one is malloc()
     # that still frees all memory of a request which ended in a fatal error.
-    USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 ZEND_DONT_UNLOAD_MODULES=1 LATCH_VALGRIND=1 \
+    USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 ZEND_DONT_UNLOAD_MODULES=1 LATCH_VALGRIND=1 LATCH_INSTRUMENTED=1 \
         RUN_AS=$reports/php run_phpt "$php" "$so"
     for report in "$reports"/*.log; do
         findings=$(findings_of "$report")
