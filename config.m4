@@ -185,6 +185,7 @@ if test "$PHP_LATCH" != no; then
       ext/key/key.c
       ext/key/lease.c
       ext/key/mailbox.c
+      ext/key/permits.c
       ext/key/renewed_lease.c
       ext/lock/deadlock.c
       ext/lock/keep_alive.c
@@ -209,7 +210,12 @@ if test "$PHP_LATCH" != no; then
       ext/php/log.c
       ext/php/names.c
       ext/php/poll_loop.c
+      ext/php/primitive.c
       ext/php/statistics.c
+      ext/semaphore/semaphore.c
+      ext/semaphore/semaphore_exceptions.c
+      ext/semaphore/semaphore_key.c
+      ext/semaphore/semaphore_stores.c
       ext/store/callback_store.c
       ext/store/combined/combined_store.c
       ext/store/combined/leases.c
@@ -268,6 +274,7 @@ if test "$PHP_LATCH" != no; then
       src/store/flock/watch.c
       src/store/local/callback.c
       src/store/local/memory.c
+      src/store/local/memory_permits.c
       src/store/local/null.c
       src/store/local/semaphore.c
       src/store/local/semaphore_set.c
@@ -289,6 +296,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/lock])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/module])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/php])
+  PHP_ADD_BUILD_DIR([$ext_builddir/ext/semaphore])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/combined])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/redis])

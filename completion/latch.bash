@@ -6,7 +6,7 @@
 _latch() {
     local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} at
     local -A options=(
-        [run]='--store= --wait --wait= --shared --conflict-exit-code= --quiet --ttl= --keep-alive --no-keep-alive
+        [run]='--store= --wait --wait= --slots= --shared --conflict-exit-code= --quiet --ttl= --keep-alive --no-keep-alive
             --lost-signal= --lost-grace= --lost-exit-code= --max-hold= --help -w -n -E'
         [status]='--store= --format=json --help'
         [list]='--store= --all --format=json --help'

@@ -1,7 +1,7 @@
 /*
  * The module: its version, its globals and the engine behind it (src/latch.h). Each folder of the
  * glue has headers of its own; the folders are layers, of which each calls itself and those before:
- * php, key, store, store/redis, store/sql and store/combined, lock, module.
+ * php, key, store, store/redis, store/sql and store/combined, lock, semaphore, module.
  */
 #ifndef PHP_LATCH_H
 #define PHP_LATCH_H
@@ -56,6 +56,7 @@ typedef struct php_latch_mail {
 
 ZEND_BEGIN_MODULE_GLOBALS(latch)
     bool symfony;                  /* latch.symfony */
+    bool symfony_semaphore;        /* latch.symfony_semaphore */
     bool keep_alive;               /* latch.keep_alive */
     bool throw_on_lost;            /* latch.throw_on_lost */
     int64_t max_hold_ms;           /* latch.max_hold */

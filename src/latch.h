@@ -149,6 +149,7 @@ enum latch_capability {
     LATCH_LISTING = 1 << 6,      /* LATCH_LIST: which locks are held */
     LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
     LATCH_HOLDER_INFO = 1 << 8,  /* holders leave latch_env.holder_info; LATCH_EVICT */
+    LATCH_PERMITS = 1 << 9,      /* counting semaphores: latch_permit_lease_init() */
 };
 
 /* Which processes a lock excludes. */
@@ -166,7 +167,8 @@ typedef struct latch_store_info {
     const char *title; /* for messages: "PostgreSQL" */
     const char *
         state_name; /* key of the token in a serialised key: Symfony's class name; NULL: no token */
-    unsigned capabilities; /* of enum latch_capability */
+    const char *permit_state_name; /* the same in a semaphore's key; NULL: without LATCH_PERMITS */
+    unsigned capabilities;         /* of enum latch_capability */
     latch_scope scope;
     /* Schemes of the store's DSNs (options->dsn), NULL-terminated; NULL: it takes no DSN. */
     const char *const *schemes;
@@ -363,11 +365,20 @@ struct latch_lease {
     bool handed_over : 1; /* another process knows the token */
     bool imported : 1;    /* the token came from another process */
     bool forked : 1;      /* another process shares the hold, or did */
+    bool is_permit : 1;   /* on permits of a semaphore: latch_permit_lease_init() */
     uint8_t losses;       /* number of losses, modulo 256 */
 };
 
 /* Uses the first 4 GiB of a longer resource. */
 void latch_lease_init(latch_lease *lease, latch_store *store, const char *resource, size_t length);
+
+/*
+ * The same for a hold on permits of the counting semaphore `resource`, which is independent of a
+ * lock of that name. Held, its mode is LATCH_EXCLUSIVE. In a store without LATCH_PERMITS each
+ * request on it fails (LATCH_ERROR_UNSUPPORTED).
+ */
+void latch_permit_lease_init(latch_lease *lease, latch_store *store, const char *resource,
+                             size_t length);
 
 /*
  * Replaces the lease's token, as by that of a serialised key. LATCH_ERROR_ARGUMENT unless it is a
@@ -478,8 +489,9 @@ void latch_lease_sync_deadline(latch_lease *lease, int64_t now_ns);
 
 /* ---- Operations: one request in flight --------------------------------------------------- */
 
+/* Of a permit lease: LATCH_ACQUIRE, LATCH_REFRESH, LATCH_RELEASE, LATCH_PROBE, LATCH_INSPECT. */
 typedef enum latch_op_kind {
-    LATCH_ACQUIRE,        /* exclusively; promotes a shared hold */
+    LATCH_ACQUIRE,        /* exclusively; promotes a shared hold; of a permit lease: its weight */
     LATCH_ACQUIRE_SHARED, /* demotes an exclusive hold */
     LATCH_REFRESH,        /* renew for ttl_ms from now */
     LATCH_RELEASE,        /* succeeds also when nothing is held */
@@ -491,6 +503,15 @@ typedef enum latch_op_kind {
 
 #define LATCH_IDENTITY_LENGTH 16
 
+/* Most permits of a semaphore: servers count them in floating point. */
+#define LATCH_PERMITS_MAX (INT64_C(1) << 53)
+
+/* Permits of a semaphore: 1 <= weight <= limit <= LATCH_PERMITS_MAX. */
+typedef struct latch_permits {
+    int64_t limit;  /* number of permits, by this holder's request; others may name another limit */
+    int64_t weight; /* number of them that the holder takes: all at once, or none */
+} latch_permits;
+
 /* Holder of a lock, as known to the store. */
 typedef struct latch_holder {
     struct latch_holder *next;
@@ -501,6 +522,8 @@ typedef struct latch_holder {
     int64_t since_us;       /* time of the acquire, by the server's clock, since 1970; 0: unknown */
     int64_t left_ms;        /* time until the hold expires, or LATCH_NEVER */
     uint64_t fencing_token; /* 0: none */
+    latch_permits permits;  /* of a semaphore's holder, in any store; {0}: a lock's holder; a limit
+                               of 0: unknown */
     const char *host, *script; /* not verified: any client may write them; NULL: unknown */
     char text[];               /* of host and script */
 } latch_holder;
@@ -509,7 +532,8 @@ typedef struct latch_holder {
 typedef struct latch_lock_report {
     struct latch_lock_report *next;
     latch_holder *holders; /* NULL: none, or none that is visible to this process */
-    latch_mode mode;       /* LATCH_FREE: not held */
+    latch_mode mode;       /* LATCH_FREE: not held; LATCH_SHARED: permits are held */
+    int64_t permits_used;  /* of a semaphore: by all holders together */
     uint64_t holder_count; /* LATCH_HOLDER_INFO: may be more than are listed */
     uint64_t waiter_count; /* LATCH_HOLDER_INFO */
     size_t name_length;    /* a resource may have NUL bytes */
@@ -525,6 +549,8 @@ struct latch_request {
     bool wait;                   /* acquire: wait for another holder's release */
     int64_t deadline_ns;         /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
     int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; else unused */
+    latch_permits permits;       /* acquire on a permit lease; a holder that asks again keeps the
+                                    weight that it has */
     bool extend;                 /* refresh: never shorten the hold */
     int64_t response_timeout_ms; /* of each reply; 0: the store's time-out */
     bool detach;                 /* release: do not await the reply */

@@ -5,7 +5,6 @@
 #include "ext/key/backend.h"
 
 #include "ext/php/call.h"
-#include "ext/php/interfaces.h"
 
 #include "zend_exceptions.h"
 
@@ -21,14 +20,15 @@ static php_latch_backend *backend_make(latch_store *store)
     return backend;
 }
 
-php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options)
+php_latch_backend *php_latch_backend_open(const php_latch_primitive *primitive, const char *name,
+                                          const latch_store_options *options)
 {
     latch_error error;
     latch_store *store = latch_store_open(php_latch_engine, name, options, &error);
 
     if (store == NULL) {
-        zend_throw_exception(error.status == LATCH_ERROR_ARGUMENT ? php_latch_invalid_argument_ce
-                                                                  : php_latch_storage_ce,
+        zend_throw_exception(error.status == LATCH_ERROR_ARGUMENT ? primitive->invalid_argument
+                                                                  : primitive->storage,
                              error.message, 0);
         return NULL;
     }
@@ -83,7 +83,7 @@ php_latch_backend *php_latch_backend_get(const char *name, zend_string *identity
     php_latch_backend *backend = backend_find(name, ZSTR_VAL(identity), ZSTR_LEN(identity));
 
     if (backend == NULL) {
-        backend = php_latch_backend_open(name, options);
+        backend = php_latch_backend_open(&php_latch_locks, name, options);
         if (backend != NULL) {
             backend_register(backend, ZSTR_VAL(identity), ZSTR_LEN(identity));
         }

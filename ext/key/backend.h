@@ -5,7 +5,7 @@
 #ifndef PHP_LATCH_BACKEND_H
 #define PHP_LATCH_BACKEND_H
 
-#include "ext/php_latch.h"
+#include "ext/php/primitive.h"
 
 typedef struct php_latch_backend php_latch_backend;
 typedef struct php_latch_lease php_latch_lease; /* lease.h */
@@ -67,8 +67,9 @@ struct php_latch_backend {
     uint32_t references;              /* of PHP objects, leases and combined stores */
 };
 
-/* Opens a back end with one reference; NULL after throwing. */
-php_latch_backend *php_latch_backend_open(const char *name, const latch_store_options *options);
+/* Opens a back end with one reference; NULL after throwing an exception of the primitive. */
+php_latch_backend *php_latch_backend_open(const php_latch_primitive *primitive, const char *name,
+                                          const latch_store_options *options);
 /*
  * The thread's one back end of that store with that identity, which names all in which its options
  * differ from others'; with a new reference. NULL after throwing.

@@ -15,15 +15,20 @@
 /*
  * Finds an entry of a serialised key: under its plain name (Symfony 7.4), or as a mangled private
  * property of Symfony's class or of ours (older releases, and serialisers that cast to an array).
+ * Entries of the other primitive's classes are none of this key.
  */
-static zval *find_entry(HashTable *data, const char *name)
+static zval *find_entry(const zend_object *key, HashTable *data, const char *name)
 {
-    static const char *const classes[] = {"Symfony\\Component\\Lock\\Key", "Latch\\Key"};
+    static const char *const classes[][2] = {
+        {"Symfony\\Component\\Lock\\Key", "Latch\\Key"},
+        {"Symfony\\Component\\Semaphore\\Key", "Latch\\Semaphore\\Key"},
+    };
+    const char *const *of_key = classes[php_latch_key_primitive(key)->is_permit];
     zval *entry = zend_hash_str_find_deref(data, name, strlen(name));
 
-    for (size_t at = 0; entry == NULL && at < sizeof(classes) / sizeof(classes[0]); at++) {
+    for (size_t at = 0; entry == NULL && at < 2; at++) {
         zend_string *mangled =
-            zend_mangle_property_name(classes[at], strlen(classes[at]), name, strlen(name), 0);
+            zend_mangle_property_name(of_key[at], strlen(of_key[at]), name, strlen(name), 0);
 
         entry = zend_hash_find_deref(data, mangled);
         zend_string_release(mangled);
@@ -54,11 +59,11 @@ static bool number_of(zval *entry, double *number)
     }
 }
 
-static bool refuse_entry(const char *name, const char *type, zval *entry)
+static bool refuse_entry(const zend_object *key, const char *name, const char *type, zval *entry)
 {
-    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+    zend_throw_exception_ex(php_latch_key_primitive(key)->invalid_argument, 0,
                             "Cannot unserialize %s: \"%s\" must be %s, %s given.",
-                            ZSTR_VAL(php_latch_key_ce->name), name, type,
+                            ZSTR_VAL(key->ce->name), name, type,
                             entry != NULL ? zend_zval_type_name(entry) : "nothing");
     return false;
 }
@@ -67,27 +72,62 @@ static bool refuse_entry(const char *name, const char *type, zval *entry)
  * Throws and returns false unless the three entries have their types. A number may be a text, as in
  * Symfony's Key: formats like XML do not distinguish them. Calls no object.
  */
-static bool check_entries(zval *resource, zval *expiring_time, zval *state)
+static bool check_entries(const zend_object *key, zval *resource, zval *expiring_time, zval *state)
 {
     double seconds;
 
     if (resource != NULL && Z_TYPE_P(resource) == IS_OBJECT) {
         zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot unserialize %s",
-                                ZSTR_VAL(php_latch_key_ce->name));
+                                ZSTR_VAL(key->ce->name));
         return false;
     }
     if (resource == NULL
         || (Z_TYPE_P(resource) != IS_STRING && Z_TYPE_P(resource) != IS_LONG
             && Z_TYPE_P(resource) != IS_DOUBLE)) {
-        return refuse_entry("resource", "a string", resource);
+        return refuse_entry(key, "resource", "a string", resource);
     }
     if (expiring_time != NULL && Z_TYPE_P(expiring_time) != IS_NULL
         && !(number_of(expiring_time, &seconds) && isfinite(seconds))) {
-        return refuse_entry("expiringTime", "null or a finite number of seconds", expiring_time);
+        return refuse_entry(key, "expiringTime", "null or a finite number of seconds",
+                            expiring_time);
     }
     if (state != NULL && Z_TYPE_P(state) != IS_NULL && Z_TYPE_P(state) != IS_ARRAY) {
-        return refuse_entry("state", "an array", state);
+        return refuse_entry(key, "state", "an array", state);
     }
+    return true;
+}
+
+/* Reads limit or weight: a whole number, which may be a text. */
+static bool read_count(const zend_object *key, HashTable *data, const char *name, zend_long *count)
+{
+    zval *entry = find_entry(key, data, name);
+    double number;
+
+    if (entry != NULL && Z_TYPE_P(entry) == IS_LONG) {
+        *count = Z_LVAL_P(entry);
+        return true;
+    }
+    if (entry == NULL || !number_of(entry, &number) || !(fabs(number) < 1e18)
+        || floor(number) != number) {
+        return refuse_entry(key, name, "a whole number", entry);
+    }
+    *count = (zend_long) number;
+    return true;
+}
+
+/* Throws and returns false unless limit and weight of a semaphore's key are what they must be. */
+static bool read_permits(const zend_object *key, HashTable *data, latch_permits *permits)
+{
+    zend_long limit, weight;
+
+    if (!php_latch_key_primitive(key)->is_permit) {
+        return true;
+    }
+    if (!read_count(key, data, "limit", &limit) || !read_count(key, data, "weight", &weight)
+        || !php_latch_check_permits(limit, weight)) {
+        return false;
+    }
+    *permits = (latch_permits){.limit = limit, .weight = weight};
     return true;
 }
 
@@ -95,6 +135,7 @@ PHP_METHOD(Latch_Key, __unserialize)
 {
     zend_object *key = Z_OBJ_P(ZEND_THIS);
     zval *resource, *expiring_time, *state;
+    latch_permits permits;
     zval old[4];
     HashTable *data;
     double seconds;
@@ -102,10 +143,11 @@ PHP_METHOD(Latch_Key, __unserialize)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ARRAY_HT(data)
     ZEND_PARSE_PARAMETERS_END();
-    resource = find_entry(data, "resource");
-    expiring_time = find_entry(data, "expiringTime");
-    state = find_entry(data, "state");
-    if (!check_entries(resource, expiring_time, state) || !php_latch_key_check_idle(key)) {
+    resource = find_entry(key, data, "resource");
+    expiring_time = find_entry(key, data, "expiringTime");
+    state = find_entry(key, data, "state");
+    if (!check_entries(key, resource, expiring_time, state) || !read_permits(key, data, &permits)
+        || !php_latch_key_check_idle(key)) {
         RETURN_THROWS();
     }
 
@@ -126,6 +168,9 @@ PHP_METHOD(Latch_Key, __unserialize)
         ZVAL_EMPTY_ARRAY(php_latch_key_slot(key, KEY_STATE));
     }
     ZVAL_NULL(php_latch_key_lease_slot(key));
+    if (php_latch_key_primitive(key)->is_permit) {
+        php_latch_key_set_permits(key, permits);
+    }
     for (size_t at = 0; at < sizeof(old) / sizeof(*old); at++) {
         zval_ptr_dtor(&old[at]);
     }
@@ -170,6 +215,32 @@ static void add_expiring_time(zval *array, zend_object *key)
     }
 }
 
+static void throw_unserializable(zend_object *key)
+{
+    const php_latch_primitive *primitive = php_latch_key_primitive(key);
+    const zval *owner = primitive->is_permit ? php_latch_key_slot(key, KEY_OWNER) : NULL;
+
+    if (owner != NULL && Z_TYPE_P(owner) == IS_STRING) {
+        zend_throw_exception_ex(primitive->unserializable, 0,
+                                "The key cannot be serialized: state owned by \"%s\" is not "
+                                "portable.",
+                                Z_STRVAL_P(owner));
+    } else {
+        zend_throw_exception(primitive->unserializable, "The key cannot be serialized.", 0);
+    }
+}
+
+/* Adds limit and weight of a semaphore's key. */
+static void add_permits(zval *array, zend_object *key)
+{
+    if (php_latch_key_primitive(key)->is_permit) {
+        latch_permits permits = php_latch_key_permits(key);
+
+        add_assoc_long(array, "limit", (zend_long) permits.limit);
+        add_assoc_long(array, "weight", (zend_long) permits.weight);
+    }
+}
+
 PHP_METHOD(Latch_Key, __serialize)
 {
     zend_object *key = Z_OBJ_P(ZEND_THIS);
@@ -179,7 +250,7 @@ PHP_METHOD(Latch_Key, __serialize)
 
     ZEND_PARSE_PARAMETERS_NONE();
     if (Z_TYPE_P(php_latch_key_slot(key, KEY_SERIALIZABLE)) == IS_FALSE) {
-        zend_throw_exception(php_latch_unserializable_key_ce, "The key cannot be serialized.", 0);
+        throw_unserializable(key);
         RETURN_THROWS();
     }
     resource = php_latch_key_resource(key);
@@ -193,6 +264,7 @@ PHP_METHOD(Latch_Key, __serialize)
     }
     array_init(return_value);
     add_assoc_str(return_value, "resource", zend_string_copy(resource));
+    add_permits(return_value, key);
     add_expiring_time(return_value, key);
     ZVAL_ARR(&entry, state);
     add_assoc_zval(return_value, "state", &entry);
@@ -246,6 +318,7 @@ PHP_METHOD(Latch_Key, __debugInfo)
     ZEND_PARSE_PARAMETERS_NONE();
     array_init(return_value);
     php_latch_key_add_resource(return_value, key);
+    add_permits(return_value, key);
     add_expiring_time(return_value, key);
     add_masked_state(return_value, key);
     add_assoc_bool(return_value, "serializable",

@@ -43,7 +43,7 @@ zend_string *php_latch_key_resource(zend_object *key)
         zend_throw_error(NULL,
                          "Typed property %s::$resource must not be accessed before "
                          "initialization",
-                         ZSTR_VAL(php_latch_key_ce->name));
+                         ZSTR_VAL(key->ce->name));
         return NULL;
     }
     return Z_STR_P(resource);
@@ -153,8 +153,7 @@ void php_latch_key_mark_unserializable(zend_object *key)
 
 const char *php_latch_key_state_name(const php_latch_lease *lease)
 {
-    return php_latch_lease_is_native(lease) ? latch_store_describe(lease->lease.store)->state_name
-                                            : NULL;
+    return php_latch_lease_is_native(lease) ? php_latch_lease_state_name(lease) : NULL;
 }
 
 static php_latch_lease *find_token_lease(zend_object *key, zend_string *name)
@@ -174,7 +173,7 @@ zend_string *php_latch_key_token(php_latch_lease *lease)
     latch_error error;
 
     if (latch_lease_make_token(&lease->lease, &error) != LATCH_DONE) {
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        zend_throw_exception(php_latch_lease_primitive(lease)->storage, error.message, 0);
         return NULL;
     }
     return zend_string_init(lease->lease.token, strlen(lease->lease.token), 0);
@@ -186,9 +185,8 @@ bool php_latch_key_check_idle(zend_object *key)
          lease = php_latch_lease_next(lease)) {
         if (lease->lease.busy && lease->lease.detached == NULL) {
             zend_throw_error(NULL,
-                             "The state of %s cannot be changed while its lock is being "
-                             "acquired",
-                             ZSTR_VAL(php_latch_key_ce->name));
+                             "The state of %s cannot be changed while its %s is being acquired",
+                             ZSTR_VAL(key->ce->name), php_latch_key_primitive(key)->noun);
             return false;
         }
     }
@@ -222,13 +220,15 @@ void php_latch_key_make(zval *return_value, zend_string *resource)
  * many programs would share by mistake. Symfony's component accepts it, and so does the drop-in
  * mode.
  */
-bool php_latch_check_resource(const zend_string *resource)
+bool php_latch_check_resource(const php_latch_primitive *primitive, const zend_string *resource)
 {
-    if (ZSTR_LEN(resource) > 0 || LATCH_G(symfony)) {
+    char problem[64];
+
+    if (ZSTR_LEN(resource) > 0 || php_latch_has_symfony_names(primitive)) {
         return true;
     }
-    php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "resource",
-                             "must not be empty: give the lock a name");
+    snprintf(problem, sizeof(problem), "must not be empty: give the %s a name", primitive->noun);
+    php_latch_throw_argument(primitive->invalid_argument, 1, "resource", problem);
     return false;
 }
 
@@ -245,7 +245,7 @@ PHP_METHOD(Latch_Key, __construct)
         zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(php_latch_key_ce->name));
         RETURN_THROWS();
     }
-    if (!php_latch_check_resource(resource)) {
+    if (!php_latch_check_resource(&php_latch_locks, resource)) {
         RETURN_THROWS();
     }
     ZVAL_STR_COPY(slot, resource);
@@ -368,7 +368,9 @@ PHP_METHOD(Latch_Key, reduceLifetime)
         Z_PARAM_DOUBLE(ttl)
     ZEND_PARSE_PARAMETERS_END();
     if (!isfinite(ttl)) {
-        php_latch_throw_argument(php_latch_invalid_ttl_ce, 1, "ttl", "must be a finite number");
+        php_latch_throw_argument(php_latch_key_primitive(key)->invalid_ttl, 1,
+                                 key->ce == php_latch_key_ce ? "ttl" : "ttlInSeconds",
+                                 "must be a finite number");
         RETURN_THROWS();
     }
     php_latch_key_reduce_lifetime(key, ttl);
@@ -392,18 +394,22 @@ PHP_METHOD(Latch_Key, isExpired)
     RETURN_BOOL(php_latch_key_is_expired(Z_OBJ_P(ZEND_THIS)));
 }
 
-/* Hides tokens from backtraces: a token is enough to release the lock. */
-static void mark_sensitive(const char *method, uint32_t parameter)
+static void mark_sensitive(zend_class_entry *ce, const char *method, uint32_t parameter)
 {
-    zend_add_parameter_attribute(zend_hash_str_find_ptr(&php_latch_key_ce->function_table, method,
+    zend_add_parameter_attribute(zend_hash_str_find_ptr(&ce->function_table, method,
                                                         strlen(method)),
                                  parameter, zend_ce_sensitive_parameter->name, 0);
+}
+
+void php_latch_key_finish_class(zend_class_entry *ce)
+{
+    php_latch_drop_guards(ce);
+    mark_sensitive(ce, "setstate", 1);
+    mark_sensitive(ce, "__unserialize", 0);
 }
 
 void php_latch_register_key(void)
 {
     php_latch_key_ce = register_class_Latch_Key(zend_ce_stringable);
-    php_latch_drop_guards(php_latch_key_ce);
-    mark_sensitive("setstate", 1);
-    mark_sensitive("__unserialize", 0);
+    php_latch_key_finish_class(php_latch_key_ce);
 }

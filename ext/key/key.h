@@ -1,17 +1,35 @@
-/* Latch\Key: the name of a resource, with the state that proves that its lock is held. */
+/*
+ * Latch\Key: the name of a resource, with the state that proves that its lock is held; and
+ * Latch\Semaphore\Key, the same of permits of a semaphore, whose object begins with the same
+ * properties (properties.h). All functions take either.
+ */
 #ifndef PHP_LATCH_KEY_H
 #define PHP_LATCH_KEY_H
 
-#include "ext/php_latch.h"
+#include "ext/php/primitive.h"
 
 extern zend_class_entry *php_latch_key_ce;
 
 void php_latch_register_key(void);
+/* Completes a class of keys; hides tokens from backtraces: a token is enough to release. */
+void php_latch_key_finish_class(zend_class_entry *ce);
 
 /* Makes a new key. */
 void php_latch_key_make(zval *return_value, zend_string *resource);
+/* The primitive that the key is for. */
+static inline const php_latch_primitive *php_latch_key_primitive(const zend_object *key)
+{
+    return key->ce == php_latch_key_ce ? &php_latch_locks : &php_latch_semaphores;
+}
+
+/* The permits that a semaphore's key is for; 0 of 0 where PHP code (ArrayObject) has put no
+ * numbers. */
+latch_permits php_latch_key_permits(zend_object *key);
+void php_latch_key_set_permits(zend_object *key, latch_permits permits);
+/* Throws with Symfony's message, and returns false, unless they are in their ranges. */
+bool php_latch_check_permits(zend_long limit, zend_long weight);
 /* Throws and returns false for an empty resource, the first argument of the active function. */
-bool php_latch_check_resource(const zend_string *resource);
+bool php_latch_check_resource(const php_latch_primitive *primitive, const zend_string *resource);
 /* The resource, or NULL and an Error when the key was never constructed. Not a new reference. */
 zend_string *php_latch_key_resource(zend_object *key);
 /*

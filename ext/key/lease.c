@@ -35,6 +35,13 @@ bool php_latch_lease_has_parts(const php_latch_lease *lease)
     return php_latch_lease_is_native(lease) && lease->parts != NULL;
 }
 
+const char *php_latch_lease_state_name(const php_latch_lease *lease)
+{
+    const latch_store_info *info = latch_store_describe(lease->lease.store);
+
+    return lease->lease.is_permit ? info->permit_state_name : info->state_name;
+}
+
 zend_string *php_latch_lease_resource(const php_latch_lease *lease)
 {
     return LATCH_CONTAINER(lease->lease.resource, zend_string, val);
@@ -140,13 +147,18 @@ void php_latch_key_remove_lease(zend_object *key, php_latch_lease *lease)
 }
 
 /* Makes a lease in an engine's store, or in one that is driven by its PHP methods. */
-static php_latch_lease *lease_make(zend_string *resource, php_latch_backend *backend,
-                                   zend_object *store)
+static php_latch_lease *lease_make(zend_string *resource, bool is_permit,
+                                   php_latch_backend *backend, zend_object *store)
 {
     php_latch_lease *lease = zend_object_alloc(sizeof(*lease), php_latch_lease_ce);
+    latch_store *engine_store = backend != NULL ? backend->store : NULL;
 
-    latch_lease_init(&lease->lease, backend != NULL ? backend->store : NULL, ZSTR_VAL(resource),
-                     ZSTR_LEN(resource));
+    if (is_permit) {
+        latch_permit_lease_init(&lease->lease, engine_store, ZSTR_VAL(resource),
+                                ZSTR_LEN(resource));
+    } else {
+        latch_lease_init(&lease->lease, engine_store, ZSTR_VAL(resource), ZSTR_LEN(resource));
+    }
     zend_string_addref(resource);
     if (backend != NULL) {
         lease->backend = backend;
@@ -172,7 +184,7 @@ static php_latch_lease *lease_make(zend_string *resource, php_latch_backend *bac
 static zend_object *lease_create_object(zend_class_entry *ce)
 {
     (void) ce;
-    return &lease_make(ZSTR_EMPTY_ALLOC(), NULL, NULL)->std;
+    return &lease_make(ZSTR_EMPTY_ALLOC(), false, NULL, NULL)->std;
 }
 
 /* A lock that a session holds would stay in it, for the next user of the session. */
@@ -307,8 +319,7 @@ static const char *find_shared_token(zend_object *key, const char *name, bool *i
 
     for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL && token == NULL;
          other = php_latch_lease_next(other)) {
-        if (php_latch_lease_is_native(other)
-            && latch_store_describe(other->lease.store)->state_name == name) {
+        if (php_latch_lease_is_native(other) && php_latch_lease_state_name(other) == name) {
             token = latch_lease_shared_token(&other->lease);
             *is_imported = other->lease.imported || other->lease.handed_over;
         }
@@ -319,7 +330,7 @@ static const char *find_shared_token(zend_object *key, const char *name, bool *i
 /* Adopts the token that came with the key; false after throwing. */
 static bool import_token(php_latch_lease *lease, zend_object *key)
 {
-    const char *name = latch_store_describe(lease->lease.store)->state_name;
+    const char *name = php_latch_lease_state_name(lease);
     zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
     latch_status status = LATCH_ERROR_ARGUMENT;
     bool is_imported = false;
@@ -333,7 +344,7 @@ static bool import_token(php_latch_lease *lease, zend_object *key)
             || latch_lease_set_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
             return true;
         }
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        zend_throw_exception(php_latch_lease_primitive(lease)->storage, error.message, 0);
         return false;
     }
     if (Z_TYPE_P(token) == IS_STRING) {
@@ -345,10 +356,10 @@ static bool import_token(php_latch_lease *lease, zend_object *key)
         return true;
     }
     if (status == LATCH_ERROR_MEMORY) {
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+        zend_throw_exception(php_latch_lease_primitive(lease)->storage, error.message, 0);
         return false;
     }
-    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+    zend_throw_exception_ex(php_latch_lease_primitive(lease)->invalid_argument, 0,
                             "The key's state \"%s\" must be a token, a text of 1 to %d bytes.",
                             name, LATCH_TOKEN_MAX);
     return false;
@@ -386,7 +397,7 @@ php_latch_lease *php_latch_lease_get(zend_object *key, php_latch_backend *backen
     if (resource == NULL) {
         return NULL;
     }
-    lease = lease_make(resource, backend, store);
+    lease = lease_make(resource, php_latch_key_primitive(key)->is_permit, backend, store);
     if (backend != NULL
         && !(import_token(lease, key)
              && (backend->ops == NULL || backend->ops->join(lease, key)))) {

@@ -3,6 +3,7 @@
 #define PHP_LATCH_LEASE_H
 
 #include "ext/key/backend.h"
+#include "ext/php/primitive.h"
 
 extern zend_class_entry *php_latch_lease_ce;
 
@@ -26,6 +27,14 @@ struct php_latch_lease {
 
 /* Is it in a store that the engine drives? */
 bool php_latch_lease_is_native(const php_latch_lease *lease);
+/* The primitive that it is a hold on. */
+static inline const php_latch_primitive *php_latch_lease_primitive(const php_latch_lease *lease)
+{
+    return lease->lease.is_permit ? &php_latch_semaphores : &php_latch_locks;
+}
+
+/* The name of its token in a key's state, of a native lease; NULL when there is none. */
+const char *php_latch_lease_state_name(const php_latch_lease *lease);
 /* Is it in a store that is made of others (php_latch_backend_ops)? */
 bool php_latch_lease_has_parts(const php_latch_lease *lease);
 /* The next lease of the thread; from *handle, 0 at first, which it moves on. NULL: no more. */

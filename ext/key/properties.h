@@ -1,11 +1,25 @@
-/* Inside Latch\Key: its properties, for key.c (methods) and forms.c (serialised and dumped). */
+/*
+ * Inside Latch\Key: its properties, for key.c (methods), permits.c and forms.c (serialised and
+ * dumped).
+ */
 #ifndef PHP_LATCH_KEY_PROPERTIES_H
 #define PHP_LATCH_KEY_PROPERTIES_H
 
 #include "ext/key/key.h"
 #include "ext/key/lease.h"
 
-enum { KEY_RESOURCE, KEY_EXPIRING_TIME, KEY_STATE, KEY_SERIALIZABLE, KEY_LEASE };
+/* The order of the declarations in stubs/key.stub.php and stubs/semaphore_key.stub.php. */
+enum {
+    KEY_RESOURCE,
+    KEY_EXPIRING_TIME,
+    KEY_STATE,
+    KEY_SERIALIZABLE,
+    KEY_LEASE,
+    /* Of a semaphore's alone */
+    KEY_LIMIT,
+    KEY_WEIGHT,
+    KEY_OWNER,
+};
 
 /* array_walk() and the like turn properties into references. */
 static inline zval *php_latch_key_slot(zend_object *key, int index)

@@ -9,7 +9,8 @@
  * nor client objects need be compared.
  *
  * A hold that another process may end is no deadlock: a forked child shares it, a program has
- * inherited its file, or the key was handed over.
+ * inherited its file, or the key was handed over. Permits of a semaphore are not looked at: others
+ * hold some of them, too.
  */
 #include "ext/lock/lock.h"
 
@@ -50,7 +51,8 @@ static bool is_in_the_way(latch_lease *held, const latch_lease *wanted, latch_op
 
 static bool is_suspect(php_latch_lease *held, const php_latch_lease *wanted, latch_op_kind kind)
 {
-    return held != wanted && php_latch_lease_is_native(held) && !php_latch_lease_has_parts(held)
+    return held != wanted && !held->lease.is_permit && !wanted->lease.is_permit
+           && php_latch_lease_is_native(held) && !php_latch_lease_has_parts(held)
            && may_be_one_place(held, wanted) && is_in_the_way(&held->lease, &wanted->lease, kind)
            && php_latch_lease_is_ours_alone(held);
 }

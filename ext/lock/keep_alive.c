@@ -181,18 +181,20 @@ static const char *suggest_alternative(const php_latch_lock *lock)
 static void throw_refusal(const php_latch_lock *lock, bool renews, latch_status status,
                           const char *reason)
 {
+    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
     bool is_unsupported = status == LATCH_ERROR_UNSUPPORTED;
     const char *what = renews ? "cannot be kept alive" : "cannot be watched";
-    zend_string *after = is_unsupported ? zend_strpprintf(0, "\" lock %s in a %s: %s; %s.", what,
+    zend_string *after = is_unsupported ? zend_strpprintf(0, " %s in a %s: %s; %s.", what,
                                                           ZSTR_VAL(lock->store->ce->name), reason,
                                                           suggest_alternative(lock))
-                                        : zend_strpprintf(0, "\" lock %s: %s.", what, reason);
+                                        : zend_strpprintf(0, " %s: %s.", what, reason);
     zval exception;
 
-    ZVAL_OBJ(&exception, php_latch_new_exception(is_unsupported ? php_latch_invalid_argument_ce
-                                                                : php_latch_storage_ce,
-                                                 NULL, "The \"", php_latch_key_name(lock->key),
-                                                 ZSTR_VAL(after)));
+    ZVAL_OBJ(&exception,
+             php_latch_new_failure(primitive,
+                                   is_unsupported ? primitive->invalid_argument
+                                                  : primitive->storage,
+                                   NULL, "The \"", php_latch_key_name(lock->key), ZSTR_VAL(after)));
     zend_string_release(after);
     zend_throw_exception_object(&exception);
 }
@@ -255,7 +257,7 @@ PHP_METHOD(Latch_Lock, keepAlive)
         RETURN_THROWS();
     }
     if (!max_hold_is_null && !(isfinite(max_hold) && max_hold > 0)) {
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "maxHold",
+        php_latch_throw_argument(php_latch_lock_primitive(lock)->invalid_argument, 1, "maxHold",
                                  "must be null or a finite number of seconds, more than 0");
         RETURN_THROWS();
     }

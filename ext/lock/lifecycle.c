@@ -15,6 +15,7 @@
 #include "ext/key/key.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
 #include "ext/store/callback_store.h"
 #include "ext/store/engine_store.h"
@@ -68,7 +69,7 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
 void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
                          bool auto_release, zend_object *logger)
 {
-    ZVAL_OBJ(return_value, lock_create_object(php_latch_lock_ce));
+    ZVAL_OBJ(return_value, lock_create_object(php_latch_key_primitive(key)->product));
     php_latch_lock_init(php_latch_lock_from(Z_OBJ_P(return_value)), key, store, ttl, auto_release,
                         logger);
 }
@@ -279,8 +280,9 @@ static void release_in_destructor(php_latch_lock *lock)
     if (status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
     } else if (latch_failed(status)) {
-        LATCH_G(failed_release) =
-            php_latch_outcome_of_status(status, &error, php_latch_key_name(lock->key));
+        LATCH_G(failed_release) = php_latch_outcome_of_status(php_latch_lock_primitive(lock),
+                                                              status, &error,
+                                                              php_latch_key_name(lock->key));
         LATCH_G(failed_lock) = lock;
     }
 }
@@ -479,8 +481,12 @@ static HashTable *lock_get_gc(zend_object *object, zval **table, int *count)
     return object->properties;
 }
 
-void php_latch_lock_lifecycle_startup(zend_class_entry *ce)
+void php_latch_lock_finish_class(zend_class_entry *ce)
 {
+    php_latch_drop_guards(ce);
+    if (php_latch_logger_aware_ce != NULL) {
+        zend_class_implements(ce, 1, php_latch_logger_aware_ce);
+    }
     ce->create_object = lock_create_object;
     handlers = *zend_get_std_object_handlers();
     handlers.offset = offsetof(php_latch_lock, std);

@@ -1,9 +1,10 @@
 /*
  * Latch\Lock: one holder's lock on one resource.
  *
- * The flow of each method is that of Symfony's Lock (7.4, Lock.php): the same log lines, exceptions
- * and calls. The engine drives a native store, in one request with the final TTL; a store written
- * in PHP is called by its methods (ext/store/callback_store.c).
+ * The flow of each method is that of Symfony's Lock (7.4, Lock.php), or of its Semaphore where the
+ * key is a semaphore's: the same log lines, exceptions and calls. The engine drives a native store,
+ * in one request with the final TTL; a store written in PHP is called by its methods
+ * (ext/store/callback_store.c).
  *
  * Fields and end of a Lock: lifecycle.c; requests to the store: lock_store.c; synchronized():
  * synchronized.c.
@@ -23,8 +24,6 @@
 
 #include "stubs/lock_arginfo.h"
 
-zend_class_entry *php_latch_lock_ce;
-
 #define FAILED_TO_ACQUIRE "Failed to acquire the \""
 
 #define THIS_LOCK php_latch_lock_from(Z_OBJ_P(ZEND_THIS))
@@ -35,10 +34,12 @@ static zend_string *resource_of(const php_latch_lock *lock)
     return php_latch_key_name(lock->key);
 }
 
+/* The message is a format, as of php_latch_log(). */
 static void log_simply(const php_latch_lock *lock, const char *level, const char *message)
 {
     if (lock->logger != NULL) {
-        php_latch_log(lock->logger, level, message, lock->key, NULL, NULL);
+        php_latch_log(lock->logger, php_latch_lock_primitive(lock), level, message, lock->key, NULL,
+                      NULL);
     }
 }
 
@@ -46,18 +47,20 @@ static void log_simply(const php_latch_lock *lock, const char *level, const char
 static void throw_wrapped(const php_latch_lock *lock, php_latch_outcome *outcome,
                           const char *log_message, const char *before)
 {
+    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
     zval exception;
 
     ZVAL_OBJ(&exception, outcome->exception);
-    php_latch_log(lock->logger, "notice", log_message, lock->key, "exception", &exception);
+    php_latch_log(lock->logger, primitive, "notice", log_message, lock->key, "exception",
+                  &exception);
     if (EG(exception) != NULL) { /* the logger's */
         php_latch_outcome_free(outcome);
         return;
     }
     if (outcome->status != LATCH_ERROR_DEADLOCK) { /* its message says what to do */
-        outcome->exception = php_latch_new_exception(php_latch_acquiring_ce, outcome->exception,
-                                                     before, resource_of(lock),
-                                                     php_latch_reason(outcome, "\" lock."));
+        outcome->exception = php_latch_new_failure(primitive, primitive->not_stored,
+                                                   outcome->exception, before, resource_of(lock),
+                                                   php_latch_reason(primitive, outcome, "."));
     }
     php_latch_throw_outcome(outcome);
 }
@@ -68,7 +71,8 @@ static void throw_conflict(const php_latch_lock *lock, php_latch_outcome *outcom
 {
     if (EG(exception) == NULL) {
         if (outcome->exception == NULL) {
-            outcome->exception = php_latch_new_conflict(kind, resource_of(lock));
+            outcome->exception =
+                php_latch_new_conflict(php_latch_lock_primitive(lock), kind, resource_of(lock));
         }
         php_latch_throw_outcome(outcome);
     }
@@ -77,28 +81,37 @@ static void throw_conflict(const php_latch_lock *lock, php_latch_outcome *outcom
 
 static void log_expiration(const php_latch_lock *lock, double ttl)
 {
+    const php_latch_primitive *primitive;
     zval value;
 
+    if (lock->logger == NULL) {
+        return;
+    }
+    primitive = php_latch_lock_primitive(lock);
     ZVAL_DOUBLE(&value, ttl);
-    php_latch_log(lock->logger, "debug",
-                  "Expiration defined for \"{resource}\" lock for \"{ttl}\" seconds.", lock->key,
-                  "ttl", &value);
+    php_latch_log(lock->logger, primitive, "debug",
+                  primitive->is_permit
+                      ? "Expiration defined for \"{resource}\" %s for \"{ttlInSecond}\" seconds."
+                      : "Expiration defined for \"{resource}\" %s for \"{ttl}\" seconds.",
+                  lock->key, primitive->ttl, &value);
 }
 
 /* Releases a lock that expired during its acquire; ignores a failure of that. */
 static void release_expired(php_latch_lock *lock, const char *before, const char *after,
                             php_latch_outcome *outcome)
 {
+    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
+
     php_latch_lock_release(lock);
-    *outcome = php_latch_outcome_of_call();
+    *outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     if (outcome->status == LATCH_INTERRUPTED) {
         return;
     }
     php_latch_outcome_free(outcome);
     LATCH_G(statistics).lost++;
     outcome->status = LATCH_ERROR_LOST;
-    outcome->exception =
-        php_latch_new_exception(php_latch_expired_ce, NULL, before, resource_of(lock), after);
+    outcome->exception = php_latch_new_failure(primitive, primitive->expired, NULL, before,
+                                               resource_of(lock), after);
     if (lock->native) { /* other stores have Symfony's messages */
         outcome->reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource_of(lock)));
     }
@@ -114,20 +127,23 @@ static void lock_refresh(php_latch_lock *lock, double ttl)
         php_latch_lock_set_dirty(lock, true);
         if (php_latch_key_is_expired(lock->key)) {
             release_expired(lock, "Failed to put off the expiration of the \"",
-                            "\" lock within the specified time.", &outcome);
+                            " within the specified time.", &outcome);
         } else {
             log_expiration(lock, ttl);
-            outcome = php_latch_outcome_of_call();
+            outcome = php_latch_outcome_of_store_call(php_latch_lock_primitive(lock)->lost);
         }
     }
     if (outcome.status == LATCH_CONFLICT) {
         php_latch_lock_set_dirty(lock, false);
         log_simply(lock, "notice",
-                   "Failed to define an expiration for the \"{resource}\" lock, "
-                   "someone else acquired the lock.");
+                   php_latch_lock_primitive(lock)->is_permit
+                       ? "Failed to define an expiration for the \"{resource}\" %s, the %s has "
+                         "expired."
+                       : "Failed to define an expiration for the \"{resource}\" %s, someone else "
+                         "acquired the %s.");
         throw_conflict(lock, &outcome, LATCH_REFRESH);
     } else if (latch_failed(outcome.status)) {
-        throw_wrapped(lock, &outcome, "Failed to define an expiration for the \"{resource}\" lock.",
+        throw_wrapped(lock, &outcome, "Failed to define an expiration for the \"{resource}\" %s.",
                       "Failed to define an expiration for the \"");
     }
 }
@@ -138,23 +154,22 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
     php_latch_outcome outcome;
 
     log_simply(lock, "debug",
-               kind == LATCH_ACQUIRE
-                   ? "Successfully acquired the \"{resource}\" lock."
-                   : "Successfully acquired the \"{resource}\" lock for reading.");
-    outcome = php_latch_outcome_of_call();
-    if (outcome.status == LATCH_DONE && lock->ttl > 0) {
+               kind == LATCH_ACQUIRE ? "Successfully acquired the \"{resource}\" %s."
+                                     : "Successfully acquired the \"{resource}\" %s for reading.");
+    outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+    /* Symfony's stores of semaphores get the TTL with the acquire. */
+    if (outcome.status == LATCH_DONE && lock->ttl > 0
+        && !php_latch_lock_primitive(lock)->is_permit) {
         if (lock->native) {
             log_expiration(lock, lock->ttl); /* the acquire has set the TTL */
         } else {
             lock_refresh(lock, lock->ttl);
         }
-        outcome = php_latch_outcome_of_call();
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
     if (outcome.status == LATCH_DONE && php_latch_key_is_expired(lock->key)) {
         release_expired(lock, "Failed to store the \"",
-                        lock->native ? "\" lock: its time was over before it was taken."
-                                     : "\" lock.",
-                        &outcome);
+                        lock->native ? ": its time was over before it was taken." : ".", &outcome);
     }
     return outcome;
 }
@@ -176,7 +191,8 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
                 return status;
             }
         }
-        outcome = php_latch_outcome_of_call(); /* wrapped once more, as by Symfony's */
+        /* Wrapped once more, as by Symfony's. */
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         if (lock->native) {
             outcome.reason_at =
                 (uint32_t) (strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock)));
@@ -190,15 +206,15 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
     }
 
     if (outcome.status == LATCH_CONFLICT) {
-        log_simply(lock, "info",
-                   "Failed to acquire the \"{resource}\" lock. Someone else already "
-                   "acquired the lock.");
+        log_simply(lock, php_latch_lock_primitive(lock)->conflict_level,
+                   "Failed to acquire the \"{resource}\" %s. Someone else already acquired the "
+                   "%s.");
         if (blocking && deadline_ns == LATCH_NEVER) {
             throw_conflict(lock, &outcome, LATCH_ACQUIRE);
         }
         php_latch_outcome_free(&outcome);
     } else if (latch_failed(outcome.status)) {
-        throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" lock.",
+        throw_wrapped(lock, &outcome, "Failed to acquire the \"{resource}\" %s.",
                       FAILED_TO_ACQUIRE);
     }
     return outcome.status;
@@ -209,8 +225,16 @@ void php_latch_lock_release(php_latch_lock *lock)
     php_latch_lock_after_release(lock, php_latch_lock_delete(lock, false));
 }
 
+static bool is_releasing_failure(const php_latch_primitive *primitive,
+                                 const php_latch_outcome *outcome)
+{
+    return outcome->exception != NULL
+           && instanceof_function(outcome->exception->ce, primitive->releasing);
+}
+
 void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome)
 {
+    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
     bool exists = false;
 
     if (outcome.status == LATCH_INTERRUPTED) {
@@ -218,46 +242,46 @@ void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcom
     }
     if (outcome.status == LATCH_DONE) {
         php_latch_lock_set_dirty(lock, false);
-        if (!lock->native) {
+        if (!lock->native && !primitive->is_permit) {
             outcome = php_latch_lock_exists(lock, &exists);
             if (outcome.status == LATCH_INTERRUPTED) {
                 return;
             }
-            if (outcome.status != LATCH_DONE
-                && !(outcome.exception != NULL
-                     && instanceof_function(outcome.exception->ce, php_latch_releasing_ce))) {
+            if (outcome.status != LATCH_DONE && !is_releasing_failure(primitive, &outcome)) {
                 php_latch_throw_outcome(&outcome); /* unchanged and unlogged, as by Symfony's */
                 return;
             }
         }
         if (exists) {
             outcome.status = LATCH_ERROR_SYSTEM;
-            outcome.exception = php_latch_new_exception(php_latch_releasing_ce, NULL,
-                                                        "Failed to release the \"",
-                                                        resource_of(lock),
-                                                        "\" lock, the resource is still locked.");
+            outcome.exception = php_latch_new_failure(primitive, primitive->not_released, NULL,
+                                                      "Failed to release the \"", resource_of(lock),
+                                                      ", the resource is still locked.");
         }
-    } else if (outcome.exception == NULL
-               || !instanceof_function(outcome.exception->ce, php_latch_releasing_ce)) {
-        outcome.exception = php_latch_new_exception(php_latch_releasing_ce, outcome.exception,
-                                                    "Failed to release the \"", resource_of(lock),
-                                                    php_latch_reason(&outcome, "\" lock."));
+    } else if (!is_releasing_failure(primitive, &outcome)) {
+        outcome.exception = php_latch_new_failure(primitive, primitive->not_released,
+                                                  outcome.exception, "Failed to release the \"",
+                                                  resource_of(lock),
+                                                  php_latch_reason(primitive, &outcome, "."));
+    } else if (primitive->is_permit) {
+        php_latch_throw_outcome(&outcome); /* unlogged, as by Symfony's */
+        return;
     }
 
     if (outcome.status == LATCH_DONE) {
         if (php_latch_lock_clear_loss(lock)) {
             log_simply(lock, "notice",
-                       "Released the \"{resource}\" lock, which had been lost before.");
-        } else {
-            log_simply(lock, "debug", "Successfully released the \"{resource}\" lock.");
+                       "Released the \"{resource}\" %s, which had been lost before.");
+        } else if (!primitive->is_permit) {
+            log_simply(lock, "debug", "Successfully released the \"{resource}\" %s.");
         }
-        outcome = php_latch_outcome_of_call();
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         if (outcome.status != LATCH_DONE) {
             php_latch_throw_outcome(&outcome);
         }
         return;
     }
-    log_simply(lock, "notice", "Failed to release the \"{resource}\" lock.");
+    log_simply(lock, "notice", "Failed to release the \"{resource}\" %s.");
     if (EG(exception) == NULL) {
         php_latch_throw_outcome(&outcome);
     }
@@ -278,6 +302,14 @@ bool php_latch_lock_is_acquired(php_latch_lock *lock)
     return exists;
 }
 
+bool php_latch_lock_check_new(const php_latch_lock *lock)
+{
+    if (lock->key != NULL) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(lock->std.ce->name));
+    }
+    return lock->key == NULL;
+}
+
 PHP_METHOD(Latch_Lock, __construct)
 {
     php_latch_lock *lock = THIS_LOCK;
@@ -292,11 +324,8 @@ PHP_METHOD(Latch_Lock, __construct)
         Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
         Z_PARAM_BOOL(auto_release)
     ZEND_PARSE_PARAMETERS_END();
-    if (!ttl_is_null && !php_latch_check_ttl(3, ttl)) {
-        RETURN_THROWS();
-    }
-    if (lock->key != NULL) {
-        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(php_latch_lock_ce->name));
+    if ((!ttl_is_null && !php_latch_check_ttl(&php_latch_locks, 3, ttl))
+        || !php_latch_lock_check_new(lock)) {
         RETURN_THROWS();
     }
     php_latch_lock_init(lock, key, store, ttl_is_null ? 0 : ttl, auto_release, NULL);
@@ -306,7 +335,7 @@ PHP_METHOD(Latch_Lock, __serialize)
 {
     ZEND_PARSE_PARAMETERS_NONE();
     zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot serialize %s",
-                            ZSTR_VAL(php_latch_lock_ce->name));
+                            ZSTR_VAL(Z_OBJCE_P(ZEND_THIS)->name));
 }
 
 PHP_METHOD(Latch_Lock, __unserialize)
@@ -318,7 +347,7 @@ PHP_METHOD(Latch_Lock, __unserialize)
     ZEND_PARSE_PARAMETERS_END();
     (void) data;
     zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot unserialize %s",
-                            ZSTR_VAL(php_latch_lock_ce->name));
+                            ZSTR_VAL(Z_OBJCE_P(ZEND_THIS)->name));
 }
 
 PHP_METHOD(Latch_Lock, __destruct)
@@ -349,28 +378,27 @@ PHP_METHOD(Latch_Lock, setLogger)
 bool php_latch_lock_check_constructed(const php_latch_lock *lock)
 {
     if (lock->key == NULL) {
-        zend_throw_error(NULL, "%s::__construct() was not called",
-                         ZSTR_VAL(php_latch_lock_ce->name));
+        zend_throw_error(NULL, "%s::__construct() was not called", ZSTR_VAL(lock->std.ce->name));
         return false;
     }
     return php_latch_key_resource(lock->key) != NULL;
 }
 
-bool php_latch_lock_deadline(uint32_t number, bool blocking, double timeout, bool timeout_is_null,
-                             int64_t *deadline_ns)
+bool php_latch_lock_deadline(const php_latch_lock *lock, uint32_t number, bool blocking,
+                             double timeout, bool timeout_is_null, int64_t *deadline_ns)
 {
     *deadline_ns = LATCH_NEVER;
     if (timeout_is_null) {
         return true;
     }
     if (!blocking) {
-        php_latch_throw_argument(php_latch_invalid_argument_ce, number, "timeout",
-                                 "must be null unless $blocking is true");
+        php_latch_throw_argument(php_latch_lock_primitive(lock)->invalid_argument, number,
+                                 "timeout", "must be null unless $blocking is true");
         return false;
     }
     if (isnan(timeout) || timeout < 0) {
-        php_latch_throw_argument(php_latch_invalid_argument_ce, number, "timeout",
-                                 "must be a number of seconds, 0 or more");
+        php_latch_throw_argument(php_latch_lock_primitive(lock)->invalid_argument, number,
+                                 "timeout", "must be a number of seconds, 0 or more");
         return false;
     }
     if (timeout < 1e9) { /* 32 years: for ever */
@@ -392,7 +420,7 @@ static void lock_acquire(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
         Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
     ZEND_PARSE_PARAMETERS_END();
     if (!php_latch_lock_check_constructed(lock)
-        || !php_latch_lock_deadline(2, blocking, timeout, timeout_is_null, &deadline_ns)) {
+        || !php_latch_lock_deadline(lock, 2, blocking, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
     RETURN_BOOL(php_latch_lock_acquire(lock, kind, blocking, deadline_ns) == LATCH_DONE);
@@ -418,15 +446,18 @@ PHP_METHOD(Latch_Lock, refresh)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!php_latch_lock_check_constructed(lock) || (!ttl_is_null && !php_latch_check_ttl(1, ttl))) {
+    if (!php_latch_lock_check_constructed(lock)) {
         RETURN_THROWS();
     }
     if (ttl_is_null) {
         ttl = lock->ttl;
     }
     if (ttl == 0) {
-        zend_throw_exception(php_latch_invalid_argument_ce,
+        zend_throw_exception(php_latch_lock_primitive(lock)->invalid_argument,
                              "You have to define an expiration duration.", 0);
+        RETURN_THROWS();
+    }
+    if (!php_latch_check_ttl(php_latch_lock_primitive(lock), 1, ttl)) {
         RETURN_THROWS();
     }
     lock_refresh(lock, ttl);
@@ -536,10 +567,6 @@ PHP_METHOD(Latch_Lock, getStatistics)
 
 void php_latch_register_lock(void)
 {
-    php_latch_lock_ce = register_class_Latch_Lock(php_latch_shared_lock_interface_ce);
-    php_latch_drop_guards(php_latch_lock_ce);
-    php_latch_lock_lifecycle_startup(php_latch_lock_ce);
-    if (php_latch_logger_aware_ce != NULL) {
-        zend_class_implements(php_latch_lock_ce, 1, php_latch_logger_aware_ce);
-    }
+    php_latch_locks.product = register_class_Latch_Lock(php_latch_shared_lock_interface_ce);
+    php_latch_lock_finish_class(php_latch_locks.product);
 }

@@ -1,15 +1,18 @@
 /*
  * Inside Latch\Lock: lock.c (its methods), synchronized.c (one of them), lock_store.c (requests to
  * its store), lifecycle.c (its end), keep_alive.c and lost_locks.c (its renewal), deadlock.c.
+ *
+ * An object of Latch\Semaphore\Semaphore is a php_latch_lock as well, and has these methods: its
+ * key says what it is (php_latch_lock_primitive()). What is said of a lock here holds for the
+ * permits of a semaphore.
  */
 #ifndef PHP_LATCH_LOCK_H
 #define PHP_LATCH_LOCK_H
 
+#include "ext/key/key.h"
 #include "ext/key/lease.h"
 
 typedef struct php_latch_keep_alive php_latch_keep_alive; /* keep_alive.h */
-
-extern zend_class_entry *php_latch_lock_ce;
 
 typedef struct php_latch_lock {
     zend_object *key, *store; /* NULL until constructed */
@@ -32,22 +35,45 @@ static inline php_latch_lock *php_latch_lock_from(zend_object *object)
     return LATCH_CONTAINER(object, php_latch_lock, std);
 }
 
+/* The primitive that the Lock is, once it is constructed. */
+static inline const php_latch_primitive *php_latch_lock_primitive(const php_latch_lock *lock)
+{
+    return php_latch_key_primitive(lock->key);
+}
+
 void php_latch_register_lock(void);
 void php_latch_register_no_lock(void);
 void php_latch_register_lock_factory(void);
 
-/* A new Lock on `key` in `store`, with the logger, which may be NULL; TTL 0 = none. */
+/* A new Lock, or Semaphore, on `key` in `store`; the logger may be NULL; TTL 0 = none. */
 void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
                          bool auto_release, zend_object *logger);
+
+/* ---- lock_factory.c */
+
+/* The product of a factory for a key, which was made by its createLock() or the like; or an
+ * exception. */
+void php_latch_factory_make(zval *return_value, zend_object *factory, zend_object *key, double ttl,
+                            bool ttl_is_null, bool auto_release);
+/*
+ * The same for a new key, which it consumes: by the method `from_key` of a subclass of the factory,
+ * as Symfony's do.
+ */
+void php_latch_factory_make_new(zval *return_value, zend_object *factory, zval *key, double ttl,
+                                bool ttl_is_null, bool auto_release, const char *from_key);
+/* Sets the factory's store: its constructor. */
+void php_latch_factory_set_store(zend_object *factory, zend_object *store);
 
 /* ---- lock.c */
 
 /* False after throwing: a Lock that ReflectionClass made without its constructor. */
 bool php_latch_lock_check_constructed(const php_latch_lock *lock);
+/* False after throwing: the constructor has been called before. */
+bool php_latch_lock_check_new(const php_latch_lock *lock);
 /* The end of a wait; LATCH_NEVER without timeout. False after throwing: argument `number` is bad.
  */
-bool php_latch_lock_deadline(uint32_t number, bool blocking, double timeout, bool timeout_is_null,
-                             int64_t *deadline_ns);
+bool php_latch_lock_deadline(const php_latch_lock *lock, uint32_t number, bool blocking,
+                             double timeout, bool timeout_is_null, int64_t *deadline_ns);
 /* LATCH_DONE when the lock is acquired; else it is not, and an exception may be pending. */
 latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                     int64_t deadline_ns);
@@ -125,7 +151,8 @@ bool php_latch_lock_is_ours(const php_latch_lock *lock);
 void php_latch_lock_destruct(php_latch_lock *lock);
 /* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
 void php_latch_lock_free(php_latch_lock *lock);
-void php_latch_lock_lifecycle_startup(zend_class_entry *ce);
+/* Completes a class whose objects are php_latch_lock. */
+void php_latch_lock_finish_class(zend_class_entry *ce);
 /* Releases what is still locked at the end of the request, however it ended. */
 void php_latch_release_all(void);
 

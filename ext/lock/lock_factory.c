@@ -1,6 +1,7 @@
 /*
  * Latch\LockFactory: makes locks of one store. A plain object with Symfony's properties, because
- * applications extend it and read $this->logger.
+ * applications extend it and read $this->logger. Latch\Semaphore\SemaphoreFactory has the same, and
+ * the same code.
  */
 #include "ext/lock/lock.h"
 
@@ -14,8 +15,7 @@
 
 #include "stubs/lock_factory_arginfo.h"
 
-static zend_class_entry *php_latch_lock_factory_ce;
-
+/* As declared in stubs/lock_factory.stub.php and stubs/semaphore.stub.php. */
 enum { FACTORY_STORE, FACTORY_LOGGER };
 
 /* array_walk() turns properties into references, and ArrayObject writes what it likes into them. */
@@ -37,6 +37,11 @@ static void factory_replace(zend_object *factory, int index, zend_object *value)
     zval_ptr_dtor(&old);
 }
 
+void php_latch_factory_set_store(zend_object *factory, zend_object *store)
+{
+    factory_replace(factory, FACTORY_STORE, store);
+}
+
 PHP_METHOD(Latch_LockFactory, __construct)
 {
     zend_object *store;
@@ -44,7 +49,7 @@ PHP_METHOD(Latch_LockFactory, __construct)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(store, php_latch_persisting_store_ce)
     ZEND_PARSE_PARAMETERS_END();
-    factory_replace(Z_OBJ_P(ZEND_THIS), FACTORY_STORE, store);
+    php_latch_factory_set_store(Z_OBJ_P(ZEND_THIS), store);
 }
 
 PHP_METHOD(Latch_LockFactory, setLogger)
@@ -60,18 +65,19 @@ PHP_METHOD(Latch_LockFactory, setLogger)
     factory_replace(Z_OBJ_P(ZEND_THIS), FACTORY_LOGGER, logger);
 }
 
-static void throw_overwritten(const char *property, zend_string *type, const zval *value)
+static void throw_overwritten(const php_latch_primitive *primitive, const char *property,
+                              zend_string *type, const zval *value)
 {
     zend_type_error("%s::$%s must be of type %s, %s found: something has overwritten it",
-                    ZSTR_VAL(php_latch_lock_factory_ce->name), property,
+                    ZSTR_VAL(primitive->factory->name), property,
                     type != NULL ? ZSTR_VAL(type) : "?Psr\\Log\\LoggerInterface",
                     zend_zval_type_name(value));
 }
 
-/* The lock, or an exception. */
-static void make_lock(zval *return_value, zend_object *factory, zend_object *key, double ttl,
-                      bool ttl_is_null, bool auto_release)
+void php_latch_factory_make(zval *return_value, zend_object *factory, zend_object *key, double ttl,
+                            bool ttl_is_null, bool auto_release)
 {
+    const php_latch_primitive *primitive = php_latch_key_primitive(key);
     const zval *store = factory_slot(factory, FACTORY_STORE);
     const zval *logger = factory_slot(factory, FACTORY_LOGGER);
 
@@ -79,34 +85,58 @@ static void make_lock(zval *return_value, zend_object *factory, zend_object *key
         zend_throw_error(NULL,
                          "Typed property %s::$store must not be accessed before "
                          "initialization",
-                         ZSTR_VAL(php_latch_lock_factory_ce->name));
+                         ZSTR_VAL(primitive->factory->name));
         return;
     }
-    if (Z_TYPE_P(store) != IS_OBJECT
-        || !instanceof_function(Z_OBJCE_P(store), php_latch_persisting_store_ce)) {
-        throw_overwritten("store", php_latch_persisting_store_ce->name, store);
+    if (Z_TYPE_P(store) != IS_OBJECT || !instanceof_function(Z_OBJCE_P(store), primitive->store)) {
+        throw_overwritten(primitive, "store", primitive->store->name, store);
         return;
     }
     if (Z_TYPE_P(logger) > IS_NULL
         && !(Z_TYPE_P(logger) == IS_OBJECT && php_latch_is_logger(Z_OBJ_P(logger)))) {
-        throw_overwritten("logger", NULL, logger);
+        throw_overwritten(primitive, "logger", NULL, logger);
         return;
     }
-    if (!ttl_is_null && !php_latch_check_ttl(2, ttl)) {
+    if (!ttl_is_null && !php_latch_check_ttl(primitive, 2, ttl)) {
         return;
     }
     php_latch_lock_make(return_value, key, Z_OBJ_P(store), ttl_is_null ? 0 : ttl, auto_release,
                         Z_TYPE_P(logger) == IS_OBJECT ? Z_OBJ_P(logger) : NULL);
 }
 
+void php_latch_factory_make_new(zval *return_value, zend_object *factory, zval *key, double ttl,
+                                bool ttl_is_null, bool auto_release, const char *from_key)
+{
+    zval arguments[3];
+
+    if (factory->ce == php_latch_key_primitive(Z_OBJ_P(key))->factory) {
+        php_latch_factory_make(return_value, factory, Z_OBJ_P(key), ttl, ttl_is_null, auto_release);
+        /* Not OBJ_RELEASE(), which would add a possible root to the cycle collector, and start
+           it every 10,000th time. The key is new, and the Lock's alone. */
+        if (GC_DELREF(Z_OBJ_P(key)) == 0) {
+            zend_objects_store_del(Z_OBJ_P(key));
+        }
+        return;
+    }
+    ZVAL_COPY_VALUE(&arguments[0], key);
+    if (ttl_is_null) {
+        ZVAL_NULL(&arguments[1]);
+    } else {
+        ZVAL_DOUBLE(&arguments[1], ttl);
+    }
+    ZVAL_BOOL(&arguments[2], auto_release);
+    zend_call_known_instance_method(zend_hash_str_find_ptr(&factory->ce->function_table, from_key,
+                                                           strlen(from_key)),
+                                    factory, return_value, 3, arguments);
+    zval_ptr_dtor(key);
+}
+
 PHP_METHOD(Latch_LockFactory, createLock)
 {
-    zend_object *factory = Z_OBJ_P(ZEND_THIS);
     zend_string *resource;
     double ttl = 300.0;
     bool ttl_is_null = false, auto_release = true;
-    zend_function *from_key;
-    zval key, arguments[3];
+    zval key;
 
     ZEND_PARSE_PARAMETERS_START(1, 3)
         Z_PARAM_STR(resource)
@@ -115,31 +145,12 @@ PHP_METHOD(Latch_LockFactory, createLock)
         Z_PARAM_BOOL(auto_release)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!php_latch_check_resource(resource)) {
+    if (!php_latch_check_resource(&php_latch_locks, resource)) {
         RETURN_THROWS();
     }
     php_latch_key_make(&key, resource);
-    if (factory->ce == php_latch_lock_factory_ce) {
-        make_lock(return_value, factory, Z_OBJ(key), ttl, ttl_is_null, auto_release);
-        /* Not OBJ_RELEASE(), which would add a possible root to the cycle collector, and start
-           it every 10,000th time. The key is new, and the Lock's alone. */
-        if (GC_DELREF(Z_OBJ(key)) == 0) {
-            zend_objects_store_del(Z_OBJ(key));
-        }
-    } else {
-        /* Calls a subclass that overrides createLockFromKey(), as Symfony's does. */
-        from_key =
-            zend_hash_str_find_ptr(&factory->ce->function_table, ZEND_STRL("createlockfromkey"));
-        ZVAL_COPY_VALUE(&arguments[0], &key);
-        if (ttl_is_null) {
-            ZVAL_NULL(&arguments[1]);
-        } else {
-            ZVAL_DOUBLE(&arguments[1], ttl);
-        }
-        ZVAL_BOOL(&arguments[2], auto_release);
-        zend_call_known_instance_method(from_key, factory, return_value, 3, arguments);
-        zval_ptr_dtor(&key);
-    }
+    php_latch_factory_make_new(return_value, Z_OBJ_P(ZEND_THIS), &key, ttl, ttl_is_null,
+                               auto_release, "createlockfromkey");
 }
 
 PHP_METHOD(Latch_LockFactory, createLockFromKey)
@@ -154,13 +165,13 @@ PHP_METHOD(Latch_LockFactory, createLockFromKey)
         Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
         Z_PARAM_BOOL(auto_release)
     ZEND_PARSE_PARAMETERS_END();
-    make_lock(return_value, Z_OBJ_P(ZEND_THIS), key, ttl, ttl_is_null, auto_release);
+    php_latch_factory_make(return_value, Z_OBJ_P(ZEND_THIS), key, ttl, ttl_is_null, auto_release);
 }
 
 void php_latch_register_lock_factory(void)
 {
-    php_latch_lock_factory_ce = register_class_Latch_LockFactory();
+    php_latch_locks.factory = register_class_Latch_LockFactory();
     if (php_latch_logger_aware_ce != NULL) {
-        zend_class_implements(php_latch_lock_factory_ce, 1, php_latch_logger_aware_ce);
+        zend_class_implements(php_latch_locks.factory, 1, php_latch_logger_aware_ce);
     }
 }

@@ -4,7 +4,6 @@
 #include "ext/key/key.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
-#include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
 #include "ext/php/statistics.h"
 #include "ext/store/callback_store.h"
@@ -47,14 +46,15 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     latch_mode before;
 
     if (lease == NULL) {
-        return php_latch_outcome_of_call();
+        return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
     php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
     if (takes) {
         lease->lease.inherit = !lock->auto_release;
         status = php_latch_lock_start_renewal(lock, lease, &error);
         if (latch_failed(status)) {
-            return php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+            return php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
+                                               php_latch_lease_resource(lease));
         }
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
@@ -74,9 +74,10 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     }
     if (php_latch_store_log_outcome(lock->store, lock->key, lease, request, status,
                                     before == LATCH_FREE)) {
-        outcome = php_latch_outcome_of_status(status, &error, php_latch_lease_resource(lease));
+        outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
+                                              php_latch_lease_resource(lease));
     } else {
-        outcome = php_latch_outcome_of_call();
+        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
     OBJ_RELEASE(&lease->std);
     return outcome;
@@ -123,10 +124,12 @@ static bool thinks_it_holds(const php_latch_lock *lock, const php_latch_lease *l
 }
 
 /* Counts a call that failed. */
-static void count_call(latch_op_kind kind, const php_latch_outcome *outcome, bool was_held)
+static void count_call(const php_latch_lock *lock, latch_op_kind kind,
+                       const php_latch_outcome *outcome, bool was_held)
 {
-    bool expired = outcome->exception != NULL
-                   && instanceof_function(outcome->exception->ce, php_latch_expired_ce);
+    bool expired =
+        outcome->exception != NULL
+        && instanceof_function(outcome->exception->ce, php_latch_lock_primitive(lock)->expired);
 
     php_latch_statistics_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
 }
@@ -146,13 +149,16 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
     php_latch_outcome outcome;
 
     if (lock->native) {
-        const latch_request request = {
+        latch_request request = {
             .kind = kind,
             .wait = blocking,
             .deadline_ns = deadline_ns,
             .ttl_ms = php_latch_lock_ttl_ms(lock),
         };
 
+        if (php_latch_lock_primitive(lock)->is_permit) {
+            request.permits = php_latch_key_permits(lock->key);
+        }
         outcome = run_native(lock, &request);
         if (outcome.status == LATCH_DONE && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {
             php_latch_key_mark_unserializable(lock->key);
@@ -164,18 +170,19 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         latch_mode before;
 
         if (lease == NULL) {
-            return php_latch_outcome_of_call();
+            return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         }
         php_latch_lock_use_lease(lock, lease);
         GC_ADDREF(&lease->std);
         before = php_latch_lease_before_request(lease);
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
-                                             !lock->auto_release);
+                                             lock->ttl, !lock->auto_release);
         record_call(lock, lease, outcome.status,
-                    kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns, 0);
+                    kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED, sent_ns,
+                    php_latch_lock_primitive(lock)->is_permit ? lock->ttl : 0);
         php_latch_lease_after_request(lease, before, kind);
         if (outcome.status != LATCH_DONE) {
-            count_call(kind, &outcome, false);
+            count_call(lock, kind, &outcome, false);
         }
         OBJ_RELEASE(&lease->std);
     }
@@ -201,7 +208,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
         bool was_held;
 
         if (lease == NULL) {
-            return php_latch_outcome_of_call();
+            return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         }
         php_latch_lock_use_lease(lock, lease);
         was_held = thinks_it_holds(lock, lease);
@@ -212,7 +219,7 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
                     sent_ns, ttl);
         php_latch_lease_after_request(lease, before, LATCH_REFRESH);
         if (outcome.status != LATCH_DONE) {
-            count_call(LATCH_REFRESH, &outcome, was_held);
+            count_call(lock, LATCH_REFRESH, &outcome, was_held);
         }
         OBJ_RELEASE(&lease->std);
     }

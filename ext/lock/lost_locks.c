@@ -113,21 +113,22 @@ static void log_loss(const php_latch_lock *lock, zend_string *reason)
     zval value;
 
     ZVAL_STR(&value, reason);
-    php_latch_log(lock->logger, "notice", "The \"{resource}\" lock was lost.", lock->key, "reason",
-                  &value);
+    php_latch_log(lock->logger, php_latch_lock_primitive(lock), "notice",
+                  "The \"{resource}\" %s was lost.", lock->key, "reason", &value);
 }
 
 static void throw_lost(const php_latch_lock *lock, zend_string *reason)
 {
+    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
     zend_string *after;
     zval exception;
 
     if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
         return; /* the script has ended: there is no code for the exception to stop */
     }
-    after = zend_strpprintf(0, "\" lock was lost: %s.", ZSTR_VAL(reason));
-    ZVAL_OBJ(&exception, php_latch_new_exception(php_latch_expired_ce, NULL, "The \"",
-                                                 php_latch_key_name(lock->key), ZSTR_VAL(after)));
+    after = zend_strpprintf(0, " was lost: %s.", ZSTR_VAL(reason));
+    ZVAL_OBJ(&exception, php_latch_new_failure(primitive, primitive->expired, NULL, "The \"",
+                                               php_latch_key_name(lock->key), ZSTR_VAL(after)));
     zend_string_release(after);
     zend_throw_exception_object(&exception);
 }

@@ -53,13 +53,14 @@ static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
 /* Throws with the callback's result, which the caller may still have use for. */
 static void throw_loss(const php_latch_lock *lock, zval *result)
 {
-    zend_object *exception = php_latch_new_exception(
-        php_latch_expired_ce, NULL, "The \"", php_latch_key_name(lock->key),
-        "\" lock was lost before the callback of synchronized() returned, so that another holder "
-        "may have had it meanwhile; getResult() has what the callback returned.");
+    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
+    zend_object *exception = php_latch_new_failure(
+        primitive, primitive->expired, NULL, "The \"", php_latch_key_name(lock->key),
+        " was lost before the callback of synchronized() returned, so that another holder may have "
+        "had it meanwhile; getResult() has what the callback returned.");
     zval thrown;
 
-    zend_update_property(php_latch_expired_ce, exception, ZEND_STRL("result"), result);
+    zend_update_property(primitive->expired, exception, ZEND_STRL("result"), result);
     zval_ptr_dtor(result);
     ZVAL_NULL(result);
     ZVAL_OBJ(&thrown, exception);
@@ -108,16 +109,17 @@ PHP_METHOD(Latch_Lock, synchronized)
         Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
     ZEND_PARSE_PARAMETERS_END();
     if (!php_latch_lock_check_constructed(lock)
-        || !php_latch_lock_deadline(2, true, timeout, timeout_is_null, &deadline_ns)) {
+        || !php_latch_lock_deadline(lock, 2, true, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
     mode_before = php_latch_lock_mode(lock);
     status = php_latch_lock_acquire(lock, LATCH_ACQUIRE, true, deadline_ns);
     if (status != LATCH_DONE) {
         if (EG(exception) == NULL && status == LATCH_CONFLICT) {
-            zend_throw_exception_ex(php_latch_conflicted_ce, 0,
-                                    "The \"%s\" lock was not free within %g seconds.",
-                                    ZSTR_VAL(php_latch_key_name(lock->key)), timeout);
+            zend_throw_exception_ex(php_latch_lock_primitive(lock)->conflicted, 0,
+                                    "The \"%s\" %s was not free within %g seconds.",
+                                    ZSTR_VAL(php_latch_key_name(lock->key)),
+                                    php_latch_lock_primitive(lock)->noun, timeout);
         }
         RETURN_THROWS();
     }

@@ -88,7 +88,7 @@ void php_latch_drop_in_startup(void)
 {
     zend_class_entry *ce;
 
-    if (!LATCH_G(symfony)) {
+    if (!LATCH_G(symfony) && !LATCH_G(symfony_semaphore)) {
         return;
     }
     ZEND_HASH_FOREACH_PTR(CG(class_table), ce) {

@@ -12,6 +12,7 @@
 #include "ext/php/digest.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/statistics.h"
+#include "ext/semaphore/semaphore.h"
 #include "ext/store/engine_store.h"
 #include "ext/store/semaphore_store.h"
 
@@ -26,6 +27,8 @@ static _Atomic unsigned thread_count;
 PHP_INI_BEGIN()
 STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony, zend_latch_globals,
                     latch_globals)
+STD_PHP_INI_BOOLEAN("latch.symfony_semaphore", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony_semaphore,
+                    zend_latch_globals, latch_globals)
 PHP_INI_ENTRY("latch.semaphore_digest", "xxh128", PHP_INI_ALL, php_latch_update_semaphore_digest)
 STD_PHP_INI_BOOLEAN("latch.keep_alive", "0", PHP_INI_ALL, OnUpdateBool, keep_alive,
                     zend_latch_globals, latch_globals)
@@ -110,6 +113,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_no_lock();
     php_latch_register_lock_factory();
     php_latch_register_stores();
+    php_latch_register_semaphores();
     php_latch_finish_names();
     php_latch_drop_in_startup();
     php_latch_register_signals(module_number);
@@ -181,14 +185,26 @@ static PHP_RSHUTDOWN_FUNCTION(latch)
     return SUCCESS;
 }
 
+/* The namespaces of the classes' names. */
+static const char *describe_names(void)
+{
+    if (LATCH_G(symfony) && LATCH_G(symfony_semaphore)) {
+        return "Symfony\\Component\\Lock and \\Semaphore, with aliases in Latch";
+    }
+    if (LATCH_G(symfony)) {
+        return "Symfony\\Component\\Lock, with aliases in Latch";
+    }
+    return LATCH_G(symfony_semaphore)
+               ? "Latch; Symfony\\Component\\Semaphore, with aliases in Latch"
+               : "Latch";
+}
+
 static PHP_MINFO_FUNCTION(latch)
 {
     php_info_print_table_start();
     php_info_print_table_row(2, "Latch", "enabled");
     php_info_print_table_row(2, "Version", PHP_LATCH_VERSION);
-    php_info_print_table_row(2, "Classes",
-                             LATCH_G(symfony) ? "Symfony\\Component\\Lock, with aliases in Latch"
-                                              : "Latch");
+    php_info_print_table_row(2, "Classes", describe_names());
     php_latch_print_stores();
     php_info_print_table_end();
     php_latch_statistics_print();

@@ -2,8 +2,6 @@
 #include "ext/php/errors.h"
 
 #include "ext/php/client_object.h"
-#include "ext/php/interfaces.h"
-
 #include "zend_exceptions.h"
 
 #include <math.h>
@@ -22,6 +20,18 @@ zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous
         zend_exception_set_previous(Z_OBJ(exception), previous);
     }
     return Z_OBJ(exception);
+}
+
+zend_object *php_latch_new_failure(const php_latch_primitive *primitive, zend_class_entry *ce,
+                                   zend_object *previous, const char *before, zend_string *resource,
+                                   const char *after)
+{
+    zend_string *rest = strpprintf(0, "\" %s%s", primitive->noun, after);
+    zend_object *exception =
+        php_latch_new_exception(ce, previous, before, resource, ZSTR_VAL(rest));
+
+    zend_string_release(rest);
+    return exception;
 }
 
 bool php_latch_is_exit(const zend_object *thrown)
@@ -43,7 +53,12 @@ void php_latch_chain_exceptions(zend_object *first, zend_object *second)
     }
 }
 
-php_latch_outcome php_latch_outcome_of_call(void)
+php_latch_outcome php_latch_outcome_of_call(const php_latch_primitive *primitive)
+{
+    return php_latch_outcome_of_store_call(primitive->conflicted);
+}
+
+php_latch_outcome php_latch_outcome_of_store_call(const zend_class_entry *conflict)
 {
     php_latch_outcome outcome = {.status = LATCH_DONE};
     zend_object *exception = EG(exception);
@@ -55,20 +70,20 @@ php_latch_outcome php_latch_outcome_of_call(void)
         outcome.status = LATCH_INTERRUPTED;
         return outcome;
     }
-    outcome.status = instanceof_function(exception->ce, php_latch_conflicted_ce)
-                         ? LATCH_CONFLICT
-                         : LATCH_ERROR_SYSTEM;
+    outcome.status = instanceof_function(exception->ce, conflict) ? LATCH_CONFLICT
+                                                                  : LATCH_ERROR_SYSTEM;
     GC_ADDREF(exception);
     zend_clear_exception();
     outcome.exception = exception;
     return outcome;
 }
 
-php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_error *error,
+php_latch_outcome php_latch_outcome_of_status(const php_latch_primitive *primitive,
+                                              latch_status status, const latch_error *error,
                                               zend_string *resource)
 {
     php_latch_outcome outcome = {.status = status};
-    zend_class_entry *ce = php_latch_storage_ce;
+    zend_class_entry *ce = primitive->storage;
     const char *before = "Failed to store the \"", *hint = "";
     char after[sizeof(error->message) + 128];
 
@@ -78,33 +93,44 @@ php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_e
     switch (status) {
         case LATCH_ERROR_ARGUMENT:
         case LATCH_ERROR_UNSUPPORTED:
-            ce = php_latch_invalid_argument_ce;
+            ce = primitive->invalid_argument;
             break;
         case LATCH_ERROR_DEADLOCK:
-            ce = php_latch_acquiring_ce;
+            ce = primitive->not_stored;
             before = "Failed to acquire the \"";
             hint = ", so that the wait would never end; release it first, or pass a timeout";
             break;
         case LATCH_ERROR_BUSY:
-            ce = php_latch_acquiring_ce;
+            ce = primitive->not_stored;
             break;
         case LATCH_ERROR_LOST:
-            ce = php_latch_expired_ce;
+            ce = primitive->expired;
             break;
         default:
             break;
     }
-    snprintf(after, sizeof(after), "\" lock: %s%s.", error->message, hint);
-    outcome.exception =
-        php_latch_new_exception(ce, php_latch_client_failure_take(), before, resource, after);
+    snprintf(after, sizeof(after), ": %s%s.", error->message, hint);
+    outcome.exception = php_latch_new_failure(primitive, ce, php_latch_client_failure_take(),
+                                              before, resource, after);
     outcome.reason_at = (uint32_t) (strlen(before) + ZSTR_LEN(resource));
     return outcome;
 }
 
-const char *php_latch_reason(const php_latch_outcome *outcome, const char *otherwise)
+/* Does the text begin with the noun, as behind a resource? Its length then; else 0. */
+static size_t find_noun(const php_latch_primitive *primitive, const char *text)
 {
-    static const char begin[] = "\" lock";
+    size_t length = strlen(primitive->noun);
+
+    return strncmp(text, "\" ", 2) == 0 && strncmp(text + 2, primitive->noun, length) == 0
+               ? 2 + length
+               : 0;
+}
+
+const char *php_latch_reason(const php_latch_primitive *primitive, const php_latch_outcome *outcome,
+                             const char *otherwise)
+{
     const zval *message;
+    size_t noun = 0;
     zval unused;
 
     if (outcome->exception == NULL || outcome->reason_at == 0) {
@@ -113,20 +139,20 @@ const char *php_latch_reason(const php_latch_outcome *outcome, const char *other
     message = zend_read_property_ex(zend_ce_exception, outcome->exception,
                                     ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
     /* A logger may have changed it, or have thrown the exception itself. */
-    return Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > outcome->reason_at
-                   && strncmp(Z_STRVAL_P(message) + outcome->reason_at, begin, strlen(begin)) == 0
-               ? Z_STRVAL_P(message) + outcome->reason_at
-               : otherwise;
+    if (Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > outcome->reason_at) {
+        noun = find_noun(primitive, Z_STRVAL_P(message) + outcome->reason_at);
+    }
+    return noun > 0 ? Z_STRVAL_P(message) + outcome->reason_at + noun : otherwise;
 }
 
-zend_object *php_latch_new_conflict(latch_op_kind kind, zend_string *resource)
+zend_object *php_latch_new_conflict(const php_latch_primitive *primitive, latch_op_kind kind,
+                                    zend_string *resource)
 {
-    const char *after = "\" lock has another holder.";
+    bool is_refresh = kind == LATCH_REFRESH;
+    const php_latch_message *message = is_refresh ? &primitive->not_held : &primitive->not_acquired;
 
-    if (kind == LATCH_REFRESH) {
-        after = "\" lock cannot be renewed: it is not held, or not any more; acquire it anew.";
-    }
-    return php_latch_new_exception(php_latch_conflicted_ce, NULL, "The \"", resource, after);
+    return php_latch_new_exception(is_refresh ? primitive->lost : primitive->conflicted, NULL,
+                                   message->before, resource, message->after);
 }
 
 void php_latch_throw_outcome(php_latch_outcome *outcome)
@@ -181,12 +207,27 @@ void php_latch_throw_argument(zend_class_entry *ce, uint32_t number, const char 
     zend_string_release(function);
 }
 
-bool php_latch_check_ttl(uint32_t number, double ttl)
+/* Throws with Symfony's message. */
+static bool check_permit_ttl(const php_latch_primitive *primitive, double ttl)
 {
+    if (isfinite(ttl) && ttl > 0) {
+        return true;
+    }
+    zend_throw_exception_ex(primitive->invalid_ttl, 0, "The TTL should be %s, '%.*G' given.",
+                            ttl > 0 ? "a finite number of seconds" : "greater than 0",
+                            (int) EG(precision), ttl);
+    return false;
+}
+
+bool php_latch_check_ttl(const php_latch_primitive *primitive, uint32_t number, double ttl)
+{
+    if (primitive->is_permit) {
+        return check_permit_ttl(primitive, ttl);
+    }
     if (isfinite(ttl) && ttl >= 0) {
         return true;
     }
-    php_latch_throw_argument(php_latch_invalid_ttl_ce, number, "ttl",
+    php_latch_throw_argument(primitive->invalid_ttl, number, primitive->ttl,
                              "must be a finite number of seconds, 0 or more");
     return false;
 }

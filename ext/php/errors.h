@@ -2,21 +2,26 @@
 #ifndef PHP_LATCH_ERRORS_H
 #define PHP_LATCH_ERRORS_H
 
-#include "ext/php_latch.h"
+#include "ext/php/primitive.h"
 
-/* Outcome of a call of PHP code: consumes its exception; an Error or an exit stays pending:
- * INTERRUPTED. */
-php_latch_outcome php_latch_outcome_of_call(void);
+/* Outcome of a call of PHP code for a holder of that primitive, whose exception of a conflict means
+ * one: consumes the exception; an Error or an exit stays pending: INTERRUPTED. */
+php_latch_outcome php_latch_outcome_of_call(const php_latch_primitive *primitive);
+/* The same, where exceptions of the class `conflict` mean a conflict. */
+php_latch_outcome php_latch_outcome_of_store_call(const zend_class_entry *conflict);
 /* Makes the exception for the engine's answer. */
-php_latch_outcome php_latch_outcome_of_status(latch_status status, const latch_error *error,
+php_latch_outcome php_latch_outcome_of_status(const php_latch_primitive *primitive,
+                                              latch_status status, const latch_error *error,
                                               zend_string *resource);
 /*
- * The part of the exception's message behind the resource, quotation mark included: only for
- * Latch's own messages, as other messages may contain a password. `otherwise` when there is none.
+ * The part of the exception's message behind the resource and the noun: only for Latch's own
+ * messages, as other messages may contain a password. `otherwise` when there is none.
  */
-const char *php_latch_reason(const php_latch_outcome *outcome, const char *otherwise);
+const char *php_latch_reason(const php_latch_primitive *primitive, const php_latch_outcome *outcome,
+                             const char *otherwise);
 /* Makes the exception for a request of this kind that ended in a conflict. */
-zend_object *php_latch_new_conflict(latch_op_kind kind, zend_string *resource);
+zend_object *php_latch_new_conflict(const php_latch_primitive *primitive, latch_op_kind kind,
+                                    zend_string *resource);
 /* Throws the outcome's exception, which it consumes, unless it is DONE. */
 void php_latch_throw_outcome(php_latch_outcome *outcome);
 void php_latch_outcome_free(php_latch_outcome *outcome);
@@ -37,11 +42,18 @@ void php_latch_warn_of_exception(void);
  */
 zend_object *php_latch_new_exception(zend_class_entry *ce, zend_object *previous,
                                      const char *before, zend_string *resource, const char *after);
+/* The same of "BEFORE RESOURCE" NOUN AFTER": `after` follows the noun without a blank. */
+zend_object *php_latch_new_failure(const php_latch_primitive *primitive, zend_class_entry *ce,
+                                   zend_object *previous, const char *before, zend_string *resource,
+                                   const char *after);
 /* Throws an exception that names the argument. */
 void php_latch_throw_argument(zend_class_entry *ce, uint32_t number, const char *name,
                               const char *problem);
-/* False after throwing InvalidTtlException when the TTL is negative or not finite. */
-bool php_latch_check_ttl(uint32_t number, double ttl);
+/*
+ * False after throwing when the TTL, argument `number`, is negative or not finite. One of 0 is
+ * none, which semaphores do not have.
+ */
+bool php_latch_check_ttl(const php_latch_primitive *primitive, uint32_t number, double ttl);
 /* Whole milliseconds, rounded up, so that a TTL is never 0 by rounding. */
 int64_t php_latch_ttl_ms(double ttl);
 

@@ -1,6 +1,8 @@
 /* The interfaces and the exceptions. */
 #include "ext/php/interfaces.h"
 
+#include "ext/php/primitive.h"
+
 #include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
 
@@ -31,9 +33,24 @@ PHP_METHOD(Latch_Exception_LockExpiredException, getResult)
     zval *result, unused;
 
     ZEND_PARSE_PARAMETERS_NONE();
-    result = zend_read_property(php_latch_expired_ce, Z_OBJ_P(ZEND_THIS), ZEND_STRL("result"), 1,
+    result = zend_read_property(EX(func)->common.scope, Z_OBJ_P(ZEND_THIS), ZEND_STRL("result"), 1,
                                 &unused);
     RETURN_COPY_DEREF(result);
+}
+
+static void describe_locks(void)
+{
+    php_latch_locks.store = php_latch_persisting_store_ce;
+    php_latch_locks.invalid_argument = php_latch_invalid_argument_ce;
+    php_latch_locks.invalid_ttl = php_latch_invalid_ttl_ce;
+    php_latch_locks.conflicted = php_latch_conflicted_ce;
+    php_latch_locks.lost = php_latch_conflicted_ce;
+    php_latch_locks.expired = php_latch_expired_ce;
+    php_latch_locks.not_stored = php_latch_acquiring_ce;
+    php_latch_locks.releasing = php_latch_releasing_ce;
+    php_latch_locks.not_released = php_latch_releasing_ce;
+    php_latch_locks.storage = php_latch_storage_ce;
+    php_latch_locks.unserializable = php_latch_unserializable_key_ce;
 }
 
 void php_latch_register_interfaces(void)
@@ -69,9 +86,10 @@ void php_latch_register_interfaces(void)
         register_class_Latch_SharedLockStoreInterface(php_latch_persisting_store_ce);
     php_latch_blocking_shared_store_ce =
         register_class_Latch_BlockingSharedLockStoreInterface(php_latch_shared_store_ce);
+    describe_locks();
 
     /* Composer loads psr/log's interface long after MINIT: drop-in mode registers it. */
-    if (LATCH_G(symfony)) {
+    if (LATCH_G(symfony) || LATCH_G(symfony_semaphore)) {
         php_latch_logger_aware_ce = register_class_Psr_Log_LoggerAwareInterface();
     }
 }

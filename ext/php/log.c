@@ -27,9 +27,10 @@ bool php_latch_check_logger(zend_object *logger)
     return false;
 }
 
-void php_latch_log(zend_object *logger, const char *level, const char *message, zend_object *key,
-                   const char *name, zval *value)
+void php_latch_log(zend_object *logger, const php_latch_primitive *primitive, const char *level,
+                   const char *format, zend_object *key, const char *name, zval *value)
 {
+    char message[160];
     zval context;
 
     if (logger == NULL) {
@@ -40,6 +41,7 @@ void php_latch_log(zend_object *logger, const char *level, const char *message, 
         Z_TRY_ADDREF_P(value);
         add_assoc_zval(&context, name, value);
     }
+    snprintf(message, sizeof(message), format, primitive->noun, primitive->noun);
     php_latch_log_context(logger, level, message, key, &context);
 }
 

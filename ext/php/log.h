@@ -2,11 +2,14 @@
 #ifndef PHP_LATCH_LOG_H
 #define PHP_LATCH_LOG_H
 
-#include "ext/php_latch.h"
+#include "ext/php/primitive.h"
 
-/* Calls $logger->$level($message, ['resource' => $key, $name => $value]); no logger, no call. */
-void php_latch_log(zend_object *logger, const char *level, const char *message, zend_object *key,
-                   const char *name, zval *value);
+/*
+ * Calls $logger->$level($message, ['resource' => $key, $name => $value]); no logger, no call. The
+ * message is the format with the primitive's noun for each "%s", of which there are two at most.
+ */
+void php_latch_log(zend_object *logger, const php_latch_primitive *primitive, const char *level,
+                   const char *format, zend_object *key, const char *name, zval *value);
 /* The same with ['resource' => $key] + $context, which it consumes. */
 void php_latch_log_context(zend_object *logger, const char *level, const char *message,
                            zend_object *key, zval *context);

@@ -1,29 +1,49 @@
 /*
- * The naming seam. With latch.symfony=1 every class is registered under Symfony's name, so that
- * get_class(), serialised keys and log lines match; its name in Latch becomes an alias. Stubs and
- * the rest of the glue know only the names in Latch.
+ * The naming seam. With latch.symfony=1 every class of locks is registered under Symfony's name, so
+ * that get_class(), serialised keys and log lines match; its name in Latch becomes an alias. With
+ * latch.symfony_semaphore=1 every class of semaphores is: a setting of its own, as FrameworkBundle
+ * takes the mere existence of these classes for an installed package. Stubs and the rest of the
+ * glue know only the names in Latch.
  */
-#include "ext/php_latch.h"
+#include "ext/php/primitive.h"
 
-#define LATCH_PREFIX "Latch\\"
-#define SYMFONY_PREFIX "Symfony\\Component\\Lock\\"
+enum { LATCH_NAME, SYMFONY_NAME };
 
-static bool is_latch_name(const char *name)
+/* Namespaces by which the two know the same classes; one within another comes before that. */
+static const struct {
+    const char *names[2];
+    const php_latch_primitive *primitive;
+} namespaces[] = {
+    {{"Latch\\Semaphore\\", "Symfony\\Component\\Semaphore\\"}, &php_latch_semaphores},
+    {{"Latch\\", "Symfony\\Component\\Lock\\"}, &php_latch_locks},
+};
+
+/* Writes the other name of the class; false: it has none. */
+static bool translate_name(const char *name, int from, char other[128])
 {
-    return strncmp(name, LATCH_PREFIX, sizeof(LATCH_PREFIX) - 1) == 0;
+    for (size_t at = 0; at < sizeof(namespaces) / sizeof(*namespaces); at++) {
+        const char *const *names = namespaces[at].names;
+        size_t length_of_space = strlen(names[from]);
+
+        if (strncmp(name, names[from], length_of_space) == 0) {
+            int length = snprintf(other, 128, "%s%s", names[!from], name + length_of_space);
+
+            ZEND_ASSERT(length > 0 && length < 128);
+            return php_latch_has_symfony_names(namespaces[at].primitive);
+        }
+    }
+    return false;
 }
 
-/* A persistent, interned string, in Symfony's namespace when that mode is on. */
+/* A persistent, interned string, in Symfony's namespace where that setting is on. */
 static zend_string *mode_name(const char *name)
 {
     char text[128];
-    int length =
-        LATCH_G(symfony) && is_latch_name(name)
-            ? snprintf(text, sizeof(text), "%s%s", SYMFONY_PREFIX, name + sizeof(LATCH_PREFIX) - 1)
-            : snprintf(text, sizeof(text), "%s", name);
 
-    ZEND_ASSERT(length > 0 && (size_t) length < sizeof(text));
-    return zend_string_init_interned(text, (size_t) length, 1);
+    if (translate_name(name, LATCH_NAME, text)) {
+        name = text;
+    }
+    return zend_string_init_interned(name, strlen(name), 1);
 }
 
 void php_latch_init_class_entry(zend_class_entry *ce, const char *name,
@@ -37,8 +57,11 @@ void php_latch_init_class_entry(zend_class_entry *ce, const char *name,
 /* Renames a type of the generated arginfo, for reflection and messages. */
 static void rename_type(zend_type *type)
 {
-    if (ZEND_TYPE_HAS_NAME(*type) && is_latch_name(ZSTR_VAL(ZEND_TYPE_NAME(*type)))) {
-        type->ptr = mode_name(ZSTR_VAL(ZEND_TYPE_NAME(*type)));
+    char name[128];
+
+    if (ZEND_TYPE_HAS_NAME(*type)
+        && translate_name(ZSTR_VAL(ZEND_TYPE_NAME(*type)), LATCH_NAME, name)) {
+        type->ptr = zend_string_init_interned(name, strlen(name), 1);
     }
 }
 
@@ -83,15 +106,13 @@ zend_class_entry *php_latch_load_class(const char *name)
 
 void php_latch_finish_names(void)
 {
-    zend_class_entry *ours[64];
+    zend_class_entry *ours[96];
     zend_class_entry *ce;
+    char alias[128];
     size_t count = 0;
 
-    if (!LATCH_G(symfony)) {
-        return;
-    }
     ZEND_HASH_FOREACH_PTR(CG(class_table), ce) {
-        if (strncmp(ZSTR_VAL(ce->name), SYMFONY_PREFIX, sizeof(SYMFONY_PREFIX) - 1) == 0) {
+        if (translate_name(ZSTR_VAL(ce->name), SYMFONY_NAME, alias)) {
             ZEND_ASSERT(count < sizeof(ours) / sizeof(ours[0]));
             ours[count++] = ce;
         }
@@ -100,11 +121,8 @@ void php_latch_finish_names(void)
 
     /* Aliases after the loop over the table, as they change it. */
     for (size_t at = 0; at < count; at++) {
-        char alias[128];
-        int length = snprintf(alias, sizeof(alias), "%s%s", LATCH_PREFIX,
-                              ZSTR_VAL(ours[at]->name) + sizeof(SYMFONY_PREFIX) - 1);
-
+        translate_name(ZSTR_VAL(ours[at]->name), SYMFONY_NAME, alias);
         rename_class(ours[at]);
-        zend_register_class_alias_ex(alias, (size_t) length, ours[at], true);
+        zend_register_class_alias_ex(alias, strlen(alias), ours[at], true);
     }
 }

@@ -1,6 +1,6 @@
 /*
  * Stores written in PHP: called by their methods, in the order and number of Symfony's Lock (7.4,
- * Lock.php). So are PHP subclasses of our own stores that override a method.
+ * Lock.php), or of its Semaphore. So are PHP subclasses of our own stores that override a method.
  */
 #include "ext/store/callback_store.h"
 
@@ -100,14 +100,36 @@ static void call_store_method_with(zend_object *store, const char *name, bool in
     }
 }
 
-static php_latch_outcome call_to_save(zend_object *store, const char *name, zend_object *key,
-                                      bool inherit)
-{
-    zval argument;
+/* A method that stores a key: save() or the like. */
+typedef struct save_call {
+    zend_object *store, *key;
+    const char *method;
+    double ttl; /* of a semaphore's, whose save() has it as an argument */
+    bool inherit;
+} save_call;
 
-    ZVAL_OBJ(&argument, key);
-    call_store_method_with(store, name, inherit, NULL, 1, &argument);
-    return php_latch_outcome_of_call();
+/* Reads what such a call, or a renewal, has come to; Symfony's Semaphore sets the key's expiry. */
+static php_latch_outcome end_storing_call(zend_object *key, const zend_class_entry *conflict,
+                                          double ttl)
+{
+    php_latch_outcome outcome = php_latch_outcome_of_store_call(conflict);
+
+    if (outcome.status == LATCH_DONE && php_latch_key_primitive(key)->is_permit) {
+        php_latch_key_reduce_lifetime(key, ttl);
+    }
+    return outcome;
+}
+
+static php_latch_outcome call_to_save(const save_call *call)
+{
+    const php_latch_primitive *primitive = php_latch_key_primitive(call->key);
+    zval arguments[2];
+
+    ZVAL_OBJ(&arguments[0], call->key);
+    ZVAL_DOUBLE(&arguments[1], call->ttl);
+    call_store_method_with(call->store, call->method, call->inherit, NULL,
+                           primitive->is_permit ? 2 : 1, arguments);
+    return end_storing_call(call->key, primitive->conflicted, call->ttl);
 }
 
 static void call_store_method(zend_object *store, const char *name, zend_object *key,
@@ -150,20 +172,21 @@ static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, la
     if (status == LATCH_INTERRUPTED) {
         return (php_latch_outcome){.status = LATCH_INTERRUPTED};
     }
-    return status == LATCH_DONE ? php_latch_outcome_of_status(php_latch_fail_deadlock(&error),
+    return status == LATCH_DONE ? php_latch_outcome_of_status(php_latch_key_primitive(key),
+                                                              php_latch_fail_deadlock(&error),
                                                               &error, php_latch_key_name(key))
                                 : (php_latch_outcome){.status = LATCH_DONE};
 }
 
-static php_latch_outcome poll_callback(zend_object *store, zend_object *key, latch_op_kind kind,
-                                       const char *save, int64_t deadline_ns, bool inherit)
+static php_latch_outcome poll_callback(const save_call *call, latch_op_kind kind,
+                                       int64_t deadline_ns)
 {
     uint64_t grants = 0;
     bool waits = false;
 
     while (true) {
         bool last = php_latch_now_ns() >= deadline_ns;
-        php_latch_outcome outcome = call_to_save(store, save, key, inherit);
+        php_latch_outcome outcome = call_to_save(call);
 
         if (outcome.status != LATCH_CONFLICT || last) {
             return outcome;
@@ -171,7 +194,7 @@ static php_latch_outcome poll_callback(zend_object *store, zend_object *key, lat
         php_latch_outcome_free(&outcome);
         if (deadline_ns == LATCH_NEVER && (!waits || grants != LATCH_G(grants))) {
             grants = LATCH_G(grants);
-            outcome = check_deadlock(store, key, kind);
+            outcome = check_deadlock(call->store, call->key, kind);
             if (outcome.status != LATCH_DONE) {
                 return outcome;
             }
@@ -188,21 +211,24 @@ static php_latch_outcome poll_callback(zend_object *store, zend_object *key, lat
 
 php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
                                              latch_op_kind kind, bool blocking, int64_t deadline_ns,
-                                             bool inherit)
+                                             double ttl, bool inherit)
 {
     bool shared = kind == LATCH_ACQUIRE_SHARED;
-    const char *save = shared ? "saveread" : "save";
     zend_class_entry *waits = shared ? php_latch_blocking_shared_store_ce
                                      : php_latch_blocking_store_ce;
+    save_call call = {store, key, shared ? "saveread" : "save", ttl, inherit};
 
     if (!blocking) {
-        return call_to_save(store, save, key, inherit);
+        return call_to_save(&call);
     }
-    /* waitAndSave() knows no timeout: with one, poll. */
-    if (deadline_ns == LATCH_NEVER && instanceof_function(store->ce, waits)) {
-        return call_to_save(store, shared ? "waitandsaveread" : "waitandsave", key, inherit);
+    /* waitAndSave() knows no timeout: with one, poll. It is a method of stores of locks: a store
+       of both kinds waits for no permits in it. */
+    if (deadline_ns == LATCH_NEVER && !php_latch_key_primitive(key)->is_permit
+        && instanceof_function(store->ce, waits)) {
+        call.method = shared ? "waitandsaveread" : "waitandsave";
+        return call_to_save(&call);
     }
-    return poll_callback(store, key, kind, save, deadline_ns, inherit);
+    return poll_callback(&call, kind, deadline_ns);
 }
 
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl)
@@ -213,13 +239,13 @@ php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *ke
     ZVAL_DOUBLE(&arguments[1], ttl);
     call_store_method_with(store, "putoffexpiration", php_latch_store_call_inherits(), NULL, 2,
                            arguments);
-    return php_latch_outcome_of_call();
+    return end_storing_call(key, php_latch_key_primitive(key)->lost, ttl);
 }
 
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key)
 {
     call_store_method(store, "delete", key, NULL);
-    return php_latch_outcome_of_call();
+    return php_latch_outcome_of_call(php_latch_key_primitive(key));
 }
 
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists)
@@ -233,7 +259,7 @@ php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key
        (PHP 8.5 warns of NAN), the second in a destructor. */
     *exists = zend_is_true(&answer);
     zval_ptr_dtor(&answer);
-    outcome = php_latch_outcome_of_call();
+    outcome = php_latch_outcome_of_call(php_latch_key_primitive(key));
     *exists = *exists && outcome.status == LATCH_DONE;
     return outcome;
 }

@@ -1,4 +1,4 @@
-/* Stores written in PHP: called by their methods, as Symfony's Lock calls them. */
+/* Stores written in PHP: called by their methods, as Symfony's Lock and Semaphore call them. */
 #ifndef PHP_LATCH_CALLBACK_STORE_H
 #define PHP_LATCH_CALLBACK_STORE_H
 
@@ -6,11 +6,12 @@
 
 /*
  * Symfony's calls, in its order and number. `inherit`: forked children may release what the store
- * takes in stores of Latch's.
+ * takes in stores of Latch's. `ttl`: of a semaphore's permits, in seconds, > 0, which save() is
+ * given; a lock's is set by php_latch_callback_refresh().
  */
 php_latch_outcome php_latch_callback_acquire(zend_object *store, zend_object *key,
                                              latch_op_kind kind, bool blocking, int64_t deadline_ns,
-                                             bool inherit);
+                                             double ttl, bool inherit);
 php_latch_outcome php_latch_callback_refresh(zend_object *store, zend_object *key, double ttl);
 php_latch_outcome php_latch_callback_delete(zend_object *store, zend_object *key);
 php_latch_outcome php_latch_callback_exists(zend_object *store, zend_object *key, bool *exists);

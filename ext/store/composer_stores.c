@@ -38,7 +38,8 @@ static void make_with_client(const php_latch_store_class *class, zend_class_entr
     zval_ptr_dtor(&client);
 }
 
-void php_latch_make_store_by_cache(const php_latch_store_class *class, zend_string *dsn,
+void php_latch_make_store_by_cache(const php_latch_primitive *primitive,
+                                   const php_latch_store_class *class, zend_string *dsn,
                                    const latch_error *why, zval *store)
 {
     zend_class_entry *adapter =
@@ -49,12 +50,12 @@ void php_latch_make_store_by_cache(const php_latch_store_class *class, zend_stri
     if (adapter == NULL) {
         if (EG(exception) == NULL) {
             if (why != NULL) {
-                php_latch_throw_dsn(why, "connection");
+                php_latch_throw_dsn(primitive, why, "connection");
             }
-            zend_throw_exception(php_latch_invalid_argument_ce,
-                                 "Unsupported Redis or Memcached DSN. Try running \"composer "
-                                 "require symfony/cache\".",
-                                 0);
+            zend_throw_exception_ex(primitive->invalid_argument, 0,
+                                    "Unsupported %s DSN. Try running \"composer require "
+                                    "symfony/cache\".",
+                                    primitive->servers_by_cache);
         }
         return;
     }
@@ -69,7 +70,7 @@ static void make_by_cache(const php_latch_store_class *class, const php_latch_ds
                           zend_string *dsn, zval *store)
 {
     (void) form;
-    php_latch_make_store_by_cache(class, dsn, NULL, store);
+    php_latch_make_store_by_cache(&php_latch_locks, class, dsn, NULL, store);
 }
 
 static void make_zookeeper(const php_latch_store_class *class, const php_latch_dsn_form *form,

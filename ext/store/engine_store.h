@@ -27,6 +27,11 @@ void php_latch_store_configure(const php_latch_store *store, zend_object *key,
  */
 bool php_latch_store_is_native(zend_object *object);
 void php_latch_engine_store_startup(void);
+/*
+ * Runs a request of a store's method, of which PHP code is the caller: false after throwing, and
+ * for a probe also when nothing is held.
+ */
+bool php_latch_store_run(zend_object *store, zend_object *key, const latch_request *request);
 
 /* Does the store log its requests, and has it a logger? */
 bool php_latch_store_logs(zend_object *store);

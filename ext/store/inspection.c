@@ -102,6 +102,34 @@ static void make_report(zval *entry, const latch_store *store, const latch_lock_
     }
 }
 
+/* Of a semaphore; its holders may name different limits. */
+static void make_permit_report(zval *entry, const latch_store *store,
+                               const latch_lock_report *report)
+{
+    const latch_holder *holder = report->holders;
+    zval holders, *described;
+
+    make_holders(&holders, store, report);
+    ZEND_HASH_FOREACH_VAL(Z_ARR(holders), described)
+    {
+        add_assoc_long(described, "weight", (zend_long) holder->permits.weight);
+        add_number(described, "limit", holder->permits.limit, holder->permits.limit > 0);
+        holder = holder->next;
+    }
+    ZEND_HASH_FOREACH_END();
+    array_init_size(entry, 5);
+    add_assoc_long(entry, "used", (zend_long) report->permits_used);
+    add_assoc_zval(entry, "holders", &holders);
+    add_assoc_long(entry, "holderCount", (zend_long) report->holder_count);
+    add_assoc_long(entry, "waiters", (zend_long) report->waiter_count);
+}
+
+static void make_permits_used(zval *used, const latch_store *store, const latch_lock_report *report)
+{
+    (void) store;
+    ZVAL_LONG(used, (zend_long) report->permits_used);
+}
+
 static void make_list(zval *list, const latch_store *store, const latch_lock_report *reports)
 {
     array_init(list);
@@ -113,8 +141,8 @@ static void make_list(zval *list, const latch_store *store, const latch_lock_rep
     }
 }
 
-static void throw_inspection_failure(latch_op_kind kind, zend_string *resource,
-                                     const latch_error *error)
+static void throw_inspection_failure(const php_latch_primitive *primitive, latch_op_kind kind,
+                                     zend_string *resource, const latch_error *error)
 {
     char after[sizeof(error->message) + 16];
     zval exception;
@@ -124,18 +152,18 @@ static void throw_inspection_failure(latch_op_kind kind, zend_string *resource,
                                 error->message);
         return;
     }
-    snprintf(after, sizeof(after), "\" lock: %s.", error->message);
+    snprintf(after, sizeof(after), ": %s.", error->message);
     ZVAL_OBJ(&exception,
-             php_latch_new_exception(php_latch_storage_ce, php_latch_client_failure_take(),
-                                     kind == LATCH_EVICT ? "Failed to take away the \""
-                                                         : "Failed to inspect the \"",
-                                     resource, after));
+             php_latch_new_failure(primitive, primitive->storage, php_latch_client_failure_take(),
+                                   kind == LATCH_EVICT ? "Failed to take away the \""
+                                                       : "Failed to inspect the \"",
+                                   resource, after));
     zend_throw_exception_object(&exception);
 }
 
 /* Asks the store; `make` makes the method's result of the answer. */
-static void run_inspection(zend_object *store, zend_string *resource, latch_op_kind kind,
-                           bool foreign,
+static void run_inspection(const php_latch_primitive *primitive, zend_object *store,
+                           zend_string *resource, latch_op_kind kind, bool foreign,
                            void (*make)(zval *result, const latch_store *store,
                                         const latch_lock_report *reports),
                            zval *result)
@@ -153,7 +181,9 @@ static void run_inspection(zend_object *store, zend_string *resource, latch_op_k
     if (backend == NULL) {
         return;
     }
-    latch_lease_init(&lease, backend->store, ZSTR_VAL(resource), ZSTR_LEN(resource));
+    (primitive->is_permit ? latch_permit_lease_init : latch_lease_init)(&lease, backend->store,
+                                                                        ZSTR_VAL(resource),
+                                                                        ZSTR_LEN(resource));
     status = php_latch_run_request(&lease, &request, &error);
     latch_lease_drop(&lease);
     zend_try
@@ -172,7 +202,7 @@ static void run_inspection(zend_object *store, zend_string *resource, latch_op_k
         zend_bailout();
     }
     if (latch_failed(status)) {
-        throw_inspection_failure(kind, resource, &error);
+        throw_inspection_failure(primitive, kind, resource, &error);
     }
 }
 
@@ -186,9 +216,32 @@ PHP_METHOD(Latch_Store_NativeStore, inspect)
     ZEND_PARSE_PARAMETERS_END();
     resource = php_latch_key_resource(key);
     if (resource != NULL) {
-        run_inspection(Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false, make_report,
-                       return_value);
+        run_inspection(&php_latch_locks, Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false,
+                       make_report, return_value);
     }
+}
+
+void php_latch_store_inspect_permits(zend_object *store, zend_string *resource, zval *return_value)
+{
+    run_inspection(&php_latch_semaphores, store, resource, LATCH_INSPECT, false, make_permit_report,
+                   return_value);
+    if (Z_TYPE_P(return_value) == IS_ARRAY) {
+        add_assoc_str(return_value, "name", zend_string_copy(resource));
+    }
+}
+
+bool php_latch_store_count_permits(zend_object *store, zend_string *resource, zend_long *used)
+{
+    zval answer;
+
+    ZVAL_UNDEF(&answer);
+    run_inspection(&php_latch_semaphores, store, resource, LATCH_INSPECT, false, make_permits_used,
+                   &answer);
+    if (Z_TYPE(answer) != IS_LONG || EG(exception) != NULL) {
+        return false;
+    }
+    *used = Z_LVAL(answer);
+    return true;
 }
 
 PHP_METHOD(Latch_Store_NativeStore, listHeld)
@@ -199,7 +252,8 @@ PHP_METHOD(Latch_Store_NativeStore, listHeld)
 
 void php_latch_store_list_held(zend_object *store, bool foreign, zval *return_value)
 {
-    run_inspection(store, ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list, return_value);
+    run_inspection(&php_latch_locks, store, ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list,
+                   return_value);
 }
 
 void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
@@ -221,7 +275,7 @@ void php_latch_store_evict(zend_object *store, zend_string *resource, zend_strin
     status = php_latch_run_request(&lease, &request, &error);
     latch_lease_drop(&lease);
     if (latch_failed(status)) {
-        throw_inspection_failure(LATCH_EVICT, resource, &error);
+        throw_inspection_failure(&php_latch_locks, LATCH_EVICT, resource, &error);
     }
     RETVAL_LONG((zend_long) count);
 }

@@ -11,7 +11,7 @@ static zend_object *create_opened_store(zend_class_entry *ce, const char *name)
 {
     php_latch_store *store = php_latch_store_create(ce);
 
-    store->backend = php_latch_backend_open(name, NULL);
+    store->backend = php_latch_backend_open(&php_latch_locks, name, NULL);
     return &store->std;
 }
 

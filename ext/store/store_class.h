@@ -6,7 +6,7 @@
 #ifndef PHP_LATCH_STORE_CLASS_H
 #define PHP_LATCH_STORE_CLASS_H
 
-#include "ext/php_latch.h"
+#include "ext/php/primitive.h"
 
 #define LATCH_STORE_NAMESPACE "Latch\\Store\\"
 
@@ -82,6 +82,14 @@ void php_latch_make_store_plain(const php_latch_store_class *class, const php_la
 void php_latch_make_store_of_dsn(const php_latch_store_class *class, const php_latch_dsn_form *form,
                                  zend_string *dsn, zval *store);
 
+/* Is the object of one of the classes that the store is made of? */
+bool php_latch_store_class_takes(const php_latch_store_class *class, zend_object *client);
+/*
+ * True if the class has a form of that DSN that is longer than the one found before, and is the
+ * found one then; NULL: none was found before.
+ */
+bool php_latch_find_longer_form(const php_latch_store_class *class, zend_string *dsn,
+                                const php_latch_dsn_form **found);
 /* Is the form a whole DSN? Else it is the beginning of one. */
 bool php_latch_dsn_form_is_whole(const php_latch_dsn_form *form);
 /* The rest of the DSN after its form, as a new string. */
@@ -90,9 +98,13 @@ zend_string *php_latch_dsn_form_rest(const php_latch_dsn_form *form, zend_string
 bool php_latch_is_store_dsn(const char *text);
 
 /* Throws for a DSN that cannot be used, the first argument of the active function. */
-void php_latch_throw_dsn(const latch_error *error, const char *argument);
+void php_latch_throw_dsn(const php_latch_primitive *primitive, const latch_error *error,
+                         const char *argument);
 /* Throws for a DSN that no store has: tells its scheme alone, since the rest may be a password. */
 void php_latch_throw_unknown_dsn(zend_string *dsn);
+/* What such a message may tell of a DSN, with "…" for the rest: a scheme with "://", or one that is
+ * near to a known one. A new string. */
+zend_string *php_latch_tell_dsn(zend_string *dsn);
 
 /* ---- Stores of Composer's packages (composer_stores.c) -------------------------------------- */
 
@@ -104,7 +116,8 @@ const php_latch_store_class *php_latch_find_composer_class(zend_string *dsn,
                                                            const php_latch_dsn_form **form);
 /* Makes the store of the client that symfony/cache makes of the DSN. `why`: why our own store
  * cannot serve it, or NULL. */
-void php_latch_make_store_by_cache(const php_latch_store_class *class, zend_string *dsn,
+void php_latch_make_store_by_cache(const php_latch_primitive *primitive,
+                                   const php_latch_store_class *class, zend_string *dsn,
                                    const latch_error *why, zval *store);
 
 #endif

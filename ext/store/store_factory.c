@@ -57,10 +57,8 @@ static bool has_form(const php_latch_dsn_form *form, zend_string *dsn)
            && (!php_latch_dsn_form_is_whole(form) || ZSTR_LEN(dsn) == length);
 }
 
-/* True if the class has a form of that DSN that is longer than the one found before, and is the
- * found one then. */
-static bool find_longer_form(const php_latch_store_class *class, zend_string *dsn,
-                             const php_latch_dsn_form **found)
+bool php_latch_find_longer_form(const php_latch_store_class *class, zend_string *dsn,
+                                const php_latch_dsn_form **found)
 {
     bool is_found = false;
 
@@ -84,7 +82,7 @@ static const php_latch_store_class *find_store_class(zend_string *dsn,
     *form = NULL;
     PHP_LATCH_EACH_STORE_CLASS(class)
     {
-        found = find_longer_form(class, dsn, form) ? class : found;
+        found = php_latch_find_longer_form(class, dsn, form) ? class : found;
     }
     return found;
 }
@@ -97,7 +95,7 @@ const php_latch_store_class *php_latch_find_composer_class(zend_string *dsn,
     *form = NULL;
     for (const php_latch_store_class *class = php_latch_composer_classes; class->name != NULL;
          class ++) {
-        found = find_longer_form(class, dsn, form) ? class : found;
+        found = php_latch_find_longer_form(class, dsn, form) ? class : found;
     }
     return found;
 }
@@ -193,8 +191,7 @@ static void make_of_dsn(zend_string *dsn, zval *store)
     }
 }
 
-/* Is the object of one of the classes that the store is made of? */
-static bool takes_client(const php_latch_store_class *class, zend_object *client)
+bool php_latch_store_class_takes(const php_latch_store_class *class, zend_object *client)
 {
     const char *name = class->takes_clients ? class->clients : "";
 
@@ -218,14 +215,14 @@ static void make_of_client(zval *client, zval *store)
 {
     PHP_LATCH_EACH_STORE_CLASS(class)
     {
-        if (takes_client(class, Z_OBJ_P(client))) {
+        if (php_latch_store_class_takes(class, Z_OBJ_P(client))) {
             php_latch_make_store(class, 1, client, store);
             return;
         }
     }
     for (const php_latch_store_class *class = php_latch_composer_classes;
          LATCH_G(symfony) && class->name != NULL; class ++) {
-        if (takes_client(class, Z_OBJ_P(client))) {
+        if (php_latch_store_class_takes(class, Z_OBJ_P(client))) {
             php_latch_make_store(class, 1, client, store);
             return;
         }
@@ -234,15 +231,16 @@ static void make_of_client(zval *client, zval *store)
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-void php_latch_throw_dsn(const latch_error *error, const char *argument)
+void php_latch_throw_dsn(const php_latch_primitive *primitive, const latch_error *error,
+                         const char *argument)
 {
     char problem[sizeof(error->message) + 32];
 
     if (error->status == LATCH_ERROR_ARGUMENT || error->status == LATCH_ERROR_UNSUPPORTED) {
         snprintf(problem, sizeof(problem), "is not usable: %s", error->message);
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, argument, problem);
+        php_latch_throw_argument(primitive->invalid_argument, 1, argument, problem);
     } else {
-        zend_throw_exception(php_latch_storage_ce, error->message, 0);
+        zend_throw_exception(primitive->storage, error->message, 0);
     }
 }
 

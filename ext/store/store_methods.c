@@ -70,6 +70,7 @@ static bool apply_expiry(zend_object *store, zend_object *key, php_latch_lease *
 static void throw_unless_done(latch_op_kind kind, latch_status status, const latch_error *error,
                               zend_object *key, const php_latch_lease *lease)
 {
+    const php_latch_primitive *primitive = php_latch_lease_primitive(lease);
     bool is_probe = kind == LATCH_PROBE;
     php_latch_outcome outcome;
 
@@ -80,8 +81,12 @@ static void throw_unless_done(latch_op_kind kind, latch_status status, const lat
         throw_expired(lease); /* Symfony's checks the time before it counts */
         return;
     }
-    outcome = php_latch_outcome_of_status(status, error, php_latch_lease_resource(lease));
-    if (status == LATCH_CONFLICT) { /* without message, as those of Symfony's stores */
+    outcome =
+        php_latch_outcome_of_status(primitive, status, error, php_latch_lease_resource(lease));
+    if (status == LATCH_CONFLICT && primitive->is_permit) {
+        outcome.exception =
+            php_latch_new_conflict(primitive, kind, php_latch_lease_resource(lease));
+    } else if (status == LATCH_CONFLICT) { /* without message, as those of Symfony's stores */
         outcome.exception =
             php_latch_new_exception(php_latch_conflicted_ce, NULL, "", ZSTR_EMPTY_ALLOC(), "");
     }
@@ -107,7 +112,7 @@ static void expire_at_once(zend_object *store, zend_object *key, const latch_req
     OBJ_RELEASE(&lease->std);
 }
 
-static bool run_method(zend_object *store, zend_object *key, const latch_request *request)
+bool php_latch_store_run(zend_object *store, zend_object *key, const latch_request *request)
 {
     php_latch_lease *lease = call_lease(store, key);
     bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
@@ -139,7 +144,8 @@ static bool run_method(zend_object *store, zend_object *key, const latch_request
         throw_unless_done(request->kind, status, &error, key, lease);
         done = status == LATCH_DONE;
     }
-    if (done && (takes || request->kind == LATCH_REFRESH)) {
+    /* Of permits a Semaphore sets the expiry, and no store: as in Symfony's component. */
+    if (done && (takes || request->kind == LATCH_REFRESH) && !lease->lease.is_permit) {
         done = apply_expiry(store, key, lease);
     }
     OBJ_RELEASE(&lease->std);
@@ -159,7 +165,7 @@ static void store_acquire(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind, bool
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
     ZEND_PARSE_PARAMETERS_END();
-    if (run_method(Z_OBJ_P(ZEND_THIS), key, &request)
+    if (php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request)
         && (latch_store_describe(php_latch_store_of(Z_OBJ_P(ZEND_THIS))->backend->store)
                 ->capabilities
             & LATCH_SERIALIZABLE)
@@ -205,7 +211,7 @@ PHP_METHOD(Latch_Store_NativeStore, putOffExpiration)
         Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
         Z_PARAM_DOUBLE(ttl)
     ZEND_PARSE_PARAMETERS_END();
-    if (!php_latch_check_ttl(2, ttl)) {
+    if (!php_latch_check_ttl(&php_latch_locks, 2, ttl)) {
         RETURN_THROWS();
     }
     if (ttl == 0 && php_latch_store_of(Z_OBJ_P(ZEND_THIS))->initial_ttl_ms > 0) {
@@ -221,7 +227,7 @@ PHP_METHOD(Latch_Store_NativeStore, putOffExpiration)
     if (ttl > 0 && ttl < 0.001) { /* stores count whole milliseconds */
         php_latch_key_reduce_lifetime(key, ttl);
     }
-    run_method(Z_OBJ_P(ZEND_THIS), key, &request);
+    php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request);
 }
 
 PHP_METHOD(Latch_Store_NativeStore, delete)
@@ -232,7 +238,7 @@ PHP_METHOD(Latch_Store_NativeStore, delete)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
     ZEND_PARSE_PARAMETERS_END();
-    run_method(Z_OBJ_P(ZEND_THIS), key, &request);
+    php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request);
 }
 
 PHP_METHOD(Latch_Store_NativeStore, exists)
@@ -243,5 +249,5 @@ PHP_METHOD(Latch_Store_NativeStore, exists)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
     ZEND_PARSE_PARAMETERS_END();
-    RETURN_BOOL(run_method(Z_OBJ_P(ZEND_THIS), key, &request));
+    RETURN_BOOL(php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request));
 }

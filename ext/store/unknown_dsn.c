@@ -139,6 +139,27 @@ static zend_string *known_forms(void)
     return smart_str_extract(&text);
 }
 
+/* The form of ours that is nearest to the scheme that was read; NULL: none is near. */
+static const php_latch_dsn_form *find_nearest_of(const char head[HEAD_MAX + 4], size_t length)
+{
+    char scheme[HEAD_MAX + 1];
+
+    zend_str_tolower_copy(scheme, head, length);
+    return find_nearest(scheme, head[length] == ':');
+}
+
+zend_string *php_latch_tell_dsn(zend_string *dsn)
+{
+    char head[HEAD_MAX + 4];
+    size_t length, told = 0;
+
+    if (read_head(dsn, head, &length)
+        && (strchr(head, '/') != NULL || find_nearest_of(head, length) != NULL)) {
+        told = strlen(head);
+    }
+    return zend_string_concat2(ZSTR_VAL(dsn), told, "…", told < ZSTR_LEN(dsn) ? strlen("…") : 0);
+}
+
 void php_latch_throw_unknown_dsn(zend_string *dsn)
 {
     const php_latch_dsn_form *nearest = NULL;
@@ -147,15 +168,11 @@ void php_latch_throw_unknown_dsn(zend_string *dsn)
                            : "";
     zend_string *known = known_forms();
     const char *end = "";
-    char head[HEAD_MAX + 4], scheme[HEAD_MAX + 1];
+    char head[HEAD_MAX + 4];
     size_t length;
     bool is_read = read_head(dsn, head, &length);
 
-    nearest = NULL;
-    if (is_read) {
-        zend_str_tolower_copy(scheme, head, length);
-        nearest = find_nearest(scheme, head[length] == ':');
-    }
+    nearest = is_read ? find_nearest_of(head, length) : NULL;
     if (nearest != NULL) { /* databases have DSNs of two forms */
         size_t form = strcspn(nearest->text, ":");
 

@@ -13,6 +13,13 @@ void latch_lease_init(latch_lease *lease, latch_store *store, const char *resour
     lease->deadline_ns = LATCH_NEVER;
 }
 
+void latch_permit_lease_init(latch_lease *lease, latch_store *store, const char *resource,
+                             size_t length)
+{
+    latch_lease_init(lease, store, resource, length);
+    lease->is_permit = true;
+}
+
 latch_status latch_lease_set_token(latch_lease *lease, const char *token, size_t length,
                                    latch_error *error)
 {

@@ -161,6 +161,39 @@ bool latch_op_outage(latch_op *op, int64_t now_ns)
 
 /* ---- From begin to end ----------------------------------------------------------------------- */
 
+/* Checks a request on permits of a semaphore. */
+static latch_status check_permits(const latch_op *op)
+{
+    const latch_store_info *info = op->lease->store->info;
+    const latch_permits *permits = &op->request.permits;
+    latch_op_kind kind = op->request.kind;
+
+    if ((info->capabilities & LATCH_PERMITS) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
+                          "the %s store has no counting semaphores", info->name);
+    }
+    if (kind == LATCH_ACQUIRE_SHARED || kind == LATCH_LIST || kind == LATCH_EVICT) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "permits of a semaphore can be acquired, refreshed, released, probed and "
+                          "inspected, and nothing else");
+    }
+    if (kind != LATCH_ACQUIRE) {
+        return LATCH_DONE;
+    }
+    if (permits->limit < 1 || permits->limit > LATCH_PERMITS_MAX) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "the limit of a semaphore must be from 1 to 2^53, and not %lld",
+                          (long long) permits->limit);
+    }
+    if (permits->weight < 1 || permits->weight > permits->limit) {
+        return latch_fail(
+            op->error, LATCH_ERROR_ARGUMENT, 0,
+            "the weight must be from 1 to the semaphore's limit of %lld, and not %lld",
+            (long long) permits->limit, (long long) permits->weight);
+    }
+    return LATCH_DONE;
+}
+
 /* Checks the request against the capabilities of the store. */
 static latch_status check(const latch_op *op)
 {
@@ -168,6 +201,9 @@ static latch_status check(const latch_op *op)
 
     if (op->request.ttl_ms < 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "the TTL must not be negative");
+    }
+    if (op->lease->is_permit) {
+        return check_permits(op);
     }
     if (op->request.kind == LATCH_LIST && (info->capabilities & LATCH_LISTING) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "the %s store cannot list its locks",
@@ -216,7 +252,8 @@ static latch_status op_start(latch_op *op, int64_t now_ns)
     }
     if (lease->busy) {
         return latch_fail(op->error, LATCH_ERROR_BUSY, 0,
-                          "another operation on this lock has not ended yet");
+                          "another operation on this %s has not ended yet",
+                          lease->is_permit ? "semaphore" : "lock");
     }
     lease->busy = true;
     return settle(op, attempt(op, now_ns), now_ns);

@@ -189,6 +189,7 @@ static latch_lease *clone_make(latch_store *store, const latch_lease *like)
     resource = (char *) (lease + 1);
     memcpy(resource, like->resource, like->resource_length);
     latch_lease_init(lease, store, resource, like->resource_length);
+    lease->is_permit = like->is_permit;
     if (composite_of(lease) != NULL && !join(lease, like)) {
         latch_free(engine, lease);
         return NULL;

@@ -6,9 +6,9 @@
  * - errors are told in plain text;
  * - nothing is left of a question that has ended.
  *
- * An input begins with the question: i, l (a list), f (a list with foreign locks) or e. What
- * follows is said by the server, in pieces with NUL bytes between them; then it hangs up, as it
- * does on whoever comes again.
+ * An input begins with the question: i, p (of a semaphore), l (a list), f (a list with foreign
+ * locks) or e. What follows is said by the server, in pieces with NUL bytes between them; then it
+ * hangs up, as it does on whoever comes again.
  */
 #include "src/latch.h"
 #include "support/expect.h"
@@ -107,11 +107,13 @@ static void check_reports(const latch_lock_report *report)
 {
     for (; report != NULL; report = report->next) {
         EXPECT(report->mode <= LATCH_EXCLUSIVE && report->name[report->name_length] == '\0');
+        EXPECT(report->permits_used >= 0);
         for (const latch_holder *holder = report->holders; holder != NULL; holder = holder->next) {
             EXPECT(strlen(holder->identity) == LATCH_IDENTITY_LENGTH);
             EXPECT(strspn(holder->identity, "0123456789abcdef") == LATCH_IDENTITY_LENGTH);
             EXPECT((holder->host == NULL) == (holder->script == NULL));
             EXPECT(holder->number >= 0 && holder->since_us >= 0 && holder->left_ms >= 0);
+            EXPECT(holder->permits.weight >= 0 && holder->permits.limit >= 0);
             EXPECT(holder->fencing_token < UINT64_C(1000000000000000000));
             check_text(holder->host);
             check_text(holder->script);
@@ -156,8 +158,9 @@ static const char *say(const char *at, const char *end)
     return stop < end ? stop + 1 : end;
 }
 
-static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, const char *at,
-                        const char *end, latch_lock_report **reports, latch_error *error)
+static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, bool is_permit,
+                        const char *at, const char *end, latch_lock_report **reports,
+                        latch_error *error)
 {
     uint64_t evicted = 0;
     const latch_request request = {.kind = kind,
@@ -169,7 +172,9 @@ static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, co
     latch_status status;
     latch_op op;
 
-    latch_lease_init(&lease, store, kind == LATCH_LIST ? "" : "r", kind == LATCH_LIST ? 0 : 1);
+    (is_permit ? latch_permit_lease_init : latch_lease_init)(&lease, store,
+                                                             kind == LATCH_LIST ? "" : "r",
+                                                             kind == LATCH_LIST ? 0 : 1);
     status = latch_op_begin(&op, &lease, &request, error);
     for (size_t round = 0; latch_wants(status); round++) {
         EXPECT(round < ROUNDS_MAX);
@@ -192,8 +197,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct {
         char letter;
         latch_op_kind kind;
-        bool foreign;
+        bool foreign, is_permit;
     } questions[] = {{'i', LATCH_INSPECT, false},
+                     {'p', LATCH_INSPECT, false, true},
                      {'l', LATCH_LIST, false},
                      {'f', LATCH_LIST, true},
                      {'e', LATCH_EVICT, false}};
@@ -220,8 +226,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     EXPECT(store != NULL);
     for (size_t at = 0; at < sizeof(questions) / sizeof(questions[0]); at++) {
         if (questions[at].letter == *input) {
-            status = ask(store, questions[at].kind, questions[at].foreign, input + 1, input + size,
-                         &reports, &error);
+            status = ask(store, questions[at].kind, questions[at].foreign, questions[at].is_permit,
+                         input + 1, input + size, &reports, &error);
         }
     }
     if (status == LATCH_DONE) {

@@ -48,7 +48,8 @@ int main(void)
     static const conformance_fixture fixture = {
         .name = "conformance: redis by a client",
         .store = "redis",
-        .capabilities = LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE,
+        .capabilities = LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE
+                        | LATCH_PERMITS,
         .traits = CONFORMANCE_CLIENT,
         .rounds = 100,
         .group_setup = unit_redis_group_setup,

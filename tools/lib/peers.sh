@@ -67,20 +67,39 @@ latch_debian_lock() {
     printf '%s\n' "$directory/usr/share/php/Symfony/Component/Lock/autoload.php"
 }
 
-# latch_symfony_tests [VERSION]: prints the folder with the tests of Debian's php-symfony-lock, of LATCH_SUITE.
-latch_symfony_tests() {
-    latch_alone symfony-tests latch_symfony_tests_alone "$@"
+# latch_debian_semaphore [VERSION]: prints the autoload.php of the php-symfony-semaphore of LATCH_SUITE, or of that
+# version in sid; it is not installed. Packagist's copy may lack the package.
+latch_debian_semaphore() {
+    local directory
+    if (($# > 0)); then
+        directory=$(LATCH_SUITE=sid latch_debian_files "semaphore-$1" "php-symfony-semaphore=$1*" php-psr-log) || return
+    else
+        directory=$(latch_debian_files semaphore php-symfony-semaphore php-psr-log) || return
+    fi
+    printf '%s\n' "$directory/usr/share/php/Symfony/Component/Semaphore/autoload.php"
 }
 
+# latch_symfony_tests [VERSION]: prints the folder with the tests of Debian's php-symfony-lock, of LATCH_SUITE.
+latch_symfony_tests() {
+    latch_alone symfony-tests latch_symfony_tests_alone Lock '' "$@"
+}
+
+# latch_semaphore_tests: the same of php-symfony-semaphore.
+latch_semaphore_tests() {
+    latch_alone symfony-tests latch_symfony_tests_alone Semaphore -semaphore
+}
+
+# latch_symfony_tests_alone COMPONENT SUFFIX [VERSION]
 latch_symfony_tests_alone() {
-    local tarball directory
+    local component=$1 suffix=$2 tarball directory
+    shift 2
     tarball=$(latch_debian_source symfony '*.orig.tar.xz' "$@") || return
-    directory=$LATCH_CACHE/symfony-tests/$(basename "$tarball" .orig.tar.xz)
+    directory=$LATCH_CACHE/symfony-tests/$(basename "$tarball" .orig.tar.xz)$suffix
     if [[ ! -f $directory/.complete ]]; then
         rm -rf "$directory"
         mkdir -p "$directory"
         tar -xJf "$tarball" -C "$directory" --strip-components=6 --wildcards \
-            '*/src/Symfony/Component/Lock/Tests/*' || return
+            "*/src/Symfony/Component/$component/Tests/*" || return
         touch "$directory/.complete"
     fi
     printf '%s\n' "$directory"

@@ -223,7 +223,7 @@ static php_latch_backend *open_combined(php_latch_combined_backend *combined)
     for (size_t at = 0; at < combined->count; at++) {
         members[at] = combined->members[at].backend->store;
     }
-    backend = php_latch_backend_open("combined", &options);
+    backend = php_latch_backend_open(&php_latch_locks, "combined", &options);
     efree(members);
     if (backend == NULL) {
         combined_detach(combined);

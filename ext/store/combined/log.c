@@ -92,7 +92,7 @@ static void collect_answers(const log_subject *subject, member_answer *answers)
         }
         if (answer->exception == NULL && latch_failed(vote.status)) {
             answer->exception =
-                php_latch_outcome_of_status(vote.status, vote.error,
+                php_latch_outcome_of_status(&php_latch_locks, vote.status, vote.error,
                                             php_latch_lease_resource(subject->lease))
                     .exception;
         } else if (answer->exception == NULL && vote.status == LATCH_CONFLICT

@@ -47,7 +47,7 @@ static void call_member(void *context)
             }
             /* fall through */
         case LATCH_ACQUIRE:
-            call->outcome = php_latch_callback_acquire(store, key, kind, false, LATCH_NEVER,
+            call->outcome = php_latch_callback_acquire(store, key, kind, false, LATCH_NEVER, 0,
                                                        php_latch_store_call_inherits());
             break;
         case LATCH_REFRESH:
@@ -132,7 +132,7 @@ php_latch_backend *php_latch_called_backend_open(zend_object *store, zend_object
     *called = pemalloc(sizeof(**called), 1);
     **called = store;
     calls.context = *called;
-    backend = php_latch_backend_open("callback", &options);
+    backend = php_latch_backend_open(&php_latch_locks, "callback", &options);
     if (backend == NULL) {
         pefree(*called, 1);
     } else {

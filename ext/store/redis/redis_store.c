@@ -1,5 +1,5 @@
 /* Latch\Store\RedisStore; the store methods are in ext/store/store_methods.c. */
-#include "ext/store/store_class.h"
+#include "ext/store/redis/redis_store.h"
 
 #include "ext/key/key.h"
 #include "ext/php/errors.h"
@@ -17,9 +17,7 @@
 
 #include <math.h>
 
-static zend_class_entry *redis_store_ce;
-
-static zend_object *create_redis_store(zend_class_entry *ce)
+zend_object *php_latch_redis_store_create(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -52,9 +50,10 @@ static latch_status open_store(php_latch_store *store, zend_string *dsn, double 
 }
 
 /* Makes the store without its constructor; leaves it as it is on failure. */
-static latch_status make_on_dsn(zval *store, zend_string *dsn, latch_error *error)
+static latch_status make_on_dsn(zend_class_entry *ce, zval *store, zend_string *dsn,
+                                latch_error *error)
 {
-    php_latch_store *made = php_latch_store_create(redis_store_ce);
+    php_latch_store *made = php_latch_store_create(ce);
     latch_status status = open_store(made, dsn, default_ttl(), error);
 
     if (status == LATCH_DONE) {
@@ -66,7 +65,8 @@ static latch_status make_on_dsn(zval *store, zend_string *dsn, latch_error *erro
 }
 
 /* Opens the store on a client object. After throwing it has no back end. */
-static void open_on_client(php_latch_store *store, zend_object *client, double ttl)
+static void open_on_client(php_latch_store *store, const php_latch_primitive *primitive,
+                           zend_object *client, double ttl)
 {
     latch_redis_runner runner;
     latch_store_options options = {.redis_runner = &runner};
@@ -81,20 +81,64 @@ static void open_on_client(php_latch_store *store, zend_object *client, double t
     opened = latch_store_open(php_latch_engine, "redis", &options, &error);
     if (opened == NULL) {
         runner.close(runner.context);
-        zend_throw_exception(error.status == LATCH_ERROR_UNSUPPORTED ? php_latch_invalid_argument_ce
-                                                                     : php_latch_storage_ce,
+        zend_throw_exception(error.status == LATCH_ERROR_UNSUPPORTED ? primitive->invalid_argument
+                                                                     : primitive->storage,
                              error.message, 0);
         return;
     }
     store->backend = php_latch_backend_share_on_connection(opened, client);
 }
 
+/* False after throwing: the argument is neither a client object nor a text, which *dsn gets. */
+static bool parse_redis(zval *redis, zend_string **dsn)
+{
+    *dsn = NULL;
+    if ((Z_TYPE_P(redis) == IS_OBJECT && php_latch_is_redis_client(Z_OBJ_P(redis)))
+        || (Z_TYPE_P(redis) != IS_NULL && zend_parse_arg_str(redis, dsn, false, 1))) {
+        return true;
+    }
+    if (EG(exception) == NULL) {
+        zend_argument_type_error(1, "must be of type " PHP_LATCH_REDIS_CLASSES "|string, %s given",
+                                 zend_zval_type_name(redis));
+    }
+    return false;
+}
+
+/* False after throwing: the constructor has been called before. */
+static bool redis_store_is_new(const php_latch_store *store)
+{
+    if (store->backend != NULL) {
+        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
+    }
+    return store->backend == NULL;
+}
+
+static void redis_store_open_on(php_latch_store *store, const php_latch_primitive *primitive,
+                                zval *redis, zend_string *dsn, double ttl)
+{
+    latch_error error;
+
+    if (dsn == NULL) {
+        open_on_client(store, primitive, Z_OBJ_P(redis), ttl);
+    } else if (open_store(store, dsn, ttl, &error) != LATCH_DONE) {
+        php_latch_throw_dsn(primitive, &error, "redis");
+    }
+}
+
+void php_latch_redis_store_construct(php_latch_store *store, zval *redis)
+{
+    zend_string *dsn;
+
+    if (redis_store_is_new(store) && parse_redis(redis, &dsn)) {
+        redis_store_open_on(store, &php_latch_semaphores, redis, dsn, default_ttl());
+    }
+}
+
 PHP_METHOD(Latch_Store_RedisStore, __construct)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
     double ttl = default_ttl();
-    zend_string *dsn = NULL;
-    latch_error error;
+    zend_string *dsn;
     zval *redis;
 
     ZEND_PARSE_PARAMETERS_START(1, 2)
@@ -103,28 +147,14 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
         Z_PARAM_DOUBLE(ttl)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (store->backend != NULL) {
-        zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
-        RETURN_THROWS();
-    }
-    if (!(Z_TYPE_P(redis) == IS_OBJECT && php_latch_is_redis_client(Z_OBJ_P(redis)))
-        && (Z_TYPE_P(redis) == IS_NULL || !zend_parse_arg_str(redis, &dsn, false, 1))) {
-        if (EG(exception) == NULL) {
-            zend_argument_type_error(1,
-                                     "must be of type " PHP_LATCH_REDIS_CLASSES "|string, %s given",
-                                     zend_zval_type_name(redis));
-        }
+    if (!redis_store_is_new(store) || !parse_redis(redis, &dsn)) {
         RETURN_THROWS();
     }
     if (!isfinite(ttl) || ttl <= 0) {
         throw_ttl(store->std.ce, ttl);
         RETURN_THROWS();
     }
-    if (dsn == NULL) {
-        open_on_client(store, Z_OBJ_P(redis), ttl);
-    } else if (open_store(store, dsn, ttl, &error) != LATCH_DONE) {
-        php_latch_throw_dsn(&error, "redis");
-    }
+    redis_store_open_on(store, &php_latch_locks, redis, dsn, ttl);
 }
 
 /* ---- Inspection ----------------------------------------------------------------------------- */
@@ -184,8 +214,8 @@ PHP_METHOD(Latch_Store_RedisStore, forceRelease)
 
 static void register_redis_store(void)
 {
-    redis_store_ce = register_class_Latch_Store_RedisStore(php_latch_shared_store_ce);
-    redis_store_ce->create_object = create_redis_store;
+    register_class_Latch_Store_RedisStore(php_latch_shared_store_ce)->create_object =
+        php_latch_redis_store_create;
 }
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
@@ -211,17 +241,21 @@ static bool has_prefix(const zend_string *dsn, latch_error *error)
 static void make_redis(const php_latch_store_class *class, const php_latch_dsn_form *form,
                        zend_string *dsn, zval *store)
 {
+    zend_class_entry *ce = php_latch_load_class(class->name);
+    const php_latch_primitive *primitive = instanceof_function(ce, php_latch_semaphores.store)
+                                               ? &php_latch_semaphores
+                                               : &php_latch_locks;
     latch_error error;
 
     (void) form;
-    if (!(LATCH_G(symfony) && has_prefix(dsn, &error))
-        && make_on_dsn(store, dsn, &error) == LATCH_DONE) {
+    if (!(php_latch_has_symfony_names(primitive) && has_prefix(dsn, &error))
+        && make_on_dsn(ce, store, dsn, &error) == LATCH_DONE) {
         return;
     }
-    if (LATCH_G(symfony) && error.status == LATCH_ERROR_UNSUPPORTED) {
-        php_latch_make_store_by_cache(class, dsn, &error, store);
+    if (php_latch_has_symfony_names(primitive) && error.status == LATCH_ERROR_UNSUPPORTED) {
+        php_latch_make_store_by_cache(primitive, class, dsn, &error, store);
     } else {
-        php_latch_throw_dsn(&error, "connection");
+        php_latch_throw_dsn(primitive, &error, "connection");
     }
 }
 
@@ -234,7 +268,7 @@ static void print_info(void)
 #endif
 }
 
-static const php_latch_dsn_form forms[] = {
+const php_latch_dsn_form php_latch_redis_forms[] = {
     PHP_LATCH_DSN_OFFERED("redis:", make_redis, "redis://…", "Redis"),
     PHP_LATCH_DSN("rediss:", make_redis),
     PHP_LATCH_DSN_OFFERED("valkey:", make_redis, "valkey://…", "Valkey"),
@@ -247,7 +281,7 @@ const php_latch_store_class php_latch_redis_classes[] = {
         .name = LATCH_STORE_NAMESPACE "RedisStore",
         .store = "redis",
         .register_class = register_redis_store,
-        .forms = forms,
+        .forms = php_latch_redis_forms,
         .clients = PHP_LATCH_REDIS_CLASSES,
         .takes_clients = true,
         .without = "no",

@@ -349,7 +349,7 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
         if (opened != NULL) {
             store->backend = php_latch_backend_share(opened);
         } else {
-            php_latch_throw_dsn(&error, client_classes[class->client].argument);
+            php_latch_throw_dsn(&php_latch_locks, &error, client_classes[class->client].argument);
         }
     }
     free_settings(&settings);

@@ -51,6 +51,7 @@ static unsigned capabilities_of(const combined_store *store)
         any |= store->members[at]->info->capabilities;
         all &= store->members[at]->info->capabilities;
     }
+    all &= ~(unsigned) LATCH_PERMITS; /* majorities of members would grant more than the limit */
     return (any & LATCH_EXPIRING) | all | LATCH_SHARED_LOCKS;
 }
 

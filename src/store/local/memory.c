@@ -4,10 +4,10 @@
  * Semantics of Symfony's InMemoryStore: a lone reader is promoted, a writer that asks for a shared
  * lock is demoted, holds never expire, and a lock whose key is gone stays locked. A holder is known
  * by its lease, or by its lease's token: a key that was serialised and read again still owns its
- * lock. As most keys never are, a token is made on demand.
+ * lock. As most keys never are, a token is made on demand. Semaphores are apart from locks
+ * (memory_permits.c).
  */
-#include "src/base/hash.h"
-#include "src/engine/store.h"
+#include "src/store/local/memory_permits.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ typedef struct memory_hold {
 
 typedef struct memory_store {
     latch_store store;
-    latch_hash holds;
+    latch_hash holds, semaphores;
 } memory_store;
 
 static latch_hash *table_of(const latch_lease *lease)
@@ -34,11 +34,19 @@ static latch_hash *table_of(const latch_lease *lease)
     return &((memory_store *) lease->store)->holds;
 }
 
-static latch_status memory_open(latch_store *store, const latch_store_options *options,
+static latch_hash *semaphores_of(const latch_lease *lease)
+{
+    return &((memory_store *) lease->store)->semaphores;
+}
+
+static latch_status memory_open(latch_store *base, const latch_store_options *options,
                                 latch_error *error)
 {
+    memory_store *store = (memory_store *) base;
+    latch_status status = latch_hash_init(&store->holds, base->engine, error);
+
     (void) options;
-    return latch_hash_init(&((memory_store *) store)->holds, store->engine, error);
+    return status == LATCH_DONE ? latch_hash_init(&store->semaphores, base->engine, error) : status;
 }
 
 static memory_hold *hold_of(latch_hash_node *node)
@@ -125,6 +133,7 @@ static void memory_close(latch_store *base)
         free_hold(base->engine, hold_of(node));
     }
     latch_hash_end(&store->holds);
+    latch_memory_permits_end(&store->semaphores);
 }
 
 static bool is_alone(const latch_lease *lease, const memory_hold *hold)
@@ -175,6 +184,9 @@ static latch_status memory_begin(latch_op *op)
     latch_status status;
     memory_hold *hold;
 
+    if (lease->is_permit) {
+        return latch_memory_permits_begin(semaphores_of(lease), op);
+    }
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
@@ -205,7 +217,8 @@ static latch_status memory_begin(latch_op *op)
 
 static bool memory_held(const latch_lease *lease)
 {
-    return memory_find_own(lease) != NULL;
+    return lease->is_permit ? latch_memory_permits_held(semaphores_of(lease), lease)
+                            : memory_find_own(lease) != NULL;
 }
 
 /* The lock stays; a copy of the key, if there is one, can still release it by the token. */
@@ -213,6 +226,10 @@ static void memory_drop(latch_lease *lease)
 {
     memory_hold *hold = lease->state;
 
+    if (lease->is_permit) {
+        latch_memory_permits_drop(lease);
+        return;
+    }
     if (hold != NULL) {
         hold->is_orphan = true;
         hold->token = lease->token;
@@ -226,7 +243,8 @@ const latch_store_class latch_memory_store = {
             .name = "in-memory",
             .title = "memory",
             .state_name = "Symfony\\Component\\Lock\\Store\\InMemoryStore",
-            .capabilities = LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE,
+            .permit_state_name = "Latch\\Semaphore\\Store\\InMemoryStore", /* peers have none */
+            .capabilities = LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE | LATCH_PERMITS,
             .scope = LATCH_SCOPE_PROCESS,
         },
     .size = sizeof(memory_store),

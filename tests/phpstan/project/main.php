@@ -12,6 +12,9 @@ namespace Shop;
 use Latch\Key;
 use Latch\LockFactory;
 use Latch\NoLock;
+use Latch\Semaphore\Key as PermitKey;
+use Latch\Semaphore\SemaphoreFactory;
+use Latch\Semaphore\Store\InMemoryStore as PermitStore;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Psr\Log\NullLogger;
@@ -64,5 +67,17 @@ $expect(
 );
 $expect(Failure::of(fn () => $factory->createLock('x', -1.0)) === 'this time to live cannot be', 'a TTL is checked');
 $expect(Failure::of(fn () => $factory->createLock('x')->acquire(timeout: 1.0)) !== 'nothing', 'timeouts are for waits');
+
+$permits = new Permits();
+$expect($permits->made($logger), 'permits by a factory');
+$expect($permits->used($logger) === 2, 'permits are used, and not lost');
+$expect($permits->any((new SemaphoreFactory(new PermitStore()))->createSemaphore('any', 1)), 'any semaphore');
+$expect($permits->memory(new PermitKey('memory', 3, 2)), 'permits in memory');
+$expect($permits->handedOver(new PermitKey('parcel', 3, 2))->getLimit() === 3, "a semaphore's key arrives");
+$expect($permits->failure(fn () => serialize($permits->stayHere(new PermitKey('anchor', 1)))) === 'local', 'it stays');
+$expect($permits->failure(fn () => new PermitKey('x', 0)) === 'argument', 'a limit is checked');
+foreach ($permits->exceptions(new PermitKey('x', 1)) as $exception) {
+    $expect($permits->failure(fn () => throw $exception) !== 'nothing', 'exceptions of stores');
+}
 
 echo "all went well\n";

@@ -42,7 +42,7 @@ $stores = preg_replace('/([A-Z]+|…)$/D', '', array_keys(array_merge(...array_c
 check_same([], array_diff(['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://', 'pgsql+advisory:',
     'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://'], $stores), 'stores');
 
-$options = ['--store=', '--wait', '--wait=', '--shared', '--conflict-exit-code=', '--quiet', '--ttl=', '--keep-alive',
+$options = ['--store=', '--wait', '--wait=', '--slots=', '--shared', '--conflict-exit-code=', '--quiet', '--ttl=', '--keep-alive',
     '--no-keep-alive', '--lost-signal=', '--lost-grace=', '--lost-exit-code=', '--max-hold=', '--help', '-w', '-n', '-E'];
 foreach ([
     [['run', 'status', 'list', 'release', 'doctor', 'help', '--help', '--version'], ['latch', '']],

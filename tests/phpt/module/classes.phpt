@@ -46,6 +46,22 @@ class Latch\LockFactory
 interface Latch\LockInterface
 final class Latch\NoLock : Latch\LockInterface, Latch\SharedLockInterface
 interface Latch\PersistingStoreInterface
+interface Latch\Semaphore\Exception\ExceptionInterface : Stringable, Throwable
+class Latch\Semaphore\Exception\InvalidArgumentException extends InvalidArgumentException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Semaphore\Exception\RuntimeException extends RuntimeException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Semaphore\Exception\SemaphoreAcquiringException extends RuntimeException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Semaphore\Exception\SemaphoreExpiredException extends RuntimeException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Semaphore\Exception\SemaphoreReleasingException extends RuntimeException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Semaphore\Exception\SemaphoreStorageException extends RuntimeException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
+class Latch\Semaphore\Exception\UnserializableKeyException extends RuntimeException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
+final class Latch\Semaphore\Key : Stringable
+interface Latch\Semaphore\PersistingStoreInterface
+final class Latch\Semaphore\Semaphore : Latch\Semaphore\SemaphoreInterface
+class Latch\Semaphore\SemaphoreFactory
+interface Latch\Semaphore\SemaphoreInterface
+class Latch\Semaphore\Store\InMemoryStore : Latch\Semaphore\PersistingStoreInterface
+class Latch\Semaphore\Store\RedisStore : Latch\Semaphore\PersistingStoreInterface
+class Latch\Semaphore\Store\StoreFactory
 interface Latch\SharedLockInterface : Latch\LockInterface
 interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface
 class Latch\Store\StoreFactory

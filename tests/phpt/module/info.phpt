@@ -41,15 +41,22 @@ if (str_starts_with($info['redis store'], 'yes')) {
     $row = $info['redis store, TLS'] ?? '';
     check(preg_match('/^yes \(OpenSSL \d\S+\)$|^no: built without OpenSSL$/', $row) === 1, "TLS: $row");
 }
-foreach (['latch.symfony', 'latch.keep_alive', 'latch.throw_on_lost'] as $setting) {
+foreach (['latch.symfony', 'latch.symfony_semaphore', 'latch.keep_alive', 'latch.throw_on_lost'] as $setting) {
     check_same('Off => Off', $info[$setting] ?? null, $setting);
 }
 check_same('0 => 0', $info['latch.max_hold'] ?? null, 'latch.max_hold');
 check_same('On => On', $info['latch.holder_note'] ?? null, 'latch.holder_note');
 check_same('no value => no value', $info['latch.holder_name'] ?? null, 'latch.holder_name');
-$info = $rows($run('-d', 'latch.symfony=1', '--ri', 'latch'));
-check(str_starts_with($info['Classes'] ?? '', 'Symfony\Component\Lock'), 'Classes in drop-in mode');
-check_same('On => On', $info['latch.symfony'] ?? null, 'latch.symfony');
+foreach ([
+    'latch.symfony' => 'Symfony\Component\Lock, with aliases in Latch',
+    'latch.symfony_semaphore' => 'Latch; Symfony\Component\Semaphore, with aliases in Latch',
+] as $setting => $classes) {
+    $info = $rows($run('-d', "$setting=1", '--ri', 'latch'));
+    check_same($classes, $info['Classes'] ?? null, "Classes with $setting");
+    check_same('On => On', $info[$setting] ?? null, $setting);
+}
+$info = $rows($run('-d', 'latch.symfony=1', '-d', 'latch.symfony_semaphore=1', '--ri', 'latch'));
+check_same('Symfony\Component\Lock and \Semaphore, with aliases in Latch', $info['Classes'] ?? null, 'Classes with both');
 check(str_contains($run('-i'), 'flock store => yes'), 'phpinfo()');
 echo "done\n";
 --EXPECT--

@@ -10,10 +10,11 @@ if (isset($argv[1])) {
     error_reporting(E_ALL & ~E_DEPRECATED);
     set_error_handler(fn () => true); // warnings of what makes no sense are fine
     $class = new ReflectionClass($name);
-    $prefix = ini_get('latch.symfony') ? 'Symfony\Component\Lock\\' : 'Latch\\';
+    $is_semaphore = str_contains($name, '\Semaphore\\');
+    $prefix = (ini_get('latch.symfony') ? 'Symfony\Component\\' . ($is_semaphore ? '' : 'Lock\\') : 'Latch\\') . ($is_semaphore ? 'Semaphore\\' : '');
     $store_name = $prefix . 'Store\InMemoryStore';
     $key_name = $prefix . 'Key';
-    $lock_name = $prefix . 'Lock';
+    $lock_name = $prefix . ($is_semaphore ? 'Semaphore' : 'Lock');
 
     /** A value for a parameter of that type: what fits if anything does. */
     $argument = function (?ReflectionParameter $parameter) use ($store_name, $key_name) {
@@ -32,13 +33,13 @@ if (isset($argv[1])) {
     };
 
     /** Objects of the class in states that no program of good will has. */
-    $make = function () use ($class, $name, $key_name, $lock_name, $store_name): Generator {
+    $make = function () use ($class, $name, $key_name, $lock_name, $store_name, $is_semaphore): Generator {
         try {
             yield $class->newInstanceWithoutConstructor();
         } catch (ReflectionException) {
             if ($name === $lock_name) { // final: only with a constructor
                 yield new $name((new ReflectionClass($key_name))->newInstanceWithoutConstructor(), new $store_name());
-                $broken = new $key_name('a');
+                $broken = $is_semaphore ? new $key_name('a', 1) : new $key_name('a');
                 yield $lock = new $name($broken, new $store_name());
                 $lock->acquire();
                 $properties = @new ArrayObject($broken); // deprecated since 8.5
@@ -157,8 +158,9 @@ if (isset($argv[1])) {
 }
 
 foreach ([0, 1] as $symfony) {
-    $prefix = $symfony ? 'Symfony\Component\Lock\\' : 'Latch\\';
-    $list = [...php_command('-d', "latch.symfony=$symfony"), '-r',
+    $prefix = $symfony ? 'Symfony\Component\\' : 'Latch\\';
+    $php = php_command('-d', "latch.symfony=$symfony", '-d', "latch.symfony_semaphore=$symfony");
+    $list = [...$php, '-r',
         'foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $c) {
             if (str_starts_with((new ReflectionClass($c))->name, $argv[1]) && str_starts_with($c, $argv[1])) echo $c, "\n";
         }', '--', $prefix];
@@ -170,10 +172,10 @@ foreach ([0, 1] as $symfony) {
     proc_close($process);
     check(count($classes) > 20, "$prefix has its classes: " . count($classes));
     foreach ($classes as $class) {
-        if (!class_exists(str_replace($prefix, 'Latch\\', $class))) {
+        if (!class_exists(str_replace([$prefix . 'Lock\\', $prefix], 'Latch\\', $class))) {
             continue; // an interface
         }
-        $command = [...php_command('-d', "latch.symfony=$symfony"), __FILE__, $class];
+        $command = [...$php, __FILE__, $class];
         $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
         $said = stream_get_contents($pipes[1]) . stream_get_contents($pipes[2]);
         $status = proc_close($process);

@@ -15,11 +15,29 @@ final class Api
      */
     public static function describe(): array
     {
+        return self::describeClasses(Subject::CLASSES, Subject::name(...));
+    }
+
+    /**
+     * @return array<string, array<string, mixed>> the same of semaphores
+     */
+    public static function describeSemaphores(): array
+    {
+        return self::describeClasses(Subject::SEMAPHORE_CLASSES, Subject::semaphoreName(...));
+    }
+
+    /**
+     * @param list<string>             $classes
+     * @param \Closure(string): string $name
+     *
+     * @return array<string, array<string, mixed>>
+     */
+    private static function describeClasses(array $classes, \Closure $name): array
+    {
         $described = [];
-        foreach (Subject::CLASSES as $class) {
-            $name = Subject::name($class);
-            if (class_exists($name) || interface_exists($name)) {
-                $described[$class] = self::describeClass(new \ReflectionClass($name));
+        foreach ($classes as $class) {
+            if (class_exists($name($class)) || interface_exists($name($class))) {
+                $described[$class] = self::describeClass(new \ReflectionClass($name($class)));
             }
         }
 

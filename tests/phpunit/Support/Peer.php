@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Tests\Support;
 
 use Latch\Key;
+use Latch\Semaphore\Key as SemaphoreKey;
 
 /**
  * Another process with locks, driven through pipes; see peer/locks.php.
@@ -87,6 +88,28 @@ final class Peer
         return new self([], "$vendor/autoload.php", $directory);
     }
 
+    /** A process on Symfony's Semaphore 5.4; LATCH_SEMAPHORE_5 names its autoload.php. */
+    public static function semaphore5(string $directory): self
+    {
+        return self::semaphore('LATCH_SEMAPHORE_5', $directory);
+    }
+
+    /** A process on Symfony's Semaphore 7.4; LATCH_SEMAPHORE_7 names its autoload.php. */
+    public static function semaphore7(string $directory): self
+    {
+        return self::semaphore('LATCH_SEMAPHORE_7', $directory);
+    }
+
+    private static function semaphore(string $variable, string $directory): self
+    {
+        $autoload = getenv($variable);
+        if ($autoload === false) {
+            throw new \RuntimeException("$variable must name the autoload.php of php-symfony-semaphore.");
+        }
+
+        return new self([], $autoload, $directory);
+    }
+
     /**
      * The command that runs a PHP like this one, but without any extension that is not asked for.
      *
@@ -119,7 +142,11 @@ final class Peer
         }
         $file = getenv('LATCH_SO') ?: \dirname(__DIR__, 3) . '/modules/latch.so';
 
-        return ['-d', "extension=$file", '-d', 'latch.symfony=' . \ini_get('latch.symfony')];
+        return [
+            '-d', "extension=$file",
+            '-d', 'latch.symfony=' . \ini_get('latch.symfony'),
+            '-d', 'latch.symfony_semaphore=' . \ini_get('latch.symfony_semaphore'),
+        ];
     }
 
     /**
@@ -167,15 +194,40 @@ final class Peer
     }
 
     /** A key, for the peer to take over: under Latch's names its class is the only difference to Symfony's. */
-    public function pack(Key $key): string
+    public function pack(Key|SemaphoreKey $key): string
     {
-        return base64_encode($this->renamed(serialize($key), Subject::LATCH, Subject::SYMFONY));
+        [$symfony, $latch] = self::namespaces($key instanceof SemaphoreKey);
+
+        return base64_encode($this->renamed(serialize($key), $latch, $symfony));
     }
 
     /** The key that the peer hands over. */
     public function unpack(string $packed): Key
     {
-        return unserialize($this->renamed((string) base64_decode($packed, true), Subject::SYMFONY, Subject::LATCH));
+        return $this->unserialized($packed, false);
+    }
+
+    /** The semaphore's key that the peer hands over. */
+    public function unpackPermits(string $packed): SemaphoreKey
+    {
+        return $this->unserialized($packed, true);
+    }
+
+    private function unserialized(string $packed, bool $isSemaphore): mixed
+    {
+        [$symfony, $latch] = self::namespaces($isSemaphore);
+
+        return unserialize($this->renamed((string) base64_decode($packed, true), $symfony, $latch));
+    }
+
+    /**
+     * @return array{string, string} Symfony's, Latch's
+     */
+    private static function namespaces(bool $isSemaphore): array
+    {
+        return $isSemaphore
+            ? [Subject::SYMFONY_SEMAPHORE, Subject::LATCH . 'Semaphore\\']
+            : [Subject::SYMFONY, Subject::LATCH];
     }
 
     private function renamed(string $text, string $from, string $to): string

@@ -10,6 +10,7 @@ namespace Latch\Tests\Support;
 final class Subject
 {
     public const SYMFONY = 'Symfony\Component\Lock\\';
+    public const SYMFONY_SEMAPHORE = 'Symfony\Component\Semaphore\\';
     public const LATCH = 'Latch\\';
 
     /** What Latch provides of Symfony's classes, interfaces before what implements them. */
@@ -44,6 +45,22 @@ final class Subject
         'Store\PostgreSqlStore',
         'Store\SemaphoreStore',
         'Store\StoreFactory',
+    ];
+
+    /** The same of Symfony's Semaphore, of any release. */
+    public const SEMAPHORE_CLASSES = [
+        'SemaphoreInterface',
+        'PersistingStoreInterface',
+        'Exception\ExceptionInterface',
+        'Exception\InvalidArgumentException',
+        'Exception\RuntimeException',
+        'Exception\SemaphoreAcquiringException',
+        'Exception\SemaphoreExpiredException',
+        'Exception\SemaphoreReleasingException',
+        'Key',
+        'Semaphore',
+        'SemaphoreFactory',
+        'Store\RedisStore',
     ];
 
     /** What Latch makes in a way of its own: its constructor takes DSNs, too. */
@@ -97,11 +114,23 @@ final class Subject
     }
 
     /**
+     * The same of a class of semaphores: 'Store\RedisStore'.
+     */
+    public static function semaphoreName(string $class): string
+    {
+        return (self::mode() === 'latch' ? self::LATCH . 'Semaphore\\' : self::SYMFONY_SEMAPHORE) . $class;
+    }
+
+    /**
      * The text with the names of the classes under test cut down to what both namespaces share.
      */
     public static function plain(string $text): string
     {
-        return str_replace([self::SYMFONY, self::LATCH], '', $text);
+        return str_replace(
+            [self::SYMFONY, self::SYMFONY_SEMAPHORE, self::LATCH . 'Semaphore\\', self::LATCH],
+            '',
+            $text,
+        );
     }
 
     /**
@@ -109,9 +138,18 @@ final class Subject
      */
     public static function aliasSymfony(): void
     {
-        foreach ([...self::CLASSES, ...self::UNLIKE] as $class) {
-            if (class_exists(self::SYMFONY . $class) || interface_exists(self::SYMFONY . $class)) {
-                class_alias(self::SYMFONY . $class, self::LATCH . $class);
+        self::alias([...self::CLASSES, ...self::UNLIKE], self::SYMFONY, self::LATCH);
+        self::alias(self::SEMAPHORE_CLASSES, self::SYMFONY_SEMAPHORE, self::LATCH . 'Semaphore\\');
+    }
+
+    /**
+     * @param list<string> $classes
+     */
+    private static function alias(array $classes, string $from, string $to): void
+    {
+        foreach ($classes as $class) {
+            if (class_exists($from . $class) || interface_exists($from . $class)) {
+                class_alias($from . $class, $to . $class);
             }
         }
     }

@@ -216,7 +216,9 @@ final class DropInTest extends TestCase
 
     public function testTheModeCannotBeChangedLater(): void
     {
-        self::assertSame('1', \ini_get('latch.symfony'));
-        self::assertFalse(@ini_set('latch.symfony', '0'));
+        foreach (['latch.symfony', 'latch.symfony_semaphore'] as $setting) {
+            self::assertSame('1', \ini_get($setting));
+            self::assertFalse(@ini_set($setting, '0'));
+        }
     }
 }

@@ -13,9 +13,12 @@ namespace Latch\Tests;
 
 use Latch\Key;
 use Latch\Lock;
+use Latch\Semaphore\Key as SemaphoreKey;
+use Latch\Semaphore\Semaphore;
 use Latch\Store\FlockStore;
 use Latch\Store\SemaphoreStore;
 use Latch\Tests\Support\Booking;
+use Latch\Tests\Support\Census;
 use Latch\Tests\Support\PostgreSql;
 use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Semaphores;
@@ -60,6 +63,21 @@ while (($line = fgets(STDIN)) !== false) {
                 Client::store($arguments[2], ...\array_slice($arguments, 4)),
                 $arguments[3],
             ),
+            // name, resource, limit, weight, port, TTL[, client]: permits of a semaphore in Redis
+            'permits' => (bool) $locks[$name] = new Semaphore(
+                $keys[$name] = new SemaphoreKey(...\array_slice($arguments, 1, 3)),
+                Client::semaphores($arguments[4], ...\array_slice($arguments, 6)),
+                $arguments[5],
+            ),
+            // name, what somebody else has handed over, port, TTL[, client]: permits by that key
+            'take permits over' => (bool) $locks[$name] = new Semaphore(
+                $keys[$name] = unserialize(base64_decode($arguments[1])),
+                Client::semaphores($arguments[2], ...\array_slice($arguments, 4)),
+                $arguments[3],
+                false,
+            ),
+            // name, census, weight, times: see Census
+            'crowd' => (new Census($arguments[1]))->run($locks[$name], ...\array_slice($arguments, 2)),
             // name, resource, ports, TTL[, argument of Client::combine()…]: the same, in several Redis
             'combined' => (bool) $locks[$name] = new Lock(
                 $keys[$name] = new Key($arguments[1]),

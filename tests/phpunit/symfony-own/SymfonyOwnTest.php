@@ -7,6 +7,7 @@ namespace Latch\Tests\SymfonyOwn;
 use PHPUnit\Framework\TestBuilder;
 use PHPUnit\Framework\TestSuite;
 use Symfony\Component\Lock\Tests;
+use Symfony\Component\Semaphore\Tests as SemaphoreTests;
 
 /**
  * Which of Symfony's own tests run, and why the others do not.
@@ -23,6 +24,10 @@ final class SymfonyOwnTest
         Tests\Store\StoreFactoryTest::class,
         Tests\Strategy\ConsensusStrategyTest::class,
         Tests\Strategy\UnanimousStrategyTest::class,
+        SemaphoreTests\SemaphoreTest::class,
+        SemaphoreTests\SemaphoreFactoryTest::class,
+        SemaphoreTests\Store\RedisStoreTest::class,
+        SemaphoreTests\Store\StoreFactoryTest::class,
     ];
 
     /** Of these only what the class itself has: what it inherits from traits needs a Redis server. */
@@ -30,7 +35,7 @@ final class SymfonyOwnTest
         Tests\Store\CombinedStoreTest::class,
     ];
 
-    // Not run at all are the tests of the stores that Latch does not provide and that need a server or a
+    // Not run at all are the tests of the stores of locks that Latch does not provide or that need a server or a
     // database (Doctrine…, Memcached…, MongoDb…, Pdo…, PostgreSql…, Predis…, Redis…, RetryTillSave…,
     // Zookeeper…).
 
@@ -38,6 +43,9 @@ final class SymfonyOwnTest
     private const DIFFERENT = [
         // They let a mock of save() return true, which the return type of Symfony 7's interface forbids.
         Tests\LockFactoryTest::class => ['testCreateLock', 'testCreateLockFromKey'],
+        SemaphoreTests\SemaphoreFactoryTest::class => ['testCreateSemaphore', 'testCreateSemaphoreFromKey'],
+        // It needs classes of an older symfony/cache.
+        SemaphoreTests\Store\StoreFactoryTest::class => ['testCreateRedisProxyStore', 'testCreateRedisAsDsnStore'],
     ];
 
     public static function suite(): TestSuite

@@ -1,7 +1,8 @@
 /*
- * The wait queue of locks in Redis (docs/redis-queue.md) as a model that can be searched: Latch's
- * scripts as they are embedded in the engine, at work on a real server, and processes that ask and
- * listen as the page says. Time stands still, and passes from one thing that is due to the next.
+ * The wait queue of locks or of semaphores in Redis (docs/redis-queue.md) as a model that can be
+ * searched: Latch's scripts as they are embedded in the engine, at work on a real server, and
+ * processes that ask and listen as the page says. Time stands still, and passes from one thing that
+ * is due to the next.
  */
 #ifndef REDIS_MODEL_H
 #define REDIS_MODEL_H
@@ -37,6 +38,9 @@ typedef struct model_server {
     uint8_t hears[MODEL_ACTORS];
     uint8_t has_counter, has_peers;
     uint8_t queue_length;
+    /* Of a semaphore: ms since the last whole second; the sum in the record; do its keys have the
+       mark? */
+    int16_t phase, noted_sum, is_marked;
     struct {
         char mode;
         uint8_t actor, ticket;
@@ -50,6 +54,11 @@ typedef enum {
     MODEL_REFRESH,
     MODEL_PEER_TAKES,
     MODEL_PEER_RELEASES,
+    MODEL_PERMIT_ACQUIRE,
+    MODEL_PERMIT_REFRESH,
+    MODEL_PERMIT_RELEASE,
+    MODEL_PERMIT_PEER_TAKES,
+    MODEL_PERMIT_PEER_RELEASES,
     MODEL_FLUSH
 } model_script;
 
@@ -105,6 +114,58 @@ size_t model_asked(void); /* how often, by now */
 /* Ends the keys whose time is over. */
 void model_end_keys(model_server *server);
 
+/* ---- Locks (redis_model_locks.c), for redis_model_server.c */
+
+#define MODEL_LOCK "model"
+#define MODEL_LOCK_QUEUE "latch:queue:model"
+#define MODEL_LOCK_PEERS "latch:peers:model"
+
+/*
+ * Now, in the scripts: far ahead of the server's own clock, by which it ends keys, so that none
+ * ends by itself. The jitter of polls is none then.
+ */
+#define MODEL_EPOCH_MS INT64_C(4102444800010)
+/* The last fencing token before now. */
+#define MODEL_FENCING (MODEL_EPOCH_MS * 1000 - 1000000)
+
+/* Of each script of locks; and the keys of all. */
+extern const char *const model_lock_texts[MODEL_FLUSH], *const model_lock_key_counts[MODEL_FLUSH];
+extern const char *const model_lock_keys[];
+/* Puts lock, record and counter there; asks for them, and reads them. */
+void model_put_lock(const model_server *server);
+void model_ask_for_lock(void);
+void model_read_lock(model_server *after);
+
+/* ---- Semaphores (redis_model_permits.c), for redis_model_server.c */
+
+#define MODEL_PERMIT_QUEUE "latch:permit-queue:{model}"
+#define MODEL_PERMIT_PEERS "latch:permit-peers:{model}"
+#define MODEL_PERMIT_NAME "{model}"
+
+/* Is the scenario about a semaphore? How many permits an actor of it wants, or takes. */
+bool model_has_permits(void);
+int model_weight_of(int actor);
+/* The time of a state, in ms since 1970. */
+int64_t model_permit_now_ms(const model_server *server);
+extern const char *const model_permit_texts[MODEL_FLUSH],
+    *const model_permit_key_counts[MODEL_FLUSH];
+const char *model_permit_key(int script, int number);
+/* What a peer says behind its token; returns how many words. */
+int model_permit_peer_words(const model_server *server, const model_call *call,
+                            const char *words[4]);
+/* Puts holders and record there. */
+void model_put_permits(const model_server *server);
+/* Asks for both, and reads them. */
+void model_ask_for_permits(void);
+void model_read_permits(model_server *after);
+
+/* Sends a command, receives an answer, and notes what does not hold: redis_model_server.c. */
+void model_command(const char *format, ...); /* as redisCommand() */
+redisReply *model_receive(void);
+void model_demand(bool holds, const char *text);
+int model_actor_of(const char *token);
+int16_t model_from_now(int64_t ms);
+
 uint64_t model_hash(const void *bytes, size_t size);
 
 /* ---- Clients and events (redis_model_clients.c, redis_model_steps.c, redis_model_rules.c) */
@@ -133,8 +194,8 @@ typedef struct model_request {
 } model_request;
 
 typedef struct model_client {
-    char wants; /* to be: 'r', 'w', 'p' */
-    char holds; /* what it believes that it is: 'r', 'w', or 0 */
+    char wants; /* to be: 'r', 'w', 'p'; or its weight */
+    char holds; /* what it believes that it is: 'r', 'w', 's' of a semaphore, or 0 */
     uint8_t phase, ticket;
     uint8_t is_lost; /* it was told that its queue may be lost */
     uint8_t place;
@@ -190,8 +251,10 @@ typedef struct model_event {
 #define MODEL_MAY(kind) (1U << ((kind) -MODEL_DIES))
 
 typedef struct model_scenario {
-    const char *wants;    /* what each waiter wants to be; ' ' where there is none */
-    const char *holder;   /* of the beginning: "w" or "r" of ours, "s" on Symfony, "" nobody */
+    int limit;            /* of a semaphore; 0: it is about a lock */
+    const char *wants;    /* what each waiter wants to be; ' ' where there is none; or its weight */
+    const char *holder;   /* of the beginning: "w" or "r" of ours, "s" on Symfony, "" nobody; or
+                             the weight of ours */
     uint16_t faults;      /* MODEL_MAY(), of which there are... */
     uint8_t fault_count;  /* ...so many at most */
     bool tries;           /* each begins with a try, and has not subscribed yet */
@@ -208,6 +271,8 @@ enum { MODEL_TTL_MS = 1500 };
 
 extern const model_scenario *model_scenario_now;
 
+/* The script that does the same to what the scenario is about, a lock or a semaphore. */
+model_script model_script_of(model_script script);
 /* The script of a client's request. */
 model_call model_call_of(const model_client *client, int actor, const model_request *request);
 /* Carries it out; messages are in the sockets then. Sets *violation if it is one. */

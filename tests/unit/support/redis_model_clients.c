@@ -94,7 +94,7 @@ static void read_answer(model_client *client, const model_request *request)
     } else if (client->phase != MODEL_TRYING && client->phase != MODEL_WAITING) {
         return; /* it has given up since */
     } else if (request->answer == MODEL_HAS) {
-        hold(client, client->wants == 'r' ? 'r' : 'w', request);
+        hold(client, model_has_permits() ? 's' : client->wants == 'r' ? 'r' : 'w', request);
     } else if (request->answer == MODEL_HAS_PLACE) {
         client->place = request->place;
         client->asks_in = request->delay_ms;
@@ -363,7 +363,9 @@ static bool fault_happens(model_state *state, model_event event, const char **vi
             if (!is_peers || state->peer_phase != MODEL_AWAY) {
                 return false;
             }
-            if (model_carry_out_plain(state, MODEL_PEER_TAKES, MODEL_PEER, violation)->answer
+            if (model_carry_out_plain(state, model_script_of(MODEL_PEER_TAKES), MODEL_PEER,
+                                      violation)
+                    ->answer
                 == MODEL_HAS) {
                 state->peer_phase = MODEL_HOLDING;
                 return true;
@@ -414,7 +416,7 @@ static bool peer_happens(model_state *state, model_event event, const char **vio
     if (event.kind != MODEL_STOPS_HOLDING || state->peer_phase != MODEL_HOLDING) {
         return false;
     }
-    model_carry_out_plain(state, MODEL_PEER_RELEASES, MODEL_PEER, violation);
+    model_carry_out_plain(state, model_script_of(MODEL_PEER_RELEASES), MODEL_PEER, violation);
     state->peer_phase = MODEL_GONE;
     return true;
 }

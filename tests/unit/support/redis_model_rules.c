@@ -29,6 +29,7 @@ void model_begin(model_state *state)
     memset(state, 0, sizeof(*state));
     server->write_expiry = server->lock_ends = server->record_ends = MODEL_NONE;
     server->due = server->until = MODEL_NONE;
+    server->noted_sum = MODEL_NONE;
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         server->expiry[actor] = MODEL_NONE;
         server->hears[actor] = actor < MODEL_WAITERS && !scenario->tries;
@@ -41,17 +42,17 @@ void model_begin(model_state *state)
         client->ticket = 1;
         client->asks_in = client->holds_for = MODEL_NONE;
         if (client->wants == 'p'
-            || (actor == MODEL_HOLDER && strpbrk(scenario->holder, "wr") != NULL)) {
+            || (actor == MODEL_HOLDER && strpbrk(scenario->holder, "wr123456789") != NULL)) {
             bool reads = client->wants == 'p' || scenario->holder[0] == 'r';
 
-            take_at_first(state, reads ? MODEL_SHARE : MODEL_ACQUIRE, actor);
-            client->holds = reads ? 'r' : 'w';
+            take_at_first(state, model_script_of(reads ? MODEL_SHARE : MODEL_ACQUIRE), actor);
+            client->holds = model_has_permits() ? 's' : reads ? 'r' : 'w';
             client->holds_for = MODEL_TTL_MS;
             client->phase = client->wants == 'p' ? MODEL_AWAY : MODEL_HOLDING;
         }
     }
     if (strchr(scenario->holder, 's') != NULL) {
-        take_at_first(state, MODEL_PEER_TAKES, MODEL_PEER);
+        take_at_first(state, model_script_of(MODEL_PEER_TAKES), MODEL_PEER);
         state->peer_phase = MODEL_HOLDING;
     }
     state->faults = scenario->faults;
@@ -96,10 +97,14 @@ bool model_fair_event(const model_state *state, model_event *event)
 
 static const char *check_exclusion(const model_server *server)
 {
-    int holders = 0;
+    int holders = 0, used = 0;
 
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         holders += server->expiry[actor] > 0;
+        used += server->expiry[actor] > 0 ? model_weight_of(actor) : 0;
+    }
+    if (model_has_permits() && used > model_scenario_now->limit) {
+        return "more permits are held than there are";
     }
     return server->write_expiry > 0 && holders != 1 ? "a writer is not the only holder" : NULL;
 }
@@ -182,10 +187,27 @@ static int knows_when_to_ask(const model_client *client)
     return when;
 }
 
-/* When the lock can be had at the latest, if nobody renews it. */
+/* When the next holder's time is over, or something is no longer left free for peers. */
+static int first_end(const model_server *server)
+{
+    int first = server->until > 0 ? server->until : INT16_MAX;
+
+    for (int actor = 0; actor < MODEL_ACTORS; actor++) {
+        if (server->expiry[actor] > 0 && server->expiry[actor] < first) {
+            first = server->expiry[actor];
+        }
+    }
+    return first;
+}
+
+/* When the lock can be had at the latest, if nobody renews it; or when more permits may be. */
 static int last_end(const model_server *server)
 {
     int last = server->until > 0 ? server->until : 0;
+
+    if (model_has_permits()) {
+        return first_end(server);
+    }
 
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         last = server->expiry[actor] > last ? server->expiry[actor] : last;

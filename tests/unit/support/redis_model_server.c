@@ -2,59 +2,16 @@
  */
 #include "redis_model.h"
 
-#include "redis_scripts.h"
-
-#include <inttypes.h>
 #include <stdlib.h>
 
-#define LOCK "model"
-#define RECORD "latch:holder:model"
-#define QUEUE "latch:queue:model"
-#define PEERS "latch:peers:model"
-#define COUNTER "latch:fencing"
 #define REQUEUE "latch:requeue"
 #define MARK "model:mark"
 
-/*
- * Now, in the scripts: far ahead of the server's own clock, by which it ends keys, so that none
- * ends by itself. The jitter of polls is none then.
- */
-#define EPOCH_MS INT64_C(4102444800010)
-#define EPOCH_US (EPOCH_MS * 1000)
-/* The last fencing token before now. */
-#define FENCING (EPOCH_US - 1000000)
-
-#define AHEAD "local function now_us() return 4102444800010000 end\n"
-
-/* What Symfony's RedisStore::save() and delete() do, by the same clock. */
-#define PEER_SAVE                                                                                  \
-    "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', 4102444800010)\n"                             \
-    "if redis.call('ZCOUNT', KEYS[1], '-inf', '+inf') > 0 then return false end\n"                 \
-    "local expiry = string.format('%.0f', 4102444800010 + ARGV[2])\n"                              \
-    "redis.call('ZADD', KEYS[1], expiry, ARGV[1], expiry, '__write__')\n"                          \
-    "redis.call('PEXPIREAT', KEYS[1], expiry)\n"                                                   \
-    "return 1"
-#define PEER_DELETE                                                                                \
-    "if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return false end\n"                        \
-    "redis.call('ZREM', KEYS[1], ARGV[1], '__write__')\n"                                          \
-    "local last = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]\n"                       \
-    "if last then redis.call('PEXPIREAT', KEYS[1], last) end\n"                                    \
-    "return 1"
-
-static const char *const texts[] = {
-    [MODEL_ACQUIRE] = AHEAD REDIS_LUA_ACQUIRE,
-    [MODEL_SHARE] = AHEAD REDIS_LUA_ACQUIRE_SHARED,
-    [MODEL_RELEASE] = AHEAD REDIS_LUA_RELEASE,
-    [MODEL_REFRESH] = AHEAD REDIS_LUA_REFRESH,
-    [MODEL_PEER_TAKES] = PEER_SAVE,
-    [MODEL_PEER_RELEASES] = PEER_DELETE,
-};
-static const char *const key_counts[] = {"5", "4", "4", "2", "1", "1"};
-static const char *const keys[] = {LOCK, RECORD, QUEUE, PEERS, COUNTER};
 static const char *const manners[] = {"try", "check", "wait", "poll", "claim"};
 
 static char digests[MODEL_FLUSH][48];
 static redisContext *subscriber;
+static int64_t now_ms; /* of the state that is there */
 
 /* ---- What was asked before */
 
@@ -130,7 +87,9 @@ void model_load(const model_mutation *mutation)
     size_t found = 0;
 
     for (size_t script = 0; script < MODEL_FLUSH; script++) {
-        char *text = mutate(texts[script], mutation, &found);
+        const char *whole = model_lock_texts[script] != NULL ? model_lock_texts[script]
+                                                             : model_permit_texts[script];
+        char *text = mutate(whole, mutation, &found);
 
         snprintf(digests[script], sizeof(digests[script]), "%s",
                  unit_redis_text("SCRIPT LOAD %s", text));
@@ -165,22 +124,23 @@ void model_unload(void)
 /* A process that is gone, or that has not subscribed, has a channel that nobody hears. */
 static const char *waiter_text(const model_server *server, int actor, int ticket, char text[64])
 {
-    snprintf(text, 64, "%d%d 2 t%dlatch:wake:%c%d", ticket, actor, actor,
+    char token[16];
+
+    snprintf(token, sizeof(token), "t%d", actor);
+    if (model_has_permits()) {
+        snprintf(token, sizeof(token), "%d %d t%d", model_weight_of(actor),
+                 model_scenario_now->limit, actor);
+    }
+    snprintf(text, 64, "%d%d %zu %slatch:wake:%c%d", ticket, actor, strlen(token), token,
              server->hears[actor] ? 'L' : 'D', actor);
     return text;
-}
-
-static const char *fencing_of(model_token token, char text[24])
-{
-    snprintf(text, 24, "%" PRId64, token == MODEL_LAST_TOKEN ? FENCING : FENCING - 1);
-    return token == MODEL_NO_TOKEN ? "" : text;
 }
 
 /* ---- Putting a state there */
 
 static size_t pending; /* commands whose answers were not read */
 
-static void command(const char *format, ...)
+void model_command(const char *format, ...)
 {
     va_list arguments;
 
@@ -190,7 +150,7 @@ static void command(const char *format, ...)
     pending++;
 }
 
-static redisReply *receive(void)
+redisReply *model_receive(void)
 {
     void *reply;
 
@@ -201,92 +161,91 @@ static redisReply *receive(void)
     return reply;
 }
 
-static void put_holders(const model_server *server)
+static const char *queue_key(void)
 {
-    for (int actor = 0; actor < MODEL_ACTORS; actor++) {
-        if (server->expiry[actor] != MODEL_NONE) {
-            command("ZADD " LOCK " %lld t%d", (long long) EPOCH_MS + server->expiry[actor], actor);
-        }
-        if (server->record[actor] != MODEL_NO_RECORD) {
-            char text[24];
+    return model_has_permits() ? MODEL_PERMIT_QUEUE : MODEL_LOCK_QUEUE;
+}
 
-            command("HSET " RECORD " t%d %s", actor, fencing_of(server->record[actor], text));
-        }
-    }
-    if (server->write_expiry != MODEL_NONE) {
-        command("ZADD " LOCK " %lld __write__", (long long) EPOCH_MS + server->write_expiry);
-    }
-    if (server->lock_ends != MODEL_NONE) {
-        command("PEXPIREAT " LOCK " %lld", (long long) EPOCH_MS + server->lock_ends);
-    }
-    if (server->record_ends != MODEL_NONE) {
-        command("PEXPIREAT " RECORD " %lld", (long long) EPOCH_MS + server->record_ends);
-    }
+static const char *peers_key(void)
+{
+    return model_has_permits() ? MODEL_PERMIT_PEERS : MODEL_LOCK_PEERS;
 }
 
 static void put(const model_server *server)
 {
     char text[64];
 
-    command("DEL " LOCK " " RECORD " " QUEUE " " PEERS " " COUNTER);
-    put_holders(server);
+    now_ms = model_has_permits() ? model_permit_now_ms(server) : MODEL_EPOCH_MS;
+
+    if (model_has_permits()) {
+        model_put_permits(server);
+    } else {
+        model_put_lock(server);
+    }
     for (int at = 0; at < server->queue_length; at++) {
         char mode[2] = {server->queue[at].mode, '\0'};
 
         waiter_text(server, server->queue[at].actor, server->queue[at].ticket, text);
         if (mode[0] == 'p') {
-            command("ZADD " QUEUE " -inf %s%s", mode, text);
+            model_command("ZADD %s -inf %s%s", queue_key(), mode, text);
         } else {
-            command("ZADD " QUEUE " %d %s%s", at + 1, mode, text);
+            model_command("ZADD %s %d %s%s", queue_key(), at + 1, mode, text);
         }
     }
     if (server->queue_length > 0) {
-        command("PEXPIRE " QUEUE " 170000");
+        model_command("PEXPIRE %s 170000", queue_key());
     }
     if (server->due != MODEL_NONE) {
-        command("HSET " PEERS " due %lld", (long long) EPOCH_MS + server->due);
+        model_command("HSET %s due %lld", peers_key(), (long long) now_ms + server->due);
     }
     if (server->until != MODEL_NONE) {
-        command("HSET " PEERS " until %lld", (long long) EPOCH_MS + server->until);
+        model_command("HSET %s until %lld", peers_key(), (long long) now_ms + server->until);
     }
     if (server->has_peers) {
-        command("HSET " PEERS " about 1");
+        model_command("HSET %s about 1", peers_key());
     }
-    command("PEXPIRE " PEERS " 50000");
-    if (server->has_counter) {
-        command("SET " COUNTER " %lld", (long long) FENCING);
-    }
+    model_command("PEXPIRE %s 50000", peers_key());
 }
 
 static void call(const model_server *server, const model_call *asking)
 {
+    bool is_permit = model_has_permits();
+    bool acquires = asking->script == MODEL_ACQUIRE || asking->script == MODEL_SHARE
+                    || asking->script == MODEL_PERMIT_ACQUIRE;
+    bool releases = asking->script == MODEL_RELEASE || asking->script == MODEL_PERMIT_RELEASE;
     const char *words[16] = {"EVALSHA"};
     int count = 1;
-    char token[8], ttl[8], waiter[64];
+    char token[8], term[32], waiter[64];
 
     if (asking->script == MODEL_FLUSH) {
-        command("FLUSHALL");
+        model_command("FLUSHALL");
         return;
     }
     words[count++] = digests[asking->script];
-    words[count++] = key_counts[asking->script];
-    for (int key = 0; key < atoi(key_counts[asking->script]); key++) {
-        words[count++] = keys[key];
+    words[count++] = (is_permit ? model_permit_key_counts : model_lock_key_counts)[asking->script];
+    for (int key = 0; key < atoi(words[2]); key++) {
+        words[count++] = is_permit ? model_permit_key(asking->script, key) : model_lock_keys[key];
     }
     snprintf(token, sizeof(token), "t%d", asking->actor);
     words[count++] = token;
-    if (asking->script != MODEL_RELEASE) {
-        snprintf(ttl, sizeof(ttl), "%d", asking->ttl_ms);
-        words[count++] = ttl;
+    if (is_permit && acquires) {
+        snprintf(term, sizeof(term), "%d %d %d", asking->ttl_ms, model_weight_of(asking->actor),
+                 model_scenario_now->limit);
+        words[count++] = term;
+    } else if (asking->script == MODEL_PERMIT_PEER_TAKES) {
+        count += model_permit_peer_words(server, asking, words + count);
+    } else if (!releases) {
+        snprintf(term, sizeof(term), "%d", asking->ttl_ms);
+        words[count++] = term;
     }
-    if (asking->script == MODEL_ACQUIRE || asking->script == MODEL_SHARE) {
+    if (acquires) {
         words[count++] = manners[asking->manner];
         words[count++] = asking->peer == 'p' ? "peers" : asking->peer == 'm' ? "mute" : "";
     }
     if (asking->ticket != 0) {
         words[count++] = waiter_text(server, asking->actor, asking->ticket, waiter);
     }
-    if (asking->ticket != 0 && asking->script != MODEL_RELEASE) {
+    if (asking->ticket != 0 && !releases) {
         words[count++] = REQUEUE;
     }
     UNIT_CHECK(redisAppendCommandArgv(unit_redis.connection, count, words, NULL) == REDIS_OK);
@@ -297,63 +256,26 @@ static void call(const model_server *server, const model_call *asking)
 
 static const char *violation;
 
-static void demand(bool holds, const char *text)
+void model_demand(bool holds, const char *text)
 {
     if (!holds && violation == NULL) {
         violation = text;
     }
 }
 
-static int actor_of(const char *token)
+int model_actor_of(const char *token)
 {
     UNIT_CHECK(token[0] == 't' && token[1] >= '0' && token[1] < '0' + MODEL_ACTORS);
     return token[1] - '0';
 }
 
 /* In ms from now; what is over is over now. */
-static int16_t from_now(int64_t ms)
+int16_t model_from_now(int64_t ms)
 {
-    int64_t left = ms - EPOCH_MS;
+    int64_t left = ms - now_ms;
 
     UNIT_CHECK(left < INT16_MAX);
     return left > 0 ? (int16_t) left : 0;
-}
-
-static void read_lock(model_server *after, const redisReply *members, const redisReply *ends)
-{
-    int64_t last = 0;
-
-    for (size_t at = 0; at < members->elements; at += 2) {
-        const char *member = members->element[at]->str;
-        int64_t expiry = atoll(members->element[at + 1]->str);
-
-        if (strcmp(member, "__write__") == 0) {
-            after->write_expiry = from_now(expiry);
-        } else {
-            after->expiry[actor_of(member)] = from_now(expiry);
-        }
-        last = expiry > last ? expiry : last;
-    }
-    if (members->elements > 0) {
-        demand(ends->integer == last, "the lock does not expire with its last member");
-        after->lock_ends = from_now(ends->integer);
-    }
-}
-
-static void read_record(model_server *after, const redisReply *fields, const redisReply *ends)
-{
-    for (size_t at = 0; at < fields->elements; at += 2) {
-        const char *fencing = fields->element[at + 1]->str;
-
-        after->record[actor_of(fields->element[at]->str)] =
-            fencing[0] == '\0'                                                 ? MODEL_NO_TOKEN
-            : atoll(fencing) == (after->has_counter == 2 ? EPOCH_US : FENCING) ? MODEL_LAST_TOKEN
-                                                                               : MODEL_OLDER_TOKEN;
-    }
-    if (fields->elements > 0) {
-        demand(ends->integer > 0, "the record is there for ever");
-        after->record_ends = from_now(ends->integer);
-    }
 }
 
 static void read_queue(model_server *after, const redisReply *entries, const redisReply *left)
@@ -367,7 +289,7 @@ static void read_queue(model_server *after, const redisReply *entries, const red
         after->queue[at].actor = (uint8_t) (entry[2] - '0');
     }
     after->queue_length = (uint8_t) entries->elements;
-    demand(entries->elements == 0 || left->integer > 0, "the queue is there for ever");
+    model_demand(entries->elements == 0 || left->integer > 0, "the queue is there for ever");
 }
 
 static void read_peers(model_server *after, const redisReply *fields, const redisReply *left)
@@ -379,32 +301,27 @@ static void read_peers(model_server *after, const redisReply *fields, const redi
         if (strcmp(field, "about") == 0) {
             after->has_peers = 1;
         } else if (strcmp(field, "due") == 0) {
-            after->due = from_now(ms);
+            after->due = model_from_now(ms);
         } else {
             UNIT_CHECK(strcmp(field, "until") == 0);
-            after->until = from_now(ms);
+            after->until = model_from_now(ms);
         }
     }
-    demand(fields->elements == 0 || left->integer > 0, "what is kept for peers is there for ever");
+    model_demand(fields->elements == 0 || left->integer > 0,
+                 "what is kept for peers is there for ever");
 }
 
-static void read_all(model_server *after)
+/* What is asked for at last, in both kinds: the queue, what is kept for peers, and their ends. */
+static void read_rest(model_server *after)
 {
-    redisReply *replies[9];
+    redisReply *replies[4];
 
-    for (size_t at = 0; at < 9; at++) {
-        replies[at] = receive();
+    for (size_t at = 0; at < 4; at++) {
+        replies[at] = model_receive();
     }
-    /* Which token is the last one has to be known before the record is read. */
-    after->has_counter = replies[0]->type == REDIS_REPLY_NIL  ? 0
-                         : atoll(replies[0]->str) == EPOCH_US ? 2
-                                                              : 1;
-    read_lock(after, replies[1], replies[2]);
-    read_record(after, replies[3], replies[4]);
-    read_queue(after, replies[5], replies[6]);
-    read_peers(after, replies[7], replies[8]);
-    after->has_counter = after->has_counter != 0;
-    for (size_t at = 0; at < 9; at++) {
+    read_queue(after, replies[0], replies[1]);
+    read_peers(after, replies[2], replies[3]);
+    for (size_t at = 0; at < 4; at++) {
         freeReplyObject(replies[at]);
     }
 }
@@ -413,7 +330,11 @@ static void read_answer(model_outcome *outcome, const model_server *before,
                         const model_call *asking, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR) {
-        fail_msg("a script failed: %s", reply->str);
+        static char failure[256];
+
+        snprintf(failure, sizeof(failure), "a script failed: %s", reply->str);
+        model_demand(false, failure);
+        return;
     }
     outcome->answer = MODEL_HAS;
     if (reply->type == REDIS_REPLY_NIL
@@ -426,7 +347,8 @@ static void read_answer(model_outcome *outcome, const model_server *before,
                           : place == -2 ? MODEL_CONFLICT
                                         : MODEL_HAS_PLACE;
         if (outcome->answer == MODEL_HAS_PLACE) {
-            demand(delay > 0 && delay <= 60000, "who has to wait is told no time to ask again");
+            model_demand(delay > 0 && delay <= 60000,
+                         "who has to wait is told no time to ask again");
             outcome->place = (uint8_t) place;
             outcome->delay_ms = (int16_t) delay;
         }
@@ -435,10 +357,12 @@ static void read_answer(model_outcome *outcome, const model_server *before,
         int64_t fencing = atoll(reply->str);
         model_token had = before->expiry[asking->actor] > 0 ? before->record[asking->actor] : 0;
 
-        demand(strspn(reply->str, "0123456789") == reply->len, "a fencing token is no number");
-        demand((had == MODEL_LAST_TOKEN && fencing == FENCING)
-                   || (had == MODEL_OLDER_TOKEN && fencing == FENCING - 1) || fencing > FENCING,
-               "a fencing token does not rise");
+        model_demand(strspn(reply->str, "0123456789") == reply->len,
+                     "a fencing token is no number");
+        model_demand((had == MODEL_LAST_TOKEN && fencing == MODEL_FENCING)
+                         || (had == MODEL_OLDER_TOKEN && fencing == MODEL_FENCING - 1)
+                         || fencing > MODEL_FENCING,
+                     "a fencing token does not rise");
     }
 }
 
@@ -454,17 +378,19 @@ static void read_message(model_outcome *outcome, const char *channel, const char
     outcome->message_count++;
     *message = (model_message){.word = MODEL_REQUEUE, .actor = MODEL_ACTORS};
     if (strcmp(channel, REQUEUE) == 0) {
-        demand(strcmp(text, LOCK) == 0, "a message to all does not name the lock");
+        model_demand(strcmp(text, model_has_permits() ? MODEL_PERMIT_NAME : MODEL_LOCK) == 0,
+                     "a message to all does not name the lock");
         return;
     }
     message->word = strncmp(text, "granted ", 8) == 0 ? MODEL_GRANTED : MODEL_FIRST;
     message->actor = (uint8_t) (channel[strlen(channel) - 1] - '0');
     ticket = strchr(text, ' ') + 1;
     message->ticket = (uint8_t) (ticket[0] - '0');
-    demand(ticket[1] - '0' == message->actor, "a message is of another's wait");
+    model_demand(ticket[1] - '0' == message->actor, "a message is of another's wait");
     if (message->word == MODEL_FIRST) {
         message->ms = (int16_t) atoi(strrchr(text, ' ') + 1);
-        demand(message->ms > 0 && message->ms <= 1100, "the first is told no time to ask again");
+        model_demand(message->ms > 0 && message->ms <= 1100,
+                     "the first is told no time to ask again");
     }
 }
 
@@ -507,7 +433,6 @@ void model_end_keys(model_server *after)
 
 static void find_out(const question *asking, model_outcome *outcome)
 {
-    static const char expiry[] = UNIT_REDIS_LUA_EXPIRY "return expiry_of(KEYS[1])";
     redisReply *reply = NULL;
     model_server *after = &outcome->after;
 
@@ -516,6 +441,8 @@ static void find_out(const question *asking, model_outcome *outcome)
     memcpy(after->hears, asking->server.hears, sizeof(after->hears));
     after->write_expiry = after->lock_ends = after->record_ends = MODEL_NONE;
     after->due = after->until = MODEL_NONE;
+    after->noted_sum = MODEL_NONE;
+    after->phase = asking->server.phase;
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         after->expiry[actor] = MODEL_NONE;
     }
@@ -523,23 +450,28 @@ static void find_out(const question *asking, model_outcome *outcome)
     call(&asking->server, &asking->call);
     for (size_t left = pending; left > 0; left--) {
         freeReplyObject(reply);
-        reply = receive();
+        reply = model_receive();
     }
     read_answer(outcome, &asking->server, &asking->call, reply);
     freeReplyObject(reply);
-    command("GET " COUNTER);
-    command("ZRANGE " LOCK " 0 -1 WITHSCORES");
-    command("EVAL %s 1 " LOCK, expiry);
-    command("HGETALL " RECORD);
-    command("EVAL %s 1 " RECORD, expiry);
-    command("ZRANGE " QUEUE " 0 -1");
-    command("PTTL " QUEUE);
-    command("HGETALL " PEERS);
-    command("PTTL " PEERS);
-    read_all(after);
+    if (model_has_permits()) {
+        model_ask_for_permits();
+    } else {
+        model_ask_for_lock();
+    }
+    model_command("ZRANGE %s 0 -1", queue_key());
+    model_command("PTTL %s", queue_key());
+    model_command("HGETALL %s", peers_key());
+    model_command("PTTL %s", peers_key());
+    if (model_has_permits()) {
+        model_read_permits(after);
+    } else {
+        model_read_lock(after);
+    }
+    read_rest(after);
     model_end_keys(after);
-    command("PUBLISH " MARK " .");
-    freeReplyObject(receive());
+    model_command("PUBLISH " MARK " .");
+    freeReplyObject(model_receive());
     read_messages(outcome);
     outcome->violation = violation;
 }

@@ -5,6 +5,20 @@
 
 /* ---- What the server does */
 
+model_script model_script_of(model_script script)
+{
+    static const model_script permits[] = {
+        [MODEL_ACQUIRE] = MODEL_PERMIT_ACQUIRE,
+        [MODEL_SHARE] = MODEL_PERMIT_ACQUIRE,
+        [MODEL_RELEASE] = MODEL_PERMIT_RELEASE,
+        [MODEL_REFRESH] = MODEL_PERMIT_REFRESH,
+        [MODEL_PEER_TAKES] = MODEL_PERMIT_PEER_TAKES,
+        [MODEL_PEER_RELEASES] = MODEL_PERMIT_PEER_RELEASES,
+    };
+
+    return model_has_permits() ? permits[script] : script;
+}
+
 model_call model_call_of(const model_client *client, int actor, const model_request *request)
 {
     model_call call;
@@ -27,6 +41,7 @@ model_call model_call_of(const model_client *client, int actor, const model_requ
         call.script = client->wants == 'r' ? MODEL_SHARE : MODEL_ACQUIRE;
         call.ticket = client->ticket;
     }
+    call.script = (uint8_t) model_script_of(call.script);
     return call;
 }
 
@@ -82,11 +97,43 @@ static bool overtakes(const model_state *before, const model_state *after, const
     return false;
 }
 
+/* Has somebody permits who was behind a living waiter that has none? */
+static bool is_overtaken_by_grant(const model_state *before, const model_server *after)
+{
+    bool is_somebody_left = false;
+
+    for (int at = 0; at < before->server.queue_length; at++) {
+        int actor = before->server.queue[at].actor, ticket = before->server.queue[at].ticket;
+        const model_client *client = &before->clients[actor];
+
+        if (is_somebody_left && before->server.expiry[actor] <= 0 && after->expiry[actor] > 0) {
+            return true;
+        }
+        is_somebody_left = is_somebody_left
+                           || (client->phase == MODEL_WAITING && client->ticket == ticket
+                               && model_is_in_queue(after, actor, ticket));
+    }
+    return false;
+}
+
+/* Could the first waiter have what it waits for, and is nothing left free for peers? */
+static bool does_first_fit(const model_server *server)
+{
+    int used = 0;
+
+    for (int actor = 0; actor < MODEL_ACTORS; actor++) {
+        used += server->expiry[actor] > 0 ? model_weight_of(actor) : 0;
+    }
+    return server->queue_length > 0 && server->until <= 0
+           && used + model_weight_of(server->queue[0].actor) <= model_scenario_now->limit;
+}
+
 const char *model_check_order(const model_state *before, const model_state *after,
                               const model_call *call, const model_outcome *outcome)
 {
     bool held = before->server.expiry[call->actor] > 0;
-    bool asked = call->ticket != 0 && call->script <= MODEL_SHARE;
+    bool asked = call->ticket != 0
+                 && (call->script <= MODEL_SHARE || call->script == MODEL_PERMIT_ACQUIRE);
     int place = 0;
 
     if (asked && call->manner != MODEL_CLAIM && outcome->answer == MODEL_HAS && !held
@@ -112,6 +159,15 @@ const char *model_check_order(const model_state *before, const model_state *afte
         && outcome->place > 0 && after->server.queue[0].mode != 'p'
         && !model_is_in_queue(&before->server, call->actor, call->ticket)) {
         return "who comes too late to claim is not the first";
+    }
+    if (model_has_permits()
+        && (call->script == MODEL_PERMIT_RELEASE || outcome->answer == MODEL_HAS_PLACE
+            || outcome->answer == MODEL_REFUSED)
+        && call->script != MODEL_PERMIT_REFRESH && does_first_fit(&after->server)) {
+        return "who is the first and fits has to wait";
+    }
+    if (model_has_permits() && is_overtaken_by_grant(before, &after->server)) {
+        return "a living waiter is overtaken by a grant";
     }
     return NULL;
 }
@@ -172,6 +228,9 @@ int16_t model_pass_time(model_state *state, int16_t ms)
                 request->age_ms = (int16_t) (request->age_ms + ms);
             }
         }
+    }
+    if (model_has_permits()) {
+        server->phase = (int16_t) ((server->phase + ms) % 1000);
     }
     for (size_t at = 0; at < count; at++) {
         record_due(*times[at], &next);

@@ -35,7 +35,7 @@ stage() {
 
 run_behaviour() {
     local vendor vendor96 so=$LATCH_ROOT/modules/latch.so
-    local names=(-d extension="$so") symfony=(-d extension="$so" -d latch.symfony=1)
+    local names=(-d extension="$so") symfony=(-d extension="$so" -d latch.symfony=1 -d latch.symfony_semaphore=1)
     latch_build
     vendor=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
     vendor96=$(latch_composer symfony-own "$LATCH_ROOT/tests/phpunit/symfony-own/composer.json")
@@ -44,8 +44,11 @@ run_behaviour() {
     LATCH_LARAVEL=$(latch_laravel)
     export LATCH_VENDOR=$vendor LATCH_SYMFONY_6 LATCH_SYMFONY_8 LATCH_LARAVEL LATCH_SO=$so
     LATCH_DEBIAN_LOCK=$(latch_debian_lock)
+    LATCH_SEMAPHORE_5=$(latch_debian_semaphore)
+    LATCH_SEMAPHORE_7=$(latch_debian_semaphore 7.4)
     LATCH_SYMFONY_TESTS=$(latch_symfony_tests)
-    export LATCH_DEBIAN_LOCK LATCH_SYMFONY_TESTS
+    LATCH_SEMAPHORE_TESTS=$(latch_semaphore_tests)
+    export LATCH_DEBIAN_LOCK LATCH_SEMAPHORE_5 LATCH_SEMAPHORE_7 LATCH_SYMFONY_TESTS LATCH_SEMAPHORE_TESTS
 
     cd "$LATCH_ROOT/tests/phpunit"
     side_by_side shared_with_symfony latchs_own symfonys_names pure_php application_and_documentation
@@ -101,7 +104,7 @@ on_the_documentations_machine() {
 }
 
 symfonys_tests_of_6_4() {
-    LATCH_VENDOR=$vendor64 LATCH_SYMFONY_TESTS=$tests LATCH_DEBIAN_LOCK='' \
+    LATCH_VENDOR=$vendor64 LATCH_SYMFONY_TESTS=$tests LATCH_DEBIAN_LOCK='' LATCH_SEMAPHORE_TESTS='' \
         run_phpunit symfony-own-6.4 "$vendor64" symfony-own/6.4/phpunit.xml "${symfony[@]}" --
 }
 

@@ -46,12 +46,12 @@ static latch_status object_prepare(redis_connection *connection, latch_op *op, i
 {
     redis_object *object = connection->transport_context;
     const latch_redis_runner *runner = &object->runner;
-    const latch_lease *lease = op->lease;
+    const redis_hold *hold = op->lease != NULL ? op->lease->state : NULL;
     const char *prefix;
     size_t length;
-    latch_status status = runner->prepare(runner->context, lease != NULL ? lease->resource : NULL,
-                                          lease != NULL ? lease->resource_length : 0, &prefix,
-                                          &length, op->error);
+    latch_status status = runner->prepare(runner->context, hold != NULL ? hold->name : NULL,
+                                          hold != NULL ? hold->name_length : 0, &prefix, &length,
+                                          op->error);
 
     (void) now_ns;
     if (status == LATCH_DONE && runner->is_cluster
@@ -60,11 +60,16 @@ static latch_status object_prepare(redis_connection *connection, latch_op *op, i
     }
     if (status == LATCH_DONE) {
         latch_redis_keyspace_init_added(object->keys, prefix, length, runner->is_cluster);
+        if (hold != NULL && op->lease->is_permit
+            && !latch_redis_has_permit_slot(object->keys, op)) {
+            return op->error->status;
+        }
         connection->stage = REDIS_READY;
     }
     return status;
 }
 
+const char latch_redis_permit_state_name[] = "Symfony\\Component\\Semaphore\\Store\\RedisStore";
 const char latch_redis_state_name[] = "Symfony\\Component\\Lock\\Store\\RedisStore";
 
 void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner)
@@ -73,6 +78,7 @@ void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner
         .name = REDIS_STORE_NAME,
         .title = "Redis",
         .state_name = latch_redis_state_name,
+        .permit_state_name = latch_redis_permit_state_name,
         .capabilities = REDIS_OBJECT_CAPABILITIES,
     };
 

@@ -32,6 +32,7 @@ typedef struct listed_name {
 /* op->state */
 typedef struct inspection {
     redis_store *store;
+    char *permit_name;          /* of a semaphore, in Redis */
     redis_route route;          /* the server; a list goes to all servers, one after the other */
     redis_node *asked;          /* server whose replies are awaited; or NULL */
     bool is_mapped;             /* a list in a cluster: its servers are known */
@@ -73,10 +74,14 @@ static bool is_count(const redisReply *reply)
     return reply->type == REDIS_REPLY_INTEGER && reply->integer >= 0;
 }
 
-/* {its identity, the ms until it ends, or -1, what is recorded of it, or nil} */
-static bool is_holder(const redisReply *reply)
+/*
+ * {its identity, the ms until it ends, or -1, what is recorded of it, or nil}; of a semaphore's
+ * holder also {its weight, its limit}
+ */
+static bool is_holder(const redisReply *reply, bool is_permit)
 {
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 3
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements == (is_permit ? 5 : 3)
+           && (!is_permit || (is_count(reply->element[3]) && is_count(reply->element[4])))
            && reply->element[0]->type == REDIS_REPLY_STRING
            && reply->element[0]->len == LATCH_IDENTITY_LENGTH
            && strspn(reply->element[0]->str, "0123456789abcdef") == LATCH_IDENTITY_LENGTH
@@ -85,17 +90,21 @@ static bool is_holder(const redisReply *reply)
                || reply->element[2]->type == REDIS_REPLY_NIL);
 }
 
-/* {2 for a writer, 1 for readers, how many hold, how many wait, {holder, ...}} */
-static bool is_report(const redisReply *reply)
+/*
+ * {2 for a writer, 1 for readers, how many hold, how many wait, {holder, ...}}; of a semaphore also
+ * {the sum of all weights}
+ */
+static bool is_report(const redisReply *reply, bool is_permit)
 {
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 4 || !is_count(reply->element[0])
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != (is_permit ? 5 : 4)
+        || (is_permit && !is_count(reply->element[4])) || !is_count(reply->element[0])
         || reply->element[0]->integer < 1 || reply->element[0]->integer > 2
         || !is_count(reply->element[1]) || !is_count(reply->element[2])
         || reply->element[3]->type != REDIS_REPLY_ARRAY) {
         return false;
     }
     for (size_t at = 0; at < reply->element[3]->elements; at++) {
-        if (!is_holder(reply->element[3]->element[at])) {
+        if (!is_holder(reply->element[3]->element[at], is_permit)) {
             return false;
         }
     }
@@ -115,6 +124,10 @@ static bool add_holder(const latch_engine *engine, latch_lock_report *report,
     memcpy(report->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
     if (reply->element[1]->integer >= 0) {
         report->holders->left_ms = reply->element[1]->integer;
+    }
+    if (reply->elements == 5) {
+        report->holders->permits = (latch_permits){.weight = reply->element[3]->integer,
+                                                   .limit = reply->element[4]->integer};
     }
     return true;
 }
@@ -163,7 +176,7 @@ static latch_status apply_report(inspection *all, latch_op *op, const redisReply
     const char *name;
     size_t length;
 
-    if (!is_free && !is_report(reply)) {
+    if (!is_free && !is_report(reply, op->lease->is_permit)) {
         return latch_redis_fail_protocol_error(op, all->route.node);
     }
     name = name_of(all, op, all->at_call, &length);
@@ -180,6 +193,7 @@ static latch_status apply_report(inspection *all, latch_op *op, const redisReply
     report->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
     report->holder_count = (uint64_t) reply->element[1]->integer;
     report->waiter_count = (uint64_t) reply->element[2]->integer;
+    report->permits_used = op->lease->is_permit ? reply->element[4]->integer : 0;
     for (size_t at = reply->element[3]->elements; at > 0; at--) {
         if (!add_holder(engine, report, reply->element[3]->element[at - 1])) {
             return latch_fail_memory(op->error);
@@ -368,11 +382,18 @@ static redis_call *send_inspection(inspection *all, const latch_op *op, size_t n
                                            : is_listing(op) ? "list"
                                                             : ""};
     const redis_command_spec spec = {
-        .id = evicts ? REDIS_EVICT : REDIS_INSPECT,
+        .id = evicts                 ? REDIS_EVICT
+              : op->lease->is_permit ? REDIS_PERMIT_INSPECT
+                                     : REDIS_INSPECT,
         .as_text = all->as_text || number == 0, /* the others know it by that */
     };
 
     target.resource = name_of(all, op, number, &target.length);
+    target.is_permit = op->lease->is_permit;
+    if (target.is_permit) {
+        target.resource = all->permit_name;
+        target.length += REDIS_BRACES;
+    }
     return latch_redis_send_script(all->route.node, &spec, &target, now_ns);
 }
 
@@ -393,8 +414,10 @@ static latch_status connect_next(inspection *all, latch_op *op, int64_t now_ns)
 {
     bool is_found = is_listing(op) && all->is_mapped;
 
-    return is_found
-               ? latch_redis_connect(&all->route.node->connection, op, now_ns)
+    return is_found ? latch_redis_connect(&all->route.node->connection, op, now_ns)
+           : all->permit_name != NULL
+               ? latch_redis_route_connect(&all->store->topology, &all->route, all->permit_name,
+                                           latch_redis_permit_name_length(op->lease), op, now_ns)
                : latch_redis_route_connect(&all->store->topology, &all->route, op->lease->resource,
                                            op->lease->resource_length, op, now_ns);
 }
@@ -497,12 +520,18 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
 static latch_status start_inspection(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
-    inspection *all = latch_allocate(store->store.engine, sizeof(*all));
+    const latch_lease *lease = op->lease;
+    size_t name_size = lease->is_permit ? latch_redis_permit_name_length(lease) : 0;
+    inspection *all = latch_allocate(store->store.engine, sizeof(*all) + name_size);
 
     if (all == NULL) {
         return latch_fail_memory(op->error);
     }
     *all = (inspection){.store = store, .cursor = "0"};
+    if (lease->is_permit) {
+        all->permit_name = (char *) (all + 1);
+        latch_redis_write_permit_name(lease, all->permit_name);
+    }
     if (latch_hash_init(&all->listed, store->store.engine, op->error) != LATCH_DONE) {
         latch_free(store->store.engine, all);
         return op->error->status;

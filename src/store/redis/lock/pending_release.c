@@ -25,7 +25,8 @@ typedef struct redis_pending_release {
     int64_t end_ns;   /* by then the lock has expired by itself */
     uint8_t refusals; /* so far */
     uint64_t ticket;
-    bool keep;
+    bool keep, is_permit;
+    latch_permits permits;
     char token[LATCH_TOKEN_MAX + 1];
     size_t resource_length;
     char resource[];
@@ -82,6 +83,8 @@ bool latch_redis_pending_add(redis_store *store, const redis_script_target *targ
     release->refusals = 0;
     release->ticket = target->ticket;
     release->keep = target->keep;
+    release->is_permit = target->is_permit;
+    release->permits = target->permits;
     snprintf(release->token, sizeof(release->token), "%s", target->token);
     release->resource_length = target->length;
     memcpy(release->resource, target->resource, target->length);
@@ -113,9 +116,18 @@ bool latch_redis_pending_add_sent(redis_node *node, redis_call *call,
 /* Sends the release; false when memory ran out. */
 static bool send_pending(redis_node *node, redis_pending_release *release, int64_t now_ns)
 {
-    const redis_script_target target = {release->resource, release->resource_length, release->token,
-                                        release->ticket, release->keep};
-    const redis_command_spec spec = {.id = REDIS_RELEASE, .as_text = true};
+    const redis_script_target target = {
+        .resource = release->resource,
+        .length = release->resource_length,
+        .token = release->token,
+        .ticket = release->ticket,
+        .keep = release->keep,
+        .is_permit = release->is_permit,
+        .permits = release->permits,
+    };
+    const redis_command_spec spec = {.id = release->is_permit ? REDIS_PERMIT_RELEASE
+                                                              : REDIS_RELEASE,
+                                     .as_text = true};
     redis_call *call = latch_redis_send_script(node, &spec, &target, now_ns);
 
     if (call == NULL) {
@@ -127,8 +139,10 @@ static bool send_pending(redis_node *node, redis_pending_release *release, int64
 
 static bool is_about(const redis_pending_release *release, const latch_lease *lease)
 {
-    return lease != NULL && release->resource_length == lease->resource_length
-           && memcmp(release->resource, lease->resource, lease->resource_length) == 0;
+    const redis_hold *hold = lease != NULL ? lease->state : NULL;
+
+    return hold != NULL && release->resource_length == hold->name_length
+           && memcmp(release->resource, hold->name, hold->name_length) == 0;
 }
 
 /* Connects to the node without awaiting it, in a cluster. True: READY. */

@@ -18,7 +18,7 @@
 #include "src/store/redis/topology/route.h"
 #include "src/store/redis/topology/sentinel.h"
 
-extern const char latch_redis_state_name[];
+extern const char latch_redis_state_name[], latch_redis_permit_state_name[];
 
 typedef struct redis_store {
     latch_store store;
@@ -46,6 +46,11 @@ typedef struct redis_hold {
     int64_t deadline_ns; /* the lease's, before the last command was sent */
     redis_wait wait;
     redis_route route; /* of the request that is on its way, in a cluster */
+    /* The lock's name in Redis: the resource, or "{RESOURCE}" of a semaphore, as Symfony has it. */
+    const char *name;
+    size_t name_length;
+    latch_permits permits; /* of the last acquire */
+    char text[];           /* of a semaphore's name */
 } redis_hold;
 
 /* op->flags */
@@ -127,10 +132,12 @@ static inline redis_script_target latch_redis_target_of(const latch_lease *lease
     const redis_hold *hold = lease->state;
 
     return (redis_script_target){
-        .resource = lease->resource,
-        .length = lease->resource_length,
+        .resource = hold->name,
+        .length = hold->name_length,
         .token = lease->token,
         .ticket = hold->wait.ticket,
+        .is_permit = lease->is_permit,
+        .permits = hold->permits,
     };
 }
 /*
@@ -151,6 +158,26 @@ bool latch_redis_pending_add_release(latch_op *op, int64_t now_ns);
 int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns);
 
 /* ---- token.c */
+
+/* What a semaphore's name has around the resource. */
+enum { REDIS_BRACES = 2 };
+
+/* Length of a semaphore's name: it may exceed the 32 bits of the resource's. */
+static inline size_t latch_redis_permit_name_length(const latch_lease *lease)
+{
+    return (size_t) lease->resource_length + REDIS_BRACES;
+}
+
+/* Writes a semaphore's name, without a NUL, and returns its length. */
+static inline size_t latch_redis_write_permit_name(const latch_lease *lease, char *name)
+{
+    size_t length = latch_redis_permit_name_length(lease);
+
+    name[0] = '{';
+    memcpy(name + 1, lease->resource, lease->resource_length);
+    name[length - 1] = '}';
+    return length;
+}
 
 /* Member of the lock's sorted set that marks a writer: no holder's token. */
 #define REDIS_WRITER "__write__"
@@ -192,6 +219,11 @@ static inline void latch_redis_record_mode(latch_lease *lease, latch_mode mode)
     hold->fork_count = lease->store->engine->fork_count;
 }
 
+/*
+ * Are all keys of the operation's semaphore in one slot? Describes in op->error if not: in a
+ * cluster "{}:weight" has no hash tag.
+ */
+bool latch_redis_has_permit_slot(const redis_keyspace *keys, latch_op *op);
 /* Token of another process? */
 bool latch_redis_is_other_process(const latch_lease *lease);
 /* latch_redis_ensure_token() for a lease without a usable token. */

@@ -10,6 +10,12 @@ static const redis_script_id script_ids[] = {
     [LATCH_REFRESH] = REDIS_REFRESH, [LATCH_RELEASE] = REDIS_RELEASE,
     [LATCH_PROBE] = REDIS_PROBE,
 };
+static const redis_script_id permit_script_ids[] = {
+    [LATCH_ACQUIRE] = REDIS_PERMIT_ACQUIRE,
+    [LATCH_REFRESH] = REDIS_PERMIT_REFRESH,
+    [LATCH_RELEASE] = REDIS_PERMIT_RELEASE,
+    [LATCH_PROBE] = REDIS_PERMIT_PROBE,
+};
 
 bool latch_redis_may_resend(latch_op *op)
 {
@@ -60,7 +66,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     const redis_hold *hold = op->lease->state;
     redis_node *node = hold->route.node;
     const redis_script_target target = latch_redis_target_of(op->lease);
-    redis_script_id id = script_ids[op->request.kind];
+    redis_script_id id = (target.is_permit ? permit_script_ids : script_ids)[op->request.kind];
     const redis_command_spec spec = {
         .id = id,
         .as_text = (op->flags & REDIS_AS_TEXT) != 0
@@ -110,8 +116,8 @@ static latch_status connect_for_request(latch_op *op, int64_t now_ns)
     const latch_lease *lease = op->lease;
     redis_hold *hold = lease->state;
     latch_status status = latch_redis_route_connect(&latch_redis_store_of(op)->topology,
-                                                    &hold->route, lease->resource,
-                                                    lease->resource_length, op, now_ns);
+                                                    &hold->route, hold->name, hold->name_length, op,
+                                                    now_ns);
 
     if (latch_failed(status)) {
         op->flags |= REDIS_TROUBLE;
@@ -130,6 +136,11 @@ static latch_status dispatch_request(latch_op *op, int64_t now_ns)
     latch_status status =
         latch_redis_ensure_token(op); /* a process may have been forked meanwhile */
 
+    if (status == LATCH_DONE && op->lease->is_permit && latch_op_acquires(op)) {
+        redis_hold *hold = op->lease->state;
+
+        hold->permits = op->request.permits;
+    }
     if (status == LATCH_DONE && op->request.wait) {
         status = latch_redis_wait(op, now_ns);
     }
@@ -319,11 +330,11 @@ static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t n
     if (reply->type == REDIS_REPLY_ERROR) {
         return apply_error(op, reply->str, now_ns);
     }
-    latch_redis_route_confirm(&hold->route, op->lease->resource, op->lease->resource_length);
-    if (op->request.kind == LATCH_RELEASE) {
+    latch_redis_route_confirm(&hold->route, hold->name, hold->name_length);
+    if (op->request.kind == LATCH_RELEASE && !op->lease->is_permit) {
         latch_redis_record_release_script(latch_redis_node_of(op));
     }
-    outcome = latch_redis_parse_reply(op->request.kind, reply);
+    outcome = latch_redis_parse_reply(op->request.kind, op->lease->is_permit, reply);
     return apply_script_outcome(op, &outcome, now_ns);
 }
 

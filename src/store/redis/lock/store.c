@@ -163,13 +163,17 @@ static latch_status redis_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
     }
+    if (op->lease->is_permit && !latch_redis_has_permit_slot(&store->keys, op)) {
+        return op->error->status;
+    }
     if (is_inquiry && latch_redis_has_object(store)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "the redis store cannot tell who holds a lock by a given connection; "
                           "give it a DSN");
     }
     if (op->request.ttl_ms == 0 && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
-        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a lock in Redis needs a TTL");
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a %s in Redis needs a TTL",
+                          op->lease->is_permit ? "permit" : "lock");
     }
     if (op->request.ttl_ms > REDIS_TTL_MAX_MS) {
         op->request.ttl_ms = REDIS_TTL_MAX_MS;
@@ -273,6 +277,7 @@ const latch_store_class latch_redis_store = {
         {
             REDIS_INFO,
             .state_name = latch_redis_state_name,
+            .permit_state_name = latch_redis_permit_state_name,
             .library = "hiredis " LATCH_HIREDIS_VERSION,
         },
     .size = sizeof(redis_store),

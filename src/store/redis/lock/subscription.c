@@ -109,9 +109,10 @@ static void apply_requeue(redis_subscription *subscription, const redisReply *ke
     for (latch_link *link = subscription->waits.next; link != &subscription->waits;
          link = link->next) {
         redis_wait *wait = LATCH_CONTAINER(link, redis_wait, link);
+        const redis_hold *hold = wait->lease->state;
 
-        if (key->len == prefix + wait->lease->resource_length
-            && memcmp(key->str + prefix, wait->lease->resource, key->len - prefix) == 0) {
+        if (key->len == prefix + hold->name_length
+            && memcmp(key->str + prefix, hold->name, hold->name_length) == 0) {
             wait->lost = true;
             poll_no_later_than(wait, subscription_now_ns(subscription)
                                          + (wait->place > 0 ? wait->place : 0) * LATCH_NS_PER_MS);
@@ -162,6 +163,7 @@ static latch_status name_channel(redis_subscription *subscription, latch_op *op)
 {
     const latch_engine *engine = subscription->connection.engine;
     const redis_keyspace *keys = subscription->keys;
+    const redis_hold *hold = op->lease->state;
     const char *end = subscription->node != NULL ? SHARD : "";
     char own[REDIS_OWN_SIZE], *wake = subscription->channel;
     char *requeue = subscription->requeue_channel;
@@ -170,7 +172,7 @@ static latch_status name_channel(redis_subscription *subscription, latch_op *op)
     if (!engine->env.random(engine->env.context, id, sizeof(id))) {
         return latch_fail(op->error, LATCH_ERROR_SYSTEM, 0, "no random numbers to be had");
     }
-    latch_redis_own_names(keys, op->lease->resource, op->lease->resource_length, own);
+    latch_redis_own_names(keys, hold->name, hold->name_length, own);
     wake = append(append(append(wake, keys->prefix), own), WAKE_CHANNEL);
     latch_base64(id, sizeof(id), wake);
     append(wake + ID_LENGTH, end);
@@ -183,8 +185,7 @@ bool latch_redis_resubscribe_for(redis_subscription *subscription, redis_node *n
                                  const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
-    unsigned slot =
-        latch_redis_slot_of(subscription->keys, lease->resource, lease->resource_length);
+    unsigned slot = latch_redis_slot_of(subscription->keys, hold->name, hold->name_length);
     bool is_idle = subscription->subscriber == NULL || subscription->subscriber == lease;
 
     for (latch_link *link = subscription->waits.next; link != &subscription->waits;
@@ -211,11 +212,12 @@ bool latch_redis_resubscribe_for(redis_subscription *subscription, redis_node *n
 
 bool latch_redis_is_subscribed_for(const redis_subscription *subscription, const latch_lease *lease)
 {
+    const redis_hold *hold = lease->state;
+
     return latch_redis_is_subscribed(subscription)
            && (subscription->node == NULL
                || subscription->slot
-                      == latch_redis_slot_of(subscription->keys, lease->resource,
-                                             lease->resource_length));
+                      == latch_redis_slot_of(subscription->keys, hold->name, hold->name_length));
 }
 
 bool latch_redis_is_subscribed(const redis_subscription *subscription)

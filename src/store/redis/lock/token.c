@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+bool latch_redis_has_permit_slot(const redis_keyspace *keys, latch_op *op)
+{
+    if (!keys->is_tagged || (op->lease->resource_length > 0 && op->lease->resource[0] != '}')) {
+        return true;
+    }
+    latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+               "in a cluster, the name of a semaphore must not be empty nor begin with \"}\"");
+    return false;
+}
+
 bool latch_redis_is_other_process(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
@@ -20,10 +30,18 @@ static void free_token(latch_lease *lease)
 static latch_status make_hold(latch_lease *lease, latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
-    redis_hold *hold = latch_allocate(engine, sizeof(*hold));
+    redis_hold *hold = latch_allocate(
+        engine, sizeof(*hold) + (lease->is_permit ? latch_redis_permit_name_length(lease) : 0));
 
     if (hold == NULL) {
         return latch_fail_memory(error);
+    }
+    hold->name = lease->resource;
+    hold->name_length = lease->resource_length;
+    hold->permits = (latch_permits){0};
+    if (lease->is_permit) {
+        hold->name = hold->text;
+        hold->name_length = latch_redis_write_permit_name(lease, hold->text);
     }
     hold->generation = engine->generation;
     hold->fork_count = engine->fork_count;

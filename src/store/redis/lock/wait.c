@@ -81,8 +81,8 @@ void latch_redis_wait_sent(latch_op *op)
 static bool resubscribe(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
-    redis_node *owner =
-        latch_redis_slot_owner(&store->topology, op->lease->resource, op->lease->resource_length);
+    const redis_hold *hold = op->lease->state;
+    redis_node *owner = latch_redis_slot_owner(&store->topology, hold->name, hold->name_length);
 
     return store->topology.cluster == NULL
            || (owner != NULL

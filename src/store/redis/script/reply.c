@@ -28,7 +28,7 @@ static latch_mode mode_of(long long number)
 }
 
 /* Nil: another holder. A list: position in the queue, and milliseconds until the next question. */
-static redis_outcome parse_acquired(bool is_exclusive, const redisReply *reply)
+static redis_outcome parse_acquired(latch_op_kind kind, bool is_permit, const redisReply *reply)
 {
     redis_outcome outcome = {.kind = REDIS_GRANTED};
 
@@ -46,12 +46,11 @@ static redis_outcome parse_acquired(bool is_exclusive, const redisReply *reply)
         outcome.retry_ms = reply->element[1]->integer;
         return outcome;
     }
-    if (is_exclusive) {
-        outcome.mode = LATCH_EXCLUSIVE;
+    outcome.mode = kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
+    if (kind == LATCH_ACQUIRE && !is_permit) {
         outcome.fencing_token = parse_number(reply);
         return outcome.fencing_token > 0 ? outcome : unexpected;
     }
-    outcome.mode = LATCH_SHARED;
     return is_integer(reply, 1, 1) ? outcome : unexpected;
 }
 
@@ -84,12 +83,12 @@ static redis_outcome parse_probed(const redisReply *reply)
     };
 }
 
-redis_outcome latch_redis_parse_reply(latch_op_kind kind, const redisReply *reply)
+redis_outcome latch_redis_parse_reply(latch_op_kind kind, bool is_permit, const redisReply *reply)
 {
     switch (kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            return parse_acquired(kind == LATCH_ACQUIRE, reply);
+            return parse_acquired(kind, is_permit, reply);
         case LATCH_REFRESH:
             return parse_renewed(reply);
         case LATCH_RELEASE:

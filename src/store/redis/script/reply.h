@@ -30,7 +30,7 @@ typedef struct redis_outcome {
     int64_t left_ms; /* REDIS_TTL_MAX_MS at most */
 } redis_outcome;
 
-/* Parses a reply that is no error. */
-redis_outcome latch_redis_parse_reply(latch_op_kind kind, const redisReply *reply);
+/* Parses a reply that is no error, about a lock or about permits. */
+redis_outcome latch_redis_parse_reply(latch_op_kind kind, bool is_permit, const redisReply *reply);
 
 #endif

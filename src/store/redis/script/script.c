@@ -6,41 +6,64 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Part of a key's name: kinds of keys are told by it. */
 typedef struct {
     const char *text;
     size_t length;
-    uint8_t key_count; /* as many of the names below */
-    bool takes_ttl;    /* beside the token */
-    bool takes_lock;
-} redis_script;
+} key_part;
 
-#define SCRIPT(text, key_count, takes_ttl, takes_lock)                                             \
+#define KEY_PART(text)                                                                             \
     {                                                                                              \
-        text, sizeof(text) - 1, key_count, takes_ttl, takes_lock                                   \
+        text, sizeof(text) - 1                                                                     \
     }
 
-static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
-    [REDIS_ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 5, true, true),
-    [REDIS_ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 4, true, true),
-    [REDIS_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, true, false),
-    [REDIS_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_RELEASE, 4, false, false),
-    [REDIS_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1, false, false),
-    [REDIS_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_INSPECT, 3, false, false),
-    [REDIS_EVICT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_EVICT, 4, false, false),
-};
-
-/* Kinds of keys, behind the beginning of the own names; the first is the lock's own. */
-static const struct key_name {
-    const char *name;
-    size_t length;
-} key_names[] = {{"", 0}, {"holder:", 7}, {"queue:", 6}, {"peers:", 6}, {"fencing", 7}};
+/* Keys of a lock: its own, and the rest behind the beginning of the own names. */
+static const key_part lock_keys[] = {KEY_PART(""), KEY_PART("holder:"), KEY_PART("queue:"),
+                                     KEY_PART("peers:"), KEY_PART("fencing")};
+/* Keys of a semaphore: Symfony's, with the part behind the resource, and the rest as of locks. */
+static const key_part permit_keys[] = {KEY_PART(":weight"), KEY_PART(":time"), KEY_PART("permits:"),
+                                       KEY_PART("permit-queue:"), KEY_PART("permit-peers:")};
 
 enum {
-    KEY_COUNT_MAX = sizeof(key_names) / sizeof(*key_names),
+    KEY_COUNT_MAX = sizeof(lock_keys) / sizeof(*lock_keys),
     FENCING_KEY = KEY_COUNT_MAX - 1, /* one for all locks: without a resource */
-    KEY_NAME_MAX = REDIS_OWN_SIZE + 8,
+    SYMFONY_LOCK_KEYS = 1,
+    SYMFONY_PERMIT_KEYS = 2,
+    KEY_NAME_MAX = REDIS_OWN_SIZE + sizeof("permit-queue:"),
     /* A command begins with "EVAL", the script, and the number of its keys. */
     SCRIPT_ARGUMENTS = 3,
+};
+
+typedef struct {
+    const char *text;
+    size_t length;
+    uint8_t key_count; /* as many of the names above */
+    bool takes_ttl;    /* beside the token */
+    bool takes_lock;   /* or permits */
+    bool leaves_queue;
+} redis_script;
+
+#define SCRIPT(lua, keys, ...)                                                                     \
+    {                                                                                              \
+        .text = lua, .length = sizeof(lua) - 1, .key_count = (keys), ##__VA_ARGS__                 \
+    }
+#define TAKES .takes_ttl = true, .takes_lock = true
+#define RENEWS .takes_ttl = true
+#define RELEASES .leaves_queue = true
+
+static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
+    [REDIS_ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE, 5, TAKES),
+    [REDIS_ACQUIRE_SHARED] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED, 4, TAKES),
+    [REDIS_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_REFRESH, 2, RENEWS),
+    [REDIS_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_RELEASE, 4, RELEASES),
+    [REDIS_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PROBE, 1),
+    [REDIS_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_INSPECT, 3),
+    [REDIS_EVICT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_EVICT, 4),
+    [REDIS_PERMIT_ACQUIRE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_ACQUIRE, 5, TAKES),
+    [REDIS_PERMIT_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_REFRESH, 3, RENEWS),
+    [REDIS_PERMIT_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_RELEASE, 5, RELEASES),
+    [REDIS_PERMIT_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_PROBE, 2),
+    [REDIS_PERMIT_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_INSPECT, 4),
 };
 
 void latch_redis_digest_scripts(redis_scripts *all)
@@ -63,6 +86,8 @@ static bool add_keys(redis_script_command *written, const redis_scripts *all,
                      const redis_keyspace *keys, const redis_script_target *target, size_t count)
 {
     size_t most = KEY_COUNT_MAX * (keys->prefix_length + target->length + KEY_NAME_MAX);
+    const key_part *parts = target->is_permit ? permit_keys : lock_keys;
+    size_t symfony_keys = target->is_permit ? SYMFONY_PERMIT_KEYS : SYMFONY_LOCK_KEYS;
     char own[REDIS_OWN_SIZE] = REDIS_OWN_KEYS, *at;
     size_t own_length = keys->is_tagged
                             ? latch_redis_own_names(keys, target->resource, target->length, own)
@@ -78,21 +103,24 @@ static bool add_keys(redis_script_command *written, const redis_scripts *all,
         char *begin = at;
 
         at = mempcpy(at, keys->prefix, keys->prefix_length);
-        if (key > 0) {
+        if (key >= symfony_keys) {
             at = mempcpy(at, own, own_length);
-            at = mempcpy(at, key_names[key].name, key_names[key].length);
+            at = mempcpy(at, parts[key].text, parts[key].length);
         }
-        if (key != FENCING_KEY) {
+        if (key != FENCING_KEY || target->is_permit) {
             at = mempcpy(at, target->resource, target->length);
+        }
+        if (key < symfony_keys) {
+            at = mempcpy(at, parts[key].text, parts[key].length);
         }
         latch_redis_add(&written->command, begin, (size_t) (at - begin));
     }
     return true;
 }
 
-/* The TTL, and behind it the holder information. */
+/* The TTL, the weight and the limit of permits, and behind them the holder information. */
 static void add_ttl(redis_script_command *written, const redis_scripts *all,
-                    const redis_command_spec *spec)
+                    const redis_command_spec *spec, const redis_script_target *target)
 {
     const latch_env *env = &all->engine->env;
     const char *info = scripts[spec->id].takes_lock && env->holder_info != NULL
@@ -100,6 +128,10 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
                            : NULL;
     int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) spec->ttl_ms);
 
+    if (target->is_permit && scripts[spec->id].takes_lock) {
+        length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %lld %lld",
+                           (long long) target->permits.weight, (long long) target->permits.limit);
+    }
     if (info != NULL) {
         length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %.*s",
                            LATCH_HOLDER_INFO_MAX, info);
@@ -107,19 +139,27 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
     latch_redis_add(&written->command, written->ttl, (size_t) length);
 }
 
-/* Writes "TICKET LENGTH TOKENCHANNEL": the waiter, but for the mode that it waits for. */
+/*
+ * Writes "TICKET LENGTH TOKENCHANNEL": the waiter, but for its mode. A waiter for permits has
+ * "WEIGHT LIMIT TOKEN" in the place of the token.
+ */
 static bool write_waiter(redis_script_command *written, const redis_scripts *all,
                          const redis_command_spec *spec, const redis_script_target *target)
 {
-    size_t size = strlen(target->token) + strlen(spec->channel) + 48;
+    size_t size = strlen(target->token) + strlen(spec->channel) + 96;
+    char permits[40] = "";
 
     written->waiter = size <= sizeof(written->small_waiter) ? written->small_waiter
                                                             : latch_allocate(all->engine, size);
     if (written->waiter == NULL) {
         return false;
     }
-    snprintf(written->waiter, size, "%" PRIu64 " %zu %s%s", target->ticket, strlen(target->token),
-             target->token, spec->channel);
+    if (target->is_permit) {
+        snprintf(permits, sizeof(permits), "%lld %lld ", (long long) target->permits.weight,
+                 (long long) target->permits.limit);
+    }
+    snprintf(written->waiter, size, "%" PRIu64 " %zu %s%s%s", target->ticket,
+             strlen(permits) + strlen(target->token), permits, target->token, spec->channel);
     return true;
 }
 
@@ -168,7 +208,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
     }
     latch_redis_add_text(command, target->keep ? "" : target->token);
     if (script->takes_ttl) {
-        add_ttl(written, all, spec);
+        add_ttl(written, all, spec, target);
     }
     if (spec->extend) {
         latch_redis_add_text(command, "extend");
@@ -177,7 +217,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
         if (spec->step != REDIS_TRY || spec->has_no_pubsub || written->waiter != NULL) {
             add_acquire_step(written, spec);
         } /* else it is a simple try */
-    } else if (spec->id == REDIS_RELEASE && written->waiter != NULL) {
+    } else if (script->leaves_queue && written->waiter != NULL) {
         latch_redis_add_text(command, written->waiter);
     }
     written->script = (latch_redis_script){

@@ -17,6 +17,11 @@ typedef enum {
     REDIS_PROBE,
     REDIS_INSPECT,
     REDIS_EVICT,
+    REDIS_PERMIT_ACQUIRE,
+    REDIS_PERMIT_REFRESH,
+    REDIS_PERMIT_RELEASE,
+    REDIS_PERMIT_PROBE,
+    REDIS_PERMIT_INSPECT,
     REDIS_SCRIPT_COUNT,
 } redis_script_id;
 
@@ -27,9 +32,11 @@ enum redis_acquire_step { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, RE
 typedef struct redis_script_target {
     const char *resource;
     size_t length;
-    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
-    uint64_t ticket;   /* of its wait; 0: it stands in no queue */
-    bool keep;         /* a release leaves the queue, but keeps the lock */
+    const char *token;     /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    uint64_t ticket;       /* of its wait; 0: it stands in no queue */
+    bool keep;             /* a release leaves the queue, but keeps what is held */
+    bool is_permit;        /* of a semaphore: `resource` is "{NAME}" then, as in Symfony's keys */
+    latch_permits permits; /* of an acquire, and of a target with a ticket */
 } redis_script_target;
 
 /* Request to a script. */
@@ -51,8 +58,8 @@ typedef struct redis_scripts {
     char digests[REDIS_SCRIPT_COUNT][2 * 20 + 1]; /* SHA-1 in hex, when the first is needed */
 } redis_scripts;
 
-/* Bytes of the TTL as a text, with the holder information after it. */
-enum { REDIS_TTL_SIZE = 24 + LATCH_HOLDER_INFO_MAX + 1 };
+/* Bytes of the TTL as a text, with a weight, a limit and the holder information after it. */
+enum { REDIS_TTL_SIZE = 24 + 2 * 18 + LATCH_HOLDER_INFO_MAX + 1 };
 
 /* A command that runs a script, with the texts that it is made of. */
 typedef struct redis_script_command {

@@ -47,6 +47,19 @@ final class SymfonyTest extends DocumentTestCase
         self::assertStringContainsString('Classes => Symfony', $this->shellSaid('php --ri latch'));
     }
 
+    public function testSemaphoresHaveASettingOfTheirOwn(): void
+    {
+        $settings = $this->settings('semaphores-1.ini');
+        self::assertSame(['latch.symfony_semaphore'], array_keys($settings));
+        $program = 'echo (new Latch\Semaphore\Key("r", 1))::class, " ", (new Latch\Key("r"))::class, "\n";';
+
+        self::assertSame(
+            "Symfony\Component\Semaphore\Key Latch\Key\n",
+            $this->said("$program\n", "latch.symfony_semaphore={$settings['latch.symfony_semaphore']}"),
+        );
+        self::assertSame("Latch\Semaphore\Key Symfony\Component\Lock\Key\n", $this->said("$program\n", 'latch.symfony=1'));
+    }
+
     public function testALockOfAnApplicationIsKeptAlive(): void
     {
         $server = new RedisServer();

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Support\Redis;
 
+use Latch\Semaphore\PersistingStoreInterface as SemaphoreStore;
+use Latch\Semaphore\Store\RedisStore as SemaphoreRedisStore;
 use Latch\SharedLockStoreInterface;
 use Latch\Store\CombinedStore;
 use Latch\Store\RedisStore;
@@ -47,6 +49,16 @@ final class Client
         };
 
         return new RedisStore($server, $initialTtl);
+    }
+
+    /**
+     * The same of semaphores; Symfony's on a client.
+     */
+    public static function semaphores(int $port, string $client = 'phpredis'): SemaphoreStore
+    {
+        $isPure = Subject::mode() === 'oracle';
+
+        return new SemaphoreRedisStore($isPure ? self::client($port, $client) : "redis://127.0.0.1:$port");
     }
 
     /**

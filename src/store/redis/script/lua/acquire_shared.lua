@@ -21,6 +21,9 @@ if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 th
 end
 
 -- include queue.lua
+-- include peers.lua
+-- include queue_locks.lua
+-- include serve.lua
 -- include wait.lua
 
 local kind = redis.call('TYPE', lock).ok

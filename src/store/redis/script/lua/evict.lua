@@ -9,6 +9,9 @@ local evicted = 0
 
 -- include holders.lua
 -- include queue.lua
+-- include peers.lua
+-- include queue_locks.lua
+-- include serve.lua
 -- include identity.lua
 
 local function is_named(holder)

@@ -28,6 +28,9 @@ end
 
 -- include holders.lua
 -- include queue.lua
+-- include peers.lua
+-- include queue_locks.lua
+-- include serve.lua
 
 may_have_peers = there == 2
 if was_reader then

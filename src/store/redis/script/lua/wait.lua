@@ -1,4 +1,4 @@
--- Included after queue.lua: functions of scripts that may wait.
+-- Included after serve.lua: functions of scripts that may wait.
 
 -- How long a waiter that is not the first keeps its place without asking: for each place before its own, and at most.
 local PLACE_MS, RENEWAL_MS = 2000, 60000
@@ -23,11 +23,6 @@ end
 
 local function is_queue_empty()
     return redis.call('EXISTS', queue) == 0
-end
-
--- Takes a waiter out of the queue, as whatever it waits; true if it was there.
-local function leave(waiter)
-    return redis.call('ZREM', queue, 'r' .. waiter, 'w' .. waiter, 'p' .. waiter) > 0
 end
 
 -- Does the hold end before the first waiter was to ask, as it was told when it was granted?

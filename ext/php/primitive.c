@@ -1,0 +1,25 @@
+/* Synchronisation primitives: texts of locks and of semaphores. */
+#include "ext/php/primitive.h"
+
+php_latch_primitive php_latch_locks = {
+    .noun = "lock",
+    .ttl = "ttl",
+    .conflict_level = "info",
+    .servers_by_cache = "Redis or Memcached",
+    .not_refreshed = "someone else acquired the lock.",
+    .not_acquired = {"The \"", "\" lock has another holder."},
+    .not_held = {"The \"", "\" lock cannot be renewed: it is not held, or not any more; acquire it "
+                           "anew."},
+};
+
+/* The words are those of Symfony's RedisStore. */
+php_latch_primitive php_latch_semaphores = {
+    .is_permit = true,
+    .noun = "semaphore",
+    .ttl = "ttlInSecond",
+    .conflict_level = "notice",
+    .servers_by_cache = "Redis",
+    .not_refreshed = "the semaphore has expired.",
+    .not_acquired = {"The semaphore \"", "\" could not be acquired: the script return false."},
+    .not_held = {"The semaphore \"", "\" has expired: the script returns a positive number."},
+};

@@ -1,0 +1,46 @@
+-- Tells who holds permits of a semaphore, and changes nothing.
+--
+-- KEYS: 1 the holders' weights, 2 the ends of their times, 3 their record, 4 the queue
+-- Returns nil when nobody holds any; else {1, how many hold, how many wait, {holder, ...}, how many permits they
+-- have}. A holder is {its identity, the ms until its hold ends, its note and what stands before it, or nil, its weight,
+-- the limit that it has named, or 0}; the ones that stay longest, MOST of them at most.
+local weights, times, record, queue = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local MOST = 500
+local MOST_PERMITS = 2 ^ 53 -- a reply has no larger number that is exact
+local us = now_us()
+
+-- include identity.lua
+
+-- The companions may be anything, as anybody can write them.
+local function of_companion(command, key, ...)
+    local value = redis.pcall(command, key, ...)
+    return type(value) ~= 'table' and value
+end
+
+-- As anybody can write other keys, too: a number of permits, else 0.
+local function permits(number)
+    number = tonumber(number)
+    return number and number >= 0 and number <= MOST_PERMITS and number or 0
+end
+
+local alive = string.format('(%.0f', math.floor(us / 1000000))
+local members = redis.call('ZREVRANGEBYSCORE', times, '+inf', alive, 'WITHSCORES')
+local holders, count, used = {}, 0, 0
+for at = 1, #members, 2 do
+    local weight = redis.call('ZSCORE', weights, members[at])
+    if weight then
+        count = count + 1
+        used = math.min(used + permits(weight), MOST_PERMITS)
+        if count <= MOST then
+            local recorded = of_companion('HGET', record, members[at])
+            local limit, rest = string.match(recorded or '', '^(%d+)(.*)$')
+            limit = permits(limit)
+            holders[count] = {identity(members[at]), math.ceil(members[at + 1] * 1000 - us / 1000),
+                              limit > 0 and rest, permits(weight), limit}
+        end
+    end
+end
+if count == 0 then
+    return false
+end
+return {1, count, of_companion('ZCARD', queue) or 0, holders, used}

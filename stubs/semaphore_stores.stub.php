@@ -1,0 +1,115 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch\Semaphore\Store;
+
+/**
+ * Semaphores in Redis or Valkey, for all processes that can reach the server, in the layout of Symfony's
+ * RedisStore for semaphores: the two share their permits. Permits expire in whole seconds, rounded up.
+ *
+ * Connections are those of Latch\Store\RedisStore: with the same DSN, or the same client object, locks and
+ * semaphores share one. With a client object the commands go through that object: who waits asks again and
+ * again, permits cannot be kept alive, and while a command is on its way no signal is looked after.
+ *
+ * @not-serializable
+ */
+class RedisStore implements \Latch\Semaphore\PersistingStoreInterface
+{
+    /**
+     * @param \Redis|\Relay\Relay|\Relay\Cluster|\RedisArray|\RedisCluster|\Predis\ClientInterface|string $redis
+     *                           a client object, or where the server is, as for Latch\Store\RedisStore:
+     *                           redis://[[user:]password@]host[:port][/database] and its other forms and options
+     *
+     * @throws \Latch\Semaphore\Exception\InvalidArgumentException when $redis cannot be understood, or when this
+     *                                                             build of Latch has no Redis
+     */
+    public function __construct(
+        #[\SensitiveParameter] \Redis|\Relay\Relay|\Relay\Cluster|\RedisArray|\RedisCluster|\Predis\ClientInterface|string $redis
+    ) {}
+
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::save
+     * @tentative-return-type
+     */
+    public function save(\Latch\Semaphore\Key $key, float $ttlInSecond): void {}
+
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
+    public function putOffExpiration(\Latch\Semaphore\Key $key, float $ttlInSecond): void {}
+
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::delete
+     * @tentative-return-type
+     */
+    public function delete(\Latch\Semaphore\Key $key): void {}
+
+    /** @implementation-alias Latch\Semaphore\Store\NativeStore::exists */
+    public function exists(\Latch\Semaphore\Key $key): bool {}
+
+    /**
+     * Tells who holds permits of the key's semaphore; the key's limit and weight do not matter. A snapshot.
+     *
+     * @return array{name: string, used: int, holders: list<array{pid: int|null, host: string|null, script: string|null, since: float|null, remaining: float|null, fencingToken: int|null, id: string, weight: int, limit: int|null}>, holderCount: int, waiters: int}
+     *         used: permits that all holders have together; holders: the 500 that stay longest at most; limit: the
+     *         one that the holder has named, null when it is unknown, as of holders on Symfony's store
+     *
+     * @throws \Latch\Semaphore\Exception\SemaphoreStorageException
+     *
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Semaphore\Key $key): array {}
+}
+
+/**
+ * Semaphores in the memory of one process (one thread), for tests. Permits never expire.
+ *
+ * @not-serializable
+ */
+class InMemoryStore implements \Latch\Semaphore\PersistingStoreInterface
+{
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::save
+     * @tentative-return-type
+     */
+    public function save(\Latch\Semaphore\Key $key, float $ttlInSecond): void {}
+
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
+    public function putOffExpiration(\Latch\Semaphore\Key $key, float $ttlInSecond): void {}
+
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::delete
+     * @tentative-return-type
+     */
+    public function delete(\Latch\Semaphore\Key $key): void {}
+
+    /** @implementation-alias Latch\Semaphore\Store\NativeStore::exists */
+    public function exists(\Latch\Semaphore\Key $key): bool {}
+
+    /**
+     * Tells which permits of the key's semaphore are held; the key's limit and weight do not matter.
+     *
+     * @return array{name: string, used: int, holders: list<array{pid: int, weight: int, limit: int|null}>, holderCount: int, waiters: int}
+     *
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Semaphore\Key $key): array {}
+}
+
+/** Makes stores of semaphores of DSNs and client objects. */
+class StoreFactory
+{
+    /**
+     * Makes the store that a DSN or a client object is for: redis:, rediss:, valkey: or valkeys: with what follows
+     * them, as of Latch\Store\StoreFactory; or "in-memory". Other stores have locks and no semaphores.
+     *
+     * @throws \Latch\Semaphore\Exception\InvalidArgumentException when there is no store for it, or the DSN cannot
+     *                                                             be used
+     */
+    public static function createStore(#[\SensitiveParameter] object|string $connection): \Latch\Semaphore\PersistingStoreInterface {}
+}

@@ -1,0 +1,76 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\OwnNames\Documents;
+
+use Latch\Tests\RedisServer;
+use Latch\Tests\Support\DocumentTestCase;
+use Latch\Tests\Support\Redis\Servers;
+
+final class PrimitivesTest extends DocumentTestCase
+{
+    private RedisServer $server;
+
+    protected static function page(): string
+    {
+        return 'docs/primitives.md';
+    }
+
+    protected function substitutes(): array
+    {
+        return ['redis://redis.example.com' => $this->server->dsn(), 'acquire(true, 30)' => 'acquire(true, 0.1)', 'timeout: 60' => 'timeout: 0.1'];
+    }
+
+    protected function setUp(): void
+    {
+        $this->server = Servers::fresh();
+        parent::setUp();
+    }
+
+    public function testThreeMayCallAtATime(): void
+    {
+        $program = <<<'PHP'
+            function sendPayments(): void
+            {
+                echo 'sent';
+            }
+            require example('counting-semaphore-at-most-n-at-a-time-1.php');
+            PHP;
+
+        $this->hold('payment-api', 2);
+        self::assertSame('sent', $this->said($program));
+        $this->hold('payment-api', 1);
+        self::assertSame("the payment API is busy\n", $this->said($program));
+    }
+
+    public function testAQuotaCountsUnits(): void
+    {
+        $program = <<<'PHP'
+            function search(string $number): string
+            {
+                return "found $number";
+            }
+            function export(): string
+            {
+                return 'exported';
+            }
+            require example('recipe-the-quota-of-an-api-by-weight-1.php');
+            echo $found, ', ', $file ?? http_response_code();
+            PHP;
+
+        $this->hold('erp-api', 30);
+        self::assertSame('found 4711, exported', $this->said($program));
+        $this->hold('erp-api', 1);
+        self::assertStringStartsWith('found 4711, ', $said = $this->said($program));
+        self::assertStringNotContainsString('exported', $said);
+    }
+
+    /** Somebody else takes permits, in Symfony's layout. */
+    private function hold(string $semaphore, int $weight): void
+    {
+        $token = base64_encode(random_bytes(32));
+        $this->server->command('ZADD', "{{$semaphore}}:weight", $weight, $token);
+        $this->server->command('ZADD', "{{$semaphore}}:time", time() + 300, $token);
+    }
+}
