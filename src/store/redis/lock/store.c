@@ -163,13 +163,15 @@ static latch_status redis_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
     }
-    if (op->lease->is_permit && !latch_redis_has_permit_slot(&store->keys, op)) {
+    if (op->lease->is_permit && op->request.kind != LATCH_LIST
+        && !latch_redis_has_permit_slot(&store->keys, op)) {
         return op->error->status;
     }
     if (is_inquiry && latch_redis_has_object(store)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "the redis store cannot tell who holds a lock by a given connection; "
-                          "give it a DSN");
+                          "the redis store cannot tell who holds %s by a given connection; give it "
+                          "a DSN",
+                          op->lease->is_permit ? "permits of a semaphore" : "a lock");
     }
     if (op->request.ttl_ms == 0 && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a %s in Redis needs a TTL",
