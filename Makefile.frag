@@ -2,10 +2,10 @@
 # shall find it.
 LATCH_LUA = $(srcdir)/src/store/redis/script/lua
 
-$(builddir)/redis_scripts.h: $(LATCH_LUA)/embed.awk $(wildcard $(LATCH_LUA)/*.lua)
+$(builddir)/redis_scripts.h: $(LATCH_LUA)/embed.awk $(wildcard $(LATCH_LUA)/*.lua $(LATCH_LUA)/calls/*.lua)
 	@$(AWK) -f $^ > $@.new && mv $@.new $@
 
-src/store/redis/script/script.lo: $(builddir)/redis_scripts.h
+src/store/redis/script/script.lo src/store/redis/script/function.lo: $(builddir)/redis_scripts.h
 
 # "sudo make install enable" has this PHP load Latch: extension=latch is written where "php --ini" says that
 # further settings are read from. Debian has a folder of its own for such files, from which phpenmod enables them

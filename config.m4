@@ -99,6 +99,7 @@ if test "$PHP_LATCH" != no; then
     semaphore: yes"
 
   LATCH_BACKEND([redis], [REDIS], [Redis], [hiredis], [hiredis], m4_normalize([
+      src/store/redis/function/function.c
       src/store/redis/lock/client_object.c
       src/store/redis/lock/inspect.c
       src/store/redis/lock/pending_release.c
@@ -114,6 +115,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/options/table.c
       src/store/redis/options/tls.c
       src/store/redis/script/errors.c
+      src/store/redis/script/function.c
       src/store/redis/script/holder_record.c
       src/store/redis/script/keys.c
       src/store/redis/script/reply.c
@@ -236,6 +238,11 @@ if test "$PHP_LATCH" != no; then
       ext/store/store_factory.c
       ext/store/store_methods.c
       ext/store/unknown_dsn.c
+      ext/sync/count_down.c
+      ext/sync/sync.c
+      ext/sync/sync_factory.c
+      ext/sync/throttle.c
+      ext/sync/version.c
       src/base/base64.c
       src/base/clock.c
       src/base/context.c
@@ -248,6 +255,7 @@ if test "$PHP_LATCH" != no; then
       src/base/resolve.c
       src/base/thread.c
       src/engine.c
+      src/engine/answer.c
       src/engine/breaker.c
       src/engine/detached.c
       src/engine/inspection.c
@@ -274,6 +282,8 @@ if test "$PHP_LATCH" != no; then
       src/store/flock/watch.c
       src/store/local/callback.c
       src/store/local/memory.c
+      src/store/local/memory_calls.c
+      src/store/local/memory_count_down.c
       src/store/local/memory_permits.c
       src/store/local/null.c
       src/store/local/semaphore.c
@@ -301,6 +311,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/combined])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/redis])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext/store/sql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/ext/sync])
   PHP_ADD_BUILD_DIR([$ext_builddir/src])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/engine])
@@ -308,6 +319,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/combined])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/flock])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/local])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/function])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/lock])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/options])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/script])

@@ -150,6 +150,7 @@ enum latch_capability {
     LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
     LATCH_HOLDER_INFO = 1 << 8,  /* holders leave latch_env.holder_info; LATCH_EVICT */
     LATCH_PERMITS = 1 << 9,      /* counting semaphores: latch_permit_lease_init() */
+    LATCH_CALLS = 1 << 10,       /* versions, throttles, count-downs: LATCH_CALL */
 };
 
 /* Which processes a lock excludes. */
@@ -214,6 +215,31 @@ typedef struct latch_redis_script {
     const size_t *lengths;
 } latch_redis_script;
 
+/* Byte string; its owner is named where it is used. */
+typedef struct latch_bytes {
+    const char *text;
+    size_t length;
+} latch_bytes;
+
+/*
+ * Answer to a call (LATCH_CALL): a list of byte strings, each with a NUL behind it, in one block of
+ * memory.
+ */
+typedef struct latch_answer {
+    size_t count;
+    char *end; /* private: of the texts written so far */
+    latch_bytes parts[];
+} latch_answer;
+
+/*
+ * Makes an empty answer with room for so many parts, of so many bytes together. NULL when memory
+ * ran out. Freed by latch_answer_free().
+ */
+latch_answer *latch_answer_make(const latch_engine *engine, size_t count, size_t bytes);
+/* Adds a copy of the text, for which latch_answer_make() has made room. */
+void latch_answer_add(latch_answer *answer, const char *text, size_t length);
+void latch_answer_free(const latch_engine *engine, latch_answer *answer); /* accepts NULL */
+
 /* Reply of a script, in the forms that the engine's scripts use. */
 typedef struct latch_redis_answer {
     enum {
@@ -222,9 +248,11 @@ typedef struct latch_redis_answer {
         LATCH_REDIS_PAIR,    /* a list of the two integers */
         LATCH_REDIS_TEXT,
         LATCH_REDIS_ERROR, /* text: the server's message */
+        LATCH_REDIS_LIST,  /* of byte strings: `list` */
         LATCH_REDIS_UNEXPECTED,
     } kind;
     int64_t integers[2];
+    latch_answer *list; /* made by the runner, freed by the engine; NULL: none */
     char text[512];
 } latch_redis_answer;
 
@@ -500,7 +528,65 @@ typedef enum latch_op_kind {
     LATCH_INSPECT,        /* who holds the resource? One report */
     LATCH_LIST,           /* which locks of the store are held? A report each, unordered */
     LATCH_EVICT,          /* take the lock away from other holders; they may not notice */
+    LATCH_CALL,           /* call a function of a primitive that is no lock: latch_call */
 } latch_op_kind;
+
+/* ---- Calls: functions of primitives that are neither locks nor semaphores */
+
+/*
+ * Functions, with their arguments and answers: byte strings, in which numbers are decimal, truths
+ * are "0" and "1", and times have the unit of their names. `resource` of the lease names the
+ * version, throttle or count-down; it is independent of a lock of that name. Each record expires
+ * ttl_ms after the last call that has changed it.
+ *
+ * Version: the newest one of a resource. Versions are whole numbers of any length, written without
+ * leading zeros, "+" and "-0", and are compared as numbers; or other texts, compared as bytes. An
+ * answer {"mixed", newest}: the one is a number, the other is none; nothing was changed.
+ * Throttle: begins are step_us apart at least, but for as many as fit into burst_us.
+ * Count-down: members that have to arrive. States: "none" (or expired), "open", "arrived" (all
+ * members), "done", "cancelled".
+ */
+typedef enum latch_function {
+    LATCH_VERSION_ADVANCE,   /* (ttl_ms, version, or_same): {is newest now} */
+    LATCH_VERSION_REVERT,    /* (ttl_ms, version): {was newest; is it no more} */
+    LATCH_VERSION_OUTDATED,  /* (version): {a newer one is known} */
+    LATCH_VERSION_GET,       /* (): {newest}, or {} */
+    LATCH_THROTTLE_RESERVE,  /* (step_us, burst_us, patience_us): {is reserved, wait_us}; nothing is
+                                reserved if the wait would be longer than patience_us */
+    LATCH_THROTTLE_LOOK,     /* (step_us, burst_us): {wait_us} */
+    LATCH_COUNT_DOWN_OPEN,   /* (ttl_ms, members, payload), payload only if there is a last step;
+                                members: "LENGTH MEMBER" behind each other, in byte order: {"1"},
+                                {"0"}: it was open with these; {"other"}: with others */
+    LATCH_COUNT_DOWN_ARRIVE, /* (ttl_ms, member, has_failed, claim_ms): {state, left, is_claimed,
+                                payload or "", failed members...}; {"stranger"}: is no member */
+    LATCH_COUNT_DOWN_DONE,   /* (ttl_ms): {state, left}: done only if none is left */
+    LATCH_COUNT_DOWN_CANCEL, /* (): {was open, and is cancelled} */
+    LATCH_COUNT_DOWN_STATE,  /* (): {state} */
+    LATCH_COUNT_DOWN_INSPECT, /* (): {state, total, left, has_payload, claim_us, number of failed,
+                                 failed members..., missing members...} */
+    LATCH_FUNCTION_COUNT,
+} latch_function;
+
+enum {
+    LATCH_CALL_ARGUMENTS_MAX = 4,
+    LATCH_PAYLOAD_MAX = 1024 * 1024, /* bytes of one that a store keeps */
+    LATCH_MEMBERS_MAX = 10000,       /* of a count-down */
+    LATCH_MEMBER_MAX = 1024,         /* bytes of a member's name */
+    LATCH_VERSION_MAX = 4096,        /* bytes of a version */
+};
+
+/*
+ * Call, and its answer. Idempotent: a store may carry it out twice, as after a lost answer, and
+ * this changes nothing, and is answered as the first time.
+ */
+typedef struct latch_call {
+    latch_function function;
+    size_t count;
+    latch_bytes arguments[LATCH_CALL_ARGUMENTS_MAX]; /* the caller's; outlive the operation */
+    latch_answer *answer; /* must be NULL; after LATCH_DONE the answer, for latch_answer_free() */
+} latch_call;
+
+/* ---- The rest of a request */
 
 #define LATCH_IDENTITY_LENGTH 16
 
@@ -560,6 +646,7 @@ struct latch_request {
     bool include_peer_locks;     /* list: also what looks like a lock of another client (Symfony) */
     const char *evicted;         /* evict: identities from a report, separated by blanks */
     uint64_t *evicted_count;     /* evict: *evicted_count gets the number of those that held it */
+    latch_call *call;            /* call: outlives the operation */
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "ext/semaphore/semaphore.h"
 #include "ext/store/engine_store.h"
 #include "ext/store/semaphore_store.h"
+#include "ext/sync/sync.h"
 
 #include "ext/standard/info.h"
 #include "php_ini.h"
@@ -114,6 +115,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_lock_factory();
     php_latch_register_stores();
     php_latch_register_semaphores();
+    php_latch_register_sync();
     php_latch_finish_names();
     php_latch_drop_in_startup();
     php_latch_register_signals(module_number);

@@ -63,6 +63,7 @@ static void update_lease(latch_op *op, latch_status status)
         case LATCH_INSPECT:
         case LATCH_LIST:
         case LATCH_EVICT:
+        case LATCH_CALL:
             break;
     }
 }
@@ -203,6 +204,13 @@ static latch_status check(const latch_op *op)
 {
     const latch_store_info *info = op->lease->store->info;
 
+    if (op->request.kind == LATCH_CALL && (info->capabilities & LATCH_CALLS) == 0) {
+        return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
+                          "the %s store has no versions, throttles and count-downs", info->name);
+    }
+    if (op->request.kind == LATCH_CALL) {
+        return LATCH_DONE;
+    }
     if (op->request.ttl_ms < 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "the TTL must not be negative");
     }

@@ -66,7 +66,8 @@ typedef struct latch_store_class {
      * LATCH_WANT_* and sets op->state; others return LATCH_CONFLICT. LATCH_INSPECT and LATCH_LIST
      * acquire nothing, ignore the hold of the lease, and return LATCH_DONE with
      * *op->request.reports set; LATCH_LIST comes only with the capability LATCH_LISTING,
-     * LATCH_EVICT with LATCH_HOLDER_INFO.
+     * LATCH_EVICT with LATCH_HOLDER_INFO, LATCH_CALL with LATCH_CALLS: it sets
+     * op->request.call->answer, and ignores the lease but for its resource.
      */
     latch_status (*begin)(latch_op *op);
     /* The next step; called only after begin() or step() returned LATCH_WANT_*. NULL if never. */

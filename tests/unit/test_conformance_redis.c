@@ -21,7 +21,7 @@ int main(void)
         .store = "redis",
         .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
                         | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_HOLDER_INFO
-                        | LATCH_PERMITS,
+                        | LATCH_PERMITS | LATCH_CALLS,
         .traits = CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
         .rounds = 300,
         .group_setup = unit_redis_group_setup,

@@ -49,7 +49,7 @@ int main(void)
         .name = "conformance: redis by a client",
         .store = "redis",
         .capabilities = LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE
-                        | LATCH_PERMITS,
+                        | LATCH_PERMITS | LATCH_CALLS,
         .traits = CONFORMANCE_CLIENT,
         .rounds = 100,
         .group_setup = unit_redis_group_setup,

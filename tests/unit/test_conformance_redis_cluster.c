@@ -15,7 +15,7 @@ int main(void)
         .store = "redis",
         .capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH
                         | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_HOLDER_INFO
-                        | LATCH_PERMITS,
+                        | LATCH_PERMITS | LATCH_CALLS,
         .traits = CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
         .rounds = 100,
         .group_setup = redis_cluster_group_setup,

@@ -34,8 +34,41 @@ void php_latch_redis_set_error(latch_redis_answer *answer, const zval *text)
     php_latch_copy_text(answer->text, sizeof(answer->text), text);
 }
 
-static void parse_list(latch_redis_answer *answer, const HashTable *list)
+/* A list of byte strings, as of versions, throttles and count-downs. */
+static void parse_texts(latch_redis_answer *answer, HashTable *list)
 {
+    zval *text;
+    size_t bytes = 0;
+
+    ZEND_HASH_FOREACH_VAL(list, text)
+    {
+        if (Z_TYPE_P(text) != IS_STRING) {
+            return;
+        }
+        bytes += Z_STRLEN_P(text);
+    }
+    ZEND_HASH_FOREACH_END();
+    answer->list = latch_answer_make(php_latch_engine, zend_hash_num_elements(list), bytes);
+    if (answer->list == NULL) {
+        return;
+    }
+    ZEND_HASH_FOREACH_VAL(list, text)
+    {
+        latch_answer_add(answer->list, Z_STRVAL_P(text), Z_STRLEN_P(text));
+    }
+    ZEND_HASH_FOREACH_END();
+    answer->kind = LATCH_REDIS_LIST;
+}
+
+static void parse_list(latch_redis_answer *answer, HashTable *list)
+{
+    const zval *first = zend_hash_index_find(list, 0);
+
+    answer->kind = LATCH_REDIS_UNEXPECTED;
+    if (first == NULL || Z_TYPE_P(first) == IS_STRING) {
+        parse_texts(answer, list);
+        return;
+    }
     answer->kind = zend_hash_num_elements(list) == 2 ? LATCH_REDIS_PAIR : LATCH_REDIS_UNEXPECTED;
     for (size_t at = 0; at < 2; at++) {
         const zval *number = zend_hash_index_find(list, at);

@@ -52,6 +52,7 @@ static unsigned capabilities_of(const combined_store *store)
         all &= store->members[at]->info->capabilities;
     }
     all &= ~(unsigned) LATCH_PERMITS; /* majorities of members would grant more than the limit */
+    all &= ~(unsigned) LATCH_CALLS;   /* members would differ on what is the newest, or left */
     return (any & LATCH_EXPIRING) | all | LATCH_SHARED_LOCKS;
 }
 

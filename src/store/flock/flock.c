@@ -427,7 +427,8 @@ static latch_status flock_begin(latch_op *op)
                 return LATCH_CONFLICT;
             }
             return was_removed(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
-        case LATCH_EVICT: /* never comes here */
+        case LATCH_EVICT: /* never comes here, */
+        case LATCH_CALL:  /* nor does that */
             break;
     }
     return LATCH_DONE;

@@ -5,8 +5,9 @@
  * lock is demoted, holds never expire, and a lock whose key is gone stays locked. A holder is known
  * by its lease, or by its lease's token: a key that was serialised and read again still owns its
  * lock. As most keys never are, a token is made on demand. Semaphores are apart from locks
- * (memory_permits.c).
+ * (memory_permits.c), and so are versions, throttles and count-downs (memory_calls.c).
  */
+#include "src/store/local/memory_calls.h"
 #include "src/store/local/memory_permits.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ typedef struct memory_hold {
 
 typedef struct memory_store {
     latch_store store;
-    latch_hash holds, semaphores;
+    latch_hash holds, semaphores, records; /* records: of memory_calls.c */
 } memory_store;
 
 static latch_hash *table_of(const latch_lease *lease)
@@ -46,7 +47,10 @@ static latch_status memory_open(latch_store *base, const latch_store_options *op
     latch_status status = latch_hash_init(&store->holds, base->engine, error);
 
     (void) options;
-    return status == LATCH_DONE ? latch_hash_init(&store->semaphores, base->engine, error) : status;
+    if (status == LATCH_DONE) {
+        status = latch_hash_init(&store->semaphores, base->engine, error);
+    }
+    return status == LATCH_DONE ? latch_hash_init(&store->records, base->engine, error) : status;
 }
 
 static memory_hold *hold_of(latch_hash_node *node)
@@ -134,6 +138,7 @@ static void memory_close(latch_store *base)
     }
     latch_hash_end(&store->holds);
     latch_memory_permits_end(&store->semaphores);
+    latch_memory_calls_end(&store->records);
 }
 
 static bool is_alone(const latch_lease *lease, const memory_hold *hold)
@@ -184,6 +189,9 @@ static latch_status memory_begin(latch_op *op)
     latch_status status;
     memory_hold *hold;
 
+    if (op->request.kind == LATCH_CALL) {
+        return latch_memory_call(&((memory_store *) lease->store)->records, op);
+    }
     if (lease->is_permit) {
         return latch_memory_permits_begin(semaphores_of(lease), op);
     }
@@ -209,7 +217,8 @@ static latch_status memory_begin(latch_op *op)
             return memory_inspect(op);
         case LATCH_REFRESH: /* holds never expire */
         case LATCH_LIST:    /* never comes here, */
-        case LATCH_EVICT:   /* nor does that */
+        case LATCH_EVICT:   /* nor does that; */
+        case LATCH_CALL:    /* that is done already */
             break;
     }
     return LATCH_DONE;
@@ -244,7 +253,7 @@ const latch_store_class latch_memory_store = {
             .title = "memory",
             .state_name = "Symfony\\Component\\Lock\\Store\\InMemoryStore",
             .permit_state_name = "Latch\\Semaphore\\Store\\InMemoryStore", /* peers have none */
-            .capabilities = LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE | LATCH_PERMITS,
+            .capabilities = LATCH_SHARED_LOCKS | LATCH_SERIALIZABLE | LATCH_PERMITS | LATCH_CALLS,
             .scope = LATCH_SCOPE_PROCESS,
         },
     .size = sizeof(memory_store),

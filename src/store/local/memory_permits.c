@@ -205,6 +205,7 @@ latch_status latch_memory_permits_begin(latch_hash *semaphores, latch_op *op)
         case LATCH_ACQUIRE_SHARED: /* op.c refuses these */
         case LATCH_LIST:
         case LATCH_EVICT:
+        case LATCH_CALL:
             break;
     }
     return LATCH_DONE;

@@ -354,7 +354,8 @@ static latch_status semaphore_begin(latch_op *op)
         case LATCH_REFRESH: /* holds never expire */
             return latch_lease_was_lost(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
         case LATCH_LIST:  /* never comes: a key does not reveal its resource */
-        case LATCH_EVICT: /* nor does that */
+        case LATCH_EVICT: /* nor does that, */
+        case LATCH_CALL:  /* nor that */
             break;
     }
     return LATCH_DONE;

@@ -28,8 +28,10 @@ foreach (array_diff($all, array_keys($stores)) as $name) {
 var_dump(ini_get('latch.symfony'));
 var_dump((new ReflectionExtension('latch'))->getFunctions());
 --EXPECT--
+final class Latch\Arrival
 interface Latch\BlockingSharedLockStoreInterface : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 interface Latch\BlockingStoreInterface : Latch\PersistingStoreInterface
+final class Latch\CountDown
 interface Latch\Exception\ExceptionInterface : Stringable, Throwable
 class Latch\Exception\InvalidArgumentException extends InvalidArgumentException : Latch\Exception\ExceptionInterface, Stringable, Throwable
 class Latch\Exception\InvalidTtlException extends Latch\Exception\InvalidArgumentException : Latch\Exception\ExceptionInterface, Stringable, Throwable
@@ -68,6 +70,9 @@ class Latch\Store\StoreFactory
 class Latch\Strategy\ConsensusStrategy : Latch\Strategy\StrategyInterface
 interface Latch\Strategy\StrategyInterface
 class Latch\Strategy\UnanimousStrategy : Latch\Strategy\StrategyInterface
+final class Latch\SyncFactory
+final class Latch\Throttle
+final class Latch\Version
 string(1) "0"
 array(0) {
 }

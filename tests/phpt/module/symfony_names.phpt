@@ -39,8 +39,10 @@ echo (new ReflectionMethod('Latch\Semaphore\Semaphore', '__construct'))->getPara
 echo (new ReflectionProperty('Latch\Semaphore\Key', 'lease'))->getType(), "\n";
 --EXPECT--
 interface Psr\Log\LoggerAwareInterface
+class Symfony\Component\Lock\Arrival
 interface Symfony\Component\Lock\BlockingSharedLockStoreInterface
 interface Symfony\Component\Lock\BlockingStoreInterface
+class Symfony\Component\Lock\CountDown
 interface Symfony\Component\Lock\Exception\ExceptionInterface
 class Symfony\Component\Lock\Exception\InvalidArgumentException
 class Symfony\Component\Lock\Exception\InvalidTtlException
@@ -63,6 +65,9 @@ class Symfony\Component\Lock\Store\StoreFactory
 class Symfony\Component\Lock\Strategy\ConsensusStrategy
 interface Symfony\Component\Lock\Strategy\StrategyInterface
 class Symfony\Component\Lock\Strategy\UnanimousStrategy
+class Symfony\Component\Lock\SyncFactory
+class Symfony\Component\Lock\Throttle
+class Symfony\Component\Lock\Version
 interface Symfony\Component\Semaphore\Exception\ExceptionInterface
 class Symfony\Component\Semaphore\Exception\InvalidArgumentException
 class Symfony\Component\Semaphore\Exception\RuntimeException

@@ -24,6 +24,20 @@ static redisReply *run_as(redisContext *client, const char *prefix, const char *
     return redisCommandArgv(client, (int) (COMMAND + script->count), arguments, lengths);
 }
 
+static void read_list(const redisReply *reply, latch_redis_answer *answer)
+{
+    size_t bytes = 0;
+
+    for (size_t at = 0; at < reply->elements; at++) {
+        bytes += reply->element[at]->len;
+    }
+    answer->list = latch_answer_make(unit.engine, reply->elements, bytes);
+    answer->kind = answer->list != NULL ? LATCH_REDIS_LIST : LATCH_REDIS_UNEXPECTED;
+    for (size_t at = 0; answer->list != NULL && at < reply->elements; at++) {
+        latch_answer_add(answer->list, reply->element[at]->str, reply->element[at]->len);
+    }
+}
+
 static void read_reply(const redisReply *reply, latch_redis_answer *answer)
 {
     snprintf(answer->text, sizeof(answer->text), "%s", reply->str != NULL ? reply->str : "");
@@ -42,6 +56,10 @@ static void read_reply(const redisReply *reply, latch_redis_answer *answer)
             answer->kind = LATCH_REDIS_ERROR;
             break;
         default:
+            if (reply->elements == 0 || reply->element[0]->type == REDIS_REPLY_STRING) {
+                read_list(reply, answer);
+                return;
+            }
             answer->kind = LATCH_REDIS_PAIR;
             answer->integers[0] = reply->element[0]->integer;
             answer->integers[1] = reply->element[1]->integer;

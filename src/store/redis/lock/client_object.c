@@ -109,6 +109,42 @@ const char *latch_redis_renewal_unsupported_reason(const latch_store *base)
 
 /* ---- Scripts and their answers -------------------------------------------------------------- */
 
+/*
+ * Copies the list of an answer into a block of its own: hiredis's elements, the pointers to them,
+ * and their texts. Frees the answer's. False: memory ran out.
+ */
+static bool write_list(const latch_engine *engine, answered_call *made)
+{
+    latch_answer *list = made->answer.list;
+    size_t size = list->count * (sizeof(redisReply) + sizeof(redisReply *) + 1);
+    redisReply *elements;
+    char *text;
+
+    for (size_t at = 0; at < list->count; at++) {
+        size += list->parts[at].length;
+    }
+    elements = latch_allocate(engine, size + 1);
+    if (elements != NULL) {
+        made->call.block = elements;
+        memset(elements, 0, list->count * sizeof(*elements));
+        made->reply.element = (redisReply **) (elements + list->count);
+        text = (char *) (made->reply.element + list->count);
+        for (size_t at = 0; at < list->count; at++) {
+            elements[at].type = REDIS_REPLY_STRING;
+            elements[at].str = text;
+            elements[at].len = list->parts[at].length;
+            made->reply.element[at] = &elements[at];
+            text = (char *) mempcpy(text, list->parts[at].text, list->parts[at].length + 1);
+        }
+        made->reply.elements = list->count;
+        made->reply.type = REDIS_REPLY_ARRAY;
+    }
+    latch_answer_free(engine, list);
+    made->answer.list = NULL;
+    return elements != NULL;
+}
+
+/* A list is written by write_list(). */
 static redisReply *write_reply(answered_call *made)
 {
     const latch_redis_answer *answer = &made->answer;
@@ -140,6 +176,8 @@ static redisReply *write_reply(answered_call *made)
         case LATCH_REDIS_ERROR:
             reply->type = REDIS_REPLY_ERROR;
             break;
+        case LATCH_REDIS_LIST:
+            break;
         case LATCH_REDIS_UNEXPECTED:
             reply->type = REDIS_REPLY_STATUS; /* which no script of ours gives */
             break;
@@ -156,6 +194,14 @@ static redisReply *run_by_object(redis_connection *connection, const latch_redis
     latch_error error = {.message = ""};
     latch_status status = object->runner.run(object->runner.context, script, &made->answer, &error);
 
+    if (status == LATCH_DONE && made->answer.kind == LATCH_REDIS_LIST) {
+        if (!write_list(connection->engine, made)) {
+            made->answer.kind = LATCH_REDIS_UNEXPECTED;
+        }
+    } else if (made->answer.list != NULL) { /* lost behind it */
+        latch_answer_free(connection->engine, made->answer.list);
+        made->answer.list = NULL;
+    }
     if (status == LATCH_DONE) {
         if (made->answer.kind == LATCH_REDIS_ERROR) {
             latch_redis_quote_error(connection->trouble, sizeof(connection->trouble),

@@ -7,7 +7,8 @@
 #define REDIS_STORE_NAME "redis"
 /* Capabilities that a store on a client object has, too. */
 #define REDIS_OBJECT_CAPABILITIES                                                                  \
-    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_PERMITS)
+    (LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_PERMITS      \
+     | LATCH_CALLS)
 
 /* The fields of latch_store_info that both builds share. */
 #define REDIS_INFO                                                                                 \

@@ -9,6 +9,7 @@
 #define LATCH_REDIS_H
 
 #include "src/engine/op.h"
+#include "src/store/redis/function/function.h"
 #include "src/store/redis/lock/client_object.h"
 #include "src/store/redis/lock/info.h"
 #include "src/store/redis/lock/subscription.h"
@@ -25,6 +26,7 @@ typedef struct redis_store {
     redis_options options;
     redis_keyspace keys;
     redis_scripts scripts;
+    redis_functions functions; /* of versions, throttles and count-downs */
     redis_topology topology;
     redis_object object; /* the transport of the only server, in a store on a client object */
     redis_subscription subscription;

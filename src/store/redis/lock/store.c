@@ -133,6 +133,9 @@ static const char *redis_identity(const latch_store *base)
 
 static latch_status redis_step(latch_op *op, int64_t now_ns)
 {
+    if (op->request.kind == LATCH_CALL) {
+        return latch_redis_function_step(op, now_ns);
+    }
     if (latch_redis_is_inspection(op)) {
         return latch_redis_inspect_step(op, now_ns);
     }
@@ -151,6 +154,19 @@ static void close_stale_connections(redis_store *store, int64_t now_ns)
     }
 }
 
+/* Calls a function of a version, a throttle or a count-down. */
+static latch_status begin_function(latch_op *op)
+{
+    redis_store *store = latch_redis_store_of(op);
+
+    if (store->topology.cluster == NULL
+        && latch_redis_breaker_is_open(op, &store->topology.single)) {
+        return latch_redis_fail_breaker_open(op, &store->topology.single);
+    }
+    close_stale_connections(store, op->sent_ns);
+    return latch_redis_function_begin(op, &store->topology, &store->functions);
+}
+
 static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -159,6 +175,9 @@ static latch_status redis_begin(latch_op *op)
     bool is_breaker_open = store->topology.cluster == NULL
                            && latch_redis_breaker_is_open(op, &store->topology.single);
 
+    if (op->request.kind == LATCH_CALL) {
+        return begin_function(op);
+    }
     if (latch_redis_is_own_name(op->lease->resource, op->lease->resource_length)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
@@ -220,6 +239,10 @@ static latch_status redis_cancel(latch_op *op)
     redis_store *store = latch_redis_store_of(op);
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
+    if (op->request.kind == LATCH_CALL) {
+        latch_redis_function_abandon(op);
+        return LATCH_CONFLICT;
+    }
     if (latch_redis_is_inspection(op)) {
         latch_redis_inspect_end(op);
         return LATCH_CONFLICT;
@@ -253,6 +276,10 @@ static void redis_abandon(latch_op *op)
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
     redis_script_target target;
 
+    if (op->request.kind == LATCH_CALL) {
+        latch_redis_function_abandon(op);
+        return;
+    }
     if (latch_redis_is_inspection(op)) {
         latch_redis_inspect_end(op);
         return;

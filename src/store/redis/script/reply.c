@@ -98,7 +98,8 @@ redis_outcome latch_redis_parse_reply(latch_op_kind kind, bool is_permit, const 
         case LATCH_INSPECT:
         case LATCH_LIST:
         case LATCH_EVICT:
-            break; /* answered in forms of their own: redis/lock/inspect.c */
+        case LATCH_CALL:
+            break; /* answered in forms of their own: lock/inspect.c, function/function.c */
     }
     return unexpected;
 }

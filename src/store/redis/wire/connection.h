@@ -87,6 +87,7 @@ typedef struct redis_call {
     void *context;
     redisReply *reply;
     bool owns_reply;     /* made by hiredis */
+    void *block;         /* freed with the call: of a reply that is not hiredis's; or NULL */
     int64_t deadline_ns; /* time-out of the reply */
 } redis_call;
 

@@ -25,6 +25,7 @@ void latch_redis_call_destroy(redis_connection *connection, redis_call *call)
     if (call->reply != NULL && call->owns_reply) {
         freeReplyObject(call->reply);
     }
+    latch_free(connection->engine, call->block);
     latch_free(connection->engine, call);
 }
 
@@ -203,6 +204,7 @@ redis_call *latch_redis_send(redis_connection *connection, const redis_command *
     call->abandoned = false;
     call->reply = NULL;
     call->owns_reply = true;
+    call->block = NULL;
     call->deadline_ns = now_ns + connection->options->command_timeout_ns;
     latch_list_append(&connection->calls, &call->link);
     return call;

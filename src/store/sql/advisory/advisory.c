@@ -173,7 +173,8 @@ static latch_status enqueue_request(latch_op *op, int64_t now_ns)
             break;
         case LATCH_INSPECT:
         case LATCH_LIST:  /* never comes here, */
-        case LATCH_EVICT: /* nor does that */
+        case LATCH_EVICT: /* nor does that, */
+        case LATCH_CALL:  /* nor that */
             hold->request.statement = ADVISORY_HOLDERS;
             hold->reports = op->request.reports;
             break;
@@ -266,6 +267,7 @@ static latch_status apply_advisory_verdict(latch_op *op, int64_t now_ns)
         case LATCH_INSPECT:
         case LATCH_LIST:
         case LATCH_EVICT:
+        case LATCH_CALL:
             break;
     }
     return LATCH_DONE;
@@ -439,6 +441,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
         case LATCH_INSPECT:
         case LATCH_LIST:
         case LATCH_EVICT:
+        case LATCH_CALL:
             break;
     }
     return LATCH_AGAIN;

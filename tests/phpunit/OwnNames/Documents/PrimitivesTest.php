@@ -66,6 +66,74 @@ final class PrimitivesTest extends DocumentTestCase
         self::assertStringNotContainsString('exported', $said);
     }
 
+    public function testOnlyNewerUsersAreStored(): void
+    {
+        $program = <<<'PHP'
+            function save(array $user): void
+            {
+                echo $user['version'], $user['fails'] ?? false ? throw new DomainException('failed') : '', ' ';
+            }
+            require example('versions-throttles-and-count-downs-1.php');
+            require example('version-only-if-newer-1.php');
+            store($sync, ['id' => 7, 'version' => 120]);
+            store($sync, ['id' => 7, 'version' => 119]);
+            store($sync, ['id' => 8, 'version' => 119]);
+            try {
+                store($sync, ['id' => 7, 'version' => 121, 'fails' => true]);
+            } catch (DomainException) {
+            }
+            store($sync, ['id' => 7, 'version' => 120]);
+            store($sync, ['id' => 7, 'version' => 121]);
+            PHP;
+
+        self::assertSame('120 119 121', trim($this->said($program)));
+    }
+
+    public function testMailsAreSentOneAfterTheOther(): void
+    {
+        $program = <<<'PHP'
+            function send(string $mail): void
+            {
+                global $times;
+                $times[] = microtime(true);
+            }
+            require example('versions-throttles-and-count-downs-1.php');
+            $mails = ['a', 'b', 'c', 'd'];
+            require example('throttle-no-more-than-n-in-a-time-1.php');
+            echo round(end($times) - $times[0], 1), ' ', $throttle->getRetryAfter() > 0 ? 'then a pause' : 'no pause';
+            PHP;
+
+        self::assertSame('0.6 then a pause', $this->said($program));
+    }
+
+    public function testTheLastPartStartsTheFinalStep(): void
+    {
+        $program = <<<'PHP'
+            function sendToQueue(string $import, string $name, string $part): void
+            {
+                global $queue;
+                array_push($queue, [$import, $name, $part], [$import, $name, $part]);
+            }
+            function importPart(string $part): void
+            {
+                echo $part, ' ';
+            }
+            function finish(string $payload, array $failed): void
+            {
+                echo $payload, ' ', count($failed), ' ';
+            }
+            $queue = [];
+            require example('versions-throttles-and-count-downs-1.php');
+            require example('count-down-when-all-parts-are-done-exactly-once-1.php');
+            begin($sync, 'import-1', ['x' => 'one', 'y' => 'two']);
+            foreach ($queue as $message) {
+                handle($sync, ...$message);
+            }
+            PHP;
+
+        self::assertSame('one one two report to shop@example.com 0 two', trim($this->said($program)));
+    }
+
     /** Somebody else takes permits, in Symfony's layout. */
     private function hold(string $semaphore, int $weight): void
     {

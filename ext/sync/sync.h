@@ -1,0 +1,60 @@
+/*
+ * Versions, throttles and count-downs: functions of a store that are called by LATCH_CALL. sync.c
+ * has what their objects share, sync_factory.c makes them.
+ */
+#ifndef PHP_LATCH_SYNC_H
+#define PHP_LATCH_SYNC_H
+
+#include "ext/php_latch.h"
+
+/* Object of Latch\SyncFactory, Version, Throttle or CountDown. */
+typedef struct php_latch_sync {
+    zend_object *store;    /* a reference; NULL until constructed */
+    zend_string *resource; /* a reference; NULL of a factory */
+    int64_t ttl_ms;
+    int64_t step_us, burst_us; /* of a throttle */
+    zend_object std;
+} php_latch_sync;
+
+/* create_object of the classes. */
+zend_object *php_latch_sync_create(zend_class_entry *ce);
+php_latch_sync *php_latch_sync_of(zend_object *object);
+void php_latch_sync_startup(void);
+
+/* Makes the result of a PHP method of an answer, which has as many parts as were asked for. */
+typedef void (*php_latch_sync_maker)(void *context, const latch_answer *answer);
+
+/* What a call is for: "Failed to ACTION the "RESOURCE" NOUN". */
+typedef struct php_latch_sync_task {
+    const char *action, *noun;
+    latch_call call;
+    size_t least; /* parts of an answer */
+    php_latch_sync_maker make;
+    void *context;
+} php_latch_sync_task;
+
+/* Carries it out. False after throwing; an exception of `make` counts, too. */
+bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task);
+
+/* Adds an argument to the call: a text that outlives it, a number in `digits`, a truth. */
+void php_latch_sync_add(latch_call *call, const char *text, size_t length);
+void php_latch_sync_add_number(latch_call *call, char digits[24], int64_t number);
+void php_latch_sync_add_truth(latch_call *call, bool truth);
+
+/* Parts of an answer. */
+bool php_latch_sync_is(const latch_answer *answer, size_t part, const char *text);
+zend_long php_latch_sync_number(const latch_answer *answer, size_t part);
+
+/*
+ * Deadline of a wait in monotonic ns, LATCH_NEVER without one. False after throwing: the time-out,
+ * argument `number`, is no number of seconds.
+ */
+bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int64_t *deadline_ns);
+
+/* Throws an InvalidArgumentException: "The "RESOURCE" REST". */
+void php_latch_sync_throw(const php_latch_sync *sync, const char *rest);
+
+void php_latch_register_sync(void);
+extern zend_class_entry *php_latch_arrival_ce;
+
+#endif

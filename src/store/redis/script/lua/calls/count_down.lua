@@ -1,0 +1,170 @@
+-- A count-down: members that have to arrive, and a last step when all have.
+--
+-- KEYS: 1 the count-down: a hash, 2 its members: a hash of "l" (left), "a" (arrived), "f" (failed)
+-- ARGV: 1 the request's identity, 2 the function; "open": 3 the TTL in ms, 4 the members: "LENGTH MEMBER" behind each
+--       other, in byte order, 5 the payload, if there is a last step; "arrive": 3 the TTL, 4 the member, 5 "1" if
+--       it has failed, 6 how long it may take to do the last step, in ms; "done": 3 the TTL; "cancel"; "state";
+--       "inspect"
+-- Returns a list of texts: see latch_function in src/latch.h.
+--
+-- Fields: state, "open" (also when all have arrived), "done" or "cancelled". total, left: numbers of members.
+-- members: a digest of them. payload. claim: until when somebody does the last step, in microseconds. opened,
+-- claimed, cancelled: the requests that did it: they may be sent twice.
+local count, members = KEYS[1], KEYS[2]
+local id, action = ARGV[1], ARGV[2]
+local state = redis.call('HGET', count, 'state') or 'none'
+local member_count = redis.call('HLEN', members) -- an error, if need be, before anything is written
+
+local function digits(number)
+    return string.format('%.0f', number)
+end
+
+local function keep(ttl)
+    for _, key in ipairs(KEYS) do
+        if redis.call('PTTL', key) < tonumber(ttl) then
+            redis.call('PEXPIRE', key, ttl)
+        end
+    end
+end
+
+local function left()
+    return tonumber(redis.call('HGET', count, 'left') or 0)
+end
+
+local function told_state()
+    return state == 'open' and left() == 0 and 'arrived' or state
+end
+
+-- Adds the members that are in that state to the list, and returns their number.
+local function add_members(list, wanted)
+    local all = redis.call('HGETALL', members)
+    local before = #list
+    for at = 1, #all, 2 do
+        if all[at + 1] == wanted then
+            list[#list + 1] = all[at]
+        end
+    end
+    return #list - before
+end
+
+local function drop()
+    redis.call('HDEL', count, 'payload', 'claim', 'claimed')
+    redis.call('DEL', members)
+end
+
+-- ---- open
+
+-- HSET in pieces: Lua passes some thousands of arguments at most.
+local function write_members(list)
+    local total, at, piece = 0, 1, {}
+    while at <= #list do
+        local _, to, length = string.find(list, '^(%d+) ', at)
+        piece[#piece + 1] = string.sub(list, to + 1, to + length)
+        piece[#piece + 1] = 'l'
+        total = total + 1
+        at = to + length + 1
+        if #piece == 2000 or at > #list then
+            redis.call('HSET', members, unpack(piece))
+            piece = {}
+        end
+    end
+    return total
+end
+
+local function open()
+    local ttl, list, payload = ARGV[3], ARGV[4], ARGV[5]
+    local digest = redis.sha1hex(list)
+    if state == 'open' or state == 'done' then
+        local known = redis.call('HMGET', count, 'opened', 'members')
+        return {known[1] == id and '1' or known[2] == digest and '0' or 'other'}
+    end
+    redis.call('DEL', count, members)
+    local total = digits(write_members(list))
+    redis.call('HSET', count, 'state', 'open', 'total', total, 'left', total, 'members', digest, 'opened', id)
+    if payload then
+        redis.call('HSET', count, 'payload', payload)
+    end
+    keep(ttl)
+    return {'1'}
+end
+
+-- ---- arrive
+
+-- The payload, if the last step is to be done for this request; without a payload there is none.
+local function claim(ms)
+    local known = redis.call('HMGET', count, 'payload', 'claim', 'claimed')
+    local now = now_us()
+    if not known[1] then
+        state = 'done'
+        redis.call('HSET', count, 'state', state)
+        return nil
+    end
+    if known[3] == id then
+        return known[1] -- sent again
+    end
+    if known[2] and tonumber(known[2]) > now then
+        return nil
+    end
+    redis.call('HSET', count, 'claim', digits(now + ms * 1000), 'claimed', id)
+    return known[1]
+end
+
+local function arrive()
+    local ttl, member, has_failed, ms = ARGV[3], ARGV[4], ARGV[5] == '1', tonumber(ARGV[6])
+    if state ~= 'open' and state ~= 'done' then
+        return {state, '0', '0', ''}
+    end
+    local before = redis.call('HGET', members, member)
+    if not before and member_count > 0 then
+        return {'stranger'}
+    end
+    local rest = left()
+    if before == 'l' then
+        redis.call('HSET', members, member, has_failed and 'f' or 'a')
+        rest = redis.call('HINCRBY', count, 'left', -1)
+        keep(ttl)
+    elseif before == 'f' and not has_failed and rest > 0 then
+        redis.call('HSET', members, member, 'a')
+    end
+    if rest > 0 then
+        return {'open', digits(rest), '0', ''}
+    end
+    local payload = state == 'open' and claim(ms) or nil
+    local answer = {told_state(), '0', payload and '1' or '0', payload or ''}
+    add_members(answer, 'f')
+    return answer
+end
+
+-- ---- The rest
+
+local function done()
+    local rest = left()
+    if state == 'open' and rest == 0 then
+        state = 'done'
+        redis.call('HSET', count, 'state', state)
+        drop()
+        keep(ARGV[3])
+    end
+    return {told_state(), digits(rest)}
+end
+
+local function cancel()
+    if state == 'open' then
+        redis.call('HSET', count, 'state', 'cancelled', 'cancelled', id, 'left', '0')
+        drop()
+        return {'1'}
+    end
+    return {state == 'cancelled' and redis.call('HGET', count, 'cancelled') == id and '1' or '0'}
+end
+
+local function inspect()
+    local known = redis.call('HMGET', count, 'total', 'left', 'payload', 'claim')
+    local claimed = known[4] and math.max(0, tonumber(known[4]) - now_us()) or 0
+    local answer = {told_state(), known[1] or '0', known[2] or '0', known[3] and '1' or '0', digits(claimed), '0'}
+    answer[6] = digits(add_members(answer, 'f'))
+    add_members(answer, 'l')
+    return answer
+end
+
+local functions = {open = open, arrive = arrive, done = done, cancel = cancel, inspect = inspect}
+return functions[action] and functions[action]() or {told_state()}
