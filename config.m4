@@ -279,6 +279,9 @@ if test "$PHP_LATCH" != no; then
       src/store/local/semaphore.c
       src/store/local/semaphore_set.c
       src/store/redis/lock/absent.c
+      src/store/slots/slot.c
+      src/store/slots/slots.c
+      src/store/slots/watch.c
       src/store/sql/advisory/advisory.c
       src/store/sql/advisory/dialect.c
       src/store/sql/advisory/failure.c
@@ -313,6 +316,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/script])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/topology])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/wire])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/slots])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/advisory])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/mysql])
