@@ -212,10 +212,12 @@ if test "$PHP_LATCH" != no; then
       ext/php/poll_loop.c
       ext/php/primitive.c
       ext/php/statistics.c
+      ext/semaphore/lock_store.c
       ext/semaphore/semaphore.c
       ext/semaphore/semaphore_exceptions.c
       ext/semaphore/semaphore_key.c
       ext/semaphore/semaphore_stores.c
+      ext/semaphore/slot_locks.c
       ext/store/callback_store.c
       ext/store/combined/combined_store.c
       ext/store/combined/leases.c

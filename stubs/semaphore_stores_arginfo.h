@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0c2c0ca1c983177b9a2753cfc803aa989f0bcb2a */
+ * Stub hash: 89f1f77ffa3a9a8247bb6f70be636c6fec7bfda2 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Semaphore_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
