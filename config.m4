@@ -214,10 +214,12 @@ if test "$PHP_LATCH" != no; then
       ext/php/poll_loop.c
       ext/php/primitive.c
       ext/php/statistics.c
+      ext/semaphore/lock_store.c
       ext/semaphore/semaphore.c
       ext/semaphore/semaphore_exceptions.c
       ext/semaphore/semaphore_key.c
       ext/semaphore/semaphore_stores.c
+      ext/semaphore/slot_locks.c
       ext/store/callback_store.c
       ext/store/combined/combined_store.c
       ext/store/combined/leases.c
@@ -289,6 +291,9 @@ if test "$PHP_LATCH" != no; then
       src/store/local/semaphore.c
       src/store/local/semaphore_set.c
       src/store/redis/lock/absent.c
+      src/store/slots/slot.c
+      src/store/slots/slots.c
+      src/store/slots/watch.c
       src/store/sql/advisory/advisory.c
       src/store/sql/advisory/dialect.c
       src/store/sql/advisory/failure.c
@@ -325,6 +330,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/script])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/topology])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/wire])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/slots])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/advisory])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/mysql])

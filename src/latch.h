@@ -329,7 +329,11 @@ typedef struct latch_store_options {
     const latch_sql_runner *runner;         /* postgresql, mysql: instead of dsn */
     const latch_redis_runner *redis_runner; /* redis: instead of dsn; copied */
     const latch_store_calls *calls;         /* callback; copied */
-    /* combined; copied. The caller owns the members, and closes them after the combined store. */
+    /*
+     * combined; copied. The caller owns the members, and closes them after the combined store.
+     * slots: the one member, whose locks RESOURCE_0, RESOURCE_1 … are the permits of RESOURCE; it
+     * must not be a combined store.
+     */
     const latch_strategy *strategy;
     latch_store *const *members;
     size_t member_count;
@@ -637,7 +641,8 @@ struct latch_request {
     int64_t deadline_ns;         /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
     int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; else unused */
     latch_permits permits;       /* acquire on a permit lease; a holder that asks again keeps the
-                                    weight that it has */
+                                    weight that it has. Inspect of one: the limit, which tells the
+                                    slots store how many there are; others ignore it */
     bool extend;                 /* refresh: never shorten the hold */
     int64_t response_timeout_ms; /* of each reply; 0: the store's time-out */
     bool detach;                 /* release: do not await the reply */

@@ -7,11 +7,12 @@ static const latch_store_class *const classes[] = {
 #define LATCH_STORE(store) &latch_##store##_store,
 #include "src/store/stores.def"
     &latch_callback_store,
+    &latch_slots_store,
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(classes[0]))
-/* Without the last one, which is the engine's user's. */
-#define LISTED_COUNT (CLASS_COUNT - 1)
+/* Without the last two, which are stores by what the engine's user gives them. */
+#define LISTED_COUNT (CLASS_COUNT - 2)
 
 const latch_store_info *latch_store_at(size_t index)
 {

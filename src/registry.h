@@ -6,7 +6,8 @@
 
 #define LATCH_STORE(store) extern const latch_store_class latch_##store##_store;
 #include "src/store/stores.def"
-/* Not listed: functions of the engine's user. */
+/* Not listed: functions of the engine's user, and permits as locks in another store. */
 extern const latch_store_class latch_callback_store;
+extern const latch_store_class latch_slots_store;
 
 #endif

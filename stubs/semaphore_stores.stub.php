@@ -122,8 +122,10 @@ class InMemoryStore implements \Latch\Semaphore\PersistingStoreInterface
 class StoreFactory
 {
     /**
-     * Makes the store that a DSN or a client object is for: redis:, rediss:, valkey: or valkeys: with what follows
-     * them, as of Latch\Store\StoreFactory; or "in-memory". Other stores have locks and no semaphores.
+     * Makes the store that a DSN or an object is for, with what follows the scheme as of Latch\Store\StoreFactory:
+     * redis:, rediss:, valkey:, valkeys:, or a client object: a RedisStore; "in-memory": an InMemoryStore; flock,
+     * flock://, flock+remove, flock+remove://, pgsql+advisory:, postgres+advisory://, postgresql+advisory://,
+     * mysql+advisory: or a LockFactory: a LockStore.
      *
      * @throws \Latch\Semaphore\Exception\InvalidArgumentException when there is no store for it, or the DSN cannot
      *                                                             be used

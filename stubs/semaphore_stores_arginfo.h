@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 3f604bd0298a85e46d00b35ab0847af9d59c4c12 */
+ * Stub hash: a1e368d5497005efb31911078152ded4802da8c1 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Semaphore_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)

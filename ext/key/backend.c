@@ -136,6 +136,7 @@ php_latch_backend *php_latch_backend_share_on_connection(latch_store *store,
 static void close_backend(php_latch_backend *backend)
 {
     const php_latch_backend_ops *ops = backend->ops;
+    php_latch_backend *locks = backend->locks;
     void *data = backend->data;
 
     if (backend->identity != NULL || backend->connection != NULL) {
@@ -149,6 +150,26 @@ static void close_backend(php_latch_backend *backend)
     if (ops != NULL) {
         ops->free(data); /* the members go last */
     }
+    if (locks != NULL) {
+        locks->slots = NULL;
+        php_latch_backend_release(locks);
+    }
+}
+
+php_latch_backend *php_latch_backend_of_slots(php_latch_backend *locks)
+{
+    const latch_store_options options = {.members = &locks->store, .member_count = 1};
+
+    if (locks->slots != NULL) {
+        locks->slots->references++;
+        return locks->slots;
+    }
+    locks->slots = php_latch_backend_open(&php_latch_semaphores, "slots", &options);
+    if (locks->slots != NULL) {
+        locks->slots->locks = locks;
+        locks->references++;
+    }
+    return locks->slots;
 }
 
 bool php_latch_backends_release_sessions(void)

@@ -60,6 +60,8 @@ struct php_latch_backend {
     zend_object *connection; /* the PHP object whose session it uses, of which the engine's store
                                 has a reference; or NULL */
     latch_store *store;
+    php_latch_backend *locks; /* of slots: the back end of their locks, a reference; else NULL */
+    php_latch_backend *slots; /* that of the slots in it, not a reference; NULL: there is none */
     const php_latch_backend_ops *ops; /* NULL: not a combined store */
     void *data;                       /* of `ops` */
     size_t member_count;              /* of `ops` */
@@ -81,6 +83,11 @@ php_latch_backend *php_latch_backend_share(latch_store *store);
 /* Finds the back end of that store on that object's session, with a new reference; or NULL. */
 php_latch_backend *php_latch_backend_find_on_connection(const char *name,
                                                         const zend_object *connection);
+/*
+ * The one back end of counting semaphores whose permits are locks in `locks`; with a new reference.
+ * NULL after throwing: that is a combined store.
+ */
+php_latch_backend *php_latch_backend_of_slots(php_latch_backend *locks);
 /* Registers a store that was opened on that object's session. */
 php_latch_backend *php_latch_backend_share_on_connection(latch_store *store,
                                                          zend_object *connection);

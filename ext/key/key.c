@@ -106,6 +106,11 @@ void php_latch_key_remove_state(zend_object *key, const char *name)
     zend_hash_str_del(writable_state(key), name, strlen(name));
 }
 
+void php_latch_key_set_state(zend_object *key, zend_string *name, zval *state)
+{
+    zend_hash_update(writable_state(key), name, state);
+}
+
 void php_latch_key_reset_lifetime(zend_object *key)
 {
     zval none;

@@ -44,6 +44,8 @@ zval *php_latch_key_lease_slot(zend_object *key);
 /* Finds the state that a store or an earlier process has set; NULL when there is none. */
 zval *php_latch_key_find_state(zend_object *key, const char *name);
 void php_latch_key_remove_state(zend_object *key, const char *name);
+/* Sets it, and takes the value over. */
+void php_latch_key_set_state(zend_object *key, zend_string *name, zval *state);
 void php_latch_key_reset_lifetime(zend_object *key);
 void php_latch_key_set_lifetime(zend_object *key, double seconds);
 /* The same, unless it is to expire before that. */
@@ -52,5 +54,9 @@ void php_latch_key_reduce_lifetime(zend_object *key, double seconds);
 double php_latch_key_remaining_lifetime(zend_object *key);
 bool php_latch_key_is_expired(zend_object *key);
 void php_latch_key_mark_unserializable(zend_object *key);
+/* The same of a semaphore's; `owner`: the class of the store whose state keeps it from that, or
+ * NULL.
+ */
+void php_latch_key_mark_owned(zend_object *key, zend_string *owner);
 
 #endif

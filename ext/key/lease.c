@@ -262,7 +262,10 @@ bool php_latch_lease_is_ours_alone(const php_latch_lease *lease)
 
 static bool is_in_connection(const php_latch_lease *lease)
 {
-    return php_latch_lease_is_native(lease) && lease->backend->connection != NULL;
+    const php_latch_backend *backend = php_latch_lease_is_native(lease) ? lease->backend : NULL;
+
+    return backend != NULL
+           && (backend->locks != NULL ? backend->locks : backend)->connection != NULL;
 }
 
 php_latch_lease *php_latch_leases_next(uint32_t *handle)

@@ -31,6 +31,21 @@ void php_latch_key_set_permits(zend_object *key, latch_permits permits)
     set_number(php_latch_key_slot(key, KEY_WEIGHT), permits.weight);
 }
 
+void php_latch_key_mark_owned(zend_object *key, zend_string *owner)
+{
+    zval *slot = php_latch_key_slot(key, KEY_OWNER);
+    zval old;
+
+    php_latch_key_mark_unserializable(key);
+    ZVAL_COPY_VALUE(&old, slot);
+    if (owner != NULL) {
+        ZVAL_STR_COPY(slot, owner);
+    } else {
+        ZVAL_NULL(slot);
+    }
+    zval_ptr_dtor(&old);
+}
+
 static bool refuse_permits(const char *format, zend_long first, zend_long second)
 {
     zend_throw_exception_ex(php_latch_semaphores.invalid_argument, 0, format, first, second);

@@ -16,6 +16,7 @@
 #include "ext/php/interfaces.h"
 #include "ext/php/log.h"
 #include "ext/php/poll_loop.h"
+#include "ext/store/engine_store.h"
 
 #include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
@@ -71,8 +72,9 @@ static void throw_conflict(const php_latch_lock *lock, php_latch_outcome *outcom
 {
     if (EG(exception) == NULL) {
         if (outcome->exception == NULL) {
-            outcome->exception =
-                php_latch_new_conflict(php_latch_lock_primitive(lock), kind, resource_of(lock));
+            outcome->exception = php_latch_new_conflict(php_latch_lock_primitive(lock), kind,
+                                                        resource_of(lock),
+                                                        php_latch_store_has_slots(lock->store));
         }
         php_latch_throw_outcome(outcome);
     }

@@ -61,6 +61,8 @@ void php_latch_factory_make(zval *return_value, zend_object *factory, zend_objec
  */
 void php_latch_factory_make_new(zval *return_value, zend_object *factory, zval *key, double ttl,
                                 bool ttl_is_null, bool auto_release, const char *from_key);
+/* The store of a factory of that primitive, not a new reference; NULL after throwing. */
+zend_object *php_latch_factory_store(zend_object *factory, const php_latch_primitive *primitive);
 /* Sets the factory's store: its constructor. */
 void php_latch_factory_set_store(zend_object *factory, zend_object *store);
 

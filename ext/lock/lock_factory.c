@@ -74,22 +74,32 @@ static void throw_overwritten(const php_latch_primitive *primitive, const char *
                     zend_zval_type_name(value));
 }
 
-void php_latch_factory_make(zval *return_value, zend_object *factory, zend_object *key, double ttl,
-                            bool ttl_is_null, bool auto_release)
+zend_object *php_latch_factory_store(zend_object *factory, const php_latch_primitive *primitive)
 {
-    const php_latch_primitive *primitive = php_latch_key_primitive(key);
     const zval *store = factory_slot(factory, FACTORY_STORE);
-    const zval *logger = factory_slot(factory, FACTORY_LOGGER);
 
     if (Z_TYPE_P(store) == IS_UNDEF) {
         zend_throw_error(NULL,
                          "Typed property %s::$store must not be accessed before "
                          "initialization",
                          ZSTR_VAL(primitive->factory->name));
-        return;
+        return NULL;
     }
     if (Z_TYPE_P(store) != IS_OBJECT || !instanceof_function(Z_OBJCE_P(store), primitive->store)) {
         throw_overwritten(primitive, "store", primitive->store->name, store);
+        return NULL;
+    }
+    return Z_OBJ_P(store);
+}
+
+void php_latch_factory_make(zval *return_value, zend_object *factory, zend_object *key, double ttl,
+                            bool ttl_is_null, bool auto_release)
+{
+    const php_latch_primitive *primitive = php_latch_key_primitive(key);
+    zend_object *store = php_latch_factory_store(factory, primitive);
+    const zval *logger = factory_slot(factory, FACTORY_LOGGER);
+
+    if (store == NULL) {
         return;
     }
     if (Z_TYPE_P(logger) > IS_NULL
@@ -100,7 +110,7 @@ void php_latch_factory_make(zval *return_value, zend_object *factory, zend_objec
     if (!ttl_is_null && !php_latch_check_ttl(primitive, 2, ttl)) {
         return;
     }
-    php_latch_lock_make(return_value, key, Z_OBJ_P(store), ttl_is_null ? 0 : ttl, auto_release,
+    php_latch_lock_make(return_value, key, store, ttl_is_null ? 0 : ttl, auto_release,
                         Z_TYPE_P(logger) == IS_OBJECT ? Z_OBJ_P(logger) : NULL);
 }
 

@@ -50,7 +50,8 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
     }
     php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
     if (takes) {
-        lease->lease.inherit = !lock->auto_release;
+        /* Of a store written in PHP that takes this lock the Lock above decides. */
+        lease->lease.inherit = !lock->auto_release && php_latch_store_call_inherits();
         status = php_latch_lock_start_renewal(lock, lease, &error);
         if (latch_failed(status)) {
             return php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
@@ -161,7 +162,11 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         }
         outcome = run_native(lock, &request);
         if (outcome.status == LATCH_DONE && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {
-            php_latch_key_mark_unserializable(lock->key);
+            if (request.permits.limit > 0) {
+                php_latch_key_mark_owned(lock->key, lock->store->ce->name);
+            } else {
+                php_latch_key_mark_unserializable(lock->key);
+            }
         }
     } else {
         int64_t sent_ns = php_latch_now_ns();

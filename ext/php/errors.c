@@ -146,10 +146,13 @@ const char *php_latch_reason(const php_latch_primitive *primitive, const php_lat
 }
 
 zend_object *php_latch_new_conflict(const php_latch_primitive *primitive, latch_op_kind kind,
-                                    zend_string *resource)
+                                    zend_string *resource, bool in_slots)
 {
     bool is_refresh = kind == LATCH_REFRESH;
-    const php_latch_message *message = is_refresh ? &primitive->not_held : &primitive->not_acquired;
+    const php_latch_message *message =
+        in_slots     ? (is_refresh ? &primitive->slots_not_held : &primitive->slots_not_acquired)
+        : is_refresh ? &primitive->not_held
+                     : &primitive->not_acquired;
 
     return php_latch_new_exception(is_refresh ? primitive->lost : primitive->conflicted, NULL,
                                    message->before, resource, message->after);

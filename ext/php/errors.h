@@ -19,9 +19,12 @@ php_latch_outcome php_latch_outcome_of_status(const php_latch_primitive *primiti
  */
 const char *php_latch_reason(const php_latch_primitive *primitive, const php_latch_outcome *outcome,
                              const char *otherwise);
-/* Makes the exception for a request of this kind that ended in a conflict. */
+/*
+ * Makes the exception for a request of this kind that ended in a conflict; in_slots: the permits
+ * are locks.
+ */
 zend_object *php_latch_new_conflict(const php_latch_primitive *primitive, latch_op_kind kind,
-                                    zend_string *resource);
+                                    zend_string *resource, bool in_slots);
 /* Throws the outcome's exception, which it consumes, unless it is DONE. */
 void php_latch_throw_outcome(php_latch_outcome *outcome);
 void php_latch_outcome_free(php_latch_outcome *outcome);

@@ -18,6 +18,15 @@ static const struct {
     {{"Latch\\", "Symfony\\Component\\Lock\\"}, &php_latch_locks},
 };
 
+/*
+ * Symfony's LockStore takes a LockFactory of Symfony's, which is Composer's unless locks are in
+ * drop-in mode, too. Without that Composer's LockStore is loaded, a store like any other in PHP.
+ */
+static bool needs_symfony_locks(const char *rest)
+{
+    return strcmp(rest, "Store\\LockStore") == 0;
+}
+
 /* Writes the other name of the class; false: it has none. */
 static bool translate_name(const char *name, int from, char other[128])
 {
@@ -29,7 +38,8 @@ static bool translate_name(const char *name, int from, char other[128])
             int length = snprintf(other, 128, "%s%s", names[!from], name + length_of_space);
 
             ZEND_ASSERT(length > 0 && length < 128);
-            return php_latch_has_symfony_names(namespaces[at].primitive);
+            return php_latch_has_symfony_names(namespaces[at].primitive)
+                   && (at > 0 || LATCH_G(symfony) || !needs_symfony_locks(name + length_of_space));
         }
     }
     return false;

@@ -12,7 +12,7 @@ php_latch_primitive php_latch_locks = {
                            "anew."},
 };
 
-/* The words are those of Symfony's RedisStore. */
+/* The words are those of Symfony's RedisStore, and of its LockStore. */
 php_latch_primitive php_latch_semaphores = {
     .is_permit = true,
     .noun = "semaphore",
@@ -22,4 +22,9 @@ php_latch_primitive php_latch_semaphores = {
     .not_refreshed = "the semaphore has expired.",
     .not_acquired = {"The semaphore \"", "\" could not be acquired: the script return false."},
     .not_held = {"The semaphore \"", "\" has expired: the script returns a positive number."},
+    .slots_not_acquired = {"The semaphore \"",
+                           "\" could not be acquired: There were no free locks found."},
+    .slots_not_held =
+        {"The semaphore \"",
+         "\" has expired: One or multiple locks were not even acquired.."}, /* Symfony's */
 };

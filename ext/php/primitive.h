@@ -22,6 +22,7 @@ typedef struct php_latch_primitive {
     const char *not_refreshed;    /* why, at the end of the log line about a refresh() */
     const char *servers_by_cache; /* those whose clients symfony/cache makes: "Redis" */
     php_latch_message not_acquired, not_held; /* of exceptions: conflict of acquire(), refresh() */
+    php_latch_message slots_not_acquired, slots_not_held; /* the same where permits are locks */
 
     /* Classes, set at MINIT */
     zend_class_entry *product; /* Latch\Lock */

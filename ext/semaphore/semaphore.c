@@ -32,7 +32,8 @@ zend_object *php_latch_semaphore_store_argument(uint32_t number, zval *store)
         is_object ? ZSTR_VAL(Z_OBJCE_P(store)->name) : zend_zval_type_name(store),
         is_object && instanceof_function(Z_OBJCE_P(store), php_latch_locks.store)
             ? ": that store has locks and no semaphores; RedisStore and InMemoryStore of the "
-              "namespace Latch\\Semaphore\\Store have them"
+              "namespace Latch\\Semaphore\\Store have them, and LockStore there makes them of "
+              "locks"
             : "");
     return NULL;
 }
@@ -69,7 +70,7 @@ PHP_METHOD(Latch_Semaphore_Semaphore, available)
     if (!php_latch_lock_check_constructed(semaphore)) {
         RETURN_THROWS();
     }
-    if (php_latch_store_of(semaphore->store) == NULL) {
+    if (!php_latch_store_has_inspect(semaphore->store)) {
         zend_throw_exception_ex(php_latch_semaphores.not_stored, 0,
                                 "The permits of the \"%s\" semaphore cannot be counted: %s is "
                                 "written in PHP, and has no method for that.",
@@ -78,8 +79,7 @@ PHP_METHOD(Latch_Semaphore_Semaphore, available)
         RETURN_THROWS();
     }
     limit = (zend_long) php_latch_key_permits(semaphore->key).limit;
-    if (!php_latch_store_count_permits(semaphore->store, php_latch_key_name(semaphore->key),
-                                       &used)) {
+    if (!php_latch_store_count_permits(semaphore->store, semaphore->key, &used)) {
         RETURN_THROWS();
     }
     RETURN_LONG(used < limit ? limit - used : 0); /* others may have named a higher limit */

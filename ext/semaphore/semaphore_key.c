@@ -86,23 +86,13 @@ PHP_METHOD(Latch_Semaphore_Key, getWeight)
 
 PHP_METHOD(Latch_Semaphore_Key, markUnserializable)
 {
-    zend_object *key = Z_OBJ_P(ZEND_THIS);
     zend_string *owner = NULL;
-    zval *slot, old;
 
     ZEND_PARSE_PARAMETERS_START(0, 1)
         Z_PARAM_OPTIONAL
         Z_PARAM_STR_OR_NULL(owner)
     ZEND_PARSE_PARAMETERS_END();
-    php_latch_key_mark_unserializable(key);
-    slot = php_latch_key_slot(key, KEY_OWNER);
-    ZVAL_COPY_VALUE(&old, slot);
-    if (owner != NULL) {
-        ZVAL_STR_COPY(slot, owner);
-    } else {
-        ZVAL_NULL(slot);
-    }
-    zval_ptr_dtor(&old);
+    php_latch_key_mark_owned(Z_OBJ_P(ZEND_THIS), owner);
 }
 
 void php_latch_register_semaphore_key(void)

@@ -5,7 +5,9 @@
 #include "ext/semaphore/semaphore.h"
 
 #include "ext/key/key.h"
+#include "ext/lock/lock.h"
 #include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 #include "ext/store/engine_store.h"
 #include "ext/store/inspection.h"
 #include "ext/store/redis/client.h"
@@ -92,10 +94,9 @@ PHP_METHOD(Latch_Semaphore_Store_NativeStore, exists)
 PHP_METHOD(Latch_Semaphore_Store_NativeStore, inspect)
 {
     zend_object *key = parse_key_alone(execute_data);
-    zend_string *resource = key != NULL ? php_latch_key_resource(key) : NULL;
 
-    if (resource != NULL) {
-        php_latch_store_inspect_permits(Z_OBJ_P(ZEND_THIS), resource, return_value);
+    if (key != NULL) {
+        php_latch_store_inspect_permits(Z_OBJ_P(ZEND_THIS), key, return_value);
     }
 }
 
@@ -153,6 +154,64 @@ static const php_latch_store_class classes[] = {
 
 /* ---- StoreFactory --------------------------------------------------------------------------- */
 
+/* Throws the exception about a store of locks as one about a store of semaphores. */
+static void rethrow_for_semaphores(void)
+{
+    zend_object *failure = EG(exception);
+    const zval *message;
+    zval exception, unused;
+
+    if (failure == NULL || !instanceof_function(failure->ce, php_latch_exception_ce)) {
+        return;
+    }
+    GC_ADDREF(failure);
+    zend_clear_exception();
+    message =
+        zend_read_property_ex(zend_ce_exception, failure, ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &unused);
+    object_init_ex(&exception, instanceof_function(failure->ce, php_latch_invalid_argument_ce)
+                                   ? php_latch_semaphores.invalid_argument
+                                   : php_latch_semaphores.storage);
+    zend_update_property_ex(zend_ce_exception, Z_OBJ(exception), ZSTR_KNOWN(ZEND_STR_MESSAGE),
+                            (zval *) message);
+    zend_exception_set_previous(Z_OBJ(exception), failure);
+    zend_throw_exception_object(&exception);
+}
+
+/* Are the locks of that class permits, too, by its DSNs? */
+static bool has_slots(const php_latch_store_class *class)
+{
+    static const char *const stores[] = {"flock", "postgresql", "mysql"};
+    bool has = false;
+
+    for (size_t at = 0; at < sizeof(stores) / sizeof(*stores); at++) {
+        has |= strcmp(class->store, stores[at]) == 0;
+    }
+    return has;
+}
+
+/* A LockStore on the store of locks that the DSN is for. */
+static void make_slots_of_dsn(zend_string *dsn, zval *store)
+{
+    const php_latch_dsn_form *form = NULL;
+    const php_latch_store_class *class = php_latch_find_store_class(dsn, &form);
+    zval locks, factory;
+
+    if (class == NULL || !has_slots(class)) {
+        return;
+    }
+    ZVAL_UNDEF(&locks);
+    form->make(class, form, dsn, &locks);
+    if (Z_TYPE(locks) == IS_OBJECT) {
+        object_init_ex(&factory, php_latch_locks.factory);
+        php_latch_factory_set_store(Z_OBJ(factory), Z_OBJ(locks));
+        php_latch_make_slots(Z_OBJ(factory), store);
+        zval_ptr_dtor(&factory);
+        zval_ptr_dtor(&locks);
+    } else {
+        rethrow_for_semaphores();
+    }
+}
+
 static void make_semaphore_store_of_dsn(zend_string *dsn, zval *store)
 {
     const php_latch_store_class *found = NULL;
@@ -163,11 +222,17 @@ static void make_semaphore_store_of_dsn(zend_string *dsn, zval *store)
     }
     if (found != NULL) {
         form->make(found, form, dsn, store);
+    } else {
+        make_slots_of_dsn(dsn, store);
     }
 }
 
 static void make_semaphore_store_of_client(zval *client, zval *store)
 {
+    if (instanceof_function(Z_OBJCE_P(client), php_latch_locks.factory)) {
+        php_latch_make_slots(Z_OBJ_P(client), store);
+        return;
+    }
     for (const php_latch_store_class *class = classes; class->name != NULL; class ++) {
         if (php_latch_store_class_takes(class, Z_OBJ_P(client))) {
             php_latch_make_store(class, 1, client, store);
@@ -189,7 +254,10 @@ static void throw_no_semaphores(const zval *connection)
         LATCH_G(symfony_semaphore)
             ? ""
             : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: "
-              "DSNs, of their client objects, and in \"in-memory\".");
+              "DSNs, of their client objects, and in \"in-memory\"; as slots, by locks, in those "
+              "of flock, pgsql+advisory:, postgresql+advisory:// and mysql+advisory: DSNs, and of "
+              "a "
+              "LockFactory.");
     zend_string_release(told);
 }
 
@@ -226,5 +294,6 @@ void php_latch_register_semaphore_stores(void)
     register_class_Latch_Semaphore_Store_RedisStore(base)->create_object =
         php_latch_redis_store_create;
     register_class_Latch_Semaphore_Store_InMemoryStore(base)->create_object = create_permit_memory;
+    php_latch_register_lock_store();
     register_class_Latch_Semaphore_Store_StoreFactory();
 }

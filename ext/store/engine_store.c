@@ -16,6 +16,7 @@ php_latch_store *php_latch_store_create(zend_class_entry *ce)
     store->backend = NULL;
     store->remove_on_release = false;
     store->pass_on = false;
+    store->is_called = false;
     store->initial_ttl_ms = 0;
     zend_object_std_init(&store->std, ce);
     object_properties_init(&store->std, ce);
@@ -99,7 +100,8 @@ bool php_latch_store_is_native(zend_object *object)
         "delete", "exists",
     };
 
-    if (object->handlers != &handlers || calls_php(object)) {
+    if (object->handlers != &handlers || php_latch_store_of(object)->is_called
+        || calls_php(object)) {
         return false;
     }
     for (size_t at = 0;
@@ -112,6 +114,19 @@ bool php_latch_store_is_native(zend_object *object)
         }
     }
     return true;
+}
+
+bool php_latch_store_has_inspect(zend_object *object)
+{
+    return object->handlers == &handlers && !php_latch_store_of(object)->is_called;
+}
+
+bool php_latch_store_has_slots(zend_object *object)
+{
+    const php_latch_store *store = php_latch_store_of(object);
+
+    return store != NULL
+           && (store->is_called || (store->backend != NULL && store->backend->locks != NULL));
 }
 
 bool php_latch_store_logs(zend_object *store)

@@ -8,6 +8,7 @@ typedef struct php_latch_store {
     php_latch_backend *backend; /* NULL until constructed */
     bool remove_on_release;
     bool pass_on;           /* the locks, to started programs */
+    bool is_called;         /* a LockStore, whose methods call Locks; it has no back end */
     int64_t initial_ttl_ms; /* of locks that name none, where locks expire; else 0 */
     zend_object std;
 } php_latch_store;
@@ -26,6 +27,10 @@ void php_latch_store_configure(const php_latch_store *store, zend_object *key,
  * combined store is written in PHP.
  */
 bool php_latch_store_is_native(zend_object *object);
+/* Can it tell who holds something? */
+bool php_latch_store_has_inspect(zend_object *object);
+/* Are its permits locks in another store? */
+bool php_latch_store_has_slots(zend_object *object);
 void php_latch_engine_store_startup(void);
 /*
  * Runs a request of a store's method, of which PHP code is the caller: false after throwing, and

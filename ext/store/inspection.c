@@ -175,13 +175,15 @@ static void throw_inspection_failure(const php_latch_primitive *primitive, latch
 
 /* Asks the store; `make` makes the method's result of the answer. */
 static void run_inspection(const php_latch_primitive *primitive, zend_object *store,
-                           zend_string *resource, latch_op_kind kind, bool foreign,
+                           zend_string *resource, const latch_permits *permits, latch_op_kind kind,
+                           bool foreign,
                            void (*make)(zval *result, const latch_store *store,
                                         const latch_lock_report *reports),
                            zval *result)
 {
     latch_lock_report *reports = NULL;
     const latch_request request = {.kind = kind,
+                                   .permits = permits != NULL ? *permits : (latch_permits){0},
                                    .reports = &reports,
                                    .include_peer_locks = foreign};
     php_latch_backend *backend = php_latch_store_backend(store);
@@ -228,27 +230,44 @@ PHP_METHOD(Latch_Store_NativeStore, inspect)
     ZEND_PARSE_PARAMETERS_END();
     resource = php_latch_key_resource(key);
     if (resource != NULL) {
-        run_inspection(&php_latch_locks, Z_OBJ_P(ZEND_THIS), resource, LATCH_INSPECT, false,
+        run_inspection(&php_latch_locks, Z_OBJ_P(ZEND_THIS), resource, NULL, LATCH_INSPECT, false,
                        make_report, return_value);
     }
 }
 
-void php_latch_store_inspect_permits(zend_object *store, zend_string *resource, zval *return_value)
+/* False where the key was never constructed. */
+static bool inspect_semaphore(zend_object *store, zend_object *key,
+                              void (*make)(zval *result, const latch_store *store,
+                                           const latch_lock_report *reports),
+                              zval *result)
 {
-    run_inspection(&php_latch_semaphores, store, resource, LATCH_INSPECT, false, make_permit_report,
-                   return_value);
-    if (Z_TYPE_P(return_value) == IS_ARRAY) {
-        add_assoc_str(return_value, "name", zend_string_copy(resource));
+    zend_string *resource = php_latch_key_resource(key);
+    latch_permits permits = php_latch_key_permits(key);
+
+    if (resource == NULL) {
+        return false;
+    }
+    zend_string_addref(resource); /* PHP code may run meanwhile */
+    run_inspection(&php_latch_semaphores, store, resource, &permits, LATCH_INSPECT, false, make,
+                   result);
+    zend_string_release(resource);
+    return true;
+}
+
+void php_latch_store_inspect_permits(zend_object *store, zend_object *key, zval *return_value)
+{
+    if (inspect_semaphore(store, key, make_permit_report, return_value)
+        && Z_TYPE_P(return_value) == IS_ARRAY) {
+        add_assoc_str(return_value, "name", zend_string_copy(php_latch_key_name(key)));
     }
 }
 
-bool php_latch_store_count_permits(zend_object *store, zend_string *resource, zend_long *used)
+bool php_latch_store_count_permits(zend_object *store, zend_object *key, zend_long *used)
 {
     zval answer;
 
     ZVAL_UNDEF(&answer);
-    run_inspection(&php_latch_semaphores, store, resource, LATCH_INSPECT, false, make_permits_used,
-                   &answer);
+    inspect_semaphore(store, key, make_permits_used, &answer);
     if (Z_TYPE(answer) != IS_LONG || EG(exception) != NULL) {
         return false;
     }
@@ -264,13 +283,13 @@ PHP_METHOD(Latch_Store_NativeStore, listHeld)
 
 void php_latch_store_list_held(zend_object *store, bool foreign, zval *return_value)
 {
-    run_inspection(&php_latch_locks, store, ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list,
-                   return_value);
+    run_inspection(&php_latch_locks, store, ZSTR_EMPTY_ALLOC(), NULL, LATCH_LIST, foreign,
+                   make_list, return_value);
 }
 
 void php_latch_store_list_permits(zend_object *store, bool foreign, zval *return_value)
 {
-    run_inspection(&php_latch_semaphores, store, ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign,
+    run_inspection(&php_latch_semaphores, store, ZSTR_EMPTY_ALLOC(), NULL, LATCH_LIST, foreign,
                    make_permit_list, return_value);
 }
 

@@ -9,12 +9,15 @@ void php_latch_store_list_held(zend_object *store, bool foreign, zval *return_va
 /* Takes the lock from these holders, and returns how many of them held it. */
 void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
                            zval *return_value);
-/* The holders of a semaphore in a store of the engine, as an array; leaves it after throwing. */
-void php_latch_store_inspect_permits(zend_object *store, zend_string *resource, zval *return_value);
+/*
+ * The holders of the key's semaphore in a store of the engine, as an array; leaves it after
+ * throwing. Of slots the key's limit tells how many there are.
+ */
+void php_latch_store_inspect_permits(zend_object *store, zend_object *key, zval *return_value);
 /* Lists the semaphores of which permits are held, each as the array above; `foreign`: also those of
  * peers alone. */
 void php_latch_store_list_permits(zend_object *store, bool foreign, zval *return_value);
-/* Number of permits that are held of the semaphore; false after throwing. */
-bool php_latch_store_count_permits(zend_object *store, zend_string *resource, zend_long *used);
+/* Number of permits that are held of the key's semaphore; false after throwing. */
+bool php_latch_store_count_permits(zend_object *store, zend_object *key, zend_long *used);
 
 #endif

@@ -90,6 +90,10 @@ bool php_latch_store_class_takes(const php_latch_store_class *class, zend_object
  */
 bool php_latch_find_longer_form(const php_latch_store_class *class, zend_string *dsn,
                                 const php_latch_dsn_form **found);
+/* The class of the engine's stores whose form the DSN has, and that form: of all that match the
+ * longest. NULL: none. */
+const php_latch_store_class *php_latch_find_store_class(zend_string *dsn,
+                                                        const php_latch_dsn_form **form);
 /* Is the form a whole DSN? Else it is the beginning of one. */
 bool php_latch_dsn_form_is_whole(const php_latch_dsn_form *form);
 /* The rest of the DSN after its form, as a new string. */

@@ -73,9 +73,8 @@ bool php_latch_find_longer_form(const php_latch_store_class *class, zend_string 
     return is_found;
 }
 
-/* The class whose form the DSN has, and that form: of all that match the longest. NULL: none. */
-static const php_latch_store_class *find_store_class(zend_string *dsn,
-                                                     const php_latch_dsn_form **form)
+const php_latch_store_class *php_latch_find_store_class(zend_string *dsn,
+                                                        const php_latch_dsn_form **form)
 {
     const php_latch_store_class *found = NULL;
 
@@ -181,7 +180,7 @@ void php_latch_make_store_of_dsn(const php_latch_store_class *class, const php_l
 static void make_of_dsn(zend_string *dsn, zval *store)
 {
     const php_latch_dsn_form *form;
-    const php_latch_store_class *class = find_store_class(dsn, &form);
+    const php_latch_store_class *class = php_latch_find_store_class(dsn, &form);
 
     if (class == NULL && LATCH_G(symfony)) {
         class = php_latch_find_composer_class(dsn, &form);
@@ -410,7 +409,7 @@ PHP_METHOD(Latch_Store_StoreFactory, describe)
 
     array_init(return_value);
     if (dsn != NULL) {
-        found = find_store_class(dsn, &form);
+        found = php_latch_find_store_class(dsn, &form);
         found = found != NULL ? found : php_latch_find_composer_class(dsn, &form);
         if (found != NULL) {
             add_description(return_value, found);

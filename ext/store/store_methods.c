@@ -84,8 +84,8 @@ static void throw_unless_done(latch_op_kind kind, latch_status status, const lat
     outcome =
         php_latch_outcome_of_status(primitive, status, error, php_latch_lease_resource(lease));
     if (status == LATCH_CONFLICT && primitive->is_permit) {
-        outcome.exception =
-            php_latch_new_conflict(primitive, kind, php_latch_lease_resource(lease));
+        outcome.exception = php_latch_new_conflict(primitive, kind, php_latch_lease_resource(lease),
+                                                   lease->backend->locks != NULL);
     } else if (status == LATCH_CONFLICT) { /* without message, as those of Symfony's stores */
         outcome.exception =
             php_latch_new_exception(php_latch_conflicted_ce, NULL, "", ZSTR_EMPTY_ALLOC(), "");

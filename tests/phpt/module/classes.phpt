@@ -62,6 +62,7 @@ final class Latch\Semaphore\Semaphore : Latch\Semaphore\SemaphoreInterface
 class Latch\Semaphore\SemaphoreFactory
 interface Latch\Semaphore\SemaphoreInterface
 class Latch\Semaphore\Store\InMemoryStore : Latch\Semaphore\PersistingStoreInterface
+final class Latch\Semaphore\Store\LockStore : Latch\Semaphore\PersistingStoreInterface
 class Latch\Semaphore\Store\RedisStore : Latch\Semaphore\PersistingStoreInterface
 class Latch\Semaphore\Store\StoreFactory
 interface Latch\SharedLockInterface : Latch\LockInterface

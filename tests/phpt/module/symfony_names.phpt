@@ -82,6 +82,7 @@ class Symfony\Component\Semaphore\Semaphore
 class Symfony\Component\Semaphore\SemaphoreFactory
 interface Symfony\Component\Semaphore\SemaphoreInterface
 class Symfony\Component\Semaphore\Store\InMemoryStore
+class Symfony\Component\Semaphore\Store\LockStore
 class Symfony\Component\Semaphore\Store\RedisStore
 class Symfony\Component\Semaphore\Store\StoreFactory
 Parameter #0 [ <required> Symfony\Component\Lock\Key $key ]

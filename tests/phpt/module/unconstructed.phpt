@@ -44,6 +44,21 @@ if (isset($argv[1])) {
                 $lock->acquire();
                 $properties = @new ArrayObject($broken); // deprecated since 8.5
                 $properties["\0$key_name\0resource"] = $lock;
+            } elseif (str_ends_with($name, 'LockStore')) {
+                $space = str_starts_with($name, 'Latch') ? 'Latch' : 'Symfony\\Component\\Lock';
+                $plain = new ("$space\\LockFactory")(new ("$space\\Store\\InMemoryStore")());
+                yield new $name($plain);
+                $called = new class (new ("$space\\Store\\InMemoryStore")()) extends Latch\LockFactory {
+                    public function createLock(string $resource, ?float $ttl = 300.0, bool $autoRelease = true): Latch\SharedLockInterface
+                    {
+                        return parent::createLock($resource, $ttl, $autoRelease);
+                    }
+                };
+                foreach ([$plain, $called] as $factory) {
+                    $properties = @new ArrayObject($store = new $name($factory)); // deprecated since 8.5
+                    $properties["\0$name\0lockFactory"] = 5;
+                    yield $store;
+                }
             } elseif (!$class->isAbstract()) { // a Lease, which keys have
                 $used = new $key_name('a');
                 (new $store_name())->save($used);

@@ -109,7 +109,7 @@ foreach ($stores as $name => $store) {
 }
 check_same(
     'TypeError: Latch\Semaphore\SemaphoreFactory::__construct(): Argument #1 ($store) must be of type Latch\Semaphore\PersistingStoreInterface, Latch\Store\CombinedStore given: '
-        . 'that store has locks and no semaphores; RedisStore and InMemoryStore of the namespace Latch\Semaphore\Store have them',
+        . 'that store has locks and no semaphores; RedisStore and InMemoryStore of the namespace Latch\Semaphore\Store have them, and LockStore there makes them of locks',
     outcome(fn () => new SemaphoreFactory(new Latch\Store\CombinedStore([new Latch\Store\NullStore()], new Latch\Strategy\UnanimousStrategy()))),
     'a combined store'
 );

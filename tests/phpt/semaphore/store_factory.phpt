@@ -11,7 +11,7 @@ use Latch\Tests\RedisServer;
 
 /* The child, in drop-in mode. */
 if (isset($argv[1])) {
-    foreach (['flock', 'hunter2', 'mysql+advisory://u:secret@h/x', 'redis://h?prefix=x', new stdClass()] as $connection) {
+    foreach (['semaphore', 'hunter2', 'mysql://u:secret@h/x', 'redis://h?prefix=x', new stdClass()] as $connection) {
         try {
             Symfony\Component\Semaphore\Store\StoreFactory::createStore($connection);
         } catch (Symfony\Component\Semaphore\Exception\InvalidArgumentException $e) {
@@ -44,12 +44,13 @@ $locks = new Latch\Lock(new Latch\Key('s'), new Latch\Store\RedisStore($server->
 check($locks->acquire() && count($server->clients()) === 1, 'locks have the same one');
 
 const INVALID = 'Latch\Semaphore\Exception\InvalidArgumentException: ';
-const HINT = ' Semaphores are in stores of redis:, rediss:, valkey: and valkeys: DSNs, of their client objects, and in "in-memory".';
+const HINT = ' Semaphores are in stores of redis:, rediss:, valkey: and valkeys: DSNs, of their client objects, and in "in-memory"; '
+    . 'as slots, by locks, in those of flock, pgsql+advisory:, postgresql+advisory:// and mysql+advisory: DSNs, and of a LockFactory.';
 foreach ([
-    ['flock', 'flock'],
     ['flok', 'flok'],
-    ['flock:///tmp', 'flock://…'],
-    ['mysql+advisory://user:secret@host/x', 'mysql+advisory://…'],
+    ['semaphore', 'semaphore'],
+    ['null', 'null'],
+    ['mysql://user:secret@host/x', 'mysql://…'],
     ['amqp://user:secret@host/x', 'amqp://…'],
     ['secret', '…'], // no scheme: perhaps a password in the wrong variable
     ['Tr0ub4dor', '…'],
@@ -118,9 +119,9 @@ proc_close($process);
 check_same(0, permits_held($server, ''), 'permits that are left');
 echo "done\n";
 --EXPECT--
-Unsupported Connection: "flock".
+Unsupported Connection: "semaphore".
 Unsupported Connection: "…".
-Unsupported Connection: "mysql+advisory://…".
+Unsupported Connection: "mysql://…".
 Unsupported Redis DSN. Try running "composer require symfony/cache".
 Unsupported Connection: "stdClass".
 Symfony\Component\Semaphore\Store\RedisStore Symfony\Component\Semaphore\Semaphore true

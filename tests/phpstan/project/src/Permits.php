@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Shop;
 
+use Latch\LockFactory;
 use Latch\Semaphore\Exception\ExceptionInterface;
 use Latch\Semaphore\Exception\InvalidArgumentException;
 use Latch\Semaphore\Exception\RuntimeException;
@@ -18,8 +19,10 @@ use Latch\Semaphore\Semaphore;
 use Latch\Semaphore\SemaphoreFactory;
 use Latch\Semaphore\SemaphoreInterface;
 use Latch\Semaphore\Store\InMemoryStore;
+use Latch\Semaphore\Store\LockStore;
 use Latch\Semaphore\Store\RedisStore;
 use Latch\Semaphore\Store\StoreFactory;
+use Latch\Store\FlockStore;
 use Psr\Log\LoggerInterface;
 
 /** Lets so many call an API at a time. */
@@ -89,6 +92,17 @@ final class Permits
         $store->save($key, 10.0);
         $store->putOffExpiration($key, 20.0);
         $held = $store->exists($key) && $this->weights($store->inspect($key)['holders']) === [$key->getWeight()];
+        $store->delete($key);
+
+        return $held && $this->inStore($store, $key);
+    }
+
+    public function slots(Key $key): bool
+    {
+        $store = new LockStore(new LockFactory(new FlockStore()));
+        $store->save($key, 10.0);
+        $store->putOffExpiration($key, 20.0);
+        $held = $store->exists($key) && $store->inspect($key)['used'] >= $key->getWeight();
         $store->delete($key);
 
         return $held && $this->inStore($store, $key);
