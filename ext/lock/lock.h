@@ -77,15 +77,43 @@ bool php_latch_lock_deadline(const php_latch_lock *lock, uint32_t number, bool b
 /* LATCH_DONE when the lock is acquired; else it is not, and an exception may be pending. */
 latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                     int64_t deadline_ns);
+/* The same, after php_latch_lock_save() with that outcome. */
+latch_status php_latch_lock_after_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                       int64_t deadline_ns, php_latch_outcome outcome);
 /* Leaves an exception when the release failed. */
 void php_latch_lock_release(php_latch_lock *lock);
 /* The same, after a request to the store. */
 void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome);
 /* Sends a probe to the store; false also after throwing. */
 bool php_latch_lock_is_acquired(php_latch_lock *lock);
+/* The TTL of a refresh(), the first argument of the active function; NULL: the Lock's own. False
+ * after throwing. */
+bool php_latch_lock_refresh_ttl(const php_latch_lock *lock, double *ttl, bool ttl_is_null);
+/* Leaves an exception when the lock was not renewed for so many seconds. */
+void php_latch_lock_refresh(php_latch_lock *lock, double ttl);
 
 /* ---- lock_store.c */
 
+/* A native Lock's request that is about to be carried out. */
+typedef struct php_latch_prepared {
+    php_latch_lease *lease; /* a reference */
+    latch_mode before;
+} php_latch_prepared;
+
+/*
+ * The two halves of each request of a native Lock: what comes before php_latch_run_request(), and
+ * what comes after it; for requests side by side. False with the outcome: it cannot be carried out.
+ */
+bool php_latch_lock_prepare_request(php_latch_lock *lock, const latch_request *request,
+                                    php_latch_prepared *prepared, php_latch_outcome *outcome);
+php_latch_outcome php_latch_lock_complete_request(php_latch_lock *lock,
+                                                  const latch_request *request,
+                                                  const php_latch_prepared *prepared,
+                                                  latch_status status, const latch_error *error);
+/* The request of php_latch_lock_save(), and what it records of a success. */
+latch_request php_latch_lock_save_request(const php_latch_lock *lock, latch_op_kind kind,
+                                          bool blocking, int64_t deadline_ns);
+void php_latch_lock_record_saved(php_latch_lock *lock);
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns);
 php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
