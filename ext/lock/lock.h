@@ -1,6 +1,7 @@
 /*
  * Inside Latch\Lock: lock.c (its methods), synchronized.c (one of them), lock_store.c (requests to
- * its store), lifecycle.c (its end), keep_alive.c and lost_locks.c (its renewal), deadlock.c.
+ * its store), lifecycle.c (its end), keep_alive.c and lost_locks.c (its renewal), deadlock.c; and
+ * Latch\MultiLock (multi_lock.h), which consists of Locks.
  *
  * An object of Latch\Semaphore\Semaphore is a php_latch_lock as well, and has these methods: its
  * key says what it is (php_latch_lock_primitive()). What is said of a lock here holds for the
@@ -13,6 +14,7 @@
 #include "ext/key/lease.h"
 
 typedef struct php_latch_keep_alive php_latch_keep_alive; /* keep_alive.h */
+typedef struct php_latch_multi_lock php_latch_multi_lock; /* multi_lock.h */
 
 typedef struct php_latch_lock {
     zend_object *key, *store; /* NULL until constructed */
@@ -44,6 +46,7 @@ static inline const php_latch_primitive *php_latch_lock_primitive(const php_latc
 void php_latch_register_lock(void);
 void php_latch_register_no_lock(void);
 void php_latch_register_lock_factory(void);
+void php_latch_register_multi_lock(void);
 
 /* A new Lock, or Semaphore, on `key` in `store`; the logger may be NULL; TTL 0 = none. */
 void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
@@ -153,6 +156,20 @@ ZEND_INI_MH(php_latch_update_max_hold);
 /* Starts renewal of the lease as the Lock requests; to be called before each acquire. */
 latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease *lease,
                                           latch_error *error);
+/* False after throwing: the argument of keepAlive(). *max_hold_ms gets its value, or the setting's.
+ */
+bool php_latch_lock_max_hold(const php_latch_lock *lock, double max_hold, bool max_hold_is_null,
+                             int64_t *max_hold_ms);
+/* keepAlive(), with 0 = without a limit; false after throwing. */
+bool php_latch_lock_keep_alive(php_latch_lock *lock, int64_t max_hold_ms);
+/* onLost() of the MultiLock; false after throwing. */
+bool php_latch_lock_watch(php_latch_lock *lock, php_latch_multi_lock *multi);
+/* The MultiLock reports losses of this member in its place; NULL: not any more. */
+void php_latch_lock_join_multi_lock(php_latch_lock *lock, php_latch_multi_lock *multi);
+/* Parses the argument of onLost(); a closure, or undefined after throwing. */
+void php_latch_lock_parse_callback(INTERNAL_FUNCTION_PARAMETERS, zval *closure);
+/* Adds it to the array, which may be undefined. */
+void php_latch_lock_add_callback(zval *callbacks, zval *closure);
 void php_latch_lock_free_keep_alive(php_latch_lock *lock);
 /* The clone has the same settings. */
 void php_latch_lock_clone_keep_alive(php_latch_lock *to, const php_latch_lock *from);
@@ -163,6 +180,14 @@ void php_latch_lock_record_acquired(const php_latch_lock *lock);
 void php_latch_lock_collect_loss(const php_latch_lock *lock);
 /* Was it lost, and not acquired or released since? */
 bool php_latch_lock_clear_loss(const php_latch_lock *lock);
+
+/* ---- synchronized.c */
+
+/*
+ * Calls with the pending exception set aside, as before a destructor. An exception of the call
+ * comes on top, as from a finally block; but an exit() goes on.
+ */
+void php_latch_lock_call_aside(void (*call)(void *context), void *context);
 
 /* ---- lifecycle.c */
 
@@ -177,6 +202,11 @@ void php_latch_lock_claim(php_latch_lock *lock);
 bool php_latch_lock_is_ours(const php_latch_lock *lock);
 /* __destruct() */
 void php_latch_lock_destruct(php_latch_lock *lock);
+/*
+ * The same for a member of a MultiLock that ends: false: its store has failed. Without `reports`
+ * such a failure, one of many, is neither thrown nor a warning.
+ */
+bool php_latch_lock_destruct_member(php_latch_lock *lock, bool reports);
 /* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
 void php_latch_lock_free(php_latch_lock *lock);
 /* Completes a class whose objects are php_latch_lock. */

@@ -19,7 +19,8 @@ final class PrimitivesTest extends DocumentTestCase
 
     protected function substitutes(): array
     {
-        return ['redis://redis.example.com' => $this->server->dsn(), 'acquire(true, 30)' => 'acquire(true, 0.1)', 'timeout: 60' => 'timeout: 0.1'];
+        return ['redis://redis.example.com' => $this->server->dsn(), 'acquire(true, 30)' => 'acquire(true, 0.1)', 'timeout: 60' => 'timeout: 0.1',
+            'acquire(true, 5)' => 'acquire(true, 0.1)', 'timeout: 30' => 'timeout: 0.1'];
     }
 
     protected function setUp(): void
@@ -64,6 +65,44 @@ final class PrimitivesTest extends DocumentTestCase
         $this->hold('erp-api', 1);
         self::assertStringStartsWith('found 4711, ', $said = $this->said($program));
         self::assertStringNotContainsString('exported', $said);
+    }
+
+    public function testATransferNeedsAllOfIt(): void
+    {
+        $program = <<<'PHP'
+            function transfer(int $from, int $to): void
+            {
+                echo "$from to $to";
+            }
+            require example('multi-lock-several-resources-all-of-them-or-none-1.php');
+            PHP;
+
+        self::assertSame('7 to 3', $this->said($program));
+        $this->server->command('SET', 'account-3', 'somebody', 'EX', 300);
+        self::assertSame("an account is busy\n", $this->said($program));
+        self::assertSame(['account-3'], $this->server->command('KEYS', 'account-*'));
+        self::assertTrue($this->server->lacks('rates'));
+    }
+
+    public function testAJobHasAllItsRows(): void
+    {
+        $program = <<<'PHP'
+            function change(array $ids): void
+            {
+                echo 'changed ', implode(' ', $ids);
+            }
+            function putBack(array $ids): void
+            {
+                echo 'put back ', implode(' ', $ids);
+            }
+            $ids = [3, 1, 2, 1];
+            require example('recipe-one-job-for-many-rows-1.php');
+            PHP;
+
+        self::assertSame('changed 3 1 2 1', $this->said($program));
+        $this->server->command('SET', 'row-2', 'somebody', 'EX', 300);
+        self::assertSame('put back 3 1 2 1', $this->said($program));
+        self::assertSame(['row-2'], $this->server->command('KEYS', 'row-*'));
     }
 
     /** Somebody else takes permits, in Symfony's layout. */
