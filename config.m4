@@ -196,6 +196,8 @@ if test "$PHP_LATCH" != no; then
       ext/lock/lock_factory.c
       ext/lock/lock_store.c
       ext/lock/lost_locks.c
+      ext/lock/multi_acquire.c
+      ext/lock/multi_lock.c
       ext/lock/no_lock.c
       ext/lock/synchronized.c
       ext/module/drop_in.c

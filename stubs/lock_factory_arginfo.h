@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0e9fd5aab560c5ef16b58b3c81010b44c1331c4c */
+ * Stub hash: 147fb3fb620cbb2f4847e8b414216074f51d2a43 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_LockFactory___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_INFO(0, store, Latch\\PersistingStoreInterface, 0)
@@ -21,11 +21,18 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Latch_LockFactory_createLoc
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, autoRelease, _IS_BOOL, 0, "true")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Latch_LockFactory_createMultiLock, 0, 1, Latch\\MultiLock, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, resources, Traversable, MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "300.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, autoRelease, _IS_BOOL, 0, "true")
+ZEND_END_ARG_INFO()
+
 
 ZEND_METHOD(Latch_LockFactory, __construct);
 ZEND_METHOD(Latch_LockFactory, setLogger);
 ZEND_METHOD(Latch_LockFactory, createLock);
 ZEND_METHOD(Latch_LockFactory, createLockFromKey);
+ZEND_METHOD(Latch_LockFactory, createMultiLock);
 
 
 static const zend_function_entry class_Latch_LockFactory_methods[] = {
@@ -33,6 +40,7 @@ static const zend_function_entry class_Latch_LockFactory_methods[] = {
 	ZEND_ME(Latch_LockFactory, setLogger, arginfo_class_Latch_LockFactory_setLogger, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_LockFactory, createLock, arginfo_class_Latch_LockFactory_createLock, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_LockFactory, createLockFromKey, arginfo_class_Latch_LockFactory_createLockFromKey, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_LockFactory, createMultiLock, arginfo_class_Latch_LockFactory_createMultiLock, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -5,6 +5,7 @@
 #include "ext/lock/keep_alive.h"
 
 #include "ext/key/key.h"
+#include "ext/lock/multi_lock.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
@@ -62,7 +63,8 @@ static void join_renewal(php_latch_lock *lock, php_latch_lease *lease)
 /* Is a request made, by keepAlive() or onLost()? */
 static bool is_requested(const php_latch_keep_alive *keep_alive)
 {
-    return keep_alive->request.renews || Z_TYPE(keep_alive->callbacks) == IS_ARRAY;
+    return keep_alive->request.renews || Z_TYPE(keep_alive->callbacks) == IS_ARRAY
+           || (keep_alive->multi != NULL && Z_TYPE(keep_alive->multi->callbacks) == IS_ARRAY);
 }
 
 latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease *lease,
@@ -241,85 +243,130 @@ static void restore_request(php_latch_keep_alive *keep_alive)
     }
 }
 
+bool php_latch_lock_max_hold(const php_latch_lock *lock, double max_hold, bool max_hold_is_null,
+                             int64_t *max_hold_ms)
+{
+    if (!max_hold_is_null && !(isfinite(max_hold) && max_hold > 0)) {
+        php_latch_throw_argument(php_latch_lock_primitive(lock)->invalid_argument, 1, "maxHold",
+                                 "must be null or a finite number of seconds, more than 0");
+        return false;
+    }
+    *max_hold_ms = max_hold_is_null ? LATCH_G(max_hold_ms) : php_latch_ttl_ms(max_hold);
+    return true;
+}
+
+bool php_latch_lock_keep_alive(php_latch_lock *lock, int64_t max_hold_ms)
+{
+    php_latch_keep_alive *keep_alive;
+    php_latch_renewal_request before;
+
+    if (!check_native(lock, true)) {
+        return false;
+    }
+    keep_alive = keep_alive_get(lock);
+    before = keep_alive->request;
+    keep_alive->request.renews = true;
+    keep_alive->request.max_hold_ms = max_hold_ms;
+    if (begin_keep_alive(lock, true)) {
+        return true;
+    }
+    keep_alive->request.renews = before.renews;
+    keep_alive->request.max_hold_ms = before.max_hold_ms;
+    restore_request(keep_alive);
+    return false;
+}
+
 PHP_METHOD(Latch_Lock, keepAlive)
 {
     php_latch_lock *lock = php_latch_lock_from(Z_OBJ_P(ZEND_THIS));
-    php_latch_keep_alive *keep_alive;
-    php_latch_renewal_request before;
     double max_hold = 0;
     bool max_hold_is_null = true;
+    int64_t max_hold_ms;
 
     ZEND_PARSE_PARAMETERS_START(0, 1)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(max_hold, max_hold_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!php_latch_lock_check_constructed(lock)) {
-        RETURN_THROWS();
-    }
-    if (!max_hold_is_null && !(isfinite(max_hold) && max_hold > 0)) {
-        php_latch_throw_argument(php_latch_lock_primitive(lock)->invalid_argument, 1, "maxHold",
-                                 "must be null or a finite number of seconds, more than 0");
-        RETURN_THROWS();
-    }
-    if (!check_native(lock, true)) {
-        RETURN_THROWS();
-    }
-    keep_alive = keep_alive_get(lock);
-    before = keep_alive->request;
-    keep_alive->request.renews = true;
-    keep_alive->request.max_hold_ms = max_hold_is_null ? LATCH_G(max_hold_ms)
-                                                       : php_latch_ttl_ms(max_hold);
-    if (!begin_keep_alive(lock, true)) {
-        keep_alive->request.renews = before.renews;
-        keep_alive->request.max_hold_ms = before.max_hold_ms;
-        restore_request(keep_alive);
+    if (!php_latch_lock_check_constructed(lock)
+        || !php_latch_lock_max_hold(lock, max_hold, max_hold_is_null, &max_hold_ms)
+        || !php_latch_lock_keep_alive(lock, max_hold_ms)) {
         RETURN_THROWS();
     }
     RETURN_OBJ_COPY(&lock->std);
 }
 
+void php_latch_lock_join_multi_lock(php_latch_lock *lock, php_latch_multi_lock *multi)
+{
+    if (multi != NULL) {
+        keep_alive_get(lock)->multi = multi;
+    } else if (lock->keep_alive != NULL) {
+        lock->keep_alive->multi = NULL;
+    }
+}
+
+/* Watches the lock, for callbacks that are added after this; false after throwing. */
+static bool lock_begin_watch(php_latch_lock *lock)
+{
+    if (begin_keep_alive(lock, false)) {
+        return true;
+    }
+    restore_request(lock->keep_alive);
+    return false;
+}
+
+bool php_latch_lock_watch(php_latch_lock *lock, php_latch_multi_lock *multi)
+{
+    if (!check_native(lock, false)) {
+        return false;
+    }
+    php_latch_lock_join_multi_lock(lock, multi);
+    return lock_begin_watch(lock);
+}
+
 /* A closure: a callable of the caller's scope may not be called from where the loss is reported. */
-static void make_closure(zval *closure, zval *callback)
+void php_latch_lock_parse_callback(INTERNAL_FUNCTION_PARAMETERS, zval *closure)
 {
     zend_function *from_callable =
         zend_hash_str_find_ptr(&zend_ce_closure->function_table, ZEND_STRL("fromcallable"));
+    zend_fcall_info call;
+    zend_fcall_info_cache cache;
 
-    zend_call_known_function(from_callable, NULL, zend_ce_closure, closure, 1, callback, NULL);
+    (void) return_value;
+    ZVAL_UNDEF(closure);
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_FUNC(call, cache)
+    ZEND_PARSE_PARAMETERS_END();
+    zend_call_known_function(from_callable, NULL, zend_ce_closure, closure, 1, &call.function_name,
+                             NULL);
 }
 
-static void add_callback(php_latch_keep_alive *keep_alive, zval *closure)
+void php_latch_lock_add_callback(zval *callbacks, zval *closure)
 {
-    if (Z_TYPE(keep_alive->callbacks) != IS_ARRAY) {
-        array_init(&keep_alive->callbacks);
+    if (Z_TYPE_P(callbacks) != IS_ARRAY) {
+        array_init(callbacks);
     }
-    SEPARATE_ARRAY(&keep_alive->callbacks);
-    add_next_index_zval(&keep_alive->callbacks, closure);
+    SEPARATE_ARRAY(callbacks);
+    add_next_index_zval(callbacks, closure);
 }
 
 PHP_METHOD(Latch_Lock, onLost)
 {
     php_latch_lock *lock = php_latch_lock_from(Z_OBJ_P(ZEND_THIS));
-    zend_fcall_info call;
-    zend_fcall_info_cache cache;
     zval closure;
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_FUNC(call, cache)
-    ZEND_PARSE_PARAMETERS_END();
-    if (!php_latch_lock_check_constructed(lock) || !check_native(lock, false)) {
-        RETURN_THROWS();
-    }
-    ZVAL_UNDEF(&closure);
-    make_closure(&closure, &call.function_name);
+    php_latch_lock_parse_callback(INTERNAL_FUNCTION_PARAM_PASSTHRU, &closure);
     if (Z_TYPE(closure) != IS_OBJECT) {
         RETURN_THROWS();
     }
-    keep_alive_get(lock);
-    if (!begin_keep_alive(lock, false)) {
-        restore_request(lock->keep_alive);
+    if (!php_latch_lock_check_constructed(lock) || !check_native(lock, false)) {
         zval_ptr_dtor(&closure);
         RETURN_THROWS();
     }
-    add_callback(lock->keep_alive, &closure);
+    keep_alive_get(lock);
+    if (!lock_begin_watch(lock)) {
+        zval_ptr_dtor(&closure);
+        RETURN_THROWS();
+    }
+    php_latch_lock_add_callback(&lock->keep_alive->callbacks, &closure);
     RETURN_OBJ_COPY(&lock->std);
 }

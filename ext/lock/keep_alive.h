@@ -13,13 +13,15 @@ typedef struct php_latch_loss_notice {
     latch_link link;     /* in LATCH_G(loss_notices), else alone */
     zend_string *reason; /* NULL: none */
     bool logs, throws;   /* one of the Locks that share the lease does */
+    uint64_t hold;       /* of the MultiLock, in which the loss was posted */
 } php_latch_loss_notice;
 
 /* Settings of one Lock, by its methods and by latch.keep_alive. */
 struct php_latch_keep_alive {
     php_latch_renewal_request request;
     php_latch_lock *lock;
-    zval callbacks; /* an array of closures; or undefined */
+    php_latch_multi_lock *multi; /* reports losses in place of the Lock, a member of it; or NULL */
+    zval callbacks;              /* an array of closures; or undefined */
     php_latch_loss_notice notice;
 };
 

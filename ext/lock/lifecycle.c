@@ -317,6 +317,29 @@ static void lock_destruct_object(zend_object *object)
     }
 }
 
+bool php_latch_lock_destruct_member(php_latch_lock *lock, bool reports)
+{
+    bool has_failed = false;
+
+    if (!is_to_be_released(lock)) {
+        return true;
+    }
+    if (lock->logger == NULL && lock->native && !php_latch_store_logs(lock->store)) {
+        release_in_destructor(lock);
+        has_failed = LATCH_G(failed_lock) == lock;
+    }
+    if (!lock->dirty) {
+        count_release_at_shutdown();
+    } else if (has_failed && !reports) {
+        LATCH_G(failed_lock) = NULL;
+        php_latch_outcome_free(&LATCH_G(failed_release));
+    } else {
+        php_latch_lock_destruct(lock);
+    }
+    php_latch_lock_set_dirty(lock, false); /* there is no second attempt */
+    return !has_failed;
+}
+
 static void add_orphan(const php_latch_lock *lock)
 {
     orphan_lock *orphan = malloc(sizeof(*orphan));

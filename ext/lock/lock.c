@@ -119,7 +119,7 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
     }
 }
 
-static void lock_refresh(php_latch_lock *lock, double ttl)
+void php_latch_lock_refresh(php_latch_lock *lock, double ttl)
 {
     php_latch_outcome outcome;
 
@@ -165,7 +165,7 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
         if (lock->native) {
             log_expiration(lock, lock->ttl); /* the acquire has set the TTL */
         } else {
-            lock_refresh(lock, lock->ttl);
+            php_latch_lock_refresh(lock, lock->ttl);
         }
         outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
@@ -176,37 +176,10 @@ static php_latch_outcome after_acquire(php_latch_lock *lock, latch_op_kind kind)
     return outcome;
 }
 
-latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
-                                    int64_t deadline_ns)
+/* Logs a failed acquire, and throws where that is to be an exception. */
+static latch_status end_acquire(php_latch_lock *lock, bool blocking, int64_t deadline_ns,
+                                php_latch_outcome outcome)
 {
-    php_latch_outcome outcome;
-
-    php_latch_key_reset_lifetime(lock->key);
-    if (kind == LATCH_ACQUIRE_SHARED
-        && !instanceof_function(lock->store->ce, php_latch_shared_store_ce)) {
-        log_simply(lock, "debug", "Store does not support ReadLocks, fallback to WriteLock.");
-        if (EG(exception) == NULL) {
-            latch_status status =
-                php_latch_lock_acquire(lock, LATCH_ACQUIRE, blocking, deadline_ns);
-
-            if (EG(exception) == NULL || status == LATCH_INTERRUPTED) {
-                return status;
-            }
-        }
-        /* Wrapped once more, as by Symfony's. */
-        outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
-        if (lock->native) {
-            outcome.reason_at =
-                (uint32_t) (strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock)));
-        }
-    } else {
-        outcome = php_latch_lock_save(lock, kind, blocking, deadline_ns);
-        if (outcome.status == LATCH_DONE) {
-            php_latch_lock_set_dirty(lock, true);
-            outcome = after_acquire(lock, kind);
-        }
-    }
-
     if (outcome.status == LATCH_CONFLICT) {
         log_simply(lock, php_latch_lock_primitive(lock)->conflict_level,
                    "Failed to acquire the \"{resource}\" %s. Someone else already acquired the "
@@ -220,6 +193,43 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
                       FAILED_TO_ACQUIRE);
     }
     return outcome.status;
+}
+
+latch_status php_latch_lock_after_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                       int64_t deadline_ns, php_latch_outcome outcome)
+{
+    if (outcome.status == LATCH_DONE) {
+        php_latch_lock_set_dirty(lock, true);
+        outcome = after_acquire(lock, kind);
+    }
+    return end_acquire(lock, blocking, deadline_ns, outcome);
+}
+
+latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                    int64_t deadline_ns)
+{
+    php_latch_outcome outcome;
+    latch_status status;
+
+    php_latch_key_reset_lifetime(lock->key);
+    if (kind != LATCH_ACQUIRE_SHARED
+        || instanceof_function(lock->store->ce, php_latch_shared_store_ce)) {
+        outcome = php_latch_lock_save(lock, kind, blocking, deadline_ns);
+        return php_latch_lock_after_save(lock, kind, blocking, deadline_ns, outcome);
+    }
+    log_simply(lock, "debug", "Store does not support ReadLocks, fallback to WriteLock.");
+    if (EG(exception) == NULL) {
+        status = php_latch_lock_acquire(lock, LATCH_ACQUIRE, blocking, deadline_ns);
+        if (EG(exception) == NULL || status == LATCH_INTERRUPTED) {
+            return status;
+        }
+    }
+    /* Wrapped once more, as by Symfony's. */
+    outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+    if (lock->native) {
+        outcome.reason_at = (uint32_t) (strlen(FAILED_TO_ACQUIRE) + ZSTR_LEN(resource_of(lock)));
+    }
+    return end_acquire(lock, blocking, deadline_ns, outcome);
 }
 
 void php_latch_lock_release(php_latch_lock *lock)
@@ -438,6 +448,19 @@ PHP_METHOD(Latch_Lock, acquireRead)
     lock_acquire(INTERNAL_FUNCTION_PARAM_PASSTHRU, LATCH_ACQUIRE_SHARED);
 }
 
+bool php_latch_lock_refresh_ttl(const php_latch_lock *lock, double *ttl, bool ttl_is_null)
+{
+    if (ttl_is_null) {
+        *ttl = lock->ttl;
+    }
+    if (*ttl == 0) {
+        zend_throw_exception(php_latch_lock_primitive(lock)->invalid_argument,
+                             "You have to define an expiration duration.", 0);
+        return false;
+    }
+    return php_latch_check_ttl(php_latch_lock_primitive(lock), 1, *ttl);
+}
+
 PHP_METHOD(Latch_Lock, refresh)
 {
     php_latch_lock *lock = THIS_LOCK;
@@ -448,21 +471,11 @@ PHP_METHOD(Latch_Lock, refresh)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!php_latch_lock_check_constructed(lock)) {
+    if (!php_latch_lock_check_constructed(lock)
+        || !php_latch_lock_refresh_ttl(lock, &ttl, ttl_is_null)) {
         RETURN_THROWS();
     }
-    if (ttl_is_null) {
-        ttl = lock->ttl;
-    }
-    if (ttl == 0) {
-        zend_throw_exception(php_latch_lock_primitive(lock)->invalid_argument,
-                             "You have to define an expiration duration.", 0);
-        RETURN_THROWS();
-    }
-    if (!php_latch_check_ttl(php_latch_lock_primitive(lock), 1, ttl)) {
-        RETURN_THROWS();
-    }
-    lock_refresh(lock, ttl);
+    php_latch_lock_refresh(lock, ttl);
 }
 
 PHP_METHOD(Latch_Lock, isAcquired)

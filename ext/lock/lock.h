@@ -1,6 +1,7 @@
 /*
  * Inside Latch\Lock: lock.c (its methods), synchronized.c (one of them), lock_store.c (requests to
- * its store), lifecycle.c (its end), keep_alive.c and lost_locks.c (its renewal), deadlock.c.
+ * its store), lifecycle.c (its end), keep_alive.c and lost_locks.c (its renewal), deadlock.c; and
+ * Latch\MultiLock (multi_lock.h), which consists of Locks.
  *
  * An object of Latch\Semaphore\Semaphore is a php_latch_lock as well, and has these methods: its
  * key says what it is (php_latch_lock_primitive()). What is said of a lock here holds for the
@@ -13,6 +14,7 @@
 #include "ext/key/lease.h"
 
 typedef struct php_latch_keep_alive php_latch_keep_alive; /* keep_alive.h */
+typedef struct php_latch_multi_lock php_latch_multi_lock; /* multi_lock.h */
 
 typedef struct php_latch_lock {
     zend_object *key, *store; /* NULL until constructed */
@@ -44,6 +46,7 @@ static inline const php_latch_primitive *php_latch_lock_primitive(const php_latc
 void php_latch_register_lock(void);
 void php_latch_register_no_lock(void);
 void php_latch_register_lock_factory(void);
+void php_latch_register_multi_lock(void);
 
 /* A new Lock, or Semaphore, on `key` in `store`; the logger may be NULL; TTL 0 = none. */
 void php_latch_lock_make(zval *return_value, zend_object *key, zend_object *store, double ttl,
@@ -79,15 +82,43 @@ bool php_latch_lock_deadline(const php_latch_lock *lock, uint32_t number, bool b
 /* LATCH_DONE when the lock is acquired; else it is not, and an exception may be pending. */
 latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                     int64_t deadline_ns);
+/* The same, after php_latch_lock_save() with that outcome. */
+latch_status php_latch_lock_after_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
+                                       int64_t deadline_ns, php_latch_outcome outcome);
 /* Leaves an exception when the release failed. */
 void php_latch_lock_release(php_latch_lock *lock);
 /* The same, after a request to the store. */
 void php_latch_lock_after_release(php_latch_lock *lock, php_latch_outcome outcome);
 /* Sends a probe to the store; false also after throwing. */
 bool php_latch_lock_is_acquired(php_latch_lock *lock);
+/* The TTL of a refresh(), the first argument of the active function; NULL: the Lock's own. False
+ * after throwing. */
+bool php_latch_lock_refresh_ttl(const php_latch_lock *lock, double *ttl, bool ttl_is_null);
+/* Leaves an exception when the lock was not renewed for so many seconds. */
+void php_latch_lock_refresh(php_latch_lock *lock, double ttl);
 
 /* ---- lock_store.c */
 
+/* A native Lock's request that is about to be carried out. */
+typedef struct php_latch_prepared {
+    php_latch_lease *lease; /* a reference */
+    latch_mode before;
+} php_latch_prepared;
+
+/*
+ * The two halves of each request of a native Lock: what comes before php_latch_run_request(), and
+ * what comes after it; for requests side by side. False with the outcome: it cannot be carried out.
+ */
+bool php_latch_lock_prepare_request(php_latch_lock *lock, const latch_request *request,
+                                    php_latch_prepared *prepared, php_latch_outcome *outcome);
+php_latch_outcome php_latch_lock_complete_request(php_latch_lock *lock,
+                                                  const latch_request *request,
+                                                  const php_latch_prepared *prepared,
+                                                  latch_status status, const latch_error *error);
+/* The request of php_latch_lock_save(), and what it records of a success. */
+latch_request php_latch_lock_save_request(const php_latch_lock *lock, latch_op_kind kind,
+                                          bool blocking, int64_t deadline_ns);
+void php_latch_lock_record_saved(php_latch_lock *lock);
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns);
 php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
@@ -127,6 +158,20 @@ ZEND_INI_MH(php_latch_update_max_hold);
 /* Starts renewal of the lease as the Lock requests; to be called before each acquire. */
 latch_status php_latch_lock_start_renewal(php_latch_lock *lock, php_latch_lease *lease,
                                           latch_error *error);
+/* False after throwing: the argument of keepAlive(). *max_hold_ms gets its value, or the setting's.
+ */
+bool php_latch_lock_max_hold(const php_latch_lock *lock, double max_hold, bool max_hold_is_null,
+                             int64_t *max_hold_ms);
+/* keepAlive(), with 0 = without a limit; false after throwing. */
+bool php_latch_lock_keep_alive(php_latch_lock *lock, int64_t max_hold_ms);
+/* onLost() of the MultiLock; false after throwing. */
+bool php_latch_lock_watch(php_latch_lock *lock, php_latch_multi_lock *multi);
+/* The MultiLock reports losses of this member in its place; NULL: not any more. */
+void php_latch_lock_join_multi_lock(php_latch_lock *lock, php_latch_multi_lock *multi);
+/* Parses the argument of onLost(); a closure, or undefined after throwing. */
+void php_latch_lock_parse_callback(INTERNAL_FUNCTION_PARAMETERS, zval *closure);
+/* Adds it to the array, which may be undefined. */
+void php_latch_lock_add_callback(zval *callbacks, zval *closure);
 void php_latch_lock_free_keep_alive(php_latch_lock *lock);
 /* The clone has the same settings. */
 void php_latch_lock_clone_keep_alive(php_latch_lock *to, const php_latch_lock *from);
@@ -137,6 +182,14 @@ void php_latch_lock_record_acquired(const php_latch_lock *lock);
 void php_latch_lock_collect_loss(const php_latch_lock *lock);
 /* Was it lost, and not acquired or released since? */
 bool php_latch_lock_clear_loss(const php_latch_lock *lock);
+
+/* ---- synchronized.c */
+
+/*
+ * Calls with the pending exception set aside, as before a destructor. An exception of the call
+ * comes on top, as from a finally block; but an exit() goes on.
+ */
+void php_latch_lock_call_aside(void (*call)(void *context), void *context);
 
 /* ---- lifecycle.c */
 
@@ -151,6 +204,11 @@ void php_latch_lock_claim(php_latch_lock *lock);
 bool php_latch_lock_is_ours(const php_latch_lock *lock);
 /* __destruct() */
 void php_latch_lock_destruct(php_latch_lock *lock);
+/*
+ * The same for a member of a MultiLock that ends: false: its store has failed. Without `reports`
+ * such a failure, one of many, is neither thrown nor a warning.
+ */
+bool php_latch_lock_destruct_member(php_latch_lock *lock, bool reports);
 /* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
 void php_latch_lock_free(php_latch_lock *lock);
 /* Completes a class whose objects are php_latch_lock. */

@@ -6,10 +6,12 @@
 #include "ext/lock/lock.h"
 
 #include "ext/key/key.h"
+#include "ext/lock/multi_lock.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/log.h"
 
+#include "ext/spl/spl_iterators.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
@@ -176,6 +178,207 @@ PHP_METHOD(Latch_LockFactory, createLockFromKey)
         Z_PARAM_BOOL(auto_release)
     ZEND_PARSE_PARAMETERS_END();
     php_latch_factory_make(return_value, Z_OBJ_P(ZEND_THIS), key, ttl, ttl_is_null, auto_release);
+}
+
+/* ---- createMultiLock() ----------------------------------------------------------------------- */
+
+/* The resources of a MultiLock, as they are read; names are references. */
+typedef struct resource_list {
+    php_latch_multi_resource *items;
+    size_t count, capacity;
+    bool is_list; /* keys are positions, so that a name beside one may not be a mode */
+} resource_list;
+
+static void resource_list_free(resource_list *list)
+{
+    for (size_t at = 0; at < list->count; at++) {
+        zend_string_release(list->items[at].name);
+    }
+    if (list->items != NULL) {
+        efree(list->items);
+    }
+}
+
+/* Throws, and returns false; consumes the text. */
+static bool refuse_resources(zend_string *problem)
+{
+    php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "resources", ZSTR_VAL(problem));
+    zend_string_release(problem);
+    return false;
+}
+
+/* Consumes the name; false after throwing. */
+static bool add_resource_item(resource_list *list, zend_string *name, bool is_shared)
+{
+    if (ZSTR_LEN(name) == 0) {
+        zend_string_release(name);
+        return refuse_resources(zend_strpprintf(0, "must not have an empty name: give each "
+                                                   "resource a name"));
+    }
+    if (list->count == PHP_LATCH_MULTI_LOCK_MAX) {
+        zend_string_release(name);
+        return refuse_resources(zend_strpprintf(0,
+                                                "must have %d resources at most: lock something "
+                                                "that stands for all of them",
+                                                PHP_LATCH_MULTI_LOCK_MAX));
+    }
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 8 : list->capacity * 2;
+        list->items = safe_erealloc(list->items, list->capacity, sizeof(*list->items), 0);
+    }
+    list->items[list->count++] = (php_latch_multi_resource){name, is_shared};
+    return true;
+}
+
+static bool is_mode(const zval *value, bool *is_shared)
+{
+    *is_shared = Z_TYPE_P(value) == IS_STRING && zend_string_equals_literal(Z_STR_P(value), "read");
+    return *is_shared
+           || (Z_TYPE_P(value) == IS_STRING && zend_string_equals_literal(Z_STR_P(value), "write"));
+}
+
+/* 'NAME' => 'read' */
+static bool read_named_item(resource_list *list, zend_string *name, const zval *value)
+{
+    bool is_shared;
+
+    if (is_mode(value, &is_shared)) {
+        return add_resource_item(list, zend_string_copy(name), is_shared);
+    }
+    return Z_TYPE_P(value) == IS_STRING
+               ? refuse_resources(zend_strpprintf(
+                   0, "must have \"read\" or \"write\" as the mode of \"%.64s\", \"%.64s\" given",
+                   ZSTR_VAL(name), Z_STRVAL_P(value)))
+               : refuse_resources(zend_strpprintf(
+                   0, "must have \"read\" or \"write\" as the mode of \"%.64s\", %s given",
+                   ZSTR_VAL(name), zend_zval_type_name(value)));
+}
+
+/* NAME => 'read', where PHP has made a number of a name, or just 'NAME'. */
+static bool read_numbered_item(resource_list *list, zend_ulong number, const zval *value)
+{
+    bool is_shared;
+
+    if (Z_TYPE_P(value) != IS_STRING) {
+        return refuse_resources(
+            zend_strpprintf(0, "must have names of resources, strings; %s given at " ZEND_LONG_FMT,
+                            zend_zval_type_name(value), (zend_long) number));
+    }
+    if (!is_mode(value, &is_shared)) {
+        return add_resource_item(list, zend_string_copy(Z_STR_P(value)), false);
+    }
+    if (!list->is_list) {
+        return add_resource_item(list, zend_long_to_str((zend_long) number), is_shared);
+    }
+    return refuse_resources(
+        zend_strpprintf(0,
+                        "has \"%s\" at " ZEND_LONG_FMT ", which may be a name or a mode: write "
+                        "[\"%s\" => \"write\"] for a resource of that name",
+                        Z_STRVAL_P(value), (zend_long) number, Z_STRVAL_P(value)));
+}
+
+static bool read_array(resource_list *list, HashTable *array)
+{
+    zend_ulong number;
+    zend_string *name;
+    zval *value;
+
+    list->is_list = zend_array_is_list(array);
+    ZEND_HASH_FOREACH_KEY_VAL(array, number, name, value)
+    {
+        ZVAL_DEREF(value);
+        if (!(name != NULL ? read_named_item(list, name, value)
+                           : read_numbered_item(list, number, value))) {
+            return false;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    return true;
+}
+
+static int read_current(zend_object_iterator *iterator, void *context)
+{
+    resource_list *list = context;
+    zval *value = iterator->funcs->get_current_data(iterator);
+    bool is_read = false;
+    zval key;
+
+    if (EG(exception) != NULL || value == NULL) {
+        return ZEND_HASH_APPLY_STOP;
+    }
+    ZVAL_DEREF(value);
+    ZVAL_LONG(&key, (zend_long) list->count);
+    if (iterator->funcs->get_current_key != NULL) {
+        iterator->funcs->get_current_key(iterator, &key);
+    }
+    if (EG(exception) == NULL) {
+        is_read = Z_TYPE(key) == IS_STRING
+                      ? read_named_item(list, Z_STR(key), value)
+                      : read_numbered_item(list,
+                                           Z_TYPE(key) == IS_LONG ? (zend_ulong) Z_LVAL(key)
+                                                                  : (zend_ulong) list->count,
+                                           value);
+    }
+    zval_ptr_dtor(&key);
+    return is_read ? ZEND_HASH_APPLY_KEEP : ZEND_HASH_APPLY_STOP;
+}
+
+static int compare_resources(const void *first, const void *second)
+{
+    const zend_string *one = ((const php_latch_multi_resource *) first)->name;
+    const zend_string *two = ((const php_latch_multi_resource *) second)->name;
+
+    return zend_binary_strcmp(ZSTR_VAL(one), ZSTR_LEN(one), ZSTR_VAL(two), ZSTR_LEN(two));
+}
+
+/* In the byte order of the names; false after throwing. */
+static bool read_resources(resource_list *list, zval *resources)
+{
+    if (Z_TYPE_P(resources) == IS_ARRAY) {
+        if (!read_array(list, Z_ARR_P(resources))) {
+            return false;
+        }
+    } else {
+        list->is_list = true;
+        spl_iterator_apply(resources, read_current, list);
+        if (EG(exception) != NULL) {
+            return false;
+        }
+    }
+    if (list->count == 0) {
+        return refuse_resources(
+            zend_strpprintf(0, "must not be empty: name at least one resource"));
+    }
+    qsort(list->items, list->count, sizeof(*list->items), compare_resources);
+    for (size_t at = 1; at < list->count; at++) {
+        if (zend_string_equals(list->items[at - 1].name, list->items[at].name)) {
+            return refuse_resources(zend_strpprintf(0,
+                                                    "must name each resource once, and has "
+                                                    "\"%.64s\" twice",
+                                                    ZSTR_VAL(list->items[at].name)));
+        }
+    }
+    return true;
+}
+
+PHP_METHOD(Latch_LockFactory, createMultiLock)
+{
+    resource_list list = {0};
+    double ttl = 300.0;
+    bool ttl_is_null = false, auto_release = true;
+    zval *resources;
+
+    ZEND_PARSE_PARAMETERS_START(1, 3)
+        Z_PARAM_ITERABLE(resources)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
+        Z_PARAM_BOOL(auto_release)
+    ZEND_PARSE_PARAMETERS_END();
+    if (read_resources(&list, resources)) {
+        php_latch_multi_lock_make(return_value, Z_OBJ_P(ZEND_THIS), list.items, list.count, ttl,
+                                  ttl_is_null, auto_release);
+    }
+    resource_list_free(&list);
 }
 
 void php_latch_register_lock_factory(void)

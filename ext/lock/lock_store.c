@@ -35,33 +35,48 @@ static void apply_lease_expiry(php_latch_lock *lock, latch_lease *lease)
     }
 }
 
-static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *request)
+static bool takes_lease(const latch_request *request)
+{
+    return request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
+}
+
+bool php_latch_lock_prepare_request(php_latch_lock *lock, const latch_request *request,
+                                    php_latch_prepared *prepared, php_latch_outcome *outcome)
 {
     php_latch_backend *backend = php_latch_store_backend(lock->store);
     php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
-    php_latch_outcome outcome;
     latch_error error;
     latch_status status;
-    bool takes = request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED;
-    latch_mode before;
 
     if (lease == NULL) {
-        return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+        *outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+        return false;
     }
     php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);
-    if (takes) {
+    if (takes_lease(request)) {
         /* Of a store written in PHP that takes this lock the Lock above decides. */
         lease->lease.inherit = !lock->auto_release && php_latch_store_call_inherits();
         status = php_latch_lock_start_renewal(lock, lease, &error);
         if (latch_failed(status)) {
-            return php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
-                                               php_latch_lease_resource(lease));
+            *outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
+                                                   php_latch_lease_resource(lease));
+            return false;
         }
     }
     GC_ADDREF(&lease->std); /* a signal handler may take it away from the key */
-    before = php_latch_lease_before_request(lease);
-    status = php_latch_run_request(&lease->lease, request, &error);
-    php_latch_lease_after_request(lease, before, request->kind);
+    *prepared = (php_latch_prepared){lease, php_latch_lease_before_request(lease)};
+    return true;
+}
+
+php_latch_outcome php_latch_lock_complete_request(php_latch_lock *lock,
+                                                  const latch_request *request,
+                                                  const php_latch_prepared *prepared,
+                                                  latch_status status, const latch_error *error)
+{
+    php_latch_lease *lease = prepared->lease;
+    php_latch_outcome outcome;
+
+    php_latch_lease_after_request(lease, prepared->before, request->kind);
     if (request->kind != LATCH_RELEASE && request->kind != LATCH_PROBE) {
         apply_lease_expiry(lock, &lease->lease); /* also of a hold from before that goes on */
     }
@@ -69,19 +84,33 @@ static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *r
         /* A child that finds its parent's lock gone has lost nothing. */
         php_latch_statistics_count_request(&lease->lease, request->kind, status,
                                            php_latch_lock_is_ours(lock));
-    } else if (takes) {
+    } else if (takes_lease(request)) {
         php_latch_lease_record_acquired(lease);
         php_latch_lock_record_acquired(lock);
     }
     if (php_latch_store_log_outcome(lock->store, lock->key, lease, request, status,
-                                    before == LATCH_FREE)) {
-        outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, &error,
+                                    prepared->before == LATCH_FREE)) {
+        outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease), status, error,
                                               php_latch_lease_resource(lease));
     } else {
         outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
     }
     OBJ_RELEASE(&lease->std);
     return outcome;
+}
+
+static php_latch_outcome run_native(php_latch_lock *lock, const latch_request *request)
+{
+    php_latch_prepared prepared;
+    php_latch_outcome outcome;
+    latch_error error;
+    latch_status status;
+
+    if (!php_latch_lock_prepare_request(lock, request, &prepared, &outcome)) {
+        return outcome;
+    }
+    status = php_latch_run_request(&prepared.lease->lease, request, &error);
+    return php_latch_lock_complete_request(lock, request, &prepared, status, &error);
 }
 
 static unsigned lock_capabilities(const php_latch_lock *lock)
@@ -144,30 +173,45 @@ int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock)
     return lock->ttl == 0 && store != NULL ? store->initial_ttl_ms : php_latch_ttl_ms(lock->ttl);
 }
 
+latch_request php_latch_lock_save_request(const php_latch_lock *lock, latch_op_kind kind,
+                                          bool blocking, int64_t deadline_ns)
+{
+    latch_request request = {
+        .kind = kind,
+        .wait = blocking,
+        .deadline_ns = deadline_ns,
+        .ttl_ms = php_latch_lock_ttl_ms(lock),
+    };
+
+    if (php_latch_lock_primitive(lock)->is_permit) {
+        request.permits = php_latch_key_permits(lock->key);
+    }
+    return request;
+}
+
+void php_latch_lock_record_saved(php_latch_lock *lock)
+{
+    if (lock->native && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {
+        if (php_latch_lock_primitive(lock)->is_permit) {
+            php_latch_key_mark_owned(lock->key, lock->store->ce->name);
+        } else {
+            php_latch_key_mark_unserializable(lock->key);
+        }
+    }
+    LATCH_G(statistics).acquired++;
+    php_latch_lock_claim(lock);
+}
+
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns)
 {
     php_latch_outcome outcome;
 
     if (lock->native) {
-        latch_request request = {
-            .kind = kind,
-            .wait = blocking,
-            .deadline_ns = deadline_ns,
-            .ttl_ms = php_latch_lock_ttl_ms(lock),
-        };
+        const latch_request request =
+            php_latch_lock_save_request(lock, kind, blocking, deadline_ns);
 
-        if (php_latch_lock_primitive(lock)->is_permit) {
-            request.permits = php_latch_key_permits(lock->key);
-        }
         outcome = run_native(lock, &request);
-        if (outcome.status == LATCH_DONE && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {
-            if (request.permits.limit > 0) {
-                php_latch_key_mark_owned(lock->key, lock->store->ce->name);
-            } else {
-                php_latch_key_mark_unserializable(lock->key);
-            }
-        }
     } else {
         int64_t sent_ns = php_latch_now_ns();
         /* Allocated before the call: an allocation after it could bail out with the lock taken. */
@@ -192,8 +236,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
         OBJ_RELEASE(&lease->std);
     }
     if (outcome.status == LATCH_DONE) {
-        LATCH_G(statistics).acquired++;
-        php_latch_lock_claim(lock);
+        php_latch_lock_record_saved(lock);
     }
     return outcome;
 }

@@ -6,6 +6,7 @@
 #include "ext/lock/keep_alive.h"
 
 #include "ext/key/key.h"
+#include "ext/lock/multi_lock.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/log.h"
@@ -39,6 +40,7 @@ static php_latch_loss_notice *post_notice(php_latch_keep_alive *keep_alive, zend
 
     php_latch_loss_notice_drop(notice);
     notice->reason = zend_string_copy(reason);
+    notice->hold = keep_alive->multi != NULL ? keep_alive->multi->hold : 0;
     latch_list_append(&LATCH_G(loss_notices), &notice->link);
     return notice;
 }
@@ -117,27 +119,49 @@ static void log_loss(const php_latch_lock *lock, zend_string *reason)
                   "The \"{resource}\" %s was lost.", lock->key, "reason", &value);
 }
 
-static void throw_lost(const php_latch_lock *lock, zend_string *reason)
+/* A loss as it is reported: of a Lock, or of a MultiLock in place of a member. */
+typedef struct lost_object {
+    php_latch_lock *lock;
+    php_latch_multi_lock *multi; /* NULL: none */
+    zend_string *reason;
+    zval callbacks; /* an array of closures; or undefined */
+} lost_object;
+
+static zend_object *new_lost_exception(const lost_object *lost, const char *after)
 {
-    const php_latch_primitive *primitive = php_latch_lock_primitive(lock);
+    const php_latch_primitive *primitive = php_latch_lock_primitive(lost->lock);
+    zend_object *exception;
+    zend_string *name;
+
+    if (lost->multi == NULL) {
+        return php_latch_new_failure(primitive, primitive->expired, NULL, "The \"",
+                                     php_latch_key_name(lost->lock->key), after);
+    }
+    name = php_latch_multi_lock_describe(lost->multi);
+    exception = php_latch_new_exception(primitive->expired, NULL, "The ", name, after);
+    zend_string_release(name);
+    return exception;
+}
+
+static void throw_lost(const lost_object *lost)
+{
     zend_string *after;
     zval exception;
 
     if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
         return; /* the script has ended: there is no code for the exception to stop */
     }
-    after = zend_strpprintf(0, " was lost: %s.", ZSTR_VAL(reason));
-    ZVAL_OBJ(&exception, php_latch_new_failure(primitive, primitive->expired, NULL, "The \"",
-                                               php_latch_key_name(lock->key), ZSTR_VAL(after)));
+    after = zend_strpprintf(0, " was lost: %s.", ZSTR_VAL(lost->reason));
+    ZVAL_OBJ(&exception, new_lost_exception(lost, ZSTR_VAL(after)));
     zend_string_release(after);
     zend_throw_exception_object(&exception);
 }
 
-static void call_back(zval *callback, php_latch_lock *lock, zend_string *reason)
+static void call_back(zval *callback, zend_object *object, zend_string *reason)
 {
     zval arguments[2], result;
 
-    ZVAL_OBJ(&arguments[0], &lock->std);
+    ZVAL_OBJ(&arguments[0], object);
     ZVAL_STR(&arguments[1], reason);
     ZVAL_UNDEF(&result);
     call_user_function(NULL, NULL, callback, &result, 2, arguments);
@@ -178,45 +202,96 @@ static bool can_report(const pending_exception *before)
            && !php_latch_is_out_of_memory();
 }
 
-static void call_callbacks(HashTable *callbacks, php_latch_lock *lock, zend_string *reason,
-                           pending_exception *before)
+static void call_callbacks(const lost_object *lost, pending_exception *before)
 {
+    zend_object *object = lost->multi != NULL ? &lost->multi->std : &lost->lock->std;
     zval *callback;
 
-    ZEND_HASH_FOREACH_VAL(callbacks, callback)
+    ZEND_HASH_FOREACH_VAL(Z_ARR(lost->callbacks), callback)
     {
         if (can_report(before)) {
-            call_back(callback, lock, reason);
+            call_back(callback, object, lost->reason);
             set_pending(before);
         }
     }
     ZEND_HASH_FOREACH_END();
 }
 
+/*
+ * Is the loss the first one of a hold of the MultiLock? One is enough for all its members. An
+ * acquire under way detects a loss itself.
+ */
+static bool is_news(php_latch_multi_lock *multi, uint64_t hold)
+{
+    if (hold <= multi->no_news || (multi->is_taking && hold == multi->hold)) {
+        return false;
+    }
+    multi->no_news = hold;
+    return true;
+}
+
+/* The reason with the name of the member. */
+static zend_string *name_member(const php_latch_lock *lock, zend_string *reason)
+{
+    static const char before[] = "member \"", after[] = "\": ";
+    zend_string *name = php_latch_key_name(lock->key);
+    zend_string *start = zend_string_concat3(before, sizeof(before) - 1, ZSTR_VAL(name),
+                                             ZSTR_LEN(name), after, sizeof(after) - 1);
+    zend_string *whole =
+        zend_string_concat2(ZSTR_VAL(start), ZSTR_LEN(start), ZSTR_VAL(reason), ZSTR_LEN(reason));
+
+    zend_string_release(start);
+    return whole;
+}
+
+/* The loss, with references. */
+static lost_object lost_object_of(php_latch_keep_alive *keep_alive, zend_string *reason)
+{
+    lost_object lost = {.lock = keep_alive->lock, .multi = keep_alive->multi};
+
+    GC_ADDREF(&lost.lock->std); /* a callback may release it, */
+    if (lost.multi == NULL) {
+        lost.reason = zend_string_copy(reason);
+        ZVAL_COPY(&lost.callbacks, &keep_alive->callbacks); /* and add others, for the next loss */
+    } else {
+        GC_ADDREF(&lost.multi->std);
+        lost.reason = name_member(lost.lock, reason);
+        ZVAL_COPY(&lost.callbacks, &lost.multi->callbacks);
+    }
+    return lost;
+}
+
+static void lost_object_free(lost_object *lost)
+{
+    zend_string_release(lost->reason);
+    zval_ptr_dtor(&lost->callbacks);
+    if (lost->multi != NULL) {
+        OBJ_RELEASE(&lost->multi->std);
+    }
+    OBJ_RELEASE(&lost->lock->std);
+}
+
 static void report_loss(php_latch_keep_alive *keep_alive, pending_exception *before)
 {
-    php_latch_lock *lock = keep_alive->lock;
     php_latch_loss_notice notice = keep_alive->notice;
-    zval callbacks;
+    lost_object lost = lost_object_of(keep_alive, notice.reason);
+    bool is_reported = lost.multi == NULL || is_news(lost.multi, notice.hold);
 
     latch_list_remove(&keep_alive->notice.link);
     php_latch_loss_notice_init(&keep_alive->notice);
-    GC_ADDREF(&lock->std);                         /* a callback may release it, */
-    ZVAL_COPY(&callbacks, &keep_alive->callbacks); /* and add others, for the next loss */
     if (notice.logs) {
-        log_loss(lock, notice.reason);
+        log_loss(lost.lock, notice.reason);
         set_pending(before);
     }
-    if (Z_TYPE(callbacks) == IS_ARRAY) {
-        call_callbacks(Z_ARR(callbacks), lock, notice.reason, before);
+    if (is_reported && Z_TYPE(lost.callbacks) == IS_ARRAY) {
+        call_callbacks(&lost, before);
     }
-    if (notice.throws && can_report(before)) {
-        throw_lost(lock, notice.reason);
+    if (is_reported && notice.throws && can_report(before)) {
+        throw_lost(&lost);
         set_pending(before);
     }
     zend_string_release(notice.reason);
-    zval_ptr_dtor(&callbacks);
-    OBJ_RELEASE(&lock->std);
+    lost_object_free(&lost);
     set_pending(before);
 }
 

@@ -10,35 +10,34 @@
 
 #include "zend_exceptions.h"
 
-static void release_or_demote(php_latch_lock *lock, latch_mode mode_before)
+/* What is to be restored after the callback. */
+typedef struct lock_and_mode {
+    php_latch_lock *lock;
+    latch_mode mode;
+} lock_and_mode;
+
+static void release_or_demote(void *context)
 {
-    if (mode_before == LATCH_SHARED) {
-        php_latch_lock_acquire(lock, LATCH_ACQUIRE_SHARED, false, LATCH_NEVER);
+    const lock_and_mode *before = context;
+
+    if (before->mode == LATCH_SHARED) {
+        php_latch_lock_acquire(before->lock, LATCH_ACQUIRE_SHARED, false, LATCH_NEVER);
     } else {
-        php_latch_lock_release(lock);
+        php_latch_lock_release(before->lock);
     }
 }
 
-/*
- * Restores the mode from before the callback, with the callback's exception set aside, as before a
- * destructor. An exception of the release comes on top, as from a finally block; but an exit() goes
- * on.
- */
-static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
+void php_latch_lock_call_aside(void (*call)(void *context), void *context)
 {
     zend_object *thrown = EG(exception);
     const zend_op *opline = EG(opline_before_exception);
 
-    if (php_latch_is_out_of_memory()) {
-        php_latch_lock_free(lock);
-        return;
-    }
     if (thrown == NULL) {
-        release_or_demote(lock, mode_before);
+        call(context);
         return;
     }
     EG(exception) = NULL;
-    release_or_demote(lock, mode_before);
+    call(context);
     if (EG(exception) != NULL && php_latch_is_exit(thrown) && !php_latch_is_exit(EG(exception))) {
         php_latch_warn_of_exception();
     }
@@ -47,6 +46,17 @@ static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
         php_latch_chain_exceptions(EG(exception), thrown);
     } else {
         EG(exception) = thrown;
+    }
+}
+
+static void restore_mode(php_latch_lock *lock, latch_mode mode_before)
+{
+    lock_and_mode before = {lock, mode_before};
+
+    if (php_latch_is_out_of_memory()) {
+        php_latch_lock_free(lock);
+    } else {
+        php_latch_lock_call_aside(release_or_demote, &before);
     }
 }
 

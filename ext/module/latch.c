@@ -112,6 +112,7 @@ static PHP_MINIT_FUNCTION(latch)
     php_latch_register_key();
     php_latch_register_lock();
     php_latch_register_no_lock();
+    php_latch_register_multi_lock();
     php_latch_register_lock_factory();
     php_latch_register_stores();
     php_latch_register_semaphores();

@@ -272,3 +272,108 @@ latch_status php_latch_run_request(latch_lease *lease, const latch_request *requ
     }
     return php_latch_rethrow_deferred(status);
 }
+
+/* ---- Requests side by side ------------------------------------------------------------------- */
+
+/* Adds the descriptors of one more operation; several may wait for the same one. */
+static void add_readiness(readiness *ready, const latch_op *op)
+{
+    struct pollfd more[LATCH_DESCRIPTORS_MAX];
+    size_t count = latch_op_descriptors(op, more);
+
+    for (size_t from = 0; from < count; from++) {
+        nfds_t at = 0;
+
+        while (at < ready->count && ready->descriptors[at].fd != more[from].fd) {
+            at++;
+        }
+        if (at < ready->count) {
+            ready->descriptors[at].events |= more[from].events;
+        } else if (at < LATCH_DESCRIPTORS_MAX) { /* others have to be stepped by their time-outs */
+            ready->descriptors[at] = more[from];
+            ready->count++;
+        }
+    }
+}
+
+/* What the requests in flight wait for together; false: none is in flight. */
+static bool find_joint_readiness(readiness *ready, int64_t *wake_ns,
+                                 const php_latch_side_request *requests, size_t count)
+{
+    bool wants = false;
+
+    ready->count = 0;
+    *wake_ns = LATCH_NEVER;
+    for (size_t at = 0; at < count; at++) {
+        const php_latch_side_request *request = &requests[at];
+
+        if (!latch_wants(request->status)) {
+            continue;
+        }
+        wants = true;
+        if (request->op.wake_ns < *wake_ns) {
+            *wake_ns = request->op.wake_ns;
+        }
+        if (request->status == LATCH_WANT_IO) {
+            add_readiness(ready, &request->op);
+        }
+    }
+    return wants;
+}
+
+/*
+ * Steps all that are in flight, until none ends any more: a step may have read the reply to an
+ * earlier request from the connection that they share, whose descriptor is not ready again then.
+ */
+static void step_requests(php_latch_side_request *requests, size_t count)
+{
+    bool has_ended = true;
+
+    while (has_ended) {
+        has_ended = false;
+        for (size_t at = 0; at < count; at++) {
+            if (latch_wants(requests[at].status)) {
+                requests[at].status = latch_op_step(&requests[at].op, php_latch_now_ns());
+                has_ended |= !latch_wants(requests[at].status);
+            }
+        }
+    }
+}
+
+static void cancel_requests(php_latch_side_request *requests, size_t count)
+{
+    for (size_t at = 0; at < count; at++) {
+        if (latch_wants(requests[at].status)) {
+            cancel_op(&requests[at].op);
+            requests[at].status = LATCH_INTERRUPTED;
+        }
+    }
+}
+
+void php_latch_run_requests(php_latch_side_request *requests, size_t count)
+{
+    interrupt_outcome outcome = GO_ON;
+    bool first = true;
+    int64_t wake_ns;
+    readiness ready;
+
+    php_latch_client_failure_clear();
+    for (size_t at = 0; at < count; at++) {
+        requests[at].status = latch_op_begin(&requests[at].op, requests[at].lease,
+                                             &requests[at].request, &requests[at].error);
+    }
+    while (outcome == GO_ON && find_joint_readiness(&ready, &wake_ns, requests, count)) {
+        if (first && ready.count > 0) {
+            glance(&ready, wake_ns);
+        } else {
+            sleep_slice(&ready, wake_ns, true);
+        }
+        first = false;
+        outcome = run_interrupts();
+        if (outcome == GO_ON) {
+            step_requests(requests, count);
+        }
+    }
+    cancel_requests(requests, count);
+    LATCH_G(deferred_throw).bailed_out |= outcome == BAIL_OUT;
+}

@@ -10,6 +10,24 @@
  */
 latch_status php_latch_run_request(latch_lease *lease, const latch_request *request,
                                    latch_error *error);
+
+/* One of several requests that are carried out side by side. */
+typedef struct php_latch_side_request {
+    latch_lease *lease;
+    latch_request request; /* does not wait for other holders */
+    /* The result, as of php_latch_run_request(), but an acquire that is DONE has taken the lease
+       also when a handler has thrown. */
+    latch_status status;
+    latch_error error;
+    latch_op op;
+} php_latch_side_request;
+
+/*
+ * Carries out all requests and waits for them together: in a server they are one round trip. When
+ * the caller has recorded the results it is to call php_latch_rethrow_deferred().
+ */
+void php_latch_run_requests(php_latch_side_request *requests, size_t count);
+
 /* Sleeps until `wake_ns` (monotonic); false when interrupted by an exception. */
 bool php_latch_sleep(int64_t wake_ns);
 

@@ -41,6 +41,7 @@ $expect($invoices->count() === 0, 'nothing is left');
 $lasting = new LockFactory(new FlockStore($argv[1]));
 $expect($invoices->sendRest($lasting->createLock('rest')) === null, 'a lock is kept');
 $expect($invoices->count() === 1, 'what was sent meanwhile');
+$expect($invoices->sendTogether($lasting, [4, 5]) === 2, 'several are locked at once');
 $expect($invoices->averageWait() < 1.0, 'nobody was in the way');
 
 $stores = new Stores();

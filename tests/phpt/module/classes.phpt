@@ -46,6 +46,7 @@ final class Latch\Lease
 final class Latch\Lock : Latch\LockInterface, Latch\SharedLockInterface
 class Latch\LockFactory
 interface Latch\LockInterface
+final class Latch\MultiLock : Latch\LockInterface, Latch\SharedLockInterface
 final class Latch\NoLock : Latch\LockInterface, Latch\SharedLockInterface
 interface Latch\PersistingStoreInterface
 interface Latch\Semaphore\Exception\ExceptionInterface : Stringable, Throwable

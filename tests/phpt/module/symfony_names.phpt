@@ -57,6 +57,7 @@ class Symfony\Component\Lock\Lease
 class Symfony\Component\Lock\Lock
 class Symfony\Component\Lock\LockFactory
 interface Symfony\Component\Lock\LockInterface
+class Symfony\Component\Lock\MultiLock
 class Symfony\Component\Lock\NoLock
 interface Symfony\Component\Lock\PersistingStoreInterface
 interface Symfony\Component\Lock\SharedLockInterface

@@ -9,6 +9,7 @@ use Latch\Exception\LockConflictedException;
 use Latch\Exception\LockReleasingException;
 use Latch\Lock;
 use Latch\LockFactory;
+use Latch\MultiLock;
 use Latch\NoLock;
 use Latch\SharedLockInterface;
 use Psr\Log\LoggerInterface;
@@ -116,5 +117,35 @@ final class Invoices
     public function lockOf(int $number, bool $needed): SharedLockInterface
     {
         return $needed ? $this->locks->createLock("invoice-$number", autoRelease: false) : new NoLock();
+    }
+
+    /**
+     * Several invoices, all of them or none; returns how many were sent.
+     *
+     * @param list<int> $numbers
+     */
+    public function sendTogether(LockFactory $locks, array $numbers): int
+    {
+        $resources = ['rates' => 'read'];
+        foreach ($numbers as $number) {
+            $resources["invoice-$number"] = 'write';
+        }
+        $lock = $locks->createMultiLock($resources, ttl: 30.0);
+        $lock->keepAlive(maxHold: 60.0)->onLost(function (MultiLock $lost, string $reason): void {
+            $this->trouble = $lost->isHeld() ? null : $reason;
+        });
+        if (!$lock->acquireRead(true, timeout: 1.0) || !$lock->acquire(true, timeout: 1.0)) {
+            return 0;
+        }
+        foreach ($lock->getFencingTokens() as $resource => $token) {
+            if (!$lock->isHeld() || ($token ?? 1) < 1) {
+                throw new Failure("$resource is lost");
+            }
+        }
+        if ($lock->isAcquired() && !$lock->isExpired() && ($lock->getRemainingLifetime() ?? 1.0) > 0.0) {
+            $lock->release();
+        }
+
+        return $locks->createMultiLock(['a', 'b'])->synchronized(static fn (): int => count($numbers));
     }
 }
