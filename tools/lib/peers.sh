@@ -68,11 +68,13 @@ latch_debian_lock() {
 }
 
 # latch_debian_semaphore [VERSION]: prints the autoload.php of the php-symfony-semaphore of LATCH_SUITE, or of that
-# version in sid; it is not installed. Packagist's copy may lack the package.
+# version in sid or, if newer, in experimental, with the php-symfony-lock of that version beside it; they are not
+# installed. Packagist's copy may lack the package.
 latch_debian_semaphore() {
     local directory
     if (($# > 0)); then
-        directory=$(LATCH_SUITE=sid latch_debian_files "semaphore-$1" "php-symfony-semaphore=$1*" php-psr-log) || return
+        directory=$(LATCH_SUITE=sid latch_debian_files "semaphore-$1" "php-symfony-semaphore=$1*" \
+            "php-symfony-lock=$1*" php-symfony-deprecation-contracts php-psr-log) || return
     else
         directory=$(latch_debian_files semaphore php-symfony-semaphore php-psr-log) || return
     fi

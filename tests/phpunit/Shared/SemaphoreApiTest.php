@@ -31,6 +31,9 @@ final class SemaphoreApiTest extends TestCase
                 yield "$class of $release" => [$class, $variable];
             }
         }
+        foreach (Subject::SEMAPHORE_CLASSES_OF_8 as $class) {
+            yield "$class of 8.1" => [$class, 'LATCH_SEMAPHORE_8'];
+        }
     }
 
     #[DataProvider('classes')]

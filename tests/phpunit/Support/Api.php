@@ -23,7 +23,10 @@ final class Api
      */
     public static function describeSemaphores(): array
     {
-        return self::describeClasses(Subject::SEMAPHORE_CLASSES, Subject::semaphoreName(...));
+        return self::describeClasses(
+            [...Subject::SEMAPHORE_CLASSES, ...Subject::SEMAPHORE_CLASSES_OF_8],
+            Subject::semaphoreName(...),
+        );
     }
 
     /**

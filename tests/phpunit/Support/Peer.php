@@ -100,6 +100,12 @@ final class Peer
         return self::semaphore('LATCH_SEMAPHORE_7', $directory);
     }
 
+    /** A process on Symfony's Semaphore and Lock 8.1; LATCH_SEMAPHORE_8 names the autoload.php of the former. */
+    public static function semaphore8(string $directory): self
+    {
+        return self::semaphore('LATCH_SEMAPHORE_8', $directory);
+    }
+
     private static function semaphore(string $variable, string $directory): self
     {
         $autoload = getenv($variable);

@@ -63,6 +63,11 @@ final class Subject
         'Store\RedisStore',
     ];
 
+    /** What has come to it with 8.1. */
+    public const SEMAPHORE_CLASSES_OF_8 = [
+        'Store\LockStore',
+    ];
+
     /** What Latch makes in a way of its own: its constructor takes DSNs, too. */
     public const UNLIKE = [
         'Store\RedisStore',
@@ -139,7 +144,11 @@ final class Subject
     public static function aliasSymfony(): void
     {
         self::alias([...self::CLASSES, ...self::UNLIKE], self::SYMFONY, self::LATCH);
-        self::alias(self::SEMAPHORE_CLASSES, self::SYMFONY_SEMAPHORE, self::LATCH . 'Semaphore\\');
+        self::alias(
+            [...self::SEMAPHORE_CLASSES, ...self::SEMAPHORE_CLASSES_OF_8],
+            self::SYMFONY_SEMAPHORE,
+            self::LATCH . 'Semaphore\\',
+        );
     }
 
     /**

@@ -13,8 +13,10 @@ namespace Latch\Tests;
 
 use Latch\Key;
 use Latch\Lock;
+use Latch\LockFactory;
 use Latch\Semaphore\Key as SemaphoreKey;
 use Latch\Semaphore\Semaphore;
+use Latch\Semaphore\Store\LockStore;
 use Latch\Store\FlockStore;
 use Latch\Store\SemaphoreStore;
 use Latch\Tests\Support\Booking;
@@ -27,6 +29,9 @@ use Latch\Tests\Support\Wait;
 
 [, $autoload, $directory] = $argv;
 require $autoload;
+if (is_file(\dirname($autoload, 2) . '/Lock/autoload.php')) {
+    require_once \dirname($autoload, 2) . '/Lock/autoload.php'; // Debian's packages, one beside the other
+}
 if (!class_exists(Subject::class)) {
     // Debian's package, which knows nothing of the names used here.
     spl_autoload_register(static function (string $class): void {
@@ -68,6 +73,12 @@ while (($line = fgets(STDIN)) !== false) {
                 $keys[$name] = new SemaphoreKey(...\array_slice($arguments, 1, 3)),
                 Client::semaphores($arguments[4], ...\array_slice($arguments, 6)),
                 $arguments[5],
+            ),
+            // name, resource, limit, weight, TTL: permits that are locks in files
+            'slots' => (bool) $locks[$name] = new Semaphore(
+                $keys[$name] = new SemaphoreKey(...\array_slice($arguments, 1, 3)),
+                new LockStore(new LockFactory(new FlockStore($directory))),
+                $arguments[4],
             ),
             // name, what somebody else has handed over, port, TTL[, client]: permits by that key
             'take permits over' => (bool) $locks[$name] = new Semaphore(

@@ -46,9 +46,10 @@ run_behaviour() {
     LATCH_DEBIAN_LOCK=$(latch_debian_lock)
     LATCH_SEMAPHORE_5=$(latch_debian_semaphore)
     LATCH_SEMAPHORE_7=$(latch_debian_semaphore 7.4)
+    LATCH_SEMAPHORE_8=$(latch_debian_semaphore 8.1)
     LATCH_SYMFONY_TESTS=$(latch_symfony_tests)
     LATCH_SEMAPHORE_TESTS=$(latch_semaphore_tests)
-    export LATCH_DEBIAN_LOCK LATCH_SEMAPHORE_5 LATCH_SEMAPHORE_7 LATCH_SYMFONY_TESTS LATCH_SEMAPHORE_TESTS
+    export LATCH_DEBIAN_LOCK LATCH_SEMAPHORE_5 LATCH_SEMAPHORE_7 LATCH_SEMAPHORE_8 LATCH_SYMFONY_TESTS LATCH_SEMAPHORE_TESTS
 
     cd "$LATCH_ROOT/tests/phpunit"
     side_by_side shared_with_symfony latchs_own symfonys_names pure_php application_and_documentation
