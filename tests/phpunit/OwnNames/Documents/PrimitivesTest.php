@@ -72,7 +72,10 @@ final class PrimitivesTest extends DocumentTestCase
         $program = <<<'PHP'
             function save(array $user): void
             {
-                echo $user['version'], $user['fails'] ?? false ? throw new DomainException('failed') : '', ' ';
+                if ($user['fails'] ?? false) {
+                    throw new DomainException('failed');
+                }
+                echo $user['version'], ' ';
             }
             require example('versions-throttles-and-count-downs-1.php');
             require example('version-only-if-newer-1.php');
