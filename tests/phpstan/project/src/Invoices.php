@@ -143,8 +143,9 @@ final class Invoices
             }
         }
         if ($lock->isAcquired() && !$lock->isExpired() && ($lock->getRemainingLifetime() ?? 1.0) > 0.0) {
-            $lock->release();
+            $lock->refresh(60.0);
         }
+        $lock->release();
 
         return $locks->createMultiLock(['a', 'b'])->synchronized(static fn (): int => count($numbers));
     }
