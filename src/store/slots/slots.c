@@ -523,6 +523,7 @@ static latch_status slots_begin(latch_op *op)
         case LATCH_ACQUIRE_SHARED: /* op.c refuses these */
         case LATCH_LIST:
         case LATCH_EVICT:
+        case LATCH_CALL:
             return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
                               "the slots store has no such request");
     }
