@@ -489,7 +489,8 @@ void latch_lease_sync_deadline(latch_lease *lease, int64_t now_ns);
 
 /* ---- Operations: one request in flight --------------------------------------------------- */
 
-/* Of a permit lease: LATCH_ACQUIRE, LATCH_REFRESH, LATCH_RELEASE, LATCH_PROBE, LATCH_INSPECT. */
+/* Of a permit lease: LATCH_ACQUIRE, LATCH_REFRESH, LATCH_RELEASE, LATCH_PROBE, LATCH_INSPECT, and
+ * LATCH_LIST, whose reports are then those of semaphores. */
 typedef enum latch_op_kind {
     LATCH_ACQUIRE,        /* exclusively; promotes a shared hold; of a permit lease: its weight */
     LATCH_ACQUIRE_SHARED, /* demotes an exclusive hold */

@@ -61,6 +61,23 @@ class RedisStore implements \Latch\Semaphore\PersistingStoreInterface
      * @implementation-alias Latch\Semaphore\Store\NativeStore::inspect
      */
     public function inspect(\Latch\Semaphore\Key $key): array {}
+
+    /**
+     * Lists the semaphores under the store's prefix of which processes on Latch hold permits, in no order.
+     *
+     * The server is asked for some names at a time (SCAN), never for all at once; permits that are acquired or
+     * released meanwhile may be listed or not.
+     *
+     * @param bool $foreign also the semaphores of processes on Symfony's store in PHP alone: all pairs of sorted
+     *                      sets under the prefix that have the names of a semaphore's, and its tokens as members
+     *
+     * @return list<array{name: string, used: int, holders: list<array{pid: int|null, host: string|null, script: string|null, since: float|null, remaining: float|null, fencingToken: int|null, id: string, weight: int, limit: int|null}>, holderCount: int, waiters: int}>
+     *         each as inspect() tells it
+     *
+     * @throws \Latch\Semaphore\Exception\SemaphoreStorageException also on a client object: only a DSN's
+     *                                                              connection can list
+     */
+    public function listHeld(bool $foreign = false): array {}
 }
 
 /**

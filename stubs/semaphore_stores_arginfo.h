@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0c2c0ca1c983177b9a2753cfc803aa989f0bcb2a */
+ * Stub hash: 3f604bd0298a85e46d00b35ab0847af9d59c4c12 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Semaphore_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
@@ -24,6 +24,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Store_Redi
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Semaphore\\Key, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Store_RedisStore_listHeld, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, foreign, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_Latch_Semaphore_Store_InMemoryStore_save arginfo_class_Latch_Semaphore_Store_RedisStore_save
 
 #define arginfo_class_Latch_Semaphore_Store_InMemoryStore_putOffExpiration arginfo_class_Latch_Semaphore_Store_RedisStore_save
@@ -45,6 +49,7 @@ ZEND_METHOD(Latch_Semaphore_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Semaphore_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Semaphore_Store_NativeStore, exists);
 ZEND_METHOD(Latch_Semaphore_Store_NativeStore, inspect);
+ZEND_METHOD(Latch_Semaphore_Store_RedisStore, listHeld);
 ZEND_METHOD(Latch_Semaphore_Store_StoreFactory, createStore);
 
 
@@ -55,6 +60,7 @@ static const zend_function_entry class_Latch_Semaphore_Store_RedisStore_methods[
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, delete, delete, arginfo_class_Latch_Semaphore_Store_RedisStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, exists, exists, arginfo_class_Latch_Semaphore_Store_RedisStore_exists, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Semaphore_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Semaphore_Store_RedisStore_inspect, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Semaphore_Store_RedisStore, listHeld, arginfo_class_Latch_Semaphore_Store_RedisStore_listHeld, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

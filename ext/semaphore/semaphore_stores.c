@@ -99,6 +99,17 @@ PHP_METHOD(Latch_Semaphore_Store_NativeStore, inspect)
     }
 }
 
+PHP_METHOD(Latch_Semaphore_Store_RedisStore, listHeld)
+{
+    bool foreign = false;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_BOOL(foreign)
+    ZEND_PARSE_PARAMETERS_END();
+    php_latch_store_list_permits(Z_OBJ_P(ZEND_THIS), foreign, return_value);
+}
+
 /* ---- Classes -------------------------------------------------------------------------------- */
 
 PHP_METHOD(Latch_Semaphore_Store_RedisStore, __construct)

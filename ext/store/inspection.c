@@ -141,6 +141,18 @@ static void make_list(zval *list, const latch_store *store, const latch_lock_rep
     }
 }
 
+static void make_permit_list(zval *list, const latch_store *store, const latch_lock_report *reports)
+{
+    array_init(list);
+    for (const latch_lock_report *report = reports; report != NULL; report = report->next) {
+        zval entry;
+
+        make_permit_report(&entry, store, report);
+        add_assoc_stringl(&entry, "name", report->name, report->name_length);
+        add_next_index_zval(list, &entry);
+    }
+}
+
 static void throw_inspection_failure(const php_latch_primitive *primitive, latch_op_kind kind,
                                      zend_string *resource, const latch_error *error)
 {
@@ -148,8 +160,8 @@ static void throw_inspection_failure(const php_latch_primitive *primitive, latch
     zval exception;
 
     if (kind == LATCH_LIST) {
-        zend_throw_exception_ex(php_latch_storage_ce, 0, "Failed to list the locks: %s.",
-                                error->message);
+        zend_throw_exception_ex(primitive->storage, 0, "Failed to list the %ss: %s.",
+                                primitive->noun, error->message);
         return;
     }
     snprintf(after, sizeof(after), ": %s.", error->message);
@@ -254,6 +266,12 @@ void php_latch_store_list_held(zend_object *store, bool foreign, zval *return_va
 {
     run_inspection(&php_latch_locks, store, ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign, make_list,
                    return_value);
+}
+
+void php_latch_store_list_permits(zend_object *store, bool foreign, zval *return_value)
+{
+    run_inspection(&php_latch_semaphores, store, ZSTR_EMPTY_ALLOC(), LATCH_LIST, foreign,
+                   make_permit_list, return_value);
 }
 
 void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,

@@ -11,6 +11,9 @@ void php_latch_store_evict(zend_object *store, zend_string *resource, zend_strin
                            zval *return_value);
 /* The holders of a semaphore in a store of the engine, as an array; leaves it after throwing. */
 void php_latch_store_inspect_permits(zend_object *store, zend_string *resource, zval *return_value);
+/* Lists the semaphores of which permits are held, each as the array above; `foreign`: also those of
+ * peers alone. */
+void php_latch_store_list_permits(zend_object *store, bool foreign, zval *return_value);
 /* Number of permits that are held of the semaphore; false after throwing. */
 bool php_latch_store_count_permits(zend_object *store, zend_string *resource, zend_long *used);
 

@@ -172,10 +172,14 @@ static latch_status check_permits(const latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
                           "the %s store has no counting semaphores", info->name);
     }
-    if (kind == LATCH_ACQUIRE_SHARED || kind == LATCH_LIST || kind == LATCH_EVICT) {
+    if (kind == LATCH_LIST && (info->capabilities & LATCH_LISTING) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "permits of a semaphore can be acquired, refreshed, released, probed and "
-                          "inspected, and nothing else");
+                          "the %s store cannot list its semaphores", info->name);
+    }
+    if (kind == LATCH_ACQUIRE_SHARED || kind == LATCH_EVICT) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "permits of a semaphore can be acquired, refreshed, released, probed, "
+                          "inspected and listed, and nothing else");
     }
     if (kind != LATCH_ACQUIRE) {
         return LATCH_DONE;

@@ -117,6 +117,44 @@ static void an_inspection_goes_to_its_server(void **state)
     }
 }
 
+static void a_list_goes_to_all_servers(void **state)
+{
+    static const char *const prefixes[] = {"", "p:", "{shop}"};
+
+    (void) state;
+    for (size_t prefix = 0; prefix < 3; prefix++) {
+        char options[32];
+        latch_store *store;
+
+        snprintf(options, sizeof(options), "&prefix=%s", prefixes[prefix]);
+        store = redis_cluster_open(options);
+        for (int at = 0; at < 16; at++) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "s%d", at);
+            redis_expect_done(redis_run_take(permit_of(store, name), 2, 3));
+        }
+        for (int foreign = 0; foreign < 2; foreign++) {
+            latch_request request = unit_request(LATCH_LIST);
+            latch_lock_report *reports = NULL;
+            unsigned seen = 0, number;
+
+            request.reports = &reports;
+            request.include_peer_locks = foreign;
+            redis_expect_done(unit_run_request(permit_of(store, ""), request));
+            for (latch_lock_report *at = reports; at != NULL; at = at->next) {
+                if (sscanf(at->name, "s%u", &number) == 1 && number < 16) {
+                    UNIT_CHECK((seen & 1u << number) == 0 && at->permits_used == 2);
+                    seen |= 1u << number;
+                }
+            }
+            assert_int_equal(seen, 0xffff);
+            latch_lock_reports_free(unit.engine, reports);
+        }
+        redis_store_close_all();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +162,7 @@ int main(void)
         REDIS_CLUSTER_TEST(odd_names_have_one_slot_or_are_refused),
         REDIS_CLUSTER_TEST(who_waits_is_told),
         REDIS_CLUSTER_TEST(an_inspection_goes_to_its_server),
+        REDIS_CLUSTER_TEST(a_list_goes_to_all_servers),
     };
 
     return cmocka_run_group_tests_name("redis permit cluster", tests, redis_cluster_group_setup,

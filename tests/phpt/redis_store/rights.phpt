@@ -13,7 +13,7 @@ Latch\Tests\RedisServer::skipBefore('7.0');
 require __DIR__ . '/../../utils/phpt_redis.inc';
 require __DIR__ . '/../../utils/redis_cluster.inc';
 
-use Latch\{Key, Lock};
+use Latch\{Key, Lock, Semaphore};
 use Latch\Store\{CombinedStore, RedisStore};
 use Latch\Strategy\ConsensusStrategy;
 use Latch\Tests\{RedisClusterServers, RedisServer};
@@ -119,6 +119,14 @@ foreach (['`latch status`' => false, '`latch list`' => true] as $for => $lists) 
         if ($lists) {
             check_same(['r'], array_column($store->listHeld(), 'name'), "$for: it is listed");
         }
+    }
+    if ($lists) {
+        $semaphores = new Semaphore\Store\RedisStore($dsn($server));
+        $permit = new Semaphore\Semaphore(new Semaphore\Key('s', 2), $semaphores);
+        check($permit->acquire(), "$for: a permit");
+        check_same(['s'], array_column($semaphores->listHeld(), 'name'), "$for: its semaphore is listed");
+        check_same(['s'], array_column($semaphores->listHeld(true), 'name'), "$for: its semaphore is listed with those of peers");
+        $permit->release();
     }
     $ids = array_column($store->inspect(new Key('r'))['holders'], 'id');
     check_same(1, $store->forceRelease(new Key('r'), $ids), "$for: it is taken away");

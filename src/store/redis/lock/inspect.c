@@ -1,8 +1,8 @@
 /*
  * Inspection, list and eviction: requests about other holders, which scripts answer (inspect.lua,
- * evict.lua). A list is made of pages of names (SCAN), and of one script per name, in batches. All
- * commands go on the store's connection among its other requests, and are sent once more if they
- * are lost.
+ * permit_inspect.lua, evict.lua). A list is made of pages of names (SCAN), and of one script per
+ * name, in batches. All commands go on the store's connection among its other requests, and are
+ * sent once more if they are lost.
  */
 #include "src/base/hash.h"
 #include "src/store/redis/lock/redis.h"
@@ -17,14 +17,18 @@
 #define BATCH 32
 /* COUNT of SCAN. */
 #define PAGE "512"
+/* What a list looks for, behind the prefix: the holders' records; in a cluster they have a tag of
+ * four letters. */
 #define RECORD_KEY REDIS_OWN_KEYS "holder:"
-/* The same in a cluster, with a tag of four letters. */
 #define TAGGED_KEY REDIS_OWN_KEYS "{????}:holder:"
+/* The same of semaphores, whose names stand in braces there. */
+#define PERMIT_RECORD_KEY REDIS_OWN_KEYS "permits:{"
+#define TAGGED_PERMIT_KEY REDIS_OWN_KEYS "{????}:permits:{"
 /* Restarts of a list, when slots were moved between nodes meanwhile. */
 #define RESTARTS_MAX 5
 #define RESTART_PAUSE_NS (50 * LATCH_NS_PER_MS)
 
-/* Lock in the list: SCAN may name it again. */
+/* Lock, or semaphore, in the list: SCAN may name it again. */
 typedef struct listed_name {
     latch_hash_node node; /* its key is the report's */
 } listed_name;
@@ -53,17 +57,32 @@ static bool is_listing(const latch_op *op)
     return op->request.kind == LATCH_LIST;
 }
 
-/* Pattern of the records' names, behind the prefix. */
-static const char *record_key(const inspection *all)
+/* Texts before and after the resource in the keys that the list looks for, behind the prefix. */
+static const char *text_before(const inspection *all, const latch_op *op)
 {
-    return all->store->keys.is_tagged ? TAGGED_KEY : RECORD_KEY;
+    bool is_permit = op->lease->is_permit;
+
+    if (op->request.include_peer_locks) {
+        return is_permit ? "{" : "";
+    }
+    if (all->store->keys.is_tagged) {
+        return is_permit ? TAGGED_PERMIT_KEY : TAGGED_KEY;
+    }
+    return is_permit ? PERMIT_RECORD_KEY : RECORD_KEY;
+}
+
+static const char *text_after(const latch_op *op)
+{
+    if (!op->lease->is_permit) {
+        return "";
+    }
+    return op->request.include_peer_locks ? "}:weight" : "}";
 }
 
 /* Length before the resource in listed names. */
 static size_t length_before(const inspection *all, const latch_op *op)
 {
-    return all->store->options.prefix_length
-           + (op->request.include_peer_locks ? 0 : strlen(record_key(all)));
+    return all->store->options.prefix_length + strlen(text_before(all, op));
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------
@@ -153,7 +172,7 @@ static bool record_listed(inspection *all, latch_op *op, const latch_lock_report
     return true;
 }
 
-/* Resource of a call. */
+/* Resource of a call; a listed semaphore's has braces around it. */
 static const char *name_of(const inspection *all, const latch_op *op, size_t call, size_t *length)
 {
     const redisReply *key;
@@ -164,7 +183,7 @@ static const char *name_of(const inspection *all, const latch_op *op, size_t cal
         return op->lease->resource;
     }
     key = all->page->element[1]->element[all->at + call];
-    *length = key->len - before;
+    *length = key->len - before - strlen(text_after(op));
     return key->str + before;
 }
 
@@ -205,7 +224,7 @@ static latch_status apply_report(inspection *all, latch_op *op, const redisReply
 /* {cursor, {key, ...}}, with keys that have what we have asked for. */
 static bool is_page(const inspection *all, const latch_op *op, const redisReply *reply)
 {
-    size_t least = length_before(all, op);
+    size_t least = length_before(all, op) + strlen(text_after(op));
 
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
         || reply->element[0]->type != REDIS_REPLY_STRING
@@ -329,12 +348,13 @@ static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call
 /* ---- Questions --------------------------------------------------------------------------------
  */
 
-/* "PREFIXlatch:holder:*", where the prefix stands for itself. NULL: memory ran out. */
+/* "PREFIXlatch:holder:*" and the like, where the prefix stands for itself. NULL: memory ran out. */
 static char *make_pattern(const inspection *all, const latch_op *op)
 {
     const redis_options *options = &all->store->options;
     char *pattern = latch_allocate(all->store->store.engine,
-                                   2 * options->prefix_length + sizeof(TAGGED_KEY "*"));
+                                   2 * options->prefix_length + strlen(text_before(all, op))
+                                       + strlen(text_after(op)) + sizeof("*"));
     char *at = pattern;
 
     if (pattern == NULL) {
@@ -346,7 +366,7 @@ static char *make_pattern(const inspection *all, const latch_op *op)
         }
         *at++ = options->prefix[byte];
     }
-    strcpy(stpcpy(at, op->request.include_peer_locks ? "" : record_key(all)), "*");
+    strcpy(stpcpy(stpcpy(at, text_before(all, op)), "*"), text_after(op));
     return pattern;
 }
 
@@ -391,7 +411,7 @@ static redis_call *send_inspection(inspection *all, const latch_op *op, size_t n
     target.resource = name_of(all, op, number, &target.length);
     target.is_permit = op->lease->is_permit;
     if (target.is_permit) {
-        target.resource = all->permit_name;
+        target.resource = is_listing(op) ? target.resource - 1 : all->permit_name;
         target.length += REDIS_BRACES;
     }
     return latch_redis_send_script(all->route.node, &spec, &target, now_ns);

@@ -163,7 +163,8 @@ static latch_status redis_begin(latch_op *op)
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
                           "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
     }
-    if (op->lease->is_permit && !latch_redis_has_permit_slot(&store->keys, op)) {
+    if (op->lease->is_permit && op->request.kind != LATCH_LIST
+        && !latch_redis_has_permit_slot(&store->keys, op)) {
         return op->error->status;
     }
     if (is_inquiry && latch_redis_has_object(store)) {

@@ -78,6 +78,7 @@ final class Permits
         $store->save($key, 10.0);
         $store->putOffExpiration($key, 20.0);
         $held = $store->exists($key) && $store->inspect($key)['waiters'] === 0;
+        $held = $held && \count($store->listHeld(foreign: true)) > 0 && $store->listHeld()[0]['used'] > 0;
         $store->delete($key);
 
         return $held;

@@ -1,6 +1,7 @@
 -- Tells who holds permits of a semaphore, and changes nothing.
 --
 -- KEYS: 1 the holders' weights, 2 the ends of their times, 3 their record, 4 the queue
+-- ARGV: 1 "list": the keys were found by SCAN, and may be of no semaphore
 -- Returns nil when nobody holds any; else {1, how many hold, how many wait, {holder, ...}, how many permits they
 -- have}. A holder is {its identity, the ms until its hold ends, its note and what stands before it, or nil, its weight,
 -- the limit that it has named, or 0}; the ones that stay longest, MOST of them at most.
@@ -23,11 +24,25 @@ local function permits(number)
     return number and number >= 0 and number <= MOST_PERMITS and number or 0
 end
 
+-- Is it a token as Symfony's store and ours make them?
+local function is_token(member)
+    return #member == 44 and string.find(member, '^[%w+/]+=$') ~= nil
+end
+
+local is_listing = ARGV[1] == 'list'
+if is_listing and (redis.call('TYPE', weights).ok ~= 'zset' or redis.call('TYPE', times).ok ~= 'zset') then
+    return false
+end
+
 local alive = string.format('(%.0f', math.floor(us / 1000000))
 local members = redis.call('ZREVRANGEBYSCORE', times, '+inf', alive, 'WITHSCORES')
+local is_ours = not is_listing or redis.call('EXISTS', record) == 1
 local holders, count, used = {}, 0, 0
 for at = 1, #members, 2 do
     local weight = redis.call('ZSCORE', weights, members[at])
+    if weight and not is_ours and not is_token(members[at]) then
+        return false
+    end
     if weight then
         count = count + 1
         used = math.min(used + permits(weight), MOST_PERMITS)
