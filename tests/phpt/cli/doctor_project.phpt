@@ -58,6 +58,29 @@ $report->has('ok', 'FlockStore', 'native, as Symfony\Component\Lock\Store\FlockS
 (new DoctorReport('without it', ["--store=flock://$directory", '--vendor=' . vendor('v9', 'symfony/console')]))
     ->has_no_others()->has('ok', 'application', 'no symfony/lock');
 
+// semaphores have a package and a setting of their own
+$store = "--store=flock://$directory";
+$vendor = '--vendor=' . vendor('v7.4.1', 'symfony/semaphore');
+$plain = '--vendor=' . vendor('v9', 'symfony/console');
+$report = new DoctorReport('semaphores, off', [$store, $vendor]);
+$report->has_no_others()->has('ok', 'application', "symfony/semaphore 7.4.1 in $directory/v7.4.1/vendor");
+$report->has('note', 'application', 'latch.symfony_semaphore is off', 'latch.symfony_semaphore = 1');
+$found = $report->has('ok', 'names', 'classes under Latch\Semaphore; Symfony\Component\Semaphore is Composer\'s');
+check_same(false, $found['symfony_semaphore'], 'for programs');
+$locks = preg_replace('/\D+/', '', $report->has('ok', 'names', 'classes under Latch; ')['text']);
+$report = new DoctorReport('semaphores, on', [$store, $vendor], ['latch.symfony_semaphore=1']);
+$report->has_no_others()->lacks('latch.symfony_semaphore is off', 'latch.symfony_semaphore = 0')
+    ->has('ok', 'application', 'symfony/semaphore 7.4.1');
+$found = $report->has('ok', 'names', 'latch.symfony_semaphore = 1: ');
+check(preg_match('/: (\d+) classes under Symfony.Component.Semaphore, with aliases in Latch.Semaphore$/', $found['text'], $match) === 1 && $match[1] > 10, $found['text']);
+check_same(true, $found['symfony_semaphore'], 'for programs');
+check_same($locks, preg_replace('/\D+/', '', $report->has('ok', 'names', 'classes under Latch; ')['text']), 'classes of locks');
+(new DoctorReport('no semaphores, off', [$store, $plain]))->has_no_others()->lacks('symfony/semaphore', 'latch.symfony_semaphore is off');
+(new DoctorReport('no semaphores, on', [$store, $plain], ['latch.symfony_semaphore=1']))->has_no_others('warning')
+    ->has('warning', 'application', 'no symfony/semaphore in', 'require symfony/semaphore');
+(new DoctorReport('all of Symfony', [$store, '--vendor=' . vendor('v7.4.2', 'symfony/symfony')],
+    ['latch.symfony_semaphore=1', 'latch.semaphore_digest=xxh128']))->has_no_others()->has('ok', 'application', 'symfony/semaphore 7.4.2');
+
 // the nearest folder called "vendor"
 mkdir("$directory/v7.4.0/src/Command", 0755, true);
 $command = ['sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', "$directory/v7.4.0/src/Command", ...latch_command('doctor')];
