@@ -28,8 +28,12 @@ foreach ($cases as $case => [$client, $prefix]) {
     [$heavy, $light, $other] = [$make($store, 2), $make($store, 1), $make($direct, 2)];
     check($heavy->acquire() && $light->acquire() && !$other->acquire(), "$case: all are out");
     check_same(0, $other->available(), "$case: none is free");
-    check_same('Latch\Semaphore\Exception\SemaphoreStorageException: Failed to inspect the "s" semaphore: the redis store cannot tell who holds a lock '
-        . 'by a given connection; give it a DSN.', outcome(fn () => $heavy->available()), "$case: only a DSN tells");
+    foreach ([fn () => $heavy->available(), fn () => $store->inspect(new Key('s', 3))] as $ask) {
+        check_same('Latch\Semaphore\Exception\SemaphoreStorageException: Failed to inspect the "s" semaphore: the redis store cannot tell who holds permits '
+            . 'of a semaphore by a given connection; give it a DSN.', outcome($ask), "$case: only a DSN tells");
+    }
+    check_same('Latch\Semaphore\Exception\SemaphoreStorageException: Failed to list the semaphores: the redis store cannot list its semaphores.',
+        outcome(fn () => $store->listHeld()), "$case: only a DSN lists");
     check($heavy->isHeld() && $heavy->isAcquired() && $server->command('ZCARD', "{$prefix}{s}:weight") === 2, "$case: held");
     $heavy->refresh(100);
     check(abs($heavy->getRemainingLifetime() - 100) < 5, "$case: renewed");

@@ -169,8 +169,9 @@ static latch_status redis_begin(latch_op *op)
     }
     if (is_inquiry && latch_redis_has_object(store)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "the redis store cannot tell who holds a lock by a given connection; "
-                          "give it a DSN");
+                          "the redis store cannot tell who holds %s by a given connection; give it "
+                          "a DSN",
+                          op->lease->is_permit ? "permits of a semaphore" : "a lock");
     }
     if (op->request.ttl_ms == 0 && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a %s in Redis needs a TTL",
