@@ -31,16 +31,22 @@ enum Subject: string
     }
 
     /**
-     * @param 'flock'|'semaphore'|'memory'|'redis'|'redis object'|'postgresql'|'mysql' $store
+     * @param string $store 'flock', 'semaphore', 'memory', 'redis', 'redis object', 'postgresql', 'mysql', or
+     *     'redis permits N': semaphores with so many permits
      * @param string|PDO                                                $where the folder of the lock files, the
      *     server's DSN, or a connection to it
      *
-     * @return LockFactory|LaravelLocks
+     * @return LockFactory|LaravelLocks|PermitLocks
      */
     public function locks(string $store, string|PDO $where): object
     {
         if ($this === self::Laravel) {
             return new LaravelLocks($store, (string) $where);
+        }
+        if (sscanf($store, 'redis permits %d', $permits) === 1) {
+            $address = new RedisAddress((string) $where);
+
+            return new PermitLocks($this, $this === self::Latch ? $address->dsn : $address->client(), $permits);
         }
 
         return match ($store) {

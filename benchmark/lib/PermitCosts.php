@@ -1,0 +1,135 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Benchmark;
+
+use Closure;
+use Predis\Client;
+use RuntimeException;
+
+/**
+ * What a permit of a semaphore in a Redis server costs when nobody waits, by how many permits there are, of which
+ * others hold all but one.
+ *
+ * Each subject has its own connection and its own semaphores; only the server is shared.
+ */
+final class PermitCosts
+{
+    /** Short, so that what else runs on the machine rarely meets only one of them. */
+    private const BATCH_NS = 3_000_000;
+    private const TTL = 30.0;
+    /** Of the other holders: longer than the benchmark takes. */
+    private const LONG_TTL = 3000.0;
+    /** 0: of ten permits, and nobody else has any. */
+    public const PERMITS = [0, 10, 100, 1_000, 10_000];
+    public const SUBJECTS = ['latch', 'symfony', 'symfony-predis', 'c'];
+
+    private readonly RawProgram $program;
+    private readonly RedisCounters $counters;
+    /** @var list<object> the other holders' semaphores */
+    private array $held = [];
+
+    public function __construct(private readonly RedisAddress $address)
+    {
+        $this->program = new RawProgram('permits', ...$address->parts());
+        $this->counters = new RedisCounters($address);
+    }
+
+    /** @return array<string, mixed> */
+    public function measure(int $rounds): array
+    {
+        $subjects = [];
+        foreach (self::PERMITS as $permits) {
+            foreach (self::SUBJECTS as $subject) {
+                $subjects["$subject $permits"] = $this->loop($subject, $permits);
+            }
+        }
+        $requests = [];
+        foreach (self::PERMITS as $permits) {
+            foreach (['latch', 'c'] as $subject) {
+                $requests["$permits permits"][$subject] = $this->counters->count($subjects["$subject $permits"]);
+            }
+        }
+        RedisCounters::demandTheSame($requests);
+        // All in the same rounds, as they are compared in both directions.
+        $costs = [];
+        foreach (Rounds::interleave($subjects, $rounds, self::BATCH_NS) as $name => $measured) {
+            [$subject, $permits] = explode(' ', $name);
+            $costs[$permits][$subject] = $measured;
+        }
+
+        return [
+            'software' => $this->software(),
+            'costs_ns' => $costs,
+            'requests' => $requests,
+        ];
+    }
+
+    /** @return Closure(int): float */
+    private function loop(string $subject, int $permits): Closure
+    {
+        if ($subject === 'c') {
+            $pair = $this->program->row((string) $permits);
+            $pair(1); // the other holders are there from now on
+
+            return $pair;
+        }
+        $limit = $permits === 0 ? 10 : $permits;
+        // As long as the names in raw/permits.c.
+        $name = sprintf('%.5s-%05d', $subject === 'symfony-predis' ? 'predis' : $subject, $permits);
+        [$of, $connection] = match ($subject) {
+            'latch' => [Subject::Latch, $this->address->dsn],
+            'symfony' => [Subject::Symfony, $this->address->client()],
+            'symfony-predis' => [Subject::Symfony, $this->predis()],
+        };
+        $semaphores = new PermitLocks($of, $connection, $limit);
+        if ($of === Subject::Symfony) {
+            $this->fill($name, $permits - 1);
+        } else {
+            for ($holders = 1; $holders < $permits; ++$holders) {
+                $holder = $semaphores->createLock($name, self::LONG_TTL);
+                $holder->acquire() || throw new RuntimeException('A permit was refused.');
+                $this->held[] = $holder;
+            }
+        }
+        if ($permits > 0) {
+            $last = $semaphores->createLock($name, self::TTL);
+            $isThere = $last->acquire();
+            $isLast = !$semaphores->createLock($name, self::TTL)->acquire();
+            $isThere && $isLast || throw new RuntimeException('There are more permits, or fewer.');
+            $last->release();
+        }
+
+        return (new Loops($semaphores, self::TTL, $name))->sameLock();
+    }
+
+    /** Holders in Symfony's layout: it would sum the weights of all for each of them. */
+    private function fill(string $name, int $holders): void
+    {
+        $redis = $this->address->connect();
+        $ends = time() + (int) self::LONG_TTL;
+        for (; $holders > 0; --$holders) {
+            $token = base64_encode(random_bytes(32));
+            $redis->zAdd("{{$name}}:weight", 1, $token);
+            $redis->zAdd("{{$name}}:time", $ends, $token);
+        }
+    }
+
+    private function predis(): Client
+    {
+        require_once getenv('LATCH_VENDOR') . '/autoload.php';
+        [$host, $port] = $this->address->parts();
+
+        return new Client(['host' => $host, 'port' => (int) $port]);
+    }
+
+    /** @return array<string, string> */
+    private function software(): array
+    {
+        return [
+            'symfony/semaphore' => (string) getenv('LATCH_SEMAPHORE_VERSION'),
+            'predis' => Client::VERSION,
+        ] + $this->counters->software();
+    }
+}
