@@ -13,6 +13,8 @@
 #define SOON_NS (5 * LATCH_NS_PER_MS)
 #define RETURNS_AFTER_MISTAKE 14
 #define OVERTAKEN_MAX (32 + TURN_ACQUIRES + 2)
+/* The clock is put back by it where a turn shall go on, however slow this machine is. */
+#define LONG_NS (1000 * LATCH_NS_PER_S)
 
 /* How often this process gets the lock, of MANY times, while a waiter that is stopped waits. */
 static int count_overtaking(bool wait)
@@ -119,7 +121,7 @@ static void who_has_waited_gives_way_after_its_turn(void **state)
 
 static void take_it_so_often(void)
 {
-    unit.ahead_ns -= LATCH_NS_PER_S; /* however slow this machine is */
+    unit.ahead_ns -= LONG_NS;
     for (int taken = 0; taken < TURN_ACQUIRES; taken++) {
         assert_int_equal(taken % 2 == 0 ? unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER)
                                         : unit_run(lease, LATCH_ACQUIRE),
@@ -147,7 +149,7 @@ static void a_turn_ends_when_another_process_has_the_lock(void **state)
 
     (void) state;
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
-    unit.ahead_ns -= LATCH_NS_PER_S; /* the turn would go on */
+    unit.ahead_ns -= LONG_NS; /* the turn would go on */
     holder = make_waiter('W', 1);
     unit_release(lease);
     released_ns = unit_now_ns();
@@ -168,14 +170,14 @@ static void a_turn_ends_when_another_process_has_the_lock(void **state)
 
 static void take_it_with_its_number(void)
 {
-    unit.ahead_ns -= LATCH_NS_PER_S;
+    unit.ahead_ns -= LONG_NS;
     assert_false(queue_has_number(0));
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_true(
         queue_has_number(0)); /* the waiter sleeps until it is given back, not in flock(2) */
     unit_release(lease);
     assert_false(queue_has_number(0));
-    unit.ahead_ns += 2 * LATCH_NS_PER_S;
+    unit.ahead_ns += LONG_NS + TURN_NS;
 }
 
 static void in_its_turn_a_process_has_its_number_again(void **state)
@@ -193,7 +195,7 @@ static bool keep_number(void)
 {
     bool is_kept = false;
 
-    unit.ahead_ns -= LATCH_NS_PER_S;
+    unit.ahead_ns -= LONG_NS;
     for (int taken = 0; taken < TURN_ACQUIRES / 2 && !is_kept; taken++) {
         assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
         unit_release(lease);
@@ -205,7 +207,7 @@ static bool keep_number(void)
 
 static void end_turn(void)
 {
-    unit.ahead_ns += LATCH_NS_PER_S + TURN_NS;
+    unit.ahead_ns += LONG_NS + TURN_NS;
 }
 
 static void have_turns_with_kept_number(void (*use_it)(void))
@@ -373,7 +375,7 @@ static void a_process_whose_turn_ends_gives_its_number_back(void **state)
     stop_waiter(&waiter);
     assert_true(unit_peer_try(&peer, LOCK_UN));
     assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
-    unit.ahead_ns -= LATCH_NS_PER_S;
+    unit.ahead_ns -= LONG_NS;
     unit_release(lease);
     assert_true(unit_peer_try(&peer, LOCK_EX));
     assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
