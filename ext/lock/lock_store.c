@@ -158,6 +158,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
 
         if (php_latch_lock_primitive(lock)->is_permit) {
             request.permits = php_latch_key_permits(lock->key);
+            request.permits.overtakes = lock->overtakes;
         }
         outcome = run_native(lock, &request);
         if (outcome.status == LATCH_DONE && (lock_capabilities(lock) & LATCH_SERIALIZABLE) == 0) {

@@ -55,7 +55,7 @@ final class Permits
         if ($semaphore->isExpired() || ($semaphore->getRemainingLifetime() ?? 0.0) > 20.0) {
             return 0;
         }
-        $semaphore->release();
+        $semaphore->overtaking(false)->overtaking()->release();
 
         return $semaphore->synchronized(fn (): int => 2 + \count($this->losses), 1.0);
     }
