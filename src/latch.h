@@ -601,6 +601,8 @@ typedef struct latch_call {
 typedef struct latch_permits {
     int64_t limit;  /* number of permits, by this holder's request; others may name another limit */
     int64_t weight; /* number of them that the holder takes: all at once, or none */
+    bool overtakes; /* an acquire's: it may pass a first waiter whose weight does not fit; in stores
+                       with a queue of waiters for permits */
 } latch_permits;
 
 /* Holder of a lock, as known to the store. */

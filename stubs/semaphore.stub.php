@@ -169,7 +169,7 @@ final class Semaphore implements SemaphoreInterface
 
     /**
      * Acquires the permits. Who waits stands in a queue: permits go to its head, when there are enough of them
-     * for that; nobody overtakes it, however few others want.
+     * for that; nobody overtakes it, however few others want, but those with overtaking().
      *
      * A wait for permits of which this very thread holds the rest does not end by itself: give it a timeout.
      * InMemoryStore refuses it without one.
@@ -250,6 +250,16 @@ final class Semaphore implements SemaphoreInterface
      * @throws Exception\RuntimeException          when the store is written in PHP
      */
     public function available(): int {}
+
+    /**
+     * Lets the acquires of this object pass waiters at the head of the queue that want more permits than are free:
+     * for light, short tasks beside heavy ones. Those that come all the time can starve a heavy waiter. Not of
+     * Symfony's component, whose processes take what is free in any case; without effect in stores that have no
+     * queue: other ones than RedisStore.
+     *
+     * @param bool $overtaking false: waits for its turn again, as without this call
+     */
+    public function overtaking(bool $overtaking = true): static {}
 
     /**
      * Renews the permits in the background from now on, and whenever they are acquired again: each third of

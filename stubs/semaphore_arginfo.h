@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 968bae3e75f1dbfcef6c8a0d8ad477567291d75b */
+ * Stub hash: 2a31985681b22c23505e35b4c95f16330311af35 */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_SemaphoreInterface_acquire, 0, 0, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
@@ -76,6 +76,10 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Semaphore_available, 0, 0, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Semaphore_overtaking, 0, 0, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, overtaking, _IS_BOOL, 0, "true")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Semaphore_keepAlive, 0, 0, IS_STATIC, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxHold, IS_DOUBLE, 1, "null")
 ZEND_END_ARG_INFO()
@@ -126,6 +130,7 @@ ZEND_METHOD(Latch_Lock, refresh);
 ZEND_METHOD(Latch_Lock, isAcquired);
 ZEND_METHOD(Latch_Lock, isHeld);
 ZEND_METHOD(Latch_Semaphore_Semaphore, available);
+ZEND_METHOD(Latch_Semaphore_Semaphore, overtaking);
 ZEND_METHOD(Latch_Lock, keepAlive);
 ZEND_METHOD(Latch_Lock, onLost);
 ZEND_METHOD(Latch_Lock, release);
@@ -170,6 +175,7 @@ static const zend_function_entry class_Latch_Semaphore_Semaphore_methods[] = {
 	ZEND_MALIAS(Latch_Lock, isAcquired, isAcquired, arginfo_class_Latch_Semaphore_Semaphore_isAcquired, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, isHeld, isHeld, arginfo_class_Latch_Semaphore_Semaphore_isHeld, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Semaphore_Semaphore, available, arginfo_class_Latch_Semaphore_Semaphore_available, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Semaphore_Semaphore, overtaking, arginfo_class_Latch_Semaphore_Semaphore_overtaking, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, keepAlive, keepAlive, arginfo_class_Latch_Semaphore_Semaphore_keepAlive, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, onLost, onLost, arginfo_class_Latch_Semaphore_Semaphore_onLost, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, release, release, arginfo_class_Latch_Semaphore_Semaphore_release, ZEND_ACC_PUBLIC)

@@ -457,6 +457,7 @@ static zend_object *clone_lock(zend_object *object)
     php_latch_lock *to = php_latch_lock_from(lock_create_object(object->ce));
 
     if (from->key != NULL) {
+        to->overtakes = from->overtakes;
         php_latch_lock_init(to, from->key, from->store, from->ttl, from->auto_release,
                             from->logger);
         to->generation = from->generation;

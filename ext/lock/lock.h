@@ -28,7 +28,8 @@ typedef struct php_latch_lock {
     unsigned generation;        /* of the process that made or acquired it */
     bool native;                /* the engine drives the store */
     bool auto_release;
-    bool dirty; /* acquired, as far as this object knows (Symfony's word) */
+    bool dirty;     /* acquired, as far as this object knows (Symfony's word) */
+    bool overtakes; /* a Semaphore: latch_permits.overtakes of its acquires */
     zend_object std;
 } php_latch_lock;
 

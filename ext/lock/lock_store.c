@@ -185,6 +185,7 @@ latch_request php_latch_lock_save_request(const php_latch_lock *lock, latch_op_k
 
     if (php_latch_lock_primitive(lock)->is_permit) {
         request.permits = php_latch_key_permits(lock->key);
+        request.permits.overtakes = lock->overtakes;
     }
     return request;
 }

@@ -85,6 +85,22 @@ PHP_METHOD(Latch_Semaphore_Semaphore, available)
     RETURN_LONG(used < limit ? limit - used : 0); /* others may have named a higher limit */
 }
 
+PHP_METHOD(Latch_Semaphore_Semaphore, overtaking)
+{
+    php_latch_lock *semaphore = php_latch_lock_from(Z_OBJ_P(ZEND_THIS));
+    bool overtakes = true;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_BOOL(overtakes)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_latch_lock_check_constructed(semaphore)) {
+        RETURN_THROWS();
+    }
+    semaphore->overtakes = overtakes;
+    RETURN_OBJ_COPY(Z_OBJ_P(ZEND_THIS));
+}
+
 PHP_METHOD(Latch_Semaphore_SemaphoreFactory, __construct)
 {
     zend_object *store;

@@ -14,7 +14,7 @@ static latch_status take(latch_lease *lease, int64_t limit, int64_t weight)
 {
     latch_request request = unit_request(LATCH_ACQUIRE);
 
-    request.permits = (latch_permits){limit, weight};
+    request.permits = (latch_permits){.limit = limit, .weight = weight};
     return unit_run_request(lease, request);
 }
 
@@ -120,7 +120,7 @@ static void a_wait_ends_at_its_time_out_and_an_endless_one_is_a_deadlock(void **
 
     (void) state;
     assert_int_equal(take(holder, 1, 1), LATCH_DONE);
-    request.permits = (latch_permits){1, 1};
+    request.permits = (latch_permits){.limit = 1, .weight = 1};
     assert_int_equal(unit_run_request(waiter, request), LATCH_CONFLICT);
     request.deadline_ns = LATCH_NEVER;
     assert_int_equal(unit_run_request(waiter, request), LATCH_ERROR_DEADLOCK);
@@ -136,7 +136,7 @@ static void a_wait_gets_what_is_released_meanwhile(void **state)
 
     (void) state;
     assert_int_equal(take(holder, 2, 1), LATCH_DONE);
-    request.permits = (latch_permits){2, 2};
+    request.permits = (latch_permits){.limit = 2, .weight = 2};
     status = unit_begin(&op, waiter, request);
     assert_int_equal(status, LATCH_WANT_TIMER);
     unit_release(holder);
@@ -170,7 +170,9 @@ static void an_inspection_tells_each_holder_and_the_sum(void **state)
 
 static void a_limit_or_a_weight_out_of_range_is_refused(void **state)
 {
-    static const latch_permits bad[] = {
+    static const struct {
+        int64_t limit, weight;
+    } bad[] = {
         {0, 0},         {0, 1},
         {-1, 1},        {INT64_MIN, 1},
         {1, 0},         {1, -1},
@@ -215,7 +217,7 @@ static void a_store_without_semaphores_says_so(void **state)
     for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
         latch_request request = unit_request(kinds[at]);
 
-        request.permits = (latch_permits){1, 1};
+        request.permits = (latch_permits){.limit = 1, .weight = 1};
         assert_int_equal(unit_run_request(lease, request), LATCH_ERROR_UNSUPPORTED);
         assert_string_equal(unit.error.message, "the null store has no counting semaphores");
     }

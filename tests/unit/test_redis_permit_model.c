@@ -172,6 +172,24 @@ static void who_tries_first_queues_when_it_is_refused(void **state)
            CASE(2, "21 ", "1", ONE(DIES), .tries = true, .longest_ms = LEASE_MS, .states = 13000));
 }
 
+static void light_waiters_that_may_pass_a_heavy_one(void **state)
+{
+    (void) state;
+    SEARCH(CASE(2, "2a ", "1", .states = 2500), CASE(3, "31a", "2", .states = 70000),
+           CASE(3, "3ab", "1", .states = 70000), CASE(3, "3ba", "2", .states = 72000),
+           CASE(2, "2a ", "1", .tries = true, .states = 4500),
+           CASE(2, "2a ", "1", ONE(DIES), .longest_ms = LEASE_MS, .states = 7000),
+           CASE(2, "2a ", "1", ONE(CANCELS), .comes_again = true, .states = 13000),
+           CASE(2, "2a ", "1", ONE(PAUSES), .longest_ms = LEASE_MS, .states = 23000),
+           CASE(2, "2a ", "1", ONE(DATA_IS_LOST), .longest_ms = TWO_PLACES_MS, .states = 11000),
+           CASE(2, "2a ", "1", ONE(LOSES_MESSAGE), .longest_ms = TWO_PLACES_MS, .states = 5000),
+           CASE(2, "2a ", "s", .longest_ms = PEER_MS, .states = 11000),
+           CASE(2, "2a ", "1", .peers = true, .longest_ms = PEER_MS, .states = 4000),
+           CASE(3, "3aa", "2", ONE(DIES), .longest_ms = LEASE_MS, .is_long = true,
+                .states = 150000),
+           CASE(3, "3aa", "2", ONE(CANCELS), .is_long = true, .states = 200000));
+}
+
 /* ---- The search can fail */
 
 static const struct {
@@ -240,6 +258,20 @@ static const struct {
     {{"the claim window is long", "local CLAIM_MS = 1000", "local CLAIM_MS = 9000"},
      CASE(2, "21 ", "1", ONE(DIES), .longest_ms = LEASE_MS)},
     {{"the first asks when it likes", "math.min(left, ", "math.min(9999, "}, CASE(2, "21 ", "1")},
+    {{"everybody overtakes", "return string.sub(weight, 1, 1) == '0'", "return true"},
+     CASE(3, "31a", "2")},
+    {{"nobody overtakes", "return string.sub(weight, 1, 1) == '0'", "return false"},
+     CASE(2, "2a ", "1")},
+    {{"who overtakes is counted as nothing",
+      "if may_overtake(weight) and tonumber(weight) <= limit - used then",
+      "if may_overtake(weight) then"},
+     CASE(3, "3b ", "2")},
+    {{"the first is not told of who has overtaken it",
+      "return has_granted and serve_in_order(us, me, true) or delay", "return delay"},
+     CASE(2, "2aa", "1")},
+    {{"who overtakes takes what is left for peers", "or delay == false or is_left_to_peers then",
+      "or delay == false then"},
+     CASE(2, "22a", "2", .peers = true, .longest_ms = PEER_MS)},
     {{"the queue does not end", "redis.call('PEXPIRE', queue, QUEUE_MS)", "local _"},
      CASE(2, "21 ", "1")},
 };
@@ -285,6 +317,7 @@ int main(void)
         UNIT_REDIS_TEST(a_peer_that_says_nothing_is_followed_by_polls),
         UNIT_REDIS_TEST(permits_are_left_free_for_peers_and_then_handed_over_again),
         UNIT_REDIS_TEST(who_tries_first_queues_when_it_is_refused),
+        UNIT_REDIS_TEST(light_waiters_that_may_pass_a_heavy_one),
         UNIT_REDIS_TEST(every_mistake_in_the_scripts_is_found),
     };
 

@@ -145,6 +145,8 @@ void model_read_lock(model_server *after);
 /* Is the scenario about a semaphore? How many permits an actor of it wants, or takes. */
 bool model_has_permits(void);
 int model_weight_of(int actor);
+/* May it overtake a first waiter that does not fit? */
+bool model_may_overtake(int actor);
 /* The time of a state, in ms since 1970. */
 int64_t model_permit_now_ms(const model_server *server);
 extern const char *const model_permit_texts[MODEL_FLUSH],
@@ -252,7 +254,8 @@ typedef struct model_event {
 
 typedef struct model_scenario {
     int limit;            /* of a semaphore; 0: it is about a lock */
-    const char *wants;    /* what each waiter wants to be; ' ' where there is none; or its weight */
+    const char *wants;    /* what each waiter wants to be; ' ' where there is none; or its weight:
+                             'a' is 1, 'b' 2 and so on of one that may overtake */
     const char *holder;   /* of the beginning: "w" or "r" of ours, "s" on Symfony, "" nobody; or
                              the weight of ours */
     uint16_t faults;      /* MODEL_MAY(), of which there are... */

@@ -42,7 +42,16 @@ int model_weight_of(int actor)
                  : actor == MODEL_HOLDER ? model_scenario_now->holder[0]
                                          : '1';
 
+    if (digit >= 'a' && digit <= 'i') {
+        return digit - 'a' + 1;
+    }
     return digit >= '1' && digit <= '9' ? digit - '0' : 1;
+}
+
+bool model_may_overtake(int actor)
+{
+    return actor < MODEL_WAITERS && model_scenario_now->wants[actor] >= 'a'
+           && model_scenario_now->wants[actor] <= 'i';
 }
 
 int64_t model_permit_now_ms(const model_server *server)

@@ -128,8 +128,8 @@ static const char *waiter_text(const model_server *server, int actor, int ticket
 
     snprintf(token, sizeof(token), "t%d", actor);
     if (model_has_permits()) {
-        snprintf(token, sizeof(token), "%d %d t%d", model_weight_of(actor),
-                 model_scenario_now->limit, actor);
+        snprintf(token, sizeof(token), "%s%d %d t%d", model_may_overtake(actor) ? "0" : "",
+                 model_weight_of(actor), model_scenario_now->limit, actor);
     }
     snprintf(text, 64, "%d%d %zu %slatch:wake:%c%d", ticket, actor, strlen(token), token,
              server->hears[actor] ? 'L' : 'D', actor);
@@ -229,7 +229,8 @@ static void call(const model_server *server, const model_call *asking)
     snprintf(token, sizeof(token), "t%d", asking->actor);
     words[count++] = token;
     if (is_permit && acquires) {
-        snprintf(term, sizeof(term), "%d %d %d", asking->ttl_ms, model_weight_of(asking->actor),
+        snprintf(term, sizeof(term), "%d %s%d %d", asking->ttl_ms,
+                 model_may_overtake(asking->actor) ? "0" : "", model_weight_of(asking->actor),
                  model_scenario_now->limit);
         words[count++] = term;
     } else if (asking->script == MODEL_PERMIT_PEER_TAKES) {

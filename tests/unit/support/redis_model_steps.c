@@ -80,52 +80,102 @@ const model_outcome *model_carry_out(model_state *state, const model_call *call,
     return outcome;
 }
 
-/* Who was in front of the caller, lives, and still waits: is it overtaken? */
-static bool overtakes(const model_state *before, const model_state *after, const model_call *call)
-{
-    for (int at = 0; at < before->server.queue_length; at++) {
-        int actor = before->server.queue[at].actor, ticket = before->server.queue[at].ticket;
-
-        if (actor == call->actor) {
-            return false;
-        }
-        if (before->clients[actor].phase == MODEL_WAITING && before->clients[actor].ticket == ticket
-            && model_is_in_queue(&after->server, actor, ticket)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Has somebody permits who was behind a living waiter that has none? */
-static bool is_overtaken_by_grant(const model_state *before, const model_server *after)
-{
-    bool is_somebody_left = false;
-
-    for (int at = 0; at < before->server.queue_length; at++) {
-        int actor = before->server.queue[at].actor, ticket = before->server.queue[at].ticket;
-        const model_client *client = &before->clients[actor];
-
-        if (is_somebody_left && before->server.expiry[actor] <= 0 && after->expiry[actor] > 0) {
-            return true;
-        }
-        is_somebody_left = is_somebody_left
-                           || (client->phase == MODEL_WAITING && client->ticket == ticket
-                               && model_is_in_queue(after, actor, ticket));
-    }
-    return false;
-}
-
-/* Could the first waiter have what it waits for, and is nothing left free for peers? */
-static bool does_first_fit(const model_server *server)
+static int permits_used(const model_server *server)
 {
     int used = 0;
 
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         used += server->expiry[actor] > 0 ? model_weight_of(actor) : 0;
     }
-    return server->queue_length > 0 && server->until <= 0
-           && used + model_weight_of(server->queue[0].actor) <= model_scenario_now->limit;
+    return used;
+}
+
+/* Is it in the queue, lives, and still waits there? */
+static bool is_passed(const model_state *before, const model_server *after, int at)
+{
+    int actor = before->server.queue[at].actor, ticket = before->server.queue[at].ticket;
+    const model_client *client = &before->clients[actor];
+
+    return client->phase == MODEL_WAITING && client->ticket == ticket
+           && model_is_in_queue(after, actor, ticket);
+}
+
+/* Had a waiter that was passed no right to be served before one that may overtake, when so many
+ * permits were used? It does not fit; or it is neither the first nor may overtake. */
+static bool may_be_passed(const model_server *after, int actor, int used)
+{
+    return used + model_weight_of(actor) > model_scenario_now->limit
+           || (after->queue[0].actor != actor && !model_may_overtake(actor));
+}
+
+/* Who was in front of the caller, lives, and still waits: is it overtaken, and may it not? */
+static bool overtakes(const model_state *before, const model_state *after, const model_call *call)
+{
+    bool may_overtake = model_has_permits() && model_may_overtake(call->actor);
+    int used = may_overtake ? permits_used(&after->server) - model_weight_of(call->actor) : 0;
+
+    for (int at = 0; at < before->server.queue_length; at++) {
+        int actor = before->server.queue[at].actor;
+
+        if (actor == call->actor) {
+            return false;
+        }
+        if (is_passed(before, &after->server, at)
+            && !(may_overtake && may_be_passed(&after->server, actor, used))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_granted(const model_state *before, const model_server *after, int actor)
+{
+    return before->server.expiry[actor] <= 0 && after->expiry[actor] > 0;
+}
+
+/* Has somebody permits who was behind a living waiter that has none, and may not pass it? */
+static bool is_overtaken_by_grant(const model_state *before, const model_server *after)
+{
+    bool is_somebody_left = false, has_right = false;
+    int used = permits_used(after);
+
+    for (int at = 0; at < before->server.queue_length; at++) {
+        int actor = before->server.queue[at].actor;
+
+        used -= is_granted(before, after, actor) ? model_weight_of(actor) : 0;
+    }
+    /* In their order, as they were granted what they have. */
+    for (int at = 0; at < before->server.queue_length; at++) {
+        int actor = before->server.queue[at].actor;
+
+        if (is_granted(before, after, actor)) {
+            if (is_somebody_left && (has_right || !model_may_overtake(actor))) {
+                return true;
+            }
+            used += model_weight_of(actor);
+        } else if (is_passed(before, after, at)) {
+            is_somebody_left = true;
+            has_right = has_right || !may_be_passed(after, actor, used);
+        }
+    }
+    return false;
+}
+
+/* Could the first waiter have what it waits for, or one that may overtake it, and is nothing left
+ * free for peers? */
+static bool does_somebody_fit(const model_server *server)
+{
+    int used = permits_used(server);
+
+    for (int at = 0; at < server->queue_length; at++) {
+        int actor = server->queue[at].actor;
+
+        if ((at == 0 || model_may_overtake(actor)) && server->until <= 0
+            && used + model_weight_of(actor) <= model_scenario_now->limit) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *model_check_order(const model_state *before, const model_state *after,
@@ -163,8 +213,8 @@ const char *model_check_order(const model_state *before, const model_state *afte
     if (model_has_permits()
         && (call->script == MODEL_PERMIT_RELEASE || outcome->answer == MODEL_HAS_PLACE
             || outcome->answer == MODEL_REFUSED)
-        && call->script != MODEL_PERMIT_REFRESH && does_first_fit(&after->server)) {
-        return "who is the first and fits has to wait";
+        && call->script != MODEL_PERMIT_REFRESH && does_somebody_fit(&after->server)) {
+        return "who is the first, or may overtake it, and fits has to wait";
     }
     if (model_has_permits() && is_overtaken_by_grant(before, &after->server)) {
         return "a living waiter is overtaken by a grant";

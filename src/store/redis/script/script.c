@@ -129,8 +129,9 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
     int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) spec->ttl_ms);
 
     if (target->is_permit && scripts[spec->id].takes_lock) {
-        length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %lld %lld",
-                           (long long) target->permits.weight, (long long) target->permits.limit);
+        length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %s%lld %lld",
+                           target->permits.overtakes ? "0" : "", (long long) target->permits.weight,
+                           (long long) target->permits.limit);
     }
     if (info != NULL) {
         length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %.*s",
@@ -141,7 +142,8 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
 
 /*
  * Writes "TICKET LENGTH TOKENCHANNEL": the waiter, but for its mode. A waiter for permits has
- * "WEIGHT LIMIT TOKEN" in the place of the token.
+ * "WEIGHT LIMIT TOKEN" in the place of the token; a leading zero of the weight says that it may
+ * overtake.
  */
 static bool write_waiter(redis_script_command *written, const redis_scripts *all,
                          const redis_command_spec *spec, const redis_script_target *target)
@@ -155,8 +157,8 @@ static bool write_waiter(redis_script_command *written, const redis_scripts *all
         return false;
     }
     if (target->is_permit) {
-        snprintf(permits, sizeof(permits), "%lld %lld ", (long long) target->permits.weight,
-                 (long long) target->permits.limit);
+        snprintf(permits, sizeof(permits), "%s%lld %lld ", target->permits.overtakes ? "0" : "",
+                 (long long) target->permits.weight, (long long) target->permits.limit);
     }
     snprintf(written->waiter, size, "%" PRIu64 " %zu %s%s%s", target->ticket,
              strlen(permits) + strlen(target->token), permits, target->token, spec->channel);

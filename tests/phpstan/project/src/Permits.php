@@ -58,7 +58,7 @@ final class Permits
         if ($semaphore->isExpired() || ($semaphore->getRemainingLifetime() ?? 0.0) > 20.0) {
             return 0;
         }
-        $semaphore->release();
+        $semaphore->overtaking(false)->overtaking()->release();
 
         return $semaphore->synchronized(fn (): int => 2 + \count($this->losses), 1.0);
     }
@@ -81,6 +81,7 @@ final class Permits
         $store->save($key, 10.0);
         $store->putOffExpiration($key, 20.0);
         $held = $store->exists($key) && $store->inspect($key)['waiters'] === 0;
+        $held = $held && \count($store->listHeld(foreign: true)) > 0 && $store->listHeld()[0]['used'] > 0;
         $store->delete($key);
 
         return $held;

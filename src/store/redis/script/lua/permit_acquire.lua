@@ -4,7 +4,8 @@
 -- ARGV: 1 the holder's token, 2 the TTL in ms, the weight and the limit, with blanks between them, and behind
 --       another one the holder's note, if it leaves one; 3 to 6 as those of acquire.lua. The waiter's token is
 --       "WEIGHT LIMIT TOKEN".
--- Returns 1; else as acquire.lua, but for {-2, 0}.
+-- Returns 1; else as acquire.lua, but for {-2, 0}. A weight with a leading zero is one of a holder that may overtake a
+-- first waiter that does not fit.
 local weights, times, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, manner, peer, waiter = ARGV[1], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local ttl, weight, limit, note = string.match(ARGV[2], '^(%d+) (%d+) (%d+) ?(.*)$')
@@ -68,6 +69,7 @@ end
 -- include peers.lua
 -- include queue_permits.lua
 -- include serve.lua
+-- include overtake.lua
 -- include wait.lua
 
 local function acquire()
@@ -95,6 +97,13 @@ local function acquire()
         local allowed = serve(us, nil, false) ~= false
         if fits() and (not allowed or is_queue_empty() or peer == 'mute' and is_left_to_peers) then
             return take()
+        end
+        if fits() and may_overtake(weight) and not is_left_to_peers then
+            take()
+            if is_brief(ttl) then
+                serve(us, nil, true)
+            end
+            return 1
         end
         return false
     end

@@ -45,6 +45,7 @@ end
 -- include peers.lua
 -- include queue_permits.lua
 -- include serve.lua
+-- include overtake.lua
 
 local us = now_us()
 may_have_peers = there == 2

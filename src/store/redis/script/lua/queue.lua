@@ -5,7 +5,7 @@
 -- The queue is a sorted set of waiters in their order. A waiter is a text: its mode, what it waits to be ("r" a
 -- reader, "w" a writer, "p" a writer that is a reader meanwhile, "s" a holder of permits), its ticket, a number
 -- that its process has given to this wait alone, the length of its token, its token, and its process's channel.
--- What stands there as the token of an "s" is "WEIGHT LIMIT TOKEN".
+-- What stands there as the token of an "s" is "WEIGHT LIMIT TOKEN", with a leading zero if it may overtake.
 
 -- Claim window: how long a granted lock waits for the waiter's claim.
 local CLAIM_MS = 1000

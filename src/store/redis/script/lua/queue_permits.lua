@@ -1,5 +1,5 @@
 -- To be included, behind permits.lua, queue.lua and peers.lua: when a waiter can have permits, and how it gets
--- them. A heavy waiter in front is not overtaken by light ones.
+-- them. A heavy waiter in front is not overtaken by light ones, but by those that may (overtake.lua).
 
 -- Are permits that the first waiter could have left free for peers? Else who polls would overtake a heavy one.
 local is_left_to_peers = false
