@@ -293,7 +293,6 @@ void php_latch_store_list_permits(zend_object *store, bool foreign, zval *return
                    make_permit_list, return_value);
 }
 
-
 void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
                            zval *return_value)
 {
