@@ -51,7 +51,8 @@ static void calls_follow_a_slot_that_moves(void **state)
     TELLS("1", unit_call_run("r", LATCH_VERSION_ADVANCE, "60000", "1", "0", NULL));
     move = redis_cluster_begin_move(redis_cluster_slot("r"), to);
     TELLS("1", unit_call_run("r", LATCH_VERSION_GET, NULL));
-    TELLS("1,0", unit_call_run("r", LATCH_THROTTLE_RESERVE, "9000000", "0", "0", NULL)); /* by ASK */
+    TELLS("1,0",
+          unit_call_run("r", LATCH_THROTTLE_RESERVE, "9000000", "0", "0", NULL)); /* by ASK */
     redis_cluster_end_move(&move);
     TELLS("1", unit_call_run("r", LATCH_VERSION_GET, NULL)); /* by MOVED */
     UNIT_CHECK(unit_call_run("r", LATCH_THROTTLE_RESERVE, "9000000", "0", "0", NULL)[0] == '0');
