@@ -88,14 +88,14 @@ check($short->acquire(), 'acquired');
 $await('/^member "[ab]": /', 'the end of maxHold');
 $short->release();
 ini_set('latch.keep_alive', '1');
-$set = multi_lock($store, ['a', 'b'], 1);
+$set = multi_lock($store, ['a', 'b'], TTL);
 check($set->acquire(), 'acquired');
-sleep(2);
+sleep((int) TTL + 1);
 check($set->isHeld() && $set->isAcquired(), 'latch.keep_alive');
 ini_set('latch.throw_on_lost', '1');
 $thrown = [];
 $server->command('DEL', 'a', 'b');
-for ($end = hrtime(true) + 3 * 1e9; hrtime(true) < $end;) {
+for ($end = hrtime(true) + 5 * 1e9; hrtime(true) < $end;) {
     try {
         usleep(1000);
     } catch (LockExpiredException $e) {
