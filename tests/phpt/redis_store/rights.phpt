@@ -149,7 +149,7 @@ $prove($cluster->masters, 'a cluster');
 preg_match_all('/\+([a-z]+)/', $section, $match);
 $named = array_diff(array_unique($match[1]), ['eval', 'evalsha', 'subscribe', 'ssubscribe', 'script', 'asking', 'cluster',
     'role', 'info', 'scan', 'select']);
-preg_match_all("/'([A-Z]+)'/", implode('', array_map(file_get_contents(...), glob(__DIR__ . '/../../../src/store/redis/script/lua/*.lua'))), $match);
+preg_match_all("/'([A-Z]+)'/", implode('', array_map(file_get_contents(...), glob(__DIR__ . '/../../../src/store/redis/script/lua/{,*/}*.lua', GLOB_BRACE))), $match);
 $called = array_intersect(array_map(strtolower(...), array_unique($match[1])), $server->command('COMMAND', 'LIST'));
 sort($named);
 sort($called);

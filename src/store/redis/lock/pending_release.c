@@ -164,6 +164,16 @@ static bool is_silent(const redis_node *node, int64_t now_ns)
     return latch_redis_reply_age_ns(&node->connection, now_ns) >= SILENT_AFTER_NS;
 }
 
+int64_t latch_redis_pending_wait_ns(const redis_store *store, const redis_node *node,
+                                    int64_t now_ns)
+{
+    int64_t age_ns = latch_redis_reply_age_ns(&node->connection, now_ns);
+
+    return store->store.unacknowledged >= IN_FLIGHT_MAX && age_ns > 0 && age_ns < SILENT_AFTER_NS
+               ? SILENT_AFTER_NS - age_ns
+               : 0;
+}
+
 void latch_redis_pending_drop_inherited(redis_store *store)
 {
     if (store->generation == store->store.engine->generation) {

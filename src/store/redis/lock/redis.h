@@ -361,5 +361,12 @@ static inline bool latch_redis_pending_is_empty(const redis_store *store)
  * silent server, and always those of the lease's lock (NULL: none).
  */
 void latch_redis_pending_flush(redis_store *store, const latch_lease *lease, int64_t now_ns);
+/*
+ * How long the next release is to wait for answers from the node, as many releases are in flight:
+ * those of a program that drops thousands of locks at once would else stay unsent until its next
+ * request. 0: not at all, also when the node has been silent for long.
+ */
+int64_t latch_redis_pending_wait_ns(const redis_store *store, const redis_node *node,
+                                    int64_t now_ns);
 
 #endif

@@ -432,6 +432,7 @@ latch_status latch_redis_detach(latch_op *op, int64_t now_ns)
 {
     redis_store *store = latch_redis_store_of(op);
     latch_status status;
+    int64_t wait_ns;
 
     if ((op->flags & REDIS_SENT) == 0) {
         if (!latch_redis_pending_add_release(op, now_ns)) {
@@ -442,6 +443,10 @@ latch_status latch_redis_detach(latch_op *op, int64_t now_ns)
     status = connect_for_request(op, now_ns);
     if (status == LATCH_DONE) {
         latch_redis_pending_flush(store, NULL, now_ns);
+        wait_ns = latch_redis_pending_wait_ns(store, latch_redis_node_of(op), now_ns);
+        if (wait_ns > 0 && !latch_redis_has_object(store)) {
+            return latch_redis_want(&latch_redis_node_of(op)->connection, now_ns + wait_ns, op);
+        }
     } else if (latch_failed(status)) {
         latch_redis_breaker_record_timeout(op, latch_redis_node_of(op), now_ns);
     }
