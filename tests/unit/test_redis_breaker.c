@@ -137,6 +137,55 @@ static void what_is_released_meanwhile_is_given_back_later(void **state)
     UNIT_CHECK(redis_is_free("s") && redis_is_free("t"));
 }
 
+static size_t count_pending(void)
+{
+    const latch_link *list = &((redis_store *) store)->pending;
+    size_t count = 0;
+
+    for (const latch_link *link = list->next; link != list; link = link->next) {
+        count++;
+    }
+    return count;
+}
+
+/* Else thousands of them would keep the server from everything else when it is back. */
+static void what_is_released_again_and_again_is_sent_once(void **state)
+{
+    latch_lease *two[] = {redis_lease_in(store, "s"), redis_lease_in(store, "t")};
+    size_t before;
+
+    (void) state;
+    for (size_t at = 0; at < 2; at++) {
+        UNIT_CHECK(redis_run(two[at], LATCH_ACQUIRE) == LATCH_DONE);
+    }
+    latch_redis_close(&((redis_store *) store)->topology.single.connection);
+    let_it_be_avoided();
+    before = count_pending();
+    for (int round = 0; round < 50; round++) {
+        UNIT_CHECK(is_avoided(two[0], LATCH_RELEASE));
+        UNIT_CHECK(redis_failed(unit_run_request(two[1], redis_detached_release()), "in vain"));
+    }
+    UNIT_CHECK(count_pending() == before + 2);
+    for (size_t at = 0; at < 2; at++) {
+        UNIT_CHECK(((redis_hold *) two[at]->state)->pending != NULL);
+    }
+    unit.ahead_ns += FIRST_PAUSE_NS;
+    for (int round = 0; round < 3; round++) { /* in flight, lost with the connection, and again */
+        UNIT_CHECK(is_silent(LATCH_ACQUIRE));
+        unit.ahead_ns += LONGEST_PAUSE_NS;
+    }
+    let_go();
+    unit.ahead_ns += LONGEST_PAUSE_NS;
+    redis_expect_working(lease);
+    redis_expect_working(lease);
+    UNIT_CHECK(store->unacknowledged == 0 && count_pending() == 0);
+    UNIT_CHECK(redis_is_free("s") && redis_is_free("t"));
+    for (size_t at = 0; at < 2; at++) {
+        UNIT_CHECK(((redis_hold *) two[at]->state)->pending == NULL);
+        redis_expect_working(two[at]);
+    }
+}
+
 /* It has pauses of its own, and a lease to lose. */
 static void a_renewal_is_sent_all_the_same(void **state)
 {
@@ -163,6 +212,7 @@ int main(void)
         SILENCE_TEST(the_pauses_grow_to_an_end),
         SILENCE_TEST(a_server_that_is_not_there_is_asked_each_time),
         SILENCE_TEST(what_is_released_meanwhile_is_given_back_later),
+        SILENCE_TEST(what_is_released_again_and_again_is_sent_once),
         SILENCE_TEST(a_renewal_is_sent_all_the_same),
     };
 

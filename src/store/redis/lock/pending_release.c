@@ -21,16 +21,25 @@
 typedef struct redis_pending_release {
     latch_link link; /* in store->pending, unless it is in flight */
     redis_store *store;
+    redis_hold *hold; /* whose last pending release this is, or NULL */
     redis_node *node; /* which has been sent the release last */
     int64_t end_ns;   /* by then the lock has expired by itself */
     uint8_t refusals; /* so far */
     uint64_t ticket;
-    bool keep, is_permit;
+    bool keep, is_permit, is_in_flight;
     latch_permits permits;
     char token[LATCH_TOKEN_MAX + 1];
     size_t resource_length;
     char resource[];
 } redis_pending_release;
+
+static void free_release(redis_pending_release *release)
+{
+    if (release->hold != NULL) {
+        release->hold->pending = NULL;
+    }
+    latch_free(release->store->store.engine, release);
+}
 
 /* For latch_redis_call_abandon(): the release was answered, or lost with its connection. */
 static void complete_release(void *context, const redisReply *reply)
@@ -42,8 +51,9 @@ static void complete_release(void *context, const redisReply *reply)
     release->refusals += is_refused && !latch_redis_is_transient_error(reply->str)
                          && !latch_redis_apply_redirect(release->node, reply->str);
     if ((reply != NULL && !is_refused) || release->refusals >= REFUSALS_MAX) {
-        latch_free(release->store->store.engine, release);
+        free_release(release);
     } else {
+        release->is_in_flight = false;
         latch_list_append(&release->store->pending, &release->link);
     }
 }
@@ -55,7 +65,7 @@ static void clear_pending(redis_store *store)
             LATCH_CONTAINER(store->pending.next, redis_pending_release, link);
 
         latch_list_remove(&release->link);
-        latch_free(store->store.engine, release);
+        free_release(release);
     }
 }
 
@@ -70,46 +80,84 @@ void latch_redis_pending_clear(redis_store *store)
     clear_pending(store);
 }
 
-bool latch_redis_pending_add(redis_store *store, const redis_script_target *target, int64_t end_ns)
+/* The hold's pending release, if it is the same one: a program may release again and again. */
+static redis_pending_release *find_release(const redis_hold *hold,
+                                           const redis_script_target *target)
 {
+    redis_pending_release *release = hold->pending;
+
+    return release != NULL && release->ticket == target->ticket && release->keep == target->keep
+                   && strcmp(release->token, target->token) == 0
+               ? release
+               : NULL;
+}
+
+/* NULL when memory ran out. */
+static redis_pending_release *add_release(const latch_lease *lease,
+                                          const redis_script_target *target, int64_t end_ns)
+{
+    redis_store *store = (redis_store *) lease->store;
+    redis_hold *hold = lease->state;
     redis_pending_release *release =
         latch_allocate(store->store.engine, sizeof(*release) + target->length);
 
     if (release == NULL) {
-        return false;
+        return NULL;
     }
+    latch_redis_pending_forget(hold);
+    hold->pending = release;
     release->store = store;
+    release->hold = hold;
     release->end_ns = end_ns;
     release->refusals = 0;
     release->ticket = target->ticket;
     release->keep = target->keep;
     release->is_permit = target->is_permit;
+    release->is_in_flight = false;
     release->permits = target->permits;
     snprintf(release->token, sizeof(release->token), "%s", target->token);
     release->resource_length = target->length;
     memcpy(release->resource, target->resource, target->length);
     latch_list_append(&store->pending, &release->link);
-    return true;
+    return release;
+}
+
+void latch_redis_pending_forget(redis_hold *hold)
+{
+    if (hold->pending != NULL) {
+        hold->pending->hold = NULL;
+        hold->pending = NULL;
+    }
+}
+
+bool latch_redis_pending_add(const latch_lease *lease, const redis_script_target *target,
+                             int64_t end_ns)
+{
+    return find_release(lease->state, target) != NULL || add_release(lease, target, end_ns) != NULL;
 }
 
 /* Moves a release from the queue to its call in flight. */
 static void mark_sent(redis_pending_release *release, redis_node *node, redis_call *call)
 {
     release->node = node;
+    release->is_in_flight = true;
     release->store->store.unacknowledged++;
     latch_list_remove(&release->link);
     latch_redis_call_abandon(call, complete_release, release);
 }
 
-bool latch_redis_pending_add_sent(redis_node *node, redis_call *call,
+bool latch_redis_pending_add_sent(const latch_lease *lease, redis_node *node, redis_call *call,
                                   const redis_script_target *target, int64_t end_ns)
 {
-    redis_store *store = latch_redis_store_at(node);
+    redis_pending_release *release = find_release(lease->state, target);
 
-    if (!latch_redis_pending_add(store, target, end_ns)) {
+    if (release == NULL) {
+        release = add_release(lease, target, end_ns);
+    }
+    if (release == NULL || release->is_in_flight) {
         return false;
     }
-    mark_sent(LATCH_CONTAINER(store->pending.previous, redis_pending_release, link), node, call);
+    mark_sent(release, node, call);
     return true;
 }
 
@@ -201,7 +249,7 @@ void latch_redis_pending_flush(redis_store *store, const latch_lease *lease, int
         next = link->next;
         if (now_ns >= release->end_ns) {
             latch_list_remove(&release->link);
-            latch_free(store->store.engine, release);
+            free_release(release);
         } else if (connect_node(node, now_ns)
                    && (!is_silent(node, now_ns) || store->store.unacknowledged < IN_FLIGHT_MAX
                        || is_about(release, lease))) {

@@ -47,7 +47,8 @@ typedef struct redis_hold {
     bool retired;        /* token of a release that may be in flight: not to be used again */
     int64_t deadline_ns; /* the lease's, before the last command was sent */
     redis_wait wait;
-    redis_route route; /* of the request that is on its way, in a cluster */
+    redis_route route;                     /* of the request that is on its way, in a cluster */
+    struct redis_pending_release *pending; /* the last one, unless it is done */
     /* The lock's name in Redis: the resource, or "{RESOURCE}" of a semaphore, as Symfony has it. */
     const char *name;
     size_t name_length;
@@ -345,12 +346,19 @@ void latch_redis_pending_clear(redis_store *store);
 /*
  * Queue a release of a lock, if the token holds it, and of its place in the queue: sent once
  * connected, and again after a lost connection or a transient error, until `end_ns`, when the lock
- * has expired. The token must not be used again. False when memory ran out.
+ * has expired. The token must not be used again. It is queued once, however often it is added.
+ * False when memory ran out.
  */
-bool latch_redis_pending_add(redis_store *store, const redis_script_target *target, int64_t end_ns);
-/* Queue a release that is in flight already. */
-bool latch_redis_pending_add_sent(redis_node *node, redis_call *call,
+bool latch_redis_pending_add(const latch_lease *lease, const redis_script_target *target,
+                             int64_t end_ns);
+/*
+ * Queue a release that is in flight already, as `call`, which becomes the queue's. False: it does
+ * not, as memory ran out, or as the same release is in flight already.
+ */
+bool latch_redis_pending_add_sent(const latch_lease *lease, redis_node *node, redis_call *call,
                                   const redis_script_target *target, int64_t end_ns);
+/* Part the hold, which ends, from its pending release, which stays. */
+void latch_redis_pending_forget(redis_hold *hold);
 /* No pending release that is unsent? */
 static inline bool latch_redis_pending_is_empty(const redis_store *store)
 {

@@ -66,7 +66,7 @@ static bool release_uncertain(latch_op *op, int64_t now_ns)
     if (target.ticket != 0 && end_ns < now_ns + QUEUE_LIFE_NS) {
         end_ns = now_ns + QUEUE_LIFE_NS;
     }
-    is_added = latch_redis_pending_add(store, &target, end_ns);
+    is_added = latch_redis_pending_add(op->lease, &target, end_ns);
     latch_redis_pending_flush(store, NULL, now_ns);
     hold->retired = !target.keep;
     if (hold->retired) {
@@ -114,7 +114,7 @@ void latch_redis_compensate(latch_op *op, int64_t now_ns)
     if (op->request.kind == LATCH_RELEASE) {
         const redis_script_target target = latch_redis_target_of(lease);
 
-        latch_redis_pending_add(store, &target, latch_redis_release_deadline(lease, now_ns));
+        latch_redis_pending_add(lease, &target, latch_redis_release_deadline(lease, now_ns));
     } else if (latch_op_acquires(op)) {
         compensate_acquire(op, now_ns);
     }
@@ -130,7 +130,7 @@ bool latch_redis_pending_add_release(latch_op *op, int64_t now_ns)
     if (!latch_redis_is_other_process(lease)) {
         latch_redis_pending_drop_inherited(store); /* now: the flush would drop this one, too */
     }
-    is_added = latch_redis_pending_add(store, &target, latch_redis_release_deadline(lease, now_ns));
+    is_added = latch_redis_pending_add(lease, &target, latch_redis_release_deadline(lease, now_ns));
     if (is_added) {
         latch_redis_record_release(lease);
     }

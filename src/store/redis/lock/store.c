@@ -287,7 +287,7 @@ static void redis_abandon(latch_op *op)
     target = latch_redis_target_of(op->lease);
     if (op->request.kind == LATCH_RELEASE && !op->request.detach) {
         if (call != NULL && call->state == REDIS_UNANSWERED) {
-            if (latch_redis_pending_add_sent(latch_redis_node_of(op), call, &target,
+            if (latch_redis_pending_add_sent(op->lease, latch_redis_node_of(op), call, &target,
                                              latch_redis_release_deadline(op->lease, now_ns))) {
                 call = NULL;
             }

@@ -50,6 +50,7 @@ static latch_status make_hold(latch_lease *lease, latch_error *error)
     hold->deadline_ns = LATCH_NEVER;
     hold->wait = (redis_wait){.ticket = 0};
     hold->route = (redis_route){.node = NULL};
+    hold->pending = NULL;
     lease->state = hold;
     return LATCH_DONE;
 }
@@ -147,5 +148,8 @@ bool latch_redis_shares_token(const latch_lease *lease)
 void latch_redis_drop(latch_lease *lease)
 {
     latch_redis_wait_end(lease);
+    if (lease->state != NULL) {
+        latch_redis_pending_forget(lease->state);
+    }
     latch_free(lease->store->engine, lease->state);
 }
