@@ -53,7 +53,7 @@ final class Process
             throw new \RuntimeException("Cannot start worker $name");
         }
         $this->process = $process;
-        $this->pid = proc_get_status($process)['pid'];
+        $this->pid = $this->status()['pid'];
     }
 
     public function signal(int $signal): void
@@ -76,13 +76,25 @@ final class Process
     public function ending(): ?string
     {
         if ($this->ending === null) {
-            $status = proc_get_status($this->process);
-            if (!$status['running']) {
-                $this->ending = $status['signaled'] ? "signal-{$status['termsig']}" : "exit-{$status['exitcode']}";
-            }
+            $this->status();
         }
 
         return $this->ending;
+    }
+
+    /**
+     * Before PHP 8.3 how a process has ended is told once: by the first call that finds it ended.
+     *
+     * @return array<string, mixed>
+     */
+    private function status(): array
+    {
+        $status = proc_get_status($this->process);
+        if (!$status['running']) {
+            $this->ending = $status['signaled'] ? "signal-{$status['termsig']}" : "exit-{$status['exitcode']}";
+        }
+
+        return $status;
     }
 
     /** Unexpected output. */
