@@ -34,7 +34,7 @@ static bool is_own_deadlock(const latch_op *op, key_t key)
     return op->request.permits.weight > op->request.permits.limit - held;
 }
 
-static latch_status refuse_permits(latch_op *op, key_t key, int set)
+static latch_status refuse_set_permits(latch_op *op, key_t key, int set)
 {
     if (!op->request.wait) {
         return LATCH_CONFLICT;
@@ -47,7 +47,7 @@ static latch_status refuse_permits(latch_op *op, key_t key, int set)
 }
 
 /* One attempt, which may sleep for so long. */
-static latch_status attempt_permits(latch_op *op, int64_t slice_ns)
+static latch_status attempt_set_permits(latch_op *op, int64_t slice_ns)
 {
     latch_engine *engine = op->lease->store->engine;
     semaphore_hold *taken = latch_allocate(engine, sizeof(*taken));
@@ -66,7 +66,7 @@ static latch_status attempt_permits(latch_op *op, int64_t slice_ns)
             latch_semaphore_mark_held(op, taken, key, set);
             return LATCH_DONE;
         case SEMAPHORE_BUSY:
-            status = refuse_permits(op, key, set);
+            status = refuse_set_permits(op, key, set);
             break;
         case SEMAPHORE_OTHER_LIMIT:
             status = latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
@@ -85,7 +85,7 @@ static latch_status attempt_permits(latch_op *op, int64_t slice_ns)
     return status;
 }
 
-static latch_status acquire_permits(latch_op *op)
+static latch_status acquire_set_permits(latch_op *op)
 {
     latch_lease *lease = op->lease;
 
@@ -102,13 +102,13 @@ static latch_status acquire_permits(latch_op *op)
         lease->mode = LATCH_FREE;
     }
     latch_semaphore_sweep_if_due((semaphore_store *) lease->store);
-    return attempt_permits(op, 0);
+    return attempt_set_permits(op, 0);
 }
 
 latch_status latch_semaphore_permits_step(latch_op *op, int64_t now_ns)
 {
     op->state = NULL;
-    return attempt_permits(op, latch_semaphore_slice_ns(op, now_ns));
+    return attempt_set_permits(op, latch_semaphore_slice_ns(op, now_ns));
 }
 
 void latch_semaphore_permits_give_back(const semaphore_hold *held)
@@ -119,7 +119,7 @@ void latch_semaphore_permits_give_back(const semaphore_hold *held)
 }
 
 /* A child gives nothing back: the kernel does so for its parent, which would count twice. */
-static latch_status release_permits(latch_lease *lease)
+static latch_status release_set_permits(latch_lease *lease)
 {
     if (latch_semaphore_is_ours(lease)) {
         latch_semaphore_permits_give_back(lease->state);
@@ -130,7 +130,7 @@ static latch_status release_permits(latch_lease *lease)
     return LATCH_DONE;
 }
 
-static latch_status probe_permits(latch_lease *lease)
+static latch_status probe_set_permits(latch_lease *lease)
 {
     if (lease->state == NULL || are_still_held(lease)) {
         return lease->state != NULL ? LATCH_DONE : LATCH_CONFLICT;
@@ -142,7 +142,7 @@ static latch_status probe_permits(latch_lease *lease)
 }
 
 /* The kernel knows how many users there are, and not which permits are whose. */
-static latch_status inspect_permits(latch_op *op)
+static latch_status inspect_set_permits(latch_op *op)
 {
     const latch_engine *engine = op->lease->store->engine;
     key_t key = latch_semaphore_key_of(op->lease);
@@ -172,15 +172,15 @@ latch_status latch_semaphore_permits_begin(latch_op *op)
 {
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
-            return acquire_permits(op);
+            return acquire_set_permits(op);
         case LATCH_RELEASE:
-            return release_permits(op->lease);
+            return release_set_permits(op->lease);
         case LATCH_PROBE:
-            return probe_permits(op->lease);
+            return probe_set_permits(op->lease);
         case LATCH_INSPECT:
-            return inspect_permits(op);
+            return inspect_set_permits(op);
         case LATCH_REFRESH: /* permits never expire */
-            return probe_permits(op->lease);
+            return probe_set_permits(op->lease);
         case LATCH_ACQUIRE_SHARED: /* op.c refuses these */
         case LATCH_LIST:
         case LATCH_EVICT:
