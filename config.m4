@@ -289,6 +289,7 @@ if test "$PHP_LATCH" != no; then
       src/store/local/memory_calls.c
       src/store/local/memory_count_down.c
       src/store/local/memory_permits.c
+      src/store/local/memory_text.c
       src/store/local/null.c
       src/store/local/semaphore.c
       src/store/local/semaphore_set.c

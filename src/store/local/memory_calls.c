@@ -1,6 +1,6 @@
 /*
- * Calls in the memory of one thread: records that expire, versions and throttles. What each
- * function does is what the scripts of the Redis store do (src/store/redis/script/lua/calls).
+ * Calls: records that expire, versions and throttles. What each function does is what the scripts
+ * of the Redis store do (src/store/redis/script/lua/calls).
  */
 #include "src/store/local/memory_calls.h"
 
@@ -20,8 +20,8 @@ static memory_record *record_of(latch_hash_node *node)
 
 static void free_record(const latch_engine *engine, memory_record *record)
 {
-    if (record->clear != NULL) {
-        record->clear(engine, record);
+    if (record->kind->clear != NULL) {
+        record->kind->clear(engine, record);
     }
     latch_free(engine, record);
 }
@@ -50,7 +50,8 @@ static void sweep_records(latch_hash *records)
     }
 }
 
-memory_record *latch_memory_find_record(latch_hash *records, const latch_op *op, char kind)
+memory_record *latch_memory_find_record(latch_hash *records, const latch_op *op,
+                                        const memory_kind *kind)
 {
     latch_hash_node *node =
         latch_hash_find(records, op->lease->resource, op->lease->resource_length);
@@ -65,10 +66,11 @@ memory_record *latch_memory_find_record(latch_hash *records, const latch_op *op,
     return node != NULL ? record_of(node) : NULL;
 }
 
-memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op, char kind,
-                                        size_t size)
+memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op,
+                                        const memory_kind *kind)
 {
     const latch_lease *lease = op->lease;
+    size_t size = kind->size;
     memory_record *record;
 
     sweep_records(records);
@@ -144,12 +146,34 @@ latch_status latch_memory_answer_text(const latch_hash *records, latch_op *op, c
     return latch_memory_answer(records, op, 1, &part);
 }
 
-static bool is_same(latch_bytes one, latch_bytes other)
+latch_bytes latch_memory_copy(const latch_engine *engine, latch_bytes text)
+{
+    char *copy = latch_allocate(engine, text.length + 1);
+
+    if (copy == NULL) {
+        return (latch_bytes){NULL, 0};
+    }
+    if (text.length > 0) {
+        memcpy(copy, text.text, text.length);
+    }
+    copy[text.length] = '\0';
+    return (latch_bytes){copy, text.length};
+}
+
+void latch_memory_free(const latch_engine *engine, latch_bytes *text)
+{
+    latch_free(engine, (char *) (uintptr_t) text->text);
+    *text = (latch_bytes){NULL, 0};
+}
+
+bool latch_memory_is_same(latch_bytes one, latch_bytes other)
 {
     return one.length == other.length && memcmp(one.text, other.text, one.length) == 0;
 }
 
 /* ---- Versions ------------------------------------------------------------------------------- */
+
+static const memory_kind version_kind;
 
 typedef struct memory_version {
     memory_record record;
@@ -159,32 +183,25 @@ typedef struct memory_version {
     bool is_before_known;
 } memory_version;
 
-static void free_text(const latch_engine *engine, latch_bytes *text)
-{
-    latch_free(engine, (char *) (uintptr_t) text->text);
-    *text = (latch_bytes){NULL, 0};
-}
-
 static void clear_version(const latch_engine *engine, memory_record *record)
 {
     memory_version *version = (memory_version *) record;
 
-    free_text(engine, &version->newest);
-    free_text(engine, &version->before);
-    free_text(engine, &version->again);
+    latch_memory_free(engine, &version->newest);
+    latch_memory_free(engine, &version->before);
+    latch_memory_free(engine, &version->again);
 }
 
-static bool copy_text(const latch_engine *engine, latch_bytes text, latch_bytes *copy)
+static void list_version_fields(memory_fields *fields, memory_record *record)
 {
-    char *copied = latch_allocate(engine, text.length + 1);
+    memory_version *version = (memory_version *) record;
+    int64_t is_before_known = version->is_before_known;
 
-    if (copied == NULL) {
-        return false;
-    }
-    memcpy(copied, text.text, text.length);
-    copied[text.length] = '\0';
-    *copy = (latch_bytes){copied, text.length};
-    return true;
+    latch_memory_field_text(fields, &version->newest);
+    latch_memory_field_text(fields, &version->before);
+    latch_memory_field_text(fields, &version->again);
+    latch_memory_field_number(fields, &is_before_known);
+    version->is_before_known = is_before_known != 0;
 }
 
 static bool is_number(latch_bytes version)
@@ -233,29 +250,28 @@ static latch_status advance_version(latch_hash *records, latch_op *op, memory_ve
 {
     const latch_engine *engine = records->engine;
     bool is_repetition = version != NULL && version->again.text != NULL
-                         && is_same(version->again, newest);
-    latch_bytes copy;
+                         && latch_memory_is_same(version->again, newest);
+    latch_bytes copy = latch_memory_copy(engine, newest);
 
-    if (!copy_text(engine, newest, &copy)) {
+    if (copy.text == NULL) {
         return latch_fail_memory(op->error);
     }
     if (version == NULL) {
-        version = (memory_version *) latch_memory_make_record(records, op, 'v', sizeof(*version));
+        version = (memory_version *) latch_memory_make_record(records, op, &version_kind);
         if (version == NULL) {
-            free_text(engine, &copy);
+            latch_memory_free(engine, &copy);
             return latch_fail_memory(op->error);
         }
-        version->record.clear = clear_version;
     }
-    free_text(engine, &version->before);
+    latch_memory_free(engine, &version->before);
     version->is_before_known = !is_repetition;
     if (is_repetition
         || (version->again.text != NULL && version->newest.text != NULL
-            && !is_same(version->again, version->newest))) {
-        free_text(engine, &version->again);
+            && !latch_memory_is_same(version->again, version->newest))) {
+        latch_memory_free(engine, &version->again);
     }
     if (is_repetition) {
-        free_text(engine, &version->newest);
+        latch_memory_free(engine, &version->newest);
     } else {
         version->before = version->newest;
     }
@@ -270,20 +286,20 @@ static latch_status revert_version(latch_hash *records, latch_op *op, memory_ver
 {
     const latch_engine *engine = records->engine;
     bool was_newest = version->newest.text != NULL && order == 0;
-    bool comes_again = was_newest
-                           ? !version->is_before_known
-                           : version->before.text != NULL && is_same(version->before, reverted);
+    bool comes_again = was_newest ? !version->is_before_known
+                                  : version->before.text != NULL
+                                        && latch_memory_is_same(version->before, reverted);
 
     if (comes_again) {
-        latch_bytes copy;
+        latch_bytes copy = latch_memory_copy(engine, reverted);
 
-        if (!copy_text(engine, reverted, &copy)) {
+        if (copy.text == NULL) {
             return latch_fail_memory(op->error);
         }
-        free_text(engine, &version->again);
+        latch_memory_free(engine, &version->again);
         version->again = copy;
     } else if (was_newest) {
-        free_text(engine, &version->newest);
+        latch_memory_free(engine, &version->newest);
         version->newest = version->before;
         version->before = (latch_bytes){NULL, 0};
         version->is_before_known = false;
@@ -294,7 +310,8 @@ static latch_status revert_version(latch_hash *records, latch_op *op, memory_ver
 static latch_status call_version(latch_hash *records, latch_op *op)
 {
     latch_call *call = op->request.call;
-    memory_version *version = (memory_version *) latch_memory_find_record(records, op, 'v');
+    memory_version *version =
+        (memory_version *) latch_memory_find_record(records, op, &version_kind);
     latch_bytes newest = version != NULL ? version->newest : (latch_bytes){NULL, 0};
     latch_bytes given = call->arguments[call->function == LATCH_VERSION_OUTDATED ? 0 : 1];
     bool may_be_again;
@@ -318,26 +335,46 @@ static latch_status call_version(latch_hash *records, latch_op *op)
         return version == NULL ? latch_memory_answer_text(records, op, "0")
                                : revert_version(records, op, version, given, order);
     }
-    may_be_again =
-        latch_memory_number(call, 2) != 0
-        || (version != NULL && version->again.text != NULL && is_same(version->again, given));
+    may_be_again = latch_memory_number(call, 2) != 0
+                   || (version != NULL && version->again.text != NULL
+                       && latch_memory_is_same(version->again, given));
     if (order < 0 || (order == 0 && !may_be_again)) {
         return latch_memory_answer_text(records, op, "0");
     }
     return advance_version(records, op, version, given);
 }
 
+static const memory_kind version_kind = {
+    .name = "version",
+    .size = sizeof(memory_version),
+    .clear = clear_version,
+    .list_fields = list_version_fields,
+    .call = call_version,
+};
+
 /* ---- Throttles ------------------------------------------------------------------------------ */
+
+static const memory_kind throttle_kind;
 
 typedef struct memory_throttle {
     memory_record record;
     int64_t free_us; /* monotonic: the next slot */
 } memory_throttle;
 
+static void list_throttle_fields(memory_fields *fields, memory_record *record)
+{
+    memory_throttle *throttle = (memory_throttle *) record;
+    int64_t free_ns = throttle->free_us * 1000;
+
+    latch_memory_field_time(fields, &free_ns);
+    throttle->free_us = free_ns / 1000;
+}
+
 static latch_status call_throttle(latch_hash *records, latch_op *op)
 {
     const latch_call *call = op->request.call;
-    memory_throttle *throttle = (memory_throttle *) latch_memory_find_record(records, op, 't');
+    memory_throttle *throttle =
+        (memory_throttle *) latch_memory_find_record(records, op, &throttle_kind);
     int64_t now_us = latch_engine_now_ns(records->engine) / 1000;
     int64_t step_us = latch_memory_number(call, 0), burst_us = latch_memory_number(call, 1);
     int64_t at_us = throttle != NULL && throttle->free_us > now_us ? throttle->free_us : now_us;
@@ -352,8 +389,7 @@ static latch_status call_throttle(latch_hash *records, latch_op *op)
         return latch_memory_answer(records, op, 1, &parts[1]);
     }
     if (is_reserved && throttle == NULL) {
-        throttle =
-            (memory_throttle *) latch_memory_make_record(records, op, 't', sizeof(*throttle));
+        throttle = (memory_throttle *) latch_memory_make_record(records, op, &throttle_kind);
         if (throttle == NULL) {
             return latch_fail_memory(op->error);
         }
@@ -365,18 +401,32 @@ static latch_status call_throttle(latch_hash *records, latch_op *op)
     return latch_memory_answer(records, op, 2, parts);
 }
 
-latch_status latch_memory_call(latch_hash *records, latch_op *op)
+static const memory_kind throttle_kind = {
+    .name = "throttle",
+    .size = sizeof(memory_throttle),
+    .list_fields = list_throttle_fields,
+    .call = call_throttle,
+};
+
+/* ---- All ------------------------------------------------------------------------------------ */
+
+const memory_kind *latch_memory_kind_of(latch_function function)
 {
-    switch (op->request.call->function) {
+    switch (function) {
         case LATCH_VERSION_ADVANCE:
         case LATCH_VERSION_REVERT:
         case LATCH_VERSION_OUTDATED:
         case LATCH_VERSION_GET:
-            return call_version(records, op);
+            return &version_kind;
         case LATCH_THROTTLE_RESERVE:
         case LATCH_THROTTLE_LOOK:
-            return call_throttle(records, op);
+            return &throttle_kind;
         default:
-            return latch_memory_count_down(records, op);
+            return &latch_memory_count_down;
     }
+}
+
+latch_status latch_memory_call(latch_hash *records, latch_op *op)
+{
+    return latch_memory_kind_of(op->request.call->function)->call(records, op);
 }

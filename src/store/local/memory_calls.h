@@ -1,6 +1,7 @@
 /*
- * Calls in the memory of one thread (LATCH_CALL): part of the in-memory store. memory_calls.c has
- * the records, versions and throttles, memory_count_down.c the count-downs.
+ * Calls (LATCH_CALL): the rules of versions, throttles and count-downs, on records in the memory of
+ * one thread. memory_calls.c has the records, versions and throttles, memory_count_down.c the
+ * count-downs, memory_text.c the records as texts, for stores that keep them elsewhere.
  */
 #ifndef LATCH_MEMORY_CALLS_H
 #define LATCH_MEMORY_CALLS_H
@@ -14,22 +15,70 @@ latch_status latch_memory_call(latch_hash *records, latch_op *op);
 /* Frees all records. */
 void latch_memory_calls_end(latch_hash *records);
 
-/* ---- Between memory_calls.c and memory_count_down.c */
+/* ---- Records as texts */
+
+/* Record after a call, as a text. */
+typedef struct memory_text {
+    char *text; /* freed by latch_free(); NULL: there is none, or it is as before */
+    size_t length;
+    bool is_changed;
+    int64_t end_ns; /* by the wall clock; LATCH_NEVER: it does not expire */
+} memory_text;
+
+/*
+ * Carries the call out on a record that the store keeps as a text; a `before.text` of NULL: there
+ * is none. `records` is a table without records, and is so again afterwards. LATCH_DONE: `after` is
+ * what the store has to keep, with the answer. LATCH_CONFLICT: `before` is no such record. Else an
+ * error, without an answer, and nothing to keep.
+ */
+latch_status latch_memory_call_on_text(latch_hash *records, latch_op *op, latch_bytes before,
+                                       memory_text *after);
+
+/* ---- Kinds of records */
+
+typedef struct memory_fields memory_fields;
 
 /* Record of a version, a throttle or a count-down, which embed it as their first member. */
 typedef struct memory_record {
     latch_hash_node node; /* by resource, beside those of other kinds */
-    char kind;
+    const struct memory_kind *kind;
     int64_t end_ns; /* monotonic */
-    /* Frees what it has, but for itself; NULL: nothing. */
-    void (*clear)(const latch_engine *engine, struct memory_record *record);
 } memory_record;
 
+/* Kind of records: all that the store has to know of a primitive. */
+typedef struct memory_kind {
+    const char *name;
+    size_t size; /* of a record */
+    /* Frees what it has, but for itself; NULL: nothing. */
+    void (*clear)(const latch_engine *engine, memory_record *record);
+    /*
+     * Lists the fields, but for end_ns, by the functions below: reads them into a zeroed record, or
+     * writes them. One function for both, so that they cannot differ.
+     */
+    void (*list_fields)(memory_fields *fields, memory_record *record);
+    latch_status (*call)(latch_hash *records, latch_op *op);
+} memory_kind;
+
+/* The kind of the function's records. */
+const memory_kind *latch_memory_kind_of(latch_function function);
+extern const memory_kind latch_memory_count_down;
+
+void latch_memory_field_number(memory_fields *fields, int64_t *number);
+/* Monotonic in the record, and by the wall clock in the text; 0 stays 0. */
+void latch_memory_field_time(memory_fields *fields, int64_t *time_ns);
+/* Owned by the record; a text of NULL is one, too. */
+void latch_memory_field_text(memory_fields *fields, latch_bytes *text);
+/* What was read must be so, else the text is no such record. */
+void latch_memory_field_check(memory_fields *fields, bool holds);
+
+/* ---- For the functions of kinds */
+
 /* The record of that kind on the operation's resource, unless it has expired; or NULL. */
-memory_record *latch_memory_find_record(latch_hash *records, const latch_op *op, char kind);
-/* Adds one, zeroed, of `size` bytes, which never expires. NULL when memory ran out. */
-memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op, char kind,
-                                        size_t size);
+memory_record *latch_memory_find_record(latch_hash *records, const latch_op *op,
+                                        const memory_kind *kind);
+/* Adds one, zeroed, which never expires. NULL when memory ran out. */
+memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op,
+                                        const memory_kind *kind);
 void latch_memory_drop_record(latch_hash *records, memory_record *record);
 /* The record lives for ttl_ms at least, from now. */
 void latch_memory_keep_record(const latch_hash *records, memory_record *record, int64_t ttl_ms);
@@ -42,7 +91,9 @@ latch_status latch_memory_answer(const latch_hash *records, latch_op *op, size_t
 /* The same with one text. */
 latch_status latch_memory_answer_text(const latch_hash *records, latch_op *op, const char *text);
 
-/* The functions of count-downs. */
-latch_status latch_memory_count_down(latch_hash *records, latch_op *op);
+/* A copy with a NUL behind it; a text of NULL when memory ran out. */
+latch_bytes latch_memory_copy(const latch_engine *engine, latch_bytes text);
+void latch_memory_free(const latch_engine *engine, latch_bytes *text);
+bool latch_memory_is_same(latch_bytes one, latch_bytes other);
 
 #endif
