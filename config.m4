@@ -277,10 +277,13 @@ if test "$PHP_LATCH" != no; then
       src/store/combined/lease.c
       src/store/combined/server_age.c
       src/store/combined/uncertain.c
+      src/store/flock/call.c
       src/store/flock/file.c
       src/store/flock/flock.c
       src/store/flock/inspect.c
+      src/store/flock/path.c
       src/store/flock/queue.c
+      src/store/flock/record.c
       src/store/flock/turn.c
       src/store/flock/wait.c
       src/store/flock/watch.c

@@ -7,8 +7,8 @@ namespace Latch;
 /**
  * Makes versions, throttles and count-downs in one store.
  *
- * They are in the store's server, beside locks and semaphores; one of them and a lock of the same name have nothing to
- * do with each other. What the server keeps of them expires. docs/primitives.md has a recipe for each.
+ * They are in the store's server or directory, beside its locks; one of them and a lock of the same name have nothing
+ * to do with each other. What the store keeps of them expires. docs/primitives.md has a recipe for each.
  *
  * @strict-properties
  * @not-serializable
@@ -16,7 +16,7 @@ namespace Latch;
 final class SyncFactory
 {
     /**
-     * @param PersistingStoreInterface $store a RedisStore, on a DSN or a client object, or an InMemoryStore
+     * @param PersistingStoreInterface $store a RedisStore (on a DSN or a client object), a FlockStore or an InMemoryStore
      *
      * @throws Exception\InvalidArgumentException when the store has none of them; names the stores that have them
      */

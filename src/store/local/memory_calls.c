@@ -13,6 +13,15 @@
 /* Number of records from which on each doubling looks for those that have expired. */
 #define SWEEP_COUNT 64
 
+latch_status latch_memory_records_init(memory_records *records, latch_engine *engine,
+                                       int64_t (*now_ns)(const latch_engine *engine),
+                                       latch_error *error)
+{
+    records->engine = engine;
+    records->now_ns = now_ns;
+    return latch_hash_init(&records->table, engine, error);
+}
+
 static memory_record *record_of(latch_hash_node *node)
 {
     return LATCH_CONTAINER(node, memory_record, node);
@@ -26,22 +35,23 @@ static void free_record(const latch_engine *engine, memory_record *record)
     latch_free(engine, record);
 }
 
-void latch_memory_drop_record(latch_hash *records, memory_record *record)
+void latch_memory_drop_record(memory_records *records, memory_record *record)
 {
-    latch_hash_remove(records, &record->node);
+    latch_hash_remove(&records->table, &record->node);
     free_record(records->engine, record);
 }
 
 /* Drops what has expired, when the number of records has doubled: nobody may ask for it again. */
-static void sweep_records(latch_hash *records)
+static void sweep_records(memory_records *records)
 {
-    int64_t now_ns = latch_engine_now_ns(records->engine);
+    int64_t now_ns = records->now_ns(records->engine);
 
-    if (records->count < SWEEP_COUNT || (records->count & (records->count - 1)) != 0) {
+    if (records->table.count < SWEEP_COUNT
+        || (records->table.count & (records->table.count - 1)) != 0) {
         return;
     }
-    for (size_t at = 0; at < records->bucket_count; at++) {
-        for (latch_hash_node *node = records->buckets[at], *next; node != NULL; node = next) {
+    for (size_t at = 0; at < records->table.bucket_count; at++) {
+        for (latch_hash_node *node = records->table.buckets[at], *next; node != NULL; node = next) {
             next = node->next;
             if (record_of(node)->end_ns <= now_ns) {
                 latch_memory_drop_record(records, record_of(node));
@@ -50,23 +60,23 @@ static void sweep_records(latch_hash *records)
     }
 }
 
-memory_record *latch_memory_find_record(latch_hash *records, const latch_op *op,
+memory_record *latch_memory_find_record(memory_records *records, const latch_op *op,
                                         const memory_kind *kind)
 {
     latch_hash_node *node =
-        latch_hash_find(records, op->lease->resource, op->lease->resource_length);
+        latch_hash_find(&records->table, op->lease->resource, op->lease->resource_length);
 
     while (node != NULL && record_of(node)->kind != kind) {
         node = latch_hash_next(node);
     }
-    if (node != NULL && record_of(node)->end_ns <= latch_engine_now_ns(records->engine)) {
+    if (node != NULL && record_of(node)->end_ns <= records->now_ns(records->engine)) {
         latch_memory_drop_record(records, record_of(node));
         node = NULL;
     }
     return node != NULL ? record_of(node) : NULL;
 }
 
-memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op,
+memory_record *latch_memory_make_record(memory_records *records, const latch_op *op,
                                         const memory_kind *kind)
 {
     const latch_lease *lease = op->lease;
@@ -84,29 +94,30 @@ memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op,
     record->end_ns = LATCH_NEVER;
     record->node.key = (char *) record + size;
     record->node.length = lease->resource_length;
-    if (!latch_hash_add(records, &record->node)) {
+    if (!latch_hash_add(&records->table, &record->node)) {
         latch_free(records->engine, record);
         return NULL;
     }
     return record;
 }
 
-void latch_memory_keep_record(const latch_hash *records, memory_record *record, int64_t ttl_ms)
+void latch_memory_keep_record(const memory_records *records, memory_record *record, int64_t ttl_ms)
 {
-    int64_t end_ns = latch_add_ns(latch_engine_now_ns(records->engine), latch_ms_to_ns(ttl_ms));
+    int64_t end_ns = latch_add_ns(records->now_ns(records->engine), latch_ms_to_ns(ttl_ms));
 
     if (record->end_ns == LATCH_NEVER || record->end_ns < end_ns) {
         record->end_ns = end_ns;
     }
 }
 
-void latch_memory_calls_end(latch_hash *records)
+void latch_memory_records_end(memory_records *records)
 {
-    for (latch_hash_node *node = latch_hash_drain(records), *next; node != NULL; node = next) {
+    for (latch_hash_node *node = latch_hash_drain(&records->table), *next; node != NULL;
+         node = next) {
         next = node->next;
         free_record(records->engine, record_of(node));
     }
-    latch_hash_end(records);
+    latch_hash_end(&records->table);
 }
 
 /* ---- Arguments and answers ------------------------------------------------------------------ */
@@ -121,7 +132,7 @@ int64_t latch_memory_number(const latch_call *call, size_t argument)
     return strtoll(digits, NULL, 10);
 }
 
-latch_status latch_memory_answer(const latch_hash *records, latch_op *op, size_t count,
+latch_status latch_memory_answer(const memory_records *records, latch_op *op, size_t count,
                                  const latch_bytes *parts)
 {
     size_t bytes = 0;
@@ -139,7 +150,7 @@ latch_status latch_memory_answer(const latch_hash *records, latch_op *op, size_t
     return LATCH_DONE;
 }
 
-latch_status latch_memory_answer_text(const latch_hash *records, latch_op *op, const char *text)
+latch_status latch_memory_answer_text(const memory_records *records, latch_op *op, const char *text)
 {
     const latch_bytes part = {text, strlen(text)};
 
@@ -245,7 +256,7 @@ static int compare_versions(latch_bytes one, latch_bytes other)
 }
 
 /* Makes `version` the newest one. */
-static latch_status advance_version(latch_hash *records, latch_op *op, memory_version *version,
+static latch_status advance_version(memory_records *records, latch_op *op, memory_version *version,
                                     latch_bytes newest)
 {
     const latch_engine *engine = records->engine;
@@ -281,7 +292,7 @@ static latch_status advance_version(latch_hash *records, latch_op *op, memory_ve
 }
 
 /* Makes the version before it the newest one again, or lets it come once more. */
-static latch_status revert_version(latch_hash *records, latch_op *op, memory_version *version,
+static latch_status revert_version(memory_records *records, latch_op *op, memory_version *version,
                                    latch_bytes reverted, int order)
 {
     const latch_engine *engine = records->engine;
@@ -307,7 +318,7 @@ static latch_status revert_version(latch_hash *records, latch_op *op, memory_ver
     return latch_memory_answer_text(records, op, was_newest ? "1" : "0");
 }
 
-static latch_status call_version(latch_hash *records, latch_op *op)
+static latch_status call_version(memory_records *records, latch_op *op)
 {
     latch_call *call = op->request.call;
     memory_version *version =
@@ -358,7 +369,7 @@ static const memory_kind throttle_kind;
 
 typedef struct memory_throttle {
     memory_record record;
-    int64_t free_us; /* monotonic: the next slot */
+    int64_t free_us; /* time of the next slot */
 } memory_throttle;
 
 static void list_throttle_fields(memory_fields *fields, memory_record *record)
@@ -367,15 +378,16 @@ static void list_throttle_fields(memory_fields *fields, memory_record *record)
     int64_t free_ns = throttle->free_us * 1000;
 
     latch_memory_field_time(fields, &free_ns);
+    latch_memory_field_check(fields, free_ns != LATCH_NEVER);
     throttle->free_us = free_ns / 1000;
 }
 
-static latch_status call_throttle(latch_hash *records, latch_op *op)
+static latch_status call_throttle(memory_records *records, latch_op *op)
 {
     const latch_call *call = op->request.call;
     memory_throttle *throttle =
         (memory_throttle *) latch_memory_find_record(records, op, &throttle_kind);
-    int64_t now_us = latch_engine_now_ns(records->engine) / 1000;
+    int64_t now_us = records->now_ns(records->engine) / 1000;
     int64_t step_us = latch_memory_number(call, 0), burst_us = latch_memory_number(call, 1);
     int64_t at_us = throttle != NULL && throttle->free_us > now_us ? throttle->free_us : now_us;
     int64_t wait_us = at_us - now_us > burst_us ? at_us - now_us - burst_us : 0;
@@ -426,7 +438,7 @@ const memory_kind *latch_memory_kind_of(latch_function function)
     }
 }
 
-latch_status latch_memory_call(latch_hash *records, latch_op *op)
+latch_status latch_memory_call(memory_records *records, latch_op *op)
 {
     return latch_memory_kind_of(op->request.call->function)->call(records, op);
 }

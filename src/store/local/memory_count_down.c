@@ -2,7 +2,6 @@
 #include "src/store/local/memory_calls.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* States of members, a byte each. */
@@ -43,19 +42,17 @@ static void clear_count_down(const latch_engine *engine, memory_record *record)
  * is there is none. */
 static bool next_member(latch_bytes list, size_t *at, latch_bytes *member)
 {
-    const char *end = list.text + list.length;
-    char *name;
-    size_t length;
+    const char *next = list.text + *at, *end = list.text + list.length;
+    size_t length = 0;
 
-    if (*at >= list.length) {
+    while (next < end && *next >= '0' && *next <= '9' && length <= list.length) {
+        length = length * 10 + (size_t) (*next++ - '0');
+    }
+    if (next == end || *next != ' ' || length > (size_t) (end - next - 1)) {
         return false;
     }
-    length = strtoul(list.text + *at, &name, 10);
-    if (name >= end || *name != ' ' || length > (size_t) (end - name - 1)) {
-        return false;
-    }
-    *member = (latch_bytes){name + 1, length};
-    *at = (size_t) (name + 1 - list.text) + length;
+    *member = (latch_bytes){next + 1, length};
+    *at = (size_t) (next + 1 - list.text) + length;
     return true;
 }
 
@@ -91,6 +88,19 @@ static char *find_member(const memory_count_down *count, latch_bytes name)
     return NULL;
 }
 
+/* Numbers that follow from the fields that were read. */
+static void count_states(memory_fields *fields, memory_count_down *count)
+{
+    count->total = count->list.text != NULL ? count_members(count->list) : 0;
+    latch_memory_field_check(fields, count->total > 0
+                                         && (count->states.text == NULL
+                                             || count->states.length == count->total));
+    for (size_t at = 0; at < count->states.length; at++) {
+        count->left += count->states.text[at] == MEMBER_LEFT;
+        count->failed += count->states.text[at] == MEMBER_FAILED;
+    }
+}
+
 static void list_count_down_fields(memory_fields *fields, memory_record *record)
 {
     memory_count_down *count = (memory_count_down *) record;
@@ -103,14 +113,8 @@ static void list_count_down_fields(memory_fields *fields, memory_record *record)
     latch_memory_field_text(fields, &count->list);
     latch_memory_field_text(fields, &count->states);
     latch_memory_field_text(fields, &count->payload);
-    count->total = count->list.text != NULL ? count_members(count->list) : 0;
-    latch_memory_field_check(fields, count->total > 0
-                                         && (count->states.text == NULL
-                                             || count->states.length == count->total));
-    count->left = count->failed = 0;
-    for (size_t at = 0; at < count->states.length; at++) {
-        count->left += count->states.text[at] == MEMBER_LEFT;
-        count->failed += count->states.text[at] == MEMBER_FAILED;
+    if (latch_memory_fields_are_read(fields)) {
+        count_states(fields, count);
     }
 }
 
@@ -132,7 +136,7 @@ static bool copy_opening(const latch_engine *engine, const latch_call *call,
     return count->states.text != NULL;
 }
 
-static latch_status open_anew(latch_hash *records, latch_op *op)
+static latch_status open_anew(memory_records *records, latch_op *op)
 {
     const latch_call *call = op->request.call;
     memory_count_down *count =
@@ -154,7 +158,7 @@ static latch_status open_anew(latch_hash *records, latch_op *op)
     return latch_memory_answer_text(records, op, "1");
 }
 
-static latch_status open_count_down(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status open_count_down(memory_records *records, latch_op *op, memory_count_down *count)
 {
     latch_bytes list = op->request.call->arguments[1];
 
@@ -179,8 +183,7 @@ static const char *state_of(const memory_count_down *count)
 }
 
 /* Writes the members in that state behind `parts`, and returns the end. */
-static latch_bytes *list_members_in(const memory_count_down *count, member_state state,
-                                    latch_bytes *parts)
+static latch_bytes *list_members_in(const memory_count_down *count, char state, latch_bytes *parts)
 {
     latch_bytes member;
     size_t at = 0;
@@ -205,7 +208,7 @@ static latch_bytes write_count(char number[24], int64_t count)
 }
 
 /* {state, left, is claimed, payload, failed members...} */
-static latch_status answer_arrival(latch_hash *records, latch_op *op,
+static latch_status answer_arrival(memory_records *records, latch_op *op,
                                    const memory_count_down *count, bool is_claimed)
 {
     enum { FIXED = 4 };
@@ -230,9 +233,10 @@ static latch_status answer_arrival(latch_hash *records, latch_op *op,
 }
 
 /* Claims the last step, if it is to be had. */
-static bool claim_last_step(const latch_hash *records, memory_count_down *count, int64_t claim_ms)
+static bool claim_last_step(const memory_records *records, memory_count_down *count,
+                            int64_t claim_ms)
 {
-    int64_t now_ns = latch_engine_now_ns(records->engine);
+    int64_t now_ns = records->now_ns(records->engine);
 
     if (count->state != COUNT_OPEN || count->left > 0) {
         return false;
@@ -260,7 +264,7 @@ static void record_arrival(memory_count_down *count, char *member, bool has_fail
     }
 }
 
-static latch_status arrive(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status arrive(memory_records *records, latch_op *op, memory_count_down *count)
 {
     const latch_call *call = op->request.call;
     char *member;
@@ -285,7 +289,8 @@ static latch_status arrive(latch_hash *records, latch_op *op, memory_count_down 
                           claim_last_step(records, count, latch_memory_number(call, 3)));
 }
 
-static latch_status finish_count_down(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status finish_count_down(memory_records *records, latch_op *op,
+                                      memory_count_down *count)
 {
     char left[24];
     latch_bytes parts[2];
@@ -301,7 +306,8 @@ static latch_status finish_count_down(latch_hash *records, latch_op *op, memory_
     return latch_memory_answer(records, op, 2, parts);
 }
 
-static latch_status cancel_count_down(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status cancel_count_down(memory_records *records, latch_op *op,
+                                      memory_count_down *count)
 {
     bool is_open = count != NULL && count->state == COUNT_OPEN;
 
@@ -315,11 +321,11 @@ static latch_status cancel_count_down(latch_hash *records, latch_op *op, memory_
 }
 
 /* {state, total, left, has payload, claim, number of failed, failed..., missing...} */
-static latch_status inspect_count_down(latch_hash *records, latch_op *op,
+static latch_status inspect_count_down(memory_records *records, latch_op *op,
                                        const memory_count_down *count)
 {
     enum { FIXED = 6 };
-    int64_t now_ns = latch_engine_now_ns(records->engine);
+    int64_t now_ns = records->now_ns(records->engine);
     size_t named = count != NULL ? count->left + count->failed : 0;
     latch_bytes *parts = latch_allocate(records->engine, (FIXED + named) * sizeof(*parts));
     char numbers[4][24];
@@ -344,7 +350,7 @@ static latch_status inspect_count_down(latch_hash *records, latch_op *op,
     return status;
 }
 
-static latch_status call_count_down(latch_hash *records, latch_op *op)
+static latch_status call_count_down(memory_records *records, latch_op *op)
 {
     memory_count_down *count =
         (memory_count_down *) latch_memory_find_record(records, op, &latch_memory_count_down);

@@ -3,14 +3,12 @@
  * is carried out on the record that was read, and what it left is written.
  *
  * A text is a line with its format and kind, and a line for each field: a number in digits,
- * "LENGTH BYTES", or "-" for nothing. Times are by the wall clock there, as the monotonic one means
- * nothing after a restart of the machine.
+ * "LENGTH BYTES", or "-" for nothing.
  */
 #include "src/store/local/memory_calls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FORMAT "latch 1 "
@@ -18,33 +16,14 @@
 /* In the year 2255: times below it can be added to what a call adds. */
 #define TIME_MAX_NS (INT64_C(9000000000) * LATCH_NS_PER_S)
 
-/* Both clocks are read within this time, so that they belong together; and attempts at that. */
-#define CLOCKS_APART_NS (LATCH_NS_PER_MS / 10)
-#define CLOCKS_ATTEMPTS 10
-
 struct memory_fields {
     const latch_engine *engine;
-    int64_t ahead_ns; /* the wall clock less the monotonic one */
     bool is_reading, is_broken, is_out_of_memory;
     /* Reads from `at` to `end`. Writes at `at`; NULL: only counts the bytes in `length`. */
     const char *at, *end;
     char *written;
     size_t length;
 };
-
-/* In whole microseconds: a throttle counts them. */
-static int64_t wall_ahead_ns(const latch_engine *engine)
-{
-    int64_t before_ns, wall_ns, after_ns;
-    int attempts = 0;
-
-    do {
-        before_ns = latch_engine_now_ns(engine);
-        wall_ns = latch_engine_wall_ns(engine);
-        after_ns = latch_engine_now_ns(engine);
-    } while (after_ns - before_ns > CLOCKS_APART_NS && ++attempts < CLOCKS_ATTEMPTS);
-    return (wall_ns - after_ns) / 1000 * 1000;
-}
 
 /* ---- Fields --------------------------------------------------------------------------------- */
 
@@ -84,14 +63,19 @@ static int64_t read_digits(memory_fields *fields, char end)
     at += is_negative;
     latch_memory_field_check(fields, at < fields->end && *at != end);
     for (; at < fields->end && *at >= '0' && *at <= '9'; at++) {
-        if (number > (INT64_MAX - 9) / 10) {
+        if (__builtin_mul_overflow(number, 10, &number)
+            || __builtin_add_overflow(number, *at - '0', &number)) {
             break;
         }
-        number = number * 10 + (*at - '0');
     }
     fields->at = at;
     latch_memory_field_check(fields, read_bytes(fields, &end, 1));
     return is_negative ? -number : number;
+}
+
+bool latch_memory_fields_are_read(const memory_fields *fields)
+{
+    return fields->is_reading;
 }
 
 void latch_memory_field_check(memory_fields *fields, bool holds)
@@ -108,29 +92,15 @@ void latch_memory_field_number(memory_fields *fields, int64_t *number)
     }
 }
 
-static int64_t to_wall_ns(const memory_fields *fields, int64_t time_ns)
-{
-    int64_t wall_ns;
-
-    if (time_ns == 0 || time_ns == LATCH_NEVER) {
-        return time_ns;
-    }
-    wall_ns = latch_add_ns(time_ns, fields->ahead_ns);
-    return wall_ns < 1 ? 1 : wall_ns > TIME_MAX_NS ? TIME_MAX_NS : wall_ns;
-}
-
 void latch_memory_field_time(memory_fields *fields, int64_t *time_ns)
 {
-    int64_t wall_ns = to_wall_ns(fields, *time_ns);
+    int64_t text_ns = *time_ns > TIME_MAX_NS && *time_ns != LATCH_NEVER ? TIME_MAX_NS : *time_ns;
 
-    latch_memory_field_number(fields, &wall_ns);
-    if (!fields->is_reading || fields->is_broken) {
-        return;
-    }
+    latch_memory_field_number(fields, &text_ns);
     latch_memory_field_check(fields,
-                             wall_ns >= 0 && (wall_ns <= TIME_MAX_NS || wall_ns == LATCH_NEVER));
-    if (!fields->is_broken) {
-        *time_ns = wall_ns == 0 || wall_ns == LATCH_NEVER ? wall_ns : wall_ns - fields->ahead_ns;
+                             text_ns >= 0 && (text_ns <= TIME_MAX_NS || text_ns == LATCH_NEVER));
+    if (fields->is_reading && !fields->is_broken) {
+        *time_ns = text_ns;
     }
 }
 
@@ -186,12 +156,10 @@ static void list_all(memory_fields *fields, memory_record *record)
     latch_memory_field_check(fields, fields->at == fields->end);
 }
 
-static latch_status read_record(latch_hash *records, latch_op *op, latch_bytes text,
-                                int64_t ahead_ns)
+static latch_status read_record(memory_records *records, latch_op *op, latch_bytes text)
 {
     memory_fields fields = {
         .engine = records->engine,
-        .ahead_ns = ahead_ns,
         .is_reading = true,
         .at = text.text,
         .end = text.text + text.length,
@@ -211,15 +179,14 @@ static latch_status read_record(latch_hash *records, latch_op *op, latch_bytes t
 }
 
 /* Writes the record, unless it is as before. */
-static latch_status write_record(const latch_hash *records, const latch_op *op,
-                                 memory_record *record, latch_bytes before, int64_t ahead_ns,
-                                 memory_text *after)
+static latch_status write_record(const memory_records *records, const latch_op *op,
+                                 memory_record *record, latch_bytes before, memory_text *after)
 {
-    memory_fields fields = {.engine = records->engine, .ahead_ns = ahead_ns};
+    memory_fields fields = {.engine = records->engine};
 
     list_all(&fields, record);
     after->length = fields.length;
-    after->end_ns = to_wall_ns(&fields, record->end_ns);
+    after->end_ns = record->end_ns;
     after->text = fields.written = latch_allocate(records->engine, fields.length);
     if (after->text == NULL) {
         return latch_fail_memory(op->error);
@@ -235,30 +202,48 @@ static latch_status write_record(const latch_hash *records, const latch_op *op,
     return LATCH_DONE;
 }
 
-static void free_answer(const latch_hash *records, latch_call *call)
+int64_t latch_memory_text_end_ns(latch_bytes text)
+{
+    memory_fields fields = {
+        .is_reading = true,
+        .at = text.text,
+        .end = text.text + text.length,
+    };
+    const char *line_end = memchr(text.text, '\n', text.length);
+    int64_t end_ns = LATCH_NEVER;
+
+    latch_memory_field_check(&fields,
+                             read_bytes(&fields, FORMAT, strlen(FORMAT)) && line_end != NULL);
+    if (!fields.is_broken) {
+        fields.at = line_end + 1;
+        latch_memory_field_number(&fields, &end_ns);
+    }
+    return fields.is_broken ? LATCH_NEVER : end_ns;
+}
+
+static void free_answer(const memory_records *records, latch_call *call)
 {
     latch_answer_free(records->engine, call->answer);
     call->answer = NULL;
 }
 
-latch_status latch_memory_call_on_text(latch_hash *records, latch_op *op, latch_bytes before,
+latch_status latch_memory_call_on_text(memory_records *records, latch_op *op, latch_bytes before,
                                        memory_text *after)
 {
     const memory_kind *kind = latch_memory_kind_of(op->request.call->function);
-    int64_t ahead_ns = wall_ahead_ns(records->engine);
     latch_status status = LATCH_DONE;
     memory_record *record;
 
     *after = (memory_text){.text = NULL};
     if (before.text != NULL) {
-        status = read_record(records, op, before, ahead_ns);
+        status = read_record(records, op, before);
     }
     if (status == LATCH_DONE) {
         status = kind->call(records, op);
     }
     record = latch_memory_find_record(records, op, kind);
     if (status == LATCH_DONE && record != NULL) {
-        status = write_record(records, op, record, before, ahead_ns, after);
+        status = write_record(records, op, record, before, after);
     } else if (status == LATCH_DONE) {
         after->is_changed = before.text != NULL;
     }
