@@ -116,7 +116,7 @@ final class Version
 }
 
 /**
- * Begins that are an even time apart, by the clock of the server: interval / limit, rounded up to microseconds.
+ * Begins that are an even time apart, by the store's clock: interval / limit, rounded up to microseconds.
  *
  * @strict-properties
  * @not-serializable
@@ -128,7 +128,7 @@ final class Throttle
     /**
      * Takes the next slot.
      *
-     * A wait is one sleep, for as long as the server has said: slots in the future are given away in the order in
+     * A wait is one sleep, for as long as the store has said: slots in the future are given away in the order in
      * which they are asked for. Signal handlers run meanwhile; an exception of theirs ends the wait, and its slot is
      * used up.
      *
