@@ -278,10 +278,13 @@ if test "$PHP_LATCH" != no; then
       src/store/combined/lease.c
       src/store/combined/server_age.c
       src/store/combined/uncertain.c
+      src/store/flock/call.c
       src/store/flock/file.c
       src/store/flock/flock.c
       src/store/flock/inspect.c
+      src/store/flock/path.c
       src/store/flock/queue.c
+      src/store/flock/record.c
       src/store/flock/turn.c
       src/store/flock/wait.c
       src/store/flock/watch.c
@@ -290,6 +293,7 @@ if test "$PHP_LATCH" != no; then
       src/store/local/memory_calls.c
       src/store/local/memory_count_down.c
       src/store/local/memory_permits.c
+      src/store/local/memory_text.c
       src/store/local/null.c
       src/store/redis/lock/absent.c
       src/store/semaphore/permit_set.c
