@@ -4,7 +4,7 @@
  * A worker process: worker.php NAME KIND WHERE RESOURCES SEED DIRECTORY run|probe
  *
  * KIND is latch, pdo (Latch with a \PDO object), object (with a \RedisCluster object), keeper (Latch with locks that
- * are kept alive), symfony or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
+ * are kept alive), symfony, a Primitive or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
  * DIRECTORY/NAME.records.
  */
 
@@ -19,7 +19,10 @@ use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Teller;
 use Latch\Tests\Fault\Record\Writer;
+use Latch\Tests\Fault\Run\Primitive;
 use Latch\Tests\Fault\Worker\LatchSubject;
+use Latch\Tests\Fault\Worker\MultiLockSubject;
+use Latch\Tests\Fault\Worker\SemaphoreSubject;
 use Latch\Tests\Fault\Worker\SymfonySubject;
 use Latch\Tests\Fault\Worker\Worker;
 
@@ -40,6 +43,11 @@ $subject = match ($kind) {
         $kind === 'keeper',
     ),
     'symfony' => new SymfonySubject($where),
+    Primitive::Semaphore->value, Primitive::KeptSemaphore->value => new SemaphoreSubject(
+        $where,
+        $kind === Primitive::KeptSemaphore->value,
+    ),
+    Primitive::MultiLock->value => new MultiLockSubject($where, explode(',', $resources)),
     default => Breakage::from($kind)->needsSessions()
         ? new SessionSubject($where, Breakage::from($kind))
         : new BrokenSubject($where, Breakage::from($kind)),

@@ -33,9 +33,11 @@ final class Findings
         $checks = [
             new Overlaps(),
             new LostGrants(),
+            new Permits(),
             new FencingOrder(),
             new Grants(),
             $this->waits,
+            new MultiLocks(),
             $this->keeping,
             new Remains(),
             new Workers(),

@@ -10,6 +10,7 @@ namespace Latch\Tests\Fault\Check;
 enum Kind: string
 {
     case Overlap = 'overlap';
+    case TooMany = 'too many';
     case LostGrant = 'lost grant';
     case Fencing = 'fencing';
     case NeverGranted = 'never granted';
@@ -28,6 +29,7 @@ enum Kind: string
     {
         return match ($this) {
             self::Overlap => 'two held a lock at once that only one can hold',
+            self::TooMany => 'more permits were held than there are',
             self::LostGrant => 'refused although no worker can have held the lock: a grant was lost',
             self::Fencing => 'fencing tokens do not increase in the order of the holds',
             self::NeverGranted => 'a hold was reported that had not been granted, or had ended',

@@ -6,7 +6,8 @@ namespace Latch\Tests\Fault\Record;
 
 /**
  * What came of an attempt that was granted, or that may have been: from when until when the worker held
- * the resource for certain, and the longest time during which its store may have thought so.
+ * the resource for certain, and the longest time during which its store may have thought so. Of a multi-lock it is the
+ * hold on all members, until members() divides it.
  */
 final class Hold
 {
@@ -49,6 +50,22 @@ final class Hold
 
     public ?int $token = null;
 
+    /** Of a counting semaphore: how many permits these are, and of how many in all; 0: it is a lock. */
+    public int $weight = 0;
+    public int $limit = 0;
+
+    /** Whether it is a multi-lock's: while it waits it may have the resource for moments. */
+    public bool $isOfSeveral = false;
+
+    /** @var array<string, bool> the members of a multi-lock, by resource: exclusive? */
+    public array $modes = [];
+
+    /** @var list<string> of a hold on one of them: the resources of all */
+    public array $siblings = [];
+
+    /** @var list<int|null> their tokens, in the same order */
+    public array $tokens = [];
+
     /**
      * @param int $lock     number of the first attempt of the same Lock object: with the same token in the store
      * @param int $patience for how long it waits at most, in ns: 0 = it does not, ENDLESS
@@ -59,13 +76,30 @@ final class Hold
         public readonly Teller $worker,
         public readonly int $number,
         public readonly int $lock,
-        public readonly string $resource,
-        public readonly bool $exclusive,
+        public string $resource,
+        public bool $exclusive,
         public readonly int $patience,
         public readonly int $tried,
         public readonly int $ttl,
     ) {
         $this->possibleUntil = $tried;
+    }
+
+    /** @return non-empty-list<self> the holds on the members of a multi-lock; of all others itself */
+    public function members(): array
+    {
+        $members = [];
+        foreach ($this->modes as $resource => $exclusive) {
+            $member = clone $this;
+            $member->resource = $resource;
+            $member->exclusive = $exclusive;
+            $member->token = $this->tokens[\count($members)] ?? null;
+            $member->modes = [];
+            $member->siblings = array_keys($this->modes);
+            $members[] = $member;
+        }
+
+        return $members ?: [$this];
     }
 
     /** Whether it was certain for any time at all. */
@@ -135,7 +169,7 @@ final class Hold
             $this->worker->name,
             $this->number,
             $this->worker->pid,
-            $this->exclusive ? 'exclusive' : 'shared',
+            $this->weight > 0 ? "$this->weight of $this->limit permits" : ($this->exclusive ? 'exclusive' : 'shared'),
             $this->resource,
             match ($this->patience) {
                 0 => 'does not wait',
