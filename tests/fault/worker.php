@@ -15,11 +15,13 @@ namespace Latch\Tests\Fault;
 use Latch\Tests\Fault\Broken\BrokenSubject;
 use Latch\Tests\Fault\Broken\Breakage;
 use Latch\Tests\Fault\Broken\SessionSubject;
+use Latch\Tests\Fault\Record\CallWriter;
 use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Teller;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Run\Primitive;
+use Latch\Tests\Fault\Worker\Caller;
 use Latch\Tests\Fault\Worker\LatchSubject;
 use Latch\Tests\Fault\Worker\MultiLockSubject;
 use Latch\Tests\Fault\Worker\SemaphoreSubject;
@@ -36,6 +38,13 @@ set_error_handler(static function (int $type, string $message, string $file, int
 });
 
 [, $name, $kind, $where, $resources, $seed, $directory, $what] = $argv;
+$primitive = Primitive::tryFrom($kind);
+if ($primitive?->isCalled() === true) {
+    $records = new CallWriter(new Writer("$directory/$name." . History::EXTENSION));
+    $caller = new Caller($primitive, $records, $where, explode(',', $resources), (int) $seed, $directory);
+    $what === 'probe' ? $caller->end() : $caller->run();
+    exit(0);
+}
 $subject = match ($kind) {
     'latch', 'pdo', 'object', 'keeper' => new LatchSubject(
         $where,

@@ -61,14 +61,14 @@ final class Permits implements Check
     /** @return iterable<Violation> */
     private function refused(History $history): iterable
     {
-        $usages = [];
+        $usages = $queues = [];
         foreach ($history->holds as $resource => $holds) {
+            $queues[$resource] = $this->queue($holds);
             $usages[$resource] = new Usage(array_map(
                 static fn (Hold $hold): array => [$hold, $hold->tried, $hold->possibleUntil + 1],
                 array_values(array_filter($holds, static fn (Hold $hold): bool => $hold->weight > 0)),
             ));
         }
-        $queues = array_map($this->queue(...), $history->holds);
         foreach ($history->conflicts() as $conflict) {
             $attempt = $conflict->attempt;
             if ($attempt->weight > 0 && !$this->isExplained(
@@ -85,8 +85,8 @@ final class Permits implements Check
     private function isExplained(Conflict $conflict, Usage $usage, ?Intervals $queue): bool
     {
         $attempt = $conflict->attempt;
-        // Of a wait that was refused, its own possible hold is among the uses.
-        $own = $attempt->waits() ? $attempt->weight : 0;
+        // What it may have had itself is among the uses.
+        $own = $attempt->waits() || $attempt->worker->has(Teller::SINGLY) ? $attempt->weight : 0;
 
         return $usage->most($attempt->tried, $conflict->ended) - $own + $attempt->weight > $attempt->limit
             || ($attempt->worker->has(Teller::FIRST_COME)
@@ -99,7 +99,7 @@ final class Permits implements Check
         $queue = new Intervals(
             static fn (Hold $a, Hold $b): bool => $a->worker->name === $b->worker->name && $a->number === $b->number,
         );
-        $waits = array_filter($holds, static fn (Hold $hold): bool => $hold->waits());
+        $waits = array_filter($holds, static fn (Hold $hold): bool => $hold->weight > 0 && $hold->waits());
         usort($waits, static fn (Hold $a, Hold $b): int => $a->tried <=> $b->tried);
         foreach ($waits as $wait) {
             $queue->add($wait, $wait->tried, $wait->ended ?? $wait->possibleUntil);

@@ -106,7 +106,9 @@ final class Waits implements Check
                 || $hold->possibleUntil >= $hold->ended + Story::CLAIM
             ) {
                 $this->taken->add($hold, $start($hold), $hold->possibleUntil);
-                $uses[] = [$hold, $start($hold), $hold->possibleUntil];
+                if ($hold->weight > 0) {
+                    $uses[] = [$hold, $start($hold), $hold->possibleUntil];
+                }
             }
         }
         $usage = new Usage($uses);

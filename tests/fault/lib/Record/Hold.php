@@ -9,7 +9,7 @@ namespace Latch\Tests\Fault\Record;
  * the resource for certain, and the longest time during which its store may have thought so. Of a multi-lock it is the
  * hold on all members, until members() divides it.
  */
-final class Hold
+final class Hold implements Described
 {
     /** Time-out of waits without one. */
     public const ENDLESS = \PHP_INT_MAX;
@@ -158,7 +158,6 @@ final class Hold
         return $this->lock !== $this->number;
     }
 
-    /** @param int $start the time that is shown as zero */
     public function describe(int $start): string
     {
         $at = static fn (?int $time): string => $time === null ? '-' : sprintf('%.6f', ($time - $start) / 1e9);

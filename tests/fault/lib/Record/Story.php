@@ -214,11 +214,10 @@ final class Story
     private function grant(Teller $teller, int $time, string $tokens): void
     {
         $hold = $this->attempt($time);
-        $hold->tokens = array_map(
-            static fn (string $token): ?int => $token === '-' ? null : (int) $token,
-            explode('+', $tokens),
-        );
-        $token = $hold->isOfSeveral ? null : $hold->tokens[0];
+        if ($hold->isOfSeveral) {
+            $hold->tokens = array_map(self::token(...), explode('+', $tokens));
+        }
+        $token = $hold->isOfSeveral ? null : self::token($tokens);
         $this->confirmSent($time);
         $teller->longestWait = max($teller->longestWait, $time - $teller->lastGrant);
         $teller->lastGrant = $time;
@@ -245,6 +244,11 @@ final class Story
             ++$teller->changes;
         }
         $this->open[$hold->number] = $hold;
+    }
+
+    private static function token(string $token): ?int
+    {
+        return $token === '-' ? null : (int) $token;
     }
 
     private function conflict(Teller $teller, int $time): void

@@ -139,13 +139,18 @@ final class Run
         return $counts;
     }
 
-    /** How many calls of any kind were answered. */
+    /** How many calls of any kind were answered, but those of locks beside a multi-lock. */
     public function operations(): int
     {
         return $this->answered + array_sum(array_map(
-            static fn (Process $worker): int => $worker->answers,
+            self::operationsOf(...),
             $this->workers,
         ));
+    }
+
+    private static function operationsOf(Process $worker): int
+    {
+        return $worker->kind === 'latch' ? 0 : $worker->answers;
     }
 
     private function isEnough(): bool
@@ -339,7 +344,7 @@ final class Run
     {
         $this->records->write('ended', hrtime(true), $name, $ending);
         $this->crashes += (int) !\in_array($ending, ['exit-0', 'signal-' . SIGKILL], true);
-        $this->answered += $this->workers[$name]->answers;
+        $this->answered += self::operationsOf($this->workers[$name]);
         $errors = $this->workers[$name]->errors();
         if ($errors !== '') {
             $this->errors .= $name . ': ' . substr($errors, 0, self::SAID) . "\n";
