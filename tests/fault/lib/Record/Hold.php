@@ -45,6 +45,13 @@ final class Hold implements Described
     /** Whether it was lost while another mode of it was asked for. */
     public bool $wasChanging = false;
 
+    /**
+     * Whether it was told that it is lost while refresh() was under way, and the server had it still: the time was over
+     * for which it was certain, and it is held again when refresh() returns.
+     */
+    public bool $wasRenewing = false;
+    public bool $regained = false;
+
     /** When it began to give the lock back. */
     public ?int $releasing = null;
 

@@ -144,7 +144,7 @@ final class Story
             'gone' => $this->notice($teller, $time, $number, $line, implode(' ', $record)),
             'told' => $this->tell($teller, $time, $record, $line),
             'renew' => $this->beginRenewal($teller),
-            'renewed' => $this->renew($time),
+            'renewed' => $this->renew($time, true),
             'unrenewed' => $this->failToRenew($time),
             'lost' => $this->lose($teller, $time),
             'release' => $this->leave($time, $teller->released),
@@ -308,7 +308,7 @@ final class Story
         $hold = $this->open[$number] ?? null;
         if (
             $hold?->granted === null || $time < $hold->granted || $hold->releasing !== null
-            || ($hold->gone !== null && $time > $hold->gone)
+            || ($hold->gone !== null && $time > $hold->gone && !$hold->regained)
         ) {
             $this->told[] = new Unfounded($teller, $line, $record, $hold);
         } else {
@@ -340,6 +340,7 @@ final class Story
         }
         $hold->told = strtr($reason, '_', ' ');
         $hold->wasChanging = $hold->gone === null && $this->attempt?->lock === (int) $lock;
+        $hold->wasRenewing = $hold->gone === null && $this->renewing;
         $this->noteLoss($hold, $time);
     }
 
@@ -357,18 +358,19 @@ final class Story
     }
 
     /** @param int $time when the renewing command was carried out at the latest */
-    private function renew(int $time): void
+    private function renew(int $time, bool $isKnown): void
     {
         $this->renewing = false;
         foreach ($this->open as $hold) {
             $hold->possibleUntil = max($hold->possibleUntil, $this->expiry($hold, $time));
+            $hold->regained = $isKnown && $hold->wasRenewing;
         }
     }
 
     private function failToRenew(int $time): void
     {
         $this->troubled = true;
-        $this->renew($time + Faults::AFTERMATH);
+        $this->renew($time + Faults::AFTERMATH, false);
     }
 
     private function lose(Teller $teller, int $time): void
