@@ -9,10 +9,15 @@ namespace Latch\Tests\Fault\Run;
  */
 final class Process
 {
+    /** Records of answers: those of Story, and of Calls. */
+    private const ANSWER = '/^(?:granted|conflict|renewed|lost|released|returned) /m';
+
     /** @var resource */
     private $process;
     private ?string $ending = null;
     public bool $stopped = false;
+    /** How many answers it has recorded, of calls of any kind. */
+    public int $answers = 0;
     /** Whether it has recorded its end. */
     public bool $done = false;
     /** The records that it has written. */
@@ -112,6 +117,8 @@ final class Process
 
         $records = $this->reader === null ? '' : (string) stream_get_contents($this->reader);
         $this->done = $this->done || str_contains("\n$records", "\nend ");
+
+        $this->answers += (int) preg_match_all(self::ANSWER, $records);
 
         return substr_count($records, 'granted ');
     }
