@@ -55,7 +55,7 @@ static bool is_trusted(const flock_store *store, const struct stat *status)
 }
 
 /* True: all bytes are read, and there are no more. */
-static bool read_all(int fd, char *text, size_t length)
+static bool read_record_bytes(int fd, char *text, size_t length)
 {
     size_t done = 0;
 
@@ -95,7 +95,7 @@ static latch_status read_open_record(const flock_store *store, int fd, const cha
     if (read == NULL) {
         return latch_fail_memory(error);
     }
-    if (!read_all(fd, read, (size_t) status.st_size)) {
+    if (!read_record_bytes(fd, read, (size_t) status.st_size)) {
         latch_free(engine, read);
         return errno == 0
                    ? latch_flock_record_fail(store, name, "has changed while it was read", error)
@@ -173,7 +173,7 @@ static bool write_all(int fd, const char *text, size_t length)
 }
 
 /* A failure does no harm: a sweep looks into the file before it removes it. */
-static void set_end(int fd, int64_t end_ns)
+static void set_record_end(int fd, int64_t end_ns)
 {
     struct timespec times[2] = {{.tv_nsec = UTIME_NOW}};
 
@@ -198,7 +198,7 @@ static bool write_new(flock_store *store, const char *path, const memory_text *r
     set_rights(store, fd);
     is_written = write_all(fd, record->text, record->length);
     sys_errno = errno;
-    set_end(fd, record->end_ns);
+    set_record_end(fd, record->end_ns);
     if (close(fd) != 0 && is_written) {
         is_written = false;
         sys_errno = errno;

@@ -139,6 +139,9 @@ final class KeepingTest extends TestCase
         yield 'refreshed all the same, when it was told meanwhile' => [
             [], "renew 1198 1 | told 1199 1 why | renewed 1200 1 | held 1201 1 | $release",
         ];
+        yield 'and lost again after that' => [
+            [], "renew 1198 1 | told 1199 1 why | renewed 1200 1 | held 1201 1 | told 1210 1 why | $release",
+        ];
         yield 'told meanwhile, and not refreshed' => [
             ['never granted: a #1'], "renew 1198 1 | told 1199 1 why | unrenewed 1200 1 x | held 1201 1 | $release",
         ];

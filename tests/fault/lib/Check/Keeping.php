@@ -89,8 +89,8 @@ final class Keeping implements Check
     /** @return iterable<Violation> */
     private function loss(Hold $hold, History $history): iterable
     {
-        if ($hold->gone === null) {
-            return;
+        if ($hold->gone === null || $hold->regained) {
+            return; // it was not lost, or a second time, after a refresh() that said so too late
         }
         if ($hold->noticed && $hold->told === null && $hold->releasing !== null) {
             yield new Violation(Kind::Untold, 'it was known at ' . $history->at($hold->gone), $hold);

@@ -333,7 +333,10 @@ final class Story
     {
         [, , $lock, $reason] = $record;
         $hold = end($this->open) ?: null;
-        if ($hold === null || $hold->lock !== (int) $lock || !$hold->isKept() || $hold->told !== null) {
+        if (
+            $hold === null || $hold->lock !== (int) $lock || !$hold->isKept()
+            || ($hold->told !== null && !$hold->regained)
+        ) {
             $this->told[] = new Unfounded($teller, $line, implode(' ', $record), $hold);
 
             return;
