@@ -75,6 +75,7 @@ $expect($permits->used($logger) === 2, 'permits are used, and not lost');
 $expect($permits->any((new SemaphoreFactory(new PermitStore()))->createSemaphore('any', 1)), 'any semaphore');
 $expect($permits->memory(new PermitKey('memory', 3, 2)), 'permits in memory');
 $expect($permits->slots(new PermitKey('slots-of-phpstan', 3, 2)), 'permits that are locks');
+$expect($permits->kernel(new PermitKey('permits-of-phpstan', 3, 2)), 'permits in the kernel');
 $expect($permits->handedOver(new PermitKey('parcel', 3, 2))->getLimit() === 3, "a semaphore's key arrives");
 $expect($permits->failure(fn () => serialize($permits->stayHere(new PermitKey('anchor', 1)))) === 'local', 'it stays');
 $expect($permits->failure(fn () => new PermitKey('x', 0)) === 'argument', 'a limit is checked');

@@ -21,6 +21,7 @@ use Latch\Semaphore\SemaphoreInterface;
 use Latch\Semaphore\Store\InMemoryStore;
 use Latch\Semaphore\Store\LockStore;
 use Latch\Semaphore\Store\RedisStore;
+use Latch\Semaphore\Store\SemaphoreStore;
 use Latch\Semaphore\Store\StoreFactory;
 use Latch\Store\FlockStore;
 use Psr\Log\LoggerInterface;
@@ -96,6 +97,18 @@ final class Permits
         $store->delete($key);
 
         return $held && $this->inStore($store, $key);
+    }
+
+    public function kernel(Key $key): bool
+    {
+        $store = new SemaphoreStore('shop', digest: 'xxh128');
+        $store->save($key, 10.0);
+        $store->putOffExpiration($key, 20.0);
+        $found = $store->inspect($key);
+        $held = $store->exists($key) && $found['used'] >= $key->getWeight() && $found['holders'] === [];
+        $store->delete($key);
+
+        return $held;
     }
 
     public function slots(Key $key): bool

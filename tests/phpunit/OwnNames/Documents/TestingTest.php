@@ -60,7 +60,8 @@ final class TestingTest extends DocumentTestCase
         foreach ($this->lines('histories-1.sh') as $line) {
             [$program, $arguments] = explode(' ', $line, 2);
             self::assertFileExists(self::ROOT . "/$program");
-            self::assertGreaterThan(0, Options::of(explode(' ', $arguments))->acquisitions);
+            $options = Options::of(explode(' ', $arguments));
+            self::assertGreaterThan(0, $options->acquisitions + $options->operations);
         }
     }
 }
