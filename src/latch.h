@@ -118,6 +118,9 @@ void latch_engine_destroy(latch_engine *engine);
 
 int64_t latch_engine_now_ns(const latch_engine *engine);
 int64_t latch_engine_wall_ns(const latch_engine *engine);
+/* A random number below `bound`, which is not 0: for pauses and the like, as that spread
+ * contenders. Half of it without a random source. */
+uint64_t latch_engine_random(const latch_engine *engine, uint64_t bound);
 
 /*
  * The three handlers of pthread_atfork(3): call them around fork(2). The child closes every

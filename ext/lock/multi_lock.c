@@ -203,7 +203,8 @@ static bool check_members_made(const php_latch_multi_lock *multi)
 }
 
 /* Begins a method that sends requests; false after throwing: another one is under way, which a
- * signal handler or a fiber has interrupted. */
+ * signal handler or a fiber has interrupted. In a shutdown function after a fatal error there is
+ * none any more. */
 static bool begin_method(php_latch_multi_lock *multi)
 {
     zend_string *name;
@@ -212,7 +213,7 @@ static bool begin_method(php_latch_multi_lock *multi)
     if (!check_members_made(multi)) {
         return false;
     }
-    if (!multi->is_busy) {
+    if (!multi->is_busy || CG(unclean_shutdown)) {
         multi->is_busy = true;
         return true;
     }

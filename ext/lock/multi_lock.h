@@ -22,12 +22,13 @@ typedef struct php_latch_multi_member {
 struct php_latch_multi_lock {
     php_latch_multi_member *members; /* in the byte order of their names; NULL: none yet */
     size_t count;
-    zval callbacks;   /* of onLost(): an array of closures; or undefined */
-    latch_mode mode;  /* SHARED: by acquireRead(); EXCLUSIVE: by acquire(), each in its own mode */
-    bool is_busy;     /* one of its methods is under way */
-    bool is_taking;   /* and has not taken all members yet */
-    uint64_t hold;    /* number of the present hold, or attempt, from 1 on */
-    uint64_t no_news; /* of this hold, and earlier ones, no loss is to be reported any more */
+    zval callbacks;  /* of onLost(): an array of closures; or undefined */
+    latch_mode mode; /* SHARED: by acquireRead(); EXCLUSIVE: by acquire(), each in its own mode */
+    bool is_busy;    /* one of its methods is under way */
+    bool is_taking;  /* and has not taken all members yet */
+    unsigned generation; /* of the process that has begun to acquire it */
+    uint64_t hold;       /* number of the present hold, or attempt, from 1 on */
+    uint64_t no_news;    /* of this hold, and earlier ones, no loss is to be reported any more */
     zend_object std;
 };
 

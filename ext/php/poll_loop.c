@@ -352,6 +352,7 @@ static void cancel_requests(php_latch_side_request *requests, size_t count)
 
 void php_latch_run_requests(php_latch_side_request *requests, size_t count)
 {
+    const unsigned generation = latch_engine_generation(php_latch_engine);
     interrupt_outcome outcome = GO_ON;
     bool first = true;
     int64_t wake_ns;
@@ -370,6 +371,9 @@ void php_latch_run_requests(php_latch_side_request *requests, size_t count)
         }
         first = false;
         outcome = run_interrupts();
+        if (outcome == GO_ON && latch_engine_generation(php_latch_engine) != generation) {
+            break; /* the replies are the parent's */
+        }
         if (outcome == GO_ON) {
             step_requests(requests, count);
         }

@@ -24,7 +24,8 @@ typedef struct php_latch_side_request {
 
 /*
  * Carries out all requests and waits for them together: in a server they are one round trip. When
- * the caller has recorded the results it is to call php_latch_rethrow_deferred().
+ * the caller has recorded the results it is to call php_latch_rethrow_deferred(). In a child that a
+ * signal handler has forked meanwhile it gives up those in flight: the others are the parent's.
  */
 void php_latch_run_requests(php_latch_side_request *requests, size_t count);
 

@@ -142,11 +142,11 @@ static void call_store_method(zend_object *store, const char *name, zend_object 
                            &argument);
 }
 
-/* Poll time with jitter: the contenders' clocks differ by far more than a millisecond. */
+/* Poll time with jitter, at random. */
 static int64_t next_poll_ns(int64_t deadline_ns)
 {
-    int64_t now_ns = php_latch_now_ns();
-    int64_t poll_ns = now_ns + POLL_NS - JITTER_NS + now_ns % (2 * JITTER_NS);
+    int64_t poll_ns = php_latch_now_ns() + POLL_NS - JITTER_NS
+                      + (int64_t) latch_engine_random(php_latch_engine, 2 * JITTER_NS);
 
     return poll_ns < deadline_ns ? poll_ns : deadline_ns;
 }
