@@ -119,6 +119,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/script/holder_record.c
       src/store/redis/script/keys.c
       src/store/redis/script/reply.c
+      src/store/redis/script/report.c
       src/store/redis/script/script.c
       src/store/redis/topology/breaker.c
       src/store/redis/topology/cluster.c
@@ -277,10 +278,13 @@ if test "$PHP_LATCH" != no; then
       src/store/combined/lease.c
       src/store/combined/server_age.c
       src/store/combined/uncertain.c
+      src/store/flock/call.c
       src/store/flock/file.c
       src/store/flock/flock.c
       src/store/flock/inspect.c
+      src/store/flock/path.c
       src/store/flock/queue.c
+      src/store/flock/record.c
       src/store/flock/turn.c
       src/store/flock/wait.c
       src/store/flock/watch.c
@@ -289,10 +293,13 @@ if test "$PHP_LATCH" != no; then
       src/store/local/memory_calls.c
       src/store/local/memory_count_down.c
       src/store/local/memory_permits.c
+      src/store/local/memory_text.c
       src/store/local/null.c
-      src/store/local/semaphore.c
-      src/store/local/semaphore_set.c
       src/store/redis/lock/absent.c
+      src/store/semaphore/permit_set.c
+      src/store/semaphore/permits.c
+      src/store/semaphore/semaphore.c
+      src/store/semaphore/semaphore_set.c
       src/store/slots/slot.c
       src/store/slots/slots.c
       src/store/slots/watch.c
@@ -332,6 +339,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/script])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/topology])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/wire])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/semaphore])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/slots])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/advisory])

@@ -246,7 +246,7 @@ final class Semaphore implements SemaphoreInterface
      *
      * @phpstan-impure
      *
-     * @throws Exception\SemaphoreStorageException when the store cannot be asked, as one on a client object
+     * @throws Exception\SemaphoreStorageException when the store cannot be asked
      * @throws Exception\RuntimeException          when the store is written in PHP
      */
     public function available(): int {}

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2a31985681b22c23505e35b4c95f16330311af35 */
+ * Stub hash: a64a61912d0bcc96de3c964ba68bb859c65dc6cc */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_SemaphoreInterface_acquire, 0, 0, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()

@@ -81,6 +81,67 @@ class RedisStore implements \Latch\Semaphore\PersistingStoreInterface
 }
 
 /**
+ * Semaphores by System V semaphores, for all processes of one machine (of one IPC namespace). Permits never expire,
+ * and belong to the process that acquired them: its death gives them back, and a forked child has none of them. Those
+ * who wait are woken by the kernel, in no order.
+ *
+ * The first process that uses a semaphore names its limit, 32767 at most: while it is in use, another one is refused
+ * by an exception. Scripts that call sem_get($key, $limit) share the permits.
+ *
+ * @not-serializable
+ */
+class SemaphoreStore implements \Latch\Semaphore\PersistingStoreInterface
+{
+    /**
+     * @param string      $projectId separates applications that use the same names of resources
+     * @param string|null $digest    the digest for the semaphore's key: "xxh128", "xxh64" or "md5"; null = the setting
+     *                               latch.semaphore_digest. Different digests do not share permits. The key is
+     *                               unpack('i', hash($digest, "$projectId\0permits\0$resource", true))[1]
+     *
+     * @throws \Latch\Semaphore\Exception\InvalidArgumentException when the digest is unknown
+     */
+    public function __construct(string $projectId = '', ?string $digest = null) {}
+
+    /**
+     * @throws \Latch\Semaphore\Exception\InvalidArgumentException when the key's limit is above 32767, or not that of
+     *                                                             the processes that use the semaphore
+     *
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::save
+     * @tentative-return-type
+     */
+    public function save(\Latch\Semaphore\Key $key, float $ttlInSecond): void {}
+
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::putOffExpiration
+     * @tentative-return-type
+     */
+    public function putOffExpiration(\Latch\Semaphore\Key $key, float $ttlInSecond): void {}
+
+    /**
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::delete
+     * @tentative-return-type
+     */
+    public function delete(\Latch\Semaphore\Key $key): void {}
+
+    /** @implementation-alias Latch\Semaphore\Store\NativeStore::exists */
+    public function exists(\Latch\Semaphore\Key $key): bool {}
+
+    /**
+     * Counts the permits of the key's semaphore that are held, as the kernel tells: not by which processes. The key's
+     * limit matters where scripts with sem_get() have made the semaphore. A snapshot.
+     *
+     * @return array{name: string, used: int, holders: list<array{pid: int, weight: int, limit: int|null}>, holderCount: int, waiters: int}
+     *         holders: empty, as they are unknown; holderCount: holders, and scripts that have called sem_get();
+     *         waiters: processes that wait in the kernel at this moment
+     *
+     * @throws \Latch\Semaphore\Exception\SemaphoreStorageException when the semaphores cannot be read
+     *
+     * @implementation-alias Latch\Semaphore\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Semaphore\Key $key): array {}
+}
+
+/**
  * Semaphores in the memory of one process (one thread), for tests. Permits never expire.
  *
  * @not-serializable
@@ -123,9 +184,9 @@ class StoreFactory
 {
     /**
      * Makes the store that a DSN or an object is for, with what follows the scheme as of Latch\Store\StoreFactory:
-     * redis:, rediss:, valkey:, valkeys:, or a client object: a RedisStore; "in-memory": an InMemoryStore; flock,
-     * flock://, flock+remove, flock+remove://, pgsql+advisory:, postgres+advisory://, postgresql+advisory://,
-     * mysql+advisory: or a LockFactory: a LockStore.
+     * redis:, rediss:, valkey:, valkeys:, or a client object: a RedisStore; "semaphore", "semaphore://PROJECT": a
+     * SemaphoreStore; "in-memory": an InMemoryStore; flock, flock://, flock+remove, flock+remove://, pgsql+advisory:,
+     * postgres+advisory://, postgresql+advisory://, mysql+advisory: or a LockFactory: a LockStore.
      *
      * @throws \Latch\Semaphore\Exception\InvalidArgumentException when there is no store for it, or the DSN cannot
      *                                                             be used

@@ -7,8 +7,8 @@ namespace Latch;
 /**
  * Makes versions, throttles and count-downs in one store.
  *
- * They are in the store's server, beside locks and semaphores; one of them and a lock of the same name have nothing to
- * do with each other. What the server keeps of them expires. docs/primitives.md has a recipe for each.
+ * They are in the store's server or directory, beside its locks; one of them and a lock of the same name have nothing
+ * to do with each other. What the store keeps of them expires. docs/primitives.md has a recipe for each.
  *
  * @strict-properties
  * @not-serializable
@@ -16,7 +16,7 @@ namespace Latch;
 final class SyncFactory
 {
     /**
-     * @param PersistingStoreInterface $store a RedisStore, on a DSN or a client object, or an InMemoryStore
+     * @param PersistingStoreInterface $store a RedisStore (on a DSN or a client object), a FlockStore or an InMemoryStore
      *
      * @throws Exception\InvalidArgumentException when the store has none of them; names the stores that have them
      */
@@ -116,7 +116,7 @@ final class Version
 }
 
 /**
- * Begins that are an even time apart, by the clock of the server: interval / limit, rounded up to microseconds.
+ * Begins that are an even time apart, by the store's clock: interval / limit, rounded up to microseconds.
  *
  * @strict-properties
  * @not-serializable
@@ -128,7 +128,7 @@ final class Throttle
     /**
      * Takes the next slot.
      *
-     * A wait is one sleep, for as long as the server has said: slots in the future are given away in the order in
+     * A wait is one sleep, for as long as the store has said: slots in the future are given away in the order in
      * which they are asked for. Signal handlers run meanwhile; an exception of theirs ends the wait, and its slot is
      * used up.
      *

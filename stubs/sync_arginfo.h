@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fc06f31a06c53c12010ef27843d526b6443d278f */
+ * Stub hash: f8353ad57ebc5b16a93f1ab344568e215cbdd1b2 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_SyncFactory___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_INFO(0, store, Latch\\PersistingStoreInterface, 0)

@@ -54,7 +54,11 @@ final class PermitCosts
         RedisCounters::demandTheSame($requests);
         // All in the same rounds, as they are compared in both directions.
         $costs = [];
-        foreach (Rounds::interleave($subjects, $rounds, self::BATCH_NS) as $name => $measured) {
+        $subjects['c nothing'] = $this->program->row('nothing');
+        $measurements = Rounds::interleave($subjects, $rounds, self::BATCH_NS);
+        $nothing = $measurements['c nothing'];
+        unset($measurements['c nothing']);
+        foreach ($measurements as $name => $measured) {
             [$subject, $permits] = explode(' ', $name);
             $costs[$permits][$subject] = $measured;
         }
@@ -62,6 +66,7 @@ final class PermitCosts
         return [
             'software' => $this->software(),
             'costs_ns' => $costs,
+            'nothing_ns' => $nothing,
             'requests' => $requests,
         ];
     }

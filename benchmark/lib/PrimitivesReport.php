@@ -26,6 +26,7 @@ final class PrimitivesReport extends Report
         return [
             'rounds' => $this->measured['rounds'],
             'costs_ns' => array_map(self::summaries(...), $this->measured['costs_ns']),
+            'nothing_ns' => Stats::summary($this->measured['nothing_ns']),
             'requests' => $this->measured['requests'],
             'handoff_ns' => self::summaries($this->measured['handoff_ns']),
             'contention' => $this->measured['contention'],
@@ -139,6 +140,17 @@ final class PrimitivesReport extends Report
                 ],
             );
         }
+        $nothing = Stats::median($this->measured['nothing_ns']);
+        $alone = $this->measured['costs_ns'][0];
+        $table->add(
+            'two requests that do nothing, in C',
+            ...['', '', '', self::number($nothing)],
+            ...[
+                self::number(Stats::median($alone['symfony']) / $nothing, 2),
+                self::number(Stats::median($alone['symfony-predis']) / $nothing, 2),
+                '',
+            ],
+        );
         $growth = array_map(
             fn (string $subject): string => self::number($this->growth($subject), 2),
             PermitCosts::SUBJECTS,

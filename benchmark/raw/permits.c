@@ -7,7 +7,8 @@
  * Reads lines "PERMITS ITERATIONS" until its input ends, and answers each with a line: the
  * nanoseconds of one acquire and release of a permit of a semaphore that has so many, of which
  * others hold all but that one; of a semaphore without other holders when PERMITS is 0, which has
- * ten then.
+ * ten then; and when PERMITS is "nothing" those of two scripts that do nothing, which two requests
+ * cost at the least.
  */
 #include "redis_keys.h"
 
@@ -17,6 +18,7 @@
 
 static struct script acquire = {.text = REDIS_LUA_CLOCK REDIS_LUA_PERMIT_ACQUIRE};
 static struct script release = {.text = REDIS_LUA_CLOCK REDIS_LUA_PERMIT_RELEASE};
+static struct script nothing = {.text = "return 1"};
 static redisContext *server;
 
 static struct semaphore {
@@ -39,15 +41,16 @@ static void call(int count, const char **arguments)
     freeReplyObject(reply);
 }
 
-static void take(const struct semaphore *of, const char *token, const char *term)
+static void take(const struct semaphore *of, const struct script *by, const char *token,
+                 const char *term)
 {
-    call(10, (const char *[]){"EVALSHA", acquire.digest, "5", of->weights, of->times, of->record,
+    call(10, (const char *[]){"EVALSHA", by->digest, "5", of->weights, of->times, of->record,
                               of->queue, of->peers, token, term});
 }
 
-static void give_back(const struct semaphore *of)
+static void give_back(const struct semaphore *of, const struct script *by)
 {
-    call(9, (const char *[]){"EVALSHA", release.digest, "5", of->weights, of->times, of->record,
+    call(9, (const char *[]){"EVALSHA", by->digest, "5", of->weights, of->times, of->record,
                              of->queue, of->peers, TOKEN});
 }
 
@@ -68,7 +71,7 @@ static const struct semaphore *add_semaphore(int permits)
     snprintf(term, sizeof term, LONG_TTL_MS " 1 %d " NOTE, limit);
     for (int holder = 1; holder < permits; holder++) {
         snprintf(token, sizeof token, "%043d=", holder);
-        take(added, token, term);
+        take(added, &acquire, token, term);
     }
     return added;
 }
@@ -85,8 +88,8 @@ static const struct semaphore *find(int permits)
 
 int main(int argc, char **argv)
 {
+    char row[16];
     long iterations;
-    int permits;
 
     if (argc != 3) {
         fputs("usage: permits HOST PORT\n", stderr);
@@ -96,13 +99,15 @@ int main(int argc, char **argv)
     check(server && !server->err, "connect");
     load_script(server, &acquire);
     load_script(server, &release);
-    while (scanf("%d %ld", &permits, &iterations) == 2) {
-        const struct semaphore *of = find(permits);
+    load_script(server, &nothing);
+    while (scanf("%15s %ld", row, &iterations) == 2) {
+        bool is_nothing = strcmp(row, "nothing") == 0;
+        const struct semaphore *of = find(is_nothing ? 0 : atoi(row));
         int64_t begun_ns = now_ns();
 
         for (long left = iterations; left > 0; left--) {
-            take(of, TOKEN, of->term);
-            give_back(of);
+            take(of, is_nothing ? &nothing : &acquire, TOKEN, of->term);
+            give_back(of, is_nothing ? &nothing : &release);
         }
         printf("%.1f\n", (double) (now_ns() - begun_ns) / (double) iterations);
         fflush(stdout);

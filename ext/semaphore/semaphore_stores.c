@@ -12,6 +12,7 @@
 #include "ext/store/inspection.h"
 #include "ext/store/redis/client.h"
 #include "ext/store/redis/redis_store.h"
+#include "ext/store/semaphore_store.h"
 #include "ext/store/store_class.h"
 
 #include "zend_attributes.h"
@@ -49,14 +50,26 @@ static zend_object *parse_key_alone(zend_execute_data *execute_data)
         return key;
 }
 
+/* May another process use a key that is held there? */
+static bool has_portable_keys(zend_object *store)
+{
+    const latch_store_info *info = latch_store_describe(php_latch_store_of(store)->backend->store);
+
+    return (info->capabilities & LATCH_SERIALIZABLE) != 0;
+}
+
 PHP_METHOD(Latch_Semaphore_Store_NativeStore, save)
 {
     latch_request request = {.kind = LATCH_ACQUIRE};
     zend_object *key = parse_key_and_ttl(execute_data, &request.ttl_ms);
 
-    if (key != NULL) {
-        request.permits = php_latch_key_permits(key);
-        php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request);
+    if (key == NULL) {
+        RETURN_THROWS();
+    }
+    request.permits = php_latch_key_permits(key);
+    if (php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request)
+        && !has_portable_keys(Z_OBJ_P(ZEND_THIS))) {
+        php_latch_key_mark_owned(key, Z_OBJCE_P(ZEND_THIS)->name);
     }
 }
 
@@ -123,6 +136,12 @@ PHP_METHOD(Latch_Semaphore_Store_RedisStore, __construct)
     php_latch_redis_store_construct(php_latch_store_of(Z_OBJ_P(ZEND_THIS)), redis);
 }
 
+PHP_METHOD(Latch_Semaphore_Store_SemaphoreStore, __construct)
+{
+    (void) return_value;
+    php_latch_semaphore_store_construct(&php_latch_semaphores, execute_data);
+}
+
 static zend_object *create_permit_memory(zend_class_entry *ce)
 {
     php_latch_store *store = php_latch_store_create(ce);
@@ -143,6 +162,11 @@ static const php_latch_store_class classes[] = {
         .forms = php_latch_redis_forms,
         .clients = PHP_LATCH_REDIS_CLASSES,
         .takes_clients = true,
+    },
+    {
+        .name = "Latch\\Semaphore\\Store\\SemaphoreStore",
+        .store = "semaphore",
+        .forms = php_latch_semaphore_forms,
     },
     {
         .name = "Latch\\Semaphore\\Store\\InMemoryStore",
@@ -177,16 +201,16 @@ static void rethrow_for_semaphores(void)
     zend_throw_exception_object(&exception);
 }
 
-/* Are the locks of that class permits, too, by its DSNs? */
+/*
+ * Are the locks of that class permits, too, by its DSNs? They are where processes exclude each
+ * other by locks that do not expire, and the store has no semaphores itself.
+ */
 static bool has_slots(const php_latch_store_class *class)
 {
-    static const char *const stores[] = {"flock", "postgresql", "mysql"};
-    bool has = false;
+    const latch_store_info *info = latch_store_find(class->store);
 
-    for (size_t at = 0; at < sizeof(stores) / sizeof(*stores); at++) {
-        has |= strcmp(class->store, stores[at]) == 0;
-    }
-    return has;
+    return info != NULL && info->scope >= LATCH_SCOPE_MACHINE && info->scope <= LATCH_SCOPE_SERVER
+           && (info->capabilities & (LATCH_EXPIRING | LATCH_PERMITS)) == 0;
 }
 
 /* A LockStore on the store of locks that the DSN is for. */
@@ -253,11 +277,10 @@ static void throw_no_semaphores(const zval *connection)
         ZSTR_VAL(told),
         LATCH_G(symfony_semaphore)
             ? ""
-            : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: "
-              "DSNs, of their client objects, and in \"in-memory\"; as slots, by locks, in those "
-              "of flock, pgsql+advisory:, postgresql+advisory:// and mysql+advisory: DSNs, and of "
-              "a "
-              "LockFactory.");
+            : " Semaphores are in stores of redis:, rediss:, valkey: and valkeys: DSNs, of their "
+              "client objects, in \"semaphore\", \"semaphore://PROJECT\" and \"in-memory\"; as "
+              "slots, by locks, in those of flock, pgsql+advisory:, postgresql+advisory:// and "
+              "mysql+advisory: DSNs, and of a LockFactory.");
     zend_string_release(told);
 }
 
@@ -293,6 +316,8 @@ void php_latch_register_semaphore_stores(void)
 
     register_class_Latch_Semaphore_Store_RedisStore(base)->create_object =
         php_latch_redis_store_create;
+    register_class_Latch_Semaphore_Store_SemaphoreStore(base)->create_object =
+        php_latch_semaphore_store_create;
     register_class_Latch_Semaphore_Store_InMemoryStore(base)->create_object = create_permit_memory;
     php_latch_register_lock_store();
     register_class_Latch_Semaphore_Store_StoreFactory();

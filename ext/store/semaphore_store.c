@@ -1,4 +1,5 @@
-/* Latch\Store\SemaphoreStore; the store methods are in store_methods.c. */
+/* Latch\Store\SemaphoreStore, and what the class of semaphores has of it; the store methods are in
+ * store_methods.c. */
 #include "ext/store/semaphore_store.h"
 
 #include "ext/php/digest.h"
@@ -12,7 +13,7 @@
 
 #include "stubs/semaphore_store_arginfo.h"
 
-static zend_object *create_semaphore_store(zend_class_entry *ce)
+zend_object *php_latch_semaphore_store_create(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
@@ -46,7 +47,8 @@ PHP_METHOD(Latch_Store_SemaphoreStore, isSupported)
     RETURN_BOOL(!LATCH_G(symfony) || zend_hash_str_exists(&module_registry, ZEND_STRL("sysvsem")));
 }
 
-PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
+void php_latch_semaphore_store_construct(const php_latch_primitive *primitive,
+                                         zend_execute_data *execute_data)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
     latch_store_options options = {.digest = LATCH_G(semaphore_digest)};
@@ -61,12 +63,12 @@ PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
 
     if (store->backend != NULL) {
         zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
-        RETURN_THROWS();
+        return;
     }
     if (digest != NULL && !is_digest(ZSTR_VAL(digest), &options.digest)) {
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "digest",
+        php_latch_throw_argument(primitive->invalid_argument, 2, "digest",
                                  "must be \"xxh128\", \"xxh64\", \"md5\" or null");
-        RETURN_THROWS();
+        return;
     }
     options.project = ZSTR_VAL(project);
     options.project_length = ZSTR_LEN(project);
@@ -76,10 +78,16 @@ PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
     zend_string_release(identity);
 }
 
+PHP_METHOD(Latch_Store_SemaphoreStore, __construct)
+{
+    (void) return_value;
+    php_latch_semaphore_store_construct(&php_latch_locks, execute_data);
+}
+
 static void register_semaphore_store(void)
 {
     register_class_Latch_Store_SemaphoreStore(php_latch_blocking_store_ce)->create_object =
-        create_semaphore_store;
+        php_latch_semaphore_store_create;
 }
 
 static void make_of_project(const php_latch_store_class *class, const php_latch_dsn_form *form,
@@ -94,7 +102,7 @@ static void make_of_project(const php_latch_store_class *class, const php_latch_
     zval_ptr_dtor(&argument);
 }
 
-static const php_latch_dsn_form forms[] = {
+const php_latch_dsn_form php_latch_semaphore_forms[] = {
     PHP_LATCH_DSN_OFFERED("semaphore", php_latch_make_store_plain, "semaphore",
                           "System V semaphores"),
     PHP_LATCH_DSN_OFFERED("semaphore://", make_of_project, "semaphore://PROJECT",
@@ -107,7 +115,7 @@ const php_latch_store_class php_latch_semaphore_classes[] = {
         .name = LATCH_STORE_NAMESPACE "SemaphoreStore",
         .store = "semaphore",
         .register_class = register_semaphore_store,
-        .forms = forms,
+        .forms = php_latch_semaphore_forms,
     },
     PHP_LATCH_STORE_CLASS_END,
 };

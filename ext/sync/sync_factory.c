@@ -19,18 +19,25 @@
 static zend_class_entry *version_ce, *throttle_ce, *count_down_ce;
 zend_class_entry *php_latch_arrival_ce;
 
-/* "Latch\Store\RedisStore and Latch\Store\InMemoryStore" */
+/* "Latch\Store\FlockStore, Latch\Store\InMemoryStore and Latch\Store\RedisStore" */
 static void add_names_of_able_stores(smart_str *names)
 {
+    const char *last = NULL;
+
     PHP_LATCH_EACH_STORE_CLASS(class)
     {
         const latch_store_info *info = class->store != NULL ? latch_store_find(class->store) : NULL;
 
         if (info != NULL && (info->capabilities & LATCH_CALLS) != 0) {
-            smart_str_appends(names, smart_str_get_len(names) > 0 ? " and " : "");
-            smart_str_appends(names, class->name);
+            if (last != NULL) {
+                smart_str_appends(names, smart_str_get_len(names) > 0 ? ", " : "");
+                smart_str_appends(names, last);
+            }
+            last = class->name;
         }
     }
+    smart_str_appends(names, " and ");
+    smart_str_appends(names, last);
     smart_str_0(names);
 }
 

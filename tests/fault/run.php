@@ -9,8 +9,11 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Fault;
 
+use Latch\Tests\Fault\Check\Calls\CallFindings;
 use Latch\Tests\Fault\Check\Findings;
+use Latch\Tests\Fault\Record\CallHistory;
 use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Run\CallReport;
 use Latch\Tests\Fault\Run\Folder;
 use Latch\Tests\Fault\Run\Options;
 use Latch\Tests\Fault\Run\Report;
@@ -31,11 +34,20 @@ echo "seed $options->seed\n";
 $run = new Run($options, $folder->path);
 $complete = $run->play();
 $started = hrtime(true);
-$history = new History($folder->path);
-$findings = new Findings($history);
-$report = (new Report($history, $findings))->text();
+if ($options->primitive?->isCalled() === true) {
+    $history = new CallHistory($folder->path);
+    $findings = new CallFindings($history);
+    $report = (new CallReport($history, $findings))->text();
+} else {
+    $history = new History($folder->path);
+    $findings = new Findings($history);
+    $report = (new Report($history, $findings))->text();
+}
 $seconds = (hrtime(true) - $started) / 1e9;
 echo "\n", $report;
+if ($options->primitive !== null) {
+    printf("\n%d operations in %.0f s.\n", $run->operations(), $run->seconds);
+}
 printf("\nChecked in %.1f s with %d MB. Seed %d.\n", $seconds, memory_get_peak_usage() >> 20, $options->seed);
 foreach ($run->redirections() as $answer => $count) {
     echo "Answered $answer: $count\n";

@@ -4,7 +4,7 @@
  * A worker process: worker.php NAME KIND WHERE RESOURCES SEED DIRECTORY run|probe
  *
  * KIND is latch, pdo (Latch with a \PDO object), object (with a \RedisCluster object), keeper (Latch with locks that
- * are kept alive), symfony or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
+ * are kept alive), symfony, a Primitive or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
  * DIRECTORY/NAME.records.
  */
 
@@ -15,11 +15,16 @@ namespace Latch\Tests\Fault;
 use Latch\Tests\Fault\Broken\BrokenSubject;
 use Latch\Tests\Fault\Broken\Breakage;
 use Latch\Tests\Fault\Broken\SessionSubject;
+use Latch\Tests\Fault\Record\CallWriter;
 use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Teller;
 use Latch\Tests\Fault\Record\Writer;
+use Latch\Tests\Fault\Run\Primitive;
+use Latch\Tests\Fault\Worker\Caller;
 use Latch\Tests\Fault\Worker\LatchSubject;
+use Latch\Tests\Fault\Worker\MultiLockSubject;
+use Latch\Tests\Fault\Worker\SemaphoreSubject;
 use Latch\Tests\Fault\Worker\SymfonySubject;
 use Latch\Tests\Fault\Worker\Worker;
 
@@ -33,6 +38,13 @@ set_error_handler(static function (int $type, string $message, string $file, int
 });
 
 [, $name, $kind, $where, $resources, $seed, $directory, $what] = $argv;
+$primitive = Primitive::tryFrom($kind);
+if ($primitive?->isCalled() === true) {
+    $records = new CallWriter(new Writer("$directory/$name." . History::EXTENSION));
+    $caller = new Caller($primitive, $records, $where, explode(',', $resources), (int) $seed, $directory);
+    $what === 'probe' ? $caller->end() : $caller->run();
+    exit(0);
+}
 $subject = match ($kind) {
     'latch', 'pdo', 'object', 'keeper' => new LatchSubject(
         $where,
@@ -40,6 +52,11 @@ $subject = match ($kind) {
         $kind === 'keeper',
     ),
     'symfony' => new SymfonySubject($where),
+    Primitive::Semaphore->value, Primitive::KeptSemaphore->value => new SemaphoreSubject(
+        $where,
+        $kind === Primitive::KeptSemaphore->value,
+    ),
+    Primitive::MultiLock->value => new MultiLockSubject($where, explode(',', $resources)),
     default => Breakage::from($kind)->needsSessions()
         ? new SessionSubject($where, Breakage::from($kind))
         : new BrokenSubject($where, Breakage::from($kind)),

@@ -14,7 +14,8 @@ int main(void)
     static const conformance_fixture fixture = {
         .name = "conformance: flock",
         .store = "flock",
-        .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING,
+        .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING
+                        | LATCH_CALLS,
         .traits = CONFORMANCE_DEADLOCKS | CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
         .rounds = 300,
         .prepare = unit_make_directory,

@@ -49,8 +49,8 @@ int main(void)
         .name = "conformance: redis by a client",
         .store = "redis",
         .capabilities = LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING | LATCH_SERIALIZABLE
-                        | LATCH_PERMITS | LATCH_CALLS,
-        .traits = CONFORMANCE_CLIENT,
+                        | LATCH_HOLDER_INFO | LATCH_PERMITS | LATCH_CALLS,
+        .traits = CONFORMANCE_CLIENT | CONFORMANCE_INSPECTS,
         .rounds = 100,
         .group_setup = unit_redis_group_setup,
         .group_teardown = unit_redis_group_teardown,

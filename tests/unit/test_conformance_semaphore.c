@@ -12,7 +12,7 @@ int main(void)
     static const conformance_fixture fixture = {
         .name = "conformance: semaphore",
         .store = "semaphore",
-        .capabilities = LATCH_BLOCKING | LATCH_PUSH,
+        .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_PERMITS,
         .traits = CONFORMANCE_DEADLOCKS | CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS,
         .rounds = 300,
         .expect_nothing_left = expect_nothing_left,

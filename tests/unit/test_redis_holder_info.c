@@ -159,17 +159,27 @@ static const char *identity_of(const char *token)
     return identity;
 }
 
-/* What is told of the lock: "2 1 0", its mode, its holders and who wait. */
-static bool is_told(const redisReply *told, long long mode, long long count, long long waiters)
+/* What stands before the holders, and for each of them: its identity, the ms left, its record. */
+enum { HEAD = 3, EACH = 3 };
+
+static long long number_at(const redisReply *told, size_t at)
 {
-    return told->type == REDIS_REPLY_ARRAY && told->elements == 4
-           && told->element[0]->integer == mode && told->element[1]->integer == count
-           && told->element[2]->integer == waiters;
+    UNIT_CHECK(at < told->elements && told->element[at]->type == REDIS_REPLY_STRING);
+    return atoll(told->element[at]->str);
+}
+
+/* What is told of the lock: "2 1 0", its mode, its holders and who wait; and of so many holders. */
+static bool is_told(const redisReply *told, long long mode, long long count, long long waiters,
+                    size_t listed)
+{
+    return told->type == REDIS_REPLY_ARRAY && told->elements == HEAD + listed * EACH
+           && number_at(told, 0) == mode && number_at(told, 1) == count
+           && number_at(told, 2) == waiters;
 }
 
 static void a_lock_tells_its_holders_and_who_waits(void **state)
 {
-    const redisReply *told, *holder;
+    const redisReply *told;
     char identity[17];
 
     (void) state;
@@ -179,11 +189,10 @@ static void a_lock_tells_its_holders_and_who_waits(void **state)
     is_placed(c, 'r', "wait", 1);
     snprintf(identity, sizeof(identity), "%s", identity_of("a"));
     told = no_error(inspect(""));
-    UNIT_CHECK(is_told(told, 2, 1, 2) && told->element[3]->elements == 1);
-    holder = told->element[3]->element[0];
-    assert_string_equal(holder->element[0]->str, identity);
-    assert_int_equal(holder->element[1]->integer, WAITER_TTL);
-    UNIT_CHECK(strstr(holder->element[2]->str, " " HOLDER_INFO) != NULL);
+    UNIT_CHECK(is_told(told, 2, 1, 2, 1));
+    assert_string_equal(told->element[HEAD]->str, identity);
+    assert_int_equal(number_at(told, HEAD + 1), WAITER_TTL);
+    UNIT_CHECK(strstr(told->element[HEAD + 2]->str, " " HOLDER_INFO) != NULL);
 }
 
 static void readers_are_told_but_those_that_have_expired(void **state)
@@ -199,8 +208,8 @@ static void readers_are_told_but_those_that_have_expired(void **state)
     snprintf(identity, sizeof(identity), "%s", identity_of("b"));
     unit_redis_snapshot();
     told = no_error(inspect(""));
-    UNIT_CHECK(is_told(told, 1, 2, 0) && told->element[3]->elements == 2);
-    assert_string_equal(told->element[3]->element[0]->element[0]->str, identity);
+    UNIT_CHECK(is_told(told, 1, 2, 0, 2));
+    assert_string_equal(told->element[HEAD]->str, identity);
     UNIT_CHECK(unit_redis_is_unchanged());
     pass_ms(2 * MINUTE);
     assert_int_equal(inspect("")->type, REDIS_REPLY_NIL);
@@ -216,9 +225,9 @@ static void of_very_many_holders_some_are_told(void **state)
                    "string.format('%.0f', ARGV[1] + at), 'token' .. at) end",
                    (long long) (clock_us / 1000));
     told = no_error(inspect(""));
-    UNIT_CHECK(is_told(told, 1, 600, 0) && told->element[3]->elements == 500);
-    assert_int_equal(told->element[3]->element[0]->element[1]->integer, 600);
-    assert_int_equal(told->element[3]->element[0]->element[2]->type, REDIS_REPLY_NIL);
+    UNIT_CHECK(is_told(told, 1, 600, 0, 500));
+    assert_int_equal(number_at(told, HEAD + 1), 600);
+    assert_string_equal(told->element[HEAD + 2]->str, "");
 }
 
 static void a_peers_lock_is_told_if_it_looks_like_one(void **state)
@@ -228,13 +237,13 @@ static void a_peers_lock_is_told_if_it_looks_like_one(void **state)
     (void) state;
     clock_us = 0;
     UNIT_CHECK(symfony_side.acquire(token, MINUTE));
-    UNIT_CHECK(is_told(no_error(inspect("")), 2, 1, 0));
-    UNIT_CHECK(is_told(no_error(inspect("list")), 2, 1, 0));
+    UNIT_CHECK(is_told(no_error(inspect("")), 2, 1, 0, 1));
+    UNIT_CHECK(is_told(no_error(inspect("list")), 2, 1, 0, 1));
     unit_redis_ask("ZADD " LOCK " 99999999999999 somebody");
-    UNIT_CHECK(is_told(no_error(inspect("")), 2, 2, 0));
+    UNIT_CHECK(is_told(no_error(inspect("")), 2, 2, 0, 2));
     assert_int_equal(no_error(inspect("list"))->type, REDIS_REPLY_NIL); /* who knows what it is */
     unit_redis_ask("HSET " RECORD " somebody ''");
-    UNIT_CHECK(is_told(no_error(inspect("list")), 2, 2, 0));
+    UNIT_CHECK(is_told(no_error(inspect("list")), 2, 2, 0, 2));
 }
 
 static void a_string_is_a_lock_unless_it_was_found_somewhere(void **state)
@@ -244,11 +253,11 @@ static void a_string_is_a_lock_unless_it_was_found_somewhere(void **state)
     (void) state;
     unit_redis_ask("SET " LOCK " owner");
     told = no_error(inspect(""));
-    UNIT_CHECK(is_told(told, 2, 1, 0));
-    assert_int_equal(told->element[3]->element[0]->element[1]->integer, -1);
+    UNIT_CHECK(is_told(told, 2, 1, 0, 1));
+    assert_int_equal(number_at(told, HEAD + 1), -1);
     unit_redis_ask("PEXPIRE " LOCK " 90000");
     told = no_error(inspect(""));
-    assert_in_range(told->element[3]->element[0]->element[1]->integer, 1, 90000);
+    assert_in_range(number_at(told, HEAD + 1), 1, 90000);
     assert_int_equal(no_error(inspect("list"))->type, REDIS_REPLY_NIL);
 }
 
@@ -263,7 +272,7 @@ static void what_is_no_lock_is_told_or_left_out(void **state)
     unit_redis_ask("DEL " RECORD);
     unit_redis_ask("SET " RECORD " nonsense");
     unit_redis_ask("SET " QUEUE " nonsense");
-    UNIT_CHECK(is_told(no_error(inspect("")), 2, 1, 0));
+    UNIT_CHECK(is_told(no_error(inspect("")), 2, 1, 0, 1));
 }
 
 /* ---- An end to that */

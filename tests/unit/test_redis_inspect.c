@@ -213,8 +213,8 @@ static void locks_are_listed_by_resource_under_the_prefix(void **state)
         shared = redis_reports->mode == LATCH_SHARED ? redis_reports : redis_reports->next;
         assert_int_equal(shared->name_length, 3);
         assert_memory_equal(shared->name, "a\0b", 4);
-        assert_string_equal(
-            (shared == redis_reports ? redis_reports->next : redis_reports)->name, "r");
+        assert_string_equal((shared == redis_reports ? redis_reports->next : redis_reports)->name,
+                            "r");
     }
 }
 
@@ -426,8 +426,11 @@ static latch_status answer(latch_op_kind kind, const char *const *answers)
 #define PAGE(cursor, keys) "*2\r\n$1\r\n" cursor "\r\n" keys
 #define ONE_KEY "*1\r\n$14\r\nlatch:holder:r\r\n"
 #define TWO_KEYS "*2\r\n$14\r\nlatch:holder:r\r\n$14\r\nlatch:holder:s\r\n"
-#define HOLDER "*3\r\n$16\r\n0123456789abcdef\r\n:5\r\n$-1\r\n"
-#define FOUND "*4\r\n:2\r\n:1\r\n:0\r\n*1\r\n" HOLDER
+#define ONE "$1\r\n1\r\n"
+#define HEAD "$1\r\n2\r\n" ONE "$1\r\n0\r\n"
+#define IDENTITY "$16\r\n0123456789abcdef\r\n"
+#define NO_RECORD "$0\r\n\r\n"
+#define FOUND "*6\r\n" HEAD IDENTITY "$1\r\n5\r\n" NO_RECORD
 
 static void answers_that_no_script_gives_are_nonsense(void **state)
 {
@@ -437,19 +440,22 @@ static void answers_that_no_script_gives_are_nonsense(void **state)
     } cases[] = {
         {LATCH_INSPECT, {":1\r\n"}},
         {LATCH_INSPECT, {"*0\r\n"}},
-        {LATCH_INSPECT, {"*4\r\n:0\r\n:1\r\n:0\r\n*0\r\n"}},
-        {LATCH_INSPECT, {"*4\r\n:3\r\n:1\r\n:0\r\n*0\r\n"}},
-        {LATCH_INSPECT, {"*4\r\n:2\r\n:-1\r\n:0\r\n*0\r\n"}},
-        {LATCH_INSPECT, {"*4\r\n:2\r\n:1\r\n$1\r\n0\r\n*0\r\n"}},
-        {LATCH_INSPECT, {"*4\r\n:2\r\n:1\r\n:0\r\n:0\r\n"}},
-        {LATCH_INSPECT, {"*4\r\n:2\r\n:1\r\n:0\r\n*1\r\n:0\r\n"}},
-        {LATCH_INSPECT, {"*4\r\n:2\r\n:1\r\n:0\r\n*1\r\n*3\r\n$1\r\na\r\n:5\r\n$-1\r\n"}},
-        {LATCH_INSPECT,
-         {"*4\r\n:2\r\n:1\r\n:0\r\n*1\r\n*3\r\n$16\r\n0123456789ABCDEF\r\n:5\r\n$-1\r\n"}},
-        {LATCH_INSPECT,
-         {"*4\r\n:2\r\n:1\r\n:0\r\n*1\r\n*3\r\n$16\r\n0123456789abcdef\r\n$1\r\n5\r\n$-1\r\n"}},
-        {LATCH_INSPECT,
-         {"*4\r\n:2\r\n:1\r\n:0\r\n*1\r\n*3\r\n$16\r\n0123456789abcdef\r\n:5\r\n:6\r\n"}},
+        {LATCH_INSPECT, {"*2\r\n" ONE ONE}},
+        {LATCH_INSPECT, {"*3\r\n$1\r\n0\r\n" ONE ONE}},
+        {LATCH_INSPECT, {"*3\r\n$1\r\n3\r\n" ONE ONE}},
+        {LATCH_INSPECT, {"*3\r\n$-1\r\n" ONE ONE}},
+        {LATCH_INSPECT, {"*3\r\n" ONE "$2\r\n-1\r\n" ONE}},
+        {LATCH_INSPECT, {"*3\r\n" ONE ONE "$0\r\n\r\n"}},
+        {LATCH_INSPECT, {"*3\r\n" ONE ONE "$2\r\n1x\r\n"}},
+        {LATCH_INSPECT, {"*3\r\n" ONE ONE "$19\r\n9223372036854775807\r\n"}},
+        {LATCH_INSPECT, {"*3\r\n" ONE ONE ":0\r\n"}},
+        {LATCH_INSPECT, {"*4\r\n" HEAD "*0\r\n"}},
+        {LATCH_INSPECT, {"*5\r\n" HEAD IDENTITY ONE}},
+        {LATCH_INSPECT, {"*6\r\n" HEAD ONE ONE NO_RECORD}},
+        {LATCH_INSPECT, {"*6\r\n" HEAD "$16\r\n0123456789ABCDEF\r\n" ONE NO_RECORD}},
+        {LATCH_INSPECT, {"*6\r\n" HEAD IDENTITY "$2\r\n-2\r\n" NO_RECORD}},
+        {LATCH_INSPECT, {"*6\r\n" HEAD IDENTITY ":5\r\n" NO_RECORD}},
+        {LATCH_INSPECT, {"*6\r\n" HEAD IDENTITY ONE "$-1\r\n"}},
         {LATCH_LIST, {":1\r\n"}},
         {LATCH_LIST, {"*1\r\n$1\r\n0\r\n"}},
         {LATCH_LIST, {PAGE("0", ":1\r\n")}},

@@ -3,6 +3,7 @@
  * runs the store's scripts as a \Redis object would.
  */
 #include "redis_client.h"
+#include "redis_inquiry.h"
 #include "redis_store.h"
 #include "src/store/redis/lock/redis.h"
 #include "src/store/redis/options/slot.h"
@@ -16,13 +17,13 @@ static size_t runs;
 
 /* What goes wrong next. */
 static struct {
-    int unsent;           /* so many scripts are not sent */
-    int unanswered;       /* the answers of so many are lost */
-    int64_t response_timeout_ms;  /* how long it takes until that is known */
-    latch_status answer;  /* in the place of LATCH_ERROR_LOST */
-    const char *unusable; /* nothing can be run */
-    const char *prefix;   /* the client's */
-    const char *forged;   /* is answered in place of the server */
+    int unsent;                  /* so many scripts are not sent */
+    int unanswered;              /* the answers of so many are lost */
+    int64_t response_timeout_ms; /* how long it takes until that is known */
+    latch_status answer;         /* in the place of LATCH_ERROR_LOST */
+    const char *unusable;        /* nothing can be run */
+    const char *prefix;          /* the client's */
+    const char *forged;          /* is answered in place of the server */
 } trouble;
 
 static bool prepared_for_other;
@@ -111,6 +112,7 @@ static void drop_leases(void)
 
 static int teardown(void **state)
 {
+    redis_forget_reports();
     drop_leases();
     if (store != NULL) {
         latch_store_close(store);
@@ -161,12 +163,9 @@ static void it_says_what_it_is(void **state)
     UNIT_CHECK(strcmp(info->name, own->name) == 0);
     UNIT_CHECK(info->state_name == own->state_name); /* by which tokens are handed over */
     UNIT_CHECK(info->capabilities
-               == (own->capabilities
-                   & ~(unsigned) (LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING
-                                  | LATCH_HOLDER_INFO)));
-    UNIT_CHECK(unit_run(lease, LATCH_INSPECT) == LATCH_ERROR_ARGUMENT);
-    UNIT_CHECK(strstr(unit.error.message, "give it a DSN") != NULL && !lease->busy);
-    UNIT_CHECK(strstr(store->class->renewal_unsupported_reason(store), "give the store a DSN") != NULL);
+               == (own->capabilities & ~(unsigned) (LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING)));
+    UNIT_CHECK(strstr(store->class->renewal_unsupported_reason(store), "give the store a DSN")
+               != NULL);
     UNIT_CHECK(unit.store->class->renewal_unsupported_reason(unit.store) == NULL);
 }
 
@@ -323,6 +322,63 @@ static void what_the_server_refuses_is_told_in_its_words(void **state)
     redis_expect_working(lease);
 }
 
+static latch_status inspect_lock(latch_lease *asking)
+{
+    return unit_run_request(asking, redis_question(LATCH_INSPECT));
+}
+
+static void an_inspection_is_one_script_that_is_run_again_if_its_answer_is_lost(void **state)
+{
+    latch_request request;
+
+    (void) state;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    runs = 0;
+    UNIT_CHECK(inspect_lock(redis_lease_in(store, "r")) == LATCH_DONE && runs == 1);
+    UNIT_CHECK(redis_reports->mode == LATCH_EXCLUSIVE && redis_reports->holder_count == 1);
+    trouble.unanswered = 1;
+    UNIT_CHECK(inspect_lock(redis_lease_in(store, "r")) == LATCH_DONE && redis_reports != NULL);
+    trouble.unsent = 2;
+    UNIT_CHECK(redis_failed(inspect_lock(redis_lease_in(store, "r")), "the line is dead"));
+    UNIT_CHECK(trouble.unsent == 0);
+    trouble.response_timeout_ms = 60; /* the client's own time-out, which is long enough */
+    trouble.unanswered = 1;
+    runs = 0;
+    UNIT_CHECK(redis_failed(inspect_lock(redis_lease_in(store, "r")), "the line is dead"));
+    UNIT_CHECK(runs == 1);
+    trouble.response_timeout_ms = 0;
+    trouble.forged = "NOPERM not for you";
+    UNIT_CHECK(redis_failed(inspect_lock(redis_lease_in(store, "r")), "NOPERM"));
+    trouble.unusable = "in a transaction";
+    UNIT_CHECK(inspect_lock(redis_lease_in(store, "r")) == LATCH_ERROR_ARGUMENT);
+    trouble.unusable = NULL;
+    UNIT_CHECK(inspect_lock(redis_lease_in(store, "r")) == LATCH_DONE);
+    request = redis_question(LATCH_EVICT);
+    request.evicted = "0000000000000000";
+    UNIT_CHECK(unit_run_request(redis_lease_in(store, "r"), request) == LATCH_DONE);
+    UNIT_CHECK(redis_evicted == 0 && redis_run(lease, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(unit_run_request(redis_lease_in(store, ""), redis_question(LATCH_LIST))
+               == LATCH_ERROR_ARGUMENT);
+}
+
+static void in_a_cluster_a_semaphore_without_a_slot_is_not_inspected(void **state)
+{
+    latch_store *cluster = open_object(true);
+    latch_lease *permits = redis_lease_in(cluster, "}");
+    latch_lease named;
+
+    (void) state;
+    latch_permit_lease_init(permits, cluster, "}", 1);
+    latch_permit_lease_init(&named, cluster, "s", 1);
+    UNIT_CHECK(inspect_lock(permits) == LATCH_ERROR_ARGUMENT);
+    UNIT_CHECK(strstr(unit.error.message, "must not be empty nor begin with \"}\"") != NULL);
+    UNIT_CHECK(inspect_lock(&named) == LATCH_DONE && redis_reports->permits_used == 0);
+    latch_lease_drop(&named);
+    drop_leases();
+    latch_store_close(cluster);
+    is_closed = false;
+}
+
 static void scripts_that_the_server_has_forgotten_are_sent_again(void **state)
 {
     (void) state;
@@ -437,6 +493,8 @@ int main(void)
         OBJECT_TEST(what_was_waited_for_is_not_run_again_and_given_back),
         OBJECT_TEST(a_dead_server_is_asked_once_whatever_is_owed_to_it),
         OBJECT_TEST(what_the_server_refuses_is_told_in_its_words),
+        OBJECT_TEST(an_inspection_is_one_script_that_is_run_again_if_its_answer_is_lost),
+        OBJECT_TEST(in_a_cluster_a_semaphore_without_a_slot_is_not_inspected),
         OBJECT_TEST(scripts_that_the_server_has_forgotten_are_sent_again),
         OBJECT_TEST(nothing_is_lost_when_memory_runs_out),
         OBJECT_TEST(in_a_cluster_what_is_kept_beside_a_lock_is_in_its_slot),

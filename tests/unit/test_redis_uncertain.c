@@ -215,6 +215,53 @@ static void a_server_that_is_silent_is_not_sent_releases_without_end(void **stat
     redis_expect_nothing_left();
 }
 
+/*
+ * Destructors of many locks: whose release finds many in flight waits a moment for answers. Else it
+ * would stay unsent until the process's next request.
+ */
+static void a_release_behind_many_in_flight_waits_for_answers_but_not_for_a_silent_server(
+    void **state)
+{
+    enum { IN_FLIGHT = 64 };
+    const redis_store *store = (redis_store *) unit.store;
+    static latch_lease leases[2 * IN_FLIGHT + 1];
+    static char names[2 * IN_FLIGHT + 1][16];
+    latch_op op;
+    int at = 0;
+
+    (void) state;
+    for (int number = 0; number <= 2 * IN_FLIGHT; number++) {
+        snprintf(names[number], sizeof(names[number]), "r%d", number);
+        latch_lease_init(&leases[number], unit.store, names[number], strlen(names[number]));
+        assert_int_equal(redis_run(&leases[number], LATCH_ACQUIRE), LATCH_DONE);
+    }
+    redis_hold_server();
+    for (; at < IN_FLIGHT - 1; at++) {
+        assert_int_equal(unit_run_request(&leases[at], redis_detached_release()), LATCH_DONE);
+    }
+    assert_true(latch_wants(unit_begin(&op, &leases[at++], redis_detached_release())));
+    assert_true(op.wake_ns <= unit_now_ns() + 100 * LATCH_NS_PER_MS);
+    redis_let_server_go();
+    assert_int_equal(unit_finish(&op, LATCH_WANT_IO), LATCH_DONE);
+    assert_true(store->store.unacknowledged < IN_FLIGHT);
+    redis_await_free(names[at - 1]);
+
+    assert_int_equal(redis_run(&leases[at++], LATCH_RELEASE), LATCH_DONE); /* all is answered */
+    redis_hold_server();
+    for (int sent = 0; sent < IN_FLIGHT; sent++, at++) {
+        assert_int_equal(unit_begin(&op, &leases[at], redis_detached_release()), LATCH_DONE);
+        unit.ahead_ns += sent == 0 ? 100 * LATCH_NS_PER_MS : 0;
+    }
+    assert_int_equal(store->store.unacknowledged, IN_FLIGHT);
+    assert_int_equal(at, 2 * IN_FLIGHT + 1);
+    redis_let_server_go();
+    redis_expect_working(&leases[0]);
+    redis_expect_nothing_left();
+    for (int number = 0; number <= 2 * IN_FLIGHT; number++) {
+        latch_lease_drop(&leases[number]);
+    }
+}
+
 static void what_is_owed_is_sent_in_any_case_before_the_lock_is_asked_for_again(void **state)
 {
     latch_lease *other = redis_lease("other"), *again = redis_lease("r99");
@@ -452,6 +499,7 @@ int main(void)
         REDIS_TEST(a_release_is_not_repeated_for_ever),
         REDIS_TEST(a_release_is_owed_for_as_long_as_the_server_is_busy),
         REDIS_TEST(a_server_that_is_silent_is_not_sent_releases_without_end),
+        REDIS_TEST(a_release_behind_many_in_flight_waits_for_answers_but_not_for_a_silent_server),
         REDIS_TEST(what_is_owed_is_sent_in_any_case_before_the_lock_is_asked_for_again),
         REDIS_TEST(the_answer_to_a_release_that_was_left_counts_for_no_other),
         REDIS_TEST(a_server_that_leaves_a_release_unanswered_for_long_counts_as_silent),

@@ -1,6 +1,6 @@
 /*
- * Lock files: their names, opening them safely in a directory that other users write to, and a
- * cache of open files. Names and modes are Symfony's FlockStore's, so that both exclude each other.
+ * Lock files: opening them safely in a directory that other users write to, and a cache of open
+ * files. Their modes are Symfony's FlockStore's, so that both exclude each other.
  */
 #include "src/store/flock/flock.h"
 
@@ -13,9 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define READABLE_LENGTH 50
-#define DIGEST_LENGTH 7
-
 /* A newly created file is unreadable to others until its creator has set its mode. */
 #define CREATION_PAUSE_NS (LATCH_NS_PER_MS / 10)
 #define OPEN_ATTEMPTS_MAX 10
@@ -24,73 +21,6 @@
 
 /* Before all that is remembered. */
 #define FAR_PAST_NS (3600 * LATCH_NS_PER_S)
-
-static bool is_plain(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z')
-           || (byte >= '0' && byte <= '9') || byte == '.' || byte == '_' || byte == '-';
-}
-
-/* Every run of other characters becomes one '-'; READABLE_LENGTH bytes at most. */
-static size_t write_readable(const char *resource, size_t length, char *text)
-{
-    size_t written = 0;
-
-    for (size_t at = 0; at < length && written < READABLE_LENGTH; at++) {
-        if (is_plain(resource[at])) {
-            text[written++] = resource[at];
-        } else if (at == 0 || is_plain(resource[at - 1])) {
-            text[written++] = '-';
-        }
-    }
-    return written;
-}
-
-latch_status latch_flock_path(const flock_store *store, const char *resource, size_t length,
-                              char *path, size_t size, latch_error *error)
-{
-    const latch_env *env = &store->store.engine->env;
-    size_t directory_length = strlen(store->directory);
-    const struct iovec part = {(void *) resource, length};
-    uint8_t digest[LATCH_DIGEST_MAX];
-    char text[sizeof(digest) / 3 * 4 + 5];
-    char *end = path;
-
-    if (directory_length + sizeof("/sf...lock") + READABLE_LENGTH + DIGEST_LENGTH > size) {
-        return latch_fail(error, LATCH_ERROR_ARGUMENT, ENAMETOOLONG,
-                          "the path of the lock directory is too long");
-    }
-    memcpy(end, store->directory, directory_length);
-    end += directory_length;
-    memcpy(end, "/sf.", 4);
-    end += 4;
-    end += write_readable(resource, length, end);
-    *end++ = '.';
-    env->digest(env->context, LATCH_SHA256, &part, 1, digest);
-    latch_base64(digest, sizeof(digest), text);
-    for (size_t at = 0; at < DIGEST_LENGTH; at++) {
-        *end++ = text[at] == '/' ? '_' : text[at];
-    }
-    memcpy(end, ".lock", sizeof(".lock"));
-    return LATCH_DONE;
-}
-
-bool latch_flock_is_file_name(const char *name)
-{
-    const size_t ends = strlen("sf.") + strlen(".") + DIGEST_LENGTH + strlen(".lock");
-    size_t length = strlen(name), digest = length - strlen(".lock") - DIGEST_LENGTH;
-
-    if (length < ends || length > ends + READABLE_LENGTH || strncmp(name, "sf.", 3) != 0
-        || name[digest - 1] != '.' || strcmp(name + digest + DIGEST_LENGTH, ".lock") != 0) {
-        return false;
-    }
-    for (size_t at = 3; at < digest + DIGEST_LENGTH; at++) {
-        if (!is_plain(name[at]) && !(at >= digest && name[at] == '+')) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* Descriptors 0 to 2 are avoided: a program that was started without standard streams must not
  * print into its lock file. */

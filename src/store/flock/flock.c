@@ -62,7 +62,10 @@ static latch_status flock_open(latch_store *base, const latch_store_options *opt
     memcpy(store->directory, options->path, length + 1);
     store->unsure_links = !trusts_links(store->directory);
     latch_list_init(&store->idle);
-    return latch_hash_init(&store->files, base->engine, error);
+    return latch_hash_init(&store->files, base->engine, error) == LATCH_DONE
+               ? latch_memory_records_init(&store->records, base->engine, latch_engine_wall_ns,
+                                           error)
+               : error->status;
 }
 
 static void flock_close(latch_store *base)
@@ -73,6 +76,7 @@ static void flock_close(latch_store *base)
     latch_flock_close_idle(store);
     latch_flock_turn_end_helper(store);
     latch_hash_end(&store->files);
+    latch_memory_records_end(&store->records);
 }
 
 static int try_flock(const flock_file *file, int operation)
@@ -427,8 +431,9 @@ static latch_status flock_begin(latch_op *op)
                 return LATCH_CONFLICT;
             }
             return was_removed(op->lease) ? LATCH_CONFLICT : LATCH_DONE;
-        case LATCH_EVICT: /* never comes here, */
-        case LATCH_CALL:  /* nor does that */
+        case LATCH_CALL:
+            return latch_flock_call(op);
+        case LATCH_EVICT: /* never comes here */
             break;
     }
     return LATCH_DONE;
@@ -473,16 +478,24 @@ static latch_status after_wait(latch_op *op, flock_file *file, flock_wait_outcom
 static latch_status flock_step(latch_op *op, int64_t now_ns)
 {
     flock_file *file = NULL;
-    flock_wait_outcome outcome = latch_flock_wait_check(op, now_ns, &file);
+    flock_wait_outcome outcome;
 
+    if (op->request.kind == LATCH_CALL) {
+        return latch_flock_call_step(op, now_ns);
+    }
+    outcome = latch_flock_wait_check(op, now_ns, &file);
     return after_wait(op, file, outcome);
 }
 
 static latch_status flock_cancel(latch_op *op)
 {
     flock_file *file = NULL;
-    flock_wait_outcome outcome = latch_flock_wait_end(op, &file);
+    flock_wait_outcome outcome;
 
+    if (op->request.kind == LATCH_CALL) {
+        return latch_flock_call_cancel(op);
+    }
+    outcome = latch_flock_wait_end(op, &file);
     return after_wait(op, file, outcome);
 }
 
@@ -506,7 +519,8 @@ const latch_store_class latch_flock_store = {
         {
             .name = "flock",
             .title = "files",
-            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING,
+            .capabilities = LATCH_BLOCKING | LATCH_SHARED_LOCKS | LATCH_PUSH | LATCH_LISTING
+                            | LATCH_CALLS,
             .scope = LATCH_SCOPE_MACHINE,
         },
     .size = sizeof(flock_store) + PATH_MAX,

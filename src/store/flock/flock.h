@@ -1,6 +1,7 @@
 /*
- * Inside the flock store: its lock files (file.c), its waits (wait.c) and their order (queue.c,
- * turn.c), inspection (inspect.c), and the watch for removed files (watch.c).
+ * Inside the flock store: its lock files (file.c) and all names (path.c), its waits (wait.c) and
+ * their order (queue.c, turn.c), inspection (inspect.c), the watch for removed files (watch.c), and
+ * calls (call.c) on records in files (record.c).
  *
  * flock(2) locks belong to an open file description. So each lease has a description of its own; a
  * description that a forked child shares is never reused for another lock.
@@ -10,6 +11,7 @@
 
 #include "src/base/hash.h"
 #include "src/engine/store.h"
+#include "src/store/local/memory_calls.h"
 
 #include <sys/types.h>
 
@@ -32,7 +34,8 @@ typedef struct flock_store {
     /* An unknown file system, such as a network's: fstat() may not show a removal, stat() may be
        slow, and flock() may be a lock on bytes. */
     bool unsure_links;
-    uint8_t checks_spared; /* number of acquires without a check for a queue */
+    uint8_t checks_spared;  /* number of acquires without a check for a queue */
+    memory_records records; /* none, but within a step of a call */
     char directory[];
 } flock_store;
 
@@ -154,6 +157,41 @@ void latch_flock_end_parked(flock_store *store);
 /* LATCH_INSPECT and LATCH_LIST. */
 latch_status latch_flock_inspect(latch_op *op);
 latch_status latch_flock_list(latch_op *op);
+
+/* ---- Calls: records in files */
+
+#define LATCH_FLOCK_RECORD_NAME 80 /* bytes of a record's name, with a NUL */
+#define LATCH_FLOCK_STATE ".state"
+#define LATCH_FLOCK_NEW_STATE ".state.new" /* what becomes the next one; written under its lock */
+
+/* LATCH_CALL, as latch_store_class.begin(), step() and cancel(). */
+latch_status latch_flock_call(latch_op *op);
+latch_status latch_flock_call_step(latch_op *op, int64_t now_ns);
+latch_status latch_flock_call_cancel(latch_op *op);
+
+/* The name of a record: of its files, and of the lock that its writers hold. */
+void latch_flock_record_name(const flock_store *store, const char *kind, const char *resource,
+                             size_t length, char name[LATCH_FLOCK_RECORD_NAME]);
+/* The path of a record's file with that ending. */
+latch_status latch_flock_record_path(const flock_store *store, const char *name, const char *ending,
+                                     char *path, size_t size, latch_error *error);
+/* Whether a file is a record's with that ending: writes the name. */
+bool latch_flock_is_record_name(const char *file, const char *ending,
+                                char name[LATCH_FLOCK_RECORD_NAME]);
+
+/* Reads a record, with or without its lock; a text of NULL: there is none. For latch_free(). */
+latch_status latch_flock_record_read(flock_store *store, const char *name, latch_bytes *text,
+                                     latch_error *error);
+/* Replaces or removes a record under its lock. After an error it is as before. */
+latch_status latch_flock_record_write(flock_store *store, const char *name,
+                                      const memory_text *record, latch_error *error);
+latch_status latch_flock_record_remove(const flock_store *store, const char *name,
+                                       latch_error *error);
+/* Describes what is wrong with the file: "the file PATH PROBLEM". */
+latch_status latch_flock_record_fail(const flock_store *store, const char *name,
+                                     const char *problem, latch_error *error);
+/* Removes files of records that have expired, once in a while: to be called when one was made. */
+void latch_flock_sweep(flock_store *store);
 
 /* latch_store_class.watch */
 bool latch_flock_watch(const latch_lease *lease, latch_watch *watch);

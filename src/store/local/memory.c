@@ -27,7 +27,8 @@ typedef struct memory_hold {
 
 typedef struct memory_store {
     latch_store store;
-    latch_hash holds, semaphores, records; /* records: of memory_calls.c */
+    latch_hash holds, semaphores;
+    memory_records records;
 } memory_store;
 
 static latch_hash *table_of(const latch_lease *lease)
@@ -50,7 +51,9 @@ static latch_status memory_open(latch_store *base, const latch_store_options *op
     if (status == LATCH_DONE) {
         status = latch_hash_init(&store->semaphores, base->engine, error);
     }
-    return status == LATCH_DONE ? latch_hash_init(&store->records, base->engine, error) : status;
+    return status == LATCH_DONE ? latch_memory_records_init(&store->records, base->engine,
+                                                            latch_engine_now_ns, error)
+                                : status;
 }
 
 static memory_hold *hold_of(latch_hash_node *node)
@@ -138,7 +141,7 @@ static void memory_close(latch_store *base)
     }
     latch_hash_end(&store->holds);
     latch_memory_permits_end(&store->semaphores);
-    latch_memory_calls_end(&store->records);
+    latch_memory_records_end(&store->records);
 }
 
 static bool is_alone(const latch_lease *lease, const memory_hold *hold)

@@ -1,6 +1,6 @@
 /*
- * Calls in the memory of one thread: records that expire, versions and throttles. What each
- * function does is what the scripts of the Redis store do (src/store/redis/script/lua/calls).
+ * Calls: records that expire, versions and throttles. What each function does is what the scripts
+ * of the Redis store do (src/store/redis/script/lua/calls).
  */
 #include "src/store/local/memory_calls.h"
 
@@ -13,6 +13,15 @@
 /* Number of records from which on each doubling looks for those that have expired. */
 #define SWEEP_COUNT 64
 
+latch_status latch_memory_records_init(memory_records *records, latch_engine *engine,
+                                       int64_t (*now_ns)(const latch_engine *engine),
+                                       latch_error *error)
+{
+    records->engine = engine;
+    records->now_ns = now_ns;
+    return latch_hash_init(&records->table, engine, error);
+}
+
 static memory_record *record_of(latch_hash_node *node)
 {
     return LATCH_CONTAINER(node, memory_record, node);
@@ -20,28 +29,29 @@ static memory_record *record_of(latch_hash_node *node)
 
 static void free_record(const latch_engine *engine, memory_record *record)
 {
-    if (record->clear != NULL) {
-        record->clear(engine, record);
+    if (record->kind->clear != NULL) {
+        record->kind->clear(engine, record);
     }
     latch_free(engine, record);
 }
 
-void latch_memory_drop_record(latch_hash *records, memory_record *record)
+void latch_memory_drop_record(memory_records *records, memory_record *record)
 {
-    latch_hash_remove(records, &record->node);
+    latch_hash_remove(&records->table, &record->node);
     free_record(records->engine, record);
 }
 
 /* Drops what has expired, when the number of records has doubled: nobody may ask for it again. */
-static void sweep_records(latch_hash *records)
+static void sweep_records(memory_records *records)
 {
-    int64_t now_ns = latch_engine_now_ns(records->engine);
+    int64_t now_ns = records->now_ns(records->engine);
 
-    if (records->count < SWEEP_COUNT || (records->count & (records->count - 1)) != 0) {
+    if (records->table.count < SWEEP_COUNT
+        || (records->table.count & (records->table.count - 1)) != 0) {
         return;
     }
-    for (size_t at = 0; at < records->bucket_count; at++) {
-        for (latch_hash_node *node = records->buckets[at], *next; node != NULL; node = next) {
+    for (size_t at = 0; at < records->table.bucket_count; at++) {
+        for (latch_hash_node *node = records->table.buckets[at], *next; node != NULL; node = next) {
             next = node->next;
             if (record_of(node)->end_ns <= now_ns) {
                 latch_memory_drop_record(records, record_of(node));
@@ -50,25 +60,27 @@ static void sweep_records(latch_hash *records)
     }
 }
 
-memory_record *latch_memory_find_record(latch_hash *records, const latch_op *op, char kind)
+memory_record *latch_memory_find_record(memory_records *records, const latch_op *op,
+                                        const memory_kind *kind)
 {
     latch_hash_node *node =
-        latch_hash_find(records, op->lease->resource, op->lease->resource_length);
+        latch_hash_find(&records->table, op->lease->resource, op->lease->resource_length);
 
     while (node != NULL && record_of(node)->kind != kind) {
         node = latch_hash_next(node);
     }
-    if (node != NULL && record_of(node)->end_ns <= latch_engine_now_ns(records->engine)) {
+    if (node != NULL && record_of(node)->end_ns <= records->now_ns(records->engine)) {
         latch_memory_drop_record(records, record_of(node));
         node = NULL;
     }
     return node != NULL ? record_of(node) : NULL;
 }
 
-memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op, char kind,
-                                        size_t size)
+memory_record *latch_memory_make_record(memory_records *records, const latch_op *op,
+                                        const memory_kind *kind)
 {
     const latch_lease *lease = op->lease;
+    size_t size = kind->size;
     memory_record *record;
 
     sweep_records(records);
@@ -82,29 +94,30 @@ memory_record *latch_memory_make_record(latch_hash *records, const latch_op *op,
     record->end_ns = LATCH_NEVER;
     record->node.key = (char *) record + size;
     record->node.length = lease->resource_length;
-    if (!latch_hash_add(records, &record->node)) {
+    if (!latch_hash_add(&records->table, &record->node)) {
         latch_free(records->engine, record);
         return NULL;
     }
     return record;
 }
 
-void latch_memory_keep_record(const latch_hash *records, memory_record *record, int64_t ttl_ms)
+void latch_memory_keep_record(const memory_records *records, memory_record *record, int64_t ttl_ms)
 {
-    int64_t end_ns = latch_add_ns(latch_engine_now_ns(records->engine), latch_ms_to_ns(ttl_ms));
+    int64_t end_ns = latch_add_ns(records->now_ns(records->engine), latch_ms_to_ns(ttl_ms));
 
     if (record->end_ns == LATCH_NEVER || record->end_ns < end_ns) {
         record->end_ns = end_ns;
     }
 }
 
-void latch_memory_calls_end(latch_hash *records)
+void latch_memory_records_end(memory_records *records)
 {
-    for (latch_hash_node *node = latch_hash_drain(records), *next; node != NULL; node = next) {
+    for (latch_hash_node *node = latch_hash_drain(&records->table), *next; node != NULL;
+         node = next) {
         next = node->next;
         free_record(records->engine, record_of(node));
     }
-    latch_hash_end(records);
+    latch_hash_end(&records->table);
 }
 
 /* ---- Arguments and answers ------------------------------------------------------------------ */
@@ -119,7 +132,7 @@ int64_t latch_memory_number(const latch_call *call, size_t argument)
     return strtoll(digits, NULL, 10);
 }
 
-latch_status latch_memory_answer(const latch_hash *records, latch_op *op, size_t count,
+latch_status latch_memory_answer(const memory_records *records, latch_op *op, size_t count,
                                  const latch_bytes *parts)
 {
     size_t bytes = 0;
@@ -137,19 +150,41 @@ latch_status latch_memory_answer(const latch_hash *records, latch_op *op, size_t
     return LATCH_DONE;
 }
 
-latch_status latch_memory_answer_text(const latch_hash *records, latch_op *op, const char *text)
+latch_status latch_memory_answer_text(const memory_records *records, latch_op *op, const char *text)
 {
     const latch_bytes part = {text, strlen(text)};
 
     return latch_memory_answer(records, op, 1, &part);
 }
 
-static bool is_same(latch_bytes one, latch_bytes other)
+latch_bytes latch_memory_copy(const latch_engine *engine, latch_bytes text)
+{
+    char *copy = latch_allocate(engine, text.length + 1);
+
+    if (copy == NULL) {
+        return (latch_bytes){NULL, 0};
+    }
+    if (text.length > 0) {
+        memcpy(copy, text.text, text.length);
+    }
+    copy[text.length] = '\0';
+    return (latch_bytes){copy, text.length};
+}
+
+void latch_memory_free(const latch_engine *engine, latch_bytes *text)
+{
+    latch_free(engine, (char *) (uintptr_t) text->text);
+    *text = (latch_bytes){NULL, 0};
+}
+
+bool latch_memory_is_same(latch_bytes one, latch_bytes other)
 {
     return one.length == other.length && memcmp(one.text, other.text, one.length) == 0;
 }
 
 /* ---- Versions ------------------------------------------------------------------------------- */
+
+static const memory_kind version_kind;
 
 typedef struct memory_version {
     memory_record record;
@@ -159,32 +194,25 @@ typedef struct memory_version {
     bool is_before_known;
 } memory_version;
 
-static void free_text(const latch_engine *engine, latch_bytes *text)
-{
-    latch_free(engine, (char *) (uintptr_t) text->text);
-    *text = (latch_bytes){NULL, 0};
-}
-
 static void clear_version(const latch_engine *engine, memory_record *record)
 {
     memory_version *version = (memory_version *) record;
 
-    free_text(engine, &version->newest);
-    free_text(engine, &version->before);
-    free_text(engine, &version->again);
+    latch_memory_free(engine, &version->newest);
+    latch_memory_free(engine, &version->before);
+    latch_memory_free(engine, &version->again);
 }
 
-static bool copy_text(const latch_engine *engine, latch_bytes text, latch_bytes *copy)
+static void list_version_fields(memory_fields *fields, memory_record *record)
 {
-    char *copied = latch_allocate(engine, text.length + 1);
+    memory_version *version = (memory_version *) record;
+    int64_t is_before_known = version->is_before_known;
 
-    if (copied == NULL) {
-        return false;
-    }
-    memcpy(copied, text.text, text.length);
-    copied[text.length] = '\0';
-    *copy = (latch_bytes){copied, text.length};
-    return true;
+    latch_memory_field_text(fields, &version->newest);
+    latch_memory_field_text(fields, &version->before);
+    latch_memory_field_text(fields, &version->again);
+    latch_memory_field_number(fields, &is_before_known);
+    version->is_before_known = is_before_known != 0;
 }
 
 static bool is_number(latch_bytes version)
@@ -228,34 +256,33 @@ static int compare_versions(latch_bytes one, latch_bytes other)
 }
 
 /* Makes `version` the newest one. */
-static latch_status advance_version(latch_hash *records, latch_op *op, memory_version *version,
+static latch_status advance_version(memory_records *records, latch_op *op, memory_version *version,
                                     latch_bytes newest)
 {
     const latch_engine *engine = records->engine;
     bool is_repetition = version != NULL && version->again.text != NULL
-                         && is_same(version->again, newest);
-    latch_bytes copy;
+                         && latch_memory_is_same(version->again, newest);
+    latch_bytes copy = latch_memory_copy(engine, newest);
 
-    if (!copy_text(engine, newest, &copy)) {
+    if (copy.text == NULL) {
         return latch_fail_memory(op->error);
     }
     if (version == NULL) {
-        version = (memory_version *) latch_memory_make_record(records, op, 'v', sizeof(*version));
+        version = (memory_version *) latch_memory_make_record(records, op, &version_kind);
         if (version == NULL) {
-            free_text(engine, &copy);
+            latch_memory_free(engine, &copy);
             return latch_fail_memory(op->error);
         }
-        version->record.clear = clear_version;
     }
-    free_text(engine, &version->before);
+    latch_memory_free(engine, &version->before);
     version->is_before_known = !is_repetition;
     if (is_repetition
         || (version->again.text != NULL && version->newest.text != NULL
-            && !is_same(version->again, version->newest))) {
-        free_text(engine, &version->again);
+            && !latch_memory_is_same(version->again, version->newest))) {
+        latch_memory_free(engine, &version->again);
     }
     if (is_repetition) {
-        free_text(engine, &version->newest);
+        latch_memory_free(engine, &version->newest);
     } else {
         version->before = version->newest;
     }
@@ -265,25 +292,25 @@ static latch_status advance_version(latch_hash *records, latch_op *op, memory_ve
 }
 
 /* Makes the version before it the newest one again, or lets it come once more. */
-static latch_status revert_version(latch_hash *records, latch_op *op, memory_version *version,
+static latch_status revert_version(memory_records *records, latch_op *op, memory_version *version,
                                    latch_bytes reverted, int order)
 {
     const latch_engine *engine = records->engine;
     bool was_newest = version->newest.text != NULL && order == 0;
-    bool comes_again = was_newest
-                           ? !version->is_before_known
-                           : version->before.text != NULL && is_same(version->before, reverted);
+    bool comes_again = was_newest ? !version->is_before_known
+                                  : version->before.text != NULL
+                                        && latch_memory_is_same(version->before, reverted);
 
     if (comes_again) {
-        latch_bytes copy;
+        latch_bytes copy = latch_memory_copy(engine, reverted);
 
-        if (!copy_text(engine, reverted, &copy)) {
+        if (copy.text == NULL) {
             return latch_fail_memory(op->error);
         }
-        free_text(engine, &version->again);
+        latch_memory_free(engine, &version->again);
         version->again = copy;
     } else if (was_newest) {
-        free_text(engine, &version->newest);
+        latch_memory_free(engine, &version->newest);
         version->newest = version->before;
         version->before = (latch_bytes){NULL, 0};
         version->is_before_known = false;
@@ -291,10 +318,11 @@ static latch_status revert_version(latch_hash *records, latch_op *op, memory_ver
     return latch_memory_answer_text(records, op, was_newest ? "1" : "0");
 }
 
-static latch_status call_version(latch_hash *records, latch_op *op)
+static latch_status call_version(memory_records *records, latch_op *op)
 {
     latch_call *call = op->request.call;
-    memory_version *version = (memory_version *) latch_memory_find_record(records, op, 'v');
+    memory_version *version =
+        (memory_version *) latch_memory_find_record(records, op, &version_kind);
     latch_bytes newest = version != NULL ? version->newest : (latch_bytes){NULL, 0};
     latch_bytes given = call->arguments[call->function == LATCH_VERSION_OUTDATED ? 0 : 1];
     bool may_be_again;
@@ -318,27 +346,48 @@ static latch_status call_version(latch_hash *records, latch_op *op)
         return version == NULL ? latch_memory_answer_text(records, op, "0")
                                : revert_version(records, op, version, given, order);
     }
-    may_be_again =
-        latch_memory_number(call, 2) != 0
-        || (version != NULL && version->again.text != NULL && is_same(version->again, given));
+    may_be_again = latch_memory_number(call, 2) != 0
+                   || (version != NULL && version->again.text != NULL
+                       && latch_memory_is_same(version->again, given));
     if (order < 0 || (order == 0 && !may_be_again)) {
         return latch_memory_answer_text(records, op, "0");
     }
     return advance_version(records, op, version, given);
 }
 
+static const memory_kind version_kind = {
+    .name = "version",
+    .size = sizeof(memory_version),
+    .clear = clear_version,
+    .list_fields = list_version_fields,
+    .call = call_version,
+};
+
 /* ---- Throttles ------------------------------------------------------------------------------ */
+
+static const memory_kind throttle_kind;
 
 typedef struct memory_throttle {
     memory_record record;
-    int64_t free_us; /* monotonic: the next slot */
+    int64_t free_us; /* time of the next slot */
 } memory_throttle;
 
-static latch_status call_throttle(latch_hash *records, latch_op *op)
+static void list_throttle_fields(memory_fields *fields, memory_record *record)
+{
+    memory_throttle *throttle = (memory_throttle *) record;
+    int64_t free_ns = throttle->free_us * 1000;
+
+    latch_memory_field_time(fields, &free_ns);
+    latch_memory_field_check(fields, free_ns != LATCH_NEVER);
+    throttle->free_us = free_ns / 1000;
+}
+
+static latch_status call_throttle(memory_records *records, latch_op *op)
 {
     const latch_call *call = op->request.call;
-    memory_throttle *throttle = (memory_throttle *) latch_memory_find_record(records, op, 't');
-    int64_t now_us = latch_engine_now_ns(records->engine) / 1000;
+    memory_throttle *throttle =
+        (memory_throttle *) latch_memory_find_record(records, op, &throttle_kind);
+    int64_t now_us = records->now_ns(records->engine) / 1000;
     int64_t step_us = latch_memory_number(call, 0), burst_us = latch_memory_number(call, 1);
     int64_t at_us = throttle != NULL && throttle->free_us > now_us ? throttle->free_us : now_us;
     int64_t wait_us = at_us - now_us > burst_us ? at_us - now_us - burst_us : 0;
@@ -352,8 +401,7 @@ static latch_status call_throttle(latch_hash *records, latch_op *op)
         return latch_memory_answer(records, op, 1, &parts[1]);
     }
     if (is_reserved && throttle == NULL) {
-        throttle =
-            (memory_throttle *) latch_memory_make_record(records, op, 't', sizeof(*throttle));
+        throttle = (memory_throttle *) latch_memory_make_record(records, op, &throttle_kind);
         if (throttle == NULL) {
             return latch_fail_memory(op->error);
         }
@@ -365,18 +413,32 @@ static latch_status call_throttle(latch_hash *records, latch_op *op)
     return latch_memory_answer(records, op, 2, parts);
 }
 
-latch_status latch_memory_call(latch_hash *records, latch_op *op)
+static const memory_kind throttle_kind = {
+    .name = "throttle",
+    .size = sizeof(memory_throttle),
+    .list_fields = list_throttle_fields,
+    .call = call_throttle,
+};
+
+/* ---- All ------------------------------------------------------------------------------------ */
+
+const memory_kind *latch_memory_kind_of(latch_function function)
 {
-    switch (op->request.call->function) {
+    switch (function) {
         case LATCH_VERSION_ADVANCE:
         case LATCH_VERSION_REVERT:
         case LATCH_VERSION_OUTDATED:
         case LATCH_VERSION_GET:
-            return call_version(records, op);
+            return &version_kind;
         case LATCH_THROTTLE_RESERVE:
         case LATCH_THROTTLE_LOOK:
-            return call_throttle(records, op);
+            return &throttle_kind;
         default:
-            return latch_memory_count_down(records, op);
+            return &latch_memory_count_down;
     }
+}
+
+latch_status latch_memory_call(memory_records *records, latch_op *op)
+{
+    return latch_memory_kind_of(op->request.call->function)->call(records, op);
 }

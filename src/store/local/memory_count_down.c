@@ -1,55 +1,31 @@
-/*
- * Count-downs in the memory of one thread: as src/store/redis/script/lua/calls/count_down.lua has
- * them in Redis.
- */
+/* Count-downs: as src/store/redis/script/lua/calls/count_down.lua has them in Redis. */
 #include "src/store/local/memory_calls.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef enum { MEMBER_LEFT, MEMBER_ARRIVED, MEMBER_FAILED } member_state;
-
-typedef struct count_down_member {
-    latch_hash_node node;
-    member_state state;
-    char name[];
-} count_down_member;
+/* States of members, a byte each. */
+typedef enum { MEMBER_LEFT = 'l', MEMBER_ARRIVED = 'a', MEMBER_FAILED = 'f' } member_state;
 
 typedef struct memory_count_down {
     memory_record record;
     enum { COUNT_OPEN, COUNT_DONE, COUNT_CANCELLED } state;
-    latch_hash members;
     size_t total, left, failed;
-    char *list; /* the members, as they were given; they tell whether others are the same */
-    size_t list_length;
-    char *payload; /* NULL: there is no last step */
-    size_t payload_length;
-    int64_t claim_ns; /* end of the claim to the last step; 0: none */
+    latch_bytes list;    /* the members as they were given: "LENGTH MEMBER" behind each other */
+    latch_bytes states;  /* of member_state, in their order; NULL: over */
+    latch_bytes payload; /* NULL: there is no last step */
+    int64_t claim_ns;    /* end of the claim to the last step; 0: none */
 } memory_count_down;
 
-static count_down_member *member_of(latch_hash_node *node)
+static void drop_members(const latch_engine *engine, memory_count_down *count)
 {
-    return LATCH_CONTAINER(node, count_down_member, node);
-}
-
-static void drop_members(memory_count_down *count)
-{
-    const latch_engine *engine = count->members.engine;
-
-    for (latch_hash_node *node = latch_hash_drain(&count->members), *next; node != NULL;
-         node = next) {
-        next = node->next;
-        latch_free(engine, member_of(node));
-    }
+    latch_memory_free(engine, &count->states);
     count->failed = 0;
 }
 
-static void drop_payload(memory_count_down *count)
+static void drop_payload(const latch_engine *engine, memory_count_down *count)
 {
-    latch_free(count->members.engine, count->payload);
-    count->payload = NULL;
-    count->payload_length = 0;
+    latch_memory_free(engine, &count->payload);
     count->claim_ns = 0;
 }
 
@@ -57,92 +33,132 @@ static void clear_count_down(const latch_engine *engine, memory_record *record)
 {
     memory_count_down *count = (memory_count_down *) record;
 
-    drop_members(count);
-    latch_hash_end(&count->members);
-    drop_payload(count);
-    latch_free(engine, count->list);
+    drop_members(engine, count);
+    drop_payload(engine, count);
+    latch_memory_free(engine, &count->list);
 }
 
-static bool add_count_member(memory_count_down *count, const char *name, size_t length)
+/* The member at this place of the list, which becomes the next one's. False: past the end, or what
+ * is there is none. */
+static bool next_member(latch_bytes list, size_t *at, latch_bytes *member)
 {
-    const latch_engine *engine = count->members.engine;
-    count_down_member *member = latch_allocate(engine, sizeof(*member) + length + 1);
+    const char *next = list.text + *at, *end = list.text + list.length;
+    size_t length = 0;
 
-    if (member == NULL) {
+    while (next < end && *next >= '0' && *next <= '9' && length <= list.length) {
+        length = length * 10 + (size_t) (*next++ - '0');
+    }
+    if (next == end || *next != ' ' || length > (size_t) (end - next - 1)) {
         return false;
     }
-    memcpy(member->name, name, length);
-    member->name[length] = '\0';
-    member->state = MEMBER_LEFT;
-    member->node.key = member->name;
-    member->node.length = length;
-    if (!latch_hash_add(&count->members, &member->node)) {
-        latch_free(engine, member);
-        return false;
-    }
-    count->total++;
+    *member = (latch_bytes){next + 1, length};
+    *at = (size_t) (next + 1 - list.text) + length;
     return true;
 }
 
-/* Adds the members of the list: "LENGTH MEMBER" behind each other. */
-static bool add_count_members(memory_count_down *count)
+/* Number of members; 0: it is no list of members. */
+static size_t count_members(latch_bytes list)
 {
-    char *at = count->list, *end = at + count->list_length;
+    latch_bytes member;
+    size_t at = 0, count = 0;
 
-    while (at < end) {
-        size_t length = strtoul(at, &at, 10);
+    while (next_member(list, &at, &member)) {
+        count++;
+    }
+    return at == list.length ? count : 0;
+}
 
-        at++;
-        if (at > end || length > (size_t) (end - at) || !add_count_member(count, at, length)) {
-            return false;
+static char *states_of(const memory_count_down *count)
+{
+    return (char *) (uintptr_t) count->states.text;
+}
+
+/* The state of that member; NULL: there is none. */
+static char *find_member(const memory_count_down *count, latch_bytes name)
+{
+    latch_bytes member;
+    size_t at = 0, number = 0;
+
+    while (count->states.text != NULL && next_member(count->list, &at, &member)) {
+        if (latch_memory_is_same(member, name)) {
+            return states_of(count) + number;
         }
-        at += length;
+        number++;
     }
-    count->left = count->total;
-    return true;
+    return NULL;
 }
 
-static char *copy_bytes(const latch_engine *engine, latch_bytes bytes)
+/* Numbers that follow from the fields that were read. */
+static void count_states(memory_fields *fields, memory_count_down *count)
 {
-    char *copy = latch_allocate(engine, bytes.length + 1);
-
-    if (copy != NULL) {
-        memcpy(copy, bytes.text, bytes.length);
-        copy[bytes.length] = '\0';
+    count->total = count->list.text != NULL ? count_members(count->list) : 0;
+    latch_memory_field_check(fields, count->total > 0
+                                         && (count->states.text == NULL
+                                             || count->states.length == count->total));
+    for (size_t at = 0; at < count->states.length; at++) {
+        count->left += count->states.text[at] == MEMBER_LEFT;
+        count->failed += count->states.text[at] == MEMBER_FAILED;
     }
-    return copy;
 }
 
-static latch_status open_anew(latch_hash *records, latch_op *op)
+static void list_count_down_fields(memory_fields *fields, memory_record *record)
+{
+    memory_count_down *count = (memory_count_down *) record;
+    int64_t state = count->state;
+
+    latch_memory_field_number(fields, &state);
+    latch_memory_field_check(fields, state >= COUNT_OPEN && state <= COUNT_CANCELLED);
+    count->state = state;
+    latch_memory_field_time(fields, &count->claim_ns);
+    latch_memory_field_text(fields, &count->list);
+    latch_memory_field_text(fields, &count->states);
+    latch_memory_field_text(fields, &count->payload);
+    if (latch_memory_fields_are_read(fields)) {
+        count_states(fields, count);
+    }
+}
+
+static bool copy_opening(const latch_engine *engine, const latch_call *call,
+                         memory_count_down *count)
+{
+    count->list = latch_memory_copy(engine, call->arguments[1]);
+    if (call->count > 2) {
+        count->payload = latch_memory_copy(engine, call->arguments[2]);
+    }
+    if (count->list.text == NULL || (call->count > 2 && count->payload.text == NULL)) {
+        return false;
+    }
+    count->total = count->left = count_members(count->list);
+    count->states = latch_memory_copy(engine, (latch_bytes){count->list.text, count->total});
+    if (count->states.text != NULL) {
+        memset(states_of(count), MEMBER_LEFT, count->total);
+    }
+    return count->states.text != NULL;
+}
+
+static latch_status open_anew(memory_records *records, latch_op *op)
 {
     const latch_call *call = op->request.call;
     memory_count_down *count =
-        (memory_count_down *) latch_memory_make_record(records, op, 'c', sizeof(*count));
+        (memory_count_down *) latch_memory_make_record(records, op, &latch_memory_count_down);
 
     if (count == NULL) {
         return latch_fail_memory(op->error);
     }
-    if (latch_hash_init(&count->members, records->engine, op->error) != LATCH_DONE) {
-        latch_memory_drop_record(records, &count->record);
-        return op->error->status;
-    }
-    count->record.clear = clear_count_down;
-    count->list = copy_bytes(records->engine, call->arguments[1]);
-    count->list_length = call->arguments[1].length;
-    if (call->count > 2) {
-        count->payload = copy_bytes(records->engine, call->arguments[2]);
-        count->payload_length = call->arguments[2].length;
-    }
-    if (count->list == NULL || (call->count > 2 && count->payload == NULL)
-        || !add_count_members(count)) {
+    if (!copy_opening(records->engine, call, count)) {
         latch_memory_drop_record(records, &count->record);
         return latch_fail_memory(op->error);
+    }
+    if (count->total == 0) {
+        latch_memory_drop_record(records, &count->record);
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "the members must be a list of \"LENGTH MEMBER\"");
     }
     latch_memory_keep_record(records, &count->record, latch_memory_number(call, 0));
     return latch_memory_answer_text(records, op, "1");
 }
 
-static latch_status open_count_down(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status open_count_down(memory_records *records, latch_op *op, memory_count_down *count)
 {
     latch_bytes list = op->request.call->arguments[1];
 
@@ -154,10 +170,7 @@ static latch_status open_count_down(latch_hash *records, latch_op *op, memory_co
         return open_anew(records, op);
     }
     return latch_memory_answer_text(records, op,
-                                    list.length == count->list_length
-                                            && memcmp(list.text, count->list, list.length) == 0
-                                        ? "0"
-                                        : "other");
+                                    latch_memory_is_same(list, count->list) ? "0" : "other");
 }
 
 static const char *state_of(const memory_count_down *count)
@@ -170,16 +183,15 @@ static const char *state_of(const memory_count_down *count)
 }
 
 /* Writes the members in that state behind `parts`, and returns the end. */
-static latch_bytes *list_members_in(const memory_count_down *count, member_state state,
-                                    latch_bytes *parts)
+static latch_bytes *list_members_in(const memory_count_down *count, char state, latch_bytes *parts)
 {
-    for (size_t at = 0; at < count->members.bucket_count; at++) {
-        for (latch_hash_node *node = count->members.buckets != NULL ? count->members.buckets[at]
-                                                                    : NULL;
-             node != NULL; node = node->next) {
-            if (member_of(node)->state == state) {
-                *parts++ = (latch_bytes){node->key, node->length};
-            }
+    latch_bytes member;
+    size_t at = 0;
+
+    for (size_t number = 0; number < count->states.length && next_member(count->list, &at, &member);
+         number++) {
+        if (count->states.text[number] == state) {
+            *parts++ = member;
         }
     }
     return parts;
@@ -196,7 +208,7 @@ static latch_bytes write_count(char number[24], int64_t count)
 }
 
 /* {state, left, is claimed, payload, failed members...} */
-static latch_status answer_arrival(latch_hash *records, latch_op *op,
+static latch_status answer_arrival(memory_records *records, latch_op *op,
                                    const memory_count_down *count, bool is_claimed)
 {
     enum { FIXED = 4 };
@@ -211,7 +223,7 @@ static latch_status answer_arrival(latch_hash *records, latch_op *op,
     parts[0] = bytes_of(state_of(count));
     parts[1] = write_count(left, (int64_t) count->left);
     parts[2] = bytes_of(is_claimed ? "1" : "0");
-    parts[3] = is_claimed ? (latch_bytes){count->payload, count->payload_length} : bytes_of("");
+    parts[3] = is_claimed ? count->payload : bytes_of("");
     if (failed > 0) {
         list_members_in(count, MEMBER_FAILED, parts + FIXED);
     }
@@ -221,14 +233,15 @@ static latch_status answer_arrival(latch_hash *records, latch_op *op,
 }
 
 /* Claims the last step, if it is to be had. */
-static bool claim_last_step(const latch_hash *records, memory_count_down *count, int64_t claim_ms)
+static bool claim_last_step(const memory_records *records, memory_count_down *count,
+                            int64_t claim_ms)
 {
-    int64_t now_ns = latch_engine_now_ns(records->engine);
+    int64_t now_ns = records->now_ns(records->engine);
 
     if (count->state != COUNT_OPEN || count->left > 0) {
         return false;
     }
-    if (count->payload == NULL) {
+    if (count->payload.text == NULL) {
         count->state = COUNT_DONE; /* there is none */
         return false;
     }
@@ -239,23 +252,22 @@ static bool claim_last_step(const latch_hash *records, memory_count_down *count,
     return true;
 }
 
-static void record_arrival(memory_count_down *count, count_down_member *member, bool has_failed)
+static void record_arrival(memory_count_down *count, char *member, bool has_failed)
 {
-    if (member->state == MEMBER_LEFT) {
-        member->state = has_failed ? MEMBER_FAILED : MEMBER_ARRIVED;
+    if (*member == MEMBER_LEFT) {
+        *member = has_failed ? MEMBER_FAILED : MEMBER_ARRIVED;
         count->left--;
         count->failed += has_failed ? 1 : 0;
-    } else if (member->state == MEMBER_FAILED && !has_failed && count->left > 0) {
-        member->state = MEMBER_ARRIVED;
+    } else if (*member == MEMBER_FAILED && !has_failed && count->left > 0) {
+        *member = MEMBER_ARRIVED;
         count->failed--;
     }
 }
 
-static latch_status arrive(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status arrive(memory_records *records, latch_op *op, memory_count_down *count)
 {
     const latch_call *call = op->request.call;
-    latch_bytes name = call->arguments[1];
-    latch_hash_node *node;
+    char *member;
 
     if (count == NULL || count->state == COUNT_CANCELLED) {
         const latch_bytes parts[] = {bytes_of(state_of(count)), bytes_of("0"), bytes_of("0"),
@@ -263,29 +275,30 @@ static latch_status arrive(latch_hash *records, latch_op *op, memory_count_down 
 
         return latch_memory_answer(records, op, 4, parts);
     }
-    node = latch_hash_find(&count->members, name.text, name.length);
-    if (node == NULL && count->members.count > 0) {
+    member = find_member(count, call->arguments[1]);
+    if (member == NULL && count->states.text != NULL) {
         return latch_memory_answer_text(records, op, "stranger");
     }
-    if (node != NULL) {
-        if (member_of(node)->state == MEMBER_LEFT) {
+    if (member != NULL) {
+        if (*member == MEMBER_LEFT) {
             latch_memory_keep_record(records, &count->record, latch_memory_number(call, 0));
         }
-        record_arrival(count, member_of(node), latch_memory_number(call, 2) != 0);
+        record_arrival(count, member, latch_memory_number(call, 2) != 0);
     }
     return answer_arrival(records, op, count,
                           claim_last_step(records, count, latch_memory_number(call, 3)));
 }
 
-static latch_status finish_count_down(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status finish_count_down(memory_records *records, latch_op *op,
+                                      memory_count_down *count)
 {
     char left[24];
     latch_bytes parts[2];
 
     if (count != NULL && count->state == COUNT_OPEN && count->left == 0) {
         count->state = COUNT_DONE;
-        drop_payload(count);
-        drop_members(count);
+        drop_payload(records->engine, count);
+        drop_members(records->engine, count);
         latch_memory_keep_record(records, &count->record, latch_memory_number(op->request.call, 0));
     }
     parts[0] = bytes_of(state_of(count));
@@ -293,25 +306,26 @@ static latch_status finish_count_down(latch_hash *records, latch_op *op, memory_
     return latch_memory_answer(records, op, 2, parts);
 }
 
-static latch_status cancel_count_down(latch_hash *records, latch_op *op, memory_count_down *count)
+static latch_status cancel_count_down(memory_records *records, latch_op *op,
+                                      memory_count_down *count)
 {
     bool is_open = count != NULL && count->state == COUNT_OPEN;
 
     if (is_open) {
         count->state = COUNT_CANCELLED;
         count->left = 0;
-        drop_payload(count);
-        drop_members(count);
+        drop_payload(records->engine, count);
+        drop_members(records->engine, count);
     }
     return latch_memory_answer_text(records, op, is_open ? "1" : "0");
 }
 
 /* {state, total, left, has payload, claim, number of failed, failed..., missing...} */
-static latch_status inspect_count_down(latch_hash *records, latch_op *op,
+static latch_status inspect_count_down(memory_records *records, latch_op *op,
                                        const memory_count_down *count)
 {
     enum { FIXED = 6 };
-    int64_t now_ns = latch_engine_now_ns(records->engine);
+    int64_t now_ns = records->now_ns(records->engine);
     size_t named = count != NULL ? count->left + count->failed : 0;
     latch_bytes *parts = latch_allocate(records->engine, (FIXED + named) * sizeof(*parts));
     char numbers[4][24];
@@ -323,7 +337,7 @@ static latch_status inspect_count_down(latch_hash *records, latch_op *op,
     parts[0] = bytes_of(state_of(count));
     parts[1] = write_count(numbers[0], count != NULL ? (int64_t) count->total : 0);
     parts[2] = write_count(numbers[1], count != NULL ? (int64_t) count->left : 0);
-    parts[3] = bytes_of(count != NULL && count->payload != NULL ? "1" : "0");
+    parts[3] = bytes_of(count != NULL && count->payload.text != NULL ? "1" : "0");
     parts[4] = write_count(numbers[2], count != NULL && count->claim_ns > now_ns
                                            ? (count->claim_ns - now_ns) / 1000
                                            : 0);
@@ -336,9 +350,10 @@ static latch_status inspect_count_down(latch_hash *records, latch_op *op,
     return status;
 }
 
-latch_status latch_memory_count_down(latch_hash *records, latch_op *op)
+static latch_status call_count_down(memory_records *records, latch_op *op)
 {
-    memory_count_down *count = (memory_count_down *) latch_memory_find_record(records, op, 'c');
+    memory_count_down *count =
+        (memory_count_down *) latch_memory_find_record(records, op, &latch_memory_count_down);
 
     switch (op->request.call->function) {
         case LATCH_COUNT_DOWN_OPEN:
@@ -355,3 +370,11 @@ latch_status latch_memory_count_down(latch_hash *records, latch_op *op)
             return latch_memory_answer_text(records, op, state_of(count));
     }
 }
+
+const memory_kind latch_memory_count_down = {
+    .name = "count-down",
+    .size = sizeof(memory_count_down),
+    .clear = clear_count_down,
+    .list_fields = list_count_down_fields,
+    .call = call_count_down,
+};

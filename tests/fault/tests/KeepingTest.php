@@ -136,6 +136,18 @@ final class KeepingTest extends TestCase
         yield 'told when nobody asks' => [[], "told 1199 1 why | $release"];
         yield 'told while it is given back' => [[], 'release 1300 1 | told 1301 1 why | released 1302 1'];
         yield 'asked before it was told' => [[], "told 1199 1 why | held 1198 1 | $release"];
+        yield 'refreshed all the same, when it was told meanwhile' => [
+            [], "renew 1198 1 | told 1199 1 why | renewed 1200 1 | held 1201 1 | $release",
+        ];
+        yield 'and lost again after that' => [
+            [], "renew 1198 1 | told 1199 1 why | renewed 1200 1 | held 1201 1 | told 1210 1 why | $release",
+        ];
+        yield 'told meanwhile, and not refreshed' => [
+            ['never granted: a #1'], "renew 1198 1 | told 1199 1 why | unrenewed 1200 1 x | held 1201 1 | $release",
+        ];
+        yield 'told before it was refreshed' => [
+            ['never granted: a #1'], "told 1197 1 why | renew 1198 1 | renewed 1200 1 | held 1201 1 | $release",
+        ];
         yield 'not told' => [['untold: a #1'], "gone 1200 1 | $release"];
         yield 'not told before it was killed' => [[], 'gone 1200 1'];
         yield 'told twice' => [['never granted: a #1'], "told 1199 1 why | told 1200 1 why | $release"];

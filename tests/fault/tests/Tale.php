@@ -4,11 +4,16 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Fault\Tests;
 
+use Latch\Tests\Fault\Check\Calls\CallFindings;
 use Latch\Tests\Fault\Check\Findings;
+use Latch\Tests\Fault\Check\Tally;
 use Latch\Tests\Fault\Check\Violation;
+use Latch\Tests\Fault\Record\Call;
+use Latch\Tests\Fault\Record\CallHistory;
 use Latch\Tests\Fault\Record\Fault;
 use Latch\Tests\Fault\Record\Faults;
 use Latch\Tests\Fault\Record\History;
+use Latch\Tests\Fault\Record\Hold;
 use Latch\Tests\Fault\Record\Leftovers;
 
 /**
@@ -70,13 +75,33 @@ final class Tale
         return new History($this->directory);
     }
 
+    /** @param string $records calls, as those of tell() */
+    public function call(string $primitive, string $worker, string $records): self
+    {
+        $this->write("$worker." . History::EXTENSION, "worker 0 $primitive 1 - | $records");
+
+        return $this;
+    }
+
+    /** @return list<string> as violations() */
+    public function callViolations(): array
+    {
+        return $this->names(new CallFindings(new CallHistory($this->directory)));
+    }
+
     /**
      * @return list<string> "kind: worker #attempt, worker #attempt" of each violation
      */
     public function violations(): array
     {
+        return $this->names(new Findings($this->history()));
+    }
+
+    /** @return list<string> */
+    private function names(Tally $findings): array
+    {
         $violations = [];
-        foreach ((new Findings($this->history()))->shown as $shown) {
+        foreach ($findings->shown as $shown) {
             foreach ($shown as $violation) {
                 $violations[] = $this->name($violation);
             }
@@ -89,6 +114,7 @@ final class Tale
     {
         $names = [];
         foreach ($violation->holds as $hold) {
+            \assert($hold instanceof Hold || $hold instanceof Call);
             $names[] = "{$hold->worker->name} #$hold->number";
         }
 

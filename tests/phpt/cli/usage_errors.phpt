@@ -61,7 +61,6 @@ $cases = [
     '--slots takes the number of holders at a time, 1 or more, not "9007199254740993"' => ['run', '--slots=9007199254740993', 'job', '--', 'true'],
     '--slots needs a value' => ['run', 'job', '--slots'],
     '--slots and --shared do not go together' => ['run', '--store=redis://h', '--slots=2', '--shared', 'job', '--', 'true'],
-    '--slots does not go with semaphores; take --store=flock, a database or Redis' => ['run', '--store=semaphore', '--slots=2', 'job', '--', 'true'],
     '--quiet takes no value;' => ['run', '--quiet=', 'job', '--', 'true'],
     '--store needs a value, as in --store=' => ['run', 'job', '--store', '--', 'true'],
     '--ttl needs a value' => ['run', 'job', '--ttl'],

@@ -33,10 +33,18 @@ check($lock->acquire(true, PATIENCE), 'all are back');
 $lock->release();
 
 /* It is held, and one of three is away: known by two. */
-check($other->acquire(true, PATIENCE), 'held by the other one');
-foreach ($servers as $server) {
-    wait_until(fn () => !$server->lacks('r'), 'in all members: a quorum does not await its last one');
-}
+/* A quorum does not await its last member, whose answer may stay unread: then once more. */
+wait_until(function () use ($other, $servers): bool {
+    check($other->acquire(true, PATIENCE), 'held by the other one');
+    for ($tries = 100; $tries > 0; $tries--) {
+        if (array_filter($servers, fn (RedisServer $server): bool => $server->lacks('r')) === []) {
+            return true;
+        }
+        usleep(10_000);
+    }
+    $other->release();
+    return false;
+}, 'it is held in all members');
 $servers[0]->stop();
 foreach ([0.3, 0.0, 0.3, 0.0] as $timeout) {
     expect_end('false', fn () => $lock->acquire(true, $timeout), 'held, and one is away');

@@ -65,6 +65,7 @@ interface Latch\Semaphore\SemaphoreInterface
 class Latch\Semaphore\Store\InMemoryStore : Latch\Semaphore\PersistingStoreInterface
 final class Latch\Semaphore\Store\LockStore : Latch\Semaphore\PersistingStoreInterface
 class Latch\Semaphore\Store\RedisStore : Latch\Semaphore\PersistingStoreInterface
+class Latch\Semaphore\Store\SemaphoreStore : Latch\Semaphore\PersistingStoreInterface
 class Latch\Semaphore\Store\StoreFactory
 interface Latch\SharedLockInterface : Latch\LockInterface
 interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface

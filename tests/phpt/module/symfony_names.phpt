@@ -85,6 +85,7 @@ interface Symfony\Component\Semaphore\SemaphoreInterface
 class Symfony\Component\Semaphore\Store\InMemoryStore
 class Symfony\Component\Semaphore\Store\LockStore
 class Symfony\Component\Semaphore\Store\RedisStore
+class Symfony\Component\Semaphore\Store\SemaphoreStore
 class Symfony\Component\Semaphore\Store\StoreFactory
 Parameter #0 [ <required> Symfony\Component\Lock\Key $key ]
 Symfony\Component\Lock\SharedLockInterface

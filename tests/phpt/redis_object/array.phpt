@@ -29,6 +29,7 @@ for ($number = 0; count($used) < 2; $number++) {
         $resource,
         $resource
     );
+    prove_inspection($array, $resource, $resource);
     $lock = object_lock($array, $resource);
     $lock->acquire();
     foreach ($servers as $other) {

@@ -27,6 +27,7 @@ foreach (['', 'app:', '{app}:', 'a}b'] as $prefix) {
     foreach (['r', 'order-42', 'foo}bar', 'foo{}bar', '{user}:1', 'a{b', "a\0b"] as $resource) {
         $case = "\"$prefix\" and \"$resource\"";
         prove_lock(fn (string $name) => object_lock($cluster, $name), fn (string $name) => object_lock($peer, $name), $case, $resource);
+        prove_inspection($cluster, $case, $resource);
         $lock = object_lock($cluster, $resource);
         check($lock->acquire(), "$case: acquired");
         $master = $servers->masterOf($prefix . $resource);

@@ -34,6 +34,7 @@ foreach ($cases as $case => [$options, $prefix]) {
         fn (string $resource) => new Latch\Lock(new Key($resource), $direct),
         $case
     );
+    prove_inspection($redis, $case);
     check_same([], array_diff($server->command('KEYS', '*'), [rawurldecode($prefix) . 'latch:fencing']), "$case: nothing is left");
     $server->command('FLUSHALL');
 }

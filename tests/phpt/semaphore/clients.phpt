@@ -28,10 +28,17 @@ foreach ($cases as $case => [$client, $prefix]) {
     [$heavy, $light, $other] = [$make($store, 2), $make($store, 1), $make($direct, 2)];
     check($heavy->acquire() && $light->acquire() && !$other->acquire(), "$case: all are out");
     check_same(0, $other->available(), "$case: none is free");
-    foreach ([fn () => $heavy->available(), fn () => $store->inspect(new Key('s', 3))] as $ask) {
-        check_same('Latch\Semaphore\Exception\SemaphoreStorageException: Failed to inspect the "s" semaphore: the redis store cannot tell who holds permits '
-            . 'of a semaphore by a given connection; give it a DSN.', outcome($ask), "$case: only a DSN tells");
-    }
+    check_same([0, 0, 4], [$heavy->available(), $make($direct, 1)->available(), (new Semaphore(new Key('s', 7), $store))->available()],
+        "$case: counted by the object, too");
+    check_same(7, (new Semaphore(new Key('free', 7), $store))->available(), "$case: nothing is held");
+    [$told, $by_dsn] = array_map(fn (RedisStore $by) => $by->inspect(new Key('s', 3)), [$store, $direct]);
+    check_same([3, 2, 0, 's'], [$told['used'], $told['holderCount'], $told['waiters'], $told['name']], "$case: the report");
+    $lasting = function (array $holder) {
+        unset($holder['remaining']);
+        return $holder;
+    };
+    check_same(array_map($lasting, $by_dsn['holders']), array_map($lasting, $told['holders']), "$case: the holders, as by the DSN");
+    check_same([getmypid(), getmypid()], array_column($told['holders'], 'pid'), "$case: their processes");
     check_same('Latch\Semaphore\Exception\SemaphoreStorageException: Failed to list the semaphores: the redis store cannot list its semaphores.',
         outcome(fn () => $store->listHeld()), "$case: only a DSN lists");
     check($heavy->isHeld() && $heavy->isAcquired() && $server->command('ZCARD', "{$prefix}{s}:weight") === 2, "$case: held");

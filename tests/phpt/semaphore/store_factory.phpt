@@ -11,7 +11,7 @@ use Latch\Tests\RedisServer;
 
 /* The child, in drop-in mode. */
 if (isset($argv[1])) {
-    foreach (['semaphore', 'hunter2', 'mysql://u:secret@h/x', 'redis://h?prefix=x', new stdClass()] as $connection) {
+    foreach (['null', 'hunter2', 'mysql://u:secret@h/x', 'redis://h?prefix=x', new stdClass()] as $connection) {
         try {
             Symfony\Component\Semaphore\Store\StoreFactory::createStore($connection);
         } catch (Symfony\Component\Semaphore\Exception\InvalidArgumentException $e) {
@@ -44,11 +44,11 @@ $locks = new Latch\Lock(new Latch\Key('s'), new Latch\Store\RedisStore($server->
 check($locks->acquire() && count($server->clients()) === 1, 'locks have the same one');
 
 const INVALID = 'Latch\Semaphore\Exception\InvalidArgumentException: ';
-const HINT = ' Semaphores are in stores of redis:, rediss:, valkey: and valkeys: DSNs, of their client objects, and in "in-memory"; '
-    . 'as slots, by locks, in those of flock, pgsql+advisory:, postgresql+advisory:// and mysql+advisory: DSNs, and of a LockFactory.';
+const HINT = ' Semaphores are in stores of redis:, rediss:, valkey: and valkeys: DSNs, of their client objects, in "semaphore", '
+    . '"semaphore://PROJECT" and "in-memory"; as slots, by locks, in those of flock, pgsql+advisory:, postgresql+advisory:// and mysql+advisory: DSNs, and of a LockFactory.';
 foreach ([
     ['flok', 'flok'],
-    ['semaphore', 'semaphore'],
+    ['semaphores', 'semaphores'],
     ['null', 'null'],
     ['mysql://user:secret@host/x', 'mysql://…'],
     ['amqp://user:secret@host/x', 'amqp://…'],
@@ -119,7 +119,7 @@ proc_close($process);
 check_same(0, permits_held($server, ''), 'permits that are left');
 echo "done\n";
 --EXPECT--
-Unsupported Connection: "semaphore".
+Unsupported Connection: "null".
 Unsupported Connection: "…".
 Unsupported Connection: "mysql://…".
 Unsupported Redis DSN. Try running "composer require symfony/cache".

@@ -4,15 +4,15 @@ Bad arguments of versions, throttles and count-downs are clear exceptions, and l
 <?php
 require __DIR__ . '/../../utils/phpt_sync.inc';
 
-use Latch\Store\{FlockStore, InMemoryStore, NullStore, RedisStore};
+use Latch\Store\{InMemoryStore, NullStore, RedisStore, SemaphoreStore};
 use Latch\{CountDown, Arrival, SyncFactory, Throttle, Version};
 use Latch\Tests\RedisServer;
 
 $server = new RedisServer();
 $bad = fn (string $message, callable $call, string $what) => check_same(INVALID . $message, outcome($call), $what);
 
-foreach ([new FlockStore(temporary_directory()), new NullStore(), new Latch\Store\CombinedStore([new InMemoryStore()], new Latch\Strategy\UnanimousStrategy())] as $store) {
-    $bad($store::class . ' has no versions, throttles and count-downs; Latch\Store\InMemoryStore and Latch\Store\RedisStore have them',
+foreach ([new SemaphoreStore(), new NullStore(), new Latch\Store\CombinedStore([new InMemoryStore()], new Latch\Strategy\UnanimousStrategy())] as $store) {
+    $bad($store::class . ' has no versions, throttles and count-downs; Latch\Store\FlockStore, Latch\Store\InMemoryStore and Latch\Store\RedisStore have them',
         fn () => new SyncFactory($store), $store::class);
 }
 

@@ -6,6 +6,7 @@ namespace Latch\Tests\OwnNames;
 
 use Latch\Key;
 use Latch\Lock;
+use Latch\Semaphore;
 use Latch\Store\RedisStore;
 use Latch\Store\StoreFactory;
 use Latch\Tests\RedisClusterServers;
@@ -114,6 +115,32 @@ final class RedisClientsTest extends TestCase
             self::assertContains($lock->$method(), [true, null], $method);
         }
         self::assertFalse($lock->isAcquired());
+    }
+
+    #[DataProvider('clients')]
+    public function testTheClientTellsTheHolders(\Closure $connect, ?\Closure $dsn = null): void
+    {
+        $client = $dsn === null ? $connect(Servers::fresh()->port) : $dsn();
+        foreach (['r', 'foo}bar', "a\0b"] as $resource) {
+            $locks = new RedisStore($client);
+            self::assertSame(0, $locks->inspect(new Key($resource))['holderCount']);
+            $lock = new Lock(new Key($resource), $locks, 300.0);
+            self::assertTrue($lock->acquire());
+            $told = $locks->inspect(new Key($resource));
+            self::assertSame([$resource, 'exclusive', 1], [$told['name'], $told['mode'], $told['holderCount']]);
+            self::assertSame([getmypid(), $lock->getFencingToken()], [$told['holders'][0]['pid'], $told['holders'][0]['fencingToken']]);
+
+            $semaphores = new Semaphore\Store\RedisStore($client);
+            $semaphore = new Semaphore\Semaphore(new Semaphore\Key($resource, 5, 2), $semaphores);
+            self::assertSame(5, $semaphore->available());
+            self::assertTrue($semaphore->acquire());
+            self::assertSame(3, $semaphore->available());
+            $told = $semaphores->inspect(new Semaphore\Key($resource, 5));
+            self::assertSame([$resource, 2, getmypid(), 2, 5], [
+                $told['name'], $told['used'],
+                $told['holders'][0]['pid'], $told['holders'][0]['weight'], $told['holders'][0]['limit'],
+            ]);
+        }
     }
 
     /** What runs in Predis's pipelines and transactions is not the client's, and so it does no harm. */

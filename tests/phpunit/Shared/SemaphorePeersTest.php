@@ -43,6 +43,14 @@ final class SemaphorePeersTest extends TestCase
     }
 
     /**
+     * @return iterable<string, array{\Closure(string): Peer, string}>
+     */
+    public static function symfonys(): iterable
+    {
+        return \array_slice(iterator_to_array(self::peers()), 1);
+    }
+
+    /**
      * @return iterable<string, array{\Closure(string): Peer, string, string}>
      */
     public static function peersAndResources(): iterable
@@ -111,6 +119,28 @@ final class SemaphorePeersTest extends TestCase
         self::assertTrue($ours->acquire(true, 30.0));
         self::assertNull($peer->answer());
         self::assertFalse($peer->do('call', 'theirs', 'acquire'));
+    }
+
+    /** Symfony's polls would never find a permit free that goes from waiter to waiter. */
+    #[DataProvider('symfonys')]
+    public function testTheirsGetPermitsThatOursHandToEachOther(\Closure $start, string $client): void
+    {
+        $stop = $this->directory() . '/stop';
+        $theirs = $this->peer($start, $client, 1);
+        $ours = array_map(fn (): Peer => $this->peer(Peer::own(...), $client, 1), [1, 2, 3]);
+        foreach ($ours as $peer) {
+            $peer->ask('take turns', 'theirs', $stop);
+        }
+        Wait::until(fn (): bool => $this->server->command('EXISTS', 'latch:permit-queue:{s}') === 1, 'ours have a queue');
+
+        Wait::until(static fn (): bool => $theirs->do('call', 'theirs', 'acquire'), 'the peer gets a permit');
+        self::assertTrue($theirs->do('call', 'theirs', 'isAcquired'));
+        $theirs->do('call', 'theirs', 'release');
+        touch($stop);
+        foreach ($ours as $peer) {
+            self::assertGreaterThan(0, $peer->answer(100.0));
+        }
+        self::assertSame([], $this->server->command('ZRANGE', '{s}:weight', 0, -1));
     }
 
     #[DataProvider('peers')]

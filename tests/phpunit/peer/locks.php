@@ -89,6 +89,16 @@ while (($line = fgets(STDIN)) !== false) {
             ),
             // name, census, weight, times: see Census
             'crowd' => (new Census($arguments[1]))->run($locks[$name], ...\array_slice($arguments, 2)),
+            // name, file: waits for its permits and gives them back, again and again, until the file is there
+            'take turns' => (static function () use ($locks, $name, $arguments): int {
+                for ($turns = 0; !file_exists($arguments[1]); ++$turns) {
+                    $locks[$name]->acquire(true, Wait::LIMIT) || throw new \RuntimeException('It has waited in vain.');
+                    usleep(2000);
+                    $locks[$name]->release();
+                }
+
+                return $turns;
+            })(),
             // name, resource, ports, TTL[, argument of Client::combine()…]: the same, in several Redis
             'combined' => (bool) $locks[$name] = new Lock(
                 $keys[$name] = new Key($arguments[1]),

@@ -175,32 +175,7 @@ size_t permit_queue_length(void)
     return (size_t) unit_redis_number("ZCARD " PERMIT_QUEUE);
 }
 
-/* ---- Symfony: the rest is in the header */
-
-static const char symfony_put_off[] =
-    "\n"
-    "            local key = KEYS[1]\n"
-    "            local weightKey = key .. \":weight\"\n"
-    "            local timeKey = key .. \":time\"\n"
-    "\n"
-    "            local added = redis.call(\"ZADD\", timeKey, ARGV[1], ARGV[2])\n"
-    "            if added == 1 then\n"
-    "                redis.call(\"ZREM\", timeKey, ARGV[2])\n"
-    "                redis.call(\"ZREM\", weightKey, ARGV[2])\n"
-    "            end\n"
-    "\n"
-    "            -- Extend the TTL\n"
-    "            local maxExpiration = redis.call(\"ZREVRANGE\", timeKey, 0, 0, "
-    "\"WITHSCORES\")[2]\n"
-    "            if nil == maxExpiration then\n"
-    "                return 1\n"
-    "            end\n"
-    "\n"
-    "            redis.call(\"EXPIREAT\", weightKey, maxExpiration + 10)\n"
-    "            redis.call(\"EXPIREAT\", timeKey, maxExpiration + 10)\n"
-    "\n"
-    "            return added\n"
-    "        ";
+/* ---- Symfony: its scripts are in the header */
 
 bool symfony_takes_permits(const char *token, int64_t ttl_s, int64_t weight, int64_t limit)
 {
@@ -217,7 +192,7 @@ bool symfony_takes_permits(const char *token, int64_t ttl_s, int64_t weight, int
 bool symfony_refreshes_permits(const char *token, int64_t ttl_s)
 {
     return !is_one(
-        no_error(unit_redis_try("EVAL %s 1 {sem} %lld %s", symfony_put_off,
+        no_error(unit_redis_try("EVAL %s 1 {sem} %lld %s", SYMFONY_SEMAPHORE_PUT_OFF,
                                 (long long) (permit_now_s() + symfony_ahead_s + ttl_s), token)));
 }
 

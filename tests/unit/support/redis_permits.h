@@ -45,8 +45,8 @@ bool gives_permits_up(waiter *one, int64_t weight, int64_t limit);
 size_t permit_queue_length(void);
 
 /*
- * Symfony's scripts of save() and delete(), as src/Symfony/Component/Semaphore/Store/RedisStore.php
- * of 5.4 has them, to the letter.
+ * Symfony's scripts of save(), putOffExpiration() and delete(), as
+ * src/Symfony/Component/Semaphore/Store/RedisStore.php of 5.4 has them, to the letter.
  */
 #define SYMFONY_SEMAPHORE_SAVE                                                                     \
     "\n"                                                                                           \
@@ -93,6 +93,30 @@ size_t permit_queue_length(void);
     "            redis.call(\"EXPIREAT\", timeKey, maxExpiration + 10)\n"                          \
     "\n"                                                                                           \
     "            return true\n"                                                                    \
+    "        "
+#define SYMFONY_SEMAPHORE_PUT_OFF                                                                  \
+    "\n"                                                                                           \
+    "            local key = KEYS[1]\n"                                                            \
+    "            local weightKey = key .. \":weight\"\n"                                           \
+    "            local timeKey = key .. \":time\"\n"                                               \
+    "\n"                                                                                           \
+    "            local added = redis.call(\"ZADD\", timeKey, ARGV[1], ARGV[2])\n"                  \
+    "            if added == 1 then\n"                                                             \
+    "                redis.call(\"ZREM\", timeKey, ARGV[2])\n"                                     \
+    "                redis.call(\"ZREM\", weightKey, ARGV[2])\n"                                   \
+    "            end\n"                                                                            \
+    "\n"                                                                                           \
+    "            -- Extend the TTL\n"                                                              \
+    "            local maxExpiration = redis.call(\"ZREVRANGE\", timeKey, 0, 0, "                  \
+    "\"WITHSCORES\")[2]\n"                                                                         \
+    "            if nil == maxExpiration then\n"                                                   \
+    "                return 1\n"                                                                   \
+    "            end\n"                                                                            \
+    "\n"                                                                                           \
+    "            redis.call(\"EXPIREAT\", weightKey, maxExpiration + 10)\n"                        \
+    "            redis.call(\"EXPIREAT\", timeKey, maxExpiration + 10)\n"                          \
+    "\n"                                                                                           \
+    "            return added\n"                                                                   \
     "        "
 #define SYMFONY_SEMAPHORE_DELETE                                                                   \
     "\n"                                                                                           \

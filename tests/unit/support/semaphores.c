@@ -77,6 +77,11 @@ static void operate(int set, struct sembuf *operations, size_t count)
 
 int php_sem_get(key_t key)
 {
+    return php_sem_get_counting(key, 1);
+}
+
+int php_sem_get_counting(key_t key, int limit)
+{
     int set = semget(key, 3, 0666 | IPC_CREAT);
     struct sembuf enter[] = {{SETUP, 0, 0}, {SETUP, 1, SEM_UNDO}, {USERS, 1, SEM_UNDO}};
     struct sembuf leave[] = {{SETUP, -1, SEM_UNDO}};
@@ -84,7 +89,7 @@ int php_sem_get(key_t key)
     UNIT_CHECK(set >= 0);
     operate(set, enter, 3);
     if (semctl(set, USERS, GETVAL) == 1) {
-        UNIT_CHECK(semctl(set, LOCK, SETVAL, 1) == 0);
+        UNIT_CHECK(semctl(set, LOCK, SETVAL, limit) == 0);
     }
     operate(set, leave, 1);
     return set;

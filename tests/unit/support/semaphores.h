@@ -25,6 +25,7 @@ void unit_await_semaphore_sleepers(int set, int count);
 
 /* sem_get(), sem_acquire(), sem_remove() and the end of a SysvSemaphore object. */
 int php_sem_get(key_t key);
+int php_sem_get_counting(key_t key, int limit);
 bool php_sem_acquire(int set, bool wait);
 void php_sem_remove(int set);
 void php_sem_free(int set, bool acquired);

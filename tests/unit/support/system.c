@@ -17,6 +17,7 @@ int __real_open(const char *path, int flags, ...);
 int __real_fcntl(int fd, int command, ...);
 int __real_flock(int fd, int operation);
 int __real_semget(key_t key, int count, int flags);
+int __real_rename(const char *from, const char *to);
 int __real_statfs(const char *path, struct statfs *status);
 int __real_eventfd(unsigned value, int flags);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -32,6 +33,7 @@ int __wrap_open(const char *path, int flags, ...);
 int __wrap_fcntl(int fd, int command, ...);
 int __wrap_flock(int fd, int operation);
 int __wrap_semget(key_t key, int count, int flags);
+int __wrap_rename(const char *from, const char *to);
 int __wrap_statfs(const char *path, struct statfs *status);
 int __wrap_eventfd(unsigned value, int flags);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -79,6 +81,13 @@ int __wrap_flock(int fd, int operation)
     int result = unit_calls.on_flock != NULL ? unit_calls.on_flock(fd, operation) : UNIT_GO_ON;
 
     return result == UNIT_GO_ON ? __real_flock(fd, operation) : result;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    int result = unit_calls.on_rename != NULL ? unit_calls.on_rename() : UNIT_GO_ON;
+
+    return result == UNIT_GO_ON ? __real_rename(from, to) : result;
 }
 
 int __wrap_semget(key_t key, int count, int flags)
@@ -147,6 +156,7 @@ void unit_reset_calls(void)
     unit_calls.on_open = NULL;
     unit_calls.on_flock = NULL;
     unit_calls.on_semget = NULL;
+    unit_calls.on_rename = NULL;
     unit_calls.on_getaddrinfo = NULL;
     unit_calls.before_write = NULL;
     unit_calls.no_eventfd = unit_calls.no_threads = unit_calls.no_calloc = false;

@@ -165,7 +165,7 @@ void unit_check(bool holds, const char *text, const char *file, int line);
 /* Goes on when the condition holds; fails when it does not for long. */
 #define UNIT_AWAIT(condition)                                                                      \
     do {                                                                                           \
-        int64_t give_up_ns = unit_now_ns() + UNIT_TIMEOUT_NS;                                     \
+        int64_t give_up_ns = unit_now_ns() + UNIT_TIMEOUT_NS;                                      \
                                                                                                    \
         while (!(condition)) {                                                                     \
             UNIT_CHECK(unit_now_ns() < give_up_ns);                                                \
@@ -189,6 +189,7 @@ typedef struct unit_system {
     int (*on_open)(const char *path, int flags);
     int (*on_flock)(int fd, int operation);
     int (*on_semget)(key_t key, int flags);
+    int (*on_rename)(void);
     /* Asked in place of the real call about names, not about numbers. */
     int (*on_getaddrinfo)(const char *host, const char *service, const struct addrinfo *hints,
                           struct addrinfo **addresses);

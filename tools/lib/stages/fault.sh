@@ -24,7 +24,7 @@ tests_of_the_checker() {
 }
 
 histories() {
-    local store
+    local store primitive
     run_history redis '' --acquisitions=60000 --latch=16 --symfony=2 --groups=4 --pause=400
     run_history quorum '' --acquisitions=5000
     for store in redis quorum; do
@@ -36,7 +36,13 @@ histories() {
         --acquisitions=1000
     run_history cluster ', encrypted' --tls --failovers=4 --moves=5 --keepers=2 --groups=2 --pause=500 \
         --acquisitions=1000
+    for primitive in semaphore version throttle count-down; do
+        run_history redis ", $primitive" --primitive="$primitive" --operations=5000
+    done
+    run_history redis ', multi-lock' --primitive=multi-lock --operations=2000
+    run_history redis ', kept semaphore' --primitive=semaphore --keepers=4 --workers=4 --operations=2000
     run_history flock '' --acquisitions=10000
+    run_history flock ', semaphore' --primitive=semaphore --operations=5000
     run_history postgresql '' --acquisitions=6000 --groups=2 --latch=8
     run_history mysql '' --acquisitions=6000 --groups=2 --latch=8
 }

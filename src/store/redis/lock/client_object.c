@@ -60,7 +60,7 @@ static latch_status object_prepare(redis_connection *connection, latch_op *op, i
     }
     if (status == LATCH_DONE) {
         latch_redis_keyspace_init_added(object->keys, prefix, length, runner->is_cluster);
-        if (hold != NULL && op->lease->is_permit
+        if (op->lease != NULL && op->lease->is_permit
             && !latch_redis_has_permit_slot(object->keys, op)) {
             return op->error->status;
         }

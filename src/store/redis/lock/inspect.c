@@ -6,7 +6,7 @@
  */
 #include "src/base/hash.h"
 #include "src/store/redis/lock/redis.h"
-#include "src/store/redis/script/holder_record.h"
+#include "src/store/redis/script/report.h"
 #include "src/store/redis/topology/breaker.h"
 #include "src/store/redis/topology/cluster.h"
 
@@ -85,71 +85,7 @@ static size_t length_before(const inspection *all, const latch_op *op)
     return all->store->options.prefix_length + strlen(text_before(all, op));
 }
 
-/* ---- Answers ----------------------------------------------------------------------------------
- */
-
-static bool is_count(const redisReply *reply)
-{
-    return reply->type == REDIS_REPLY_INTEGER && reply->integer >= 0;
-}
-
-/*
- * {its identity, the ms until it ends, or -1, what is recorded of it, or nil}; of a semaphore's
- * holder also {its weight, its limit}
- */
-static bool is_holder(const redisReply *reply, bool is_permit)
-{
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements == (is_permit ? 5 : 3)
-           && (!is_permit || (is_count(reply->element[3]) && is_count(reply->element[4])))
-           && reply->element[0]->type == REDIS_REPLY_STRING
-           && reply->element[0]->len == LATCH_IDENTITY_LENGTH
-           && strspn(reply->element[0]->str, "0123456789abcdef") == LATCH_IDENTITY_LENGTH
-           && reply->element[1]->type == REDIS_REPLY_INTEGER
-           && (reply->element[2]->type == REDIS_REPLY_STRING
-               || reply->element[2]->type == REDIS_REPLY_NIL);
-}
-
-/*
- * {2 for a writer, 1 for readers, how many hold, how many wait, {holder, ...}}; of a semaphore also
- * {the sum of all weights}
- */
-static bool is_report(const redisReply *reply, bool is_permit)
-{
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != (is_permit ? 5 : 4)
-        || (is_permit && !is_count(reply->element[4])) || !is_count(reply->element[0])
-        || reply->element[0]->integer < 1 || reply->element[0]->integer > 2
-        || !is_count(reply->element[1]) || !is_count(reply->element[2])
-        || reply->element[3]->type != REDIS_REPLY_ARRAY) {
-        return false;
-    }
-    for (size_t at = 0; at < reply->element[3]->elements; at++) {
-        if (!is_holder(reply->element[3]->element[at], is_permit)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool add_holder(const latch_engine *engine, latch_lock_report *report,
-                       const redisReply *reply)
-{
-    const redisReply *recorded = reply->element[2];
-    bool is_ours = recorded->type == REDIS_REPLY_STRING;
-
-    if (!latch_redis_read_record(engine, report, is_ours ? recorded->str : "",
-                                 is_ours ? recorded->len : 0)) {
-        return false;
-    }
-    memcpy(report->holders->identity, reply->element[0]->str, LATCH_IDENTITY_LENGTH + 1);
-    if (reply->element[1]->integer >= 0) {
-        report->holders->left_ms = reply->element[1]->integer;
-    }
-    if (reply->elements == 5) {
-        report->holders->permits = (latch_permits){.weight = reply->element[3]->integer,
-                                                   .limit = reply->element[4]->integer};
-    }
-    return true;
-}
+/* ---- Answers -------------------------------------------------------------------------------- */
 
 /* Records a listed lock; false when memory ran out. */
 static bool record_listed(inspection *all, latch_op *op, const latch_lock_report *report)
@@ -195,7 +131,7 @@ static latch_status apply_report(inspection *all, latch_op *op, const redisReply
     const char *name;
     size_t length;
 
-    if (!is_free && !is_report(reply, op->lease->is_permit)) {
+    if (!is_free && !latch_redis_is_report(reply, op->lease->is_permit)) {
         return latch_redis_fail_protocol_error(op, all->route.node);
     }
     name = name_of(all, op, all->at_call, &length);
@@ -206,19 +142,9 @@ static latch_status apply_report(inspection *all, latch_op *op, const redisReply
     if (report == NULL || !record_listed(all, op, report)) {
         return latch_fail_memory(op->error);
     }
-    if (is_free) {
-        return LATCH_DONE;
-    }
-    report->mode = reply->element[0]->integer == 2 ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    report->holder_count = (uint64_t) reply->element[1]->integer;
-    report->waiter_count = (uint64_t) reply->element[2]->integer;
-    report->permits_used = op->lease->is_permit ? reply->element[4]->integer : 0;
-    for (size_t at = reply->element[3]->elements; at > 0; at--) {
-        if (!add_holder(engine, report, reply->element[3]->element[at - 1])) {
-            return latch_fail_memory(op->error);
-        }
-    }
-    return LATCH_DONE;
+    return is_free || latch_redis_read_report(engine, report, reply, op->lease->is_permit)
+               ? LATCH_DONE
+               : latch_fail_memory(op->error);
 }
 
 /* {cursor, {key, ...}}, with keys that have what we have asked for. */
@@ -338,7 +264,7 @@ static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call
     if (op->request.kind != LATCH_EVICT) {
         return apply_report(all, op, call->reply);
     }
-    if (!is_count(call->reply)) {
+    if (call->reply->type != REDIS_REPLY_INTEGER || call->reply->integer < 0) {
         return latch_redis_fail_protocol_error(op, all->route.node);
     }
     *op->request.evicted_count = (uint64_t) call->reply->integer;
@@ -499,7 +425,7 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
     latch_status status = LATCH_DONE;
 
     if (all->at_call < all->sent_count && all->calls[all->at_call]->state == REDIS_UNANSWERED) {
-        latch_redis_receive(&all->asked->connection);
+        all->asked->connection.transport->receive(&all->asked->connection);
     }
     while (status == LATCH_DONE && all->at_call < all->sent_count) {
         redis_call *call = all->calls[all->at_call];
@@ -514,8 +440,9 @@ static latch_status read_answers(inspection *all, latch_op *op, int64_t now_ns)
             status = latch_redis_fail_overdue(op, all->asked);
         } else {
             latch_redis_record_node_failure(all->asked);
-            status = latch_redis_may_resend(op) ? LATCH_AGAIN
-                                                : latch_redis_fail_lost(op, all->asked);
+            status = latch_redis_may_resend(op) && !all->asked->connection.was_slow
+                         ? LATCH_AGAIN
+                         : latch_redis_fail_lost(op, all->asked);
         }
         if (status == LATCH_DONE) {
             latch_redis_call_free(&all->asked->connection, call);

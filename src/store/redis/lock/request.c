@@ -50,7 +50,7 @@ redis_call *latch_redis_send_script(redis_node *node, const redis_command_spec *
 
     complete.has_no_pubsub = latch_redis_has_no_pubsub(subscription, now_ns);
     complete.has_polling_clients = store->options.peers == REDIS_PEERS_YES
-                                   || node->has_polling_clients;
+                                   || node->has_polling_clients[target->is_permit];
     complete.channel = subscription->channel;
     complete.requeue_channel = subscription->requeue_channel;
     if (latch_redis_write_script(&written, &store->scripts, &store->keys, &complete, target)) {

@@ -104,7 +104,6 @@ static void compensate_acquire(latch_op *op, int64_t now_ns)
 
 void latch_redis_compensate(latch_op *op, int64_t now_ns)
 {
-    redis_store *store = latch_redis_store_of(op);
     latch_lease *lease = op->lease;
 
     if (((op->flags & REDIS_SENT) == 0 && !latch_redis_is_queued(lease))

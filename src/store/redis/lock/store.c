@@ -186,12 +186,6 @@ static latch_status redis_begin(latch_op *op)
         && !latch_redis_has_permit_slot(&store->keys, op)) {
         return op->error->status;
     }
-    if (is_inquiry && latch_redis_has_object(store)) {
-        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "the redis store cannot tell who holds %s by a given connection; give it "
-                          "a DSN",
-                          op->lease->is_permit ? "permits of a semaphore" : "a lock");
-    }
     if (op->request.ttl_ms == 0 && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a %s in Redis needs a TTL",
                           op->lease->is_permit ? "permit" : "lock");

@@ -192,17 +192,33 @@ bool latch_redis_retries_wait(latch_op *op, int64_t now_ns)
 
 /* ---- Peers ---------------------------------------------------------------------------------- */
 
+/*
+ * Digests of Symfony's scripts: those that save a lock for a writer and for a reader and that
+ * delete it, of 5.2 to 8.2, the same in all of them; and behind them those that save permits of a
+ * semaphore, put their end off, and delete them, of 5.2 to 8.1.
+ */
+static const char *const peer_digests[] = {
+    "6fdee501a3714553b74c0d67687b921b90b05d18", "b5745b5be27d9033eb5d3eb254df2faf502b88df",
+    "a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c", "00ab65d80305e35a4d392563a5a85fcc643d4935",
+    "8f2d307bb83465ca0648117544a8d1edd77dfd95", "69a03be44c329f90cf2f5c09e3c41e240314304b",
+};
+
+enum { LOCK_DIGESTS = 3, PEER_DIGESTS = sizeof(peer_digests) / sizeof(*peer_digests) };
+
 /* For latch_redis_call_abandon(): which of the peers' scripts the server has. */
 static void record_polling_clients(void *context, const redisReply *reply)
 {
     redis_node *node = context;
+    bool *found = node->has_polling_clients;
 
     if (reply == NULL || reply->type != REDIS_REPLY_ARRAY) {
         return;
     }
-    node->has_polling_clients = false;
+    found[false] = found[true] = false;
     for (size_t at = 0; at < reply->elements; at++) {
-        node->has_polling_clients = node->has_polling_clients || reply->element[at]->integer == 1;
+        bool is_permit = at >= LOCK_DIGESTS;
+
+        found[is_permit] = found[is_permit] || reply->element[at]->integer == 1;
     }
 }
 
@@ -220,13 +236,6 @@ static int64_t probe_pause_ns(const redis_node *node)
 
 void latch_redis_probe_polling_clients(redis_node *node, int64_t now_ns)
 {
-    /* Symfony's scripts that save a lock for a writer and for a reader, and that delete it: of
-     * 5.2 to 8.2, the same in all of them. */
-    static const char *const digests[] = {
-        "6fdee501a3714553b74c0d67687b921b90b05d18",
-        "b5745b5be27d9033eb5d3eb254df2faf502b88df",
-        "a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c",
-    };
     redis_command command = {.count = 0};
     redis_call *call;
 
@@ -235,8 +244,8 @@ void latch_redis_probe_polling_clients(redis_node *node, int64_t now_ns)
     }
     latch_redis_add_text(&command, "SCRIPT");
     latch_redis_add_text(&command, "EXISTS");
-    for (size_t at = 0; at < sizeof(digests) / sizeof(*digests); at++) {
-        latch_redis_add_text(&command, digests[at]);
+    for (size_t at = 0; at < PEER_DIGESTS; at++) {
+        latch_redis_add_text(&command, peer_digests[at]);
     }
     call = latch_redis_send(&node->connection, &command, now_ns);
     if (call != NULL) {

@@ -18,7 +18,7 @@ final class FencingOrder implements Check
     public function violations(History $history): iterable
     {
         foreach ($history->holds as $holds) {
-            $fenced = [];
+            $fenced = $again = [];
             foreach ($holds as $hold) {
                 if ($hold->granted === null || !$hold->worker->has(Teller::FENCING)) {
                     continue;
@@ -27,6 +27,11 @@ final class FencingOrder implements Check
                     $text = $hold->exclusive ? 'a writer without a token' : 'a reader with a token';
                     yield new Violation(Kind::Fencing, $text, $hold);
                 } elseif ($hold->exclusive) {
+                    $same = "{$hold->worker->name} $hold->lock $hold->token";
+                    if ($hold->isOfSeveral && isset($again[$same])) {
+                        continue; // a member of a multi-lock that was acquired once more
+                    }
+                    $again[$same] = true;
                     $fenced[] = $hold;
                 }
             }

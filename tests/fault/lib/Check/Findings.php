@@ -9,17 +9,8 @@ use Latch\Tests\Fault\Record\History;
 /**
  * All that is wrong in a history, by kind: how many, and the first of them.
  */
-final class Findings
+final class Findings extends Tally
 {
-    /** So many of a kind are kept. */
-    public const SHOWN = 10;
-
-    /** @var array<string, int> by the kinds' values */
-    public array $counts = [];
-
-    /** @var array<string, list<Violation>> */
-    public array $shown = [];
-
     /** What it has found out about those that waited. */
     public readonly Waits $waits;
 
@@ -33,26 +24,17 @@ final class Findings
         $checks = [
             new Overlaps(),
             new LostGrants(),
+            new Permits(),
             new FencingOrder(),
             new Grants(),
             $this->waits,
+            new MultiLocks(),
             $this->keeping,
             new Remains(),
             new Workers(),
         ];
         foreach ($checks as $check) {
-            foreach ($check->violations($history) as $violation) {
-                $kind = $violation->kind->value;
-                $this->counts[$kind] = ($this->counts[$kind] ?? 0) + 1;
-                if ($this->counts[$kind] <= self::SHOWN) {
-                    $this->shown[$kind][] = $violation;
-                }
-            }
+            $this->collect($check->violations($history));
         }
-    }
-
-    public function count(): int
-    {
-        return array_sum($this->counts);
     }
 }

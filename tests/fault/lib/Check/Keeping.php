@@ -65,6 +65,9 @@ final class Keeping implements Check
     /** @return iterable<Violation> */
     private function certainty(Hold $hold, History $history): iterable
     {
+        if ($hold->regained && $hold->worker->has(Teller::WHOLE_SECONDS)) {
+            return; // the server had it until the end of a second, in which refresh() was carried out
+        }
         // What was sent before has ended within a TTL, and what is sent afterwards finds it lost.
         foreach ($history->faults->silencesOf($hold->worker->name) as [$from, $until]) {
             $deadline = $from + $hold->ttl;
@@ -86,8 +89,8 @@ final class Keeping implements Check
     /** @return iterable<Violation> */
     private function loss(Hold $hold, History $history): iterable
     {
-        if ($hold->gone === null) {
-            return;
+        if ($hold->gone === null || $hold->regained) {
+            return; // it was not lost, or a second time, after a refresh() that said so too late
         }
         if ($hold->noticed && $hold->told === null && $hold->releasing !== null) {
             yield new Violation(Kind::Untold, 'it was known at ' . $history->at($hold->gone), $hold);

@@ -10,6 +10,11 @@ namespace Latch\Tests\Fault\Check;
 enum Kind: string
 {
     case Overlap = 'overlap';
+    case Back = 'back';
+    case Twice = 'twice';
+    case Untrue = 'untrue';
+    case Refused = 'refused';
+    case TooMany = 'too many';
     case LostGrant = 'lost grant';
     case Fencing = 'fencing';
     case NeverGranted = 'never granted';
@@ -28,6 +33,11 @@ enum Kind: string
     {
         return match ($this) {
             self::Overlap => 'two held a lock at once that only one can hold',
+            self::Back => 'what was accepted went back',
+            self::Twice => 'done more than once',
+            self::Untrue => 'an answer that cannot be true',
+            self::Refused => 'refused without a reason',
+            self::TooMany => 'more permits or slots were given away than there are',
             self::LostGrant => 'refused although no worker can have held the lock: a grant was lost',
             self::Fencing => 'fencing tokens do not increase in the order of the holds',
             self::NeverGranted => 'a hold was reported that had not been granted, or had ended',

@@ -31,7 +31,7 @@ final class LostGrants implements Check
                 $all[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
                 if ($hold->exclusive) {
                     $exclusive[$resource]->add($hold, $hold->tried, $hold->possibleUntil);
-                } elseif ($hold->waits() && $hold->worker->has(Teller::FIRST_COME)) {
+                } elseif ($hold->waits() && ($hold->isOfSeveral || $hold->worker->has(Teller::FIRST_COME))) {
                     // A process that comes after a waiting reader waits, too, whatever that reader waits for.
                     $exclusive[$resource]->add($hold, $hold->tried, (int) $hold->ended);
                 }
@@ -39,6 +39,20 @@ final class LostGrants implements Check
         }
         foreach ($history->conflicts() as $conflict) {
             $attempt = $conflict->attempt;
+            if ($attempt->weight > 0) {
+                continue; // see Permits
+            }
+            if ($attempt->isOfSeveral) {
+                foreach ($attempt->members() as $member) {
+                    if (($member->exclusive ? $all : $exclusive)[$member->resource]
+                        ->find($conflict->ended, $member->tried, $member) !== null
+                    ) {
+                        continue 2;
+                    }
+                }
+                yield new Violation(Kind::LostGrant, 'refused at ' . $history->at($conflict->ended), $attempt);
+                continue;
+            }
             $others = ($attempt->exclusive ? $all : $exclusive)[$attempt->resource] ?? null;
             $waiters = $attempt->worker->has(Teller::GIVES_WAY) ? $queued[$attempt->resource] ?? null : null;
             if ($others?->find($conflict->ended, $attempt->tried, $attempt) === null

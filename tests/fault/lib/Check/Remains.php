@@ -14,8 +14,8 @@ final class Remains implements Check
 {
     /** With the slot's tag in a cluster. */
     private const COUNTER = '/^latch:(\{[@-O]{4}\}:)?fencing$/';
-    /** What is kept for peers stays for a minute after the last of them. */
-    private const FOR_PEERS = '/^latch:(\{[@-O]{4}\}:)?peers:/';
+    /** What is kept for peers stays for a minute after the last of them, permits for ten seconds after the last holder. */
+    private const FOR_A_WHILE = '/^(latch:(\{[@-O]{4}\}:)?(peers:|permit-peers:|permits:)|\{.+\}:(weight|time)$)/';
 
     public function violations(History $history): iterable
     {
@@ -40,7 +40,7 @@ final class Remains implements Check
             }
         }
         foreach ($history->leftovers->keys as $key => $ttl) {
-            if (preg_match(self::COUNTER, $key) !== 1 && ($ttl < 0 || preg_match(self::FOR_PEERS, $key) !== 1)) {
+            if (preg_match(self::COUNTER, $key) !== 1 && ($ttl < 0 || preg_match(self::FOR_A_WHILE, $key) !== 1)) {
                 yield new Violation(Kind::Left, $ttl < 0 ? "the key $key for ever" : "the key $key for $ttl ms");
             }
         }

@@ -44,6 +44,8 @@ final class Waits implements Check
     private array $grants;
     /** Times in which the resource was held, as far as is known. */
     private Intervals $taken;
+    /** @var array<int, Intervals> times in which a semaphore had too few permits, by how many were wanted */
+    private array $short;
     /** When readers waited to be the writer. */
     private Intervals $promotions;
 
@@ -90,17 +92,30 @@ final class Waits implements Check
         $had = static fn (Hold $hold): bool => $hold->worker->has(Teller::SESSION)
             && $faults->hindered($hold->worker->name, $hold->tried, (int) $hold->ended);
         $start = static fn (Hold $hold): int => (int) (
-            !$hold->waits() || $had($hold) ? $hold->tried : $hold->granted ?? $hold->ended
+            !$hold->waits() || $hold->isOfSeveral || $had($hold) ? $hold->tried : $hold->granted ?? $hold->ended
         );
         usort($holds, static fn (Hold $a, Hold $b): int => $start($a) <=> $start($b));
         // Another Lock object of the same worker is another holder, until its release.
         $this->taken = new Intervals(
             static fn (Hold $a, Hold $b): bool => $a->worker === $b->worker && $a->lock === $b->lock,
         );
+        $uses = [];
         foreach ($holds as $hold) {
             // A refused worker may have had it for a moment, which explains nothing; or until a claim window ended.
-            if (!$hold->refused || $had($hold) || $hold->possibleUntil >= $hold->ended + Story::CLAIM) {
+            if (!$hold->refused || $hold->isOfSeveral || $had($hold)
+                || $hold->possibleUntil >= $hold->ended + Story::CLAIM
+            ) {
                 $this->taken->add($hold, $start($hold), $hold->possibleUntil);
+                if ($hold->weight > 0) {
+                    $uses[] = [$hold, $start($hold), $hold->possibleUntil];
+                }
+            }
+        }
+        $usage = new Usage($uses);
+        $this->short = [];
+        foreach ($this->waits as $wait) {
+            if ($wait->weight > 0) {
+                $this->short[$wait->weight] ??= $usage->above($wait->limit - $wait->weight, $wait);
             }
         }
     }
@@ -154,12 +169,13 @@ final class Waits implements Check
      */
     private function idle(Hold $wait, int $from, History $history): iterable
     {
+        $taken = $wait->weight > 0 ? $this->short[$wait->weight] : $this->taken;
         for ($time = $from; $time < $wait->ended; $time = $next) {
             // The holder at that time may have got it while another one was believed to have it still.
-            while (($end = $this->taken->lastEnd($time, $wait)) > $time) {
+            while (($end = max($taken->lastEnd($time, $wait), $this->endOfThoseBefore($wait, $time))) > $time) {
                 $time = $end;
             }
-            $next = min($this->taken->nextStart($time), (int) $wait->ended);
+            $next = min($taken->nextStart($time), (int) $wait->ended);
             $idle = $next - $time;
             if ($idle <= self::PROMPTLY) {
                 continue;
@@ -180,6 +196,19 @@ final class Waits implements Check
                 ), $wait);
             }
         }
+    }
+
+    /** When those end that wait at that time for permits of a semaphore and stand before it, which it does not overtake. */
+    private function endOfThoseBefore(Hold $wait, int $time): int
+    {
+        $last = $time;
+        foreach ($wait->weight > 0 ? $this->waitingBetween($time, $time + self::BEHIND) : [] as $other) {
+            if ($this->isBefore($other, $wait)) {
+                $last = max($last, (int) $other->ended);
+            }
+        }
+
+        return $last;
     }
 
     /** @return iterable<Violation> */

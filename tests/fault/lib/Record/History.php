@@ -37,15 +37,9 @@ final class History
             $story = Story::read($file, $this->faults);
             foreach ($story as $what) {
                 if ($what instanceof Hold) {
-                    $what->endBy($this->faults->forgotten($what->tried));
-                    foreach ($this->faults->switchesOf($what->resource) as $switch) {
-                        $what->endBySwitch(...$switch);
+                    foreach ($what->members() as $hold) {
+                        $this->add($hold);
                     }
-                    $end = $this->faults->sessionEnd($what->worker->name, $what->tried);
-                    if ($end !== null) {
-                        $what->endWithSession(...$end);
-                    }
-                    $this->holds[$what->resource][] = $what;
                 } elseif ($what instanceof Unfounded) {
                     $this->unfounded[] = $what;
                 }
@@ -56,6 +50,20 @@ final class History
             }
         }
         ksort($this->holds);
+    }
+
+    /** A hold ends when the server forgets it, whatever its worker knows. */
+    private function add(Hold $hold): void
+    {
+        $hold->endBy($this->faults->forgotten($hold->tried));
+        foreach ($this->faults->switchesOf($hold->resource) as $switch) {
+            $hold->endBySwitch(...$switch);
+        }
+        $end = $this->faults->sessionEnd($hold->worker->name, $hold->tried);
+        if ($end !== null) {
+            $hold->endWithSession(...$end);
+        }
+        $this->holds[$hold->resource][] = $hold;
     }
 
     /**

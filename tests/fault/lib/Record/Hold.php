@@ -6,9 +6,10 @@ namespace Latch\Tests\Fault\Record;
 
 /**
  * What came of an attempt that was granted, or that may have been: from when until when the worker held
- * the resource for certain, and the longest time during which its store may have thought so.
+ * the resource for certain, and the longest time during which its store may have thought so. Of a multi-lock it is the
+ * hold on all members, until members() divides it.
  */
-final class Hold
+final class Hold implements Described
 {
     /** Time-out of waits without one. */
     public const ENDLESS = \PHP_INT_MAX;
@@ -44,10 +45,33 @@ final class Hold
     /** Whether it was lost while another mode of it was asked for. */
     public bool $wasChanging = false;
 
+    /**
+     * Whether it was told that it is lost while refresh() was under way, and the server had it still: the time was over
+     * for which it was certain, and it is held again when refresh() returns.
+     */
+    public bool $wasRenewing = false;
+    public bool $regained = false;
+
     /** When it began to give the lock back. */
     public ?int $releasing = null;
 
     public ?int $token = null;
+
+    /** Of a counting semaphore: how many permits these are, and of how many in all; 0: it is a lock. */
+    public int $weight = 0;
+    public int $limit = 0;
+
+    /** Whether it is a multi-lock's: while it waits it may have the resource for moments. */
+    public bool $isOfSeveral = false;
+
+    /** @var array<string, bool> the members of a multi-lock, by resource: exclusive? */
+    public array $modes = [];
+
+    /** @var list<string> of a hold on one of them: the resources of all */
+    public array $siblings = [];
+
+    /** @var list<int|null> their tokens, in the same order */
+    public array $tokens = [];
 
     /**
      * @param int $lock     number of the first attempt of the same Lock object: with the same token in the store
@@ -59,13 +83,30 @@ final class Hold
         public readonly Teller $worker,
         public readonly int $number,
         public readonly int $lock,
-        public readonly string $resource,
-        public readonly bool $exclusive,
+        public string $resource,
+        public bool $exclusive,
         public readonly int $patience,
         public readonly int $tried,
         public readonly int $ttl,
     ) {
         $this->possibleUntil = $tried;
+    }
+
+    /** @return non-empty-list<self> the holds on the members of a multi-lock; of all others itself */
+    public function members(): array
+    {
+        $members = [];
+        foreach ($this->modes as $resource => $exclusive) {
+            $member = clone $this;
+            $member->resource = $resource;
+            $member->exclusive = $exclusive;
+            $member->token = $this->tokens[\count($members)] ?? null;
+            $member->modes = [];
+            $member->siblings = array_keys($this->modes);
+            $members[] = $member;
+        }
+
+        return $members ?: [$this];
     }
 
     /** Whether it was certain for any time at all. */
@@ -124,7 +165,6 @@ final class Hold
         return $this->lock !== $this->number;
     }
 
-    /** @param int $start the time that is shown as zero */
     public function describe(int $start): string
     {
         $at = static fn (?int $time): string => $time === null ? '-' : sprintf('%.6f', ($time - $start) / 1e9);
@@ -135,7 +175,7 @@ final class Hold
             $this->worker->name,
             $this->number,
             $this->worker->pid,
-            $this->exclusive ? 'exclusive' : 'shared',
+            $this->weight > 0 ? "$this->weight of $this->limit permits" : ($this->exclusive ? 'exclusive' : 'shared'),
             $this->resource,
             match ($this->patience) {
                 0 => 'does not wait',

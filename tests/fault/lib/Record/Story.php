@@ -8,10 +8,11 @@ namespace Latch\Tests\Fault\Record;
  * The records of one worker, understood. The words, each followed by the time:
  *
  *   worker    KIND PID TRAITS            the first record; traits of Teller, separated by commas, or -
- *   try       N LOCK RESOURCE x|s try|wait|MS TTL   is about to call acquire() or acquireRead(), which
+ *   try       N LOCK RESOURCE MODE try|wait|MS TTL   is about to call acquire() or acquireRead(), which
  *             waits without a time-out, or for so many ms; TTL in ms; N counts the attempts, LOCK is the N at
- *             which this Lock object was new
- *   granted   N TOKEN                    it returned true; the fencing token or -
+ *             which this Lock object was new. MODE: x, s; of a semaphore WEIGHT/LIMIT; of a multi-lock m, and RESOURCE
+ *             is a+b+c with their modes, x or s: a:x+b:s+c:s
+ *   granted   N TOKEN                    it returned true; the fencing token or -; of a multi-lock several, with +
  *   conflict  N                          it returned false
  *   failed    N EXCEPTION                it threw: unknown
  *   held      N                          at that time the hold of attempt N was still certain
@@ -22,6 +23,7 @@ namespace Latch\Tests\Fault\Record;
  *   release   N, released N, unreleased N EXCEPTION  around release()
  *   drop      N, dropped N               around the end of the Lock object that releases it
  *   abandon   N                          lets the lock expire
+ *   fork                                 had a child, which exited at once
  *   aside, back                          around what it does with its second hand meanwhile
  *   end                                  has ended by itself
  *
@@ -33,6 +35,8 @@ final class Story
     public const CLAIM = 1_000_000_000;
     /** After so long a server looks whether the client lives that waits in a session, in ns. */
     private const SESSION_CHECK = 1_000_000_000;
+    /** So long a hold may last beyond its TTL that ends with a whole second, in ns. */
+    private const SECOND = 1_000_000_000;
     /** By so much a server may err that counts in milliseconds, in ns. */
     private const ROUNDING = 5_000_000;
     /** A wait of this length, in ns, must have asked the store, and got an answer, more than once. */
@@ -133,19 +137,20 @@ final class Story
         $teller->end = $time;
         match ($record[0]) {
             'try' => $this->begin($teller, $time, $record),
-            'granted' => $this->grant($teller, $time, $record[3] === '-' ? null : (int) $record[3]),
+            'granted' => $this->grant($teller, $time, $record[3]),
             'conflict' => $this->conflict($teller, $time),
             'failed' => $this->fail($teller, $time, $record[3]),
             'held' => $this->confirm($teller, $time, $number, $line, implode(' ', $record)),
             'gone' => $this->notice($teller, $time, $number, $line, implode(' ', $record)),
             'told' => $this->tell($teller, $time, $record, $line),
             'renew' => $this->beginRenewal($teller),
-            'renewed' => $this->renew($time),
+            'renewed' => $this->renew($time, true),
             'unrenewed' => $this->failToRenew($time),
             'lost' => $this->lose($teller, $time),
             'release' => $this->leave($time, $teller->released),
             'drop' => $this->leave($time, $teller->dropped),
             'abandon' => $this->abandon($teller, $time),
+            'fork' => ++$teller->forks,
             'aside' => $this->aside = true,
             'back' => $this->aside = false,
             'released' => $this->close($time),
@@ -186,6 +191,14 @@ final class Story
             $time,
             (int) $ttl * 1_000_000,
         );
+        if (str_contains($mode, '/')) {
+            [$this->attempt->weight, $this->attempt->limit] = array_map('intval', explode('/', $mode));
+        } elseif ($mode === 'm') {
+            $this->attempt->isOfSeveral = true;
+            foreach (explode('+', $resource) as $member) {
+                $this->attempt->modes[substr($member, 0, -2)] = str_ends_with($member, ':x');
+            }
+        }
     }
 
     /** @param int $time when it ended */
@@ -198,9 +211,13 @@ final class Story
         return $attempt;
     }
 
-    private function grant(Teller $teller, int $time, ?int $token): void
+    private function grant(Teller $teller, int $time, string $tokens): void
     {
         $hold = $this->attempt($time);
+        if ($hold->isOfSeveral) {
+            $hold->tokens = array_map(self::token(...), explode('+', $tokens));
+        }
+        $token = $hold->isOfSeveral ? null : self::token($tokens);
         $this->confirmSent($time);
         $teller->longestWait = max($teller->longestWait, $time - $teller->lastGrant);
         $teller->lastGrant = $time;
@@ -229,6 +246,11 @@ final class Story
         $this->open[$hold->number] = $hold;
     }
 
+    private static function token(string $token): ?int
+    {
+        return $token === '-' ? null : (int) $token;
+    }
+
     private function conflict(Teller $teller, int $time): void
     {
         $hold = $this->attempt($time);
@@ -250,11 +272,15 @@ final class Story
             $hold->possibleUntil = $this->expiry($hold, $time);
             $this->endBy($hold, $time);
             $this->told[] = $hold;
+        } elseif ($hold->isOfSeveral) {
+            // It had some of its members, and has given them back.
+            $hold->possibleUntil = $this->expiry($hold, $time + ($hold->waits() ? self::CLAIM : 0) + Faults::AFTERMATH);
+            $this->sent[] = $hold;
         } elseif ($hold->waits() && $teller->has(Teller::LATE_RELEASE) && !$teller->has(Teller::SESSION)) {
             // So does the end of a wait: it is not confirmed yet that it takes nothing any more.
-            $hold->possibleUntil = $time + self::CLAIM + Faults::AFTERMATH;
+            $hold->possibleUntil = $time + self::CLAIM + $this->remainder($teller) + Faults::AFTERMATH;
             $this->sent[] = $hold;
-        } elseif ($late || $hold->waits()) {
+        } elseif ($late || $hold->waits() || $teller->has(Teller::SINGLY)) {
             $hold->possibleUntil = $time;
             $this->told[] = $hold;
         }
@@ -282,7 +308,7 @@ final class Story
         $hold = $this->open[$number] ?? null;
         if (
             $hold?->granted === null || $time < $hold->granted || $hold->releasing !== null
-            || ($hold->gone !== null && $time > $hold->gone)
+            || ($hold->gone !== null && $time > $hold->gone && !$hold->regained)
         ) {
             $this->told[] = new Unfounded($teller, $line, $record, $hold);
         } else {
@@ -307,13 +333,17 @@ final class Story
     {
         [, , $lock, $reason] = $record;
         $hold = end($this->open) ?: null;
-        if ($hold === null || $hold->lock !== (int) $lock || !$hold->isKept() || $hold->told !== null) {
+        if (
+            $hold === null || $hold->lock !== (int) $lock || !$hold->isKept()
+            || ($hold->told !== null && !$hold->regained)
+        ) {
             $this->told[] = new Unfounded($teller, $line, implode(' ', $record), $hold);
 
             return;
         }
         $hold->told = strtr($reason, '_', ' ');
         $hold->wasChanging = $hold->gone === null && $this->attempt?->lock === (int) $lock;
+        $hold->wasRenewing = $hold->gone === null && $this->renewing;
         $this->noteLoss($hold, $time);
     }
 
@@ -331,18 +361,19 @@ final class Story
     }
 
     /** @param int $time when the renewing command was carried out at the latest */
-    private function renew(int $time): void
+    private function renew(int $time, bool $isKnown): void
     {
         $this->renewing = false;
         foreach ($this->open as $hold) {
             $hold->possibleUntil = max($hold->possibleUntil, $this->expiry($hold, $time));
+            $hold->regained = $isKnown && $hold->wasRenewing;
         }
     }
 
     private function failToRenew(int $time): void
     {
         $this->troubled = true;
-        $this->renew($time + Faults::AFTERMATH);
+        $this->renew($time + Faults::AFTERMATH, false);
     }
 
     private function lose(Teller $teller, int $time): void
@@ -493,10 +524,17 @@ final class Story
         if ($hold->worker->has(Teller::EXPIRING)) {
             $unclaimed = $hold->granted === null && $hold->waits();
 
-            return $time + ($unclaimed ? max($hold->ttl, self::CLAIM) : $hold->ttl) + self::ROUNDING;
+            return $time + ($unclaimed ? max($hold->ttl, self::CLAIM) : $hold->ttl) + self::ROUNDING
+                + $this->remainder($hold->worker);
         }
 
         // The kernel's locks end with the process at the latest, see finish().
         return \PHP_INT_MAX;
+    }
+
+    /** For how long its holds may last beyond their TTL. */
+    private function remainder(Teller $teller): int
+    {
+        return $teller->has(Teller::WHOLE_SECONDS) ? self::SECOND : 0;
     }
 }

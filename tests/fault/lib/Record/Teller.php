@@ -34,6 +34,13 @@ final class Teller
     /** Its locks are renewed for as long as it holds them and its process runs. */
     public const KEPT = 'kept';
 
+    /** Its holds end with a whole second of the server's clock, up to a second after their TTL. */
+    public const WHOLE_SECONDS = 'whole-seconds';
+    /** Its permits are locks that are taken one after the other, so that a refused attempt had some of them. */
+    public const SINGLY = 'singly';
+    /** It forks now and then, and its child exits at once, which must change nothing. */
+    public const FORKS = 'forks';
+
     public int $attempts = 0;
     public int $exclusive = 0;
     public int $shared = 0;
@@ -44,6 +51,7 @@ final class Teller
     public int $released = 0;
     public int $dropped = 0;
     public int $abandoned = 0;
+    public int $forks = 0;
     /** @var array<string, int> by the exceptions' names */
     public array $failures = [];
 

@@ -20,6 +20,12 @@ final class Options
     /** And with locks that are kept alive: where they expire only. */
     public int $keepers = 0;
     public ?Breakage $broken = null;
+    /** What they contend for in place of locks. */
+    public ?Primitive $primitive = null;
+    /** So many workers use it. */
+    public int $workers = 8;
+    /** Minimum number of answers to calls of any kind; 0: grants are counted. */
+    public int $operations = 0;
     /** On Latch, too, with a \RedisCluster object: in a cluster only whose slots move, and nothing else. */
     public int $objects = 0;
     /** @var 'redis'|'sentinel'|'cluster'|'quorum'|'flock'|'postgresql'|'mysql' */
@@ -122,12 +128,14 @@ final class Options
             match ($name) {
                 'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit', 'failovers', 'moves' =>
                     $options->$name = self::number($argument, $value, 1),
-                'latch', 'symfony', 'pdo', 'keepers', 'objects' => $options->$name = self::number($argument, $value, 0),
+                'latch', 'symfony', 'pdo', 'keepers', 'objects', 'workers', 'operations' => $options->$name = self::number($argument, $value, 0),
                 'store' => $options->store = \in_array($value, self::STORES, true)
                     ? $value
                     : throw new \InvalidArgumentException(
                         '--store is one of ' . implode(', ', self::STORES) . ", not '$value'"
                     ),
+                'primitive' => $options->primitive = Primitive::tryFrom($value)
+                    ?? throw new \InvalidArgumentException("--primitive knows no '$value'"),
                 'broken' => $options->broken = Breakage::tryFrom($value)
                     ?? throw new \InvalidArgumentException("--broken knows no '$value'"),
                 'keep' => $options->keep = is_dir($value) && \count((array) scandir($value)) === 2
@@ -158,6 +166,22 @@ final class Options
             $options->pdo = isset($given['pdo']) ? $options->pdo : 0;
             $options->store = $options->broken->needsSessions() ? 'mysql' : $options->store;
         }
+        if ($options->primitive !== null) {
+            $options->symfony = $options->pdo = 0;
+            // Locks are there beside multi-locks only.
+            $options->latch = match (true) {
+                $options->primitive !== Primitive::MultiLock => 0,
+                isset($given['latch']) => $options->latch,
+                default => 4,
+            };
+            $options->acquisitions = isset($given['acquisitions']) ? $options->acquisitions : 0;
+            $options->operations = $options->operations ?: 10_000;
+            if (!\in_array($options->store, ['redis', 'sentinel'], true)
+                && ($options->primitive !== Primitive::Semaphore || $options->store !== 'flock')
+            ) {
+                throw new \InvalidArgumentException("--primitive={$options->primitive->value} is not for that store");
+            }
+        }
         if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'sentinel', 'cluster', 'quorum'], true)) {
             throw new \InvalidArgumentException('--keepers is about locks in Redis');
         }
@@ -187,6 +211,10 @@ final class Options
     /** @return array<string, int> how many workers of each kind */
     public function kinds(): array
     {
+        if ($this->primitive !== null) {
+            return array_filter($this->primitive->kinds($this));
+        }
+
         return array_filter([
             'latch' => $this->latch,
             'pdo' => $this->pdo,

@@ -9,10 +9,15 @@ namespace Latch\Tests\Fault\Run;
  */
 final class Process
 {
+    /** Records of answers: those of Story, and of Calls. */
+    private const ANSWER = '/^(?:granted|conflict|renewed|lost|released|returned) /m';
+
     /** @var resource */
     private $process;
     private ?string $ending = null;
     public bool $stopped = false;
+    /** How many answers it has recorded, of calls of any kind. */
+    public int $answers = 0;
     /** Whether it has recorded its end. */
     public bool $done = false;
     /** The records that it has written. */
@@ -53,7 +58,7 @@ final class Process
             throw new \RuntimeException("Cannot start worker $name");
         }
         $this->process = $process;
-        $this->pid = proc_get_status($process)['pid'];
+        $this->pid = $this->status()['pid'];
     }
 
     public function signal(int $signal): void
@@ -76,13 +81,25 @@ final class Process
     public function ending(): ?string
     {
         if ($this->ending === null) {
-            $status = proc_get_status($this->process);
-            if (!$status['running']) {
-                $this->ending = $status['signaled'] ? "signal-{$status['termsig']}" : "exit-{$status['exitcode']}";
-            }
+            $this->status();
         }
 
         return $this->ending;
+    }
+
+    /**
+     * Before PHP 8.3 how a process has ended is told once: by the first call that finds it ended.
+     *
+     * @return array<string, mixed>
+     */
+    private function status(): array
+    {
+        $status = proc_get_status($this->process);
+        if (!$status['running']) {
+            $this->ending = $status['signaled'] ? "signal-{$status['termsig']}" : "exit-{$status['exitcode']}";
+        }
+
+        return $status;
     }
 
     /** Unexpected output. */
@@ -100,6 +117,8 @@ final class Process
 
         $records = $this->reader === null ? '' : (string) stream_get_contents($this->reader);
         $this->done = $this->done || str_contains("\n$records", "\nend ");
+
+        $this->answers += (int) preg_match_all(self::ANSWER, $records);
 
         return substr_count($records, 'granted ');
     }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Run;
 
 use Latch\Tests\Fault\Check\Findings;
-use Latch\Tests\Fault\Check\Kind;
 use Latch\Tests\Fault\Record\Fault;
 use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Teller;
@@ -23,7 +22,7 @@ final class Report
     {
         return implode("\n", [
             $this->workers(), $this->faults(), $this->waits() . $this->keeping(), $this->resources(),
-            $this->violations(),
+            $this->findings->text($this->history->start),
         ]);
     }
 
@@ -47,6 +46,7 @@ final class Report
             'lost, as refresh() said' => static fn (Teller $worker): int => $worker->lost,
             'released' => static fn (Teller $worker): int => $worker->released,
             'released by destructor' => static fn (Teller $worker): int => $worker->dropped,
+            'forked' => static fn (Teller $worker): int => $worker->forks,
             'left to expire' => static fn (Teller $worker): int => $worker->abandoned,
         ];
         $text = $this->row('', ...array_keys($kinds));
@@ -147,28 +147,6 @@ final class Report
                 $gap = max($gap, $times[$i] - $times[$i - 1]);
             }
             $text .= $this->row($resource, (string) \count($times), sprintf('%.3f', $gap / 1e9));
-        }
-
-        return $text;
-    }
-
-    private function violations(): string
-    {
-        if ($this->findings->count() === 0) {
-            return "No violation.\n";
-        }
-        $text = '';
-        foreach ($this->findings->counts as $kind => $count) {
-            $text .= sprintf("%s: %d, %s\n", strtoupper($kind), $count, Kind::from($kind)->text());
-            foreach ($this->findings->shown[$kind] as $violation) {
-                $text .= "  - $violation->text\n";
-                foreach ($violation->holds as $hold) {
-                    $text .= '      ' . $hold->describe($this->history->start) . "\n";
-                }
-            }
-            if ($count > Findings::SHOWN) {
-                $text .= sprintf("  - and %d more\n", $count - Findings::SHOWN);
-            }
         }
 
         return $text;

@@ -52,6 +52,8 @@ final class Run
     private array $workers = [];
     private int $started = 0;
     public int $granted = 0;
+    /** Answers that workers recorded which have ended. */
+    private int $answered = 0;
     /** How long workers contended, in seconds. */
     public float $seconds = 0.0;
     private int $crashes = 0;
@@ -62,7 +64,7 @@ final class Run
     public function __construct(private readonly Options $options, private readonly string $directory)
     {
         $this->records = new Writer("$directory/" . Faults::FILE);
-        $asksServers = $options->latch + $options->symfony + $options->keepers > 0;
+        $asksServers = $options->latch + $options->symfony + $options->keepers > 0 || $options->primitive !== null;
         $this->servers = $asksServers ? $this->serve("$directory/users") : [];
         $this->certificates = $options->tls ? new Certificates() : null;
         $this->trio = $options->store === 'sentinel'
@@ -137,9 +139,23 @@ final class Run
         return $counts;
     }
 
+    /** How many calls of any kind were answered, but those of locks beside a multi-lock. */
+    public function operations(): int
+    {
+        return $this->answered + array_sum(array_map(
+            self::operationsOf(...),
+            $this->workers,
+        ));
+    }
+
+    private static function operationsOf(Process $worker): int
+    {
+        return $worker->kind === 'latch' ? 0 : $worker->answers;
+    }
+
     private function isEnough(): bool
     {
-        return $this->granted >= $this->options->acquisitions
+        return $this->granted >= $this->options->acquisitions && $this->operations() >= $this->options->operations
             && ($this->failovers?->count ?? $this->shards?->failovers ?? 0) >= $this->options->failovers
             && ($this->shards?->moves ?? 0) >= $this->options->moves;
     }
@@ -275,7 +291,8 @@ final class Run
         if ($this->cluster !== null) {
             return $this->cluster->dsn();
         }
-        if ($this->servers === [] || !\in_array($kind, ['latch', 'keeper', 'symfony'], true)) {
+        $isPrimitive = Primitive::tryFrom($kind) !== null;
+        if ($this->servers === [] || !$isPrimitive && !\in_array($kind, ['latch', 'keeper', 'symfony'], true)) {
             return "$this->directory/locks";
         }
         $login = Process::userIn($kind, $slot) . ':any@';
@@ -293,7 +310,7 @@ final class Run
             $kind === 'symfony' && $this->servers !== [], $kind === 'object' => ['igbinary', 'redis'],
             default => [],
         };
-        if (\in_array($kind, ['latch', 'pdo', 'keeper', 'object'], true)) {
+        if (\in_array($kind, ['latch', 'pdo', 'keeper', 'object'], true) || Primitive::tryFrom($kind) !== null) {
             $extensions[] = getenv('LATCH_SO') ?: \dirname(__DIR__, 4) . '/modules/latch.so';
         }
         $command = [\PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
@@ -327,6 +344,7 @@ final class Run
     {
         $this->records->write('ended', hrtime(true), $name, $ending);
         $this->crashes += (int) !\in_array($ending, ['exit-0', 'signal-' . SIGKILL], true);
+        $this->answered += self::operationsOf($this->workers[$name]);
         $errors = $this->workers[$name]->errors();
         if ($errors !== '') {
             $this->errors .= $name . ': ' . substr($errors, 0, self::SAID) . "\n";
@@ -374,7 +392,8 @@ final class Run
     private function probe(): void
     {
         if ($this->masters() !== [] || $this->options->broken !== null) {
-            usleep((Worker::LONG_TTL + 300) * 1000);
+            // Permits end with a whole second.
+            usleep((Worker::LONG_TTL + ($this->options->primitive !== null ? 1000 : 0) + 300) * 1000);
         }
         foreach (array_keys($this->options->kinds()) as $kind) {
             $this->start($kind, 0, self::PROBE . $kind, $this->resources(), 'probe');
@@ -394,7 +413,7 @@ final class Run
                 )),
             };
             foreach ($queue as $waiter) {
-                $leftovers->write('queued', hrtime(true), $resource, $waiter[0] === 'r' ? 's' : 'x');
+                $leftovers->write('queued', hrtime(true), $resource, str_contains('rs', $waiter[0]) ? 's' : 'x');
             }
         }
     }
@@ -402,7 +421,10 @@ final class Run
     /** @return list<string> */
     private static function queue(RedisServer $server, string $resource): array
     {
-        $queues = (array) $server->command('KEYS', "latch:*queue:$resource"); // with the slot's tag in a cluster
+        $queues = [
+            ...(array) $server->command('KEYS', "latch:*queue:$resource"), // with the slot's tag in a cluster
+            ...(array) $server->command('KEYS', 'latch:*queue:{' . "$resource}"), // a semaphore's
+        ];
 
         return array_merge(...array_map(
             static fn (string $key): array => (array) $server->command('ZRANGE', $key, 0, -1),

@@ -22,5 +22,6 @@ interface Handle
 
     public function release(): void;
 
-    public function fencingToken(): ?int;
+    /** Of a multi-lock: those of its members, with + between them. */
+    public function fencingToken(): int|string|null;
 }

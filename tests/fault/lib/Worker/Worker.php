@@ -22,6 +22,9 @@ final class Worker
     private const KEPT_TTLS = [300, 500];
     private const KEPT_FOR = 3;
 
+    /** In so many of 1000 holds it forks. */
+    private const FORKS = 3;
+
     /** For so long it waits to be told of a loss that it knows of, in ns. */
     private const NEWS = 3_000_000_000;
 
@@ -35,6 +38,7 @@ final class Worker
     /** Whether it was told that its lock is lost. */
     private bool $told = false;
     private readonly bool $keeps;
+    private readonly bool $forks;
 
     /**
      * @param list<string> $resources
@@ -49,6 +53,7 @@ final class Worker
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
         $this->keeps = \in_array(Teller::KEPT, $subject->traits(), true);
+        $this->forks = \in_array(Teller::FORKS, $subject->traits(), true);
     }
 
     public function introduce(string $kind): void
@@ -196,7 +201,9 @@ final class Worker
         int $ttl,
     ): bool {
         $number = ++$this->number;
-        $mode = $exclusive ? 'x' : 's';
+        [$resource, $mode] = $handle instanceof DescribedHandle
+            ? $handle->describe($exclusive)
+            : [$resource, $exclusive ? 'x' : 's'];
         $how = $wait === 0 ? 'try' : $wait ?? 'wait';
         $this->records->write('try', hrtime(true), $number, $lock, $resource, $mode, $how, $ttl);
         try {
@@ -227,6 +234,10 @@ final class Worker
     {
         if ($this->isKept($handle)) {
             return $this->keep($handle, $ttl);
+        }
+        if ($this->forks && $this->chance->getInt(1, 1000) <= self::FORKS) {
+            Fork::exitInChild();
+            $this->records->write('fork', hrtime(true));
         }
         $permille = $this->chance->getInt(1, 1000);
         $pause = match (true) {

@@ -45,6 +45,25 @@ final class PrimitivesTest extends DocumentTestCase
         self::assertSame("the payment API is busy\n", $this->said($program));
     }
 
+    public function testScriptsShareSemaphoresOfTheSystem(): void
+    {
+        $program = <<<'PHP'
+            $project = '';
+            $name = 'latch ' . bin2hex(random_bytes(8));
+            require example('system-v-semaphores-1.php');
+            $permits = fn (int $weight) => new Latch\Semaphore\Semaphore(
+                new Latch\Semaphore\Key($name, $limit, $weight),
+                Latch\Semaphore\Store\StoreFactory::createStore('semaphore'),
+            );
+            sem_acquire($semaphore);
+            var_dump($permits(3)->acquire(), ($two = $permits(2))->acquire(), sem_acquire($semaphore, true));
+            $two->release();
+            sem_remove($semaphore);
+            PHP;
+
+        self::assertSame("bool(false)\nbool(true)\nbool(false)\n", $this->said($program));
+    }
+
     public function testAQuotaCountsUnits(): void
     {
         $program = <<<'PHP'

@@ -2,11 +2,12 @@
 --
 -- KEYS: 1 the lock, 2 its holders' record, 3 its queue
 -- ARGV: 1 "list": the key was found by SCAN, and may be no lock
--- Returns nil when it is free (or no lock); else {2 when the holder is a writer, 1 when they are readers, how many
--- hold, how many wait, {holder, ...}}. A holder is {its identity, the ms until its hold ends, or -1, what is recorded
--- of it, or nil}; the ones that stay longest, MOST of them at most.
+-- Returns nil when it is free (or no lock); else a list of texts, as client objects have no other lists: 2 when the
+-- holder is a writer, 1 when they are readers; how many hold; how many wait; and for each holder its identity, the ms
+-- until its hold ends, or -1, and what is recorded of it. The ones that stay longest, MOST of them at most.
 local lock, record, queue = KEYS[1], KEYS[2], KEYS[3]
 local MOST = 500
+local MOST_MS = 2 ^ 53 -- a score may be infinite
 local kind = redis.call('TYPE', lock).ok
 local listing = ARGV[1] == 'list'
 
@@ -18,9 +19,13 @@ local function count_waiters()
     return type(count) == 'number' and count or 0
 end
 
+local function digits(number)
+    return string.format('%.0f', number)
+end
+
 local function recorded(holder)
     local value = redis.pcall('HGET', record, holder)
-    return type(value) == 'string' and value
+    return type(value) == 'string' and value or ''
 end
 
 -- Is it a token as Symfony's store and ours make them?
@@ -32,7 +37,7 @@ if kind == 'none' or listing and kind ~= 'zset' then
     return false
 end
 if kind == 'string' then -- of Symfony's before 5.2, or Laravel's
-    return {2, 1, count_waiters(), {{identity(redis.call('GET', lock)), redis.call('PTTL', lock), false}}}
+    return {'2', '1', digits(count_waiters()), identity(redis.call('GET', lock)), digits(redis.call('PTTL', lock)), ''}
 end
 
 local now = math.floor(now_us() / 1000)
@@ -40,19 +45,22 @@ local alive = string.format('(%.0f', now)
 local members = redis.call('ZREVRANGEBYSCORE', lock, '+inf', alive, 'WITHSCORES', 'LIMIT', 0, MOST + 1)
 local count = redis.call('ZCOUNT', lock, alive, '+inf')
 local is_ours = redis.call('EXISTS', record) == 1
-local mode, holders = 1, {}
+local mode, listed, told = '1', 0, {}
 for at = 1, #members, 2 do
     local member, left = members[at], tonumber(members[at + 1]) - now
     if member == '__write__' then
-        mode = 2
+        mode = '2'
         count = count - 1
     elseif listing and not is_ours and not is_token(member) then
         return false
-    elseif #holders < MOST then
-        holders[#holders + 1] = {identity(member), left, recorded(member)}
+    elseif listed < MOST then
+        listed = listed + 1
+        table.insert(told, identity(member))
+        table.insert(told, digits(math.min(left, MOST_MS)))
+        table.insert(told, recorded(member))
     end
 end
 if #members == 0 then
     return false
 end
-return {mode, count, count_waiters(), holders}
+return {mode, digits(count), digits(count_waiters()), unpack(told)}

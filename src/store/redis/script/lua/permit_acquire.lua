@@ -9,10 +9,9 @@
 local weights, times, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, manner, peer, waiter = ARGV[1], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local ttl, weight, limit, note = string.match(ARGV[2], '^(%d+) (%d+) (%d+) ?(.*)$')
-local lock = string.sub(weights, 1, -#':weight' - 1) -- what messages call the semaphore
 local us = now_us()
 
--- include permits.lua
+-- include permit_ends.lua
 
 -- `held`: what is recorded of it, if it holds already.
 local function noted(held)
@@ -21,6 +20,21 @@ local function noted(held)
     end
     return limit .. ' ' .. (held and string.match(held, '^%d+ (%d+) ') or digits(us)) .. ' ' .. note
 end
+
+-- Nobody there: the same in fewer commands, as nothing has to be looked at.
+if manner ~= 'poll' and redis.call('EXISTS', weights, times, record, queue, peers) == 0 then
+    local over = end_after(us, ttl)
+    weight = digits(tonumber(weight))
+    redis.call('HSET', record, token, noted(), '', weight)
+    redis.call('ZADD', times, digits(over), token)
+    redis.call('ZADD', weights, weight, token)
+    keep_until(over)
+    return 1
+end
+
+-- include permits.lua
+
+local lock = string.sub(weights, 1, -#':weight' - 1) -- what messages call the semaphore
 
 local function fits()
     return tonumber(weight) <= limit - used
@@ -40,17 +54,6 @@ local function renew(before)
     local over = end_after(us, ttl)
     put(token, tonumber(weight), noted(held), is_unclaimed(held) and over or math.max(over, before))
     end_with_last_holder()
-    return 1
-end
-
--- Nobody there: the same in fewer commands, as nothing has to be looked at.
-if manner ~= 'poll' and redis.call('EXISTS', weights, times, record, queue, peers) == 0 then
-    local over = end_after(us, ttl)
-    weight = digits(tonumber(weight))
-    redis.call('HSET', record, token, noted(), '', weight)
-    redis.call('ZADD', times, digits(over), token)
-    redis.call('ZADD', weights, weight, token)
-    keep_until(over)
     return 1
 end
 

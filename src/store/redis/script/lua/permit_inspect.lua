@@ -2,11 +2,12 @@
 --
 -- KEYS: 1 the holders' weights, 2 the ends of their times, 3 their record, 4 the queue
 -- ARGV: 1 "list": the keys were found by SCAN, and may be of no semaphore
--- Returns nil when nobody holds any; else {1, how many hold, how many wait, {holder, ...}, how many permits they
--- have}. A holder is {its identity, the ms until its hold ends, its note and what stands before it, or nil, its weight,
--- the limit that it has named, or 0}; the ones that stay longest, MOST of them at most.
+-- Returns nil when nobody holds any; else a list of texts, as inspect.lua does: 1; how many hold; how many wait; how
+-- many permits they have; and for each holder its identity, the ms until its hold ends, its note and what stands before
+-- it, its weight, and the limit that it has named, or 0. The ones that stay longest, MOST of them at most.
 local weights, times, record, queue = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MOST = 500
+local MOST_MS = 2 ^ 53
 local MOST_PERMITS = 2 ^ 53 -- a reply has no larger number that is exact
 local us = now_us()
 
@@ -24,6 +25,10 @@ local function permits(number)
     return number and number >= 0 and number <= MOST_PERMITS and number or 0
 end
 
+local function digits(number)
+    return string.format('%.0f', number)
+end
+
 -- Is it a token as Symfony's store and ours make them?
 local function is_token(member)
     return #member == 44 and string.find(member, '^[%w+/]+=$') ~= nil
@@ -37,7 +42,7 @@ end
 local alive = string.format('(%.0f', math.floor(us / 1000000))
 local members = redis.call('ZREVRANGEBYSCORE', times, '+inf', alive, 'WITHSCORES')
 local is_ours = not is_listing or redis.call('EXISTS', record) == 1
-local holders, count, used = {}, 0, 0
+local told, count, used = {}, 0, 0
 for at = 1, #members, 2 do
     local weight = redis.call('ZSCORE', weights, members[at])
     if weight and not is_ours and not is_token(members[at]) then
@@ -50,12 +55,16 @@ for at = 1, #members, 2 do
             local recorded = of_companion('HGET', record, members[at])
             local limit, rest = string.match(recorded or '', '^(%d+)(.*)$')
             limit = permits(limit)
-            holders[count] = {identity(members[at]), math.ceil(members[at + 1] * 1000 - us / 1000),
-                              limit > 0 and rest, permits(weight), limit}
+            table.insert(told, identity(members[at]))
+            local left = math.ceil(members[at + 1] * 1000 - us / 1000)
+            table.insert(told, digits(math.max(0, math.min(left, MOST_MS)))) -- a score may be infinite, or a fraction
+            table.insert(told, limit > 0 and rest or '')
+            table.insert(told, digits(permits(weight)))
+            table.insert(told, digits(limit))
         end
     end
 end
 if count == 0 then
     return false
 end
-return {1, count, of_companion('ZCARD', queue) or 0, holders, used}
+return {'1', digits(count), digits(of_companion('ZCARD', queue) or 0), digits(used), unpack(told)}

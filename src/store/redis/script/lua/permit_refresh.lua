@@ -7,6 +7,7 @@
 local weights, times, record = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, extends = ARGV[1], ARGV[2], ARGV[3]
 
+-- include permit_ends.lua
 -- include permits.lua
 
 local before = redis.call('ZSCORE', times, token)

@@ -6,7 +6,7 @@
 local weights, times, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, waiter = ARGV[1], ARGV[2]
 
--- include permits.lua
+-- include permit_ends.lua
 
 -- Nobody waits, and nothing is kept for peers: the same in fewer commands. The sum of the record's holders stays that,
 -- or is dropped; whether it is that of all is seen from the numbers and the mark, whoever comes next.
@@ -27,6 +27,8 @@ if not waiter and redis.call('EXISTS', queue, peers) == 0 then
     end
     return 1
 end
+
+-- include permits.lua
 
 look()
 local left = waiter and redis.call('ZREM', queue, 's' .. waiter) > 0

@@ -1,4 +1,4 @@
--- To be included: how permits are held, in the layout of Symfony's Semaphore, and what is recorded of holders.
+-- To be included, behind permit_ends.lua: how permits are held, in the layout of Symfony's Semaphore, and what is recorded of holders.
 --
 -- Two sorted sets have a member for each holder, its token: `weights` how many permits it has, `times` the second
 -- since 1970 from which on it has none. Seconds are whole, as Symfony's scripts fail on fractions; its clients
@@ -10,9 +10,6 @@
 -- the key of the weights has a mark, as it ends half a second behind a whole one. Symfony's script that adds a
 -- holder, and removes those whose time is over, lets it end with a whole second, or not at all.
 
--- So long the keys are kept when nobody holds any more: 10 s as Symfony has it, and the mark.
-local KEEP_MS, MARK_MS = 10000, 500
-
 -- Numbers of holders in all, and in the record; of permits, by the record, and in all.
 local count, own_count, own_sum, used
 local noted_sum -- the field ''
@@ -20,19 +17,9 @@ local is_marked -- has no peer come?
 local is_known -- is the sum of the record that of all?
 local is_changed = false
 
--- tostring() would write 1.79e15
-local function digits(number)
-    return string.format('%.0f', number)
-end
-
 -- Granted, and not claimed yet? A note may end in "?" as well.
 local function is_unclaimed(recorded)
     return recorded and string.find(recorded, '^%d+ %?$') ~= nil
-end
-
--- When a hold ends that begins now. Rounded up: its holder counts from when it sent this.
-local function end_after(us, ttl)
-    return math.ceil((us + ttl * 1000) / 1000000)
 end
 
 -- By the real clock; before Redis 7 it goes on in a script.
@@ -40,14 +27,6 @@ local function has_mark()
     local left, time = redis.pcall('PTTL', weights), redis.call('TIME')
     local phase = type(left) == 'number' and left >= 0 and (time[1] * 1000 + time[2] / 1000 + left) % 1000
     return phase and math.abs(phase - MARK_MS) < 20
-end
-
--- Lets all keys end some time after the last hold, which ends in that second.
-local function keep_until(last)
-    local over = digits(math.ceil(last) * 1000 + KEEP_MS + MARK_MS)
-    redis.call('PEXPIREAT', weights, over)
-    redis.call('PEXPIREAT', times, over)
-    redis.call('PEXPIREAT', record, over)
 end
 
 local function end_with_last_holder()

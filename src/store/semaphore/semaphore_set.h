@@ -15,19 +15,35 @@
 
 #include "src/latch.h"
 
+#include <sys/sem.h>
 #include <sys/types.h>
 #include <time.h>
+
+/* Argument of semctl(2); its manual page requires the caller to define it. */
+union semun {
+    int value;
+    struct semid_ds *status;
+    unsigned short *values;
+    struct seminfo *info;
+};
+
+/* Modes of the sets that Latch makes, not 0777, which careless programs use; and of other sets. */
+#define SEMAPHORE_OUR_MODE 0676
+#define SEMAPHORE_PEERS_MODE 0666
 
 /* How long one step sleeps in the kernel's queue. There is no descriptor that could be polled. */
 #define SEMAPHORE_SLICE_NS (10 * LATCH_NS_PER_MS)
 
 typedef enum semaphore_outcome {
-    SEMAPHORE_HELD,    /* acquired; of an inspection: by any process */
-    SEMAPHORE_BUSY,    /* held by another process, or initialised by it just now */
-    SEMAPHORE_REMOVED, /* there is no set; of an inspection: or it is free */
-    SEMAPHORE_BROKEN,  /* errno says why */
+    SEMAPHORE_HELD,        /* acquired; of an inspection: by any process */
+    SEMAPHORE_BUSY,        /* held by another process, or initialised by it just now */
+    SEMAPHORE_REMOVED,     /* there is no set; of an inspection: or it is free */
+    SEMAPHORE_BROKEN,      /* errno says why */
+    SEMAPHORE_OTHER_LIMIT, /* of permits alone: its users have named another limit */
 } semaphore_outcome;
 
+/* What the failure of a call says. */
+semaphore_outcome latch_semaphore_outcome_of_errno(void);
 /*
  * Acquires the key's set if it is free, and makes it if there is none; *set is the set that was
  * BUSY or BROKEN, -1: semget() failed.
@@ -41,7 +57,8 @@ void latch_semaphore_set_release(int set);
 bool latch_semaphore_set_remove(int set);
 /* Removes an unused set, after acquiring it, so that no other process can acquire it meanwhile. */
 void latch_semaphore_set_remove_unused(int set);
-/* Removes the sets that killed holders of Latch have left, unless they were used since `recent`. */
+/* Removes the sets that killed holders of Latch have left, of locks and of permits, unless they
+ * were used since `recent`. */
 void latch_semaphore_sets_sweep(time_t recent);
 
 /* Is the set still held by that process? */

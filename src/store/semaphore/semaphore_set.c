@@ -1,27 +1,17 @@
 /* Semaphore sets: see semaphore_set.h. */
-#include "src/store/local/semaphore_set.h"
+#include "src/store/semaphore/semaphore_set.h"
+
+#include "src/store/semaphore/permit_set.h"
 
 #include <errno.h>
 #include <sys/ipc.h>
-#include <sys/sem.h>
 
 enum { LOCK, USERS, SETUP, SEMAPHORE_COUNT };
-
-/* Argument of semctl(2); its manual page requires the caller to define it. */
-union semun {
-    int value;
-    struct semid_ds *status;
-    unsigned short *values;
-    struct seminfo *info;
-};
-
-#define OUR_MODE 0676 /* not 0777, which careless programs use */
-#define PEERS_MODE 0666
 
 /* Attempts of an acquire whose set is removed meanwhile. */
 #define REMOVALS_MAX 100
 
-static semaphore_outcome outcome_of_errno(void)
+semaphore_outcome latch_semaphore_outcome_of_errno(void)
 {
     switch (errno) {
         case EAGAIN:
@@ -45,7 +35,7 @@ static semaphore_outcome acquire_new(int set)
 
     return semop(set, operations, sizeof(operations) / sizeof(*operations)) == 0
                ? SEMAPHORE_HELD
-               : outcome_of_errno();
+               : latch_semaphore_outcome_of_errno();
 }
 
 /* Acquires a set that is free. With `wait` it sleeps for up to `slice_ns`; otherwise only for a
@@ -61,7 +51,7 @@ static semaphore_outcome acquire_free(int set, bool wait, int64_t slice_ns)
 
     return semtimedop(set, operations, sizeof(operations) / sizeof(*operations), &slice) == 0
                ? SEMAPHORE_HELD
-               : outcome_of_errno();
+               : latch_semaphore_outcome_of_errno();
 }
 
 /* Releases a set without removing it: the kernel grants it to one of the waiters. */
@@ -86,12 +76,27 @@ void latch_semaphore_set_release(int set)
     }
 }
 
+/* Reads all values; false and errno: also where another program has made a set of another size. */
+static bool read_lock_values(int set, unsigned short values[SEMAPHORE_COUNT])
+{
+    struct semid_ds status;
+
+    if (semctl(set, 0, IPC_STAT, (union semun){.status = &status}) != 0) {
+        return false;
+    }
+    if (status.sem_nsems != SEMAPHORE_COUNT) {
+        errno = ENOTSUP;
+        return false;
+    }
+    return semctl(set, 0, GETALL, (union semun){.values = values}) == 0;
+}
+
 void latch_semaphore_set_remove_unused(int set)
 {
     unsigned short values[SEMAPHORE_COUNT];
 
-    if (semctl(set, 0, GETALL, (union semun){.values = values}) == 0 && values[USERS] == 0
-        && values[SETUP] == 0 && values[LOCK] <= 1
+    if (read_lock_values(set, values) && values[USERS] == 0 && values[SETUP] == 0
+        && values[LOCK] <= 1
         && (acquire_new(set) == SEMAPHORE_HELD
             || acquire_free(set, false, SEMAPHORE_SLICE_NS) == SEMAPHORE_HELD)) {
         latch_semaphore_set_release(set);
@@ -107,10 +112,14 @@ void latch_semaphore_sets_sweep(time_t recent)
         struct semid_ds status;
         int set = semctl(index, 0, SEM_STAT, (union semun){.status = &status});
 
-        if (set >= 0 && status.sem_nsems == SEMAPHORE_COUNT
-            && (status.sem_perm.mode & 0777) == OUR_MODE && status.sem_otime < recent
-            && status.sem_ctime < recent) {
+        if (set < 0 || (status.sem_perm.mode & 0777) != SEMAPHORE_OUR_MODE
+            || status.sem_otime >= recent || status.sem_ctime >= recent) {
+            continue;
+        }
+        if (status.sem_nsems == SEMAPHORE_COUNT) {
             latch_semaphore_set_remove_unused(set);
+        } else {
+            latch_permit_set_remove_unused(set);
         }
     }
 }
@@ -130,16 +139,17 @@ bool latch_semaphore_set_is_lost(int set, pid_t pid)
     int value = semctl(set, LOCK, GETVAL);
     int last = value < 0 ? -1 : semctl(set, LOCK, GETPID);
 
-    return last < 0 ? outcome_of_errno() == SEMAPHORE_REMOVED : value != 0 || last != pid;
+    return last < 0 ? latch_semaphore_outcome_of_errno() == SEMAPHORE_REMOVED
+                    : value != 0 || last != pid;
 }
 
 /* The set of a key, made if need be; -1 and errno. */
 static int get_set(key_t key, bool *made)
 {
-    int set = semget(key, SEMAPHORE_COUNT, IPC_CREAT | IPC_EXCL | OUR_MODE);
+    int set = semget(key, SEMAPHORE_COUNT, IPC_CREAT | IPC_EXCL | SEMAPHORE_OUR_MODE);
 
     *made = set >= 0;
-    return set < 0 && errno == EEXIST ? semget(key, SEMAPHORE_COUNT, PEERS_MODE) : set;
+    return set < 0 && errno == EEXIST ? semget(key, SEMAPHORE_COUNT, SEMAPHORE_PEERS_MODE) : set;
 }
 
 semaphore_outcome latch_semaphore_set_acquire(key_t key, int *set)
@@ -183,14 +193,14 @@ semaphore_outcome latch_semaphore_set_inspect(key_t key, int *set, pid_t *pid)
 
     *set = semget(key, SEMAPHORE_COUNT, 0);
     *pid = 0;
-    if (*set >= 0 && semctl(*set, 0, GETALL, (union semun){.values = values}) == 0) {
+    if (*set >= 0 && read_lock_values(*set, values)) {
         if (!is_held(values)) {
             return SEMAPHORE_REMOVED;
         }
         *pid = semctl(*set, LOCK, GETPID);
         return SEMAPHORE_HELD;
     }
-    return errno == ENOENT || (*set >= 0 && outcome_of_errno() == SEMAPHORE_REMOVED)
+    return errno == ENOENT || (*set >= 0 && latch_semaphore_outcome_of_errno() == SEMAPHORE_REMOVED)
                ? SEMAPHORE_REMOVED
                : SEMAPHORE_BROKEN;
 }

@@ -3,10 +3,11 @@
  * SemaphoreStore uses it. A lock belongs to its process, whose death releases it (SEM_UNDO); a
  * forked child does not inherit it, and it never expires.
  *
- * semaphore_set.c has the operations on a set.
+ * semaphore_set.c has the operations on a set; permits.c has counting semaphores.
  */
-#include "src/engine/store.h"
-#include "src/store/local/semaphore_set.h"
+#include "src/store/semaphore/semaphore.h"
+
+#include "src/store/semaphore/permit_set.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,23 +20,6 @@
 /* A free set is left alone for so long, as a process may be about to use it. */
 #define SWEEP_AGE_S 2
 
-typedef struct semaphore_store {
-    latch_store store;
-    latch_link held;  /* of semaphore_hold */
-    int64_t swept_ns; /* on the coarse clock */
-    latch_digest digest;
-    size_t project_length;
-    char *project;
-} semaphore_store;
-
-typedef struct semaphore_hold {
-    latch_link link; /* in the store's `held` */
-    key_t key;
-    int set;
-    pid_t pid;           /* of the process that took it */
-    unsigned generation; /* the same, without a system call */
-} semaphore_hold;
-
 /* ---- The store */
 
 /* Removes the sets that killed holders of Latch have left. */
@@ -46,6 +30,15 @@ static void semaphore_sweep(semaphore_store *store)
     latch_semaphore_sets_sweep((time_t) (env->wall_ns(env->context) / LATCH_NS_PER_S)
                                - SWEEP_AGE_S);
     store->swept_ns = env->coarse_ns(env->context);
+}
+
+void latch_semaphore_sweep_if_due(semaphore_store *store)
+{
+    const latch_env *env = &store->store.engine->env;
+
+    if (env->coarse_ns(env->context) - store->swept_ns > SWEEP_INTERVAL_NS) {
+        semaphore_sweep(store);
+    }
 }
 
 static latch_status semaphore_open(latch_store *base, const latch_store_options *options,
@@ -78,24 +71,29 @@ static void semaphore_close(latch_store *base)
     latch_free(base->engine, ((semaphore_store *) base)->project);
 }
 
-/* The System V key: the first bytes of a digest, as PHP's unpack('i') reads them. */
-static key_t key_of(const latch_lease *lease)
+/*
+ * The first bytes of a digest, as PHP's unpack('i') reads them. That of a semaphore is of other
+ * bytes: as a lock, a set with N permits would exclude nobody.
+ */
+key_t latch_semaphore_key_of(const latch_lease *lease)
 {
+    static const char permits[] = "\0permits\0";
     const semaphore_store *store = (semaphore_store *) lease->store;
     const latch_env *env = &store->store.engine->env;
     const struct iovec parts[] = {
         {store->project, store->project_length},
-        {(void *) lease->resource, lease->resource_length},
+        {(void *) (uintptr_t) permits, lease->is_permit ? sizeof(permits) - 1 : 0},
+        {(void *) (uintptr_t) lease->resource, lease->resource_length},
     };
     uint8_t digest[LATCH_DIGEST_MAX];
     key_t key;
 
-    env->digest(env->context, store->digest, parts, 2, digest);
+    env->digest(env->context, store->digest, parts, 3, digest);
     memcpy(&key, digest, sizeof(key));
     return key != IPC_PRIVATE ? key : ~IPC_PRIVATE; /* a private set would exclude no process */
 }
 
-static latch_status fail_system(latch_op *op, const char *call, key_t key)
+latch_status latch_semaphore_fail_system(latch_op *op, const char *call, key_t key)
 {
     const char *hint = "";
 
@@ -119,18 +117,18 @@ static latch_status fail_system(latch_op *op, const char *call, key_t key)
                       strerror(errno), hint);
 }
 
-/* A child that was forked does not hold what its parent does. */
-static bool is_of_this_process(const latch_engine *engine, const semaphore_hold *hold)
+bool latch_semaphore_is_of_this_process(const latch_engine *engine, const semaphore_hold *hold)
 {
     return hold->generation == engine->generation;
 }
 
-static bool is_ours(const latch_lease *lease)
+bool latch_semaphore_is_ours(const latch_lease *lease)
 {
-    return lease->state != NULL && is_of_this_process(lease->store->engine, lease->state);
+    return lease->state != NULL
+           && latch_semaphore_is_of_this_process(lease->store->engine, lease->state);
 }
 
-static void drop_semaphore_hold(latch_lease *lease)
+void latch_semaphore_drop_hold(latch_lease *lease)
 {
     semaphore_hold *hold = lease->state;
 
@@ -151,7 +149,7 @@ static bool semaphore_is_own_deadlock(const semaphore_store *store, key_t key)
     for (const latch_link *link = store->held.next; link != &store->held; link = link->next) {
         const semaphore_hold *hold = LATCH_CONTAINER(link, semaphore_hold, link);
 
-        if (hold->key == key && is_of_this_process(store->store.engine, hold)
+        if (hold->key == key && latch_semaphore_is_of_this_process(store->store.engine, hold)
             && is_still_held(hold)) {
             return true;
         }
@@ -172,7 +170,7 @@ static int set_of_state(const void *state)
     return (int) (intptr_t) state - 1;
 }
 
-static latch_status semaphore_mark_held(latch_op *op, semaphore_hold *taken, key_t key, int set)
+void latch_semaphore_mark_held(latch_op *op, semaphore_hold *taken, key_t key, int set)
 {
     taken->key = key;
     taken->set = set;
@@ -180,7 +178,21 @@ static latch_status semaphore_mark_held(latch_op *op, semaphore_hold *taken, key
     taken->generation = op->lease->store->engine->generation;
     latch_list_append(&((semaphore_store *) op->lease->store)->held, &taken->link);
     op->lease->state = taken;
-    return LATCH_DONE;
+}
+
+latch_status latch_semaphore_want_set(latch_op *op, int set)
+{
+    op->waiting = true;
+    op->state = state_of_set(set);
+    op->wake_ns = 0; /* at once: the next step sleeps */
+    return LATCH_WANT_TIMER;
+}
+
+int64_t latch_semaphore_slice_ns(const latch_op *op, int64_t now_ns)
+{
+    int64_t left_ns = op->request.deadline_ns - now_ns;
+
+    return left_ns < 0 ? 0 : left_ns > SEMAPHORE_SLICE_NS ? SEMAPHORE_SLICE_NS : left_ns;
 }
 
 static latch_status semaphore_conflict(latch_op *op, key_t key, int set)
@@ -193,10 +205,7 @@ static latch_status semaphore_conflict(latch_op *op, key_t key, int set)
         return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                           "the lock is held by this very thread, through another key");
     }
-    op->waiting = true;
-    op->state = state_of_set(set);
-    op->wake_ns = 0; /* at once: the next step sleeps */
-    return LATCH_WANT_TIMER;
+    return latch_semaphore_want_set(op, set);
 }
 
 /*
@@ -206,7 +215,7 @@ static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
 {
     latch_engine *engine = op->lease->store->engine;
     semaphore_hold *taken = latch_allocate(engine, sizeof(*taken));
-    key_t key = key_of(op->lease);
+    key_t key = latch_semaphore_key_of(op->lease);
     semaphore_outcome result = SEMAPHORE_REMOVED;
     latch_status status;
 
@@ -221,12 +230,14 @@ static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
     }
     switch (result) {
         case SEMAPHORE_HELD:
-            return semaphore_mark_held(op, taken, key, set);
+            taken->weight = 0;
+            latch_semaphore_mark_held(op, taken, key, set);
+            return LATCH_DONE;
         case SEMAPHORE_BUSY:
             status = semaphore_conflict(op, key, set);
             break;
         case SEMAPHORE_BROKEN:
-            status = fail_system(op, set < 0 ? "semget()" : "semop()", key);
+            status = latch_semaphore_fail_system(op, set < 0 ? "semget()" : "semop()", key);
             break;
         default:
             status = LATCH_CONFLICT; /* created and removed all the time */
@@ -239,38 +250,35 @@ static latch_status semaphore_attempt(latch_op *op, int set, int64_t slice_ns)
 static latch_status semaphore_acquire(latch_op *op)
 {
     latch_lease *lease = op->lease;
-    semaphore_store *store = (semaphore_store *) lease->store;
-    const latch_env *env = &store->store.engine->env;
 
     if (lease->state != NULL) {
-        if (is_ours(lease) && is_still_held(lease->state)) {
+        if (latch_semaphore_is_ours(lease) && is_still_held(lease->state)) {
             return LATCH_DONE;
         }
-        drop_semaphore_hold(lease);
+        latch_semaphore_drop_hold(lease);
         lease->mode = LATCH_FREE;
     }
-    if (env->coarse_ns(env->context) - store->swept_ns > SWEEP_INTERVAL_NS) {
-        semaphore_sweep(store);
-    }
+    latch_semaphore_sweep_if_due((semaphore_store *) lease->store);
     return semaphore_attempt(op, -1, 0);
 }
 
 static latch_status semaphore_step(latch_op *op, int64_t now_ns)
 {
-    int64_t left_ns = op->request.deadline_ns - now_ns;
     int set = set_of_state(op->state);
 
+    if (op->lease->is_permit) {
+        return latch_semaphore_permits_step(op, now_ns);
+    }
     op->state = NULL;
-    return semaphore_attempt(op, set,
-                             left_ns < 0                    ? 0
-                             : left_ns > SEMAPHORE_SLICE_NS ? SEMAPHORE_SLICE_NS
-                                                            : left_ns);
+    return semaphore_attempt(op, set, latch_semaphore_slice_ns(op, now_ns));
 }
 
 /* The set may have been handed over to this waiter: remove it if it is unused. */
 static latch_status semaphore_cancel(latch_op *op)
 {
-    latch_semaphore_set_remove_unused(set_of_state(op->state));
+    if (!op->lease->is_permit) { /* the last user of a semaphore removes its set */
+        latch_semaphore_set_remove_unused(set_of_state(op->state));
+    }
     op->state = NULL;
     return LATCH_CONFLICT;
 }
@@ -278,7 +286,9 @@ static latch_status semaphore_cancel(latch_op *op)
 /* Releases the set unless it was lost by force. */
 static void give_back_held(const semaphore_hold *held)
 {
-    if (!latch_semaphore_set_is_lost(held->set, held->pid)) {
+    if (held->weight > 0) {
+        latch_semaphore_permits_give_back(held);
+    } else if (!latch_semaphore_set_is_lost(held->set, held->pid)) {
         latch_semaphore_set_release(held->set);
     }
 }
@@ -293,13 +303,13 @@ static latch_status semaphore_release(latch_op *op)
     }
     /* A child may release a lock with `inherit`, but not one that has another holder by now. Any
      * other lock is its parent's alone, as with lock files. */
-    if (is_ours(lease)) {
+    if (latch_semaphore_is_ours(lease)) {
         give_back_held(held);
     } else if (lease->inherit && is_still_held(held) && !latch_semaphore_set_remove(held->set)
                && errno == EPERM) {
-        return fail_system(op, "semctl()", held->key);
+        return latch_semaphore_fail_system(op, "semctl()", held->key);
     }
-    drop_semaphore_hold(lease);
+    latch_semaphore_drop_hold(lease);
     return LATCH_DONE;
 }
 
@@ -309,16 +319,16 @@ static latch_status semaphore_probe(latch_lease *lease)
         return LATCH_CONFLICT;
     }
     if (!is_still_held(lease->state)) {
-        drop_semaphore_hold(lease);
+        latch_semaphore_drop_hold(lease);
         return LATCH_CONFLICT;
     }
-    return is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
+    return latch_semaphore_is_ours(lease) ? LATCH_DONE : LATCH_CONFLICT;
 }
 
 static latch_status semaphore_inspect(latch_op *op)
 {
     const latch_engine *engine = op->lease->store->engine;
-    key_t key = key_of(op->lease);
+    key_t key = latch_semaphore_key_of(op->lease);
     pid_t pid;
     int set;
     semaphore_outcome result = latch_semaphore_set_inspect(key, &set, &pid);
@@ -326,7 +336,7 @@ static latch_status semaphore_inspect(latch_op *op)
     char name[16];
 
     if (result == SEMAPHORE_BROKEN) {
-        return fail_system(op, set < 0 ? "semget()" : "semctl()", key);
+        return latch_semaphore_fail_system(op, set < 0 ? "semget()" : "semctl()", key);
     }
     snprintf(name, sizeof(name), "0x%08x", (unsigned) key);
     report = latch_lock_reports_add(engine, op->request.reports, name,
@@ -339,6 +349,9 @@ static latch_status semaphore_inspect(latch_op *op)
 
 static latch_status semaphore_begin(latch_op *op)
 {
+    if (op->lease->is_permit) {
+        return latch_semaphore_permits_begin(op);
+    }
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
             return semaphore_acquire(op);
@@ -363,7 +376,7 @@ static latch_status semaphore_begin(latch_op *op)
 
 static bool semaphore_held(const latch_lease *lease)
 {
-    return lease->mode != LATCH_FREE && is_ours(lease);
+    return lease->mode != LATCH_FREE && latch_semaphore_is_ours(lease);
 }
 
 /* The lock ends with the lease, as a file lock ends with its descriptor: nothing else could free
@@ -375,24 +388,25 @@ static void semaphore_drop(latch_lease *lease)
     if (held == NULL) {
         return;
     }
-    if (is_ours(lease)) {
+    if (latch_semaphore_is_ours(lease)) {
         give_back_held(held);
     }
-    drop_semaphore_hold(lease);
+    latch_semaphore_drop_hold(lease);
 }
 
 /* ---- Watching */
 
 typedef struct watched_set {
     int set;
-    pid_t pid; /* of the process that has it */
+    pid_t pid; /* of the process that has it; 0: permits, of which any process may have some */
 } watched_set;
 
 static bool semaphore_is_gone(const latch_watch *watch)
 {
     const watched_set *watched = watch->state;
 
-    return latch_semaphore_set_is_lost(watched->set, watched->pid);
+    return watched->pid == 0 ? latch_permit_set_is_lost(watched->set)
+                             : latch_semaphore_set_is_lost(watched->set, watched->pid);
 }
 
 static bool semaphore_watch(const latch_lease *lease, latch_watch *watch)
@@ -400,14 +414,14 @@ static bool semaphore_watch(const latch_lease *lease, latch_watch *watch)
     const semaphore_hold *held = lease->state;
     watched_set *watched;
 
-    if (lease->mode == LATCH_FREE || !is_ours(lease)) {
+    if (lease->mode == LATCH_FREE || !latch_semaphore_is_ours(lease)) {
         return false;
     }
     watched = latch_allocate(lease->store->engine, sizeof(*watched));
     if (watched == NULL) {
         return false;
     }
-    *watched = (watched_set){.set = held->set, .pid = held->pid};
+    *watched = (watched_set){.set = held->set, .pid = held->weight > 0 ? 0 : held->pid};
     watch->state = watched;
     watch->is_gone = semaphore_is_gone;
     return true;
@@ -418,7 +432,8 @@ const latch_store_class latch_semaphore_store = {
         {
             .name = "semaphore",
             .title = "semaphores",
-            .capabilities = LATCH_BLOCKING | LATCH_PUSH,
+            .permit_state_name = "Latch\\Semaphore\\Store\\SemaphoreStore", /* peers have none */
+            .capabilities = LATCH_BLOCKING | LATCH_PUSH | LATCH_PERMITS,
             .scope = LATCH_SCOPE_MACHINE,
         },
     .size = sizeof(semaphore_store),
