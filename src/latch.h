@@ -400,6 +400,7 @@ struct latch_lease {
     bool handed_over : 1; /* another process knows the token */
     bool imported : 1;    /* the token came from another process */
     bool forked : 1;      /* another process shares the hold, or did */
+    bool is_member : 1;   /* of a lock on several resources; for the caller's use */
     bool is_permit : 1;   /* on permits of a semaphore: latch_permit_lease_init() */
     uint8_t losses;       /* number of losses, modulo 256 */
 };

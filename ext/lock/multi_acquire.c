@@ -99,22 +99,21 @@ static void give_back(php_latch_multi_lock *multi)
     php_latch_lock_call_aside(give_back_all, multi);
 }
 
-bool php_latch_multi_lock_is_held(const php_latch_multi_lock *multi)
-{
-    if (multi->mode == LATCH_FREE) {
-        return false;
-    }
-    for (size_t at = 0; at < multi->count; at++) {
-        if (!php_latch_lock_is_held(multi->members[at].lock)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static latch_op_kind kind_of_member(const php_latch_multi_member *member, latch_op_kind kind)
 {
     return member->is_shared ? LATCH_ACQUIRE_SHARED : kind;
+}
+
+/* Makes the lease of a member that the engine takes; false after throwing. */
+static bool make_member_lease(const php_latch_lock *lock)
+{
+    php_latch_backend *backend = php_latch_store_backend(lock->store);
+    php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
+
+    if (lease != NULL) {
+        lease->lease.is_member = true;
+    }
+    return lease != NULL;
 }
 
 /* LATCH_INTERRUPTED: an exception is pending that is no failure of the store. */
@@ -122,13 +121,17 @@ static latch_status take_member(php_latch_multi_lock *multi, size_t at, const mu
                                 bool waits, int64_t deadline_ns)
 {
     php_latch_multi_member *member = &multi->members[at];
+    php_latch_lock *lock = member->lock;
+    latch_op_kind kind = kind_of_member(member, course->kind);
     latch_status status;
 
-    if (LATCH_G(keep_alive) && member->lock->native) {
-        php_latch_lock_join_multi_lock(member->lock, multi);
+    if (LATCH_G(keep_alive) && lock->native) {
+        php_latch_lock_join_multi_lock(lock, multi);
     }
-    status = php_latch_lock_acquire(member->lock, kind_of_member(member, course->kind), waits,
-                                    deadline_ns);
+    status = lock->native && !make_member_lease(lock)
+                 ? php_latch_lock_after_save(lock, kind, waits, deadline_ns,
+                                             php_latch_outcome_of_call(&php_latch_locks))
+                 : php_latch_lock_acquire(lock, kind, waits, deadline_ns);
     return EG(exception) != NULL && !latch_failed(status) ? LATCH_INTERRUPTED : status;
 }
 
@@ -219,6 +222,7 @@ static void add_to_batch(side_batch *batch, size_t at)
     if (php_latch_lock_prepare_request(batch->multi->members[at].lock, &request->request, prepared,
                                        &outcome)) {
         request->lease = &prepared->lease->lease;
+        request->lease->is_member = true;
         batch->at[batch->count++] = at;
     } else {
         record_side_outcome(batch, at, request->request.kind, outcome);
@@ -384,9 +388,10 @@ static bool pause_after(unsigned collisions)
     if (collisions < 7) {
         longest_ns = FIRST_PAUSE_NS << (collisions - 2);
     }
-    return php_latch_sleep(
-        php_latch_now_ns()
-        + (int64_t) latch_engine_random(php_latch_engine, (uint64_t) longest_ns));
+    return php_latch_wait_until(php_latch_now_ns()
+                                    + (int64_t) latch_engine_random(php_latch_engine,
+                                                                    (uint64_t) longest_ns),
+                                &LATCH_G(statistics)[PHP_LATCH_COUNTED_MEMBERS]);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -418,7 +423,7 @@ static latch_status finish_acquire(php_latch_multi_lock *multi, const multi_cour
         return LATCH_DONE;
     }
     give_back(multi);
-    LATCH_G(statistics).lost++;
+    LATCH_G(statistics)[PHP_LATCH_COUNTED_MEMBERS].lost++;
     if (EG(exception) == NULL) {
         name = php_latch_multi_lock_describe(multi);
         ZVAL_OBJ(&exception,

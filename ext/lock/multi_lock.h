@@ -40,6 +40,14 @@ typedef struct php_latch_multi_resource {
 
 /* ---- multi_lock.c */
 
+php_latch_multi_lock *php_latch_multi_lock_from(zend_object *object);
+/* False after throwing: it has no members, as unserialize() made it. */
+bool php_latch_multi_lock_check_made(const php_latch_multi_lock *multi);
+/* acquire() and release() */
+latch_status php_latch_multi_lock_call_acquire(php_latch_multi_lock *multi, latch_op_kind kind,
+                                               bool blocking, int64_t deadline_ns);
+void php_latch_multi_lock_call_release(php_latch_multi_lock *multi);
+
 /*
  * A new MultiLock of the factory's, for 1 to PHP_LATCH_MULTI_LOCK_MAX resources in their order; or
  * an exception.
@@ -54,6 +62,8 @@ zend_string *php_latch_multi_lock_describe(const php_latch_multi_lock *multi);
  * goes on. None may be pending before.
  */
 void php_latch_multi_lock_for_each(php_latch_multi_lock *multi, void (*call)(php_latch_lock *lock));
+/* Is each member held, as far as is known, without a request? */
+bool php_latch_multi_lock_is_held(const php_latch_multi_lock *multi);
 
 /* ---- multi_acquire.c */
 
@@ -65,7 +75,5 @@ latch_status php_latch_multi_lock_acquire(php_latch_multi_lock *multi, latch_op_
                                           bool blocking, int64_t deadline_ns);
 /* Releases all members; leaves the first exception. None may be pending before. */
 void php_latch_multi_lock_release(php_latch_multi_lock *multi);
-/* Is each member held, as far as is known, without a request? */
-bool php_latch_multi_lock_is_held(const php_latch_multi_lock *multi);
 
 #endif

@@ -31,6 +31,8 @@ void php_latch_run_requests(php_latch_side_request *requests, size_t count);
 
 /* Sleeps until `wake_ns` (monotonic); false when interrupted by an exception. */
 bool php_latch_sleep(int64_t wake_ns);
+/* The same in a wait for a holder, whose time is counted there. */
+bool php_latch_wait_until(int64_t wake_ns, php_latch_statistics *statistics);
 
 int64_t php_latch_now_ns(void);
 
