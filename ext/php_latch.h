@@ -20,7 +20,16 @@
 extern zend_module_entry latch_module_entry;
 #define phpext_latch_ptr &latch_module_entry
 
-/* Counters of Lock::getStatistics(), explained in stubs/lock.stub.php. */
+/* What is counted: each request of a lock counts in one of them. */
+typedef enum php_latch_counted {
+    PHP_LATCH_COUNTED_LOCKS,
+    PHP_LATCH_COUNTED_SEMAPHORES,
+    PHP_LATCH_COUNTED_MULTI_LOCKS, /* acquired and conflicts, of the whole */
+    PHP_LATCH_COUNTED_MEMBERS,     /* of MultiLocks: the other counters are shown */
+    PHP_LATCH_COUNTED_MAX,
+} php_latch_counted;
+
+/* Counters of getStatistics(), explained in stubs/lock.stub.php. */
 typedef struct php_latch_statistics {
     uint64_t acquired, conflicts;
     uint64_t waits, wait_ns;
@@ -76,7 +85,8 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
                                                     ext/key/lease.c */
     char holder_info[LATCH_HOLDER_INFO_MAX + 1]; /* ext/module/holder_info.c; "": to be made */
     unsigned holder_info_generation;             /* of the process that it describes */
-    php_latch_statistics statistics; /* since the thread, or the forked process, started */
+    /* Since the thread, or the forked process, started: */
+    php_latch_statistics statistics[PHP_LATCH_COUNTED_MAX];
     php_latch_deferred_throw deferred_throw;
     HashTable renewed_leases;    /* of php_latch_renewed_lease, by their leases' handles */
     latch_link loss_notices;     /* of php_latch_loss_notice: ext/lock/lost_locks.c */

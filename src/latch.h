@@ -118,6 +118,9 @@ void latch_engine_destroy(latch_engine *engine);
 
 int64_t latch_engine_now_ns(const latch_engine *engine);
 int64_t latch_engine_wall_ns(const latch_engine *engine);
+/* A random number below `bound`, which is not 0: for pauses and the like, as that spread
+ * contenders. Half of it without a random source. */
+uint64_t latch_engine_random(const latch_engine *engine, uint64_t bound);
 
 /*
  * The three handlers of pthread_atfork(3): call them around fork(2). The child closes every
@@ -397,6 +400,7 @@ struct latch_lease {
     bool handed_over : 1; /* another process knows the token */
     bool imported : 1;    /* the token came from another process */
     bool forked : 1;      /* another process shares the hold, or did */
+    bool is_member : 1;   /* of a lock on several resources; for the caller's use */
     bool is_permit : 1;   /* on permits of a semaphore: latch_permit_lease_init() */
     uint8_t losses;       /* number of losses, modulo 256 */
 };

@@ -18,6 +18,8 @@ final class MultiLock implements SharedLockInterface
      * @return never
      *
      * @throws \BadMethodCallException always
+     *
+     * @implementation-alias Latch\Lock::__serialize
      */
     public function __serialize(): array {}
 
@@ -27,6 +29,8 @@ final class MultiLock implements SharedLockInterface
      * @return never
      *
      * @throws \BadMethodCallException always
+     *
+     * @implementation-alias Latch\Lock::__unserialize
      */
     public function __unserialize(array $data): void {}
 
@@ -158,6 +162,19 @@ final class MultiLock implements SharedLockInterface
 
     /** Seconds until the first member expires; null when none does. */
     public function getRemainingLifetime(): ?float {}
+
+    /**
+     * What happened to the multi-locks of this process (in a thread-safe PHP: of this thread) since it
+     * started. `acquired` and `conflicts` count the multi-lock once, however many members it has, and however
+     * often they were tried. `waits`, `waitSeconds`, `releasedAtShutdown` and `lost` count its members: waits
+     * for a member, members that were released automatically at the end of the script, members that were
+     * found lost. Else they are those of Lock::getStatistics(), which does not count members.
+     *
+     * @phpstan-impure
+     *
+     * @return array{acquired: int, conflicts: int, waits: int, waitSeconds: float, releasedAtShutdown: int, lost: int}
+     */
+    public static function getStatistics(): array {}
 
     /**
      * Resources with their modes, TTL and whether all are held.

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: da05fc308ac8f421097015ffb6e8fc6af4970db8 */
+ * Stub hash: ad0be65277dbba595b3bb23545ee19f79e224edb */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_MultiLock___construct, 0, 0, 0)
 ZEND_END_ARG_INFO()
@@ -50,12 +50,14 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_MultiLock_getRemainingLifetime, 0, 0, IS_DOUBLE, 1)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Latch_MultiLock_getStatistics arginfo_class_Latch_MultiLock___serialize
+
 #define arginfo_class_Latch_MultiLock___debugInfo arginfo_class_Latch_MultiLock___serialize
 
 
 ZEND_METHOD(Latch_MultiLock, __construct);
-ZEND_METHOD(Latch_MultiLock, __serialize);
-ZEND_METHOD(Latch_MultiLock, __unserialize);
+ZEND_METHOD(Latch_Lock, __serialize);
+ZEND_METHOD(Latch_Lock, __unserialize);
 ZEND_METHOD(Latch_MultiLock, acquire);
 ZEND_METHOD(Latch_MultiLock, acquireRead);
 ZEND_METHOD(Latch_MultiLock, synchronized);
@@ -68,13 +70,14 @@ ZEND_METHOD(Latch_MultiLock, onLost);
 ZEND_METHOD(Latch_MultiLock, release);
 ZEND_METHOD(Latch_MultiLock, isExpired);
 ZEND_METHOD(Latch_MultiLock, getRemainingLifetime);
+ZEND_METHOD(Latch_MultiLock, getStatistics);
 ZEND_METHOD(Latch_MultiLock, __debugInfo);
 
 
 static const zend_function_entry class_Latch_MultiLock_methods[] = {
 	ZEND_ME(Latch_MultiLock, __construct, arginfo_class_Latch_MultiLock___construct, ZEND_ACC_PRIVATE)
-	ZEND_ME(Latch_MultiLock, __serialize, arginfo_class_Latch_MultiLock___serialize, ZEND_ACC_PUBLIC)
-	ZEND_ME(Latch_MultiLock, __unserialize, arginfo_class_Latch_MultiLock___unserialize, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Lock, __serialize, __serialize, arginfo_class_Latch_MultiLock___serialize, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Lock, __unserialize, __unserialize, arginfo_class_Latch_MultiLock___unserialize, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_MultiLock, acquire, arginfo_class_Latch_MultiLock_acquire, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_MultiLock, acquireRead, arginfo_class_Latch_MultiLock_acquireRead, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_MultiLock, synchronized, arginfo_class_Latch_MultiLock_synchronized, ZEND_ACC_PUBLIC)
@@ -87,6 +90,7 @@ static const zend_function_entry class_Latch_MultiLock_methods[] = {
 	ZEND_ME(Latch_MultiLock, release, arginfo_class_Latch_MultiLock_release, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_MultiLock, isExpired, arginfo_class_Latch_MultiLock_isExpired, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_MultiLock, getRemainingLifetime, arginfo_class_Latch_MultiLock_getRemainingLifetime, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_MultiLock, getStatistics, arginfo_class_Latch_MultiLock_getStatistics, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Latch_MultiLock, __debugInfo, arginfo_class_Latch_MultiLock___debugInfo, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };

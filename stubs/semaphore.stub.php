@@ -306,6 +306,17 @@ final class Semaphore implements SemaphoreInterface
     public function getRemainingLifetime(): ?float {}
 
     /**
+     * What happened to the semaphores of this process (in a thread-safe PHP: of this thread) since it started,
+     * counted as Lock::getStatistics() counts locks: a Semaphore counts once, whatever its weight, and does
+     * not count as a lock; nor do the locks that are its slots, unless their store or factory is written in PHP.
+     *
+     * @phpstan-impure
+     *
+     * @return array{acquired: int, conflicts: int, waits: int, waitSeconds: float, releasedAtShutdown: int, lost: int}
+     */
+    public static function getStatistics(): array {}
+
+    /**
      * Resource, TTL and whether the permits are held.
      *
      * @return array<string, mixed>

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: a64a61912d0bcc96de3c964ba68bb859c65dc6cc */
+ * Stub hash: 80cb2ad5b70c7cdcabce07572cee729f43d76ec1 */
 
 ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_SemaphoreInterface_acquire, 0, 0, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
@@ -96,6 +96,8 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Semaphore_Semaphore_getRemainingLifetime, 0, 0, IS_DOUBLE, 1)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Latch_Semaphore_Semaphore_getStatistics arginfo_class_Latch_Semaphore_Semaphore___serialize
+
 #define arginfo_class_Latch_Semaphore_Semaphore___debugInfo arginfo_class_Latch_Semaphore_Semaphore___serialize
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Semaphore_SemaphoreFactory___construct, 0, 0, 1)
@@ -136,6 +138,7 @@ ZEND_METHOD(Latch_Lock, onLost);
 ZEND_METHOD(Latch_Lock, release);
 ZEND_METHOD(Latch_Lock, isExpired);
 ZEND_METHOD(Latch_Lock, getRemainingLifetime);
+ZEND_METHOD(Latch_Semaphore_Semaphore, getStatistics);
 ZEND_METHOD(Latch_Lock, __debugInfo);
 ZEND_METHOD(Latch_Semaphore_SemaphoreFactory, __construct);
 ZEND_METHOD(Latch_LockFactory, setLogger);
@@ -181,6 +184,7 @@ static const zend_function_entry class_Latch_Semaphore_Semaphore_methods[] = {
 	ZEND_MALIAS(Latch_Lock, release, release, arginfo_class_Latch_Semaphore_Semaphore_release, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, isExpired, isExpired, arginfo_class_Latch_Semaphore_Semaphore_isExpired, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Lock, getRemainingLifetime, getRemainingLifetime, arginfo_class_Latch_Semaphore_Semaphore_getRemainingLifetime, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Semaphore_Semaphore, getStatistics, arginfo_class_Latch_Semaphore_Semaphore_getStatistics, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_MALIAS(Latch_Lock, __debugInfo, __debugInfo, arginfo_class_Latch_Semaphore_Semaphore___debugInfo, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };

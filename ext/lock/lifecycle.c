@@ -29,6 +29,7 @@ typedef struct orphan_lock {
     latch_link link;
     zend_object *key, *store;
     unsigned generation; /* as the Lock's */
+    php_latch_counted counted_as;
 } orphan_lock;
 
 /* An original and its clones, in this process. */
@@ -63,6 +64,8 @@ void php_latch_lock_init(php_latch_lock *lock, zend_object *key, zend_object *st
     lock->ttl = ttl;
     lock->auto_release = auto_release;
     lock->native = php_latch_store_is_native(store);
+    lock->counted_as = php_latch_key_primitive(key)->is_permit ? PHP_LATCH_COUNTED_SEMAPHORES
+                                                               : PHP_LATCH_COUNTED_LOCKS;
     lock->generation = latch_engine_generation(php_latch_engine);
 }
 
@@ -175,10 +178,10 @@ bool php_latch_lock_is_ours(const php_latch_lock *lock)
 }
 
 /* Counts a release after the end of the script. */
-static void count_release_at_shutdown(void)
+static void count_release_at_shutdown(php_latch_counted counted)
 {
     if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0) {
-        LATCH_G(statistics).released_at_shutdown++;
+        LATCH_G(statistics)[counted].released_at_shutdown++;
     }
 }
 
@@ -206,7 +209,7 @@ void php_latch_lock_destruct(php_latch_lock *lock)
         php_latch_lock_release_in_members(lock);
     }
     if (released) {
-        count_release_at_shutdown();
+        count_release_at_shutdown(lock->counted_as);
     }
     if (EG(exception) == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN) == 0
         || php_latch_is_exit(EG(exception))) {
@@ -236,7 +239,7 @@ static latch_status release_quietly(php_latch_lock *lock, latch_error *error)
  * Calls delete() in RSHUTDOWN: without a PHP frame an exception would count as uncaught and bail
  * out. A frame of our own keeps it pending, for a warning.
  */
-static void call_delete(zend_object *store, zend_object *key)
+static void call_delete(zend_object *store, zend_object *key, php_latch_counted counted)
 {
     zend_execute_data frame = {.func = (zend_function *) &zend_pass_function};
 
@@ -246,7 +249,7 @@ static void call_delete(zend_object *store, zend_object *key)
         php_latch_outcome outcome = php_latch_callback_delete(store, key);
 
         if (outcome.status == LATCH_DONE) {
-            count_release_at_shutdown();
+            count_release_at_shutdown(counted);
         }
         php_latch_throw_outcome(&outcome);
         if (EG(exception) != NULL) {
@@ -306,7 +309,7 @@ static void lock_destruct_object(zend_object *object)
         release_in_destructor(lock);
     }
     if (!lock->dirty) {
-        count_release_at_shutdown();
+        count_release_at_shutdown(lock->counted_as);
     } else {
         zend_objects_destroy_object(object);
         if (LATCH_G(failed_lock) == lock) { /* __destruct() has not been called */
@@ -329,7 +332,7 @@ bool php_latch_lock_destruct_member(php_latch_lock *lock, bool reports)
         has_failed = LATCH_G(failed_lock) == lock;
     }
     if (!lock->dirty) {
-        count_release_at_shutdown();
+        count_release_at_shutdown(lock->counted_as);
     } else if (has_failed && !reports) {
         LATCH_G(failed_lock) = NULL;
         php_latch_outcome_free(&LATCH_G(failed_release));
@@ -348,6 +351,7 @@ static void add_orphan(const php_latch_lock *lock)
         return; /* the store's TTL remains */
     }
     orphan->generation = lock->generation;
+    orphan->counted_as = lock->counted_as;
     orphan->key = lock->key;
     orphan->store = lock->store;
     GC_ADDREF(orphan->key);
@@ -363,7 +367,7 @@ static void release_or_orphan(php_latch_lock *lock)
 
     php_latch_lock_set_dirty(lock, false);
     if (release && lock->native && release_quietly(lock, &error) == LATCH_DONE) {
-        count_release_at_shutdown();
+        count_release_at_shutdown(lock->counted_as);
     } else if (release && !lock->native && !LATCH_G(all_released)) {
         add_orphan(lock);
     }
@@ -403,7 +407,7 @@ static bool release_orphans(void)
 
         latch_list_remove(&orphan->link);
         if (orphan->generation == latch_engine_generation(php_latch_engine)) {
-            call_delete(orphan->store, orphan->key);
+            call_delete(orphan->store, orphan->key, orphan->counted_as);
         }
         OBJ_RELEASE(orphan->key);
         OBJ_RELEASE(orphan->store);

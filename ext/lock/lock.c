@@ -16,6 +16,7 @@
 #include "ext/php/interfaces.h"
 #include "ext/php/log.h"
 #include "ext/php/poll_loop.h"
+#include "ext/php/statistics.h"
 #include "ext/store/engine_store.h"
 
 #include "ext/spl/spl_exceptions.h"
@@ -110,7 +111,7 @@ static void release_expired(php_latch_lock *lock, const char *before, const char
         return;
     }
     php_latch_outcome_free(outcome);
-    LATCH_G(statistics).lost++;
+    php_latch_lock_statistics(lock)->lost++;
     outcome->status = LATCH_ERROR_LOST;
     outcome->exception = php_latch_new_failure(primitive, primitive->expired, NULL, before,
                                                resource_of(lock), after);
@@ -567,17 +568,8 @@ PHP_METHOD(Latch_Lock, __debugInfo)
 
 PHP_METHOD(Latch_Lock, getStatistics)
 {
-    const php_latch_statistics *statistics = &LATCH_G(statistics);
-
     ZEND_PARSE_PARAMETERS_NONE();
-    array_init(return_value);
-    add_assoc_long(return_value, "acquired", (zend_long) statistics->acquired);
-    add_assoc_long(return_value, "conflicts", (zend_long) statistics->conflicts);
-    add_assoc_long(return_value, "waits", (zend_long) statistics->waits);
-    add_assoc_double(return_value, "waitSeconds", (double) statistics->wait_ns / 1e9);
-    add_assoc_long(return_value, "releasedAtShutdown",
-                   (zend_long) statistics->released_at_shutdown);
-    add_assoc_long(return_value, "lost", (zend_long) statistics->lost);
+    php_latch_statistics_return(PHP_LATCH_COUNTED_LOCKS, return_value);
 }
 
 void php_latch_register_lock(void)

@@ -28,8 +28,9 @@ typedef struct php_latch_lock {
     unsigned generation;        /* of the process that made or acquired it */
     bool native;                /* the engine drives the store */
     bool auto_release;
-    bool dirty;     /* acquired, as far as this object knows (Symfony's word) */
-    bool overtakes; /* a Semaphore: latch_permits.overtakes of its acquires */
+    bool dirty;                   /* acquired, as far as this object knows (Symfony's word) */
+    bool overtakes : 1;           /* a Semaphore: latch_permits.overtakes of its acquires */
+    unsigned char counted_as : 2; /* of php_latch_counted */
     zend_object std;
 } php_latch_lock;
 
@@ -42,6 +43,12 @@ static inline php_latch_lock *php_latch_lock_from(zend_object *object)
 static inline const php_latch_primitive *php_latch_lock_primitive(const php_latch_lock *lock)
 {
     return php_latch_key_primitive(lock->key);
+}
+
+/* Its counters. */
+static inline php_latch_statistics *php_latch_lock_statistics(const php_latch_lock *lock)
+{
+    return &LATCH_G(statistics)[lock->counted_as];
 }
 
 void php_latch_register_lock(void);

@@ -161,7 +161,8 @@ static void count_call(const php_latch_lock *lock, latch_op_kind kind,
         outcome->exception != NULL
         && instanceof_function(outcome->exception->ce, php_latch_lock_primitive(lock)->expired);
 
-    php_latch_statistics_count(kind, expired ? LATCH_ERROR_LOST : outcome->status, was_held);
+    php_latch_statistics_count(php_latch_lock_statistics(lock), kind,
+                               expired ? LATCH_ERROR_LOST : outcome->status, was_held);
 }
 
 /* ---- Either */
@@ -199,7 +200,7 @@ void php_latch_lock_record_saved(php_latch_lock *lock)
             php_latch_key_mark_unserializable(lock->key);
         }
     }
-    LATCH_G(statistics).acquired++;
+    php_latch_lock_statistics(lock)->acquired++;
     php_latch_lock_claim(lock);
 }
 
@@ -223,6 +224,7 @@ php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, 
             return php_latch_outcome_of_call(php_latch_lock_primitive(lock));
         }
         php_latch_lock_use_lease(lock, lease);
+        lease->lease.is_member = lock->counted_as == PHP_LATCH_COUNTED_MEMBERS;
         GC_ADDREF(&lease->std);
         before = php_latch_lease_before_request(lease);
         outcome = php_latch_callback_acquire(lock->store, lock->key, kind, blocking, deadline_ns,
@@ -306,7 +308,8 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists)
 
         outcome = php_latch_callback_exists(lock->store, lock->key, exists);
         if (outcome.status == LATCH_DONE && !*exists) {
-            php_latch_statistics_count(LATCH_PROBE, LATCH_CONFLICT, was_held);
+            php_latch_statistics_count(php_latch_lock_statistics(lock), LATCH_PROBE, LATCH_CONFLICT,
+                                       was_held);
         }
         lease = lock_lease(lock);
         if (!*exists && lease != NULL) {
@@ -431,7 +434,7 @@ bool php_latch_lock_lost_hold(php_latch_lock *lock, const php_latch_hold *hold)
         return false;
     }
     if (php_latch_now_ns() >= lease->lease.deadline_ns) {
-        LATCH_G(statistics).lost++;
+        php_latch_lock_statistics(lock)->lost++;
         return true;
     }
     return hold->is_certain && !php_latch_lock_is_held(lock) && store_has_lost(lock);

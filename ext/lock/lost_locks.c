@@ -10,6 +10,7 @@
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/log.h"
+#include "ext/php/statistics.h"
 
 #include "zend_exceptions.h"
 #include "zend_fibers.h"
@@ -53,7 +54,7 @@ static void record_loss(php_latch_renewed_lease *renewed, zend_string *reason)
 
     renewed->is_lost = true;
     renewed->lease->lease.losses++;
-    LATCH_G(statistics).lost++;
+    php_latch_statistics_of(&renewed->lease->lease)->lost++;
     for (latch_link *link = requests->next; link != requests; link = link->next) {
         php_latch_keep_alive *keep_alive =
             LATCH_CONTAINER(link, php_latch_keep_alive, request.link);

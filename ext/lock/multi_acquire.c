@@ -11,10 +11,10 @@
  * - No deadlock: a process that waits in a round holds nothing, and a try does not wait. So what is
  *   held by an acquire under way is free again within the time of a round.
  * - No livelock: two processes may take members from each other in turn, each giving way to the
- *   other: a collision. After the first one a process makes a random pause before its next round,
- *   which grows; after COLLISIONS_MAX of them it takes the members in order, and keeps what it has
- *   while it waits for the next one. All processes that do so wait for names above those that they
- *   hold. So among these the one with the highest name in hand waits for none of the others, but
+ *   other: a collision. From the second one on a process makes a random pause before its next
+ *   round, which grows; after COLLISIONS_MAX of them it takes the members in order, and keeps what
+ * it has while it waits for the next one. All processes that do so wait for names above those that
+ * they hold. So among these the one with the highest name in hand waits for none of the others, but
  *   for a holder, who has all, or for one that is in a round, and gives back: it gets its members,
  *   and the next one is the highest.
  * - Such an ordered wait is bounded, too (ORDERED_NS, half of the TTL): a Lock that the same
@@ -74,24 +74,29 @@ static void give_back_all(void *context)
     php_latch_multi_lock_for_each(context, give_back_member);
 }
 
+/* Is this a child that was forked during the acquire, by a signal handler or a store? */
+static bool has_forked(const php_latch_multi_lock *multi)
+{
+    return multi->generation != latch_engine_generation(php_latch_engine);
+}
+
+/* In such a child: what was taken before the fork is the parent's. */
+static void leave_to_parent(php_latch_multi_lock *multi)
+{
+    for (size_t at = 0; has_forked(multi) && at < multi->count; at++) {
+        if (!php_latch_lock_is_ours(multi->members[at].lock)) {
+            php_latch_lock_set_dirty(multi->members[at].lock, false);
+        }
+    }
+    multi->generation = latch_engine_generation(php_latch_engine);
+}
+
 /* Releases what is held, without a log line where the engine can; keeps a pending exception. */
 static void give_back(php_latch_multi_lock *multi)
 {
     multi->mode = LATCH_FREE;
+    leave_to_parent(multi);
     php_latch_lock_call_aside(give_back_all, multi);
-}
-
-bool php_latch_multi_lock_is_held(const php_latch_multi_lock *multi)
-{
-    if (multi->mode == LATCH_FREE) {
-        return false;
-    }
-    for (size_t at = 0; at < multi->count; at++) {
-        if (!php_latch_lock_is_held(multi->members[at].lock)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static latch_op_kind kind_of_member(const php_latch_multi_member *member, latch_op_kind kind)
@@ -99,18 +104,34 @@ static latch_op_kind kind_of_member(const php_latch_multi_member *member, latch_
     return member->is_shared ? LATCH_ACQUIRE_SHARED : kind;
 }
 
+/* Makes the lease of a member that the engine takes; false after throwing. */
+static bool make_member_lease(const php_latch_lock *lock)
+{
+    php_latch_backend *backend = php_latch_store_backend(lock->store);
+    php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
+
+    if (lease != NULL) {
+        lease->lease.is_member = true;
+    }
+    return lease != NULL;
+}
+
 /* LATCH_INTERRUPTED: an exception is pending that is no failure of the store. */
 static latch_status take_member(php_latch_multi_lock *multi, size_t at, const multi_course *course,
                                 bool waits, int64_t deadline_ns)
 {
     php_latch_multi_member *member = &multi->members[at];
+    php_latch_lock *lock = member->lock;
+    latch_op_kind kind = kind_of_member(member, course->kind);
     latch_status status;
 
-    if (LATCH_G(keep_alive) && member->lock->native) {
-        php_latch_lock_join_multi_lock(member->lock, multi);
+    if (LATCH_G(keep_alive) && lock->native) {
+        php_latch_lock_join_multi_lock(lock, multi);
     }
-    status = php_latch_lock_acquire(member->lock, kind_of_member(member, course->kind), waits,
-                                    deadline_ns);
+    status = lock->native && !make_member_lease(lock)
+                 ? php_latch_lock_after_save(lock, kind, waits, deadline_ns,
+                                             php_latch_outcome_of_call(&php_latch_locks))
+                 : php_latch_lock_acquire(lock, kind, waits, deadline_ns);
     return EG(exception) != NULL && !latch_failed(status) ? LATCH_INTERRUPTED : status;
 }
 
@@ -119,7 +140,8 @@ static latch_status take_member(php_latch_multi_lock *multi, size_t at, const mu
 /* Requests of several members that are carried out side by side: acquires or releases. */
 typedef struct side_batch {
     php_latch_multi_lock *multi;
-    latch_op_kind kind; /* of the MultiLock: some members may be for reading */
+    latch_op_kind kind;  /* of the MultiLock: some members may be for reading */
+    unsigned generation; /* of the process that has begun them */
     size_t count;
     size_t at[SIDE_MAX]; /* which members they are */
     php_latch_prepared prepared[SIDE_MAX];
@@ -157,18 +179,19 @@ static latch_request begin_side_request(side_batch *batch, size_t at)
                                        LATCH_NEVER);
 }
 
-/* Records a result, and returns it as it is after that. */
+/* Records a result, and returns it as it is after that. An acquire that is done allocates nothing,
+ * and finish_acquire() looks whether it has expired. */
 static latch_status end_side_request(php_latch_lock *lock, latch_op_kind kind,
                                      php_latch_outcome outcome)
 {
-    latch_status status = outcome.status;
-
     if (kind == LATCH_RELEASE) {
         php_latch_lock_after_release(lock, outcome);
-        return status;
+        return outcome.status;
     }
-    if (status == LATCH_DONE) {
+    if (outcome.status == LATCH_DONE) {
         php_latch_lock_record_saved(lock);
+        php_latch_lock_set_dirty(lock, true);
+        return LATCH_DONE;
     }
     return php_latch_lock_after_save(lock, kind, false, LATCH_NEVER, outcome);
 }
@@ -199,26 +222,48 @@ static void add_to_batch(side_batch *batch, size_t at)
     if (php_latch_lock_prepare_request(batch->multi->members[at].lock, &request->request, prepared,
                                        &outcome)) {
         request->lease = &prepared->lease->lease;
+        request->lease->is_member = true;
         batch->at[batch->count++] = at;
     } else {
         record_side_outcome(batch, at, request->request.kind, outcome);
     }
 }
 
-/* Records all results: what was taken is to be given back, whatever became of the others. */
+static void complete_side_request(side_batch *batch, size_t number)
+{
+    const php_latch_side_request *request = &batch->requests[number];
+    size_t at = batch->at[number];
+
+    record_side_outcome(batch, at, request->request.kind,
+                        php_latch_lock_complete_request(batch->multi->members[at].lock,
+                                                        &request->request, &batch->prepared[number],
+                                                        request->status, &request->error));
+}
+
+/*
+ * Records all results: what was taken is to be given back, whatever became of the others. Those
+ * that are done come first: the exception of a failure may find no memory, and bail out.
+ */
 static void complete_batch(void *context)
 {
     side_batch *batch = context;
+    bool is_done[SIDE_MAX];
 
     for (size_t number = 0; number < batch->count; number++) {
-        const php_latch_side_request *request = &batch->requests[number];
-        size_t at = batch->at[number];
+        php_latch_side_request *request = &batch->requests[number];
 
-        record_side_outcome(batch, at, request->request.kind,
-                            php_latch_lock_complete_request(batch->multi->members[at].lock,
-                                                            &request->request,
-                                                            &batch->prepared[number],
-                                                            request->status, &request->error));
+        if (batch->generation != latch_engine_generation(php_latch_engine)) {
+            request->status = LATCH_INTERRUPTED; /* what was done is the parent's */
+        }
+        is_done[number] = request->status == LATCH_DONE;
+        if (is_done[number]) {
+            complete_side_request(batch, number);
+        }
+    }
+    for (size_t number = 0; number < batch->count; number++) {
+        if (!is_done[number]) {
+            complete_side_request(batch, number);
+        }
     }
 }
 
@@ -234,6 +279,7 @@ static latch_status run_side_by_side(php_latch_multi_lock *multi, latch_op_kind 
 
     batch->multi = multi;
     batch->kind = kind;
+    batch->generation = latch_engine_generation(php_latch_engine);
     batch->count = 0;
     batch->status = LATCH_DONE;
     for (; batch->count < SIDE_MAX && *at < multi->count && batch->status == LATCH_DONE; ++*at) {
@@ -331,16 +377,6 @@ static latch_status take_in_order(php_latch_multi_lock *multi, multi_course *cou
     return status;
 }
 
-/* A random number; need not be unpredictable, but differ from those of other processes. */
-static uint64_t draw_number(void)
-{
-    uint64_t number = (uint64_t) php_latch_now_ns() ^ ((uint64_t) getpid() << 40);
-
-    number = (number ^ (number >> 30)) * UINT64_C(0xbf58476d1ce4e5b9); /* SplitMix64 */
-    number = (number ^ (number >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return number ^ (number >> 31);
-}
-
 /* Random back-off with nothing in hand; false when interrupted by an exception. */
 static bool pause_after(unsigned collisions)
 {
@@ -352,7 +388,10 @@ static bool pause_after(unsigned collisions)
     if (collisions < 7) {
         longest_ns = FIRST_PAUSE_NS << (collisions - 2);
     }
-    return php_latch_sleep(php_latch_now_ns() + (int64_t) (draw_number() % (uint64_t) longest_ns));
+    return php_latch_wait_until(php_latch_now_ns()
+                                    + (int64_t) latch_engine_random(php_latch_engine,
+                                                                    (uint64_t) longest_ns),
+                                &LATCH_G(statistics)[PHP_LATCH_COUNTED_MEMBERS]);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -384,7 +423,7 @@ static latch_status finish_acquire(php_latch_multi_lock *multi, const multi_cour
         return LATCH_DONE;
     }
     give_back(multi);
-    LATCH_G(statistics).lost++;
+    LATCH_G(statistics)[PHP_LATCH_COUNTED_MEMBERS].lost++;
     if (EG(exception) == NULL) {
         name = php_latch_multi_lock_describe(multi);
         ZVAL_OBJ(&exception,
@@ -418,13 +457,17 @@ static latch_status acquire_anew(php_latch_multi_lock *multi, multi_course *cour
         }
     }
     for (;;) {
-        bool is_ordered = collisions >= COLLISIONS_MAX;
+        bool is_ordered = collisions >= COLLISIONS_MAX, is_child;
 
         status = is_ordered ? take_in_order(multi, course) : run_round(multi, course);
-        if (status == LATCH_DONE) {
+        is_child = has_forked(multi);
+        if (status == LATCH_DONE && !is_child) {
             return finish_acquire(multi, course);
         }
         give_back(multi);
+        if (is_child && EG(exception) == NULL) {
+            continue; /* it takes members of its own */
+        }
         if (!goes_on(course, status)) {
             return status;
         }
@@ -479,6 +522,9 @@ static latch_status acquire_again(php_latch_multi_lock *multi, const multi_cours
         status = take_member(multi, at, course, false, LATCH_NEVER);
         at += status == LATCH_DONE;
     }
+    if (status == LATCH_DONE && has_forked(multi)) {
+        status = LATCH_CONFLICT; /* the hold is the parent's */
+    }
     if (status == LATCH_DONE) {
         return finish_acquire(multi, course);
     }
@@ -526,6 +572,7 @@ static latch_status run_course_by_hand(php_latch_multi_lock *multi, multi_course
     }
     zend_catch
     {
+        leave_to_parent(multi);
         for (size_t at = 0; multi->is_taking && at < multi->count; at++) {
             if (multi->members[at].lock->dirty) {
                 php_latch_lock_free(multi->members[at].lock);
@@ -547,6 +594,7 @@ latch_status php_latch_multi_lock_acquire(php_latch_multi_lock *multi, latch_op_
         .refused = NONE,
     };
 
+    multi->generation = latch_engine_generation(php_latch_engine);
     return multi->members[0].lock->auto_release ? run_course(multi, &course)
                                                 : run_course_by_hand(multi, &course);
 }

@@ -11,8 +11,8 @@
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
+#include "ext/php/statistics.h"
 
-#include "ext/spl/spl_exceptions.h"
 #include "zend_exceptions.h"
 
 #include <math.h>
@@ -22,12 +22,12 @@
 static zend_class_entry *multi_lock_ce;
 static zend_object_handlers handlers;
 
-static php_latch_multi_lock *multi_lock_from(zend_object *object)
+php_latch_multi_lock *php_latch_multi_lock_from(zend_object *object)
 {
     return LATCH_CONTAINER(object, php_latch_multi_lock, std);
 }
 
-#define THIS_MULTI_LOCK multi_lock_from(Z_OBJ_P(ZEND_THIS))
+#define THIS_MULTI_LOCK php_latch_multi_lock_from(Z_OBJ_P(ZEND_THIS))
 
 /* What is the same in all members. */
 static const php_latch_lock *first_member(const php_latch_multi_lock *multi)
@@ -97,12 +97,12 @@ static void destruct_members(void *context)
 /* Releases all members, so that a server that is down is reported once. */
 static void multi_lock_destruct(zend_object *object)
 {
-    php_latch_lock_call_aside(destruct_members, multi_lock_from(object));
+    php_latch_lock_call_aside(destruct_members, php_latch_multi_lock_from(object));
 }
 
 static void multi_lock_free(zend_object *object)
 {
-    php_latch_multi_lock *multi = multi_lock_from(object);
+    php_latch_multi_lock *multi = php_latch_multi_lock_from(object);
     php_latch_multi_member *members = multi->members;
     size_t count = multi->count;
 
@@ -126,7 +126,7 @@ static void multi_lock_free(zend_object *object)
 
 static HashTable *multi_lock_get_gc(zend_object *object, zval **table, int *count)
 {
-    const php_latch_multi_lock *multi = multi_lock_from(object);
+    const php_latch_multi_lock *multi = php_latch_multi_lock_from(object);
     zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
 
     for (size_t at = 0; at < multi->count; at++) {
@@ -151,6 +151,7 @@ static bool add_resource(php_latch_multi_lock *multi, zend_object *factory,
     if (Z_TYPE(lock) != IS_OBJECT) {
         return false;
     }
+    php_latch_lock_from(Z_OBJ(lock))->counted_as = PHP_LATCH_COUNTED_MEMBERS;
     multi->members[multi->count++] = (php_latch_multi_member){
         .lock = php_latch_lock_from(Z_OBJ(lock)),
         .is_shared = resource->is_shared,
@@ -162,7 +163,7 @@ void php_latch_multi_lock_make(zval *return_value, zend_object *factory,
                                const php_latch_multi_resource *resources, size_t count, double ttl,
                                bool ttl_is_null, bool auto_release)
 {
-    php_latch_multi_lock *multi = multi_lock_from(multi_lock_create(multi_lock_ce));
+    php_latch_multi_lock *multi = php_latch_multi_lock_from(multi_lock_create(multi_lock_ce));
 
     multi->members = safe_emalloc(count, sizeof(*multi->members), 0);
     while (multi->count < count) {
@@ -189,10 +190,22 @@ zend_string *php_latch_multi_lock_describe(const php_latch_multi_lock *multi)
     return whole;
 }
 
+bool php_latch_multi_lock_is_held(const php_latch_multi_lock *multi)
+{
+    if (multi->mode == LATCH_FREE) {
+        return false;
+    }
+    for (size_t at = 0; at < multi->count; at++) {
+        if (!php_latch_lock_is_held(multi->members[at].lock)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- Its methods ----------------------------------------------------------------------------- */
 
-/* False after throwing: made by unserialize(). */
-static bool check_members_made(const php_latch_multi_lock *multi)
+bool php_latch_multi_lock_check_made(const php_latch_multi_lock *multi)
 {
     if (multi->count > 0) {
         return true;
@@ -203,16 +216,17 @@ static bool check_members_made(const php_latch_multi_lock *multi)
 }
 
 /* Begins a method that sends requests; false after throwing: another one is under way, which a
- * signal handler or a fiber has interrupted. */
+ * signal handler or a fiber has interrupted. In a shutdown function after a fatal error there is
+ * none any more. */
 static bool begin_method(php_latch_multi_lock *multi)
 {
     zend_string *name;
     zval exception;
 
-    if (!check_members_made(multi)) {
+    if (!php_latch_multi_lock_check_made(multi)) {
         return false;
     }
-    if (!multi->is_busy) {
+    if (!multi->is_busy || CG(unclean_shutdown)) {
         multi->is_busy = true;
         return true;
     }
@@ -225,8 +239,8 @@ static bool begin_method(php_latch_multi_lock *multi)
     return false;
 }
 
-static latch_status acquire_members(php_latch_multi_lock *multi, latch_op_kind kind, bool blocking,
-                                    int64_t deadline_ns)
+latch_status php_latch_multi_lock_call_acquire(php_latch_multi_lock *multi, latch_op_kind kind,
+                                               bool blocking, int64_t deadline_ns)
 {
     latch_status status;
 
@@ -234,11 +248,13 @@ static latch_status acquire_members(php_latch_multi_lock *multi, latch_op_kind k
         return LATCH_INTERRUPTED;
     }
     status = php_latch_multi_lock_acquire(multi, kind, blocking, deadline_ns);
+    php_latch_statistics_count(&LATCH_G(statistics)[PHP_LATCH_COUNTED_MULTI_LOCKS], kind, status,
+                               false);
     multi->is_busy = false;
     return status;
 }
 
-static void release_members(php_latch_multi_lock *multi)
+void php_latch_multi_lock_call_release(php_latch_multi_lock *multi)
 {
     if (begin_method(multi)) {
         php_latch_multi_lock_release(multi);
@@ -258,12 +274,13 @@ static void multi_lock_acquire(INTERNAL_FUNCTION_PARAMETERS, latch_op_kind kind)
         Z_PARAM_BOOL(blocking)
         Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_members_made(multi)
+    if (!php_latch_multi_lock_check_made(multi)
         || !php_latch_lock_deadline(first_member(multi), 2, blocking, timeout, timeout_is_null,
                                     &deadline_ns)) {
         RETURN_THROWS();
     }
-    RETURN_BOOL(acquire_members(multi, kind, blocking, deadline_ns) == LATCH_DONE);
+    RETURN_BOOL(php_latch_multi_lock_call_acquire(multi, kind, blocking, deadline_ns)
+                == LATCH_DONE);
 }
 
 PHP_METHOD(Latch_MultiLock, acquire)
@@ -286,7 +303,7 @@ PHP_METHOD(Latch_MultiLock, refresh)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(ttl, ttl_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_members_made(multi)
+    if (!php_latch_multi_lock_check_made(multi)
         || !php_latch_lock_refresh_ttl(first_member(multi), &ttl, ttl_is_null)
         || !begin_method(multi)) {
         RETURN_THROWS();
@@ -316,7 +333,7 @@ PHP_METHOD(Latch_MultiLock, isAcquired)
 PHP_METHOD(Latch_MultiLock, isHeld)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_members_made(THIS_MULTI_LOCK)) {
+    if (!php_latch_multi_lock_check_made(THIS_MULTI_LOCK)) {
         RETURN_THROWS();
     }
     RETURN_BOOL(php_latch_multi_lock_is_held(THIS_MULTI_LOCK));
@@ -327,7 +344,7 @@ PHP_METHOD(Latch_MultiLock, getFencingTokens)
     const php_latch_multi_lock *multi = THIS_MULTI_LOCK;
 
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_members_made(multi)) {
+    if (!php_latch_multi_lock_check_made(multi)) {
         RETURN_THROWS();
     }
     array_init_size(return_value, (uint32_t) multi->count);
@@ -356,7 +373,7 @@ PHP_METHOD(Latch_MultiLock, keepAlive)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE_OR_NULL(max_hold, max_hold_is_null)
     ZEND_PARSE_PARAMETERS_END();
-    if (!check_members_made(multi)
+    if (!php_latch_multi_lock_check_made(multi)
         || !php_latch_lock_max_hold(first_member(multi), max_hold, max_hold_is_null,
                                     &max_hold_ms)) {
         RETURN_THROWS();
@@ -381,7 +398,7 @@ PHP_METHOD(Latch_MultiLock, onLost)
     if (Z_TYPE(closure) != IS_OBJECT) {
         RETURN_THROWS();
     }
-    if (!check_members_made(multi)) {
+    if (!php_latch_multi_lock_check_made(multi)) {
         zval_ptr_dtor(&closure);
         RETURN_THROWS();
     }
@@ -398,7 +415,7 @@ PHP_METHOD(Latch_MultiLock, onLost)
 PHP_METHOD(Latch_MultiLock, release)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    release_members(THIS_MULTI_LOCK);
+    php_latch_multi_lock_call_release(THIS_MULTI_LOCK);
 }
 
 PHP_METHOD(Latch_MultiLock, isExpired)
@@ -407,7 +424,7 @@ PHP_METHOD(Latch_MultiLock, isExpired)
     bool is_expired = false;
 
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_members_made(multi)) {
+    if (!php_latch_multi_lock_check_made(multi)) {
         RETURN_THROWS();
     }
     for (size_t at = 0; at < multi->count && !is_expired; at++) {
@@ -422,7 +439,7 @@ PHP_METHOD(Latch_MultiLock, getRemainingLifetime)
     double first = NAN;
 
     ZEND_PARSE_PARAMETERS_NONE();
-    if (!check_members_made(multi)) {
+    if (!php_latch_multi_lock_check_made(multi)) {
         RETURN_THROWS();
     }
     for (size_t at = 0; at < multi->count; at++) {
@@ -434,155 +451,11 @@ PHP_METHOD(Latch_MultiLock, getRemainingLifetime)
     RETURN_DOUBLE(first);
 }
 
-/* ---- synchronized() -------------------------------------------------------------------------- */
-
-static void throw_not_free(const php_latch_multi_lock *multi, double timeout)
-{
-    zend_string *name = php_latch_multi_lock_describe(multi);
-    zend_string *after = zend_strpprintf(0, " was not free within %g seconds.", timeout);
-    zval exception;
-
-    ZVAL_OBJ(&exception, php_latch_new_exception(php_latch_locks.conflicted, NULL, "The ", name,
-                                                 ZSTR_VAL(after)));
-    zend_string_release(after);
-    zend_string_release(name);
-    zend_throw_exception_object(&exception);
-}
-
-/* Throws with the callback's result, which the caller may still have use for. */
-static void throw_loss_with_result(const php_latch_multi_lock *multi, zval *result)
-{
-    zend_string *name = php_latch_multi_lock_describe(multi);
-    zend_object *exception = php_latch_new_exception(
-        php_latch_locks.expired, NULL, "The ", name,
-        " was lost before the callback of synchronized() returned, so that another holder may have "
-        "had a member meanwhile; getResult() has what the callback returned.");
-    zval thrown;
-
-    zend_string_release(name);
-    zend_update_property(php_latch_locks.expired, exception, ZEND_STRL("result"), result);
-    zval_ptr_dtor(result);
-    ZVAL_NULL(result);
-    ZVAL_OBJ(&thrown, exception);
-    zend_throw_exception_object(&thrown);
-}
-
-/* A MultiLock, and the mode that it had before synchronized(). */
-typedef struct multi_and_mode {
-    php_latch_multi_lock *multi;
-    latch_mode mode;
-} multi_and_mode;
-
-static void release_or_demote_all(void *context)
-{
-    const multi_and_mode *before = context;
-
-    if (before->mode == LATCH_SHARED) {
-        acquire_members(before->multi, LATCH_ACQUIRE_SHARED, false, LATCH_NEVER);
-    } else {
-        release_members(before->multi);
-    }
-}
-
-static void restore_all(php_latch_multi_lock *multi, latch_mode mode_before)
-{
-    multi_and_mode before = {multi, mode_before};
-
-    if (php_latch_is_out_of_memory()) {
-        php_latch_multi_lock_for_each(multi, php_latch_lock_free);
-        multi->mode = LATCH_FREE;
-    } else if (mode_before != LATCH_EXCLUSIVE) {
-        php_latch_lock_call_aside(release_or_demote_all, &before);
-    }
-}
-
-static void call_with_all(php_latch_multi_lock *multi, zend_fcall_info *callback,
-                          zend_fcall_info_cache *cache, latch_mode mode_before)
-{
-    php_latch_hold *holds = safe_emalloc(multi->count, sizeof(*holds), 0);
-    zval *result = callback->retval;
-    bool was_lost = false;
-
-    for (size_t at = 0; at < multi->count; at++) {
-        php_latch_lock_begin_hold(multi->members[at].lock, &holds[at]);
-    }
-    zend_call_function(callback, cache);
-    if (Z_ISREF_P(result)) {
-        zend_unwrap_reference(result);
-    }
-    /* A child that was forked in the callback leaves the locks to its parent. */
-    if (php_latch_lock_is_ours(first_member(multi))) {
-        for (size_t at = 0; at < multi->count && EG(exception) == NULL; at++) {
-            was_lost |= php_latch_lock_lost_hold(multi->members[at].lock, &holds[at]);
-        }
-        if (was_lost && EG(exception) == NULL) {
-            throw_loss_with_result(multi, result);
-        }
-        restore_all(multi, was_lost ? LATCH_FREE : mode_before);
-    }
-    for (size_t at = 0; at < multi->count; at++) {
-        php_latch_lock_end_hold(&holds[at]);
-    }
-    efree(holds);
-}
-
-PHP_METHOD(Latch_MultiLock, synchronized)
-{
-    php_latch_multi_lock *multi = THIS_MULTI_LOCK;
-    zend_fcall_info callback;
-    zend_fcall_info_cache cache;
-    bool timeout_is_null = true;
-    latch_mode mode_before;
-    double timeout = 0;
-    int64_t deadline_ns;
-    latch_status status;
-
-    ZEND_PARSE_PARAMETERS_START(1, 2)
-        Z_PARAM_FUNC(callback, cache)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_DOUBLE_OR_NULL(timeout, timeout_is_null)
-    ZEND_PARSE_PARAMETERS_END();
-    if (!check_members_made(multi)
-        || !php_latch_lock_deadline(first_member(multi), 2, true, timeout, timeout_is_null,
-                                    &deadline_ns)) {
-        RETURN_THROWS();
-    }
-    mode_before = php_latch_multi_lock_is_held(multi) ? multi->mode : LATCH_FREE;
-    status = acquire_members(multi, LATCH_ACQUIRE, true, deadline_ns);
-    if (status != LATCH_DONE) {
-        if (EG(exception) == NULL && status == LATCH_CONFLICT) {
-            throw_not_free(multi, timeout);
-        }
-        RETURN_THROWS();
-    }
-    callback.retval = return_value;
-    call_with_all(multi, &callback, &cache, mode_before);
-}
-
 /* ---- As an object ---------------------------------------------------------------------------- */
 
 PHP_METHOD(Latch_MultiLock, __construct)
 {
     ZEND_PARSE_PARAMETERS_NONE(); /* private: never called */
-}
-
-PHP_METHOD(Latch_MultiLock, __serialize)
-{
-    ZEND_PARSE_PARAMETERS_NONE();
-    zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot serialize %s",
-                            ZSTR_VAL(Z_OBJCE_P(ZEND_THIS)->name));
-}
-
-PHP_METHOD(Latch_MultiLock, __unserialize)
-{
-    HashTable *data;
-
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ARRAY_HT(data)
-    ZEND_PARSE_PARAMETERS_END();
-    (void) data;
-    zend_throw_exception_ex(spl_ce_BadMethodCallException, 0, "Cannot unserialize %s",
-                            ZSTR_VAL(Z_OBJCE_P(ZEND_THIS)->name));
 }
 
 PHP_METHOD(Latch_MultiLock, __debugInfo)
@@ -611,6 +484,12 @@ PHP_METHOD(Latch_MultiLock, __debugInfo)
     }
     add_assoc_bool(return_value, "autoRelease", first_member(multi)->auto_release);
     add_assoc_bool(return_value, "held", php_latch_multi_lock_is_held(multi));
+}
+
+PHP_METHOD(Latch_MultiLock, getStatistics)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    php_latch_statistics_return(PHP_LATCH_COUNTED_MULTI_LOCKS, return_value);
 }
 
 void php_latch_register_multi_lock(void)

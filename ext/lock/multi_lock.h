@@ -22,12 +22,13 @@ typedef struct php_latch_multi_member {
 struct php_latch_multi_lock {
     php_latch_multi_member *members; /* in the byte order of their names; NULL: none yet */
     size_t count;
-    zval callbacks;   /* of onLost(): an array of closures; or undefined */
-    latch_mode mode;  /* SHARED: by acquireRead(); EXCLUSIVE: by acquire(), each in its own mode */
-    bool is_busy;     /* one of its methods is under way */
-    bool is_taking;   /* and has not taken all members yet */
-    uint64_t hold;    /* number of the present hold, or attempt, from 1 on */
-    uint64_t no_news; /* of this hold, and earlier ones, no loss is to be reported any more */
+    zval callbacks;  /* of onLost(): an array of closures; or undefined */
+    latch_mode mode; /* SHARED: by acquireRead(); EXCLUSIVE: by acquire(), each in its own mode */
+    bool is_busy;    /* one of its methods is under way */
+    bool is_taking;  /* and has not taken all members yet */
+    unsigned generation; /* of the process that has begun to acquire it */
+    uint64_t hold;       /* number of the present hold, or attempt, from 1 on */
+    uint64_t no_news;    /* of this hold, and earlier ones, no loss is to be reported any more */
     zend_object std;
 };
 
@@ -38,6 +39,14 @@ typedef struct php_latch_multi_resource {
 } php_latch_multi_resource;
 
 /* ---- multi_lock.c */
+
+php_latch_multi_lock *php_latch_multi_lock_from(zend_object *object);
+/* False after throwing: it has no members, as unserialize() made it. */
+bool php_latch_multi_lock_check_made(const php_latch_multi_lock *multi);
+/* acquire() and release() */
+latch_status php_latch_multi_lock_call_acquire(php_latch_multi_lock *multi, latch_op_kind kind,
+                                               bool blocking, int64_t deadline_ns);
+void php_latch_multi_lock_call_release(php_latch_multi_lock *multi);
 
 /*
  * A new MultiLock of the factory's, for 1 to PHP_LATCH_MULTI_LOCK_MAX resources in their order; or
@@ -53,6 +62,8 @@ zend_string *php_latch_multi_lock_describe(const php_latch_multi_lock *multi);
  * goes on. None may be pending before.
  */
 void php_latch_multi_lock_for_each(php_latch_multi_lock *multi, void (*call)(php_latch_lock *lock));
+/* Is each member held, as far as is known, without a request? */
+bool php_latch_multi_lock_is_held(const php_latch_multi_lock *multi);
 
 /* ---- multi_acquire.c */
 
@@ -64,7 +75,5 @@ latch_status php_latch_multi_lock_acquire(php_latch_multi_lock *multi, latch_op_
                                           bool blocking, int64_t deadline_ns);
 /* Releases all members; leaves the first exception. None may be pending before. */
 void php_latch_multi_lock_release(php_latch_multi_lock *multi);
-/* Is each member held, as far as is known, without a request? */
-bool php_latch_multi_lock_is_held(const php_latch_multi_lock *multi);
 
 #endif

@@ -65,7 +65,7 @@ static void after_fork_in_child(void)
         return; /* a thread that is not PHP's has forked: it has no globals */
     }
 #endif
-    LATCH_G(statistics) = (php_latch_statistics){0}; /* a new process counts anew */
+    memset(LATCH_G(statistics), 0, sizeof(LATCH_G(statistics))); /* a new process counts anew */
     php_latch_lost_locks_drop_notices();
 }
 

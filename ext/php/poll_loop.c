@@ -10,6 +10,7 @@
 
 #include "ext/php/call.h"
 #include "ext/php/client_object.h"
+#include "ext/php/statistics.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -104,12 +105,19 @@ static void glance(readiness *ready, int64_t wake_ns)
     ppoll(ready->descriptors, ready->count, &left, NULL);
 }
 
-static void count_wait_since(int64_t begun_ns)
+static void count_wait_since(php_latch_statistics *statistics, int64_t begun_ns)
 {
-    LATCH_G(statistics).wait_ns += (uint64_t) (php_latch_now_ns() - begun_ns);
+    statistics->wait_ns += (uint64_t) (php_latch_now_ns() - begun_ns);
 }
 
 bool php_latch_sleep(int64_t wake_ns)
+{
+    php_latch_statistics unused = {0};
+
+    return php_latch_wait_until(wake_ns, &unused);
+}
+
+bool php_latch_wait_until(int64_t wake_ns, php_latch_statistics *statistics)
 {
     int64_t begun_ns = php_latch_now_ns();
     interrupt_outcome outcome = GO_ON;
@@ -120,7 +128,7 @@ bool php_latch_sleep(int64_t wake_ns)
         sleep_slice(&nothing, wake_ns, true);
         outcome = run_interrupts();
     }
-    count_wait_since(begun_ns);
+    count_wait_since(statistics, begun_ns);
     if (outcome == BAIL_OUT) {
         zend_bailout();
     }
@@ -216,7 +224,7 @@ static latch_status wait_for_op(latch_op *op, latch_status status, wait_course *
         if (!course->waits && op->waiting) {
             course->waits = true;
             course->begun_ns = php_latch_now_ns();
-            LATCH_G(statistics).waits++;
+            php_latch_statistics_of(op->lease)->waits++;
         }
         find_readiness(&ready, op, status);
         if (first && status == LATCH_WANT_IO && !course->waits) {
@@ -264,7 +272,7 @@ latch_status php_latch_run_request(latch_lease *lease, const latch_request *requ
         }
     } while (latch_wants(status));
     if (course.waits) {
-        count_wait_since(course.begun_ns);
+        count_wait_since(php_latch_statistics_of(lease), course.begun_ns);
     }
     if (status == LATCH_DONE && php_latch_has_deferred_throw() && op.mode_before == LATCH_FREE
         && (request->kind == LATCH_ACQUIRE || request->kind == LATCH_ACQUIRE_SHARED)) {
@@ -352,6 +360,7 @@ static void cancel_requests(php_latch_side_request *requests, size_t count)
 
 void php_latch_run_requests(php_latch_side_request *requests, size_t count)
 {
+    const unsigned generation = latch_engine_generation(php_latch_engine);
     interrupt_outcome outcome = GO_ON;
     bool first = true;
     int64_t wake_ns;
@@ -370,6 +379,9 @@ void php_latch_run_requests(php_latch_side_request *requests, size_t count)
         }
         first = false;
         outcome = run_interrupts();
+        if (outcome == GO_ON && latch_engine_generation(php_latch_engine) != generation) {
+            break; /* the replies are the parent's */
+        }
         if (outcome == GO_ON) {
             step_requests(requests, count);
         }

@@ -24,12 +24,15 @@ typedef struct php_latch_side_request {
 
 /*
  * Carries out all requests and waits for them together: in a server they are one round trip. When
- * the caller has recorded the results it is to call php_latch_rethrow_deferred().
+ * the caller has recorded the results it is to call php_latch_rethrow_deferred(). In a child that a
+ * signal handler has forked meanwhile it gives up those in flight: the others are the parent's.
  */
 void php_latch_run_requests(php_latch_side_request *requests, size_t count);
 
 /* Sleeps until `wake_ns` (monotonic); false when interrupted by an exception. */
 bool php_latch_sleep(int64_t wake_ns);
+/* The same in a wait for a holder, whose time is counted there. */
+bool php_latch_wait_until(int64_t wake_ns, php_latch_statistics *statistics);
 
 int64_t php_latch_now_ns(void);
 

@@ -9,6 +9,7 @@
 #include "ext/lock/lock.h"
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
+#include "ext/php/statistics.h"
 #include "ext/store/engine_store.h"
 #include "ext/store/inspection.h"
 
@@ -83,6 +84,12 @@ PHP_METHOD(Latch_Semaphore_Semaphore, available)
         RETURN_THROWS();
     }
     RETURN_LONG(used < limit ? limit - used : 0); /* others may have named a higher limit */
+}
+
+PHP_METHOD(Latch_Semaphore_Semaphore, getStatistics)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    php_latch_statistics_return(PHP_LATCH_COUNTED_SEMAPHORES, return_value);
 }
 
 PHP_METHOD(Latch_Semaphore_Semaphore, overtaking)

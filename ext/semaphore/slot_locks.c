@@ -170,7 +170,7 @@ static void take_slot(zend_object *factory, zend_object *key, zend_long number, 
 static void take_slots(zend_object *factory, zend_object *key, double ttl, HashTable *locks)
 {
     latch_permits permits = php_latch_key_permits(key);
-    int64_t first = php_latch_now_ns() / 1000 % permits.limit; /* differs for each process */
+    int64_t first = (int64_t) latch_engine_random(php_latch_engine, (uint64_t) permits.limit);
 
     for (int64_t at = 0; at < permits.limit && EG(exception) == NULL; at++) {
         int64_t taken = zend_hash_num_elements(locks);

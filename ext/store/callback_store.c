@@ -8,6 +8,7 @@
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
+#include "ext/php/statistics.h"
 #include "ext/store/engine_store.h"
 
 #include "zend_exceptions.h"
@@ -142,11 +143,11 @@ static void call_store_method(zend_object *store, const char *name, zend_object 
                            &argument);
 }
 
-/* Poll time with jitter: the contenders' clocks differ by far more than a millisecond. */
+/* Poll time with jitter, at random. */
 static int64_t next_poll_ns(int64_t deadline_ns)
 {
-    int64_t now_ns = php_latch_now_ns();
-    int64_t poll_ns = now_ns + POLL_NS - JITTER_NS + now_ns % (2 * JITTER_NS);
+    int64_t poll_ns = php_latch_now_ns() + POLL_NS - JITTER_NS
+                      + (int64_t) latch_engine_random(php_latch_engine, 2 * JITTER_NS);
 
     return poll_ns < deadline_ns ? poll_ns : deadline_ns;
 }
@@ -178,6 +179,19 @@ static php_latch_outcome check_deadlock(zend_object *store, zend_object *key, la
                                 : (php_latch_outcome){.status = LATCH_DONE};
 }
 
+/* The counters of what is waited for. */
+static php_latch_statistics *statistics_of_call(const save_call *call)
+{
+    const php_latch_lease *lease = php_latch_lease_find(call->key, NULL, call->store);
+
+    if (lease != NULL) {
+        return php_latch_statistics_of(&lease->lease);
+    }
+    return &LATCH_G(
+        statistics)[php_latch_key_primitive(call->key)->is_permit ? PHP_LATCH_COUNTED_SEMAPHORES
+                                                                  : PHP_LATCH_COUNTED_LOCKS];
+}
+
 static php_latch_outcome poll_callback(const save_call *call, latch_op_kind kind,
                                        int64_t deadline_ns)
 {
@@ -201,9 +215,9 @@ static php_latch_outcome poll_callback(const save_call *call, latch_op_kind kind
         }
         if (!waits) {
             waits = true;
-            LATCH_G(statistics).waits++;
+            statistics_of_call(call)->waits++;
         }
-        if (!php_latch_sleep(next_poll_ns(deadline_ns))) {
+        if (!php_latch_wait_until(next_poll_ns(deadline_ns), statistics_of_call(call))) {
             return (php_latch_outcome){.status = LATCH_INTERRUPTED};
         }
     }

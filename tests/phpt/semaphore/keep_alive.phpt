@@ -5,7 +5,6 @@ Permits are kept alive in the background; a loss is told, logged, counted, and e
 require __DIR__ . '/../../utils/phpt_semaphore.inc';
 require __DIR__ . '/../../utils/phpt_logger.inc';
 
-use Latch\Lock;
 use Latch\Semaphore\{Key, Semaphore};
 use Latch\Semaphore\Exception\SemaphoreExpiredException;
 use Latch\Semaphore\Store\InMemoryStore;
@@ -27,7 +26,7 @@ $await = function (string ...$names) use (&$told) {
     $told = [];
 };
 $lose = fn () => $server->command('DEL', '{s}:weight', '{s}:time');
-$lost = fn () => Lock::getStatistics()['lost'];
+$lost = fn () => Semaphore::getStatistics()['lost'];
 
 /* Kept far beyond its time, also while PHP is blocked. */
 $semaphore = redis_semaphore($server, 2, 2, 2.0)->keepAlive()->onLost($note('kept'));

@@ -63,7 +63,7 @@ check((new Latch\Lock(new Latch\Key('s'), $store, null, false))->acquire(true), 
 check_same(['save of permits', 'save of permits', 'save of permits', 'waitAndSave of a lock'], $store->calls, 'by polls and by waitAndSave()');
 
 /* Losses. */
-$lost = fn (): int => Latch\Lock::getStatistics()['lost'];
+$lost = fn (): int => Semaphore::getStatistics()['lost'];
 foreach (['acquire' => 0, 'refresh' => 1] as $method => $held) {
     $semaphore = new Semaphore($key = new Key('s', 1), $store, 300.0, false);
     $store->failure = null;

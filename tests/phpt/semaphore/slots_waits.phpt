@@ -4,7 +4,6 @@ Waits for slots end by a release, a killed holder, a time-out and a signal, and 
 <?php
 require __DIR__ . '/../../utils/phpt_slots.inc';
 
-use Latch\Lock;
 use Latch\Semaphore\{Key, Semaphore};
 use Latch\Store\FlockStore;
 
@@ -70,7 +69,6 @@ foreach ([
 
     /* A killed holder. */
     $child->kill();
-    $waits = Lock::getStatistics()['waits'];
     check($semaphore->acquire(true, PATIENCE), "$name: what a dead process had");
     unset($semaphore);
     $all = $make(3);

@@ -38,7 +38,9 @@ foreach (['0' => 'Latch', '1' => 'Symfony\Component\Lock'] as $symfony => $names
     ] as $row => $value) {
         check(str_contains($text, "\n$row => $value\n"), "$namespace: $row => $value");
     }
-    check(preg_match('/^ *Locks of this (process|thread) since it started *$/m', $text) === 1, "$namespace: title");
+    foreach (['Locks', 'Semaphores', 'Multi-locks'] as $what) {
+        check(preg_match("/^ *$what of this (process|thread) since it started *$/m", $text) === 1, "$namespace: title of $what");
+    }
 }
 echo "done\n";
 --EXPECT--

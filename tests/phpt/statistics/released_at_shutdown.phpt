@@ -1,5 +1,5 @@
 --TEST--
-Locks that a script left to its end are counted, however it ended; those that it gave back are not
+Locks, semaphores and members of multi-locks that a script left to its end are counted, however it ended; those that it gave back are not
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_server.inc';
@@ -32,9 +32,18 @@ $endings = [
     'released by a shutdown function' => ['register_shutdown_function(fn () => $flock->release());', 1],
     'not to be released' => ['unset($php); $flock->release();
         $kept = new Lock(new Key("kept"), new FlockStore($directory), null, false); $kept->acquire();', 0],
+    'a multi-lock' => ['unset($flock, $php);
+        $multi = (new Latch\LockFactory(new FlockStore($directory)))->createMultiLock(["a", "b"]); $multi->acquire();', 2],
+    'a multi-lock, to a fatal error' => ['unset($flock, $php);
+        $multi = (new Latch\LockFactory(new RecordingStore($directory)))->createMultiLock(["a", "b"]); $multi->acquire();
+        @trigger_error("the end", E_USER_ERROR);', 2],
+    'a semaphore' => ['unset($flock, $php);
+        $semaphore = new Latch\Semaphore\Semaphore(new Latch\Semaphore\Key("s", 1), new Latch\Semaphore\Store\LockStore(
+            new Latch\LockFactory(new FlockStore($directory)))); $semaphore->acquire();', 1],
     'lost before' => ['array_map("unlink", glob("$directory/" . sha1("php"))); $flock->release();', 0],
 ];
-$server->script('statistics', 'echo json_encode(["pid" => getmypid()] + Lock::getStatistics());');
+$server->script('statistics', 'echo json_encode(["pid" => getmypid(), "releasedAtShutdown" => array_sum(array_map(
+    fn (string $class) => $class::getStatistics()["releasedAtShutdown"], [Lock::class, Latch\MultiLock::class, Latch\Semaphore\Semaphore::class]))]);');
 try {
     $before = json_decode($server->ask('statistics'), true);
     foreach ($endings as $name => [$end, $expected]) {
