@@ -13,10 +13,10 @@
  * - No livelock: two processes may take members from each other in turn, each giving way to the
  *   other: a collision. From the second one on a process makes a random pause before its next
  *   round, which grows; after COLLISIONS_MAX of them it takes the members in order, and keeps what
- * it has while it waits for the next one. All processes that do so wait for names above those that
- * they hold. So among these the one with the highest name in hand waits for none of the others, but
- *   for a holder, who has all, or for one that is in a round, and gives back: it gets its members,
- *   and the next one is the highest.
+ *   it has while it waits for the next one. All processes that do so wait for names above those
+ *   that they hold. So among these the one with the highest name in hand waits for none of the
+ *   others, but for a holder, who has all, or for one that is in a round, and gives back: it gets
+ *   its members, and the next one is the highest.
  * - Such an ordered wait is bounded, too (ORDERED_NS, half of the TTL): a Lock that the same
  *   processes hold by hand, beside a MultiLock, has no place in that order; and members must not
  *   expire meanwhile. After that time all are given back, and the process begins with rounds again.
