@@ -300,6 +300,7 @@ if test "$PHP_LATCH" != no; then
       src/store/semaphore/permits.c
       src/store/semaphore/semaphore.c
       src/store/semaphore/semaphore_set.c
+      src/store/slots/course.c
       src/store/slots/slot.c
       src/store/slots/slots.c
       src/store/slots/watch.c
