@@ -91,6 +91,12 @@ final class CountDownCheckTest extends TestCase
             [],
             'flush-all 20 - 21',
         ];
+        yield 'opened again, as the server had forgotten when it was done' => [
+            self::FIRST . ' | call 31 3 inspect g | returned 32 3 open',
+            self::DONE . ' | call 29 3 open g a,b last | returned 30 3 1',
+            [],
+            'flush-all 6.3 - 6.6',
+        ];
         yield 'said to be done' => [self::FIRST . ' | call 9 3 inspect g | returned 10 3 done', self::DONE, []];
         yield 'said to be done before' => [
             self::FIRST . ' | call 6 3 inspect g | returned 6.5 3 done', self::DONE, ['untrue: a #3'],

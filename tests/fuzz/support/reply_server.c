@@ -166,7 +166,7 @@ static command understand(reply_line *line, const argument *arguments, size_t co
         return command;
     }
     if (is_named(arguments, "SCRIPT")) {
-        EXPECT(count == 5 && is_named(&arguments[1], "EXISTS"));
+        EXPECT(count == 8 && is_named(&arguments[1], "EXISTS"));
         command.kind = COMMAND_PEERS;
         return command;
     }
@@ -300,7 +300,7 @@ static const char *proper_answer(const reply_line *line, const command *command)
         case COMMAND_PROBE:
             return "*2\r\n:5000\r\n:2\r\n";
         case COMMAND_PEERS:
-            return "*3\r\n:0\r\n:1\r\n:0\r\n";
+            return "*6\r\n:0\r\n:1\r\n:0\r\n:0\r\n:0\r\n:1\r\n";
         case COMMAND_SUBSCRIBE:
             return acknowledge(line->channel);
     }

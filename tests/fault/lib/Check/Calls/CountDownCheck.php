@@ -116,8 +116,7 @@ final class CountDownCheck implements CallCheck
         if ($given !== null && $call->ended + self::TOLERANCE < $given->began + (int) $given->arguments[2] * 1_000_000) {
             yield new Violation(Kind::Twice, 'the last step was given away while it was claimed', $given, $call);
         }
-        $done = $this->first(static fn (Call $other): bool => self::isDone($other) && $other->result !== null
-            && $other->ended < $call->began);
+        $done = $this->doneBefore($call);
         if ($done !== null) {
             yield new Violation(Kind::Twice, 'the last step was given away when it was done', $done, $call);
         }
@@ -137,8 +136,7 @@ final class CountDownCheck implements CallCheck
     {
         $isPlain = $this->first(static fn (Call $other): bool => $other->name === 'open'
             && $other->arguments[1] !== '-') === null;
-        $done = $this->first(static fn (Call $other): bool => self::isDone($other) && $other->result !== null
-            && $other->ended < $call->began);
+        $done = $this->doneBefore($call);
         if (!$isDone && $done !== null) {
             yield new Violation(Kind::Back, 'it was done', $done, $call);
         }
@@ -147,6 +145,15 @@ final class CountDownCheck implements CallCheck
         ) {
             yield new Violation(Kind::Untrue, 'nobody can have done it', $call);
         }
+    }
+
+    /** The call that has ended it before; one on a count-down that the server has forgotten changes nothing. */
+    private function doneBefore(Call $call): ?Call
+    {
+        return $this->first(fn (Call $done): bool => self::isDone($done) && $done->result !== null
+            && $done->ended < $call->began
+            && $this->first(static fn (Call $open): bool => $open->name === 'open' && $open->result !== null
+                && $open->ended < $done->began) !== null);
     }
 
     private static function isGiven(Call $call): bool
