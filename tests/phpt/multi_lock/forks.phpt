@@ -1,5 +1,5 @@
 --TEST--
-A child that is forked in the middle of an acquire leaves its parent's members alone, and has those that it took itself
+A child that is forked in the middle of an acquire leaves its parent's members alone, and has those that it took itself; a process that ends there leaves none
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_multi_lock.inc';
@@ -115,6 +115,18 @@ foreach ([true, false] as $auto_release) {
     check($multi->isHeld() === $auto_release && $multi->isAcquired(), "$case, the child exits: the parent holds all");
     check_same('', free_ones($direct, ...$names), "$case, the child exits: nobody else can have one");
     $multi->release();
+}
+
+/* A process that ends there leaves nothing. */
+foreach (['exits' => fn () => exit(0), 'fails' => fn () => @trigger_error('the end', E_USER_ERROR)] as $what => $end) {
+    foreach ([true, false] as $auto_release) {
+        $child = fork(function () use ($address, $names, $auto_release, $interrupted, $end) {
+            $interrupted(multi_lock(new RedisStore("redis://$address"), $names, 300.0, $auto_release), $end);
+            return 1;
+        });
+        check_same($what === 'exits' ? 'exit 0' : 'exit 255', $child->ending(), "it $what");
+        check_same(implode(' ', $names), free_ones($direct, ...$names), "it $what: " . ($auto_release ? 'automatic' : 'by hand'));
+    }
 }
 
 /* The child goes on, while the parent gives up. */
