@@ -214,7 +214,9 @@ final class CountDown
     /**
      * Waits until the count-down is done: the last step, or without a payload the last arrival.
      *
-     * The server is asked after 5 ms, then less and less often, every 100 ms at last. Signal handlers run meanwhile.
+     * In Redis it is told of the end by a message, and asks each second in case that one is lost. In the other stores,
+     * on a client object, and where messages are not allowed, it asks after 5 ms, then less and less often, each 100 ms
+     * at last. Signal handlers run meanwhile.
      *
      * @param float|null $timeout seconds; null: as long as it takes
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f8353ad57ebc5b16a93f1ab344568e215cbdd1b2 */
+ * Stub hash: 7e42f0270f1ec590cb1e5b12fc303c576a3c9945 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_SyncFactory___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_INFO(0, store, Latch\\PersistingStoreInterface, 0)

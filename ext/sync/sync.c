@@ -164,7 +164,12 @@ static void use_answer(const php_latch_sync_task *task)
 
 bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task)
 {
-    const latch_request request = {.kind = LATCH_CALL, .call = &task->call};
+    const latch_request request = {
+        .kind = LATCH_CALL,
+        .call = &task->call,
+        .wait = task->deadline_ns > 0,
+        .deadline_ns = task->deadline_ns,
+    };
     php_latch_backend *backend = php_latch_store_backend(sync->store);
     latch_status status;
     latch_lease lease;
@@ -190,5 +195,5 @@ bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task)
     if (latch_failed(status)) {
         throw_call_failure(sync, task, &error);
     }
-    return false;
+    return status == LATCH_CONFLICT;
 }

@@ -28,12 +28,16 @@ typedef void (*php_latch_sync_maker)(void *context, const latch_answer *answer);
 typedef struct php_latch_sync_task {
     const char *action, *noun;
     latch_call call;
-    size_t least; /* parts of an answer */
+    size_t least;        /* parts of an answer */
+    int64_t deadline_ns; /* monotonic end of a call that waits; 0: it does not */
     php_latch_sync_maker make;
     void *context;
 } php_latch_sync_task;
 
-/* Carries it out. False after throwing; an exception of `make` counts, too. */
+/*
+ * Carries it out. False after throwing; an exception of `make` counts, too. `make` is not called
+ * when a wait has ended at its deadline.
+ */
 bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task);
 
 /* Adds an argument to the call: a text that outlives it, a number in `digits`, a truth. */

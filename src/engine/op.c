@@ -115,8 +115,8 @@ static bool is_over(latch_op *op, int64_t now_ns)
 /* Maps the store's result to the driver's: polls, outages, deadlines. */
 static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
 {
-    if (status == LATCH_CONFLICT && latch_op_acquires(op) && op->request.wait
-        && now_ns < op->request.deadline_ns) {
+    if (status == LATCH_CONFLICT && (latch_op_acquires(op) || op->request.kind == LATCH_CALL)
+        && op->request.wait && now_ns < op->request.deadline_ns) {
         op->state = NULL;
         status = want_poll(op, now_ns);
     }

@@ -34,14 +34,16 @@ typedef struct memory_text {
     char *text; /* freed by latch_free(); NULL: there is none, or it is as before */
     size_t length;
     bool is_changed;
+    bool is_foreign; /* what the store had is no such record */
     int64_t end_ns;
 } memory_text;
 
 /*
  * Carries the call out on a record that the store keeps as a text; a `before.text` of NULL: there
  * is none. There are no `records` yet, and none are left. LATCH_DONE: `after` is
- * what the store has to keep, with the answer. LATCH_CONFLICT: `before` is no such record. Else an
- * error, without an answer, and nothing to keep.
+ * what the store has to keep, with the answer. LATCH_CONFLICT: a call that waits has to go on
+ * waiting, or `before` is no such record (is_foreign). Else an error. Without an answer there is
+ * nothing to keep.
  */
 latch_status latch_memory_call_on_text(memory_records *records, latch_op *op, latch_bytes before,
                                        memory_text *after);

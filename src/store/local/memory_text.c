@@ -237,6 +237,7 @@ latch_status latch_memory_call_on_text(memory_records *records, latch_op *op, la
     *after = (memory_text){.text = NULL};
     if (before.text != NULL) {
         status = read_record(records, op, before);
+        after->is_foreign = status == LATCH_CONFLICT;
     }
     if (status == LATCH_DONE) {
         status = kind->call(records, op);
