@@ -271,6 +271,9 @@ void php_latch_lock_free(php_latch_lock *lock)
 
 void php_latch_lock_abandon(php_latch_lock *lock)
 {
+    if (!lock->dirty || !php_latch_lock_is_ours(lock)) {
+        return;
+    }
     php_latch_lock_free(lock);
     if (lock->dirty && !lock->auto_release) {
         php_latch_lock_set_dirty(lock, false);

@@ -219,7 +219,9 @@ void php_latch_lock_destruct(php_latch_lock *lock);
 bool php_latch_lock_destruct_member(php_latch_lock *lock, bool reports);
 /* Releases where no PHP code may run, if the engine can: else only an automatic release does. */
 void php_latch_lock_free(php_latch_lock *lock);
-/* The same after a fatal error: what the engine cannot release is released when the request ends.
+/*
+ * Releases after a fatal error, if it is held: at once if the engine can, else when the request
+ * ends, whether it is to be released automatically or not.
  */
 void php_latch_lock_abandon(php_latch_lock *lock);
 /* Completes a class whose objects are php_latch_lock. */
