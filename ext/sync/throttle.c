@@ -25,6 +25,9 @@ static void make_slot(void *context, const latch_answer *answer)
 
     slot->is_reserved = php_latch_sync_is(answer, 0, "1");
     slot->wait_us = php_latch_sync_number(answer, answer->count - 1);
+    if (slot->wait_us < 0 || slot->wait_us > PATIENCE_MAX_US) {
+        slot->wait_us = PATIENCE_MAX_US; /* no answer of ours */
+    }
 }
 
 /* Adds the throttle's numbers; `digits` has room for two. */

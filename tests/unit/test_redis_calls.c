@@ -124,18 +124,39 @@ static latch_store *store_on_wire(void)
     return store;
 }
 
-/* Sends it, lets it be carried out, loses the answer, and lets the repetition pass. */
-static const char *lose_answer(latch_store *store, latch_function function, const char *const *a)
+typedef struct lost_call {
+    latch_function function;
+    const char *arguments[4];
+    const char *answer;
+} lost_call;
+
+static const char *call_directly(const lost_call *call)
 {
+    const char *const *a = call->arguments;
+
+    return unit_call_run("r", call->function, a[0], a[1], a[2], a[3], NULL);
+}
+
+/*
+ * Sends it, lets it be carried out, loses the answer, and lets the repetition pass, after another
+ * call, unless that is NULL.
+ */
+static const char *lose_answer(latch_store *store, const lost_call *lost,
+                               const lost_call *meanwhile)
+{
+    const char *const *a = lost->arguments;
     latch_status status;
     unit_call made;
     latch_op op;
 
-    unit_call_make(&made, store, "r", function, a[0], a[1], a[2], a[3], NULL);
+    unit_call_make(&made, store, "r", lost->function, a[0], a[1], a[2], a[3], NULL);
     redis_send(&op, &made.lease, unit_call_request(&made));
     redis_wire_pass_command();
     redis_wire_pass_reply(0);
     redis_wire_cut();
+    if (meanwhile != NULL) {
+        TELLS(meanwhile->answer, call_directly(meanwhile));
+    }
     status = redis_step_until_sent(&op, latch_op_step(&op, unit_now_ns()));
     redis_wire_accept();
     redis_wire_pass_all(50);
@@ -144,11 +165,7 @@ static const char *lose_answer(latch_store *store, latch_function function, cons
 
 static void a_lost_answer_changes_nothing_twice(void **state)
 {
-    static const struct {
-        latch_function function;
-        const char *arguments[4];
-        const char *answer;
-    } calls[] = {
+    static const lost_call calls[] = {
         {LATCH_VERSION_ADVANCE, {"60000", "5", "0"}, "1"},
         {LATCH_VERSION_ADVANCE, {"60000", "6", "0"}, "1"},
         {LATCH_VERSION_REVERT, {"60000", "6"}, "1"},
@@ -163,12 +180,69 @@ static void a_lost_answer_changes_nothing_twice(void **state)
 
     (void) state;
     for (size_t at = 0; at < sizeof(calls) / sizeof(*calls); at++) {
-        TELLS(calls[at].answer, lose_answer(store, calls[at].function, calls[at].arguments));
+        TELLS(calls[at].answer, lose_answer(store, &calls[at], NULL));
     }
     TELLS("5", unit_call_run("r", LATCH_VERSION_GET, NULL));
     TELLS("1,0", unit_call_run("r", LATCH_THROTTLE_RESERVE, "60000000", "60000000", "0", NULL));
     UNIT_CHECK(unit_call_run("r", LATCH_THROTTLE_RESERVE, "60000000", "60000000", "0", NULL)[0]
                == '0');
+}
+
+static void a_lost_answer_is_told_after_what_others_did(void **state)
+{
+    /* What was there before, what is lost, what another did, and what is there then. */
+    static const lost_call cases[][4] = {
+        {{LATCH_VERSION_GET, {NULL}, ""},
+         {LATCH_VERSION_ADVANCE, {"60000", "5", "0"}, "1"},
+         {LATCH_VERSION_ADVANCE, {"60000", "6", "0"}, "1"},
+         {LATCH_VERSION_GET, {NULL}, "6"}},
+        {{LATCH_VERSION_ADVANCE, {"60000", "7", "0"}, "1"},
+         {LATCH_VERSION_REVERT, {"60000", "7"}, "1"},
+         {LATCH_VERSION_ADVANCE, {"60000", "7", "0"}, "1"},
+         {LATCH_VERSION_GET, {NULL}, "7"}},
+        {{LATCH_THROTTLE_LOOK, {"60000000", "60000000"}, "0"},
+         {LATCH_THROTTLE_RESERVE, {"60000000", "60000000", "0"}, "1,0"},
+         {LATCH_THROTTLE_RESERVE, {"60000000", "60000000", "0"}, "1,0"},
+         {LATCH_VERSION_GET, {NULL}, "7"}},
+        {{LATCH_COUNT_DOWN_STATE, {NULL}, "none"},
+         {LATCH_COUNT_DOWN_OPEN, {"60000", "1 a", "p"}, "1"},
+         {LATCH_COUNT_DOWN_CANCEL, {NULL}, "1"},
+         {LATCH_COUNT_DOWN_STATE, {NULL}, "cancelled"}},
+        {{LATCH_COUNT_DOWN_OPEN, {"60000", "1 a", "p"}, "1"},
+         {LATCH_COUNT_DOWN_CANCEL, {NULL}, "1"},
+         {LATCH_COUNT_DOWN_OPEN, {"60000", "1 b", "p"}, "1"},
+         {LATCH_COUNT_DOWN_STATE, {NULL}, "open"}},
+        {{LATCH_COUNT_DOWN_STATE, {NULL}, "open"},
+         {LATCH_COUNT_DOWN_ARRIVE, {"60000", "b", "0", "60000"}, "arrived,0,1,p"},
+         {LATCH_COUNT_DOWN_ARRIVE, {"60000", "b", "0", "60000"}, "arrived,0,0,"},
+         {LATCH_COUNT_DOWN_STATE, {NULL}, "arrived"}},
+    };
+    latch_store *store = store_on_wire();
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(cases) / sizeof(*cases); at++) {
+        TELLS(cases[at][0].answer, call_directly(&cases[at][0]));
+        TELLS(cases[at][1].answer, lose_answer(store, &cases[at][1], &cases[at][2]));
+        TELLS(cases[at][3].answer, call_directly(&cases[at][3]));
+    }
+}
+
+static void a_repetition_that_comes_too_late_is_not_sent(void **state)
+{
+    latch_store *store = store_on_wire();
+    const char *told;
+    unit_call made;
+    latch_op op;
+
+    (void) state;
+    unit_call_make(&made, store, "r", LATCH_VERSION_ADVANCE, "60000", "5", "0", NULL);
+    redis_send(&op, &made.lease, unit_call_request(&made));
+    redis_wire_take_command();
+    redis_wire_cut();
+    op.sent_ns -= 31 * LATCH_NS_PER_S; /* as with a long read_timeout */
+    told = unit_call_told(&made, unit_finish(&op, LATCH_WANT_IO));
+    UNIT_CHECK(strstr(told, "lost the connection to Redis") != NULL);
+    TELLS("", unit_call_run("r", LATCH_VERSION_GET, NULL));
 }
 
 static void a_call_that_is_lost_twice_fails(void **state)
@@ -367,6 +441,8 @@ int main(void)
         REDIS_TEST(a_prefix_stands_before_all_keys),
         REDIS_TEST(a_key_of_another_type_is_an_error_and_stays),
         REDIS_TEST(a_lost_answer_changes_nothing_twice),
+        REDIS_TEST(a_lost_answer_is_told_after_what_others_did),
+        REDIS_TEST(a_repetition_that_comes_too_late_is_not_sent),
         REDIS_TEST(a_call_that_is_lost_twice_fails),
         REDIS_TEST(a_cancelled_call_is_not_awaited),
         REDIS_TEST(senseless_answers_are_errors),

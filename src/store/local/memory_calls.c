@@ -304,6 +304,10 @@ static latch_status revert_version(latch_hash *records, latch_op *op, memory_ver
         version->before = (latch_bytes){NULL, 0};
         version->is_before_known = false;
     }
+    if (comes_again || was_newest) {
+        latch_memory_keep_record(records, &version->record,
+                                 latch_memory_number(op->request.call, 0));
+    }
     return latch_memory_answer_text(records, op, was_newest ? "1" : "0");
 }
 

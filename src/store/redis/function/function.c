@@ -12,6 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Longest time from a request to its repetition: the scripts know a request again for a minute
+ * (lua/calls/requests.lua).
+ */
+#define RESEND_NS (30 * LATCH_NS_PER_S)
+
 /* op->state */
 typedef struct function_request {
     redis_topology *topology;
@@ -170,13 +176,13 @@ static latch_status apply_function_reply(function_request *request, latch_op *op
 }
 
 /* The connection has ended, and the reply with it: sent once more, as it is idempotent. */
-static latch_status retry_function(function_request *request, latch_op *op)
+static latch_status retry_function(function_request *request, latch_op *op, int64_t now_ns)
 {
     redis_node *node = request->asked;
 
     latch_redis_record_node_failure(node);
     latch_redis_route_reset(&request->route);
-    if (!request->was_lost && !node->connection.was_slow) {
+    if (!request->was_lost && !node->connection.was_slow && now_ns - op->sent_ns < RESEND_NS) {
         request->was_lost = true;
         return LATCH_AGAIN;
     }
@@ -213,7 +219,7 @@ static latch_status await_function(function_request *request, latch_op *op, bool
     }
     status = call->state == REDIS_ANSWERED     ? apply_function_reply(request, op, now_ns)
              : call->state == REDIS_UNANSWERED ? fail_silent(request, op)
-                                               : retry_function(request, op);
+                                               : retry_function(request, op, now_ns);
     drop_call(request);
     return status;
 }

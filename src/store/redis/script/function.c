@@ -9,19 +9,18 @@ enum { KEYS_MAX = 2, KIND_MAX = sizeof("count-members:") };
 
 enum { VERSION, THROTTLE, COUNT_DOWN };
 
+#define SCRIPT(own)                                                                                \
+    REDIS_LUA_CLOCK REDIS_LUA_REQUESTS own, sizeof(REDIS_LUA_CLOCK REDIS_LUA_REQUESTS own) - 1
+
 /* Script, and the kinds of its keys, which stand before the resource in their names. */
 static const struct {
     const char *text;
     size_t length;
     const char *kinds[KEYS_MAX];
 } scripts[REDIS_FUNCTION_SCRIPTS] = {
-    [VERSION] = {REDIS_LUA_VERSION, sizeof(REDIS_LUA_VERSION) - 1, {"version:"}},
-    [THROTTLE] = {REDIS_LUA_CLOCK REDIS_LUA_THROTTLE,
-                  sizeof(REDIS_LUA_CLOCK REDIS_LUA_THROTTLE) - 1,
-                  {"throttle:"}},
-    [COUNT_DOWN] = {REDIS_LUA_CLOCK REDIS_LUA_COUNT_DOWN,
-                    sizeof(REDIS_LUA_CLOCK REDIS_LUA_COUNT_DOWN) - 1,
-                    {"count:", "count-members:"}},
+    [VERSION] = {SCRIPT(REDIS_LUA_VERSION), {"version:"}},
+    [THROTTLE] = {SCRIPT(REDIS_LUA_THROTTLE), {"throttle:"}},
+    [COUNT_DOWN] = {SCRIPT(REDIS_LUA_COUNT_DOWN), {"count:", "count-members:"}},
 };
 
 static const struct {

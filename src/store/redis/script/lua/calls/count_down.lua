@@ -8,16 +8,12 @@
 -- Returns a list of texts: see latch_function in src/latch.h.
 --
 -- Fields: state, "open" (also when all have arrived), "done" or "cancelled". total, left: numbers of members.
--- members: a digest of them. payload. claim: until when somebody does the last step, in microseconds. opened,
--- claimed, cancelled: the requests that did it: they may be sent twice.
+-- members: a digest of them. payload. claim: until when somebody does the last step, in microseconds. claimed: the
+-- request that does. requests: those that have opened or cancelled it.
 local count, members = KEYS[1], KEYS[2]
 local id, action = ARGV[1], ARGV[2]
 local state = redis.call('HGET', count, 'state') or 'none'
 local member_count = redis.call('HLEN', members) -- an error, if need be, before anything is written
-
-local function digits(number)
-    return string.format('%.0f', number)
-end
 
 local function keep(ttl)
     for _, key in ipairs(KEYS) do
@@ -45,6 +41,12 @@ local function add_members(list, wanted)
         end
     end
     return #list - before
+end
+
+-- The text of the requests with this one, which was carried out.
+local function with_request()
+    local now = now_us()
+    return record_request(redis.call('HGET', count, 'requests'), id, '1', now, now)
 end
 
 local function drop()
@@ -75,12 +77,12 @@ local function open()
     local ttl, list, payload = ARGV[3], ARGV[4], ARGV[5]
     local digest = redis.sha1hex(list)
     if state == 'open' or state == 'done' then
-        local known = redis.call('HMGET', count, 'opened', 'members')
-        return {known[1] == id and '1' or known[2] == digest and '0' or 'other'}
+        return {redis.call('HGET', count, 'members') == digest and '0' or 'other'}
     end
+    local requests = with_request()
     redis.call('DEL', count, members)
     local total = digits(write_members(list))
-    redis.call('HSET', count, 'state', 'open', 'total', total, 'left', total, 'members', digest, 'opened', id)
+    redis.call('HSET', count, 'state', 'open', 'total', total, 'left', total, 'members', digest, 'requests', requests)
     if payload then
         redis.call('HSET', count, 'payload', payload)
     end
@@ -99,11 +101,8 @@ local function claim(ms)
         redis.call('HSET', count, 'state', state)
         return nil
     end
-    if known[3] == id then
-        return known[1] -- sent again
-    end
     if known[2] and tonumber(known[2]) > now then
-        return nil
+        return known[3] == id and known[1] or nil -- its own: sent again
     end
     redis.call('HSET', count, 'claim', digits(now + ms * 1000), 'claimed', id)
     return known[1]
@@ -150,11 +149,11 @@ end
 
 local function cancel()
     if state == 'open' then
-        redis.call('HSET', count, 'state', 'cancelled', 'cancelled', id, 'left', '0')
+        redis.call('HSET', count, 'state', 'cancelled', 'left', '0', 'requests', with_request())
         drop()
         return {'1'}
     end
-    return {state == 'cancelled' and redis.call('HGET', count, 'cancelled') == id and '1' or '0'}
+    return {'0'}
 end
 
 local function inspect()
@@ -166,5 +165,6 @@ local function inspect()
     return answer
 end
 
+local answer = (action == 'open' or action == 'cancel') and answer_before(redis.call('HGET', count, 'requests'), id)
 local functions = {open = open, arrive = arrive, done = done, cancel = cancel, inspect = inspect}
-return functions[action] and functions[action]() or {told_state()}
+return answer and {answer} or functions[action] and functions[action]() or {told_state()}

@@ -6,13 +6,12 @@
 -- Returns {"1"} or {"0"}; {"mixed", NEWEST} if only one of both versions is a number; of "get": {NEWEST} or {}.
 --
 -- Fields: v, the newest version. before: the one before it; "" if there was none; absent if that is not known.
--- again: a version that may come once more, as it has failed. id: the request that last changed something: it may
--- be sent twice.
+-- again: a version that may come once more, as it has failed. requests: those that have changed something.
 local key = KEYS[1]
 local id, action = ARGV[1], ARGV[2]
 local version = action == 'outdated' and ARGV[3] or ARGV[4]
-local known = redis.call('HMGET', key, 'v', 'before', 'again', 'id')
-local newest, before, again, last = known[1], known[2], known[3], known[4]
+local known = redis.call('HMGET', key, 'v', 'before', 'again', 'requests')
+local newest, before, again, requests = known[1], known[2], known[3], known[4]
 
 local function is_number(text)
     return string.find(text, '^%-?[0-9]+$') ~= nil
@@ -50,11 +49,19 @@ local function keep(ttl)
     end
 end
 
+-- Sets fields, and records the request with its answer.
+local function set(answer, ...)
+    local now = now_us()
+    redis.call('HSET', key, 'requests', record_request(requests, id, answer, now, now), ...)
+    keep(ARGV[3])
+end
+
 if action == 'get' then
     return newest and {newest} or {}
 end
-if last == id then
-    return {'1'}
+local answer = answer_before(requests, id)
+if answer then
+    return {answer}
 end
 if newest and is_number(newest) ~= is_number(version) then
     return {'mixed', newest}
@@ -68,18 +75,18 @@ end
 if action == 'revert' then
     if newest and order == 0 then
         if not before then
-            redis.call('HSET', key, 'again', version, 'id', id)
+            set('1', 'again', version)
         elseif before == '' then
-            redis.call('HSET', key, 'id', id)
+            set('1')
             redis.call('HDEL', key, 'v', 'before')
         else
-            redis.call('HSET', key, 'v', before, 'id', id)
+            set('1', 'v', before)
             redis.call('HDEL', key, 'before')
         end
         return {'1'}
     end
     if newest and before == version then
-        redis.call('HSET', key, 'again', version)
+        set('0', 'again', version)
     end
     return {'0'}
 end
@@ -89,13 +96,12 @@ if order < 0 or order == 0 and ARGV[5] ~= '1' and not is_repetition then
     return {'0'}
 end
 if is_repetition then
-    redis.call('HSET', key, 'v', version, 'id', id)
+    set('1', 'v', version)
     redis.call('HDEL', key, 'before', 'again')
 else
-    redis.call('HSET', key, 'v', version, 'id', id, 'before', newest or '')
+    set('1', 'v', version, 'before', newest or '')
     if again and again ~= newest then
         redis.call('HDEL', key, 'again')
     end
 end
-keep(ARGV[3])
 return {'1'}
