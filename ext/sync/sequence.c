@@ -37,8 +37,8 @@ static bool check_entry(const zend_string *id, const zend_string *payload)
     }
     if (payload != NULL && ZSTR_LEN(payload) > LATCH_PAYLOAD_MAX) {
         php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "payload",
-                                 "must not have more than 1048576 bytes: keep it elsewhere, and "
-                                 "pass an identifier");
+                                 "must not have more than 1 MiB: keep the data elsewhere, and "
+                                 "pass an identifier of them");
         return false;
     }
     return true;
