@@ -1,4 +1,4 @@
-/* What the objects of versions, throttles and count-downs share: their life, and their calls. */
+/* What the objects of versions, throttles and the like share: their life, and their calls. */
 #include "ext/sync/sync.h"
 
 #include "ext/php/client_object.h"
@@ -42,6 +42,10 @@ static void sync_free(zend_object *object)
     if (sync->resource != NULL) {
         zend_string_release(sync->resource);
         sync->resource = NULL;
+    }
+    if (sync->owner != NULL) {
+        zend_string_release(sync->owner);
+        sync->owner = NULL;
     }
     zend_object_std_dtor(object);
 }

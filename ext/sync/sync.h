@@ -1,18 +1,21 @@
 /*
- * Versions, throttles and count-downs: functions of a store that are called by LATCH_CALL. sync.c
- * has what their objects share, sync_factory.c makes them.
+ * Versions, throttles, count-downs, sequences and debounces: functions of a store that are called
+ * by LATCH_CALL. sync.c has what their objects share, sync_factory.c makes them.
  */
 #ifndef PHP_LATCH_SYNC_H
 #define PHP_LATCH_SYNC_H
 
 #include "ext/php_latch.h"
 
-/* Object of Latch\SyncFactory, Version, Throttle or CountDown. */
+/* Object of Latch\SyncFactory, or of a class that it makes. */
 typedef struct php_latch_sync {
     zend_object *store;    /* a reference; NULL until constructed */
     zend_string *resource; /* a reference; NULL of a factory */
     int64_t ttl_ms;
     int64_t step_us, burst_us; /* of a throttle */
+    int64_t lease_ms;          /* of a sequence */
+    zend_string *owner;        /* a reference; of a sequence */
+    int64_t quiet_us, max_us;  /* of a debounce */
     zend_object std;
 } php_latch_sync;
 
@@ -58,7 +61,13 @@ bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int6
 /* Throws an InvalidArgumentException: "The "RESOURCE" REST". */
 void php_latch_sync_throw(const php_latch_sync *sync, const char *rest);
 
+/* False after throwing: no ticket, or token, is that low. It is the first argument. */
+bool php_latch_sync_check_ticket(zend_long ticket, const char *name);
+/* A Latch\Turn of an answer {turn, retry_us}, as a maker whose context is a zval. */
+void php_latch_sync_make_turn(void *context, const latch_answer *answer);
+
 void php_latch_register_sync(void);
-extern zend_class_entry *php_latch_arrival_ce;
+extern zend_class_entry *php_latch_arrival_ce, *php_latch_place_ce, *php_latch_turn_ce,
+    *php_latch_entry_ce, *php_latch_occurrence_ce;
 
 #endif

@@ -75,12 +75,20 @@ static int64_t read_digits(memory_fields *fields, char end)
 
 bool latch_memory_fields_are_read(const memory_fields *fields)
 {
-    return fields->is_reading;
+    return fields->is_reading && !fields->is_broken && !fields->is_out_of_memory;
 }
 
 void latch_memory_field_check(memory_fields *fields, bool holds)
 {
     fields->is_broken |= fields->is_reading && !holds;
+}
+
+void *latch_memory_field_allocate(memory_fields *fields, size_t size)
+{
+    void *memory = latch_allocate(fields->engine, size);
+
+    fields->is_out_of_memory |= memory == NULL;
+    return memory;
 }
 
 void latch_memory_field_number(memory_fields *fields, int64_t *number)

@@ -64,6 +64,44 @@ foreach (sync_factories($server) as $name => $factory) {
     }
     check_same('5', $version->get(), "$name: nothing has changed");
 
+    $far = 'must be a number of seconds above 0, and 1e9 at most';
+    foreach ([0.0, -1.0, NAN, INF, 2e9] as $lease) {
+        $bad("Latch\SyncFactory::createSequence(): Argument #3 (\$lease) $far", fn () => $factory->createSequence('r', lease: $lease), "$name: lease");
+    }
+    foreach (['', str_repeat('o', 1025)] as $owner) {
+        $bad('Latch\SyncFactory::createSequence(): Argument #4 ($owner) must be of getOwner(), of 1 to 1024 bytes, or null',
+            fn () => $factory->createSequence('r', owner: $owner), "$name: owner");
+    }
+    $sequence = $factory->createSequence('r');
+    $bad('Latch\Sequence::enter(): Argument #1 ($id) must not be empty', fn () => $sequence->enter(''), "$name: id");
+    $bad('Latch\Sequence::enter(): Argument #1 ($id) must not have more than 1024 bytes', fn () => $sequence->enter(str_repeat('i', 1025)), "$name: id");
+    $bad('Latch\Sequence::enter(): Argument #2 ($payload) must not have more than 1 MiB: keep the data elsewhere, and pass an identifier of them',
+        fn () => $sequence->enter('a', str_repeat('x', 1024 * 1024 + 1)), "$name: payload");
+    foreach (['resume', 'next', 'putBack'] as $method) {
+        foreach ([0, -1, PHP_INT_MIN] as $ticket) {
+            $bad("Latch\Sequence::$method(): Argument #1 (\$ticket) must be one that was told, which is above 0", fn () => $sequence->$method($ticket), "$name: $method");
+        }
+    }
+    foreach ([-1.0, NAN, INF, 2e9] as $patience) {
+        $bad('Latch\Sequence::abandon(): Argument #1 ($patience) must be a number of seconds from 0 to 1e9', fn () => $sequence->abandon($patience), "$name: patience");
+    }
+    check_same(['late', null, 0], [$sequence->resume(PHP_INT_MAX)->state, $sequence->next(PHP_INT_MAX), $sequence->inspect()['waiting']],
+        "$name: no ticket, and nothing is there");
+    foreach ([0.0, -1.0, NAN, INF, 32e6] as $quiet) {
+        $bad('Latch\SyncFactory::createDebounce(): Argument #2 ($quiet) must be a number of seconds above 0, and a year at most',
+            fn () => $factory->createDebounce('r', $quiet), "$name: quiet");
+    }
+    foreach ([1.0, -1.0, NAN, INF, 32e6] as $max) {
+        $bad('Latch\SyncFactory::createDebounce(): Argument #3 ($max) must be a number of seconds from $quiet to a year, or null',
+            fn () => $factory->createDebounce('r', 2.0, $max), "$name: max");
+    }
+    $debounce = $factory->createDebounce('r', 3600.0);
+    foreach (['sent', 'resume', 'done'] as $method) {
+        $bad("Latch\Debounce::$method(): Argument #1 (\$token) must be one that was told, which is above 0", fn () => $debounce->$method(0), "$name: $method");
+    }
+    check_same(['go', 'NULL', 'NULL'], [$debounce->resume(PHP_INT_MAX)->state, outcome(fn () => $debounce->sent(PHP_INT_MAX)),
+        outcome(fn () => $debounce->done(PHP_INT_MAX))], "$name: a token of the future is nobody's");
+
     $throttle = $factory->createThrottle('r', 1, 60.0);
     $bad('Latch\Throttle::acquire(): Argument #2 ($timeout) must be null unless $blocking is true', fn () => $throttle->acquire(false, 1.0), $name);
     foreach ([-1.0, NAN, -INF] as $timeout) {

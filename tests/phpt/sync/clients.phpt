@@ -1,5 +1,5 @@
 --TEST--
-Versions, throttles and count-downs by a \Redis object, with any prefix, serialiser and compression
+Versions, throttles, count-downs, sequences and debounces by a \Redis object, with any prefix, serialiser and compression
 --EXTENSIONS--
 igbinary
 redis
@@ -36,6 +36,14 @@ foreach ([
     check($arrival->payload === $payload && $arrival->failed === ['b'], "$case: the other is given the payload");
     $count->done();
     check_same(true, $direct->createCountDown('r')->await(0), "$case: done");
+    $sequence = $factory->createSequence('r');
+    [$first, $second] = [$sequence->enter('a'), $direct->createSequence('r')->enter('b', $payload)];
+    check_same(['go', 'held'], [$sequence->resume($first->ticket)->state, $direct->createSequence('r')->resume($first->ticket)->state], "$case: sequence");
+    check_same([$second->ticket, $payload], [($entry = $sequence->next($first->ticket))->ticket, $entry->payload], "$case: handed on");
+    $debounce = $factory->createDebounce('r', 3600.0);
+    $debounce->sent(($old = $debounce->register())->token);
+    check_same(['held', 'done'], [$direct->createDebounce('r', 3600.0)->resume($direct->createDebounce('r', 3600.0)->register()->token)->state,
+        $debounce->resume($old->token)->state], "$case: debounce");
     $server->command('FLUSHALL');
 }
 $redis = phpredis($server);

@@ -41,6 +41,10 @@ $factory = new SyncFactory(new RedisStore($proxy->dsn()));
 $version = $factory->createVersion('r');
 $throttle = $factory->createThrottle('r', 2, 7200.0, 2);
 $count = $factory->createCountDown('r');
+$sequence = $factory->createSequence('r', lease: 7200.0);
+$debounce = $factory->createDebounce('r', 3600.0);
+$sequence->inspect();
+$debounce->resume(1);
 $version->advance(1);
 $throttle->getRetryAfter();
 $count->inspect();
@@ -51,6 +55,14 @@ foreach ([
     'arrive' => [fn () => $count->arrive('a')->left, 1],
     'arrive at last' => [fn () => $count->arrive('b')->payload, 'p'],
     'revert' => [fn () => $version->revert(2), true],
+    'enter' => [fn () => $sequence->enter('a')->isHead, true],
+    'enter behind it' => [fn () => [$sequence->enter('b', 'p')->isHead, $sequence->enter('c', 'q')->isHead], [false, false]],
+    'resume' => [fn () => $sequence->resume($sequence->enter('a')->ticket)->state, 'go'],
+    'next' => [fn () => $sequence->next($sequence->enter('a')->ticket)->payload, 'p'],
+    'put back' => [fn () => $sequence->putBack($sequence->enter('b')->ticket), null],
+    'abandon' => [fn () => $sequence->abandon(0.0)->payload, 'q'],
+    'register' => [fn () => $debounce->register()->delay > 3590, true],
+    'sent' => [fn () => $debounce->sent($debounce->register()->token), null],
 ] as $what => [$call, $expected]) {
     $proxy->set('drop');
     check_same($expected, $call(), $what);
@@ -58,6 +70,7 @@ foreach ([
 }
 check_same('1', $version->get(), 'the version before it');
 check_same([true, false], [$throttle->acquire(), $throttle->acquire()], 'one of two slots was left');
+check_same([0, true], [$sequence->inspect()['waiting'], $sequence->inspect()['parked']], 'the third entry has its turn');
 
 /* A server that does not answer. */
 $proxy->set('hang');

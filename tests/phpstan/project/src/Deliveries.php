@@ -6,14 +6,20 @@ namespace Shop;
 
 use Latch\Arrival;
 use Latch\CountDown;
+use Latch\Debounce;
+use Latch\Entry;
 use Latch\Exception\InvalidArgumentException;
 use Latch\Exception\LockStorageException;
+use Latch\Occurrence;
+use Latch\Place;
+use Latch\Sequence;
 use Latch\Store\InMemoryStore;
 use Latch\SyncFactory;
 use Latch\Throttle;
+use Latch\Turn;
 use Latch\Version;
 
-/** Uses versions, throttles and count-downs. */
+/** Uses versions, throttles, count-downs, sequences and debounces. */
 final class Deliveries
 {
     private SyncFactory $factory;
@@ -60,6 +66,62 @@ final class Deliveries
     private function tell(Arrival $arrival): string
     {
         return ($arrival->payload ?? 'none') . $arrival->left . implode(',', $arrival->failed);
+    }
+
+    public function inOrder(): string
+    {
+        $sequence = $this->sequence();
+        [$first, $second] = [$sequence->enter('a'), $sequence->enter('b', 'parcel')];
+        $turn = $this->turn($sequence->resume($first->ticket));
+        $entry = $sequence->next($first->ticket);
+        $sequence->putBack($second->ticket);
+        $known = $sequence->inspect();
+        $none = $sequence->abandon(0.0);
+
+        return $turn . $this->entry($entry) . $this->place($first) . ($none === null ? '' : $none->payload)
+            . ($known['head'] === $second->ticket && !$known['parked'] && $known['waiting'] === 0 ? ' known' : '')
+            . ($sequence->getOwner() !== '' && $known['average'] !== null ? ' owned' : '');
+    }
+
+    public function atRest(): string
+    {
+        $debounce = $this->debounce();
+        $occurrence = $debounce->register();
+        $debounce->sent($occurrence->token);
+        $turn = $debounce->resume($occurrence->token);
+        $debounce->done($occurrence->token);
+
+        return $this->turn($turn) . ($this->delay($occurrence) > 0.0 && $turn->retryAfter > 0.0 ? ' later' : '');
+    }
+
+    private function turn(Turn $turn): string
+    {
+        return $turn->state === 'go' ? 'go' : "no: $turn->state";
+    }
+
+    private function entry(?Entry $entry): string
+    {
+        return $entry === null ? '' : " $entry->payload" . ($entry->ticket > 0 ? '' : ' of none');
+    }
+
+    private function place(Place $place): string
+    {
+        return $place->isHead ? ' head' : '';
+    }
+
+    private function delay(Occurrence $occurrence): float
+    {
+        return $occurrence->delay;
+    }
+
+    private function sequence(): Sequence
+    {
+        return $this->factory->createSequence('deliveries', 60.0, 10.0, 'me');
+    }
+
+    private function debounce(): Debounce
+    {
+        return $this->factory->createDebounce('deliveries', 5.0, max: 60.0, ttl: 600.0);
     }
 
     private function version(string $name): Version
