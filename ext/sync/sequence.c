@@ -12,8 +12,8 @@
 enum { PLACE_TICKET, PLACE_IS_HEAD };
 enum { ENTRY_TICKET, ENTRY_PAYLOAD };
 
-static php_latch_sync_task task_of(const char *action, latch_function function, size_t least,
-                                   php_latch_sync_maker make, zval *value)
+static php_latch_sync_task sequence_task(const char *action, latch_function function, size_t least,
+                                         php_latch_sync_maker make, zval *value)
 {
     return (php_latch_sync_task){
         .action = action,
@@ -74,10 +74,10 @@ static zend_long parse_ticket(zend_execute_data *execute_data)
 {
     zend_long ticket = 0;
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_LONG(ticket)
-    ZEND_PARSE_PARAMETERS_END_EX(return 0);
-    return php_latch_sync_check_ticket(ticket, "ticket") ? ticket : 0;
+    return zend_parse_parameters(ZEND_NUM_ARGS(), "l", &ticket) == SUCCESS
+                   && php_latch_sync_check_ticket(ticket, "ticket")
+               ? ticket
+               : 0;
 }
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
@@ -89,15 +89,14 @@ static void make_place(void *context, const latch_answer *answer)
 
     object_init_ex(value, php_latch_place_ce);
     ZVAL_LONG(OBJ_PROP_NUM(Z_OBJ_P(value), PLACE_TICKET), php_latch_sync_number(answer, TICKET));
-    ZVAL_BOOL(OBJ_PROP_NUM(Z_OBJ_P(value), PLACE_IS_HEAD),
-              php_latch_sync_is(answer, IS_HEAD, "1"));
+    ZVAL_BOOL(OBJ_PROP_NUM(Z_OBJ_P(value), PLACE_IS_HEAD), php_latch_sync_is(answer, IS_HEAD, "1"));
 }
 
 PHP_METHOD(Latch_Sequence, enter)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("enter", LATCH_SEQUENCE_ENTER, 2, make_place, return_value);
+        sequence_task("enter", LATCH_SEQUENCE_ENTER, 2, make_place, return_value);
     zend_string *id, *payload = NULL;
     char ttl[24];
 
@@ -121,7 +120,7 @@ PHP_METHOD(Latch_Sequence, resume)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("resume", LATCH_SEQUENCE_RESUME, 2, php_latch_sync_make_turn, return_value);
+        sequence_task("resume", LATCH_SEQUENCE_RESUME, 2, php_latch_sync_make_turn, return_value);
     zend_long ticket = parse_ticket(execute_data);
     call_digits digits;
 
@@ -152,7 +151,7 @@ PHP_METHOD(Latch_Sequence, next)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("advance", LATCH_SEQUENCE_NEXT, 0, make_entry, return_value);
+        sequence_task("advance", LATCH_SEQUENCE_NEXT, 0, make_entry, return_value);
     zend_long ticket = parse_ticket(execute_data);
     call_digits digits;
 
@@ -163,17 +162,11 @@ PHP_METHOD(Latch_Sequence, next)
     php_latch_sync_run(sync, &task);
 }
 
-static void make_nothing(void *context, const latch_answer *answer)
-{
-    (void) answer;
-    ZVAL_NULL((zval *) context);
-}
-
 PHP_METHOD(Latch_Sequence, putBack)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("put an entry back into", LATCH_SEQUENCE_PUT_BACK, 0, make_nothing, return_value);
+        sequence_task("put an entry back into", LATCH_SEQUENCE_PUT_BACK, 0, NULL, return_value);
     zend_long ticket = parse_ticket(execute_data);
     call_digits digits;
 
@@ -190,7 +183,7 @@ PHP_METHOD(Latch_Sequence, abandon)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("abandon the head of", LATCH_SEQUENCE_ABANDON, 0, make_entry, return_value);
+        sequence_task("abandon the head of", LATCH_SEQUENCE_ABANDON, 0, make_entry, return_value);
     call_digits digits;
     double patience;
 
@@ -217,7 +210,7 @@ static double seconds_of(const latch_answer *answer, size_t part)
     return (double) php_latch_sync_number(answer, part) / 1e6;
 }
 
-static void make_inspection(void *context, const latch_answer *answer)
+static void make_sequence_inspection(void *context, const latch_answer *answer)
 {
     enum { HEAD, IS_PARKED, HELD_US, IDLE_US, BEHIND, AVERAGE_US };
 
@@ -241,7 +234,7 @@ static void make_inspection(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Sequence, inspect)
 {
     php_latch_sync_task task =
-        task_of("inspect", LATCH_SEQUENCE_INSPECT, 6, make_inspection, return_value);
+        sequence_task("inspect", LATCH_SEQUENCE_INSPECT, 6, make_sequence_inspection, return_value);
 
     ZEND_PARSE_PARAMETERS_NONE();
     php_latch_sync_run(php_latch_sync_of(Z_OBJ_P(ZEND_THIS)), &task);

@@ -16,7 +16,8 @@
 
 #define YEAR_S (365 * 86400)
 
-/* The longest burst of a debounce without such a limit, 30 years: servers count in floating point. */
+/* The longest burst of a debounce without such a limit, 30 years: servers count in floating point.
+ */
 #define MAX_US INT64_C(946080000000000)
 
 static zend_class_entry *version_ce, *throttle_ce, *count_down_ce, *sequence_ce, *debounce_ce;
@@ -51,7 +52,8 @@ static void throw_unable_store(zend_object *store)
 
     add_names_of_able_stores(&names);
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                            "%s has no versions, throttles and count-downs; %s have them",
+                            "%s has no versions, throttles, count-downs, sequences and debounces; "
+                            "%s have them",
                             ZSTR_VAL(store->ce->name), ZSTR_VAL(names.s));
     smart_str_free(&names);
 }
