@@ -153,6 +153,32 @@ static void a_lost_subscription_is_made_again(void **state)
     TELLS("done", is_told(&made, &op));
 }
 
+/* Whatever the outage hits: the subscription, a poll, or both. */
+static void a_wait_outlives_a_restart(void **state)
+{
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
+    latch_status status;
+    unit_call made;
+    latch_op op;
+
+    (void) state;
+    open_count(NULL);
+    begin_waiting(&made, &op, unit.store, 1);
+    unit_redis_stop();
+    for (int failures = 0; failures < 3;) {
+        UNIT_CHECK(unit_now_ns() < limit_ns);
+        status = latch_op_step(&op, unit_now_ns());
+        UNIT_CHECK(latch_wants(status));
+        failures += status == LATCH_WANT_TIMER;
+        unit_await_wish(&op, status, limit_ns);
+    }
+    unit_redis_start(NULL);
+    open_count(NULL); /* it was without data */
+    step_until_registered(&op, latch_op_step(&op, unit_now_ns()), 1);
+    arrive("done,0,0,");
+    TELLS("done", is_told(&made, &op));
+}
+
 static void dead_waiters_are_forgotten(void **state)
 {
     unit_call made;
@@ -160,12 +186,8 @@ static void dead_waiters_are_forgotten(void **state)
 
     (void) state;
     open_count(NULL);
+    unit_redis_ask("HSET latch:count:r %s 1", "w 7 latch:wake:dead");
     unit_redis_ask("HSET latch:count:r %s 9000000000000000", "w 8 latch:wake:deaf");
-    /* The next one makes 64, at which they are looked for. */
-    unit_redis_ask(
-        "EVAL %s 1 latch:count:r",
-        "for number = redis.call('HLEN', KEYS[1]), 62 do "
-        "redis.call('HSET', KEYS[1], 'w ' .. 100 + number .. ' latch:wake:dead', 1) end");
     begin_waiting(&made, &op, unit.store, 2);
     arrive("done,0,0,");
     TELLS("done", is_told(&made, &op));
@@ -386,6 +408,7 @@ int main(void)
         REDIS_TEST(what_has_ended_is_not_waited_for),
         REDIS_TEST(a_lost_message_costs_a_poll),
         REDIS_TEST(a_lost_subscription_is_made_again),
+        REDIS_TEST(a_wait_outlives_a_restart),
         REDIS_TEST(dead_waiters_are_forgotten),
         REDIS_TEST(a_wait_ends_at_its_deadline),
         REDIS_TEST(a_wait_can_be_cancelled_at_any_time),

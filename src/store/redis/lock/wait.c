@@ -282,7 +282,25 @@ static latch_status apply_waiting_answer(latch_op *op, int64_t now_ns)
     }
     latch_answer_free(store->store.engine, call->answer);
     call->answer = NULL;
-    return latch_redis_is_queued(op->lease) ? LATCH_AGAIN : LATCH_CONFLICT;
+    if (!latch_redis_is_queued(op->lease)) {
+        return LATCH_CONFLICT;
+    }
+    store->subscription.retry_pause_ns = 0;
+    wait_of(op)->place = 0;
+    wait_of(op)->trouble_ns = 0;
+    return LATCH_AGAIN;
+}
+
+/* The server is away, or another is the master by now: as for waiters for a lock. */
+static bool retries_call(latch_op *op, latch_status status, int64_t now_ns)
+{
+    if (status != LATCH_ERROR_STORE || op->lease->state == NULL
+        || !latch_redis_retries_wait(op, now_ns)) {
+        return false;
+    }
+    op->state = latch_redis_unsent(latch_redis_store_of(op));
+    wait_of(op)->poll_ns = op->wake_ns;
+    return true;
 }
 
 latch_status latch_redis_await_call(latch_op *op, int64_t now_ns)
@@ -296,6 +314,9 @@ latch_status latch_redis_await_call(latch_op *op, int64_t now_ns)
             status = apply_waiting_answer(op, now_ns);
         }
     } while (status == LATCH_AGAIN);
+    if (retries_call(op, status, now_ns)) {
+        return LATCH_WANT_TIMER;
+    }
     if (!latch_wants(status)) {
         latch_redis_end_call(op);
     }

@@ -12,7 +12,7 @@
 -- Fields: state, "open" (also when all have arrived), "done" or "cancelled". total, left: numbers of members.
 -- members: a digest of them. payload. claim: until when somebody does the last step, in microseconds. claimed: the
 -- request that does. requests: those that have opened or cancelled it. "w NUMBER CHANNEL": a waiter, and until when it
--- counts as one, in microseconds.
+-- counts as one, in microseconds. swept: when waiters that are no more were last looked for.
 local count, members = KEYS[1], KEYS[2]
 local id, action = ARGV[1], ARGV[2]
 local state = redis.call('HGET', count, 'state') or 'none'
@@ -56,8 +56,6 @@ end
 
 -- A waiter asks each second.
 local WAITER_US = 10000000
--- Each so many waiters the dead ones are looked for.
-local SWEEP_COUNT = 64
 
 -- As docs/redis-queue.md has it: the number of receivers, or an error.
 local function publish(channel, word, number)
@@ -76,10 +74,16 @@ local function wake()
     end
 end
 
+-- Once in a while for all, and not as each one comes: there may be thousands.
 local function drop_dead_waiters(now)
-    for _, field in ipairs(redis.call('HKEYS', count)) do
-        if string.sub(field, 1, 2) == 'w ' and tonumber(redis.call('HGET', count, field)) < now then
-            redis.call('HDEL', count, field)
+    if tonumber(redis.call('HGET', count, 'swept') or 0) > now - WAITER_US then
+        return
+    end
+    redis.call('HSET', count, 'swept', digits(now))
+    local fields = redis.call('HGETALL', count)
+    for at = 1, #fields, 2 do
+        if string.sub(fields[at], 1, 2) == 'w ' and tonumber(fields[at + 1]) < now then
+            redis.call('HDEL', count, fields[at])
         end
     end
 end
@@ -90,13 +94,11 @@ local function wait(number, channel)
     if receivers == 0 or type(receivers) ~= 'number' then
         return {told_state(), receivers == 0 and 'deaf' or 'mute'}
     end
-    local is_new = redis.pcall('HSET', count, field, digits(now + WAITER_US))
-    if type(is_new) ~= 'number' then
-        return string.find(is_new.err, 'OOM', 1, true) and {told_state(), 'full'} or is_new
+    local added = redis.pcall('HSET', count, field, digits(now + WAITER_US))
+    if type(added) ~= 'number' then
+        return string.find(added.err, 'OOM', 1, true) and {told_state(), 'full'} or added
     end
-    if is_new == 1 and redis.call('HLEN', count) % SWEEP_COUNT == 0 then
-        drop_dead_waiters(now)
-    end
+    drop_dead_waiters(now)
     return {told_state()}
 end
 
