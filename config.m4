@@ -244,6 +244,8 @@ if test "$PHP_LATCH" != no; then
       ext/store/store_methods.c
       ext/store/unknown_dsn.c
       ext/sync/count_down.c
+      ext/sync/debounce.c
+      ext/sync/sequence.c
       ext/sync/sync.c
       ext/sync/sync_factory.c
       ext/sync/throttle.c
@@ -292,7 +294,9 @@ if test "$PHP_LATCH" != no; then
       src/store/local/memory.c
       src/store/local/memory_calls.c
       src/store/local/memory_count_down.c
+      src/store/local/memory_debounce.c
       src/store/local/memory_permits.c
+      src/store/local/memory_sequence.c
       src/store/local/memory_text.c
       src/store/local/null.c
       src/store/redis/lock/absent.c

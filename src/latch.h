@@ -153,7 +153,7 @@ enum latch_capability {
     LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
     LATCH_HOLDER_INFO = 1 << 8,  /* holders leave latch_env.holder_info; LATCH_EVICT */
     LATCH_PERMITS = 1 << 9,      /* counting semaphores: latch_permit_lease_init() */
-    LATCH_CALLS = 1 << 10,       /* versions, throttles, count-downs: LATCH_CALL */
+    LATCH_CALLS = 1 << 10,       /* versions, throttles, count-downs ...: LATCH_CALL */
 };
 
 /* Which processes a lock excludes. */
@@ -553,6 +553,16 @@ typedef enum latch_op_kind {
  * Throttle: begins are step_us apart at least, but for as many as fit into burst_us.
  * Count-down: members that have to arrive. States: "none" (or expired), "open", "arrived" (all
  * members), "done", "cancelled".
+ * Sequence: entries that are handled one after the other, in the order in which they entered. The
+ * first that has not ended is the head. An entry is known by its ticket, a number that rises: the
+ * time of the enter in us. The head is an owner's, a text of the caller's, for lease_ms after each
+ * call that is answered "go" or with an entry; then it is anybody's. An entry whose payload the
+ * store keeps is parked: nothing else has it. Turns: "go" (the head, and the owner's), "held",
+ * "done" (has ended), "late" (unknown: abandoned, forgotten, or lost with the server's data).
+ * Debounce: occurrences in bursts. A burst ends quiet_us after its last occurrence, or max_us after
+ * its first one. An occurrence is known by its token, as an entry by its ticket, and counts from
+ * the moment when it is known to be sent. Turns: "go" (the last of a burst that has ended, and not
+ * done), "held", "done" (replaced by a later one, or done).
  */
 typedef enum latch_function {
     LATCH_VERSION_ADVANCE,   /* (ttl_ms, version, or_same): {is newest now} */
@@ -572,6 +582,24 @@ typedef enum latch_function {
     LATCH_COUNT_DOWN_STATE,  /* (): {state} */
     LATCH_COUNT_DOWN_INSPECT, /* (): {state, total, left, has_payload, claim_us, number of failed,
                                  failed members..., missing members...} */
+    LATCH_SEQUENCE_ENTER,     /* (ttl_ms, id, payload), payload only if it is to be parked: {ticket,
+                                 is the head and not parked}; once more for an id that is known */
+    LATCH_SEQUENCE_RESUME,    /* (ttl_ms, ticket, owner, lease_ms): {turn, retry_us} */
+    LATCH_SEQUENCE_NEXT,      /* (ttl_ms, ticket, owner, lease_ms): ends the head, if that is its
+                                 ticket: {ticket, payload} of the next one, now the owner's; of one
+                                 that is parked and was another's after a ticket that has ended; or
+                                 {} */
+    LATCH_SEQUENCE_PUT_BACK,  /* (ttl_ms, ticket, owner): {}; the owner's head is nobody's, and not
+                                 parked any more */
+    LATCH_SEQUENCE_ABANDON,   /* (ttl_ms, patience_ms, owner, lease_ms): {ticket, payload} or {}, as
+                                 of next; the head is anybody's, and was not heard of for so long:
+                                 ends it if it is not parked */
+    LATCH_SEQUENCE_INSPECT,   /* (): {ticket of the head or "", is parked, held_us, idle_us, number
+                                 of entries behind it, average_us} */
+    LATCH_DEBOUNCE_REGISTER,  /* (ttl_ms, quiet_us, max_us): {token, delay_us} */
+    LATCH_DEBOUNCE_SENT,      /* (ttl_ms, quiet_us, max_us, token): {} */
+    LATCH_DEBOUNCE_RESUME,    /* (ttl_ms, quiet_us, max_us, token): {turn, retry_us}; it was sent */
+    LATCH_DEBOUNCE_DONE,      /* (ttl_ms, token): {} */
     LATCH_FUNCTION_COUNT,
 } latch_function;
 
@@ -581,6 +609,9 @@ enum {
     LATCH_MEMBERS_MAX = 10000,       /* of a count-down */
     LATCH_MEMBER_MAX = 1024,         /* bytes of a member's name */
     LATCH_VERSION_MAX = 4096,        /* bytes of a version */
+    LATCH_TICKETS_MAX = 1000,        /* that have ended, and are remembered by a sequence */
+    LATCH_BURSTS_MAX = 64,           /* that have ended, and are not done, of a debounce */
+    LATCH_AVERAGE_US = 1000000,      /* time of an entry, until one has ended */
 };
 
 /*

@@ -155,10 +155,7 @@ PHP_METHOD(Latch_CountDown, open)
         Z_PARAM_OPTIONAL
         Z_PARAM_STR_OR_NULL(payload)
     ZEND_PARSE_PARAMETERS_END();
-    if (payload != NULL && ZSTR_LEN(payload) > LATCH_PAYLOAD_MAX) {
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "payload",
-                                 "must not have more than 1 MiB: keep the data elsewhere, and pass "
-                                 "an identifier of them");
+    if (!php_latch_sync_check_payload(2, payload)) {
         RETURN_THROWS();
     }
     list = member_list_of(members);

@@ -1,4 +1,4 @@
-/* What the objects of versions, throttles and count-downs share: their life, and their calls. */
+/* What the objects of versions, throttles and the like share: their life, and their calls. */
 #include "ext/sync/sync.h"
 
 #include "ext/php/client_object.h"
@@ -42,6 +42,10 @@ static void sync_free(zend_object *object)
     if (sync->resource != NULL) {
         zend_string_release(sync->resource);
         sync->resource = NULL;
+    }
+    if (sync->owner != NULL) {
+        zend_string_release(sync->owner);
+        sync->owner = NULL;
     }
     zend_object_std_dtor(object);
 }
@@ -91,6 +95,17 @@ bool php_latch_sync_is(const latch_answer *answer, size_t part, const char *text
 zend_long php_latch_sync_number(const latch_answer *answer, size_t part)
 {
     return ZEND_STRTOL(answer->parts[part].text, NULL, 10);
+}
+
+bool php_latch_sync_check_payload(uint32_t number, const zend_string *payload)
+{
+    if (payload == NULL || ZSTR_LEN(payload) <= LATCH_PAYLOAD_MAX) {
+        return true;
+    }
+    php_latch_throw_argument(php_latch_invalid_argument_ce, number, "payload",
+                             "must not have more than 1 MiB: keep the data elsewhere, and pass "
+                             "an identifier of them");
+    return false;
 }
 
 bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int64_t *deadline_ns)

@@ -1,18 +1,23 @@
 /*
- * Versions, throttles and count-downs: functions of a store that are called by LATCH_CALL. sync.c
- * has what their objects share, sync_factory.c makes them.
+ * Versions, throttles, count-downs, sequences and debounces: functions of a store that are called
+ * by LATCH_CALL. sync.c has what their objects share, sync_factory.c makes them.
  */
 #ifndef PHP_LATCH_SYNC_H
 #define PHP_LATCH_SYNC_H
 
 #include "ext/php_latch.h"
 
-/* Object of Latch\SyncFactory, Version, Throttle or CountDown. */
+/* Object of Latch\SyncFactory, or of a class that it makes. */
 typedef struct php_latch_sync {
     zend_object *store;    /* a reference; NULL until constructed */
     zend_string *resource; /* a reference; NULL of a factory */
     int64_t ttl_ms;
     int64_t step_us, burst_us; /* of a throttle */
+    int64_t lease_ms;          /* of a sequence */
+    zend_string *owner;        /* a reference; of a sequence; NULL: none yet */
+    bool is_owner_given;
+    unsigned owner_generation; /* else: latch_engine_generation() where it was made */
+    int64_t quiet_us, max_us;  /* of a debounce */
     zend_object std;
 } php_latch_sync;
 
@@ -41,6 +46,9 @@ void php_latch_sync_add(latch_call *call, const char *text, size_t length);
 void php_latch_sync_add_number(latch_call *call, char digits[24], int64_t number);
 void php_latch_sync_add_truth(latch_call *call, bool truth);
 
+/* False after throwing: the payload, argument `number`, is too long. NULL is none. */
+bool php_latch_sync_check_payload(uint32_t number, const zend_string *payload);
+
 /* Parts of an answer. */
 bool php_latch_sync_is(const latch_answer *answer, size_t part, const char *text);
 zend_long php_latch_sync_number(const latch_answer *answer, size_t part);
@@ -54,7 +62,11 @@ bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int6
 /* Throws an InvalidArgumentException: "The "RESOURCE" REST". */
 void php_latch_sync_throw(const php_latch_sync *sync, const char *rest);
 
+/* A Latch\Turn of an answer {turn, retry_us}, as a maker whose context is a zval. */
+void php_latch_sync_make_turn(void *context, const latch_answer *answer);
+
 void php_latch_register_sync(void);
-extern zend_class_entry *php_latch_arrival_ce;
+extern zend_class_entry *php_latch_arrival_ce, *php_latch_place_ce, *php_latch_turn_ce,
+    *php_latch_entry_ce, *php_latch_occurrence_ce;
 
 #endif

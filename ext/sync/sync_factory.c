@@ -1,4 +1,4 @@
-/* Latch\SyncFactory: makes versions, throttles and count-downs in one store. */
+/* Latch\SyncFactory: makes versions, throttles and the like in one store. */
 #include "ext/sync/sync.h"
 
 #include "ext/php/errors.h"
@@ -16,8 +16,13 @@
 
 #define YEAR_S (365 * 86400)
 
-static zend_class_entry *version_ce, *throttle_ce, *count_down_ce;
-zend_class_entry *php_latch_arrival_ce;
+/* The longest burst of a debounce without such a limit, 30 years: servers count in floating point.
+ */
+#define MAX_US INT64_C(946080000000000)
+
+static zend_class_entry *version_ce, *throttle_ce, *count_down_ce, *sequence_ce, *debounce_ce;
+zend_class_entry *php_latch_arrival_ce, *php_latch_place_ce, *php_latch_turn_ce,
+    *php_latch_entry_ce, *php_latch_occurrence_ce;
 
 /* "Latch\Store\FlockStore, Latch\Store\InMemoryStore and Latch\Store\RedisStore" */
 static void add_names_of_able_stores(smart_str *names)
@@ -46,9 +51,10 @@ static void throw_unable_store(zend_object *store)
     smart_str names = {0};
 
     add_names_of_able_stores(&names);
-    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                            "%s has no versions, throttles and count-downs; %s have them",
-                            ZSTR_VAL(store->ce->name), ZSTR_VAL(names.s));
+    zend_throw_exception_ex(
+        php_latch_invalid_argument_ce, 0,
+        "%s has no versions, throttles, count-downs, sequences and debounces; %s have them",
+        ZSTR_VAL(store->ce->name), ZSTR_VAL(names.s));
     smart_str_free(&names);
 }
 
@@ -101,6 +107,23 @@ static php_latch_sync *make_sync(zval *return_value, zend_object *factory, zend_
     return made;
 }
 
+/* False after throwing. */
+static bool check_ttl(uint32_t number, double ttl)
+{
+    if (!isfinite(ttl) || ttl <= 0) {
+        php_latch_throw_argument(php_latch_invalid_ttl_ce, number, "ttl",
+                                 "must be a finite number of seconds above 0: all that a store "
+                                 "keeps has to expire");
+        return false;
+    }
+    return true;
+}
+
+static int64_t ttl_ms_of(double ttl)
+{
+    return php_latch_ttl_ms(ttl < 100.0 * YEAR_S ? ttl : 100.0 * YEAR_S);
+}
+
 /* createVersion() and createCountDown(). */
 static void create_with_ttl(INTERNAL_FUNCTION_PARAMETERS, zend_class_entry *ce)
 {
@@ -113,15 +136,12 @@ static void create_with_ttl(INTERNAL_FUNCTION_PARAMETERS, zend_class_entry *ce)
         Z_PARAM_OPTIONAL
         Z_PARAM_DOUBLE(ttl)
     ZEND_PARSE_PARAMETERS_END();
-    if (!isfinite(ttl) || ttl <= 0) {
-        php_latch_throw_argument(php_latch_invalid_ttl_ce, 2, "ttl",
-                                 "must be a finite number of seconds above 0: all that a store "
-                                 "keeps has to expire");
+    if (!check_ttl(2, ttl)) {
         RETURN_THROWS();
     }
     made = make_sync(return_value, Z_OBJ_P(ZEND_THIS), ce, resource);
     if (made != NULL) {
-        made->ttl_ms = php_latch_ttl_ms(ttl < 100.0 * YEAR_S ? ttl : 100.0 * YEAR_S);
+        made->ttl_ms = ttl_ms_of(ttl);
     }
 }
 
@@ -184,6 +204,82 @@ PHP_METHOD(Latch_SyncFactory, createThrottle)
     }
 }
 
+/* Throws, and returns false, for what is no lease. */
+static bool check_lease(double lease, const zend_string *owner)
+{
+    if (!isfinite(lease) || lease <= 0 || lease > 1e9) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 3, "lease",
+                                 "must be a number of seconds above 0, and 1e9 at most");
+        return false;
+    }
+    if (owner != NULL && (ZSTR_LEN(owner) == 0 || ZSTR_LEN(owner) > LATCH_MEMBER_MAX)) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 4, "owner",
+                                 "must be of getOwner(), of 1 to 1024 bytes, or null");
+        return false;
+    }
+    return true;
+}
+
+PHP_METHOD(Latch_SyncFactory, createSequence)
+{
+    zend_string *resource, *owner = NULL;
+    double ttl = 7 * 86400, lease = 30;
+    php_latch_sync *made;
+
+    ZEND_PARSE_PARAMETERS_START(1, 4)
+        Z_PARAM_STR(resource)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE(ttl)
+        Z_PARAM_DOUBLE(lease)
+        Z_PARAM_STR_OR_NULL(owner)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!check_ttl(2, ttl) || !check_lease(lease, owner)) {
+        RETURN_THROWS();
+    }
+    made = make_sync(return_value, Z_OBJ_P(ZEND_THIS), sequence_ce, resource);
+    if (made != NULL) {
+        made->ttl_ms = ttl_ms_of(ttl);
+        made->lease_ms = (int64_t) ceil(lease * 1000);
+        made->owner = owner != NULL ? zend_string_copy(owner) : NULL;
+        made->is_owner_given = owner != NULL;
+    }
+}
+
+PHP_METHOD(Latch_SyncFactory, createDebounce)
+{
+    double quiet, max = 0, ttl = 7 * 86400;
+    bool max_is_null = true;
+    zend_string *resource;
+    php_latch_sync *made;
+
+    ZEND_PARSE_PARAMETERS_START(2, 4)
+        Z_PARAM_STR(resource)
+        Z_PARAM_DOUBLE(quiet)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_DOUBLE_OR_NULL(max, max_is_null)
+        Z_PARAM_DOUBLE(ttl)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!isfinite(quiet) || quiet <= 0 || quiet > YEAR_S) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "quiet",
+                                 "must be a number of seconds above 0, and a year at most");
+        RETURN_THROWS();
+    }
+    if (!max_is_null && (!isfinite(max) || max < quiet || max > YEAR_S)) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 3, "max",
+                                 "must be a number of seconds from $quiet to a year, or null");
+        RETURN_THROWS();
+    }
+    if (!check_ttl(4, ttl)) {
+        RETURN_THROWS();
+    }
+    made = make_sync(return_value, Z_OBJ_P(ZEND_THIS), debounce_ce, resource);
+    if (made != NULL) {
+        made->ttl_ms = ttl_ms_of(ttl);
+        made->quiet_us = (int64_t) ceil(quiet * 1e6);
+        made->max_us = max_is_null ? MAX_US : (int64_t) ceil(max * 1e6);
+    }
+}
+
 void php_latch_register_sync(void)
 {
     zend_class_entry *factory_ce = register_class_Latch_SyncFactory();
@@ -193,6 +289,13 @@ void php_latch_register_sync(void)
     throttle_ce = register_class_Latch_Throttle();
     count_down_ce = register_class_Latch_CountDown();
     php_latch_arrival_ce = register_class_Latch_Arrival();
+    sequence_ce = register_class_Latch_Sequence();
+    php_latch_place_ce = register_class_Latch_Place();
+    php_latch_turn_ce = register_class_Latch_Turn();
+    php_latch_entry_ce = register_class_Latch_Entry();
+    debounce_ce = register_class_Latch_Debounce();
+    php_latch_occurrence_ce = register_class_Latch_Occurrence();
     factory_ce->create_object = version_ce->create_object = throttle_ce->create_object =
-        count_down_ce->create_object = php_latch_sync_create;
+        count_down_ce->create_object = sequence_ce->create_object = debounce_ce->create_object =
+            php_latch_sync_create;
 }

@@ -205,8 +205,10 @@ static latch_status check(const latch_op *op)
     const latch_store_info *info = op->lease->store->info;
 
     if (op->request.kind == LATCH_CALL && (info->capabilities & LATCH_CALLS) == 0) {
-        return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
-                          "the %s store has no versions, throttles and count-downs", info->name);
+        return latch_fail(
+            op->error, LATCH_ERROR_UNSUPPORTED, 0,
+            "the %s store has no versions, throttles, count-downs, sequences and debounces",
+            info->name);
     }
     if (op->request.kind == LATCH_CALL) {
         return LATCH_DONE;

@@ -1,5 +1,5 @@
 /*
- * Records of versions, throttles and count-downs as texts, as FlockStore keeps them in files,
+ * Records of versions, throttles and the like as texts, as FlockStore keeps them in files,
  * whatever is in one: no error of memory, no undefined behaviour, and
  *
  * - a text that is no record is refused, and there is nothing to keep and no answer;
@@ -36,6 +36,17 @@ static const struct {
     {LATCH_COUNT_DOWN_CANCEL, false, {NULL}},
     {LATCH_COUNT_DOWN_STATE, true, {NULL}},
     {LATCH_COUNT_DOWN_INSPECT, true, {NULL}},
+    {LATCH_SEQUENCE_ENTER, false, {TTL, "a"}},
+    {LATCH_SEQUENCE_ENTER, false, {TTL, "b", "p"}},
+    {LATCH_SEQUENCE_RESUME, false, {TTL, "5", "w", "1000"}},
+    {LATCH_SEQUENCE_NEXT, false, {TTL, "5", "w", "1000"}},
+    {LATCH_SEQUENCE_PUT_BACK, false, {TTL, "5", "w"}},
+    {LATCH_SEQUENCE_ABANDON, false, {TTL, "1000", "v", "1000"}},
+    {LATCH_SEQUENCE_INSPECT, true, {NULL}},
+    {LATCH_DEBOUNCE_REGISTER, false, {TTL, "1000", "5000"}},
+    {LATCH_DEBOUNCE_SENT, false, {TTL, "1000", "5000", "5"}},
+    {LATCH_DEBOUNCE_RESUME, false, {TTL, "1000", "5000", "6"}},
+    {LATCH_DEBOUNCE_DONE, false, {TTL, "6"}},
 };
 
 static memory_records records;

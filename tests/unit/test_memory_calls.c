@@ -1,5 +1,6 @@
-/* Versions, throttles and count-downs in memory. */
+/* Versions, throttles and the like in memory. */
 #include "calls.h"
+#include "order_calls.h"
 
 #define TELLS(expected, answer) assert_string_equal(answer, expected)
 
@@ -108,6 +109,17 @@ static void without_memory_nothing_is_changed(void **state)
         {LATCH_COUNT_DOWN_OPEN, {"60000", "1 a1 b", "p"}, "1"},
         {LATCH_COUNT_DOWN_INSPECT, {NULL}, "open,2,2,1,0,0,"},
         {LATCH_COUNT_DOWN_CANCEL, {NULL}, "1"},
+        {LATCH_SEQUENCE_ENTER, {"60000", "a"}, "1700000000000000,1"},
+        {LATCH_SEQUENCE_ENTER, {"60000", "b", "p"}, "1700000000000001,0"},
+        {LATCH_SEQUENCE_RESUME, {"60000", "1700000000000000", "w", "1000"}, "go,0"},
+        {LATCH_SEQUENCE_NEXT, {"60000", "1700000000000000", "w", "1000"}, "1700000000000001,p"},
+        {LATCH_SEQUENCE_INSPECT, {NULL}, "1700000000000001,1,1000000,0,0,"},
+        {LATCH_SEQUENCE_PUT_BACK, {"60000", "1700000000000001", "w"}, ""},
+        {LATCH_SEQUENCE_ABANDON, {"60000", "0", "w", "1000"}, ""},
+        {LATCH_DEBOUNCE_REGISTER, {"60000", "1000", "5000"}, "1700000000000000,1000"},
+        {LATCH_DEBOUNCE_SENT, {"60000", "1000", "5000", "1700000000000000"}, ""},
+        {LATCH_DEBOUNCE_RESUME, {"60000", "1000", "5000", "1700000000000000"}, "held,1000"},
+        {LATCH_DEBOUNCE_DONE, {"60000", "1700000000000000"}, ""},
     };
 
     (void) state; /* unit_teardown() finds what leaked */
@@ -134,8 +146,9 @@ static void without_memory_nothing_is_changed(void **state)
 
 static void stores_without_them_refuse_calls(void **state)
 {
-    static const char message[] = "error 9: the null store has no versions, throttles and "
-                                  "count-downs";
+    static const char message[] =
+        "error 9: the null store has no versions, throttles, count-downs, "
+        "sequences and debounces";
 
     (void) state;
     UNIT_CHECK(LATCH_ERROR_UNSUPPORTED == 9);
@@ -149,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CALL_RULES(MEMORY_TEST),
+        ORDER_RULES(MEMORY_TEST),
         MEMORY_TEST(a_version_is_forgotten_after_its_time),
         MEMORY_TEST(slots_come_with_the_clock),
         MEMORY_TEST(a_claim_ends_and_goes_to_the_next_arrival),

@@ -437,6 +437,18 @@ const memory_kind *latch_memory_kind_of(latch_function function)
         case LATCH_THROTTLE_RESERVE:
         case LATCH_THROTTLE_LOOK:
             return &throttle_kind;
+        case LATCH_SEQUENCE_ENTER:
+        case LATCH_SEQUENCE_RESUME:
+        case LATCH_SEQUENCE_NEXT:
+        case LATCH_SEQUENCE_PUT_BACK:
+        case LATCH_SEQUENCE_ABANDON:
+        case LATCH_SEQUENCE_INSPECT:
+            return &latch_memory_sequence;
+        case LATCH_DEBOUNCE_REGISTER:
+        case LATCH_DEBOUNCE_SENT:
+        case LATCH_DEBOUNCE_RESUME:
+        case LATCH_DEBOUNCE_DONE:
+            return &latch_memory_debounce;
         default:
             return &latch_memory_count_down;
     }

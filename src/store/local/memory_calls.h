@@ -1,13 +1,20 @@
 /*
- * Calls (LATCH_CALL): the rules of versions, throttles and count-downs, on records in the memory of
+ * Calls (LATCH_CALL): the rules of versions, throttles and the like, on records in the memory of
  * one thread. memory_calls.c has the records, versions and throttles, memory_count_down.c the
- * count-downs, memory_text.c the records as texts, for stores that keep them elsewhere.
+ * count-downs, memory_sequence.c and memory_debounce.c theirs, memory_text.c the records as texts,
+ * for stores that keep them elsewhere.
  */
 #ifndef LATCH_MEMORY_CALLS_H
 #define LATCH_MEMORY_CALLS_H
 
 #include "src/base/hash.h"
 #include "src/engine/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Tickets and tokens are below it, 2^53: clocks in microseconds, which others count in floats. */
+#define LATCH_MEMORY_TICKET_MAX (INT64_C(1) << 53)
 
 /* Records of a store. */
 typedef struct memory_records {
@@ -53,7 +60,7 @@ int64_t latch_memory_text_end_ns(latch_bytes text);
 
 typedef struct memory_fields memory_fields;
 
-/* Record of a version, a throttle or a count-down, which embed it as their first member. */
+/* Record of a version, a throttle or the like, which embed it as their first member. */
 typedef struct memory_record {
     latch_hash_node node; /* by resource, beside those of other kinds */
     const struct memory_kind *kind;
@@ -76,14 +83,19 @@ typedef struct memory_kind {
 
 /* The kind of the function's records. */
 const memory_kind *latch_memory_kind_of(latch_function function);
-extern const memory_kind latch_memory_count_down;
+extern const memory_kind latch_memory_count_down, latch_memory_sequence, latch_memory_debounce;
 
 void latch_memory_field_number(memory_fields *fields, int64_t *number);
 /* From 0 on; also LATCH_NEVER. */
 void latch_memory_field_time(memory_fields *fields, int64_t *time_ns);
 /* Owned by the record; a text of NULL is one, too. */
 void latch_memory_field_text(memory_fields *fields, latch_bytes *text);
-bool latch_memory_fields_are_read(const memory_fields *fields); /* else they are written */
+/* Is the record being read, and all was right so far? Else it is written, or broken. */
+bool latch_memory_fields_are_read(const memory_fields *fields);
+/* Memory for a part of the record that is being read; NULL when it ran out. */
+void *latch_memory_field_allocate(memory_fields *fields, size_t size);
+/* A ticket, a token, or 0. */
+void latch_memory_field_ticket(memory_fields *fields, int64_t *ticket);
 /* What was read must be so, else the text is no such record. */
 void latch_memory_field_check(memory_fields *fields, bool holds);
 
@@ -107,6 +119,15 @@ latch_status latch_memory_answer(const memory_records *records, latch_op *op, si
 /* The same with one text. */
 latch_status latch_memory_answer_text(const memory_records *records, latch_op *op,
                                       const char *text);
+
+static inline latch_bytes latch_memory_bytes(const char *text)
+{
+    return (latch_bytes){text, strlen(text)};
+}
+static inline latch_bytes latch_memory_digits(char digits[24], int64_t number)
+{
+    return (latch_bytes){digits, (size_t) snprintf(digits, 24, "%lld", (long long) number)};
+}
 
 /* A copy with a NUL behind it; a text of NULL when memory ran out. */
 latch_bytes latch_memory_copy(const latch_engine *engine, latch_bytes text);

@@ -73,14 +73,22 @@ static int64_t read_digits(memory_fields *fields, char end)
     return is_negative ? -number : number;
 }
 
-bool latch_memory_fields_are_read(const memory_fields *fields)
-{
-    return fields->is_reading;
-}
-
 void latch_memory_field_check(memory_fields *fields, bool holds)
 {
     fields->is_broken |= fields->is_reading && !holds;
+}
+
+bool latch_memory_fields_are_read(const memory_fields *fields)
+{
+    return fields->is_reading && !fields->is_broken && !fields->is_out_of_memory;
+}
+
+void *latch_memory_field_allocate(memory_fields *fields, size_t size)
+{
+    void *memory = latch_allocate(fields->engine, size);
+
+    fields->is_out_of_memory |= memory == NULL;
+    return memory;
 }
 
 void latch_memory_field_number(memory_fields *fields, int64_t *number)
@@ -90,6 +98,12 @@ void latch_memory_field_number(memory_fields *fields, int64_t *number)
     } else if (!fields->is_broken) {
         *number = read_digits(fields, '\n');
     }
+}
+
+void latch_memory_field_ticket(memory_fields *fields, int64_t *ticket)
+{
+    latch_memory_field_number(fields, ticket);
+    latch_memory_field_check(fields, *ticket >= 0 && *ticket < LATCH_MEMORY_TICKET_MAX);
 }
 
 void latch_memory_field_time(memory_fields *fields, int64_t *time_ns)

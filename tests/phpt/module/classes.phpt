@@ -32,6 +32,8 @@ final class Latch\Arrival
 interface Latch\BlockingSharedLockStoreInterface : Latch\PersistingStoreInterface, Latch\SharedLockStoreInterface
 interface Latch\BlockingStoreInterface : Latch\PersistingStoreInterface
 final class Latch\CountDown
+final class Latch\Debounce
+final class Latch\Entry
 interface Latch\Exception\ExceptionInterface : Stringable, Throwable
 class Latch\Exception\InvalidArgumentException extends InvalidArgumentException : Latch\Exception\ExceptionInterface, Stringable, Throwable
 class Latch\Exception\InvalidTtlException extends Latch\Exception\InvalidArgumentException : Latch\Exception\ExceptionInterface, Stringable, Throwable
@@ -48,7 +50,9 @@ class Latch\LockFactory
 interface Latch\LockInterface
 final class Latch\MultiLock : Latch\LockInterface, Latch\SharedLockInterface
 final class Latch\NoLock : Latch\LockInterface, Latch\SharedLockInterface
+final class Latch\Occurrence
 interface Latch\PersistingStoreInterface
+final class Latch\Place
 interface Latch\Semaphore\Exception\ExceptionInterface : Stringable, Throwable
 class Latch\Semaphore\Exception\InvalidArgumentException extends InvalidArgumentException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
 class Latch\Semaphore\Exception\RuntimeException extends RuntimeException : Latch\Semaphore\Exception\ExceptionInterface, Stringable, Throwable
@@ -67,6 +71,7 @@ final class Latch\Semaphore\Store\LockStore : Latch\Semaphore\PersistingStoreInt
 class Latch\Semaphore\Store\RedisStore : Latch\Semaphore\PersistingStoreInterface
 class Latch\Semaphore\Store\SemaphoreStore : Latch\Semaphore\PersistingStoreInterface
 class Latch\Semaphore\Store\StoreFactory
+final class Latch\Sequence
 interface Latch\SharedLockInterface : Latch\LockInterface
 interface Latch\SharedLockStoreInterface : Latch\PersistingStoreInterface
 class Latch\Store\StoreFactory
@@ -75,6 +80,7 @@ interface Latch\Strategy\StrategyInterface
 class Latch\Strategy\UnanimousStrategy : Latch\Strategy\StrategyInterface
 final class Latch\SyncFactory
 final class Latch\Throttle
+final class Latch\Turn
 final class Latch\Version
 string(1) "0"
 array(0) {

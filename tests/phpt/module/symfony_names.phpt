@@ -43,6 +43,8 @@ class Symfony\Component\Lock\Arrival
 interface Symfony\Component\Lock\BlockingSharedLockStoreInterface
 interface Symfony\Component\Lock\BlockingStoreInterface
 class Symfony\Component\Lock\CountDown
+class Symfony\Component\Lock\Debounce
+class Symfony\Component\Lock\Entry
 interface Symfony\Component\Lock\Exception\ExceptionInterface
 class Symfony\Component\Lock\Exception\InvalidArgumentException
 class Symfony\Component\Lock\Exception\InvalidTtlException
@@ -59,7 +61,10 @@ class Symfony\Component\Lock\LockFactory
 interface Symfony\Component\Lock\LockInterface
 class Symfony\Component\Lock\MultiLock
 class Symfony\Component\Lock\NoLock
+class Symfony\Component\Lock\Occurrence
 interface Symfony\Component\Lock\PersistingStoreInterface
+class Symfony\Component\Lock\Place
+class Symfony\Component\Lock\Sequence
 interface Symfony\Component\Lock\SharedLockInterface
 interface Symfony\Component\Lock\SharedLockStoreInterface
 class Symfony\Component\Lock\Store\StoreFactory
@@ -68,6 +73,7 @@ interface Symfony\Component\Lock\Strategy\StrategyInterface
 class Symfony\Component\Lock\Strategy\UnanimousStrategy
 class Symfony\Component\Lock\SyncFactory
 class Symfony\Component\Lock\Throttle
+class Symfony\Component\Lock\Turn
 class Symfony\Component\Lock\Version
 interface Symfony\Component\Semaphore\Exception\ExceptionInterface
 class Symfony\Component\Semaphore\Exception\InvalidArgumentException

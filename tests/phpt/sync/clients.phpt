@@ -1,5 +1,5 @@
 --TEST--
-Versions, throttles and count-downs by a \Redis object, with any prefix, serialiser and compression
+Versions, throttles, count-downs, sequences and debounces by a \Redis object, with any prefix, serialiser and compression
 --EXTENSIONS--
 igbinary
 redis
@@ -36,6 +36,22 @@ foreach ([
     check($arrival->payload === $payload && $arrival->failed === ['b'], "$case: the other is given the payload");
     $count->done();
     check_same(true, $direct->createCountDown('r')->await(0), "$case: done");
+    $sequence = $factory->createSequence('r');
+    $first = $sequence->enter('a')->ticket;
+    check_same(false, $direct->createSequence('r')->enter('b', $payload)->isHead, "$case: another enters by a DSN");
+    check_same('go', $sequence->resume($first)->state, "$case: its turn");
+    $entry = $sequence->next($first);
+    check($entry?->payload === $payload, "$case: the payload is handed out");
+    check_same([$entry->ticket, true], [$direct->createSequence('r')->inspect()['head'], $sequence->inspect()['parked']], "$case: it is the head");
+    $sequence->putBack($entry->ticket);
+    check_same(null, $direct->createSequence('r')->abandon(0.0), "$case: abandoned");
+    check_same([null, null], [$sequence->inspect()['head'], $sequence->next($entry->ticket)], "$case: nothing is left");
+    $debounce = $factory->createDebounce('r', 3600.0);
+    $token = $debounce->register()->token;
+    $debounce->sent($token);
+    check_same('held', $direct->createDebounce('r', 3600.0)->resume($token)->state, "$case: debounce");
+    $debounce->done($token);
+    check_same('done', $debounce->resume($token)->state, "$case: it is done");
     $server->command('FLUSHALL');
 }
 $redis = phpredis($server);

@@ -1,13 +1,13 @@
-/* Functions of versions, throttles and count-downs: see function.h. */
+/* Functions of versions, throttles, count-downs, sequences and debounces: see function.h. */
 #include "src/store/redis/script/function.h"
 #include "redis_scripts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS_MAX = 2, KIND_MAX = sizeof("count-members:") };
+enum { KEYS_MAX = 3, KIND_MAX = sizeof("sequence-payloads:") };
 
-enum { VERSION, THROTTLE, COUNT_DOWN };
+enum { VERSION, THROTTLE, COUNT_DOWN, SEQUENCE, DEBOUNCE };
 
 #define SCRIPT(own)                                                                                \
     REDIS_LUA_CLOCK REDIS_LUA_REQUESTS own, sizeof(REDIS_LUA_CLOCK REDIS_LUA_REQUESTS own) - 1
@@ -21,6 +21,9 @@ static const struct {
     [VERSION] = {SCRIPT(REDIS_LUA_VERSION), {"version:"}},
     [THROTTLE] = {SCRIPT(REDIS_LUA_THROTTLE), {"throttle:"}},
     [COUNT_DOWN] = {SCRIPT(REDIS_LUA_COUNT_DOWN), {"count:", "count-members:"}},
+    [SEQUENCE] = {SCRIPT(REDIS_LUA_SEQUENCE),
+                  {"sequence:", "sequence-tickets:", "sequence-payloads:"}},
+    [DEBOUNCE] = {SCRIPT(REDIS_LUA_DEBOUNCE), {"debounce:", "debounce-ended:"}},
 };
 
 static const struct {
@@ -39,6 +42,16 @@ static const struct {
     [LATCH_COUNT_DOWN_CANCEL] = {COUNT_DOWN, "cancel"},
     [LATCH_COUNT_DOWN_STATE] = {COUNT_DOWN, "state"},
     [LATCH_COUNT_DOWN_INSPECT] = {COUNT_DOWN, "inspect"},
+    [LATCH_SEQUENCE_ENTER] = {SEQUENCE, "enter"},
+    [LATCH_SEQUENCE_RESUME] = {SEQUENCE, "resume"},
+    [LATCH_SEQUENCE_NEXT] = {SEQUENCE, "next"},
+    [LATCH_SEQUENCE_PUT_BACK] = {SEQUENCE, "put_back"},
+    [LATCH_SEQUENCE_ABANDON] = {SEQUENCE, "abandon"},
+    [LATCH_SEQUENCE_INSPECT] = {SEQUENCE, "inspect"},
+    [LATCH_DEBOUNCE_REGISTER] = {DEBOUNCE, "register"},
+    [LATCH_DEBOUNCE_SENT] = {DEBOUNCE, "sent"},
+    [LATCH_DEBOUNCE_RESUME] = {DEBOUNCE, "resume"},
+    [LATCH_DEBOUNCE_DONE] = {DEBOUNCE, "done"},
 };
 
 static void digest_functions(const latch_engine *engine, redis_functions *functions)
@@ -58,7 +71,12 @@ static void digest_functions(const latch_engine *engine, redis_functions *functi
 
 static size_t count_keys(size_t script)
 {
-    return scripts[script].kinds[1] != NULL ? 2 : 1;
+    size_t count = 1;
+
+    while (count < KEYS_MAX && scripts[script].kinds[count] != NULL) {
+        count++;
+    }
+    return count;
 }
 
 /* Writes the keys: prefix, "latch:" with the slot's tag, kind and resource behind each other. */

@@ -1,6 +1,6 @@
 /*
- * Functions of versions, throttles and count-downs (LATCH_CALL): their scripts (lua/calls), and the
- * commands that run them. Nothing is sent here.
+ * Functions of versions, throttles, count-downs, sequences and debounces (LATCH_CALL): their
+ * scripts (lua/calls), and the commands that run them. Nothing is sent here.
  */
 #ifndef LATCH_REDIS_FUNCTION_SCRIPT_H
 #define LATCH_REDIS_FUNCTION_SCRIPT_H
@@ -10,7 +10,7 @@
 #include "src/store/redis/wire/command.h"
 
 enum {
-    REDIS_FUNCTION_SCRIPTS = 3,
+    REDIS_FUNCTION_SCRIPTS = 5,
     REDIS_FUNCTION_ID_LENGTH = 20, /* of the identity of a request: hex digits */
 };
 
