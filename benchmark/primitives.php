@@ -1,7 +1,7 @@
 <?php
 
 /*
- * The benchmark of what Latch has beside the lock: counting semaphores. benchmark/run starts this with what it needs
+ * The benchmark of what Latch has beside the lock: semaphores, count-downs. benchmark/run starts this with what it needs
  * in the environment, and explains the options.
  */
 

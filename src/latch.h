@@ -579,7 +579,8 @@ typedef enum latch_function {
                                 payload or "", failed members...}; {"stranger"}: is no member */
     LATCH_COUNT_DOWN_DONE,   /* (ttl_ms): {state, left}: done only if none is left */
     LATCH_COUNT_DOWN_CANCEL, /* (): {was open, and is cancelled} */
-    LATCH_COUNT_DOWN_STATE,  /* (): {state} */
+    LATCH_COUNT_DOWN_STATE,  /* (): {state}; of a request that waits: once it is none of "open" and
+                                "arrived" */
     LATCH_COUNT_DOWN_INSPECT, /* (): {state, total, left, has_payload, claim_us, number of failed,
                                  failed members..., missing members...} */
     LATCH_SEQUENCE_ENTER,     /* (ttl_ms, id, payload), payload only if it is to be parked: {ticket,
@@ -674,8 +675,9 @@ void latch_lock_reports_free(const latch_engine *engine, latch_lock_report *repo
 
 struct latch_request {
     latch_op_kind kind;
-    bool wait;                   /* acquire: wait for another holder's release */
-    int64_t deadline_ns;         /* acquire with wait: monotonic end of the wait, or LATCH_NEVER */
+    bool wait;                   /* acquire: wait for another holder's release; call of
+                                    LATCH_COUNT_DOWN_STATE: for the end; else false */
+    int64_t deadline_ns;         /* with wait: monotonic end of the wait, or LATCH_NEVER */
     int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; else unused */
     latch_permits permits;       /* acquire on a permit lease; a holder that asks again keeps the
                                     weight that it has. Inspect of one: the limit, which tells the

@@ -177,6 +177,7 @@ final class Lock implements SharedLockInterface
      * Counters of this process since its start; in a thread-safe PHP, of this thread. A forked child starts
      * with zeros. phpinfo() shows the same. The counters include all stores: used by Lock, and direct calls
      * of the methods of a store of Latch. A store written in PHP counts as one, whatever stores it uses.
+     * Semaphores and multi-locks have counters of their own.
      *
      * - acquired: acquires that succeeded: the lock was free, was promoted, demoted, or held already
      * - conflicts: acquires that ended without the lock because another holder had it, at once or at the

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d2252b56f12a231a06085ddaed0f2e248cda4a2c */
+ * Stub hash: bdc89eaefb70d11ad7f2b2eb02973816cac8f514 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)

@@ -245,7 +245,9 @@ final class CountDown
     /**
      * Waits until the count-down is done: the last step, or without a payload the last arrival.
      *
-     * The server is asked after 5 ms, then less and less often, every 100 ms at last. Signal handlers run meanwhile.
+     * In Redis it is told of the end by a message, and asks each second in case that one is lost. In the other stores,
+     * on a client object, and where messages are not allowed, it asks after 5 ms, then less and less often, each 100 ms
+     * at last. Signal handlers run meanwhile.
      *
      * @param float|null $timeout seconds; null: as long as it takes
      *
@@ -367,11 +369,7 @@ final class Sequence
      */
     public function abandon(float $patience): ?Entry {}
 
-    /**
-     * The owner of the leases of this object. In a forked process it is another one, unless it was given.
-     *
-     * @throws Exception\LockStorageException when the system has no random numbers
-     */
+    /** The owner of the leases of this object. */
     public function getOwner(): string {}
 
     /**
@@ -416,7 +414,11 @@ final class Turn
      * "go": handle it now; "held": not yet; "done": it is not to be handled any more, as it was handled or replaced;
      * "late" (of a sequence alone): it was abandoned, or is not known any more: its order is lost.
      *
+     * @var string
+     *
      * @phpstan-var 'go'|'held'|'done'|'late'
+     *
+     * @psalm-var 'go'|'held'|'done'|'late'
      */
     public readonly string $state;
 

@@ -9,7 +9,8 @@ use Latch\Tests\RedisServer;
 require_once __DIR__ . '/../../tests/utils/redis.inc';
 
 /**
- * The measurements of `benchmark/run primitives`: counting semaphores in a Redis server on this machine.
+ * The measurements of `benchmark/run primitives`: counting semaphores, and a count-down, in a Redis server on this
+ * machine.
  *
  * Collects the raw numbers; what they come to is PrimitivesReport's business.
  */
@@ -22,6 +23,7 @@ final class Primitives
     /** Hand-offs of a lock and of a permit take turns, in so many rounds of so many. */
     private const HANDOFF_ROUNDS = 9;
     private const HANDOFFS = 12;
+    private const COUNT_DOWNS = 108;
 
     private readonly Programs $programs;
 
@@ -41,6 +43,7 @@ final class Primitives
         return [
             'rounds' => $this->rounds,
             'handoff_ns' => $this->handOff(),
+            'end_ns' => $this->endOfCountDown(),
             'contention' => $this->contention(),
         ] + $costs;
     }
@@ -71,6 +74,15 @@ final class Primitives
         }
 
         return $measured;
+    }
+
+    /** @return list<float> from the last arrival to who awaits it */
+    private function endOfCountDown(): array
+    {
+        Command::say('last arrival at a count-down');
+        $server = new RedisServer();
+
+        return $this->programs->part('count_down', false, $server->dsn(), self::COUNT_DOWNS, Queues::PHASES_US);
     }
 
     /** @return array<string, mixed> how often each of many processes had one of few permits */

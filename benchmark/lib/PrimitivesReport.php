@@ -29,6 +29,7 @@ final class PrimitivesReport extends Report
             'nothing_ns' => Stats::summary($this->measured['nothing_ns']),
             'requests' => $this->measured['requests'],
             'handoff_ns' => self::summaries($this->measured['handoff_ns']),
+            'end_ns' => Stats::summary($this->measured['end_ns']),
             'contention' => $this->measured['contention'],
         ];
     }
@@ -80,6 +81,12 @@ final class PrimitivesReport extends Report
                 1.15,
                 'x',
                 Stats::median($permit) / Stats::median($lock),
+            ),
+            Target::atMost(
+                'the last arrival at a count-down to its waiter',
+                1.0,
+                'ms',
+                Stats::median($this->measured['end_ns']) / 1e6,
             ),
             Target::atLeast(
                 self::contenders() . ': smallest share, of the largest',
@@ -164,7 +171,8 @@ final class PrimitivesReport extends Report
     {
         $table = new Table('', 'median', '99 of 100', 'max', 'number', 'to a lock');
         $lock = Stats::median($this->measured['handoff_ns']['lock']);
-        foreach ($this->measured['handoff_ns'] as $what => $latencies) {
+        $all = $this->measured['handoff_ns'] + ['count-down, last arrival' => $this->measured['end_ns']];
+        foreach ($all as $what => $latencies) {
             ['median' => $median, 'p99' => $p99, 'max' => $max] = Stats::summary($latencies);
             $table->add(
                 "a $what",

@@ -269,6 +269,19 @@ void php_latch_lock_free(php_latch_lock *lock)
     }
 }
 
+void php_latch_lock_abandon(php_latch_lock *lock)
+{
+    if (!lock->dirty || !php_latch_lock_is_ours(lock)) {
+        return;
+    }
+    php_latch_lock_free(lock);
+    if (lock->dirty && !lock->auto_release) {
+        php_latch_lock_set_dirty(lock, false);
+        lock->auto_release = true;
+        php_latch_lock_set_dirty(lock, true);
+    }
+}
+
 /*
  * On failure __destruct() reports it, without a second attempt: a store that does not answer costs
  * its time-out.

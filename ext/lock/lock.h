@@ -217,8 +217,13 @@ void php_latch_lock_destruct(php_latch_lock *lock);
  * such a failure, one of many, is neither thrown nor a warning.
  */
 bool php_latch_lock_destruct_member(php_latch_lock *lock, bool reports);
-/* Releases where no PHP code may run: at once if the engine can, else when the request ends. */
+/* Releases where no PHP code may run, if the engine can: else only an automatic release does. */
 void php_latch_lock_free(php_latch_lock *lock);
+/*
+ * Releases after a fatal error, if it is held: at once if the engine can, else when the request
+ * ends, whether it is to be released automatically or not.
+ */
+void php_latch_lock_abandon(php_latch_lock *lock);
 /* Completes a class whose objects are php_latch_lock. */
 void php_latch_lock_finish_class(zend_class_entry *ce);
 /* Releases what is still locked at the end of the request, however it ended. */

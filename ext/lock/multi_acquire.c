@@ -574,9 +574,7 @@ static latch_status run_course_by_hand(php_latch_multi_lock *multi, multi_course
     {
         leave_to_parent(multi);
         for (size_t at = 0; multi->is_taking && at < multi->count; at++) {
-            if (multi->members[at].lock->dirty) {
-                php_latch_lock_free(multi->members[at].lock);
-            }
+            php_latch_lock_abandon(multi->members[at].lock);
         }
         zend_bailout();
     }

@@ -186,7 +186,8 @@ typedef struct wait_course {
 /* A wait becomes a deadlock only by what this thread has acquired since the last check. */
 static bool may_be_deadlock(wait_course *course, const latch_op *op)
 {
-    if (!op->waiting || !op->request.wait || op->request.deadline_ns != LATCH_NEVER
+    if (!op->waiting || !op->request.wait || op->request.kind == LATCH_CALL
+        || op->request.deadline_ns != LATCH_NEVER
         || (course->is_checked && course->grants == LATCH_G(grants))) {
         return false;
     }
@@ -221,7 +222,7 @@ static latch_status wait_for_op(latch_op *op, latch_status status, wait_course *
         if (may_be_deadlock(course, op)) {
             return verify_deadlock(op);
         }
-        if (!course->waits && op->waiting) {
+        if (!course->waits && op->waiting && op->request.kind != LATCH_CALL) {
             course->waits = true;
             course->begun_ns = php_latch_now_ns();
             php_latch_statistics_of(op->lease)->waits++;

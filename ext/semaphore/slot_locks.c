@@ -6,6 +6,7 @@
 #include "ext/semaphore/semaphore.h"
 
 #include "ext/key/key.h"
+#include "ext/lock/lock.h"
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
 #include "ext/php/poll_loop.h"
@@ -47,6 +48,9 @@ static bool ask_lock(zval *lock, const char *lower_name, uint32_t count, zval *a
         php_latch_call_method(Z_OBJ_P(lock), lower_name, &result, count, arguments);
         answer = EG(exception) == NULL && zend_is_true(&result);
         zval_ptr_dtor(&result);
+    }
+    if (php_latch_is_out_of_memory()) {
+        zend_bailout(); /* PHP would refuse the next call, by a second fatal error */
     }
     return answer;
 }
@@ -144,12 +148,13 @@ static void release_slots_quietly(zend_object *store, zend_object *key, HashTabl
 
 /* ---- save() ---------------------------------------------------------------------------------- */
 
-/* Makes the lock of a slot and tries to take it: into `locks` then. */
+/* Makes the lock of a slot and tries to take it: it is in `locks` then, and during the attempt. */
 static void take_slot(zend_object *factory, zend_object *key, zend_long number, double ttl,
                       HashTable *locks)
 {
     zend_string *resource = php_latch_key_name(key);
     zend_string *suffix = zend_strpprintf(0, "_" ZEND_LONG_FMT, number);
+    zend_ulong at = zend_hash_num_elements(locks);
     zval arguments[3], lock, no;
 
     ZVAL_STR(&arguments[0], zend_string_concat2(ZSTR_VAL(resource), ZSTR_LEN(resource),
@@ -160,11 +165,14 @@ static void take_slot(zend_object *factory, zend_object *key, zend_long number, 
     php_latch_call_method(factory, "createlock", &lock, 3, arguments);
     zval_ptr_dtor(&arguments[0]);
     ZVAL_FALSE(&no);
-    if (EG(exception) == NULL && ask_lock(&lock, "acquire", 1, &no)) {
-        zend_hash_next_index_insert_new(locks, &lock);
-        ZVAL_UNDEF(&lock);
+    if (EG(exception) != NULL) {
+        zval_ptr_dtor(&lock);
+        return;
     }
-    zval_ptr_dtor(&lock);
+    zend_hash_index_add_new(locks, at, &lock);
+    if (!ask_lock(&lock, "acquire", 1, &no)) {
+        zend_hash_index_del(locks, at);
+    }
 }
 
 static void take_slots(zend_object *factory, zend_object *key, double ttl, HashTable *locks)
@@ -180,6 +188,35 @@ static void take_slots(zend_object *factory, zend_object *key, double ttl, HashT
         }
         take_slot(factory, key, (zend_long) ((first + at) % permits.limit), ttl, locks);
     }
+}
+
+/* These locks have no automatic release: after a fatal error nobody would have those taken so far.
+ */
+static void abandon_slots(HashTable *locks)
+{
+    zval *lock;
+
+    ZEND_HASH_FOREACH_VAL(locks, lock)
+    {
+        if (Z_TYPE_P(lock) == IS_OBJECT && Z_OBJCE_P(lock) == php_latch_locks.product) {
+            php_latch_lock_abandon(php_latch_lock_from(Z_OBJ_P(lock)));
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
+static void take_slots_or_none(zend_object *factory, zend_object *key, double ttl, HashTable *locks)
+{
+    zend_try
+    {
+        take_slots(factory, key, ttl, locks);
+    }
+    zend_catch
+    {
+        abandon_slots(locks);
+        zend_bailout();
+    }
+    zend_end_try();
 }
 
 /* NULL after throwing: ArrayObject has put something else in its place. */
@@ -210,7 +247,7 @@ void php_latch_slot_locks_save(zend_object *store, zend_object *key, double ttl)
     locks = slot_locks_of(store, key);
     if (zend_hash_num_elements(locks) == 0 && php_latch_key_permits(key).limit > 0) {
         GC_ADDREF(factory); /* PHP code that is called may overwrite it */
-        take_slots(factory, key, ttl, locks);
+        take_slots_or_none(factory, key, ttl, locks);
         OBJ_RELEASE(factory);
         if (EG(exception) == NULL
             && zend_hash_num_elements(locks) == php_latch_key_permits(key).weight) {

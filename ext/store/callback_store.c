@@ -78,10 +78,14 @@ static void call_store_method_with(zend_object *store, const char *name, bool in
                                    zval *return_value, uint32_t argument_count, zval *arguments)
 {
     zend_function *method = zend_hash_str_find_ptr(&store->ce->function_table, name, strlen(name));
-    store_call *call = emalloc(sizeof(*call));
+    store_call *call;
     volatile bool bailed_out = false;
 
     ZEND_ASSERT(method != NULL); /* its interface has it */
+    if (php_latch_is_out_of_memory()) {
+        zend_bailout(); /* PHP would refuse the call, by a second fatal error */
+    }
+    call = emalloc(sizeof(*call));
     call->fiber = EG(active_fiber);
     call->inherit = inherit;
     latch_list_append(&LATCH_G(store_calls), &call->link);

@@ -15,10 +15,6 @@
 #define NOT_OPEN                                                                                   \
     NOUN " is not open: it was not opened, or has expired; open it before its parts are sent."
 
-/* Polls of await(): as the engine's, which await locks of stores that cannot wait. */
-#define FIRST_LOOK_NS (5 * LATCH_NS_PER_MS)
-#define SLOWEST_LOOK_NS (100 * LATCH_NS_PER_MS)
-
 /* As declared in stubs/sync.stub.php. */
 enum { ARRIVAL_LEFT, ARRIVAL_PAYLOAD, ARRIVAL_FAILED };
 
@@ -155,7 +151,10 @@ PHP_METHOD(Latch_CountDown, open)
         Z_PARAM_OPTIONAL
         Z_PARAM_STR_OR_NULL(payload)
     ZEND_PARSE_PARAMETERS_END();
-    if (!php_latch_sync_check_payload(2, payload)) {
+    if (payload != NULL && ZSTR_LEN(payload) > LATCH_PAYLOAD_MAX) {
+        php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "payload",
+                                 "must not have more than 1 MiB: keep the data elsewhere, and pass "
+                                 "an identifier of them");
         RETURN_THROWS();
     }
     list = member_list_of(members);
@@ -287,25 +286,19 @@ static void make_wait_result(void *context, const latch_answer *answer)
     if (php_latch_sync_is(answer, 0, "none")) {
         php_latch_sync_throw(result->sync, NOT_OPEN);
     }
-    ZVAL_NULL(result->value); /* wait */
-    if (php_latch_sync_is(answer, 0, "done") || php_latch_sync_is(answer, 0, "cancelled")) {
-        ZVAL_BOOL(result->value, php_latch_sync_is(answer, 0, "done"));
-    }
-}
-
-/* The pause before the next look. */
-static int64_t next_pause_ns(int64_t pause_ns)
-{
-    pause_ns = pause_ns == 0 ? FIRST_LOOK_NS : 2 * pause_ns;
-    return pause_ns > SLOWEST_LOOK_NS ? SLOWEST_LOOK_NS : pause_ns;
+    ZVAL_BOOL(result->value, php_latch_sync_is(answer, 0, "done"));
+    result->is_true = php_latch_sync_is(answer, 0, "done")
+                      || php_latch_sync_is(answer, 0, "cancelled");
 }
 
 PHP_METHOD(Latch_CountDown, await)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     count_down_result result = {.sync = sync, .value = return_value};
+    php_latch_sync_task task =
+        task_of("await", LATCH_COUNT_DOWN_STATE, 1, make_wait_result, &result);
     bool timeout_is_null = true;
-    int64_t deadline_ns, now_ns, pause_ns = 0;
+    int64_t deadline_ns;
     double timeout = 0;
 
     ZEND_PARSE_PARAMETERS_START(0, 1)
@@ -315,22 +308,12 @@ PHP_METHOD(Latch_CountDown, await)
     if (!php_latch_sync_deadline(1, timeout, timeout_is_null, &deadline_ns)) {
         RETURN_THROWS();
     }
-    do {
-        php_latch_sync_task task =
-            task_of("await", LATCH_COUNT_DOWN_STATE, 1, make_wait_result, &result);
-
-        if (!php_latch_sync_run(sync, &task)) {
-            RETURN_THROWS();
-        }
-        if (Z_TYPE_P(return_value) != IS_NULL) {
-            return;
-        }
-        now_ns = php_latch_now_ns();
-        if (now_ns >= deadline_ns) {
-            RETURN_FALSE;
-        }
-        pause_ns = next_pause_ns(pause_ns);
-    } while (php_latch_sleep(MIN(deadline_ns, now_ns + pause_ns)));
+    /* The first answer counts, however short the time is. */
+    if (!php_latch_sync_run(sync, &task) || result.is_true || php_latch_now_ns() >= deadline_ns) {
+        return;
+    }
+    task.deadline_ns = deadline_ns;
+    php_latch_sync_run(sync, &task);
 }
 
 static void make_inspection(void *context, const latch_answer *answer)

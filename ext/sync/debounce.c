@@ -1,105 +1,144 @@
-/* Latch\Debounce: of a burst of occurrences the last one; Latch\Occurrence: what is told to each.
- */
+/* Latch\Debounce: of a burst of occurrences the last one; and what is told of them. */
 #include "ext/sync/sync.h"
-
-#include "ext/php/errors.h"
-#include "ext/php/interfaces.h"
-
-#include "zend_exceptions.h"
-#include "zend_interfaces.h"
 
 #define NOUN "debounce"
 
 /* As declared in stubs/sync.stub.php. */
 enum { OCCURRENCE_TOKEN, OCCURRENCE_DELAY };
+enum { TURN_STATE, TURN_RETRY_AFTER };
 
-/* Runs a call with the TTL, the times of a burst if the function has them, and a token above 0. */
-static void run_call(zval *object, const char *action, latch_function function, zend_long token,
-                     size_t least, php_latch_sync_maker make, zval *return_value)
+static php_latch_sync_task task_of(const char *action, latch_function function, size_t least,
+                                   php_latch_sync_maker make, zval *value)
 {
-    const php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(object));
-    php_latch_sync_task task = {
+    return (php_latch_sync_task){
         .action = action,
         .noun = NOUN,
         .call = {.function = function},
         .least = least,
         .make = make,
-        .context = return_value,
+        .context = value,
     };
-    char digits[4][24];
+}
 
-    php_latch_sync_add_number(&task.call, digits[0], sync->ttl_ms);
-    if (function != LATCH_DEBOUNCE_DONE) {
-        php_latch_sync_add_number(&task.call, digits[1], sync->quiet_us);
-        php_latch_sync_add_number(&task.call, digits[2], sync->max_us);
-    }
-    if (token > 0) {
-        php_latch_sync_add_number(&task.call, digits[3], token);
-    }
-    php_latch_sync_run(sync, &task);
+/* Texts of the numbers of a call. */
+typedef struct call_digits {
+    char ttl[24], quiet[24], max[24], token[24];
+} call_digits;
+
+/* (ttl_ms, quiet_us, max_us) */
+static void add_times(latch_call *call, call_digits *digits, const php_latch_sync *sync)
+{
+    php_latch_sync_add_number(call, digits->ttl, sync->ttl_ms);
+    php_latch_sync_add_number(call, digits->quiet, sync->quiet_us);
+    php_latch_sync_add_number(call, digits->max, sync->max_us);
+}
+
+/* The only parameter; 0 after throwing. */
+static zend_long parse_token(zend_execute_data *execute_data)
+{
+    zend_long token = 0;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_LONG(token)
+    ZEND_PARSE_PARAMETERS_END_EX(return 0);
+    return php_latch_sync_check_ticket(token, "token") ? token : 0;
 }
 
 static void make_occurrence(void *context, const latch_answer *answer)
 {
-    zend_object *occurrence;
-    zend_long delay_us = php_latch_sync_number(answer, 1);
+    enum { TOKEN, DELAY_US };
+    zval *value = context;
 
-    object_init_ex((zval *) context, php_latch_occurrence_ce);
-    occurrence = Z_OBJ_P((zval *) context);
-    ZVAL_LONG(OBJ_PROP_NUM(occurrence, OCCURRENCE_TOKEN), php_latch_sync_number(answer, 0));
-    ZVAL_DOUBLE(OBJ_PROP_NUM(occurrence, OCCURRENCE_DELAY),
-                delay_us > 0 ? (double) delay_us / 1e6 : 0);
+    object_init_ex(value, php_latch_occurrence_ce);
+    ZVAL_LONG(OBJ_PROP_NUM(Z_OBJ_P(value), OCCURRENCE_TOKEN), php_latch_sync_number(answer, TOKEN));
+    ZVAL_DOUBLE(OBJ_PROP_NUM(Z_OBJ_P(value), OCCURRENCE_DELAY),
+                (double) php_latch_sync_number(answer, DELAY_US) / 1e6);
 }
 
 PHP_METHOD(Latch_Debounce, register)
 {
+    php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
+    php_latch_sync_task task = task_of("register an occurrence of", LATCH_DEBOUNCE_REGISTER, 2,
+                                       make_occurrence, return_value);
+    call_digits digits;
+
     ZEND_PARSE_PARAMETERS_NONE();
-    run_call(ZEND_THIS, "register at", LATCH_DEBOUNCE_REGISTER, 0, 2, make_occurrence,
-             return_value);
-}
-
-/* The methods of one token. */
-static void call_with_token(INTERNAL_FUNCTION_PARAMETERS, const char *action,
-                            latch_function function, size_t least, php_latch_sync_maker make)
-{
-    zend_long token;
-
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_LONG(token)
-    ZEND_PARSE_PARAMETERS_END();
-    if (token <= 0) {
-        php_latch_throw_argument(php_latch_invalid_argument_ce, 1, "token",
-                                 "must be a token that register() gave out, a number above 0");
-        RETURN_THROWS();
-    }
-    run_call(ZEND_THIS, action, function, token, least, make, return_value);
+    add_times(&task.call, &digits, sync);
+    php_latch_sync_run(sync, &task);
 }
 
 static void make_nothing(void *context, const latch_answer *answer)
 {
-    (void) context;
     (void) answer;
+    ZVAL_NULL((zval *) context);
 }
 
 PHP_METHOD(Latch_Debounce, sent)
 {
-    call_with_token(INTERNAL_FUNCTION_PARAM_PASSTHRU, "tell of a message to", LATCH_DEBOUNCE_SENT,
-                    0, make_nothing);
+    php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
+    php_latch_sync_task task = task_of("count an occurrence of", LATCH_DEBOUNCE_SENT, 0,
+                                       make_nothing, return_value);
+    zend_long token = parse_token(execute_data);
+    call_digits digits;
+
+    if (token == 0) {
+        RETURN_THROWS();
+    }
+    add_times(&task.call, &digits, sync);
+    php_latch_sync_add_number(&task.call, digits.token, token);
+    php_latch_sync_run(sync, &task);
+}
+
+void php_latch_sync_make_turn(void *context, const latch_answer *answer)
+{
+    enum { STATE, RETRY_US };
+    zval *value = context;
+
+    object_init_ex(value, php_latch_turn_ce);
+    ZVAL_STRINGL(OBJ_PROP_NUM(Z_OBJ_P(value), TURN_STATE), answer->parts[STATE].text,
+                 answer->parts[STATE].length);
+    ZVAL_DOUBLE(OBJ_PROP_NUM(Z_OBJ_P(value), TURN_RETRY_AFTER),
+                (double) php_latch_sync_number(answer, RETRY_US) / 1e6);
 }
 
 PHP_METHOD(Latch_Debounce, resume)
 {
-    call_with_token(INTERNAL_FUNCTION_PARAM_PASSTHRU, "resume", LATCH_DEBOUNCE_RESUME, 2,
-                    php_latch_sync_make_turn);
+    php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
+    php_latch_sync_task task = task_of("resume an occurrence of", LATCH_DEBOUNCE_RESUME, 2,
+                                       php_latch_sync_make_turn, return_value);
+    zend_long token = parse_token(execute_data);
+    call_digits digits;
+
+    if (token == 0) {
+        RETURN_THROWS();
+    }
+    add_times(&task.call, &digits, sync);
+    php_latch_sync_add_number(&task.call, digits.token, token);
+    php_latch_sync_run(sync, &task);
 }
 
 PHP_METHOD(Latch_Debounce, done)
 {
-    call_with_token(INTERNAL_FUNCTION_PARAM_PASSTHRU, "end an occurrence of", LATCH_DEBOUNCE_DONE,
-                    0, make_nothing);
+    php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
+    php_latch_sync_task task =
+        task_of("end an occurrence of", LATCH_DEBOUNCE_DONE, 0, make_nothing, return_value);
+    zend_long token = parse_token(execute_data);
+    call_digits digits;
+
+    if (token == 0) {
+        RETURN_THROWS();
+    }
+    php_latch_sync_add_number(&task.call, digits.ttl, sync->ttl_ms);
+    php_latch_sync_add_number(&task.call, digits.token, token);
+    php_latch_sync_run(sync, &task);
 }
 
 PHP_METHOD(Latch_Debounce, __construct)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+}
+
+PHP_METHOD(Latch_Turn, __construct)
 {
     ZEND_PARSE_PARAMETERS_NONE();
 }

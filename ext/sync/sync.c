@@ -97,17 +97,6 @@ zend_long php_latch_sync_number(const latch_answer *answer, size_t part)
     return ZEND_STRTOL(answer->parts[part].text, NULL, 10);
 }
 
-bool php_latch_sync_check_payload(uint32_t number, const zend_string *payload)
-{
-    if (payload == NULL || ZSTR_LEN(payload) <= LATCH_PAYLOAD_MAX) {
-        return true;
-    }
-    php_latch_throw_argument(php_latch_invalid_argument_ce, number, "payload",
-                             "must not have more than 1 MiB: keep the data elsewhere, and pass "
-                             "an identifier of them");
-    return false;
-}
-
 bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int64_t *deadline_ns)
 {
     *deadline_ns = LATCH_NEVER;
@@ -179,7 +168,12 @@ static void use_answer(const php_latch_sync_task *task)
 
 bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task)
 {
-    const latch_request request = {.kind = LATCH_CALL, .call = &task->call};
+    const latch_request request = {
+        .kind = LATCH_CALL,
+        .call = &task->call,
+        .wait = task->deadline_ns > 0,
+        .deadline_ns = task->deadline_ns,
+    };
     php_latch_backend *backend = php_latch_store_backend(sync->store);
     latch_status status;
     latch_lease lease;
@@ -205,5 +199,5 @@ bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task)
     if (latch_failed(status)) {
         throw_call_failure(sync, task, &error);
     }
-    return false;
+    return status == LATCH_CONFLICT;
 }

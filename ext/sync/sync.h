@@ -14,9 +14,7 @@ typedef struct php_latch_sync {
     int64_t ttl_ms;
     int64_t step_us, burst_us; /* of a throttle */
     int64_t lease_ms;          /* of a sequence */
-    zend_string *owner;        /* a reference; of a sequence; NULL: none yet */
-    bool is_owner_given;
-    unsigned owner_generation; /* else: latch_engine_generation() where it was made */
+    zend_string *owner;        /* a reference; of a sequence */
     int64_t quiet_us, max_us;  /* of a debounce */
     zend_object std;
 } php_latch_sync;
@@ -33,21 +31,22 @@ typedef void (*php_latch_sync_maker)(void *context, const latch_answer *answer);
 typedef struct php_latch_sync_task {
     const char *action, *noun;
     latch_call call;
-    size_t least; /* parts of an answer */
+    size_t least;        /* parts of an answer */
+    int64_t deadline_ns; /* monotonic end of a call that waits; 0: it does not */
     php_latch_sync_maker make;
     void *context;
 } php_latch_sync_task;
 
-/* Carries it out. False after throwing; an exception of `make` counts, too. */
+/*
+ * Carries it out. False after throwing; an exception of `make` counts, too. `make` is not called
+ * when a wait has ended at its deadline.
+ */
 bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task);
 
 /* Adds an argument to the call: a text that outlives it, a number in `digits`, a truth. */
 void php_latch_sync_add(latch_call *call, const char *text, size_t length);
 void php_latch_sync_add_number(latch_call *call, char digits[24], int64_t number);
 void php_latch_sync_add_truth(latch_call *call, bool truth);
-
-/* False after throwing: the payload, argument `number`, is too long. NULL is none. */
-bool php_latch_sync_check_payload(uint32_t number, const zend_string *payload);
 
 /* Parts of an answer. */
 bool php_latch_sync_is(const latch_answer *answer, size_t part, const char *text);
@@ -62,6 +61,8 @@ bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int6
 /* Throws an InvalidArgumentException: "The "RESOURCE" REST". */
 void php_latch_sync_throw(const php_latch_sync *sync, const char *rest);
 
+/* False after throwing: no ticket, or token, is that low. It is the first argument. */
+bool php_latch_sync_check_ticket(zend_long ticket, const char *name);
 /* A Latch\Turn of an answer {turn, retry_us}, as a maker whose context is a zval. */
 void php_latch_sync_make_turn(void *context, const latch_answer *answer);
 

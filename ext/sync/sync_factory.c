@@ -16,8 +16,7 @@
 
 #define YEAR_S (365 * 86400)
 
-/* The longest burst of a debounce without such a limit, 30 years: servers count in floating point.
- */
+/* The longest burst of a debounce without such a limit, 30 years: servers count in floating point. */
 #define MAX_US INT64_C(946080000000000)
 
 static zend_class_entry *version_ce, *throttle_ce, *count_down_ce, *sequence_ce, *debounce_ce;
@@ -51,10 +50,9 @@ static void throw_unable_store(zend_object *store)
     smart_str names = {0};
 
     add_names_of_able_stores(&names);
-    zend_throw_exception_ex(
-        php_latch_invalid_argument_ce, 0,
-        "%s has no versions, throttles, count-downs, sequences and debounces; %s have them",
-        ZSTR_VAL(store->ce->name), ZSTR_VAL(names.s));
+    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                            "%s has no versions, throttles and count-downs; %s have them",
+                            ZSTR_VAL(store->ce->name), ZSTR_VAL(names.s));
     smart_str_free(&names);
 }
 
@@ -204,6 +202,27 @@ PHP_METHOD(Latch_SyncFactory, createThrottle)
     }
 }
 
+/* An owner like no other, as a lock's token is. NULL after throwing. */
+static zend_string *make_owner(zend_object *store)
+{
+    const php_latch_backend *backend = php_latch_store_backend(store);
+    zend_string *owner = NULL;
+    latch_lease lease;
+    latch_error error;
+
+    if (backend == NULL) {
+        return NULL;
+    }
+    latch_lease_init(&lease, backend->store, "", 0);
+    if (latch_lease_make_token(&lease, &error) == LATCH_DONE) {
+        owner = zend_string_init(lease.token, strlen(lease.token), false);
+    } else {
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+    }
+    latch_lease_drop(&lease);
+    return owner;
+}
+
 /* Throws, and returns false, for what is no lease. */
 static bool check_lease(double lease, const zend_string *owner)
 {
@@ -240,8 +259,7 @@ PHP_METHOD(Latch_SyncFactory, createSequence)
     if (made != NULL) {
         made->ttl_ms = ttl_ms_of(ttl);
         made->lease_ms = (int64_t) ceil(lease * 1000);
-        made->owner = owner != NULL ? zend_string_copy(owner) : NULL;
-        made->is_owner_given = owner != NULL;
+        made->owner = owner != NULL ? zend_string_copy(owner) : make_owner(made->store);
     }
 }
 

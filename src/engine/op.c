@@ -115,8 +115,8 @@ static bool is_over(latch_op *op, int64_t now_ns)
 /* Maps the store's result to the driver's: polls, outages, deadlines. */
 static latch_status settle(latch_op *op, latch_status status, int64_t now_ns)
 {
-    if (status == LATCH_CONFLICT && latch_op_acquires(op) && op->request.wait
-        && now_ns < op->request.deadline_ns) {
+    if (status == LATCH_CONFLICT && (latch_op_acquires(op) || op->request.kind == LATCH_CALL)
+        && op->request.wait && now_ns < op->request.deadline_ns) {
         op->state = NULL;
         status = want_poll(op, now_ns);
     }
@@ -205,10 +205,8 @@ static latch_status check(const latch_op *op)
     const latch_store_info *info = op->lease->store->info;
 
     if (op->request.kind == LATCH_CALL && (info->capabilities & LATCH_CALLS) == 0) {
-        return latch_fail(
-            op->error, LATCH_ERROR_UNSUPPORTED, 0,
-            "the %s store has no versions, throttles, count-downs, sequences and debounces",
-            info->name);
+        return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
+                          "the %s store has no versions, throttles and count-downs", info->name);
     }
     if (op->request.kind == LATCH_CALL) {
         return LATCH_DONE;

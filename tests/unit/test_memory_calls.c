@@ -1,4 +1,4 @@
-/* Versions, throttles and the like in memory. */
+/* Versions, throttles and count-downs in memory. */
 #include "calls.h"
 #include "order_calls.h"
 
@@ -146,9 +146,8 @@ static void without_memory_nothing_is_changed(void **state)
 
 static void stores_without_them_refuse_calls(void **state)
 {
-    static const char message[] =
-        "error 9: the null store has no versions, throttles, count-downs, "
-        "sequences and debounces";
+    static const char message[] = "error 9: the null store has no versions, throttles and "
+                                  "count-downs";
 
     (void) state;
     UNIT_CHECK(LATCH_ERROR_UNSUPPORTED == 9);

@@ -2,6 +2,8 @@
 #include "calls.h"
 #include "redis_cluster.h"
 
+#include <poll.h>
+
 #define TELLS(expected, answer) assert_string_equal(answer, expected)
 
 static size_t count_keys_of(redis_process *node)
@@ -74,12 +76,61 @@ static void calls_find_the_new_master(void **state)
     TELLS("2", unit_call_run("r", LATCH_VERSION_GET, NULL));
 }
 
+/* How many are to be told, by what the server has. */
+static long long count_waiters(redis_process *node)
+{
+    return redis_process_number(
+        node, "EVAL %s 0",
+        "local count = 0 for _, key in ipairs(redis.call('KEYS', '*:count:r')) do "
+        "for _, field in ipairs(redis.call('HKEYS', key)) do "
+        "if string.sub(field, 1, 2) == 'w ' then count = count + 1 end end end return count");
+}
+
+/* From the slot's server; without sharded messages by polls. */
+static void waiters_are_told_where_the_slot_is(void **state)
+{
+    redis_process *master = redis_cluster_master_of("r");
+    int64_t limit_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
+    const redisReply *known = redis_process_ask(master, "COMMAND INFO SPUBLISH");
+    bool has_messages = known->element[0]->type == REDIS_REPLY_ARRAY; /* from Redis 7 on */
+    latch_request request;
+    latch_status status;
+    latch_store *waits;
+    unit_call made;
+    latch_op op;
+
+    (void) state;
+    unit.store = redis_cluster_open("");
+    waits = redis_cluster_open("&persistent_id=waits");
+    UNIT_CHECK(unit.store != NULL && waits != NULL);
+    TELLS("1", unit_call_run("r", LATCH_COUNT_DOWN_OPEN, "60000", "1 a", NULL));
+    unit_call_make(&made, waits, "r", LATCH_COUNT_DOWN_STATE, NULL);
+    request = unit_call_request(&made);
+    request.wait = true;
+    status = unit_begin(&op, &made.lease, request);
+    while (has_messages
+           && (op.state != waits || count_waiters(master) != 1 || unit_is_due(&op, status))) {
+        UNIT_CHECK(latch_wants(status) && unit_now_ns() < limit_ns);
+        unit_await_wish(&op, status, limit_ns);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    TELLS("done,0,0,",
+          unit_call_run("r", LATCH_COUNT_DOWN_ARRIVE, "60000", "a", "0", "1000", NULL));
+    if (has_messages) {
+        struct pollfd messages = {.fd = op.fd, .events = POLLIN};
+
+        UNIT_CHECK(poll(&messages, 1, (int) (UNIT_TIMEOUT_NS / LATCH_NS_PER_MS)) == 1);
+    }
+    TELLS("done", unit_call_told(&made, unit_finish(&op, status)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         REDIS_CLUSTER_TEST(calls_go_where_the_locks_of_that_name_are),
         REDIS_CLUSTER_TEST(calls_follow_a_slot_that_moves),
         REDIS_CLUSTER_TEST(calls_find_the_new_master),
+        REDIS_CLUSTER_TEST(waiters_are_told_where_the_slot_is),
     };
 
     return cmocka_run_group_tests_name("redis calls cluster", tests, redis_cluster_group_setup,

@@ -70,7 +70,7 @@ static latch_status call_on_record(latch_op *op, const char *name, bool is_locke
         status = latch_memory_call_on_text(&store->records, op, before, &after);
         latch_memory_free(store->store.engine, &before);
     }
-    if (status == LATCH_CONFLICT) {
+    if (after.is_foreign) {
         return latch_flock_record_fail(
             store, name, "is no record, is damaged, or is of another release; remove it",
             op->error);

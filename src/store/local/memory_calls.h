@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tickets and tokens are below it, 2^53: clocks in microseconds, which others count in floats. */
-#define LATCH_MEMORY_TICKET_MAX (INT64_C(1) << 53)
-
 /* Records of a store. */
 typedef struct memory_records {
     const latch_engine *engine;
@@ -41,14 +38,16 @@ typedef struct memory_text {
     char *text; /* freed by latch_free(); NULL: there is none, or it is as before */
     size_t length;
     bool is_changed;
+    bool is_foreign; /* what the store had is no such record */
     int64_t end_ns;
 } memory_text;
 
 /*
  * Carries the call out on a record that the store keeps as a text; a `before.text` of NULL: there
  * is none. There are no `records` yet, and none are left. LATCH_DONE: `after` is
- * what the store has to keep, with the answer. LATCH_CONFLICT: `before` is no such record. Else an
- * error, without an answer, and nothing to keep.
+ * what the store has to keep, with the answer. LATCH_CONFLICT: a call that waits has to go on
+ * waiting, or `before` is no such record (is_foreign). Else an error. Without an answer there is
+ * nothing to keep.
  */
 latch_status latch_memory_call_on_text(memory_records *records, latch_op *op, latch_bytes before,
                                        memory_text *after);
@@ -90,12 +89,10 @@ void latch_memory_field_number(memory_fields *fields, int64_t *number);
 void latch_memory_field_time(memory_fields *fields, int64_t *time_ns);
 /* Owned by the record; a text of NULL is one, too. */
 void latch_memory_field_text(memory_fields *fields, latch_bytes *text);
-/* Is the record being read, and all was right so far? Else it is written, or broken. */
+/* Are they read, and was all right so far? Else they are written, or of no use. */
 bool latch_memory_fields_are_read(const memory_fields *fields);
 /* Memory for a part of the record that is being read; NULL when it ran out. */
 void *latch_memory_field_allocate(memory_fields *fields, size_t size);
-/* A ticket, a token, or 0. */
-void latch_memory_field_ticket(memory_fields *fields, int64_t *ticket);
 /* What was read must be so, else the text is no such record. */
 void latch_memory_field_check(memory_fields *fields, bool holds);
 

@@ -367,7 +367,9 @@ static latch_status call_count_down(memory_records *records, latch_op *op)
         case LATCH_COUNT_DOWN_INSPECT:
             return inspect_count_down(records, op, count);
         default:
-            return latch_memory_answer_text(records, op, state_of(count));
+            return op->request.wait && count != NULL && count->state == COUNT_OPEN
+                       ? LATCH_CONFLICT
+                       : latch_memory_answer_text(records, op, state_of(count));
     }
 }
 

@@ -1,6 +1,9 @@
 /* Debounces: as src/store/redis/script/lua/calls/debounce.lua has them in Redis. */
 #include "src/store/local/memory_calls.h"
 
+/* Servers count tokens in floating point. */
+#define TOKEN_MAX (INT64_C(1) << 53)
+
 /* Times are in microseconds by the wall clock, and so are tokens: the time of the occurrence. */
 typedef struct memory_debounce {
     memory_record record;
@@ -32,19 +35,26 @@ static bool is_in_burst(const memory_debounce *debounce, const debounce_times *t
     return debounce->last > 0 && !debounce->is_over && token < due_of(debounce, times);
 }
 
+/* A token, or 0, which is above those before. */
+static void list_token(memory_fields *fields, int64_t *token, int64_t above)
+{
+    latch_memory_field_number(fields, token);
+    latch_memory_field_check(fields, *token > above && *token < TOKEN_MAX);
+}
+
 static void list_debounce_fields(memory_fields *fields, memory_record *record)
 {
     memory_debounce *debounce = (memory_debounce *) record;
 
-    latch_memory_field_ticket(fields, &debounce->issued);
-    latch_memory_field_ticket(fields, &debounce->last);
-    latch_memory_field_ticket(fields, &debounce->first);
+    list_token(fields, &debounce->issued, -1);
+    list_token(fields, &debounce->last, -1);
+    list_token(fields, &debounce->first, -1);
     latch_memory_field_number(fields, &debounce->is_over);
     latch_memory_field_number(fields, &debounce->ended_count);
     latch_memory_field_check(fields, debounce->ended_count >= 0
                                          && debounce->ended_count <= LATCH_BURSTS_MAX);
     for (int64_t at = 0; at < debounce->ended_count && at < LATCH_BURSTS_MAX; at++) {
-        latch_memory_field_ticket(fields, &debounce->ended[at]);
+        list_token(fields, &debounce->ended[at], at > 0 ? debounce->ended[at - 1] : 0);
     }
 }
 
@@ -66,8 +76,7 @@ static int64_t find_ended(const memory_debounce *debounce, int64_t token)
     return at;
 }
 
-static void keep_debounce(const memory_records *records, const latch_op *op,
-                          memory_debounce *debounce)
+static void keep_debounce(const memory_records *records, const latch_op *op, memory_debounce *debounce)
 {
     latch_memory_keep_record(records, &debounce->record, latch_memory_number(op->request.call, 0));
 }

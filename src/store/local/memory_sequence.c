@@ -9,7 +9,12 @@ typedef struct sequence_entry {
     latch_bytes id, payload; /* owned; a payload of NULL: not parked */
 } sequence_entry;
 
-/* Times of a lease are monotonic; a ticket is the wall clock's, in microseconds. */
+/* Servers count tickets in floating point. */
+#define TICKET_MAX (INT64_C(1) << 53)
+/* 12 days: an average can be multiplied by a number of entries. */
+#define AVERAGE_MAX_US (INT64_C(1) << 40)
+
+/* Times of a lease are by the records' clock; a ticket is the wall clock's, in microseconds. */
 typedef struct memory_sequence {
     memory_record record;
     latch_link entries; /* those that have ended, the head, those behind it */
@@ -56,7 +61,7 @@ static void clear_sequence(const latch_engine *engine, memory_record *record)
 
 static void list_entry_fields(memory_fields *fields, sequence_entry *entry)
 {
-    latch_memory_field_ticket(fields, &entry->ticket);
+    latch_memory_field_number(fields, &entry->ticket);
     latch_memory_field_text(fields, &entry->id);
     latch_memory_field_text(fields, &entry->payload);
 }
@@ -67,17 +72,19 @@ static void list_sequence_fields(memory_fields *fields, memory_record *record)
     latch_link *entries = entries_of(sequence); /* none while it is being read */
     int64_t count = 0, newest = 0;
 
-    latch_memory_field_ticket(fields, &sequence->at);
+    latch_memory_field_number(fields, &sequence->at);
+    latch_memory_field_check(fields, sequence->at >= 0 && sequence->at < TICKET_MAX);
     latch_memory_field_text(fields, &sequence->owner);
     latch_memory_field_time(fields, &sequence->until_ns);
     latch_memory_field_time(fields, &sequence->begun_ns);
     latch_memory_field_time(fields, &sequence->seen_ns);
-    latch_memory_field_ticket(fields, &sequence->average_us); /* no more than a clock's time */
+    latch_memory_field_number(fields, &sequence->average_us);
+    latch_memory_field_check(fields, sequence->average_us >= 0
+                                         && sequence->average_us <= AVERAGE_MAX_US);
     for (const latch_link *link = entries->next; link != entries; link = link->next) {
         count++;
     }
     latch_memory_field_number(fields, &count);
-    latch_memory_field_check(fields, count >= 0);
     for (const latch_link *link = entries->next; link != entries; link = link->next) {
         list_entry_fields(fields, entry_of(link));
     }
@@ -88,15 +95,15 @@ static void list_sequence_fields(memory_fields *fields, memory_record *record)
             *entry = (sequence_entry){.ticket = 0};
             latch_list_append(entries, &entry->link);
             list_entry_fields(fields, entry);
-            latch_memory_field_check(fields, entry->ticket > newest && entry->id.text != NULL);
+            latch_memory_field_check(fields, entry->ticket > newest && entry->ticket < TICKET_MAX
+                                                 && entry->id.text != NULL);
             newest = entry->ticket;
             count--;
         }
     }
 }
 
-static void keep_sequence(const memory_records *records, const latch_op *op,
-                          memory_sequence *sequence)
+static void keep_sequence(const memory_records *records, const latch_op *op, memory_sequence *sequence)
 {
     latch_memory_keep_record(records, &sequence->record, latch_memory_number(op->request.call, 0));
 }
@@ -311,13 +318,10 @@ static latch_status resume(memory_records *records, latch_op *op, memory_sequenc
                                                         : latch_fail_memory(op->error);
     }
     if (entry != head && entry->ticket > sequence->at) {
-        int64_t retry_us = sequence->average_us > 0 ? sequence->average_us : LATCH_AVERAGE_US;
+        int64_t average_us = sequence->average_us > 0 ? sequence->average_us : LATCH_AVERAGE_US;
 
-        if (__builtin_mul_overflow(count_between(sequence, sequence->at, entry->ticket), retry_us,
-                                   &retry_us)) {
-            retry_us = INT64_MAX;
-        }
-        return answer_turn(records, op, "held", retry_us);
+        return answer_turn(records, op, "held",
+                           count_between(sequence, sequence->at, entry->ticket) * average_us);
     }
     is_held = is_held && (entry == head || (head != NULL && head->payload.text != NULL));
     return answer_turn(records, op, entry == head ? "held" : "done",
@@ -336,7 +340,8 @@ static latch_status next(memory_records *records, latch_op *op, memory_sequence 
             int64_t took_us = (records->now_ns(records->engine) - sequence->begun_ns) / 1000;
 
             took_us = sequence->average_us > 0 ? (3 * sequence->average_us + took_us) / 4 : took_us;
-            sequence->average_us = took_us > 0 ? took_us : 1;
+            took_us = took_us > 0 ? took_us : 1;
+            sequence->average_us = took_us < AVERAGE_MAX_US ? took_us : AVERAGE_MAX_US;
         }
         end_head(records, sequence, false);
         keep_sequence(records, op, sequence);

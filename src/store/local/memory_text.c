@@ -73,14 +73,14 @@ static int64_t read_digits(memory_fields *fields, char end)
     return is_negative ? -number : number;
 }
 
-void latch_memory_field_check(memory_fields *fields, bool holds)
-{
-    fields->is_broken |= fields->is_reading && !holds;
-}
-
 bool latch_memory_fields_are_read(const memory_fields *fields)
 {
     return fields->is_reading && !fields->is_broken && !fields->is_out_of_memory;
+}
+
+void latch_memory_field_check(memory_fields *fields, bool holds)
+{
+    fields->is_broken |= fields->is_reading && !holds;
 }
 
 void *latch_memory_field_allocate(memory_fields *fields, size_t size)
@@ -98,12 +98,6 @@ void latch_memory_field_number(memory_fields *fields, int64_t *number)
     } else if (!fields->is_broken) {
         *number = read_digits(fields, '\n');
     }
-}
-
-void latch_memory_field_ticket(memory_fields *fields, int64_t *ticket)
-{
-    latch_memory_field_number(fields, ticket);
-    latch_memory_field_check(fields, *ticket >= 0 && *ticket < LATCH_MEMORY_TICKET_MAX);
 }
 
 void latch_memory_field_time(memory_fields *fields, int64_t *time_ns)
@@ -251,6 +245,7 @@ latch_status latch_memory_call_on_text(memory_records *records, latch_op *op, la
     *after = (memory_text){.text = NULL};
     if (before.text != NULL) {
         status = read_record(records, op, before);
+        after->is_foreign = status == LATCH_CONFLICT;
     }
     if (status == LATCH_DONE) {
         status = kind->call(records, op);

@@ -88,6 +88,8 @@ $expect($deliveries->isNew(7, new \DateTimeImmutable('2024-01-01')), 'a version 
 foreach (['first', 'second'] as $slot) {
     $expect($deliveries->seconds() === 0.0, "the $slot slot");
 }
+$expect($deliveries->inOrder() === 'go parcel head known owned', 'one after the other');
+$expect($deliveries->atRest() === 'no: held later', 'a burst goes on');
 $expect($deliveries->deliver(['one']) === 'payload0one', 'the last part has failed');
 
 echo "all went well\n";

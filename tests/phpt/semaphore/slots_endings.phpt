@@ -72,6 +72,36 @@ foreach ($places as $place => $keep) {
     }
 }
 
+/* In the middle of a call, with one slot of three in hand; where that is an acquire, also by hand. */
+foreach (array_diff_key($endings, ['end' => 0, 'killed' => 0]) as $ending => $end) {
+    foreach ([['save', true], ['save', false], ['delete', true]] as [$at, $auto_release]) {
+        if ($at === 'delete' && in_array($ending, ['exit', 'exception'], true)) {
+            continue; // the store's delete() has failed
+        }
+        $case = "$ending in the middle of $at(), " . ($auto_release ? 'released automatically' : 'by hand');
+        $child = fork(function (ParentLine $parent) use ($php, $end, $at, $auto_release): int {
+            $php->before = function (string $call) use ($php, $end, $at, $parent) {
+                if ($call === $at && $php->held() === 1) {
+                    $php->before = null;
+                    $parent->say('in the middle');
+                    $end();
+                }
+            };
+            $semaphore = new Semaphore(new Key('php', 5, 3), slots_in($php), 300.0, $auto_release);
+            $semaphore->acquire();
+            $semaphore->release();
+            return 0;
+        });
+        $child->hear_exactly('in the middle');
+        if ($ending === 'out of memory') {
+            check(str_starts_with($said = (string) $child->hear(), 'died of: Allowed memory size'), "$case: $said");
+        }
+        $child->ending();
+        check_same(0, $php->held(), $case);
+        array_map(unlink(...), glob("$php->directory/lock-*"));
+    }
+}
+
 /* Inside synchronized(), and at the end of a scope. */
 foreach (['exit' => fn () => exit(0), 'fatal error' => fn () => @trigger_error('the end', E_USER_ERROR)] as $ending => $end) {
     $child = fork(function () use ($directory, $end): int {

@@ -37,21 +37,13 @@ foreach ([
     $count->done();
     check_same(true, $direct->createCountDown('r')->await(0), "$case: done");
     $sequence = $factory->createSequence('r');
-    $first = $sequence->enter('a')->ticket;
-    check_same(false, $direct->createSequence('r')->enter('b', $payload)->isHead, "$case: another enters by a DSN");
-    check_same('go', $sequence->resume($first)->state, "$case: its turn");
-    $entry = $sequence->next($first);
-    check($entry?->payload === $payload, "$case: the payload is handed out");
-    check_same([$entry->ticket, true], [$direct->createSequence('r')->inspect()['head'], $sequence->inspect()['parked']], "$case: it is the head");
-    $sequence->putBack($entry->ticket);
-    check_same(null, $direct->createSequence('r')->abandon(0.0), "$case: abandoned");
-    check_same([null, null], [$sequence->inspect()['head'], $sequence->next($entry->ticket)], "$case: nothing is left");
+    [$first, $second] = [$sequence->enter('a'), $direct->createSequence('r')->enter('b', $payload)];
+    check_same(['go', 'held'], [$sequence->resume($first->ticket)->state, $direct->createSequence('r')->resume($first->ticket)->state], "$case: sequence");
+    check_same([$second->ticket, $payload], [($entry = $sequence->next($first->ticket))->ticket, $entry->payload], "$case: handed on");
     $debounce = $factory->createDebounce('r', 3600.0);
-    $token = $debounce->register()->token;
-    $debounce->sent($token);
-    check_same('held', $direct->createDebounce('r', 3600.0)->resume($token)->state, "$case: debounce");
-    $debounce->done($token);
-    check_same('done', $debounce->resume($token)->state, "$case: it is done");
+    $debounce->sent(($old = $debounce->register())->token);
+    check_same(['held', 'done'], [$direct->createDebounce('r', 3600.0)->resume($direct->createDebounce('r', 3600.0)->register()->token)->state,
+        $debounce->resume($old->token)->state], "$case: debounce");
     $server->command('FLUSHALL');
 }
 $redis = phpredis($server);

@@ -27,7 +27,7 @@ foreach (sync_factories($server) as $name => $factory) {
     $state = $count->inspect();
     check_same(['state' => 'open', 'total' => 3, 'left' => 1, 'hasPayload' => true, 'claimedFor' => 0.0, 'failed' => ['b'],
         'missing' => ['3']], $state, "$name: what is known");
-    check_same([0, 'sum up', ['b']], told($count->arrive('3', claim: 0.05)), "$name: the last");
+    check_same([0, 'sum up', ['b']], told($count->arrive('3', claim: 1.0)), "$name: the last");
     check_same([0, null, ['b']], told($count->arrive('3')), "$name: nobody else is given the payload");
     check_same('arrived', $count->inspect()['state'], "$name: all have arrived");
     wait_until(fn () => $count->inspect()['claimedFor'] === 0.0, 'the claim has ended');

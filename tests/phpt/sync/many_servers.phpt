@@ -1,5 +1,5 @@
 --TEST--
-Versions, throttles and count-downs by a \RedisArray and a \RedisCluster: all of one name is on one server
+Versions, throttles, count-downs, sequences and debounces by a \RedisArray and a \RedisCluster: all of one name is on one server
 --EXTENSIONS--
 igbinary
 redis
@@ -28,6 +28,11 @@ function prove(SyncFactory $one, SyncFactory $other, string $name, string $case)
     check_same([1, "\0p"], [$other->createCountDown($name)->arrive('a')->left, $one->createCountDown($name)->arrive('b')->payload], "$case: count-down");
     $one->createCountDown($name)->done();
     check_same(true, $other->createCountDown($name)->await(0), "$case: done");
+    [$first, $second] = [$one->createSequence($name)->enter('a'), $other->createSequence($name)->enter('b', "\0b")];
+    check_same([false, "\0b"], [$second->isHead, $one->createSequence($name)->next($first->ticket)->payload], "$case: sequence");
+    $one->createDebounce($name, 3600.0)->sent(($old = $one->createDebounce($name, 3600.0)->register())->token);
+    $other->createDebounce($name, 3600.0)->sent($one->createDebounce($name, 3600.0)->register()->token);
+    check_same('done', $other->createDebounce($name, 3600.0)->resume($old->token)->state, "$case: debounce");
 }
 
 $servers = [new RedisServer(), new RedisServer()];

@@ -1,85 +1,146 @@
 --TEST--
-Latch\Sequence: entries are handled one after the other, and those that wait are handed out
+Latch\Sequence: entries have their turn in the order in which they entered; parked ones are handed on; leases end with their processes
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_sync.inc';
 
-use Latch\{Entry, Sequence};
+use Latch\Store\RedisStore;
+use Latch\{SyncFactory, Turn};
 use Latch\Tests\RedisServer;
 
-/** What a turn tells. */
-$turn = fn (Sequence $sequence, int $ticket): string => $sequence->resume($ticket)->state;
-/** What is handed out. */
-$entry = fn (?Entry $entry): ?array => $entry === null ? null : [$entry->ticket, $entry->payload];
+function turn(Turn $turn): string
+{
+    return $turn->state . ($turn->retryAfter > 0 ? ', later' : '');
+}
 
 $server = new RedisServer();
 foreach (sync_factories($server) as $name => $factory) {
-    $one = $factory->createSequence('customer-7', 60.0, 3600.0);
-    $other = $factory->createSequence('customer-7', 60.0, 3600.0);
-    check(preg_match('/^[0-9a-f]{32}$/', $one->getOwner()) === 1 && $one->getOwner() !== $other->getOwner(), "$name: owners");
-    check_same(['head' => null, 'parked' => false, 'heldFor' => 0.0, 'idleFor' => 0.0, 'waiting' => 0, 'average' => null], $one->inspect(),
-        "$name: nobody is there");
+    $one = $factory->createSequence('order', lease: PATIENCE * 10);
+    $other = $factory->createSequence('order', lease: PATIENCE * 10);
+    check($one->getOwner() !== $other->getOwner() && strlen($one->getOwner()) > 20, "$name: owners of their own");
+    $nothing = ['head' => null, 'parked' => false, 'heldFor' => 0.0, 'idleFor' => 0.0, 'waiting' => 0, 'average' => null];
+    check_same($nothing, $one->inspect(), "$name: nothing is there");
 
-    $first = $one->enter('a', 'message a');
-    $second = $other->enter('b', "b\0" . 'message');
-    $third = $one->enter('c', '');
-    check_same([true, false, false], [$first->isHead, $second->isHead, $third->isHead], "$name: the first is the head");
-    check($first->ticket > 0 && $first->ticket < $second->ticket && $second->ticket < $third->ticket, "$name: tickets rise");
-    check_same([$second->ticket, false], [$one->enter('b')->ticket, $one->enter('b')->isHead], "$name: an id has one ticket");
-    check_same(true, $other->enter('a')->isHead, "$name: and one place");
+    $a = $one->enter('a', 'kept by nobody, as it is the first');
+    $b = $one->enter('b', "\0b");
+    $c = $other->enter('c');
+    check_same([true, false, false], [$a->isHead, $b->isHead, $c->isHead], "$name: the first is sent, the others wait");
+    check($a->ticket < $b->ticket && $b->ticket < $c->ticket, "$name: tickets rise");
+    check_same([$a->ticket, true, $b->ticket, false], [$one->enter('a')->ticket, $other->enter('a')->isHead,
+        $other->enter('b', 'x')->ticket, $other->enter('b')->isHead], "$name: once more is the same place");
 
-    $held = $other->resume($third->ticket);
-    check_same(['held', true], [$held->state, $held->retryAfter > 0], "$name: the third waits");
-    check_same(['go', 0.0], [$one->resume($first->ticket)->state, $one->resume($first->ticket)->retryAfter], "$name: the first goes");
-    $held = $other->resume($first->ticket);
-    check_same(['held', true], [$held->state, $held->retryAfter > 0 && $held->retryAfter <= 3600], "$name: with one alone");
-    check_same(null, $other->next($first->ticket), "$name: another does not end it");
-    $known = $one->inspect();
-    check_same([$first->ticket, false, 2, null], [$known['head'], $known['parked'], $known['waiting'], $known['average']], "$name: what is known");
-    check($known['heldFor'] > 0 && $known['heldFor'] <= 3600 && $known['idleFor'] >= 0, "$name: times");
+    check_same(['go', 'held, later', 'held, later'], [turn($one->resume($a->ticket)), turn($other->resume($a->ticket)),
+        turn($other->resume($b->ticket))], "$name: it is the first one's turn, and one object's");
+    check_same('go', turn($one->resume($a->ticket)), "$name: which asks again");
+    $taken = $factory->createSequence('order', owner: $one->getOwner());
+    check_same('go', turn($taken->resume($a->ticket)), "$name: as may another object of that owner");
+    check_same([null, null], [$other->next($a->ticket), $other->next($b->ticket)], "$name: others cannot end it");
+    check_same([$a->ticket, false, 2, null], [($known = $one->inspect())['head'], $known['parked'], $known['waiting'], $known['average']],
+        "$name: what is known");
+    check($known['heldFor'] > 0 && $known['idleFor'] >= 0, "$name: it is held");
 
-    check_same([$second->ticket, "b\0" . 'message'], $entry($one->next($first->ticket)), "$name: the second is handed out");
-    check_same([$second->ticket, "b\0" . 'message'], $entry($one->next($first->ticket)), "$name: once more when it is asked again");
-    check_same(null, $other->next($first->ticket), "$name: to no other");
-    check_same(true, $one->inspect()['parked'] && $one->inspect()['average'] > 0, "$name: it is kept until it has ended");
-    check_same('done', $turn($one, $first->ticket), "$name: the first has ended");
+    $entry = $one->next($a->ticket);
+    check_same([$b->ticket, "\0b"], [$entry->ticket, $entry->payload], "$name: the parked one is handed on");
+    check_same([$b->ticket, "\0b"], [($again = $one->next($a->ticket))->ticket, $again->payload], "$name: asked again, once more");
+    check_same(['done, later', 'held, later', true], [turn($other->resume($a->ticket)), turn($other->resume($b->ticket)),
+        $one->inspect()['parked']], "$name: while it is in somebody's hand, its forerunner's message stays");
+    check($one->inspect()['average'] > 0, "$name: how long one takes is known");
+    check_same(null, $other->abandon(0.0), "$name: it is not abandoned while it is held");
 
-    $finishing = $factory->createSequence('customer-7', 60.0, 3600.0, $one->getOwner());
-    check_same('go', $turn($finishing, $second->ticket), "$name: the same owner");
-    check_same([$third->ticket, ''], $entry($finishing->next($second->ticket)), "$name: an empty payload is one");
-    $one->putBack($third->ticket);
-    check_same([true, false, 0.0], [$one->enter('c')->isHead, $one->inspect()['parked'], $one->inspect()['heldFor']], "$name: its message is sent");
-    check_same('go', $turn($other, $third->ticket), "$name: to whoever gets it");
-    check_same(null, $other->next($third->ticket), "$name: there is no other");
-    check_same([null, 0], [$one->inspect()['head'], $one->inspect()['waiting']], "$name: all have ended");
+    check_same(null, $one->next($b->ticket), "$name: the third travels by itself");
+    check_same(['done', 'held, later'], [turn($one->resume($b->ticket)), turn($one->resume($factory->createSequence('order')->enter('d')->ticket))],
+        "$name: the fourth waits for it");
+    check_same('go', turn($other->resume($c->ticket)), "$name: its turn has come");
+    $other->putBack($c->ticket);
+    check_same('go', turn($one->resume($c->ticket)), "$name: put back, it is anybody's");
+    $other->putBack($c->ticket);
+    check_same('held, later', turn($other->resume($c->ticket)), "$name: who does not have it cannot put it back");
+    $one->putBack($c->ticket);
+    check_same(null, $one->abandon(PATIENCE * 10), "$name: it was heard of lately");
+    check_same([null, 'late', 'go'], [$one->abandon(0.0), turn($one->resume($c->ticket)), turn($one->resume($one->enter('d')->ticket))],
+        "$name: abandoned, it is late, and the next one has its turn");
+    check_same([null, null], [$one->next($one->enter('d')->ticket), $one->inspect()['head']], "$name: the last one has ended");
+    check_same('late', turn($one->resume(1)), "$name: who was never there is late");
 
-    /* Without a payload an entry travels, and waits by itself. */
-    $first = $one->enter('d');
-    $second = $one->enter('e');
-    check_same(['held', 'go'], [$turn($other, $second->ticket), $turn($one, $first->ticket)], "$name: the second waits");
-    check_same(null, $one->next($first->ticket), "$name: nothing is handed out");
-    check_same('go', $turn($other, $second->ticket), "$name: it is its turn");
-    check_same(null, $other->next($second->ticket), "$name: the end");
+    /* A parked one whose process has died is given to who is delivered the message before it again. */
+    $dead = $factory->createSequence('dead', lease: 0.1);
+    $first = $dead->enter('1');
+    $dead->enter('2', '');
+    $dead->resume($first->ticket);
+    check_same('', $dead->next($first->ticket)->payload, "$name: an empty payload is one");
+    wait_until(fn () => turn($other = $factory->createSequence('dead')->resume($first->ticket)) === 'done', "$name: the lease has ended");
+    check_same('', ($entry = $factory->createSequence('dead')->next($first->ticket))->payload, "$name: handed out again");
+    check_same(null, $dead->next($entry->ticket), "$name: but not to who had it");
 
-    /* A head that never comes. */
-    $lost = $one->enter('lost');
-    $next = $one->enter('next', 'p');
-    check_same(null, $other->abandon(3600.0), "$name: patience");
-    check_same([$next->ticket, 'p'], $entry($other->abandon(0.0)), "$name: without patience it is abandoned");
-    check_same(['late', 'go'], [$turn($one, $lost->ticket), $turn($other, $next->ticket)], "$name: it is late then");
-    check_same(null, $one->abandon(0.0), "$name: one that is in a hand is not");
-    check_same(null, $other->next($next->ticket), "$name: the end");
-    check_same('late', $turn($one, PHP_INT_MAX), "$name: no such ticket");
-
-    check_same(true, $factory->createSequence('customer-8')->enter('a')->isHead, "$name: each name has its own");
+    /* Very many, and large ones. */
+    $many = $factory->createSequence('many');
+    $count = $name === 'files' ? 50 : 2000;
+    for ($at = 0; $at < $count; $at++) {
+        $many->enter("e$at", $at === 1 ? str_repeat("\0x", 512 * 1024) : "$at");
+    }
+    check_same($count - 1, $many->inspect()['waiting'], "$name: very many wait");
+    $ticket = $many->enter('e0')->ticket;
+    $many->resume($ticket);
+    $seen = [];
+    while (($entry = $many->next($ticket)) !== null) {
+        $seen[] = strlen($entry->payload) === 1024 * 1024 ? '1' : $entry->payload;
+        $ticket = $entry->ticket;
+    }
+    check_same(array_map('strval', range(1, $count - 1)), $seen, "$name: and have their turns in order");
 }
-check_same(0, count(array_filter($server->command('KEYS', '*'), fn (string $key) => $server->command('PTTL', $key) < 1)), 'all keys expire');
+check_same([], array_filter($server->command('KEYS', '*'), fn (string $key) => $server->command('PTTL', $key) < 1), 'all keys expire');
 
-$factory = sync_factories($server)['Redis'];
-$ticket = $factory->createSequence('short', 0.02)->enter('a')->ticket;
-wait_until(fn () => $factory->createSequence('short')->inspect()['head'] === null, 'the sequence is forgotten');
-check_same('late', $factory->createSequence('short')->resume($ticket)->state, 'and its ticket');
-check_same(true, $factory->createSequence('short')->enter('b')->isHead, 'and begins anew');
+/* Workers that die between two entries, and in the middle of one: each is handled, in order, and twice only after a death. */
+$factory = new SyncFactory(new RedisStore($server->dsn()));
+$names = array_map(fn (int $at) => sprintf('%03d', $at), range(0, 99));
+foreach ($names as $at => $entry) {
+    $factory->createSequence('workers')->enter($entry, $entry);
+}
+$first = $factory->createSequence('workers')->enter('000')->ticket;
+$log = temporary_directory() . '/handled';
+touch($log);
+$work = function () use ($server, $first, $log): int {
+    mt_srand(getmypid());
+    $sequence = (new SyncFactory(new RedisStore($server->dsn())))->createSequence('workers', lease: max(1.5, PATIENCE / 20));
+    while ($sequence->inspect()['head'] !== null) {
+        $turn = $sequence->resume($first);
+        [$ticket, $name] = [$first, '000'];
+        if ($turn->state === 'done' && ($entry = $sequence->next($first)) !== null) {
+            [$ticket, $name] = [$entry->ticket, $entry->payload];
+        } elseif ($turn->state !== 'go') {
+            usleep(20_000);
+            continue;
+        }
+        for (; ; [$ticket, $name] = [$entry->ticket, $entry->payload]) {
+            file_put_contents($log, "$name\n", FILE_APPEND);
+            if (mt_rand(0, 24) === 0) {
+                file_put_contents($log, "death\n", FILE_APPEND);
+                posix_kill(getmypid(), SIGKILL);
+            }
+            if (($entry = $sequence->next($ticket)) === null) {
+                break;
+            }
+        }
+    }
+    return 0;
+};
+for ($ended = false; !$ended; ) {
+    $ended = true;
+    foreach (array_map(fn () => fork($work), range(1, 3)) as $child) {
+        $ended = $child->ending() === 'exit 0' && $ended;
+    }
+}
+$last = $before = '';
+$seen = [];
+foreach (file($log, FILE_IGNORE_NEW_LINES) as $line) {
+    if ($line !== 'death') {
+        check($line > $last || $line === $last && $before === 'death', "$line after $last");
+        $last = $line;
+        $seen[$line] = true;
+    }
+    $before = $line;
+}
+check_same($names, array_map(fn ($name) => sprintf('%03d', $name), array_keys($seen)), 'all are handled');
 echo "done\n";
 ?>
 --EXPECT--

@@ -9,9 +9,8 @@ use Latch\Semaphore\Key;
 use Latch\Semaphore\Semaphore;
 use Latch\Semaphore\Store\LockStore;
 use Latch\Store\FlockStore;
-use Latch\Tests\Support\Census;
 use Latch\Tests\Support\Peer;
-use Latch\Tests\Support\Subject;
+use Latch\Tests\Support\SharedPermits;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
@@ -22,6 +21,8 @@ use PHPUnit\Framework\Attributes\Group;
 #[Group('against-oracle')]
 final class SlotsPeersTest extends TestCase
 {
+    use SharedPermits;
+
     /**
      * @return iterable<string, array{\Closure(string): Peer}>
      */
@@ -29,76 +30,6 @@ final class SlotsPeersTest extends TestCase
     {
         yield 'our own kind' => [Peer::own(...)];
         yield 'Symfony 8.1' => [Peer::semaphore8(...)];
-    }
-
-    /**
-     * @return iterable<string, array{\Closure(string): Peer, string}>
-     */
-    public static function peersAndResources(): iterable
-    {
-        $resources = [
-            'ordinary' => 's',
-            ...Subject::emptyResource(),
-            'odd' => "../a {b}\0c/\u{fc}",
-            'long' => str_repeat('long ', 40),
-        ];
-        foreach (self::peers() as $name => [$start]) {
-            foreach ($resources as $kind => $resource) {
-                yield "$name, $kind resource" => [$start, $resource];
-            }
-        }
-    }
-
-    #[DataProvider('peersAndResources')]
-    public function testTheyShareTheLimit(\Closure $start, string $resource): void
-    {
-        $peer = $this->peer($start, 5, 3, $resource);
-        [$two, $three] = [$this->semaphore(5, 2, $resource), $this->semaphore(5, 3, $resource)];
-
-        self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-        self::assertFalse($three->acquire());
-        self::assertTrue($two->acquire());
-        self::assertFalse($this->semaphore(5, 1, $resource)->acquire());
-        $peer->do('call', 'theirs', 'release');
-        self::assertTrue($three->acquire());
-        self::assertFalse($peer->do('call', 'theirs', 'acquire'));
-        $two->release();
-        self::assertFalse($peer->do('call', 'theirs', 'acquire'));
-        $three->release();
-        self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-        self::assertTrue($peer->do('call', 'theirs', 'isAcquired'));
-        $peer->do('call', 'theirs', 'refresh', 200.0);
-        self::assertFalse($three->acquire());
-    }
-
-    #[DataProvider('peers')]
-    public function testTheyLetGoWithTheirObject(\Closure $start): void
-    {
-        $peer = $this->peer($start, 2, 2);
-        $ours = $this->semaphore(2, 2);
-
-        $peer->do('call', 'theirs', 'acquire');
-        self::assertFalse($ours->acquire());
-        $peer->do('drop', 'theirs');
-        self::assertTrue($ours->acquire());
-        $peer->do('slots', 'theirs', 's', 2, 1, 300.0);
-        self::assertFalse($peer->do('call', 'theirs', 'acquire'));
-        unset($ours);
-        self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-    }
-
-    #[DataProvider('peers')]
-    public function testOursGetsWhatTheirsReleases(\Closure $start): void
-    {
-        $peer = $this->peer($start, 3, 3);
-        $ours = $this->semaphore(3, 2);
-        self::assertTrue($peer->do('call', 'theirs', 'acquire'));
-        self::assertFalse($ours->acquire(true, 0.1));
-        $peer->ask('call', 'theirs', 'release');
-
-        self::assertTrue($ours->acquire(true, 30.0));
-        self::assertNull($peer->answer());
-        self::assertFalse($peer->do('call', 'theirs', 'acquire'));
     }
 
     #[DataProvider('peers')]
@@ -112,27 +43,6 @@ final class SlotsPeersTest extends TestCase
         self::assertTrue($this->semaphore(2, 2)->acquire(true, 30.0));
     }
 
-    public function testNobodyOvershootsAmongManyOfEveryKind(): void
-    {
-        $census = $this->directory() . '/census';
-        $peers = [];
-        foreach (self::peers() as [$start]) {
-            foreach ([1, 2, 3] as $weight) {
-                $peers[] = $peer = $this->peer($start, 5, $weight);
-                $peer->ask('crowd', 'theirs', $census, $weight, 60);
-            }
-        }
-        foreach ($peers as $peer) {
-            self::assertSame(60, $peer->answer(100.0));
-        }
-
-        [$now, $most] = (new Census($census))->read();
-        self::assertSame(0, $now);
-        self::assertLessThanOrEqual(5, $most);
-        self::assertGreaterThan(1, $most);
-        self::assertTrue($this->semaphore(5, 5)->acquire());
-    }
-
     private function semaphore(int $limit, int $weight = 1, string $resource = 's'): Semaphore
     {
         return new Semaphore(
@@ -141,12 +51,8 @@ final class SlotsPeersTest extends TestCase
         );
     }
 
-    /** A process with permits that it calls "theirs". */
-    private function peer(\Closure $start, int $limit, int $weight = 1, string $resource = 's'): Peer
+    private function makeTheirs(Peer $peer, int $limit, int $weight, string $resource, float $ttl): void
     {
-        $peer = $start($this->directory());
-        $peer->do('slots', 'theirs', $resource, $limit, $weight, 300.0);
-
-        return $peer;
+        $peer->do('slots', 'theirs', $resource, $limit, $weight, $ttl);
     }
 }

@@ -23,11 +23,12 @@ typedef struct function_request {
     redis_topology *topology;
     redis_functions *functions;
     redis_route route;
-    redis_node *asked;   /* the server of `call` */
-    redis_call *call;    /* in flight, or answered; NULL: to be sent */
-    unsigned generation; /* of the process that has begun it */
-    bool as_text;        /* the server has forgotten the script */
-    bool was_lost;       /* sent again already */
+    redis_node *asked;            /* the server of `call` */
+    redis_call *call;             /* in flight, or answered; NULL: to be sent */
+    unsigned generation;          /* of the process that has begun it */
+    bool as_text;                 /* the server has forgotten the script */
+    bool was_lost;                /* sent again already */
+    redis_function_waiter waiter; /* a channel of NULL: none */
     char id[REDIS_FUNCTION_ID_LENGTH + 1];
 } function_request;
 
@@ -84,7 +85,9 @@ static latch_status send_function(function_request *request, latch_op *op, int64
     node = request->route.node;
     if (latch_redis_write_function(&written, engine, request->functions, request->topology->keys,
                                    op->request.call, lease->resource, lease->resource_length,
-                                   request->id, request->as_text)
+                                   request->id,
+                                   request->waiter.channel != NULL ? &request->waiter : NULL,
+                                   request->as_text)
         && (!request->route.needs_asking || send_asking_before(node, now_ns))) {
         request->call =
             node->connection.transport->send(&node->connection, &written.command, now_ns);
@@ -270,7 +273,8 @@ static bool make_id(const latch_engine *engine, char id[REDIS_FUNCTION_ID_LENGTH
 }
 
 latch_status latch_redis_function_begin(latch_op *op, redis_topology *topology,
-                                        redis_functions *functions)
+                                        redis_functions *functions,
+                                        const redis_function_waiter *waiter)
 {
     latch_engine *engine = op->lease->store->engine;
     function_request *request = latch_allocate(engine, sizeof(*request));
@@ -282,6 +286,7 @@ latch_status latch_redis_function_begin(latch_op *op, redis_topology *topology,
         .topology = topology,
         .functions = functions,
         .generation = engine->generation,
+        .waiter = waiter != NULL ? *waiter : (redis_function_waiter){0},
     };
     if (!make_id(engine, request->id)) {
         latch_free(engine, request);

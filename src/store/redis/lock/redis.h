@@ -62,8 +62,9 @@ enum {
     REDIS_LOST_BEFORE = 2,
     REDIS_AS_TEXT = 4,
     REDIS_RETIRED_BEFORE = 8,
-    REDIS_TRIED = 16,   /* a waiting request: its first try, without waiting, is over */
-    REDIS_TROUBLE = 32, /* transient failure of the connection or the server */
+    REDIS_TRIED = 16,    /* a waiting request: its first try, without waiting, is over */
+    REDIS_TROUBLE = 32,  /* transient failure of the connection or the server */
+    REDIS_OWN_HOLD = 64, /* of a call that waits: its hold was made for it */
 };
 
 static inline redis_store *latch_redis_store_of(const latch_op *op)
@@ -227,6 +228,8 @@ static inline void latch_redis_record_mode(latch_lease *lease, latch_mode mode)
  * cluster "{}:weight" has no hash tag.
  */
 bool latch_redis_has_permit_slot(const redis_keyspace *keys, latch_op *op);
+/* Makes the state of a lease that has none. */
+latch_status latch_redis_make_hold(latch_lease *lease, latch_error *error);
 /* Token of another process? */
 bool latch_redis_is_other_process(const latch_lease *lease);
 /* latch_redis_ensure_token() for a lease without a usable token. */
@@ -295,6 +298,13 @@ bool latch_redis_retries_wait(latch_op *op, int64_t now_ns);
  * is.
  */
 void latch_redis_probe_polling_clients(redis_node *node, int64_t now_ns);
+/*
+ * Step of a call that waits (LATCH_COUNT_DOWN_STATE), the first one, too. As latch_op_step();
+ * LATCH_CONFLICT: not yet, and no message will tell.
+ */
+latch_status latch_redis_await_call(latch_op *op, int64_t now_ns);
+/* Ends a call, whether it waits or not. */
+void latch_redis_end_call(latch_op *op);
 
 /* ---- client_object.c */
 

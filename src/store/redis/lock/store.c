@@ -134,7 +134,8 @@ static const char *redis_identity(const latch_store *base)
 static latch_status redis_step(latch_op *op, int64_t now_ns)
 {
     if (op->request.kind == LATCH_CALL) {
-        return latch_redis_function_step(op, now_ns);
+        return op->request.wait ? latch_redis_await_call(op, now_ns)
+                                : latch_redis_function_step(op, now_ns);
     }
     if (latch_redis_is_inspection(op)) {
         return latch_redis_inspect_step(op, now_ns);
@@ -164,7 +165,11 @@ static latch_status begin_function(latch_op *op)
         return latch_redis_fail_breaker_open(op, &store->topology.single);
     }
     close_stale_connections(store, op->sent_ns);
-    return latch_redis_function_begin(op, &store->topology, &store->functions);
+    if (op->request.wait) {
+        op->state = latch_redis_unsent(store);
+        return latch_redis_await_call(op, op->sent_ns);
+    }
+    return latch_redis_function_begin(op, &store->topology, &store->functions, NULL);
 }
 
 static latch_status redis_begin(latch_op *op)
@@ -234,7 +239,7 @@ static latch_status redis_cancel(latch_op *op)
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
     if (op->request.kind == LATCH_CALL) {
-        latch_redis_function_abandon(op);
+        latch_redis_end_call(op);
         return LATCH_CONFLICT;
     }
     if (latch_redis_is_inspection(op)) {
@@ -271,7 +276,7 @@ static void redis_abandon(latch_op *op)
     redis_script_target target;
 
     if (op->request.kind == LATCH_CALL) {
-        latch_redis_function_abandon(op);
+        latch_redis_end_call(op);
         return;
     }
     if (latch_redis_is_inspection(op)) {

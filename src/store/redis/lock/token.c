@@ -27,7 +27,7 @@ static void free_token(latch_lease *lease)
     lease->token = NULL;
 }
 
-static latch_status make_hold(latch_lease *lease, latch_error *error)
+latch_status latch_redis_make_hold(latch_lease *lease, latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
     redis_hold *hold = latch_allocate(
@@ -57,7 +57,7 @@ static latch_status make_hold(latch_lease *lease, latch_error *error)
 
 latch_status latch_redis_import_token(latch_lease *lease, const char *token, latch_error *error)
 {
-    latch_status status = lease->state == NULL ? make_hold(lease, error) : LATCH_DONE;
+    latch_status status = lease->state == NULL ? latch_redis_make_hold(lease, error) : LATCH_DONE;
     redis_hold *hold = lease->state;
 
     if (status == LATCH_DONE) {
@@ -102,7 +102,7 @@ latch_status latch_redis_prepare_token(latch_op *op)
         return LATCH_CONFLICT; /* it is being given back, though it may be there yet */
     }
     if (lease->state == NULL) {
-        status = make_hold(lease, op->error);
+        status = latch_redis_make_hold(lease, op->error);
     }
     if (status != LATCH_DONE || lease->token != NULL) {
         return status;

@@ -5,8 +5,12 @@
  */
 #include "src/store/redis/lock/redis.h"
 
+#include <string.h>
+
 /* Pause after a failure, and up to that much more at random. */
 #define PAUSE_NS (25 * LATCH_NS_PER_MS)
+/* Interval of a waiting call's requests: a message may be lost. */
+#define CALL_POLL_NS LATCH_NS_PER_S
 /* Interval of probes for polling clients, by all waiters for a lock together. */
 #define PROBE_INTERVAL_NS (2 * LATCH_NS_PER_S)
 
@@ -188,6 +192,114 @@ bool latch_redis_retries_wait(latch_op *op, int64_t now_ns)
     op->wake_ns = now_ns + PAUSE_NS + now_ns % PAUSE_NS;
     op->waiting = true;
     return now_ns - wait->trouble_ns < latch_redis_store_of(op)->options.connect_timeout_ns;
+}
+
+/* ---- Calls that wait ------------------------------------------------------------------------ */
+
+void latch_redis_end_call(latch_op *op)
+{
+    latch_lease *lease = op->lease;
+
+    if (op->state != NULL && latch_redis_is_sent(op)) {
+        latch_redis_function_abandon(op);
+    }
+    op->state = NULL;
+    if ((op->flags & REDIS_TRIED) != 0) {
+        latch_redis_wait_end(lease);
+    }
+    if ((op->flags & REDIS_OWN_HOLD) != 0) {
+        latch_redis_drop(lease);
+        lease->state = NULL;
+    }
+    op->flags = 0;
+}
+
+/*
+ * As latch_redis_wait(), whose queue in the server is none here, as all are told at once.
+ * LATCH_CONFLICT: messages do not reach the caller.
+ */
+static latch_status join_waiters(latch_op *op, int64_t now_ns)
+{
+    latch_status status;
+
+    if (latch_redis_has_object(latch_redis_store_of(op))) {
+        return LATCH_CONFLICT;
+    }
+    op->flags |= REDIS_TRIED;
+    if (op->lease->state == NULL) {
+        status = latch_redis_make_hold(op->lease, op->error);
+        if (status != LATCH_DONE) {
+            return status;
+        }
+        op->flags |= REDIS_OWN_HOLD;
+    }
+    status = latch_redis_wait(op, now_ns);
+    if (status == LATCH_CONFLICT) {
+        latch_redis_wait_end(op->lease);
+    }
+    return status;
+}
+
+/* Asks when it is time to. */
+static latch_status send_waiting_call(latch_op *op, int64_t now_ns)
+{
+    redis_store *store = latch_redis_store_of(op);
+    latch_status status = join_waiters(op, now_ns);
+    redis_function_waiter waiter = {.channel = NULL};
+
+    if (status == LATCH_DONE) {
+        waiter = (redis_function_waiter){wait_of(op)->ticket, store->subscription.channel};
+        latch_redis_wait_sent(op);
+        wait_of(op)->poll_ns = now_ns + latch_jittered_ns(store->store.engine, CALL_POLL_NS);
+    } else if (status != LATCH_CONFLICT) {
+        return status;
+    }
+    return latch_redis_function_begin(op, &store->topology, &store->functions,
+                                      status == LATCH_DONE ? &waiter : NULL);
+}
+
+static bool is_part(const latch_answer *answer, size_t part, const char *text)
+{
+    return part < answer->count && strcmp(answer->parts[part].text, text) == 0;
+}
+
+/* LATCH_DONE: it has ended. LATCH_AGAIN: wait. */
+static latch_status apply_waiting_answer(latch_op *op, int64_t now_ns)
+{
+    redis_store *store = latch_redis_store_of(op);
+    latch_call *call = op->request.call;
+    bool is_mute = is_part(call->answer, 1, "mute");
+
+    op->state = latch_redis_unsent(store);
+    if (!is_part(call->answer, 0, "open") && !is_part(call->answer, 0, "arrived")) {
+        return LATCH_DONE;
+    }
+    if (is_mute || is_part(call->answer, 1, "deaf")) {
+        latch_redis_suspend_pubsub(&store->subscription, is_mute, now_ns);
+    }
+    if (call->answer->count > 1) {
+        latch_redis_wait_end(op->lease);
+    }
+    latch_answer_free(store->store.engine, call->answer);
+    call->answer = NULL;
+    return latch_redis_is_queued(op->lease) ? LATCH_AGAIN : LATCH_CONFLICT;
+}
+
+latch_status latch_redis_await_call(latch_op *op, int64_t now_ns)
+{
+    latch_status status;
+
+    do {
+        status = latch_redis_is_sent(op) ? latch_redis_function_step(op, now_ns)
+                                         : send_waiting_call(op, now_ns);
+        if (status == LATCH_DONE) {
+            status = apply_waiting_answer(op, now_ns);
+        }
+    } while (status == LATCH_AGAIN);
+    if (!latch_wants(status)) {
+        latch_redis_end_call(op);
+    }
+    return status;
 }
 
 /* ---- Peers ---------------------------------------------------------------------------------- */

@@ -111,7 +111,7 @@ static bool add_function_keys(redis_function_command *written, const latch_engin
 bool latch_redis_write_function(redis_function_command *written, const latch_engine *engine,
                                 redis_functions *functions, const redis_keyspace *keys,
                                 const latch_call *call, const char *resource, size_t length,
-                                const char *id, bool as_text)
+                                const char *id, const redis_function_waiter *waiter, bool as_text)
 {
     enum { HEAD = 3 }; /* "EVAL", the script, the number of its keys */
     size_t script = functions_of_scripts[call->function].script;
@@ -137,6 +137,12 @@ bool latch_redis_write_function(redis_function_command *written, const latch_eng
     latch_redis_add_text(command, functions_of_scripts[call->function].name);
     for (size_t at = 0; at < call->count; at++) {
         latch_redis_add(command, call->arguments[at].text, call->arguments[at].length);
+    }
+    if (waiter != NULL) {
+        latch_redis_add(command, written->ticket,
+                        (size_t) snprintf(written->ticket, sizeof(written->ticket), "%llu",
+                                          (unsigned long long) waiter->ticket));
+        latch_redis_add_text(command, waiter->channel);
     }
     written->script = (latch_redis_script){
         .text = scripts[script].text,

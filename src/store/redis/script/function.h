@@ -19,24 +19,32 @@ typedef struct redis_functions {
     char digests[REDIS_FUNCTION_SCRIPTS][2 * 20 + 1];
 } redis_functions;
 
+/* Waiter for the end of a count-down: whom the server is to tell. */
+typedef struct redis_function_waiter {
+    uint64_t ticket; /* number of the wait */
+    const char *channel;
+} redis_function_waiter;
+
 /* Command that runs a script, with the texts that it is made of. */
 typedef struct redis_function_command {
     redis_command command;
     latch_redis_script script;
     char *keys; /* in the buffer below, if they fit */
     char key_count[2];
+    char ticket[24];
     char small_keys[512];
 } redis_function_command;
 
 /*
  * Writes the command that calls the function for a resource; `id` makes it idempotent, and has
- * REDIS_FUNCTION_ID_LENGTH bytes. False when memory ran out. To be ended in any case; the call, the
- * resource and the id must live as long.
+ * REDIS_FUNCTION_ID_LENGTH bytes. `waiter`: of LATCH_COUNT_DOWN_STATE, or NULL. False when memory
+ * ran out. To be ended in any case; the call, the resource, the id and the channel must live as
+ * long.
  */
 bool latch_redis_write_function(redis_function_command *written, const latch_engine *engine,
                                 redis_functions *functions, const redis_keyspace *keys,
                                 const latch_call *call, const char *resource, size_t length,
-                                const char *id, bool as_text);
+                                const char *id, const redis_function_waiter *waiter, bool as_text);
 static inline void latch_redis_function_command_end(redis_function_command *written,
                                                     const latch_engine *engine)
 {

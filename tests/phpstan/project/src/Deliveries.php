@@ -63,50 +63,65 @@ final class Deliveries
         return $count->await(1.0) ? $text : $state['state'] . implode(',', $state['missing']) . ($state['left'] + $state['total']);
     }
 
-    public function inOrder(string $id): string
+    private function tell(Arrival $arrival): string
     {
-        $sequence = $this->sequence(null);
-        $place = $sequence->enter($id, 'payload');
-        if (!$place->isHead) {
-            return $sequence->enter("$id again")->isHead ? 'head' : 'parked';
-        }
-        $turn = $this->sequence($sequence->getOwner())->resume($place->ticket);
-        $entry = $turn->state === 'go' ? $sequence->next($place->ticket) : $sequence->abandon(60.0);
-        if ($entry !== null) {
-            $sequence->putBack($entry->ticket);
-        }
-        $state = $sequence->inspect();
-
-        return $this->name($place) . $this->name($entry) . $turn->retryAfter . ($state['head'] ?? 0) . $state['waiting']
-            . ($state['parked'] ? 'parked' : '') . ($state['heldFor'] + $state['idleFor'] + ($state['average'] ?? 0.0));
+        return ($arrival->payload ?? 'none') . $arrival->left . implode(',', $arrival->failed);
     }
 
-    public function afterTheLast(): float
+    public function inOrder(): string
+    {
+        $sequence = $this->sequence();
+        [$first, $second] = [$sequence->enter('a'), $sequence->enter('b', 'parcel')];
+        $turn = $this->turn($sequence->resume($first->ticket));
+        $entry = $sequence->next($first->ticket);
+        $sequence->putBack($second->ticket);
+        $known = $sequence->inspect();
+        $none = $sequence->abandon(0.0);
+
+        return $turn . $this->entry($entry) . $this->place($first) . ($none === null ? '' : $none->payload)
+            . ($known['head'] === $second->ticket && !$known['parked'] && $known['waiting'] === 0 ? ' known' : '')
+            . ($sequence->getOwner() !== '' && $known['average'] !== null ? ' owned' : '');
+    }
+
+    public function atRest(): string
     {
         $debounce = $this->debounce();
         $occurrence = $debounce->register();
         $debounce->sent($occurrence->token);
         $turn = $debounce->resume($occurrence->token);
-        if ($turn->state === 'go') {
-            $debounce->done($occurrence->token);
-        }
+        $debounce->done($occurrence->token);
 
-        return $this->wait($occurrence, $turn);
+        return $this->turn($turn) . ($this->delay($occurrence) > 0.0 && $turn->retryAfter > 0.0 ? ' later' : '');
     }
 
-    private function name(Place|Entry|null $entry): string
+    private function turn(Turn $turn): string
     {
-        return $entry instanceof Entry ? "$entry->ticket $entry->payload" : (string) $entry?->ticket;
+        return $turn->state === 'go' ? 'go' : "no: $turn->state";
     }
 
-    private function wait(Occurrence $occurrence, Turn $turn): float
+    private function entry(?Entry $entry): string
     {
-        return $turn->state === 'held' ? $turn->retryAfter : $occurrence->delay;
+        return $entry === null ? '' : " $entry->payload" . ($entry->ticket > 0 ? '' : ' of none');
     }
 
-    private function tell(Arrival $arrival): string
+    private function place(Place $place): string
     {
-        return ($arrival->payload ?? 'none') . $arrival->left . implode(',', $arrival->failed);
+        return $place->isHead ? ' head' : '';
+    }
+
+    private function delay(Occurrence $occurrence): float
+    {
+        return $occurrence->delay;
+    }
+
+    private function sequence(): Sequence
+    {
+        return $this->factory->createSequence('deliveries', 60.0, 10.0, 'me');
+    }
+
+    private function debounce(): Debounce
+    {
+        return $this->factory->createDebounce('deliveries', 5.0, max: 60.0, ttl: 600.0);
     }
 
     private function version(string $name): Version
@@ -117,16 +132,6 @@ final class Deliveries
     private function throttle(): Throttle
     {
         return $this->factory->createThrottle('deliveries', 5, 1.0, 2);
-    }
-
-    private function sequence(?string $owner): Sequence
-    {
-        return $this->factory->createSequence('deliveries', 60.0, 10.0, $owner);
-    }
-
-    private function debounce(): Debounce
-    {
-        return $this->factory->createDebounce('deliveries', 5.0, 60.0, 600.0);
     }
 
     private function count(): CountDown

@@ -20,7 +20,8 @@ final class PrimitivesTest extends DocumentTestCase
     protected function substitutes(): array
     {
         return ['redis://redis.example.com' => $this->server->dsn(), 'acquire(true, 30)' => 'acquire(true, 0.1)', 'timeout: 60' => 'timeout: 0.1',
-            'acquire(true, 5)' => 'acquire(true, 0.1)', 'timeout: 30' => 'timeout: 0.1'];
+            'acquire(true, 5)' => 'acquire(true, 0.1)', 'timeout: 30' => 'timeout: 0.1', 'lease: 60' => 'lease: 0.1',
+            'quiet: 5, max: 60' => 'quiet: 0.5, max: 60'];
     }
 
     protected function setUp(): void
@@ -155,6 +156,94 @@ final class PrimitivesTest extends DocumentTestCase
             PHP;
 
         self::assertSame('one one two report to shop@example.com 0 two', trim($this->said($program)));
+    }
+
+    public function testMessagesOfACustomerAreHandledInOrder(): void
+    {
+        $program = <<<'PHP'
+            class RetryLater extends Exception
+            {
+                public function __construct(public float $after)
+                {
+                }
+            }
+            function sendToQueue(string $customer, int $ticket, string $payload): void
+            {
+                global $queue;
+                $queue[] = [$customer, $ticket, $payload];
+            }
+            function work(string $payload): void
+            {
+                echo $payload, ' ';
+                if ($payload === 'three' && !($GLOBALS['failed'] ?? false)) {
+                    $GLOBALS['failed'] = true;
+                    throw new DomainException('dead');
+                }
+            }
+            $queue = [];
+            require example('versions-throttles-and-count-downs-1.php');
+            require example('sequence-one-after-the-other-per-key-1.php');
+            foreach (['one', 'two', 'three', 'four'] as $id => $payload) {
+                dispatch($sync, 'Ada', "$id", $payload);
+                dispatch($sync, 'Ada', "$id", $payload);
+            }
+            dispatch($sync, 'Bob', '0', 'other');
+            for ($tries = 0; $queue !== [] && $tries < 9; $tries++) {
+                $message = array_shift($queue);
+                try {
+                    handle($sync, ...$message);
+                } catch (DomainException | RetryLater $e) {
+                    echo $e instanceof RetryLater ? 'later ' : 'dead ';
+                    $queue[] = $message;
+                    usleep(150_000);
+                }
+            }
+            PHP;
+
+        $said = trim(preg_replace('/(later )+/', 'later ', $this->said($program)));
+        self::assertMatchesRegularExpression(
+            '/^one (one )?two three dead ((later )?other (one )*(other )?)(later )?three four( other)?$/',
+            $said,
+        );
+    }
+
+    public function testABurstIsIndexedOnce(): void
+    {
+        $program = <<<'PHP'
+            class RetryLater extends Exception
+            {
+                public function __construct(public float $after)
+                {
+                }
+            }
+            function sendLater(int $product, int $token, float $delay): void
+            {
+                global $queue;
+                $queue[] = [$product, $token, $delay];
+            }
+            function update(int $product): void
+            {
+                echo "indexed $product ";
+            }
+            $queue = [];
+            require example('versions-throttles-and-count-downs-1.php');
+            require example('debounce-of-a-burst-the-last-one-1.php');
+            changed($sync, 7);
+            changed($sync, 7);
+            changed($sync, 7);
+            foreach ($queue as [$product, $token, $delay]) {
+                try {
+                    index($sync, $product, $token);
+                } catch (RetryLater $e) {
+                    echo 'later ';
+                    usleep((int) ceil($e->after * 1e6));
+                    index($sync, $product, $token);
+                    index($sync, $product, $token);
+                }
+            }
+            PHP;
+
+        self::assertSame('later indexed 7', trim($this->said($program)));
     }
 
     public function testATransferNeedsAllOfIt(): void

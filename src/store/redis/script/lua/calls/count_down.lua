@@ -3,13 +3,16 @@
 -- KEYS: 1 the count-down: a hash, 2 its members: a hash of "l" (left), "a" (arrived), "f" (failed)
 -- ARGV: 1 the request's identity, 2 the function; "open": 3 the TTL in ms, 4 the members: "LENGTH MEMBER" behind each
 --       other, in byte order, 5 the payload, if there is a last step; "arrive": 3 the TTL, 4 the member, 5 "1" if
---       it has failed, 6 how long it may take to do the last step, in ms; "done": 3 the TTL; "cancel"; "state";
---       "inspect"
--- Returns a list of texts: see latch_function in src/latch.h.
+--       it has failed, 6 how long it may take to do the last step, in ms; "done": 3 the TTL; "cancel"; "state":
+--       3 the number of a wait and 4 the channel of its process, if it waits for the end; "inspect"
+-- Returns a list of texts: see latch_function in src/latch.h. A waiter that will not be told is answered with one text
+-- more: "deaf", it is not subscribed to its channel; "mute", messages are not allowed; "full", the server has no memory
+-- for it.
 --
 -- Fields: state, "open" (also when all have arrived), "done" or "cancelled". total, left: numbers of members.
 -- members: a digest of them. payload. claim: until when somebody does the last step, in microseconds. claimed: the
--- request that does. requests: those that have opened or cancelled it.
+-- request that does. requests: those that have opened or cancelled it. "w NUMBER CHANNEL": a waiter, and until when it
+-- counts as one, in microseconds.
 local count, members = KEYS[1], KEYS[2]
 local id, action = ARGV[1], ARGV[2]
 local state = redis.call('HGET', count, 'state') or 'none'
@@ -47,6 +50,54 @@ end
 local function with_request()
     local now = now_us()
     return record_request(redis.call('HGET', count, 'requests'), id, '1', now, now)
+end
+
+-- ---- Waiters
+
+-- A waiter asks each second.
+local WAITER_US = 10000000
+-- Each so many waiters the dead ones are looked for.
+local SWEEP_COUNT = 64
+
+-- As docs/redis-queue.md has it: the number of receivers, or an error.
+local function publish(channel, word, number)
+    local command = string.sub(channel, -6) == ':shard' and 'SPUBLISH' or 'PUBLISH'
+    return redis.pcall(command, channel, word .. ' ' .. number)
+end
+
+-- Tells all waiters to ask.
+local function wake()
+    for _, field in ipairs(redis.call('HKEYS', count)) do
+        local number, channel = string.match(field, '^w (%d+) (.*)$')
+        if number then
+            publish(channel, 'granted', number)
+            redis.call('HDEL', count, field)
+        end
+    end
+end
+
+local function drop_dead_waiters(now)
+    for _, field in ipairs(redis.call('HKEYS', count)) do
+        if string.sub(field, 1, 2) == 'w ' and tonumber(redis.call('HGET', count, field)) < now then
+            redis.call('HDEL', count, field)
+        end
+    end
+end
+
+local function wait(number, channel)
+    local now, field = now_us(), 'w ' .. number .. ' ' .. channel
+    local receivers = publish(channel, 'test', number)
+    if receivers == 0 or type(receivers) ~= 'number' then
+        return {told_state(), receivers == 0 and 'deaf' or 'mute'}
+    end
+    local is_new = redis.pcall('HSET', count, field, digits(now + WAITER_US))
+    if type(is_new) ~= 'number' then
+        return string.find(is_new.err, 'OOM', 1, true) and {told_state(), 'full'} or is_new
+    end
+    if is_new == 1 and redis.call('HLEN', count) % SWEEP_COUNT == 0 then
+        drop_dead_waiters(now)
+    end
+    return {told_state()}
 end
 
 local function drop()
@@ -99,6 +150,7 @@ local function claim(ms)
     if not known[1] then
         state = 'done'
         redis.call('HSET', count, 'state', state)
+        wake()
         return nil
     end
     if known[2] and tonumber(known[2]) > now then
@@ -143,6 +195,7 @@ local function done()
         redis.call('HSET', count, 'state', state)
         drop()
         keep(ARGV[3])
+        wake()
     end
     return {told_state(), digits(rest)}
 end
@@ -151,6 +204,7 @@ local function cancel()
     if state == 'open' then
         redis.call('HSET', count, 'state', 'cancelled', 'left', '0', 'requests', with_request())
         drop()
+        wake()
         return {'1'}
     end
     return {'0'}
@@ -166,5 +220,9 @@ local function inspect()
 end
 
 local answer = (action == 'open' or action == 'cancel') and answer_before(redis.call('HGET', count, 'requests'), id)
-local functions = {open = open, arrive = arrive, done = done, cancel = cancel, inspect = inspect}
-return answer and {answer} or functions[action] and functions[action]() or {told_state()}
+local function tell_state()
+    return state == 'open' and ARGV[4] and wait(ARGV[3], ARGV[4]) or {told_state()}
+end
+
+local functions = {state = tell_state, open = open, arrive = arrive, done = done, cancel = cancel, inspect = inspect}
+return answer and {answer} or functions[action]()
