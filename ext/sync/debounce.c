@@ -40,8 +40,8 @@ static zend_long parse_token(zend_execute_data *execute_data)
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_LONG(token)
-    ZEND_PARSE_PARAMETERS_END_EX(return 0);
-    return php_latch_sync_check_ticket(token, "token") ? token : 0;
+        ZEND_PARSE_PARAMETERS_END_EX(return 0);
+        return php_latch_sync_check_ticket(token, "token") ? token : 0;
 }
 
 static void make_occurrence(void *context, const latch_answer *answer)
@@ -76,8 +76,8 @@ static void make_nothing(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Debounce, sent)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task = task_of("count an occurrence of", LATCH_DEBOUNCE_SENT, 0,
-                                       make_nothing, return_value);
+    php_latch_sync_task task =
+        task_of("count an occurrence of", LATCH_DEBOUNCE_SENT, 0, make_nothing, return_value);
     zend_long token = parse_token(execute_data);
     call_digits digits;
 

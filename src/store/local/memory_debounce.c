@@ -76,7 +76,8 @@ static int64_t find_ended(const memory_debounce *debounce, int64_t token)
     return at;
 }
 
-static void keep_debounce(const memory_records *records, const latch_op *op, memory_debounce *debounce)
+static void keep_debounce(const memory_records *records, const latch_op *op,
+                          memory_debounce *debounce)
 {
     latch_memory_keep_record(records, &debounce->record, latch_memory_number(op->request.call, 0));
 }

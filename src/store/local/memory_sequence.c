@@ -79,8 +79,8 @@ static void list_sequence_fields(memory_fields *fields, memory_record *record)
     latch_memory_field_time(fields, &sequence->begun_ns);
     latch_memory_field_time(fields, &sequence->seen_ns);
     latch_memory_field_number(fields, &sequence->average_us);
-    latch_memory_field_check(fields, sequence->average_us >= 0
-                                         && sequence->average_us <= AVERAGE_MAX_US);
+    latch_memory_field_check(fields,
+                             sequence->average_us >= 0 && sequence->average_us <= AVERAGE_MAX_US);
     for (const latch_link *link = entries->next; link != entries; link = link->next) {
         count++;
     }
@@ -103,7 +103,8 @@ static void list_sequence_fields(memory_fields *fields, memory_record *record)
     }
 }
 
-static void keep_sequence(const memory_records *records, const latch_op *op, memory_sequence *sequence)
+static void keep_sequence(const memory_records *records, const latch_op *op,
+                          memory_sequence *sequence)
 {
     latch_memory_keep_record(records, &sequence->record, latch_memory_number(op->request.call, 0));
 }
