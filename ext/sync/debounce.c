@@ -7,8 +7,8 @@
 enum { OCCURRENCE_TOKEN, OCCURRENCE_DELAY };
 enum { TURN_STATE, TURN_RETRY_AFTER };
 
-static php_latch_sync_task task_of(const char *action, latch_function function, size_t least,
-                                   php_latch_sync_maker make, zval *value)
+static php_latch_sync_task debounce_task(const char *action, latch_function function, size_t least,
+                                         php_latch_sync_maker make, zval *value)
 {
     return (php_latch_sync_task){
         .action = action,
@@ -38,10 +38,10 @@ static zend_long parse_token(zend_execute_data *execute_data)
 {
     zend_long token = 0;
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_LONG(token)
-        ZEND_PARSE_PARAMETERS_END_EX(return 0);
-        return php_latch_sync_check_ticket(token, "token") ? token : 0;
+    return zend_parse_parameters(ZEND_NUM_ARGS(), "l", &token) == SUCCESS
+                   && php_latch_sync_check_ticket(token, "token")
+               ? token
+               : 0;
 }
 
 static void make_occurrence(void *context, const latch_answer *answer)
@@ -58,8 +58,8 @@ static void make_occurrence(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Debounce, register)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task = task_of("register an occurrence of", LATCH_DEBOUNCE_REGISTER, 2,
-                                       make_occurrence, return_value);
+    php_latch_sync_task task = debounce_task("register an occurrence of", LATCH_DEBOUNCE_REGISTER,
+                                             2, make_occurrence, return_value);
     call_digits digits;
 
     ZEND_PARSE_PARAMETERS_NONE();
@@ -67,17 +67,11 @@ PHP_METHOD(Latch_Debounce, register)
     php_latch_sync_run(sync, &task);
 }
 
-static void make_nothing(void *context, const latch_answer *answer)
-{
-    (void) answer;
-    ZVAL_NULL((zval *) context);
-}
-
 PHP_METHOD(Latch_Debounce, sent)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("count an occurrence of", LATCH_DEBOUNCE_SENT, 0, make_nothing, return_value);
+        debounce_task("count an occurrence of", LATCH_DEBOUNCE_SENT, 0, NULL, return_value);
     zend_long token = parse_token(execute_data);
     call_digits digits;
 
@@ -104,8 +98,8 @@ void php_latch_sync_make_turn(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Debounce, resume)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task = task_of("resume an occurrence of", LATCH_DEBOUNCE_RESUME, 2,
-                                       php_latch_sync_make_turn, return_value);
+    php_latch_sync_task task = debounce_task("resume an occurrence of", LATCH_DEBOUNCE_RESUME, 2,
+                                             php_latch_sync_make_turn, return_value);
     zend_long token = parse_token(execute_data);
     call_digits digits;
 
@@ -121,7 +115,7 @@ PHP_METHOD(Latch_Debounce, done)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("end an occurrence of", LATCH_DEBOUNCE_DONE, 0, make_nothing, return_value);
+        debounce_task("end an occurrence of", LATCH_DEBOUNCE_DONE, 0, NULL, return_value);
     zend_long token = parse_token(execute_data);
     call_digits digits;
 

@@ -15,8 +15,8 @@
 enum { PLACE_TICKET, PLACE_IS_HEAD };
 enum { ENTRY_TICKET, ENTRY_PAYLOAD };
 
-static php_latch_sync_task task_of(const char *action, latch_function function, size_t least,
-                                   php_latch_sync_maker make, zval *value)
+static php_latch_sync_task sequence_task(const char *action, latch_function function, size_t least,
+                                         php_latch_sync_maker make, zval *value)
 {
     return (php_latch_sync_task){
         .action = action,
@@ -123,10 +123,10 @@ static zend_long parse_ticket(zend_execute_data *execute_data)
 {
     zend_long ticket = 0;
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_LONG(ticket)
-        ZEND_PARSE_PARAMETERS_END_EX(return 0);
-        return php_latch_sync_check_ticket(ticket, "ticket") ? ticket : 0;
+    return zend_parse_parameters(ZEND_NUM_ARGS(), "l", &ticket) == SUCCESS
+                   && php_latch_sync_check_ticket(ticket, "ticket")
+               ? ticket
+               : 0;
 }
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
@@ -144,7 +144,8 @@ static void make_place(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Sequence, enter)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task = task_of("enter", LATCH_SEQUENCE_ENTER, 2, make_place, return_value);
+    php_latch_sync_task task =
+        sequence_task("enter", LATCH_SEQUENCE_ENTER, 2, make_place, return_value);
     zend_string *id, *payload = NULL;
     char ttl[24];
 
@@ -168,7 +169,7 @@ PHP_METHOD(Latch_Sequence, resume)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("resume", LATCH_SEQUENCE_RESUME, 2, php_latch_sync_make_turn, return_value);
+        sequence_task("resume", LATCH_SEQUENCE_RESUME, 2, php_latch_sync_make_turn, return_value);
     zend_long ticket = parse_ticket(execute_data);
 
     if (ticket == 0) {
@@ -196,7 +197,8 @@ static void make_entry(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Sequence, next)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task = task_of("advance", LATCH_SEQUENCE_NEXT, 0, make_entry, return_value);
+    php_latch_sync_task task =
+        sequence_task("advance", LATCH_SEQUENCE_NEXT, 0, make_entry, return_value);
     zend_long ticket = parse_ticket(execute_data);
 
     if (ticket == 0) {
@@ -205,17 +207,11 @@ PHP_METHOD(Latch_Sequence, next)
     run_for_owner(sync, &task, ticket, true);
 }
 
-static void make_nothing(void *context, const latch_answer *answer)
-{
-    (void) answer;
-    ZVAL_NULL((zval *) context);
-}
-
 PHP_METHOD(Latch_Sequence, putBack)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("put an entry back into", LATCH_SEQUENCE_PUT_BACK, 0, make_nothing, return_value);
+        sequence_task("put an entry back into", LATCH_SEQUENCE_PUT_BACK, 0, NULL, return_value);
     zend_long ticket = parse_ticket(execute_data);
 
     if (ticket == 0) {
@@ -228,7 +224,7 @@ PHP_METHOD(Latch_Sequence, abandon)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        task_of("abandon the head of", LATCH_SEQUENCE_ABANDON, 0, make_entry, return_value);
+        sequence_task("abandon the head of", LATCH_SEQUENCE_ABANDON, 0, make_entry, return_value);
     double patience;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -259,7 +255,7 @@ static double seconds_of(const latch_answer *answer, size_t part)
     return (double) php_latch_sync_number(answer, part) / 1e6;
 }
 
-static void make_inspection(void *context, const latch_answer *answer)
+static void make_sequence_inspection(void *context, const latch_answer *answer)
 {
     enum { HEAD, IS_PARKED, HELD_US, IDLE_US, BEHIND, AVERAGE_US };
 
@@ -283,7 +279,7 @@ static void make_inspection(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Sequence, inspect)
 {
     php_latch_sync_task task =
-        task_of("inspect", LATCH_SEQUENCE_INSPECT, 6, make_inspection, return_value);
+        sequence_task("inspect", LATCH_SEQUENCE_INSPECT, 6, make_sequence_inspection, return_value);
 
     ZEND_PARSE_PARAMETERS_NONE();
     php_latch_sync_run(php_latch_sync_of(Z_OBJ_P(ZEND_THIS)), &task);

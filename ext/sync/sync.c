@@ -153,7 +153,9 @@ static void use_answer(const php_latch_sync_task *task)
 
     zend_try
     {
-        task->make(task->context, task->call.answer);
+        if (task->make != NULL) {
+            task->make(task->context, task->call.answer);
+        }
     }
     zend_catch
     {

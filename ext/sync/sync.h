@@ -33,9 +33,9 @@ typedef void (*php_latch_sync_maker)(void *context, const latch_answer *answer);
 typedef struct php_latch_sync_task {
     const char *action, *noun;
     latch_call call;
-    size_t least;        /* parts of an answer */
-    int64_t deadline_ns; /* monotonic end of a call that waits; 0: it does not */
-    php_latch_sync_maker make;
+    size_t least;              /* parts of an answer */
+    int64_t deadline_ns;       /* monotonic end of a call that waits; 0: it does not */
+    php_latch_sync_maker make; /* or NULL: no result */
     void *context;
 } php_latch_sync_task;
 

@@ -52,7 +52,8 @@ static void throw_unable_store(zend_object *store)
 
     add_names_of_able_stores(&names);
     zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                            "%s has no versions, throttles and count-downs; %s have them",
+                            "%s has no versions, throttles, count-downs, sequences and debounces; "
+                            "%s have them",
                             ZSTR_VAL(store->ce->name), ZSTR_VAL(names.s));
     smart_str_free(&names);
 }

@@ -206,7 +206,9 @@ static latch_status check(const latch_op *op)
 
     if (op->request.kind == LATCH_CALL && (info->capabilities & LATCH_CALLS) == 0) {
         return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
-                          "the %s store has no versions, throttles and count-downs", info->name);
+                          "the %s store has no versions, throttles, count-downs, sequences and "
+                          "debounces",
+                          info->name);
     }
     if (op->request.kind == LATCH_CALL) {
         return LATCH_DONE;

@@ -146,8 +146,8 @@ static void without_memory_nothing_is_changed(void **state)
 
 static void stores_without_them_refuse_calls(void **state)
 {
-    static const char message[] = "error 9: the null store has no versions, throttles and "
-                                  "count-downs";
+    static const char message[] = "error 9: the null store has no versions, throttles, "
+                                  "count-downs, sequences and debounces";
 
     (void) state;
     UNIT_CHECK(LATCH_ERROR_UNSUPPORTED == 9);

@@ -112,7 +112,7 @@ static void keep_sequence(const memory_records *records, const latch_op *op,
 /* ---- Entries -------------------------------------------------------------------------------- */
 
 /* The entry whose turn it is; NULL: there is none. */
-static sequence_entry *head_of(const memory_sequence *sequence)
+static sequence_entry *sequence_head(const memory_sequence *sequence)
 {
     for (latch_link *link = sequence->entries.next; link != &sequence->entries; link = link->next) {
         if (entry_of(link)->ticket > sequence->at) {
@@ -188,7 +188,7 @@ static sequence_entry *add_entry(const latch_engine *engine, memory_sequence *se
 /* The entry behind the head is the head; the old one has ended, or is dropped, as abandoned. */
 static void end_head(const memory_records *records, memory_sequence *sequence, bool is_abandoned)
 {
-    sequence_entry *old = head_of(sequence);
+    sequence_entry *old = sequence_head(sequence);
 
     sequence->at = old->ticket;
     latch_memory_free(records->engine, &sequence->owner);
@@ -251,7 +251,7 @@ static int64_t lease_left_us(const memory_records *records, const memory_sequenc
 static latch_status hand_out(memory_records *records, latch_op *op, memory_sequence *sequence,
                              latch_bytes owner)
 {
-    const sequence_entry *head = head_of(sequence);
+    const sequence_entry *head = sequence_head(sequence);
     latch_bytes parts[2];
     char ticket[24];
 
@@ -276,7 +276,7 @@ static latch_status enter(memory_records *records, latch_op *op, memory_sequence
     char ticket[24];
 
     if (entry == NULL) {
-        bool is_first = head_of(sequence) == NULL;
+        bool is_first = sequence_head(sequence) == NULL;
 
         entry = add_entry(records->engine, sequence, call->arguments[1],
                           call->count > 2 && !is_first ? &call->arguments[2] : NULL);
@@ -289,8 +289,8 @@ static latch_status enter(memory_records *records, latch_op *op, memory_sequence
         keep_sequence(records, op, sequence);
     }
     parts[0] = latch_memory_digits(ticket, entry->ticket);
-    parts[1] =
-        latch_memory_bytes(entry == head_of(sequence) && entry->payload.text == NULL ? "1" : "0");
+    parts[1] = latch_memory_bytes(
+        entry == sequence_head(sequence) && entry->payload.text == NULL ? "1" : "0");
     return latch_memory_answer(records, op, 2, parts);
 }
 
@@ -308,7 +308,7 @@ static latch_status resume(memory_records *records, latch_op *op, memory_sequenc
     const latch_call *call = op->request.call;
     latch_bytes owner = call->arguments[2];
     const sequence_entry *entry = find_ticket(sequence, latch_memory_number(call, 1));
-    const sequence_entry *head = head_of(sequence);
+    const sequence_entry *head = sequence_head(sequence);
     bool is_held = !is_free_for(records, sequence, owner);
 
     if (entry == NULL) {
@@ -334,7 +334,7 @@ static latch_status next(memory_records *records, latch_op *op, memory_sequence 
     const latch_call *call = op->request.call;
     latch_bytes owner = call->arguments[2];
     int64_t ticket = latch_memory_number(call, 1);
-    const sequence_entry *head = head_of(sequence);
+    const sequence_entry *head = sequence_head(sequence);
 
     if (head != NULL && head->ticket == ticket && is_free_for(records, sequence, owner)) {
         if (is_owner(sequence, owner)) {
@@ -346,7 +346,7 @@ static latch_status next(memory_records *records, latch_op *op, memory_sequence 
         }
         end_head(records, sequence, false);
         keep_sequence(records, op, sequence);
-        head = head_of(sequence);
+        head = sequence_head(sequence);
     }
     return head != NULL && ticket < head->ticket ? hand_out(records, op, sequence, owner)
                                                  : latch_memory_answer(records, op, 0, NULL);
@@ -355,7 +355,7 @@ static latch_status next(memory_records *records, latch_op *op, memory_sequence 
 static latch_status put_back(memory_records *records, latch_op *op, memory_sequence *sequence)
 {
     const latch_call *call = op->request.call;
-    sequence_entry *head = head_of(sequence);
+    sequence_entry *head = sequence_head(sequence);
 
     if (head != NULL && head->ticket == latch_memory_number(call, 1)
         && is_owner(sequence, call->arguments[2])) {
@@ -370,7 +370,7 @@ static latch_status put_back(memory_records *records, latch_op *op, memory_seque
 static latch_status abandon(memory_records *records, latch_op *op, memory_sequence *sequence)
 {
     const latch_call *call = op->request.call;
-    const sequence_entry *head = head_of(sequence);
+    const sequence_entry *head = sequence_head(sequence);
 
     if (head == NULL || lease_left_us(records, sequence) > 0
         || latch_add_ns(sequence->seen_ns, latch_ms_to_ns(latch_memory_number(call, 1)))
@@ -387,7 +387,7 @@ static latch_status abandon(memory_records *records, latch_op *op, memory_sequen
 static latch_status inspect_sequence(const memory_records *records, latch_op *op,
                                      const memory_sequence *sequence)
 {
-    const sequence_entry *head = head_of(sequence);
+    const sequence_entry *head = sequence_head(sequence);
     int64_t idle_ns = records->now_ns(records->engine) - sequence->seen_ns;
     char numbers[5][24];
     const latch_bytes parts[6] = {

@@ -1,5 +1,5 @@
 --TEST--
-Bad arguments of versions, throttles and count-downs are clear exceptions, and leave nothing behind
+Bad arguments of versions, throttles, count-downs, sequences and debounces are clear exceptions, and leave nothing behind
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_sync.inc';
@@ -12,7 +12,7 @@ $server = new RedisServer();
 $bad = fn (string $message, callable $call, string $what) => check_same(INVALID . $message, outcome($call), $what);
 
 foreach ([new SemaphoreStore(), new NullStore(), new Latch\Store\CombinedStore([new InMemoryStore()], new Latch\Strategy\UnanimousStrategy())] as $store) {
-    $bad($store::class . ' has no versions, throttles and count-downs; Latch\Store\FlockStore, Latch\Store\InMemoryStore and Latch\Store\RedisStore have them',
+    $bad($store::class . ' has no versions, throttles, count-downs, sequences and debounces; Latch\Store\FlockStore, Latch\Store\InMemoryStore and Latch\Store\RedisStore have them',
         fn () => new SyncFactory($store), $store::class);
 }
 

@@ -95,6 +95,7 @@ void entries_are_handled_one_after_the_other(void **state)
     TELLS("", next(c, "w"));
     UNIT_CHECK(is_entry(next(a, "w"), b, "pb"));
     UNIT_CHECK(is_entry(next(a, "w"), b, "pb")); /* asked again */
+    TELLS("", next(c, "w"));                     /* but not by an entry behind it */
     TELLS("done,0", resume(a, "w"));
     UNIT_CHECK(is_entry(next(b, "w"), c, "pc"));
     TELLS("", next(c, "w"));

@@ -146,6 +146,9 @@ final class Invoices
             $lock->refresh(60.0);
         }
         $lock->release();
+        if (MultiLock::getStatistics()['acquired'] < 1) {
+            return 0;
+        }
 
         return $locks->createMultiLock(['a', 'b'])->synchronized(static fn (): int => count($numbers));
     }

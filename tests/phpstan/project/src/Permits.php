@@ -60,6 +60,9 @@ final class Permits
             return 0;
         }
         $semaphore->overtaking(false)->overtaking()->release();
+        if (Semaphore::getStatistics()['lost'] > 0) {
+            return 0;
+        }
 
         return $semaphore->synchronized(fn (): int => 2 + \count($this->losses), 1.0);
     }
