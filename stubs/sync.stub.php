@@ -369,7 +369,11 @@ final class Sequence
      */
     public function abandon(float $patience): ?Entry {}
 
-    /** The owner of the leases of this object. */
+    /**
+     * The owner of the leases of this object. In a forked process it is another one, unless it was given.
+     *
+     * @throws Exception\LockStorageException when the system has no random numbers
+     */
     public function getOwner(): string {}
 
     /**

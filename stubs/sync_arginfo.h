@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d53e5a21d27993bcfb4b775b4f52e7559248b13b */
+ * Stub hash: 5058bdfe9b69f96f6a5fe018c3f4baff8411403b */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_SyncFactory___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_INFO(0, store, Latch\\PersistingStoreInterface, 0)

@@ -3,6 +3,9 @@
 
 #include "ext/php/errors.h"
 #include "ext/php/interfaces.h"
+#include "ext/store/engine_store.h"
+
+#include "zend_exceptions.h"
 
 #include <math.h>
 
@@ -59,14 +62,60 @@ typedef struct call_digits {
     char ttl[24], number[24], lease[24];
 } call_digits;
 
-/* (ttl_ms, number, owner, lease_ms) */
-static void add_for_owner(latch_call *call, call_digits *digits, const php_latch_sync *sync,
-                          int64_t number)
+/* An owner like no other, as a lock's token is. NULL after throwing. */
+static zend_string *make_owner(zend_object *store)
 {
-    php_latch_sync_add_number(call, digits->ttl, sync->ttl_ms);
-    php_latch_sync_add_number(call, digits->number, number);
-    php_latch_sync_add(call, ZSTR_VAL(sync->owner), ZSTR_LEN(sync->owner));
-    php_latch_sync_add_number(call, digits->lease, sync->lease_ms);
+    const php_latch_backend *backend = php_latch_store_backend(store);
+    zend_string *owner = NULL;
+    latch_lease lease;
+    latch_error error;
+
+    if (backend == NULL) {
+        return NULL;
+    }
+    latch_lease_init(&lease, backend->store, "", 0);
+    if (latch_lease_make_token(&lease, &error) == LATCH_DONE) {
+        owner = zend_string_init(lease.token, strlen(lease.token), false);
+    } else {
+        zend_throw_exception(php_latch_storage_ce, error.message, 0);
+    }
+    latch_lease_drop(&lease);
+    return owner;
+}
+
+/* The owner of the object's leases: in a forked process another one, unless it was given. NULL
+ * after throwing. */
+static zend_string *owner_of(php_latch_sync *sync)
+{
+    unsigned generation = latch_engine_generation(php_latch_engine);
+
+    if (sync->owner == NULL || (!sync->is_owner_given && sync->owner_generation != generation)) {
+        if (sync->owner != NULL) {
+            zend_string_release(sync->owner);
+        }
+        sync->owner = make_owner(sync->store);
+        sync->owner_generation = generation;
+    }
+    return sync->owner;
+}
+
+/* (ttl_ms, number, owner, lease_ms), the lease if there is to be one; runs the call. */
+static void run_for_owner(php_latch_sync *sync, php_latch_sync_task *task, int64_t number,
+                          bool has_lease)
+{
+    const zend_string *owner = owner_of(sync);
+    call_digits digits;
+
+    if (owner == NULL) {
+        return;
+    }
+    php_latch_sync_add_number(&task->call, digits.ttl, sync->ttl_ms);
+    php_latch_sync_add_number(&task->call, digits.number, number);
+    php_latch_sync_add(&task->call, ZSTR_VAL(owner), ZSTR_LEN(owner));
+    if (has_lease) {
+        php_latch_sync_add_number(&task->call, digits.lease, sync->lease_ms);
+    }
+    php_latch_sync_run(sync, task);
 }
 
 /* The only parameter; 0 after throwing. */
@@ -122,13 +171,11 @@ PHP_METHOD(Latch_Sequence, resume)
     php_latch_sync_task task =
         sequence_task("resume", LATCH_SEQUENCE_RESUME, 2, php_latch_sync_make_turn, return_value);
     zend_long ticket = parse_ticket(execute_data);
-    call_digits digits;
 
     if (ticket == 0) {
         RETURN_THROWS();
     }
-    add_for_owner(&task.call, &digits, sync, ticket);
-    php_latch_sync_run(sync, &task);
+    run_for_owner(sync, &task, ticket, true);
 }
 
 /* {ticket, payload}, or {} */
@@ -153,13 +200,11 @@ PHP_METHOD(Latch_Sequence, next)
     php_latch_sync_task task =
         sequence_task("advance", LATCH_SEQUENCE_NEXT, 0, make_entry, return_value);
     zend_long ticket = parse_ticket(execute_data);
-    call_digits digits;
 
     if (ticket == 0) {
         RETURN_THROWS();
     }
-    add_for_owner(&task.call, &digits, sync, ticket);
-    php_latch_sync_run(sync, &task);
+    run_for_owner(sync, &task, ticket, true);
 }
 
 PHP_METHOD(Latch_Sequence, putBack)
@@ -168,15 +213,11 @@ PHP_METHOD(Latch_Sequence, putBack)
     php_latch_sync_task task =
         sequence_task("put an entry back into", LATCH_SEQUENCE_PUT_BACK, 0, NULL, return_value);
     zend_long ticket = parse_ticket(execute_data);
-    call_digits digits;
 
     if (ticket == 0) {
         RETURN_THROWS();
     }
-    php_latch_sync_add_number(&task.call, digits.ttl, sync->ttl_ms);
-    php_latch_sync_add_number(&task.call, digits.number, ticket);
-    php_latch_sync_add(&task.call, ZSTR_VAL(sync->owner), ZSTR_LEN(sync->owner));
-    php_latch_sync_run(sync, &task);
+    run_for_owner(sync, &task, ticket, false);
 }
 
 PHP_METHOD(Latch_Sequence, abandon)
@@ -184,7 +225,6 @@ PHP_METHOD(Latch_Sequence, abandon)
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
         sequence_task("abandon the head of", LATCH_SEQUENCE_ABANDON, 0, make_entry, return_value);
-    call_digits digits;
     double patience;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -195,14 +235,19 @@ PHP_METHOD(Latch_Sequence, abandon)
                                  "must be a number of seconds from 0 to 1e9");
         RETURN_THROWS();
     }
-    add_for_owner(&task.call, &digits, sync, (int64_t) ceil(patience * 1000));
-    php_latch_sync_run(sync, &task);
+    run_for_owner(sync, &task, (int64_t) ceil(patience * 1000), true);
 }
 
 PHP_METHOD(Latch_Sequence, getOwner)
 {
+    zend_string *owner;
+
     ZEND_PARSE_PARAMETERS_NONE();
-    RETURN_STR_COPY(php_latch_sync_of(Z_OBJ_P(ZEND_THIS))->owner);
+    owner = owner_of(php_latch_sync_of(Z_OBJ_P(ZEND_THIS)));
+    if (owner == NULL) {
+        RETURN_THROWS();
+    }
+    RETURN_STR_COPY(owner);
 }
 
 static double seconds_of(const latch_answer *answer, size_t part)

@@ -14,7 +14,9 @@ typedef struct php_latch_sync {
     int64_t ttl_ms;
     int64_t step_us, burst_us; /* of a throttle */
     int64_t lease_ms;          /* of a sequence */
-    zend_string *owner;        /* a reference; of a sequence */
+    zend_string *owner;        /* a reference; of a sequence; NULL: none yet */
+    bool is_owner_given;
+    unsigned owner_generation; /* else: latch_engine_generation() where it was made */
     int64_t quiet_us, max_us;  /* of a debounce */
     zend_object std;
 } php_latch_sync;

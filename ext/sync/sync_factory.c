@@ -204,27 +204,6 @@ PHP_METHOD(Latch_SyncFactory, createThrottle)
     }
 }
 
-/* An owner like no other, as a lock's token is. NULL after throwing. */
-static zend_string *make_owner(zend_object *store)
-{
-    const php_latch_backend *backend = php_latch_store_backend(store);
-    zend_string *owner = NULL;
-    latch_lease lease;
-    latch_error error;
-
-    if (backend == NULL) {
-        return NULL;
-    }
-    latch_lease_init(&lease, backend->store, "", 0);
-    if (latch_lease_make_token(&lease, &error) == LATCH_DONE) {
-        owner = zend_string_init(lease.token, strlen(lease.token), false);
-    } else {
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
-    }
-    latch_lease_drop(&lease);
-    return owner;
-}
-
 /* Throws, and returns false, for what is no lease. */
 static bool check_lease(double lease, const zend_string *owner)
 {
@@ -261,7 +240,8 @@ PHP_METHOD(Latch_SyncFactory, createSequence)
     if (made != NULL) {
         made->ttl_ms = ttl_ms_of(ttl);
         made->lease_ms = (int64_t) ceil(lease * 1000);
-        made->owner = owner != NULL ? zend_string_copy(owner) : make_owner(made->store);
+        made->owner = owner != NULL ? zend_string_copy(owner) : NULL;
+        made->is_owner_given = owner != NULL;
     }
 }
 

@@ -1,5 +1,6 @@
-/* Versions, throttles and count-downs in files: what they keep, and what is left of them. */
+/* Versions, throttles and the like in files: what they keep, and what is left of them. */
 #include "calls.h"
+#include "order_calls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -435,6 +436,44 @@ static void a_damaged_record_is_an_error(void **state)
     TELLS("open,3,3,1,0,0,a,b,cc", inspect());
 }
 
+static const char *ask_sequence(void)
+{
+    return unit_call_run("s", LATCH_SEQUENCE_ABANDON, TTL, "0", "w", "1000", NULL);
+}
+
+/* A sequence has a list, whose length is in the record, and numbers that are added up. */
+static void a_damaged_sequence_is_an_error(void **state)
+{
+    static const char problem[] = "is no record, is damaged, or is of another release; remove it";
+    static const char *const ids[] = {"a", "b", "c"};
+    char path[PATH_MAX], text[1000], broken[1001];
+    size_t length;
+
+    (void) state;
+    for (size_t at = 0; at < 3; at++) {
+        UNIT_CHECK(atoll(unit_call_run("s", LATCH_SEQUENCE_ENTER, TTL, ids[at], "p", NULL)) > 0);
+    }
+    snprintf(path, sizeof(path), "%s", state_file());
+    length = read_file(path, text, sizeof(text));
+    for (size_t cut = 0; cut < length; cut++) {
+        write_file(path, text, cut);
+        UNIT_CHECK(fails_with(ask_sequence(), problem));
+    }
+    for (size_t at = 0; at < length; at++) { /* any answer, or an error: but within the memory */
+        for (const char *byte = "0123456789- \nx"; *byte != '\0'; byte++) {
+            memcpy(broken, text, length);
+            broken[at] = *byte;
+            write_file(path, broken, length);
+            ask_sequence();
+            memmove(broken + at + 1, text + at, length - at); /* and one byte more */
+            write_file(path, broken, length + 1);
+            ask_sequence();
+        }
+    }
+    write_file(path, text, length);
+    UNIT_CHECK(strstr(ask_sequence(), ",p") != NULL);
+}
+
 static void what_is_no_file_of_a_record_is_an_error(void **state)
 {
     char path[PATH_MAX];
@@ -765,6 +804,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CALL_RULES(FLOCK_TEST),
+        ORDER_RULES(FLOCK_TEST),
         FLOCK_TEST(records_outlive_their_store),
         CLOCK_TEST(a_record_ends_with_its_files),
         CLOCK_TEST(the_clock_is_that_of_the_wall),
@@ -778,6 +818,7 @@ int main(void)
         FLOCK_TEST(a_full_disk_leaves_the_record_as_it_was),
         FLOCK_TEST(without_memory_nothing_is_changed),
         FLOCK_TEST(a_damaged_record_is_an_error),
+        FLOCK_TEST(a_damaged_sequence_is_an_error),
         FLOCK_TEST(what_is_no_file_of_a_record_is_an_error),
         FLOCK_TEST(a_directory_that_is_gone_is_an_error),
         FLOCK_TEST(files_of_locks_make_room),

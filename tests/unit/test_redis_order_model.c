@@ -519,6 +519,59 @@ static void of_each_burst_the_last_goes(void **state)
     search(&debounces);
 }
 
+/* ---- Requests that are sent again after others */
+
+/* Asks with an identity that ends so. */
+static const char *ask(const model *tried, char id, const char *name, const char *ticket,
+                       const char *owner, const char *rest)
+{
+    const model_step step = {.name = name};
+    const char *const given[4] = {"3600000", ticket, owner, rest};
+    char identity[24];
+
+    snprintf(identity, sizeof(identity), "%019d%c", 0, id);
+    return ask_script(tried, "again", &step, given, identity);
+}
+
+static void enter_again(const model *tried, char id, const char *name, ticket_text *ticket)
+{
+    const char *answer = ask(tried, id, "enter", name, "p", NULL);
+
+    snprintf(ticket->text, sizeof(ticket->text), "%.*s", (int) strcspn(answer, ","), answer);
+}
+
+static void a_sequence_knows_a_request_again(void **state)
+{
+    static const model tried = {.script = REDIS_LUA_REQUESTS REDIS_LUA_SEQUENCE,
+                                .kinds = {"sequence:", "sequence-tickets:", "sequence-payloads:"}};
+    ticket_text a, b, c;
+
+    (void) state;
+    enter_again(&tried, '1', "a", &a);
+    enter_again(&tried, '2', "b", &b);
+    enter_again(&tried, '3', "c", &c);
+    HOLDS(strncmp(ask(&tried, '4', "abandon", "0", "v", "10000"), b.text, strlen(b.text)) == 0);
+    HOLDS(strncmp(ask(&tried, '5', "next", b.text, "v", "10000"), c.text, strlen(c.text)) == 0);
+    ask(&tried, '6', "put_back", c.text, "v", NULL);
+    HOLDS(strcmp(ask(&tried, '4', "abandon", "0", "v", "10000"), "") == 0); /* not once more */
+    HOLDS(strcmp(ask(&tried, '7', "resume", c.text, "v", "10000"), "go,0") == 0);
+    ask(&tried, '6', "put_back", c.text, "v", NULL);
+    HOLDS(strncmp(ask(&tried, '8', "resume", c.text, "w", "10000"), "held,", 5) == 0);
+    HOLDS(strcmp(ask(&tried, '9', "resume", a.text, "w", "10000"), "late,0") == 0);
+}
+
+static void a_debounce_knows_a_request_again(void **state)
+{
+    static const model tried = {.script = REDIS_LUA_REQUESTS REDIS_LUA_DEBOUNCE,
+                                .kinds = {"debounce:", "debounce-ended:"}};
+    char first[64];
+
+    (void) state;
+    snprintf(first, sizeof(first), "%s", ask(&tried, '1', "register", "1000", "5000", NULL));
+    HOLDS(strcmp(ask(&tried, '2', "register", "1000", "5000", NULL), first) != 0);
+    HOLDS(strcmp(ask(&tried, '1', "register", "1000", "5000", NULL), first) == 0);
+}
+
 static int setup(void **state)
 {
     unit_redis_setup(state);
@@ -537,6 +590,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MODEL_TEST(entries_are_handled_in_order),
         MODEL_TEST(of_each_burst_the_last_goes),
+        MODEL_TEST(a_sequence_knows_a_request_again),
+        MODEL_TEST(a_debounce_knows_a_request_again),
     };
 
     return cmocka_run_group_tests_name("redis order model", tests, unit_redis_group_setup,

@@ -5,8 +5,8 @@
 --       that ends a burst, 5 the most that a burst lasts; "sent", "resume": 6 the token
 -- Returns a list of texts: see latch_function in src/latch.h.
 --
--- Fields: issued, the last token; request: to which it was given, as it may be sent twice. last, first: tokens of the
--- last and the first occurrence of a burst, among those that were sent. over: it is done. All times are in
+-- Fields: issued, the last token; requests: see requests.lua, of those that were given a token. last, first: tokens of
+-- the last and the first occurrence of a burst, among those that were sent. over: it is done. All times are in
 -- microseconds, and so are tokens: the time of the occurrence.
 --
 -- An occurrence counts when it is known to be sent, by "sent" or by its consumer: a sender that dies before that takes
@@ -15,8 +15,8 @@ local debounce, ended = KEYS[1], KEYS[2]
 local id, action, ttl = ARGV[1], ARGV[2], ARGV[3]
 local BURSTS_MAX = 64 -- LATCH_BURSTS_MAX
 local now = now_us()
-local known = redis.call('HMGET', debounce, 'issued', 'request', 'last', 'first', 'over')
-local issued, request, is_over = tonumber(known[1] or 0), known[2], known[5]
+local known = redis.call('HMGET', debounce, 'issued', 'requests', 'last', 'first', 'over')
+local issued, requests, is_over = tonumber(known[1] or 0), known[2], known[5]
 local last, first = tonumber(known[3] or 0), tonumber(known[4] or 0)
 local ended_count = redis.call('ZCARD', ended) -- an error, if need be, before anything is written
 local quiet, max = tonumber(ARGV[4]), tonumber(ARGV[5] or 0)
@@ -65,13 +65,14 @@ end
 local functions = {}
 
 function functions.register()
-    if request ~= id then
-        issued = math.max(now, issued + 1, last + 1)
-        redis.call('HSET', debounce, 'issued', digits(issued), 'request', id)
+    local _, token = answer_before(requests, id)
+    if not token then
+        token = math.max(now, issued + 1, last + 1)
+        redis.call('HSET', debounce, 'issued', digits(token), 'requests', record_request(requests, id, '1', token, now))
         keep()
     end
-    local end_of_burst = math.min(issued + quiet, (is_in_burst(issued) and first or issued) + max)
-    return {digits(issued), digits(math.max(0, end_of_burst - now))}
+    local end_of_burst = math.min(token + quiet, (is_in_burst(token) and first or token) + max)
+    return {digits(token), digits(math.max(0, end_of_burst - now))}
 end
 
 function functions.sent()

@@ -8,8 +8,8 @@
 --
 -- Fields: head, the ticket whose turn it is; absent: there is none. at: all tickets up to this one have ended. Those
 -- that were abandoned are no more in the set. owner, until: whose the head is, until when. begun: since when. seen: the
--- last sign of life of the head. average: how long an owner takes. requests: those that have abandoned. All times
--- are in microseconds, and so are tickets: the time of the enter.
+-- last sign of life of the head. average: how long an owner takes. requests: those that have abandoned or
+-- put back, see requests.lua. All times are in microseconds, and so are tickets: the time of the enter.
 local sequence, tickets, payloads = KEYS[1], KEYS[2], KEYS[3]
 local id, action, ttl = ARGV[1], ARGV[2], ARGV[3]
 local FORGETS_AFTER, AVERAGE = 1000, 1000000 -- LATCH_TICKETS_MAX, LATCH_AVERAGE_US
@@ -122,10 +122,10 @@ function functions.next()
 end
 
 function functions.put_back()
-    if tonumber(ARGV[4]) == head and owner == ARGV[5] then
+    if tonumber(ARGV[4]) == head and owner == ARGV[5] and not answer_before(requests, id) then
         redis.call('HDEL', payloads, digits(head))
         redis.call('HDEL', sequence, 'owner', 'until', 'begun')
-        redis.call('HSET', sequence, 'seen', digits(now))
+        redis.call('HSET', sequence, 'seen', digits(now), 'requests', record_request(requests, id, '1', now, now))
         keep()
     end
     return {}
