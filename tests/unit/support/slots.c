@@ -45,7 +45,7 @@ latch_lease *lock_lease(const char *name)
 
 latch_request for_permits(latch_request request, int64_t limit, int64_t weight)
 {
-    request.permits = (latch_permits){limit, weight};
+    request.permits = (latch_permits){.limit = limit, .weight = weight};
     return request;
 }
 
