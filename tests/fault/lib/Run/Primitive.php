@@ -16,12 +16,13 @@ enum Primitive: string
     case Version = 'version';
     case Throttle = 'throttle';
     case CountDown = 'count-down';
+    case Sequence = 'sequence';
 
     /** Whether its workers record calls, which are no holds. */
     public function isCalled(): bool
     {
         return match ($this) {
-            self::Version, self::Throttle, self::CountDown => true,
+            self::Version, self::Throttle, self::CountDown, self::Sequence => true,
             default => false,
         };
     }

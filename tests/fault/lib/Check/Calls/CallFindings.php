@@ -20,6 +20,7 @@ final class CallFindings extends Tally
             'version' => new VersionCheck(),
             'throttle' => new ThrottleCheck(),
             'count-down' => new CountDownCheck(),
+            'sequence' => new SequenceCheck(),
         ][$history->workers[0]->kind ?? ''] ?? throw new \UnexpectedValueException('no calls that can be checked');
         foreach ($history->eras as $eras) {
             foreach ($eras as $calls) {
