@@ -85,7 +85,10 @@ final class WaitsTest extends TestCase
             [], 2000, $none, 'try 2 1 1 r x wait 2000 | granted 9.5 1 - | held 1950 1 | release 1990 1 | released 1990 1',
         ];
         yield 'while it was stopped' => [[], 2000, 'stop 310 b | continue 1600 b'];
-        yield 'after it was stopped' => [$found, 2000, 'stop 310 b | continue 1400 b'];
+        yield 'after it was stopped' => [$found, 2000, 'stop 560 b | continue 1400 b'];
+        yield 'after it was stopped while it connected' => [[], 2900, 'stop 310 b | continue 1400 b'];
+        yield 'long after that' => [$found, 3000, 'stop 310 b | continue 1400 b'];
+        yield 'after it was stopped shortly' => [$found, 2000, 'stop 310 b | continue 1200 b'];
         yield 'while nobody had a processor' => [[], 1000, 'stall 310 - 900'];
         yield 'behind somebody who was killed' => [[], 2700, 'kill 350 c | ended 351 c signal-9', $before];
         yield 'much longer than that explains' => [

@@ -33,6 +33,9 @@ final class Waits implements Check
     /** Time in ns for which a process without messages may poll, before it queues again. */
     public const POLLING = 1_000_000_000;
 
+    /** Time in ns within which a waiter has its connection for messages, on a busy machine. */
+    private const CONNECTING = 250_000_000;
+
     /** The longest times, in ns, of a wait; of a waiter that was passed over; of an idle lock. */
     public int $longest = 0;
     public int $longestPassedOver = 0;
@@ -124,6 +127,12 @@ final class Waits implements Check
     private function beginning(Hold $wait, Faults $faults): int
     {
         $from = $faults->hinderedUntil($wait->worker->name, $wait->tried, (int) $wait->ended) ?? $wait->tried;
+        foreach ($faults->stopsOf($wait->worker->name) as [$stopped, $continued]) {
+            // It made its connection for messages, whose time-out is over since: it polls.
+            if ($stopped < $wait->tried + self::CONNECTING && $continued > $wait->tried + self::POLLING) {
+                $from = max($from, $continued + self::POLLING);
+            }
+        }
         $cut = $faults->cutUntil($wait->worker->name, $wait->tried - self::POLLING, (int) $wait->ended);
         if ($cut !== null) {
             $from = max($from, $cut + self::POLLING);
