@@ -97,6 +97,15 @@ final class CountDownCheckTest extends TestCase
             [],
             'flush-all 6.3 - 6.6',
         ];
+        yield 'not done, as it was opened anew' => [
+            self::FIRST . ' | call 29 3 open g a,b last | returned 30 3 1',
+            self::LAST . ' | call 31 2 done g | returned 32 2 refused x',
+            [],
+            'flush-all 20 - 21',
+        ];
+        yield 'not done, though all are there' => [
+            self::FIRST, self::LAST . ' | call 7 2 done g | returned 8 2 refused x', ['refused: a #1, b #2'],
+        ];
         yield 'said to be done' => [self::FIRST . ' | call 9 3 inspect g | returned 10 3 done', self::DONE, []];
         yield 'said to be done before' => [
             self::FIRST . ' | call 6 3 inspect g | returned 6.5 3 done', self::DONE, ['untrue: a #3'],

@@ -49,9 +49,22 @@ final class CountDownCheck implements CallCheck
     {
         $open = $this->first(static fn (Call $other): bool => $other->name === 'open' && $other->result !== null
             && $other->ended < $call->began);
-        if ($open !== null) {
+        if ($open !== null && ($call->name !== 'done' || $this->hasAll($open, $call))) {
             yield new Violation(Kind::Refused, 'it was open', $open, $call);
         }
+    }
+
+    /** Whether all members had arrived before that; those before it was opened anew, as the server had forgotten, do not count. */
+    private function hasAll(Call $open, Call $call): bool
+    {
+        $arrived = [];
+        foreach ($this->calls as $other) {
+            if ($other->name === 'arrive' && $other->result !== null && !$other->answered('refused') && $other->ended < $call->began) {
+                $arrived[$other->arguments[0]] = true;
+            }
+        }
+
+        return \count($arrived) === \count(explode(',', $open->arguments[0]));
     }
 
     /** @return iterable<Violation> */
