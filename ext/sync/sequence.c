@@ -103,12 +103,13 @@ static zend_string *owner_of(php_latch_sync *sync)
 static void run_for_owner(php_latch_sync *sync, php_latch_sync_task *task, int64_t number,
                           bool has_lease)
 {
-    const zend_string *owner = owner_of(sync);
+    zend_string *owner = owner_of(sync);
     call_digits digits;
 
     if (owner == NULL) {
         return;
     }
+    zend_string_addref(owner); /* a signal handler may fork meanwhile, and make another one */
     php_latch_sync_add_number(&task->call, digits.ttl, sync->ttl_ms);
     php_latch_sync_add_number(&task->call, digits.number, number);
     php_latch_sync_add(&task->call, ZSTR_VAL(owner), ZSTR_LEN(owner));
@@ -116,6 +117,7 @@ static void run_for_owner(php_latch_sync *sync, php_latch_sync_task *task, int64
         php_latch_sync_add_number(&task->call, digits.lease, sync->lease_ms);
     }
     php_latch_sync_run(sync, task);
+    zend_string_release(owner);
 }
 
 /* The only parameter; 0 after throwing. */
