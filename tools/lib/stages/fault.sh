@@ -25,13 +25,13 @@ tests_of_the_checker() {
 
 histories() {
     local store primitive
-    run_history redis '' --acquisitions=60000 --latch=16 --symfony=2 --groups=4 --pause=400
+    run_history redis '' --acquisitions=30000 --latch=16 --symfony=2 --groups=4 --pause=400
     run_history quorum '' --acquisitions=5000
     for store in redis quorum; do
         run_history "$store" ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --symfony=2 --groups=2 --pause=600
     done
     # TLS goes on top of what the unit and phpt tests of failovers do without it.
-    run_history sentinel ', encrypted' --tls --acquisitions=1000 --failovers=3 --latch=6 --keepers=2 --groups=2
+    run_history sentinel ', encrypted' --tls --acquisitions=1000 --failovers=2 --latch=6 --keepers=2 --groups=2
     run_history cluster ', moved' --reshard-only --moves=15 --objects=2 --keepers=2 --groups=2 --pause=500 \
         --acquisitions=1000
     run_history cluster ', encrypted' --tls --failovers=4 --moves=5 --keepers=2 --groups=2 --pause=500 \
@@ -47,15 +47,22 @@ histories() {
     run_history mysql '' --acquisitions=6000 --groups=2 --latch=8
 }
 
-# run_history STORE SUFFIX OPTION...: one run, whose report is shown when something is wrong.
+# run_history STORE SUFFIX OPTION...: one run, whose report is shown, and whose records are kept, when something is
+# wrong.
 run_history() {
-    local store=$1 suffix=$2 log=$LATCH_WORK/log/fault-$1${2//[^a-z]/-}.log status=0 passed reason
+    local store=$1 suffix=$2 name=$1${2//[^a-z]/-} status=0 passed reason
+    local log=$LATCH_WORK/log/fault-$name.log records=$LATCH_WORK/histories/$name
     shift 2
-    timeout 500 "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --store="$store" "$@" \
+    rm -rf "$records"
+    mkdir -p "$records"
+    timeout 500 "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --keep="$records" --store="$store" "$@" \
         > "$log" 2>&1 < /dev/null || status=$?
     passed=$((status == 0))
-    if ((!passed)); then
+    if ((passed)); then
+        rm -rf "$records"
+    else
         tail -n 300 "$log"
+        echo "The records are in $records."
         reason=$(grep -m 1 -E '^[A-Z ]+: [0-9]+, |^Too few |^Unexpected ' "$log" || echo "status $status")
         name_failures fault <<< "history on $store$suffix: $reason"
     fi

@@ -21,7 +21,7 @@ fuzz() {
 # share what other stages leave of the processors.
 target_holds() {
     local log=$LATCH_WORK/log/$1.log
-    latch_quietly "$log" fuzz "run-$1" RUNS=150000 SECONDS_MAX=120 SEED=1
+    latch_quietly "$log" fuzz "run-$1" RUNS=75000 SECONDS_MAX=60 SEED=1
     awk -v least="$RUNS_MIN" '$1 == "stat::number_of_executed_units:" { runs = $2 }
         END { if (runs < least) { print "only " runs + 0 " runs"; exit 1 } }' "$log"
 }
@@ -30,7 +30,7 @@ stage() {
     local target passed=0 failed=0
     local -A run
     latch_sharing "$LATCH_ROOT" latch_quietly "$LATCH_WORK/log/fuzz-build.log" fuzz -j"$(nproc)"
-    # All at a time: each has two minutes at most.
+    # All at a time: each has one minute at most.
     for target in "$LATCH_ROOT"/tests/fuzz/fuzz_*.c; do
         target=$(basename "$target" .c)
         latch_in_shell stages/fuzz.sh target_holds "$target" > "$LATCH_WORK/log/$target.said" 2>&1 &

@@ -37,7 +37,7 @@ stage() {
     case $STAGE in
         phpt-valgrind) run_phpt_under_valgrind "$php" "$so" ;;
         # Allocations are malloc()'s, as PHP's allocator hides accesses to its memory from ASan. Leaks are
-        # what the stages phpt-zts-debug and phpt-valgrind look for. LATCH_INSTRUMENTED: PHP is slow, most of all to
+        # what the stages phpt-…-zts-debug and phpt-valgrind look for. LATCH_INSTRUMENTED: PHP is slow, most of all to
         # start; tests that start it many times to run the same C code as others are skipped.
         phpt-asan) USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 LATCH_INSTRUMENTED=1 run_phpt "$php" "$so" ;;
         *) run_phpt "$php" "$so" ;;
