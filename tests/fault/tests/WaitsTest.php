@@ -78,6 +78,7 @@ final class WaitsTest extends TestCase
         $none = 'script-flush 5';
         $before = 'try 100 1 1 r x wait 100';
         $found = ['idle: b #1'];
+        [$later, $then] = ['try', '1 1 r x wait 100 | granted 3010 1 - | release 3011 1 | released 3011 1'];
 
         yield 'for long' => [$found, 801, $none];
         yield 'for as long as processes take' => [[], 799, $none];
@@ -100,6 +101,12 @@ final class WaitsTest extends TestCase
         ];
         yield 'before somebody who was killed' => [
             $found, 2700, 'kill 550 c | ended 551 c signal-9', 'try 500 1 1 r x wait 100',
+        ];
+        yield 'behind somebody who came while it was stopped, and was stopped in turn' => [
+            [], 2700, 'stop 560 b | stop 1000 c | continue 1400 b | continue 3000 c', "$later 800 $then",
+        ];
+        yield 'before somebody who came when it went on, and was stopped' => [
+            $found, 2700, 'stop 560 b | continue 1400 b | stop 1700 c | continue 3000 c', "$later 1600 $then",
         ];
         yield 'as long as a claim window after the connection was cut' => [
             [], 1450, 'client-kill 306 c', 'try 100 1 1 r x 200 100 | conflict 305 1',

@@ -181,7 +181,7 @@ final class Waits implements Check
         $taken = $wait->weight > 0 ? $this->short[$wait->weight] : $this->taken;
         for ($time = $from; $time < $wait->ended; $time = $next) {
             // The holder at that time may have got it while another one was believed to have it still.
-            while (($end = max($taken->lastEnd($time, $wait), $this->endOfThoseBefore($wait, $time))) > $time) {
+            while (($end = max($taken->lastEnd($time, $wait), $this->endOfThoseBefore($wait, $from, $time))) > $time) {
                 $time = $end;
             }
             $next = min($taken->nextStart($time), (int) $wait->ended);
@@ -192,7 +192,8 @@ final class Waits implements Check
             $hindered = 0;
             foreach ($this->waitingBetween($from, $next) as $other) {
                 $hindered += (int) (
-                    !$other->worker->has(Teller::SESSION) && $this->isBefore($other, $wait) && $this->isHindered($other, $next, $history->faults)
+                    !$other->worker->has(Teller::SESSION) && $this->isBefore($other, $wait, $from)
+                    && $this->isHindered($other, $next, $history->faults)
                 );
             }
             $this->longestIdle = max($this->longestIdle, $idle);
@@ -208,11 +209,11 @@ final class Waits implements Check
     }
 
     /** When those end that wait at that time for permits of a semaphore and stand before it, which it does not overtake. */
-    private function endOfThoseBefore(Hold $wait, int $time): int
+    private function endOfThoseBefore(Hold $wait, int $from, int $time): int
     {
         $last = $time;
         foreach ($wait->weight > 0 ? $this->waitingBetween($time, $time + self::BEHIND) : [] as $other) {
-            if ($this->isBefore($other, $wait)) {
+            if ($this->isBefore($other, $wait, $from)) {
                 $last = max($last, (int) $other->ended);
             }
         }
@@ -250,10 +251,10 @@ final class Waits implements Check
         ));
     }
 
-    /** Whether the one may stand before the other. */
-    private function isBefore(Hold $other, Hold $wait): bool
+    /** Whether the one may stand before the other, which was hindered until then, if it was, and lost its place. */
+    private function isBefore(Hold $other, Hold $wait, int $from): bool
     {
-        return $other->worker !== $wait->worker && ($other->isChange() || $other->tried < $wait->tried + self::BEHIND);
+        return $other->worker !== $wait->worker && ($other->isChange() || $other->tried < $from + self::BEHIND);
     }
 
     /** Whether a waiter may not have taken by that time what it was given. */
