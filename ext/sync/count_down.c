@@ -104,19 +104,6 @@ static smart_str member_list_of(const HashTable *members)
 
 /* ---- Opening and arriving ------------------------------------------------------------------- */
 
-static php_latch_sync_task task_of(const char *action, latch_function function, size_t least,
-                                   php_latch_sync_maker make, void *context)
-{
-    return (php_latch_sync_task){
-        .action = action,
-        .noun = NOUN,
-        .call = {.function = function},
-        .least = least,
-        .make = make,
-        .context = context,
-    };
-}
-
 /* Of a call, and the object that throws. */
 typedef struct count_down_result {
     const php_latch_sync *sync;
@@ -139,7 +126,7 @@ PHP_METHOD(Latch_CountDown, open)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     count_down_result result = {.sync = sync};
-    php_latch_sync_task task = task_of("open", LATCH_COUNT_DOWN_OPEN, 1, make_opened, &result);
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_COUNT_DOWN_OPEN, make_opened, &result);
     zend_string *payload = NULL;
     HashTable *members;
     smart_str list;
@@ -213,7 +200,7 @@ PHP_METHOD(Latch_CountDown, arrive)
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     count_down_result result = {.sync = sync, .value = return_value};
     php_latch_sync_task task =
-        task_of("arrive at", LATCH_COUNT_DOWN_ARRIVE, 1, make_arrival, &result);
+        php_latch_sync_task_of(LATCH_COUNT_DOWN_ARRIVE, make_arrival, &result);
     char ttl[24], claim_ms[24];
     zend_string *member;
     bool has_failed = false;
@@ -255,7 +242,7 @@ PHP_METHOD(Latch_CountDown, done)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     count_down_result result = {.sync = sync};
-    php_latch_sync_task task = task_of("end", LATCH_COUNT_DOWN_DONE, 2, make_done, &result);
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_COUNT_DOWN_DONE, make_done, &result);
     char ttl[24];
 
     ZEND_PARSE_PARAMETERS_NONE();
@@ -271,7 +258,7 @@ static void make_cancelled(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_CountDown, cancel)
 {
     php_latch_sync_task task =
-        task_of("cancel", LATCH_COUNT_DOWN_CANCEL, 1, make_cancelled, return_value);
+        php_latch_sync_task_of(LATCH_COUNT_DOWN_CANCEL, make_cancelled, return_value);
 
     ZEND_PARSE_PARAMETERS_NONE();
     php_latch_sync_run(php_latch_sync_of(Z_OBJ_P(ZEND_THIS)), &task);
@@ -296,7 +283,7 @@ PHP_METHOD(Latch_CountDown, await)
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     count_down_result result = {.sync = sync, .value = return_value};
     php_latch_sync_task task =
-        task_of("await", LATCH_COUNT_DOWN_STATE, 1, make_wait_result, &result);
+        php_latch_sync_task_of(LATCH_COUNT_DOWN_STATE, make_wait_result, &result);
     bool timeout_is_null = true;
     int64_t deadline_ns;
     double timeout = 0;
@@ -338,7 +325,7 @@ static void make_inspection(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_CountDown, inspect)
 {
     php_latch_sync_task task =
-        task_of("inspect", LATCH_COUNT_DOWN_INSPECT, 6, make_inspection, return_value);
+        php_latch_sync_task_of(LATCH_COUNT_DOWN_INSPECT, make_inspection, return_value);
 
     ZEND_PARSE_PARAMETERS_NONE();
     php_latch_sync_run(php_latch_sync_of(Z_OBJ_P(ZEND_THIS)), &task);

@@ -1,24 +1,9 @@
 /* Latch\Debounce: of a burst of occurrences the last one; and what is told of them. */
 #include "ext/sync/sync.h"
 
-#define NOUN "debounce"
-
 /* As declared in stubs/sync.stub.php. */
 enum { OCCURRENCE_TOKEN, OCCURRENCE_DELAY };
 enum { TURN_STATE, TURN_RETRY_AFTER };
-
-static php_latch_sync_task debounce_task(const char *action, latch_function function, size_t least,
-                                         php_latch_sync_maker make, zval *value)
-{
-    return (php_latch_sync_task){
-        .action = action,
-        .noun = NOUN,
-        .call = {.function = function},
-        .least = least,
-        .make = make,
-        .context = value,
-    };
-}
 
 /* Texts of the numbers of a call. */
 typedef struct call_digits {
@@ -58,8 +43,8 @@ static void make_occurrence(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Debounce, register)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task = debounce_task("register an occurrence of", LATCH_DEBOUNCE_REGISTER,
-                                             2, make_occurrence, return_value);
+    php_latch_sync_task task =
+        php_latch_sync_task_of(LATCH_DEBOUNCE_REGISTER, make_occurrence, return_value);
     call_digits digits;
 
     ZEND_PARSE_PARAMETERS_NONE();
@@ -70,8 +55,7 @@ PHP_METHOD(Latch_Debounce, register)
 PHP_METHOD(Latch_Debounce, sent)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task =
-        debounce_task("count an occurrence of", LATCH_DEBOUNCE_SENT, 0, NULL, return_value);
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_DEBOUNCE_SENT, NULL, return_value);
     zend_long token = parse_token(execute_data);
     call_digits digits;
 
@@ -98,8 +82,8 @@ void php_latch_sync_make_turn(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Debounce, resume)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task = debounce_task("resume an occurrence of", LATCH_DEBOUNCE_RESUME, 2,
-                                             php_latch_sync_make_turn, return_value);
+    php_latch_sync_task task =
+        php_latch_sync_task_of(LATCH_DEBOUNCE_RESUME, php_latch_sync_make_turn, return_value);
     zend_long token = parse_token(execute_data);
     call_digits digits;
 
@@ -114,8 +98,7 @@ PHP_METHOD(Latch_Debounce, resume)
 PHP_METHOD(Latch_Debounce, done)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task =
-        debounce_task("end an occurrence of", LATCH_DEBOUNCE_DONE, 0, NULL, return_value);
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_DEBOUNCE_DONE, NULL, return_value);
     zend_long token = parse_token(execute_data);
     call_digits digits;
 

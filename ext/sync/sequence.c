@@ -9,24 +9,9 @@
 
 #include <math.h>
 
-#define NOUN "sequence"
-
 /* As declared in stubs/sync.stub.php. */
 enum { PLACE_TICKET, PLACE_IS_HEAD };
 enum { ENTRY_TICKET, ENTRY_PAYLOAD };
-
-static php_latch_sync_task sequence_task(const char *action, latch_function function, size_t least,
-                                         php_latch_sync_maker make, zval *value)
-{
-    return (php_latch_sync_task){
-        .action = action,
-        .noun = NOUN,
-        .call = {.function = function},
-        .least = least,
-        .make = make,
-        .context = value,
-    };
-}
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
@@ -147,7 +132,7 @@ PHP_METHOD(Latch_Sequence, enter)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        sequence_task("enter", LATCH_SEQUENCE_ENTER, 2, make_place, return_value);
+        php_latch_sync_task_of(LATCH_SEQUENCE_ENTER, make_place, return_value);
     zend_string *id, *payload = NULL;
     char ttl[24];
 
@@ -171,7 +156,7 @@ PHP_METHOD(Latch_Sequence, resume)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        sequence_task("resume", LATCH_SEQUENCE_RESUME, 2, php_latch_sync_make_turn, return_value);
+        php_latch_sync_task_of(LATCH_SEQUENCE_RESUME, php_latch_sync_make_turn, return_value);
     zend_long ticket = parse_ticket(execute_data);
 
     if (ticket == 0) {
@@ -200,7 +185,7 @@ PHP_METHOD(Latch_Sequence, next)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        sequence_task("advance", LATCH_SEQUENCE_NEXT, 0, make_entry, return_value);
+        php_latch_sync_task_of(LATCH_SEQUENCE_NEXT, make_entry, return_value);
     zend_long ticket = parse_ticket(execute_data);
 
     if (ticket == 0) {
@@ -212,8 +197,7 @@ PHP_METHOD(Latch_Sequence, next)
 PHP_METHOD(Latch_Sequence, putBack)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
-    php_latch_sync_task task =
-        sequence_task("put an entry back into", LATCH_SEQUENCE_PUT_BACK, 0, NULL, return_value);
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_SEQUENCE_PUT_BACK, NULL, return_value);
     zend_long ticket = parse_ticket(execute_data);
 
     if (ticket == 0) {
@@ -226,7 +210,7 @@ PHP_METHOD(Latch_Sequence, abandon)
 {
     php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     php_latch_sync_task task =
-        sequence_task("abandon the head of", LATCH_SEQUENCE_ABANDON, 0, make_entry, return_value);
+        php_latch_sync_task_of(LATCH_SEQUENCE_ABANDON, make_entry, return_value);
     double patience;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -281,7 +265,7 @@ static void make_sequence_inspection(void *context, const latch_answer *answer)
 PHP_METHOD(Latch_Sequence, inspect)
 {
     php_latch_sync_task task =
-        sequence_task("inspect", LATCH_SEQUENCE_INSPECT, 6, make_sequence_inspection, return_value);
+        php_latch_sync_task_of(LATCH_SEQUENCE_INSPECT, make_sequence_inspection, return_value);
 
     ZEND_PARSE_PARAMETERS_NONE();
     php_latch_sync_run(php_latch_sync_of(Z_OBJ_P(ZEND_THIS)), &task);

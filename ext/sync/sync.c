@@ -116,6 +116,46 @@ bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int6
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
+/* By function: "Failed to ACTION the "RESOURCE" NOUN", and the least number of parts of an answer.
+ */
+static const struct {
+    const char *action, *noun;
+    size_t least;
+} calls[LATCH_FUNCTION_COUNT] = {
+    [LATCH_VERSION_ADVANCE] = {"advance", "version", 1},
+    [LATCH_VERSION_REVERT] = {"revert", "version", 1},
+    [LATCH_VERSION_OUTDATED] = {"read", "version", 1},
+    [LATCH_VERSION_GET] = {"read", "version", 0},
+    [LATCH_THROTTLE_RESERVE] = {"acquire", "throttle", 2},
+    [LATCH_THROTTLE_LOOK] = {"read", "throttle", 1},
+    [LATCH_COUNT_DOWN_OPEN] = {"open", "count-down", 1},
+    [LATCH_COUNT_DOWN_ARRIVE] = {"arrive at", "count-down", 1},
+    [LATCH_COUNT_DOWN_DONE] = {"end", "count-down", 2},
+    [LATCH_COUNT_DOWN_CANCEL] = {"cancel", "count-down", 1},
+    [LATCH_COUNT_DOWN_STATE] = {"await", "count-down", 1},
+    [LATCH_COUNT_DOWN_INSPECT] = {"inspect", "count-down", 6},
+    [LATCH_SEQUENCE_ENTER] = {"enter", "sequence", 2},
+    [LATCH_SEQUENCE_RESUME] = {"resume", "sequence", 2},
+    [LATCH_SEQUENCE_NEXT] = {"advance", "sequence", 0},
+    [LATCH_SEQUENCE_PUT_BACK] = {"put an entry back into", "sequence", 0},
+    [LATCH_SEQUENCE_ABANDON] = {"abandon the head of", "sequence", 0},
+    [LATCH_SEQUENCE_INSPECT] = {"inspect", "sequence", 6},
+    [LATCH_DEBOUNCE_REGISTER] = {"register an occurrence of", "debounce", 2},
+    [LATCH_DEBOUNCE_SENT] = {"count an occurrence of", "debounce", 0},
+    [LATCH_DEBOUNCE_RESUME] = {"resume an occurrence of", "debounce", 2},
+    [LATCH_DEBOUNCE_DONE] = {"end an occurrence of", "debounce", 0},
+};
+
+php_latch_sync_task php_latch_sync_task_of(latch_function function, php_latch_sync_maker make,
+                                           void *context)
+{
+    return (php_latch_sync_task){
+        .call = {.function = function},
+        .make = make,
+        .context = context,
+    };
+}
+
 static void throw_of(zend_class_entry *ce, zend_object *previous, const char *before,
                      zend_string *resource, const char *after)
 {
@@ -133,15 +173,15 @@ void php_latch_sync_throw(const php_latch_sync *sync, const char *rest)
     throw_of(php_latch_invalid_argument_ce, NULL, "The \"", sync->resource, after);
 }
 
-static void throw_call_failure(const php_latch_sync *sync, const php_latch_sync_task *task,
+static void throw_call_failure(const php_latch_sync *sync, latch_function function,
                                const latch_error *error)
 {
     bool is_argument = error->status == LATCH_ERROR_ARGUMENT
                        || error->status == LATCH_ERROR_UNSUPPORTED;
     char before[64], after[sizeof(error->message) + 64];
 
-    snprintf(before, sizeof(before), "Failed to %s the \"", task->action);
-    snprintf(after, sizeof(after), "\" %s: %s.", task->noun, error->message);
+    snprintf(before, sizeof(before), "Failed to %s the \"", calls[function].action);
+    snprintf(after, sizeof(after), "\" %s: %s.", calls[function].noun, error->message);
     throw_of(is_argument ? php_latch_invalid_argument_ce : php_latch_storage_ce,
              php_latch_client_failure_take(), before, sync->resource, after);
 }
@@ -188,7 +228,7 @@ bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task)
     latch_lease_init(&lease, backend->store, ZSTR_VAL(sync->resource), ZSTR_LEN(sync->resource));
     status = php_latch_run_request(&lease, &request, &error);
     latch_lease_drop(&lease);
-    if (status == LATCH_DONE && task->call.answer->count < task->least) {
+    if (status == LATCH_DONE && task->call.answer->count < calls[task->call.function].least) {
         status = LATCH_ERROR_STORE;
         error = (latch_error){.status = status,
                               .message = "the store gave an answer that makes no sense"};
@@ -199,7 +239,7 @@ bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task)
     }
     latch_answer_free(php_latch_engine, task->call.answer);
     if (latch_failed(status)) {
-        throw_call_failure(sync, task, &error);
+        throw_call_failure(sync, task->call.function, &error);
     }
     return status == LATCH_CONFLICT;
 }

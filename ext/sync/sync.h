@@ -29,15 +29,17 @@ void php_latch_sync_startup(void);
 /* Makes the result of a PHP method of an answer, which has as many parts as were asked for. */
 typedef void (*php_latch_sync_maker)(void *context, const latch_answer *answer);
 
-/* What a call is for: "Failed to ACTION the "RESOURCE" NOUN". */
+/* A call, and what becomes of its answer. */
 typedef struct php_latch_sync_task {
-    const char *action, *noun;
     latch_call call;
-    size_t least;              /* parts of an answer */
-    int64_t deadline_ns;       /* monotonic end of a call that waits; 0: it does not */
     php_latch_sync_maker make; /* or NULL: no result */
     void *context;
+    int64_t deadline_ns; /* monotonic end of a call that waits; 0: it does not */
 } php_latch_sync_task;
+
+/* Task of a function, without arguments yet. */
+php_latch_sync_task php_latch_sync_task_of(latch_function function, php_latch_sync_maker make,
+                                           void *context);
 
 /*
  * Carries it out. False after throwing; an exception of `make` counts, too. `make` is not called

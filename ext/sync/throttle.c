@@ -8,8 +8,6 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-#define NOUN "throttle"
-
 /* The longest wait of a caller that waits for ever, 30 years: servers count in floating point. */
 #define PATIENCE_MAX_US INT64_C(946080000000000)
 
@@ -40,14 +38,7 @@ static void add_steps(latch_call *call, const php_latch_sync *sync, char digits[
 /* Takes the next slot, unless it is later than that. False after throwing. */
 static bool reserve_slot(const php_latch_sync *sync, int64_t patience_us, throttle_slot *slot)
 {
-    php_latch_sync_task task = {
-        .action = "acquire",
-        .noun = NOUN,
-        .call = {.function = LATCH_THROTTLE_RESERVE},
-        .least = 2,
-        .make = make_slot,
-        .context = slot,
-    };
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_THROTTLE_RESERVE, make_slot, slot);
     char digits[2][24], patience[24];
 
     add_steps(&task.call, sync, digits);
@@ -98,14 +89,7 @@ PHP_METHOD(Latch_Throttle, getRetryAfter)
 {
     const php_latch_sync *sync = php_latch_sync_of(Z_OBJ_P(ZEND_THIS));
     throttle_slot slot = {.is_reserved = false};
-    php_latch_sync_task task = {
-        .action = "read",
-        .noun = NOUN,
-        .call = {.function = LATCH_THROTTLE_LOOK},
-        .least = 1,
-        .make = make_slot,
-        .context = &slot,
-    };
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_THROTTLE_LOOK, make_slot, &slot);
     char digits[2][24];
 
     ZEND_PARSE_PARAMETERS_NONE();

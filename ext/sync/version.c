@@ -10,8 +10,6 @@
 
 #include <inttypes.h>
 
-#define NOUN "version"
-
 /* Seconds since 1970 of dates whose microseconds fit into 63 bits. */
 #define DATE_MAX_S INT64_C(9000000000000)
 
@@ -117,19 +115,12 @@ static void make_version_result(void *context, const latch_answer *answer)
 }
 
 /* Calls the function; consumes the version. */
-static void run_version_call(zval *return_value, zend_object *object, const char *action,
-                             latch_function function, zend_string *version, const bool *or_same)
+static void run_version_call(zval *return_value, zend_object *object, latch_function function,
+                             zend_string *version, const bool *or_same)
 {
     php_latch_sync *sync = php_latch_sync_of(object);
     version_result result = {.sync = sync};
-    php_latch_sync_task task = {
-        .action = action,
-        .noun = NOUN,
-        .call = {.function = function},
-        .least = 1,
-        .make = make_version_result,
-        .context = &result,
-    };
+    php_latch_sync_task task = php_latch_sync_task_of(function, make_version_result, &result);
     char ttl[24];
 
     if (function != LATCH_VERSION_OUTDATED) {
@@ -158,8 +149,8 @@ PHP_METHOD(Latch_Version, advance)
     ZEND_PARSE_PARAMETERS_END();
     version = read_version(given);
     if (version != NULL) {
-        run_version_call(return_value, Z_OBJ_P(ZEND_THIS), "advance", LATCH_VERSION_ADVANCE,
-                         version, &or_same);
+        run_version_call(return_value, Z_OBJ_P(ZEND_THIS), LATCH_VERSION_ADVANCE, version,
+                         &or_same);
     }
 }
 
@@ -173,8 +164,7 @@ PHP_METHOD(Latch_Version, revert)
     ZEND_PARSE_PARAMETERS_END();
     version = read_version(given);
     if (version != NULL) {
-        run_version_call(return_value, Z_OBJ_P(ZEND_THIS), "revert", LATCH_VERSION_REVERT, version,
-                         NULL);
+        run_version_call(return_value, Z_OBJ_P(ZEND_THIS), LATCH_VERSION_REVERT, version, NULL);
     }
 }
 
@@ -188,8 +178,7 @@ PHP_METHOD(Latch_Version, isOutdated)
     ZEND_PARSE_PARAMETERS_END();
     version = read_version(given);
     if (version != NULL) {
-        run_version_call(return_value, Z_OBJ_P(ZEND_THIS), "read", LATCH_VERSION_OUTDATED, version,
-                         NULL);
+        run_version_call(return_value, Z_OBJ_P(ZEND_THIS), LATCH_VERSION_OUTDATED, version, NULL);
     }
 }
 
@@ -202,13 +191,7 @@ static void make_newest(void *context, const latch_answer *answer)
 
 PHP_METHOD(Latch_Version, get)
 {
-    php_latch_sync_task task = {
-        .action = "read",
-        .noun = NOUN,
-        .call = {.function = LATCH_VERSION_GET},
-        .make = make_newest,
-        .context = return_value,
-    };
+    php_latch_sync_task task = php_latch_sync_task_of(LATCH_VERSION_GET, make_newest, return_value);
 
     ZEND_PARSE_PARAMETERS_NONE();
     php_latch_sync_run(php_latch_sync_of(Z_OBJ_P(ZEND_THIS)), &task);
