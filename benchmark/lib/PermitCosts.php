@@ -24,6 +24,8 @@ final class PermitCosts
     /** 0: of ten permits, and nobody else has any. */
     public const PERMITS = [0, 10, 100, 1_000, 10_000];
     public const SUBJECTS = ['latch', 'symfony', 'symfony-predis', 'c'];
+    /** Those whose objects release by their destructors. */
+    public const WITH_DESTRUCTOR = ['latch', 'symfony', 'symfony-predis'];
 
     private readonly RawProgram $program;
     private readonly RedisCounters $counters;
@@ -52,20 +54,25 @@ final class PermitCosts
             }
         }
         RedisCounters::demandTheSame($requests);
+        foreach (self::WITH_DESTRUCTOR as $subject) {
+            $loops = new Loops($this->semaphores($subject, 10), self::TTL, self::name($subject, 'destr'));
+            $subjects["$subject destructor"] = $loops->newLock();
+        }
         // All in the same rounds, as they are compared in both directions.
         $costs = [];
         $subjects['c nothing'] = $this->program->row('nothing');
-        $measurements = Rounds::interleave($subjects, $rounds, self::BATCH_NS);
-        $nothing = $measurements['c nothing'];
-        unset($measurements['c nothing']);
-        foreach ($measurements as $name => $measured) {
-            [$subject, $permits] = explode(' ', $name);
-            $costs[$permits][$subject] = $measured;
+        foreach (Rounds::interleave($subjects, $rounds, self::BATCH_NS) as $name => $measured) {
+            [$subject, $what] = explode(' ', $name);
+            $costs[$what][$subject] = $measured;
         }
+        $nothing = $costs['nothing']['c'];
+        $destructor = $costs['destructor'];
+        unset($costs['nothing'], $costs['destructor']);
 
         return [
             'software' => $this->software(),
             'costs_ns' => $costs,
+            'destructor_ns' => $destructor,
             'nothing_ns' => $nothing,
             'requests' => $requests,
         ];
@@ -81,22 +88,16 @@ final class PermitCosts
             return $pair;
         }
         $limit = $permits === 0 ? 10 : $permits;
-        // As long as the names in raw/permits.c.
-        $name = sprintf('%.5s-%05d', $subject === 'symfony-predis' ? 'predis' : $subject, $permits);
-        [$of, $connection] = match ($subject) {
-            'latch' => [Subject::Latch, $this->address->dsn],
-            'symfony' => [Subject::Symfony, $this->address->client()],
-            'symfony-predis' => [Subject::Symfony, $this->predis()],
-        };
-        $semaphores = new PermitLocks($of, $connection, $limit);
-        if ($of === Subject::Symfony) {
-            $this->fill($name, $permits - 1);
-        } else {
+        $name = self::name($subject, sprintf('%05d', $permits));
+        $semaphores = $this->semaphores($subject, $limit);
+        if ($subject === 'latch') {
             for ($holders = 1; $holders < $permits; ++$holders) {
                 $holder = $semaphores->createLock($name, self::LONG_TTL);
                 $holder->acquire() || throw new RuntimeException('A permit was refused.');
                 $this->held[] = $holder;
             }
+        } else {
+            $this->fill($name, $permits - 1);
         }
         if ($permits > 0) {
             $last = $semaphores->createLock($name, self::TTL);
@@ -107,6 +108,23 @@ final class PermitCosts
         }
 
         return (new Loops($semaphores, self::TTL, $name))->sameLock();
+    }
+
+    /** As long as the names in raw/permits.c. */
+    private static function name(string $subject, string $end): string
+    {
+        return sprintf('%.5s-%s', $subject === 'symfony-predis' ? 'predis' : $subject, $end);
+    }
+
+    private function semaphores(string $subject, int $limit): PermitLocks
+    {
+        [$of, $connection] = match ($subject) {
+            'latch' => [Subject::Latch, $this->address->dsn],
+            'symfony' => [Subject::Symfony, $this->address->client()],
+            'symfony-predis' => [Subject::Symfony, $this->predis()],
+        };
+
+        return new PermitLocks($of, $connection, $limit);
     }
 
     /** Holders in Symfony's layout: it would sum the weights of all for each of them. */

@@ -26,6 +26,7 @@ final class PrimitivesReport extends Report
         return [
             'rounds' => $this->measured['rounds'],
             'costs_ns' => array_map(self::summaries(...), $this->measured['costs_ns']),
+            'destructor_ns' => self::summaries($this->measured['destructor_ns']),
             'nothing_ns' => Stats::summary($this->measured['nothing_ns']),
             'requests' => $this->measured['requests'],
             'handoff_ns' => self::summaries($this->measured['handoff_ns']),
@@ -69,6 +70,12 @@ final class PrimitivesReport extends Report
                 2.0,
                 'x',
                 self::ratio($costs[0], 'symfony-predis', 'latch'),
+            ),
+            Target::atLeast(
+                'acquire, destructor: faster than Symfony, phpredis',
+                2.0,
+                'x',
+                self::ratio($this->measured['destructor_ns'], 'symfony', 'latch'),
             ),
             Target::atMost(
                 'with 10,000 permits: of the cost with 10',
@@ -147,6 +154,16 @@ final class PrimitivesReport extends Report
                 ],
             );
         }
+        $destructor = $this->measured['destructor_ns'];
+        $table->add(
+            '10 permits, nobody else holds: create, acquire, destructor',
+            ...array_map(
+                static fn (string $subject): string => self::number(Stats::median($destructor[$subject])),
+                PermitCosts::WITH_DESTRUCTOR,
+            ),
+            ...['', self::number(self::ratio($destructor, 'symfony', 'latch'), 2)],
+            ...[self::number(self::ratio($destructor, 'symfony-predis', 'latch'), 2), ''],
+        );
         $nothing = Stats::median($this->measured['nothing_ns']);
         $alone = $this->measured['costs_ns'][0];
         $table->add(

@@ -12,7 +12,13 @@ STAGE_PACKAGES=("${LATCH_FAULT_PACKAGES[@]}")
 stage() {
     latch_fault_prepare
     # Only these two in parallel: renewed locks and waiters have limits of fractions of a second.
-    side_by_side tests_of_the_checker histories
+    side_by_side beside_the_histories histories
+}
+
+beside_the_histories() {
+    tests_of_the_checker
+    run_history flock '' --acquisitions=10000
+    run_history flock ', semaphore' --primitive=semaphore --operations=5000
 }
 
 tests_of_the_checker() {
@@ -41,8 +47,6 @@ histories() {
     done
     run_history redis ', multi-lock' --primitive=multi-lock --operations=2000
     run_history redis ', kept semaphore' --primitive=semaphore --keepers=4 --workers=4 --operations=2000
-    run_history flock '' --acquisitions=10000
-    run_history flock ', semaphore' --primitive=semaphore --operations=5000
     run_history postgresql '' --acquisitions=6000 --groups=2 --latch=8
     run_history mysql '' --acquisitions=6000 --groups=2 --latch=8
 }
