@@ -597,9 +597,10 @@ typedef struct latch_op {
     /* Acquire with a deadline: the first reply is awaited until then, even past the deadline. 0: no
        deadline. */
     int64_t first_response_deadline_ns;
-    void *state;    /* private to the store; NULL: nothing in flight */
-    bool waiting;   /* waits for another holder's release */
-    bool contended; /* the store has seen another holder; see store.h, outage */
+    void *state;         /* private to the store; NULL: nothing in flight */
+    unsigned generation; /* private to the store: of the process that has sent its last request */
+    bool waiting;        /* waits for another holder's release */
+    bool contended;      /* the store has seen another holder; see store.h, outage */
     uint8_t mode_before;
     uint8_t flags; /* private to the store */
     bool cancelled;

@@ -135,7 +135,7 @@ PHP_METHOD(Latch_Key, __unserialize)
 {
     zend_object *key = Z_OBJ_P(ZEND_THIS);
     zval *resource, *expiring_time, *state;
-    latch_permits permits;
+    latch_permits permits = {.limit = 0};
     zval old[4];
     HashTable *data;
     double seconds;

@@ -292,11 +292,11 @@ static void polls(latch_store *store)
 
 static void who_may_not_subscribe_or_publish_polls(void **state)
 {
-    static const char *const rights[] = {"~* +@all -subscribe", "~* &* +@all -publish",
-                                         "~* resetchannels +@all"};
+    static const char *const rights[] = {"-subscribe", "-publish", "resetchannels"};
+    size_t count = unit_redis_is_before(6, 2) ? 2 : 3; /* no rules for channels before */
 
     (void) state;
-    for (size_t at = 0; at < sizeof(rights) / sizeof(*rights); at++) {
+    for (size_t at = 0; at < count; at++) {
         latch_store *store;
 
         unit_redis_let_tester(rights[at]);

@@ -63,6 +63,95 @@ static void a_request_on_its_way_is_its_process_own(void **state)
     UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
 }
 
+/* Reads the answer to in_flight without a step of it: it comes before that to another request. */
+static void read_its_answer(void)
+{
+    latch_lease *other = redis_lease_in(unit.store, "other");
+
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(other, LATCH_RELEASE) == LATCH_DONE);
+}
+
+static void cancel_in_child(unit_process *self, void *argument)
+{
+    latch_status status = latch_op_cancel(&in_flight, unit_now_ns());
+
+    (void) self;
+    (void) argument;
+    while (latch_wants(status)) {
+        unit_await_wish(&in_flight, status, LATCH_NEVER);
+        status = latch_op_cancel(&in_flight, unit_now_ns());
+    }
+    UNIT_CHECK(status == LATCH_CONFLICT);
+    latch_lease_drop(lease);
+    latch_store_close(unit.store);
+}
+
+static void send_and_read(latch_op_kind kind)
+{
+    UNIT_CHECK(redis_run(lease, kind) == LATCH_DONE); /* the server knows the script from now on */
+    UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    redis_send(&in_flight, lease, redis_request(kind));
+    read_its_answer();
+}
+
+static void an_answer_that_was_read_before_a_fork_is_the_parents(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    for (int inherits = 0; inherits < 2; inherits++) {
+        lease = redis_lease("r");
+        lease->inherit = inherits > 0;
+        send_and_read(LATCH_ACQUIRE);
+        child = unit_fork(step_in_child, NULL);
+        unit_join(&child);
+        UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE);
+        UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
+        UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    }
+}
+
+static void a_child_gives_back_nothing_that_its_parent_was_granted(void **state)
+{
+    unit_process child;
+
+    (void) state;
+    for (int inherits = 0; inherits < 2; inherits++) {
+        lease = redis_lease("r");
+        lease->inherit = inherits > 0;
+        send_and_read(LATCH_ACQUIRE);
+        child = unit_fork(cancel_in_child, NULL);
+        unit_join(&child);
+        UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE);
+        UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
+        UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    }
+}
+
+static void a_child_demotes_nothing_that_its_parent_promotes(void **state)
+{
+    latch_lease *reader;
+    unit_process child;
+
+    (void) state;
+    lease = redis_lease("r");
+    lease->inherit = true;
+    for (int is_answered = 0; is_answered < 2; is_answered++) {
+        UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+        redis_send(&in_flight, lease, redis_request(LATCH_ACQUIRE));
+        if (is_answered) {
+            read_its_answer();
+        }
+        child = unit_fork(cancel_in_child, NULL);
+        unit_join(&child);
+        UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE);
+        reader = redis_other_lease("r");
+        UNIT_CHECK(redis_run(reader, LATCH_ACQUIRE_SHARED) == LATCH_CONFLICT);
+        UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
+    }
+}
+
 /* Its first request: what it owes is not taken for the parent's. The next reply follows the
  * release's. */
 static void leave_release_in_child(unit_process *self, void *argument)
@@ -94,6 +183,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REDIS_TEST(a_child_that_exits_ends_no_connection),
         REDIS_TEST(a_request_on_its_way_is_its_process_own),
+        REDIS_TEST(an_answer_that_was_read_before_a_fork_is_the_parents),
+        REDIS_TEST(a_child_gives_back_nothing_that_its_parent_was_granted),
+        REDIS_TEST(a_child_demotes_nothing_that_its_parent_promotes),
         REDIS_TEST(a_child_may_leave_the_release_of_what_it_inherits),
     };
 

@@ -85,6 +85,9 @@ static void who_waits_is_told(void **state)
     latch_op op;
 
     (void) state;
+    if (unit_redis_is_before(7, 0)) {
+        skip(); /* it has no sharded channels: waiters in a cluster poll */
+    }
     redis_expect_done(redis_run_take(holder, 1, 1));
     redis_begin_wait(&op, waiter, redis_wait_to_take(1, 1));
     released_ns = unit_now_ns();

@@ -106,6 +106,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     }
     op->flags |= REDIS_SENT;
     op->sent_ns = now_ns;
+    op->generation = store->store.engine->generation;
     op->state = call;
     return LATCH_DONE;
 }
@@ -373,13 +374,16 @@ static latch_status await_reply(latch_op *op, int64_t now_ns)
     redis_hold *hold = op->lease->state;
     redis_call *call = op->state;
     int64_t end_ns = overdue_ns(op);
+    bool is_ours = op->generation == op->lease->store->engine->generation;
     latch_status status;
 
-    if (call->state == REDIS_UNANSWERED && now_ns < end_ns) {
+    if (is_ours && call->state == REDIS_UNANSWERED && now_ns < end_ns) {
         return latch_redis_want(&node->connection, end_ns, op);
     }
     op->state = latch_redis_unsent(latch_redis_store_of(op));
-    if (call->state == REDIS_ANSWERED) {
+    if (!is_ours) { /* the parent's, even if it was read before the fork */
+        status = retry_after_loss(op, node);
+    } else if (call->state == REDIS_ANSWERED) {
         latch_redis_breaker_record_reply(node, now_ns);
         status = apply_reply(op, call->reply, now_ns);
     } else if (call->state == REDIS_UNANSWERED) {

@@ -107,7 +107,8 @@ void latch_redis_compensate(latch_op *op, int64_t now_ns)
     latch_lease *lease = op->lease;
 
     if (((op->flags & REDIS_SENT) == 0 && !latch_redis_is_queued(lease))
-        || latch_redis_is_other_process(lease)) {
+        || latch_redis_is_other_process(lease)
+        || op->generation != lease->store->engine->generation) { /* what was sent is the parent's */
         return;
     }
     if (op->request.kind == LATCH_RELEASE) {

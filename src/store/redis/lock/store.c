@@ -237,6 +237,7 @@ static latch_status redis_cancel(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
+    bool is_ours = op->generation == store->store.engine->generation;
 
     if (op->request.kind == LATCH_CALL) {
         latch_redis_end_call(op);
@@ -249,9 +250,11 @@ static latch_status redis_cancel(latch_op *op)
     if (latch_redis_is_sent(op)) {
         redis_call *call = op->state;
 
-        if (call->state == REDIS_ANSWERED
-            || (call->state == REDIS_UNANSWERED && latch_redis_promotes(op, now_ns)
-                && !latch_redis_is_queued(op->lease) && !latch_redis_send_demotion(op, now_ns))) {
+        if (is_ours
+            && (call->state == REDIS_ANSWERED
+                || (call->state == REDIS_UNANSWERED && latch_redis_promotes(op, now_ns)
+                    && !latch_redis_is_queued(op->lease)
+                    && !latch_redis_send_demotion(op, now_ns)))) {
             return latch_redis_want(&latch_redis_node_of(op)->connection, now_ns, op);
         }
         latch_redis_call_free(&latch_redis_node_of(op)->connection, call);
