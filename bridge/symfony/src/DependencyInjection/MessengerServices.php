@@ -1,0 +1,104 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\DependencyInjection;
+
+use Latch\Symfony\Messenger\EventListener\LifeListener;
+use Latch\Symfony\Messenger\EventListener\RequeueListener;
+use Latch\Symfony\Messenger\EventListener\StopListener;
+use Latch\Symfony\Messenger\Flow\Backoff;
+use Latch\Symfony\Messenger\Flow\Holds;
+use Latch\Symfony\Messenger\Flow\Payloads;
+use Latch\Symfony\Messenger\Flow\Waits;
+use Latch\Symfony\Messenger\Guard\ChainGuard;
+use Latch\Symfony\Messenger\Guard\LockGuard;
+use Latch\Symfony\Messenger\Guard\OnceGuard;
+use Latch\Symfony\Messenger\Guard\StoreErrors;
+use Latch\Symfony\Messenger\HandlerLocks;
+use Latch\Symfony\Messenger\Middleware\HeldMiddleware;
+use Latch\Symfony\Messenger\Middleware\LatchMiddleware;
+use Latch\Symfony\Messenger\Rule\KeyTemplate;
+use Latch\Symfony\Messenger\Rule\RuleReader;
+use Symfony\Component\DependencyInjection\Argument\IteratorArgument;
+use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
+use Symfony\Component\DependencyInjection\Compiler\ServiceLocatorTagPass;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\ContainerInterface;
+use Symfony\Component\DependencyInjection\Definition;
+use Symfony\Component\DependencyInjection\Reference;
+
+/**
+ * Services behind the rules of messages.
+ */
+final class MessengerServices
+{
+    public const MIDDLEWARE = 'latch.messenger.middleware';
+
+    public const HELD_MIDDLEWARE = 'latch.messenger.held_middleware';
+
+    /**
+     * @param array<string, mixed> $config     of latch.messenger, and the names of the stores
+     * @param Reference            $transports senders, by the names of the transports
+     */
+    public static function register(array $config, Reference $transports, ContainerBuilder $container): void
+    {
+        $logger = new Reference('logger', ContainerInterface::NULL_ON_INVALID_REFERENCE);
+        $factories = [];
+        foreach ($config['stores'] as $store) {
+            $factories[$store] = new Reference("latch.lock_factory.$store");
+        }
+        $syncStore = $config['sync_store'];
+        $requeue = $config['requeue'];
+
+        $handlerLocks = self::service($container, HandlerLocks::class);
+        $rules = self::service($container, RuleReader::class);
+        $templates = self::service($container, KeyTemplate::class);
+        $waits = self::service($container, Waits::class);
+        $errors = self::service($container, StoreErrors::class, $requeue['on_store_error'] === 'requeue', $requeue['delay']);
+        $backoff = self::service($container, Backoff::class, $requeue['delay'], $requeue['max_delay']);
+        $locators = ServiceLocatorTagPass::register($container, $factories);
+        $holds = self::service($container, Holds::class, $locators, $waits, $config['ttl'], $config['max_hold']);
+        $payloads = self::service(
+            $container,
+            Payloads::class,
+            new Reference('messenger.default_serializer'),
+            $config['secret'] ?? ($container->hasParameter('kernel.secret') ? '%kernel.secret%' : ''),
+        );
+        $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
+        $guards = new IteratorArgument([
+            self::service($container, OnceGuard::class, new Reference("latch.lock_factory.$syncStore"), $templates, $errors, $config['ttl']),
+            self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']),
+            self::service($container, ChainGuard::class, $payloads, $bus),
+        ]);
+
+        $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [
+            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $logger,
+        ])));
+        $container->setDefinition(self::HELD_MIDDLEWARE, new Definition(HeldMiddleware::class, [$holds, $handlerLocks]));
+
+        $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$guards, $logger])));
+        $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
+        $decorated = 'messenger.retry.send_failed_message_for_retry_listener';
+        $container->setDefinition(RequeueListener::class, (new Definition(RequeueListener::class, [
+            new Reference('.inner'), $transports, $backoff, $requeue['give_up_after'], new Reference('event_dispatcher'), $logger,
+        ]))->setDecoratedService($decorated));
+    }
+
+    private static function service(ContainerBuilder $container, string $class, mixed ...$arguments): Reference
+    {
+        $container->setDefinition($class, new Definition($class, array_values($arguments)));
+
+        return new Reference($class);
+    }
+
+    private static function logging(Definition $definition): Definition
+    {
+        return $definition->addTag('monolog.logger', ['channel' => 'latch']);
+    }
+
+    private static function subscribing(Definition $definition): Definition
+    {
+        return self::logging($definition)->addTag('kernel.event_subscriber');
+    }
+}

@@ -1,0 +1,16 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Messenger\Exception;
+
+/**
+ * A lock was lost while the message was handled. An ordinary failure, before anything was committed.
+ */
+final class LockLostException extends \RuntimeException
+{
+    public function __construct(public readonly string $resource)
+    {
+        parent::__construct(\sprintf('The lock "%s" was lost while its message was handled.', $resource));
+    }
+}

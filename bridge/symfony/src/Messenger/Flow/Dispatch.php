@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Messenger\Flow;
+
+use Latch\Symfony\Messenger\Rule\RuleSet;
+use Symfony\Component\Messenger\Envelope;
+
+/**
+ * A message that is about to be sent, or to be handled by the process that dispatches it.
+ *
+ * @internal
+ */
+final class Dispatch
+{
+    public readonly object $message;
+
+    public readonly Travel $travel;
+
+    public ?string $skipped = null;
+
+    /** @var list<\Closure(): void> */
+    private array $undo = [];
+
+    /** @var list<\Closure(): void> */
+    private array $afterSending = [];
+
+    /**
+     * @param int $senders number of transports that it is sent to
+     */
+    public function __construct(public Envelope $envelope, public readonly RuleSet $rules, public int $senders)
+    {
+        $this->message = $envelope->getMessage();
+        $this->travel = Travel::none();
+    }
+
+    public function skip(string $reason): void
+    {
+        $this->skipped = $reason;
+    }
+
+    /**
+     * @param \Closure(): void $undo is called if the message is neither sent nor handled after all
+     */
+    public function onUndo(\Closure $undo): void
+    {
+        $this->undo[] = $undo;
+    }
+
+    /**
+     * @param \Closure(): void $call
+     */
+    public function afterSending(\Closure $call): void
+    {
+        $this->afterSending[] = $call;
+    }
+
+    /**
+     * @return list<\Closure(): void> in the order in which they are to be called
+     */
+    public function undo(): array
+    {
+        return array_reverse($this->undo);
+    }
+
+    public function sent(): void
+    {
+        foreach ($this->afterSending as $call) {
+            $call();
+        }
+    }
+}

@@ -1,0 +1,33 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Messenger\Flow;
+
+/**
+ * Whether this process waits for a lock, for listeners of signals.
+ *
+ * @internal
+ */
+final class Waits
+{
+    private int $waits = 0;
+
+    public function isWaiting(): bool
+    {
+        return $this->waits > 0;
+    }
+
+    /**
+     * @param \Closure(): bool $wait
+     */
+    public function during(\Closure $wait): bool
+    {
+        $this->waits++;
+        try {
+            return $wait();
+        } finally {
+            $this->waits--;
+        }
+    }
+}
