@@ -85,11 +85,13 @@ final class MessengerPass implements CompilerPassInterface
     }
 
     /**
+     * @internal
+     *
      * @param list<array{id: string}> $middlewares
      *
      * @return list<array{id: string}>
      */
-    private static function place(array $middlewares): array
+    public static function place(array $middlewares): array
     {
         $ids = array_column($middlewares, 'id');
         if (!\in_array(MessengerServices::HELD_MIDDLEWARE, $ids, true)) {

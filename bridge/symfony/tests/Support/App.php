@@ -105,6 +105,11 @@ final class App
      */
     public function work(string $transport = 'a', ?int $messages = null): void
     {
+        $this->workOn($transport, $this->transport($transport), $messages);
+    }
+
+    public function workOn(string $name, InMemoryTransport $transport, ?int $messages = null): void
+    {
         $stop = static function (WorkerRunningEvent $event) use (&$messages): void {
             if ($event->isWorkerIdle() || $messages !== null && --$messages === 0) {
                 $event->getWorker()->stop();
@@ -112,7 +117,7 @@ final class App
         };
         $this->dispatcher()->addListener(WorkerRunningEvent::class, $stop);
         try {
-            (new Worker([$transport => $this->transport($transport)], $this->bus(), $this->dispatcher()))->run();
+            (new Worker([$name => $transport], $this->bus(), $this->dispatcher()))->run();
         } finally {
             $this->dispatcher()->removeListener(WorkerRunningEvent::class, $stop);
         }
@@ -146,6 +151,19 @@ final class App
     {
         $retries = RedeliveryStamp::getRetryCountFromEnvelope($envelope);
         $this->events[] = "$what " . Handler::name($envelope->getMessage()) . ($what === 'again' ? " $retries" : '');
+    }
+
+    /**
+     * @template S of object
+     *
+     * @param class-string<S> $id
+     *
+     * @return S
+     */
+    public function get(string $id): object
+    {
+        /** @var S */
+        return $this->service($id);
     }
 
     /** @phpstan-ignore missingType.return */
