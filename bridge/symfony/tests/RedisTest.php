@@ -6,6 +6,7 @@ namespace Latch\Symfony\Tests;
 
 use Latch\Symfony\Messenger\Bounded;
 use Latch\Symfony\Messenger\Debounce;
+use Latch\Symfony\Messenger\Event\LockLostEvent;
 use Latch\Symfony\Messenger\Exception\LockLostException;
 use Latch\Symfony\Messenger\Exception\RequeueException;
 use Latch\Symfony\Messenger\Limit;
@@ -52,6 +53,24 @@ final class RedisTest extends AppTestCase
 
         self::assertSame('x', $e->resource);
         self::assertSame(['rollback'], $app->get(Transaction::class)->log);
+    }
+
+    public function testALossIsTold(): void
+    {
+        $app = $this->redis();
+        $events = [];
+        $app->dispatcher()->addListener(LockLostEvent::class, static function (LockLostEvent $event) use (&$events): void {
+            $events[] = $event;
+        });
+        $app->handler->does[Plain::class] = static function (): void {
+            self::$server->command('FLUSHALL');
+            usleep(400_000);
+        };
+        $this->assertThrows(LockLostException::class, fn () => $this->direct($app, new Plain(), new Lock('plain-{id}', ttl: 0.3)));
+
+        self::assertCount(1, $events);
+        self::assertSame('plain-x', $events[0]->resource);
+        self::assertSame(['message' => Plain::class, 'rule' => 'Lock', 'key' => 'plain-{id}'], $events[0]->labels());
     }
 
     public function testNothingIsCommittedWithoutThePermit(): void

@@ -10,6 +10,7 @@ use Latch\Symfony\Messenger\EventListener\StopListener;
 use Latch\Symfony\Messenger\Flow\Backoff;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Payloads;
+use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Flow\Waits;
 use Latch\Symfony\Messenger\Guard\BoundGuard;
 use Latch\Symfony\Messenger\Guard\ChainGuard;
@@ -61,11 +62,13 @@ final class MessengerServices
         $handlerLocks = self::service($container, HandlerLocks::class);
         $rules = self::service($container, RuleReader::class);
         $templates = self::service($container, KeyTemplate::class);
+        $dispatcher = new Reference('event_dispatcher');
+        $recorder = self::service($container, Recorder::class, $dispatcher, $logger);
         $waits = self::service($container, Waits::class);
         $errors = self::service($container, StoreErrors::class, $requeue['on_store_error'] === 'requeue', $requeue['delay']);
         $backoff = self::service($container, Backoff::class, $requeue['delay'], $requeue['max_delay']);
         $locators = ServiceLocatorTagPass::register($container, $factories);
-        $holds = self::service($container, Holds::class, $locators, $permits, $waits, $config['ttl'], $config['max_hold']);
+        $holds = self::service($container, Holds::class, $locators, $permits, $waits, $config['ttl'], $config['max_hold'], $recorder);
         $payloads = self::service(
             $container,
             Payloads::class,
@@ -85,7 +88,7 @@ final class MessengerServices
         ]);
 
         $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [
-            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $logger,
+            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $recorder, $logger,
         ])));
         $container->setDefinition(self::HELD_MIDDLEWARE, new Definition(HeldMiddleware::class, [$holds, $handlerLocks]));
 
@@ -93,7 +96,7 @@ final class MessengerServices
         $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
         $decorated = 'messenger.retry.send_failed_message_for_retry_listener';
         $container->setDefinition(RequeueListener::class, (new Definition(RequeueListener::class, [
-            new Reference('.inner'), $transports, $backoff, $requeue['give_up_after'], new Reference('event_dispatcher'), $logger,
+            new Reference('.inner'), $transports, $backoff, $requeue['give_up_after'], $recorder, $dispatcher, $logger,
         ]))->setDecoratedService($decorated));
     }
 

@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\EventListener;
 
+use Latch\Symfony\Messenger\Event\MessageRequeuedEvent;
 use Latch\Symfony\Messenger\Exception\RequeueException;
 use Latch\Symfony\Messenger\Flow\Backoff;
+use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\LatchStamp;
 use Psr\Container\ContainerInterface;
@@ -40,6 +42,7 @@ final class RequeueListener implements EventSubscriberInterface
         private readonly ContainerInterface $transports,
         private readonly Backoff $backoff,
         private readonly ?float $giveUpAfter,
+        private readonly Recorder $recorder,
         private readonly ?EventDispatcherInterface $dispatcher = null,
         private readonly ?LoggerInterface $logger = null,
     ) {
@@ -84,6 +87,10 @@ final class RequeueListener implements EventSubscriberInterface
             'reason' => $conflict->getMessage(),
         ]);
         $this->dispatcher?->dispatch(new WorkerMessageRetriedEvent($sent, $transport));
+        $this->recorder->tell(
+            MessageRequeuedEvent::class,
+            static fn () => new MessageRequeuedEvent($sent, $conflict->rule, $conflict->resource, $delay / 1000, $count + 1),
+        );
         $this->tell($event, true);
     }
 

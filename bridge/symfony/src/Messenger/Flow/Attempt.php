@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\Flow;
 
+use Latch\Symfony\Messenger\Event\LockRefusedEvent;
 use Latch\Symfony\Messenger\Exception\LockConflictException;
 use Latch\Symfony\Messenger\Exception\RequeueException;
 use Latch\Symfony\Messenger\OnConflict;
+use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\RuleSet;
 use Symfony\Component\Messenger\Envelope;
 
@@ -20,6 +22,11 @@ final class Attempt
     public readonly object $message;
 
     public ?string $skipped = null;
+
+    public ?Rule $skippedBy = null;
+
+    /** Seconds, since the last lock that was acquired. */
+    private float $waited = 0.0;
 
     /** The rules know that its handlers have succeeded. */
     public bool $handled = false;
@@ -40,13 +47,34 @@ final class Attempt
         public readonly Travel $travel,
         public readonly bool $byWorker,
         private readonly bool $canRequeue,
+        private readonly Recorder $recorder = new Recorder(),
     ) {
         $this->message = $envelope->getMessage();
     }
 
-    public function skip(string $reason): void
+    public function skip(string $reason, ?Rule $by = null): void
     {
         $this->skipped = $reason;
+        $this->skippedBy = $by;
+    }
+
+    /**
+     * @param float $seconds for what a rule needs
+     */
+    public function waited(float $seconds): void
+    {
+        $this->waited += $seconds;
+    }
+
+    /**
+     * @return float seconds
+     */
+    public function takeWaited(): float
+    {
+        $waited = $this->waited;
+        $this->waited = 0.0;
+
+        return $waited;
     }
 
     /**
@@ -63,15 +91,20 @@ final class Attempt
         ?int $baseDelay = null,
         ?int $exactDelay = null,
         ?\Throwable $previous = null,
+        ?Rule $by = null,
     ): void {
+        $this->recorder->tell(
+            LockRefusedEvent::class,
+            fn () => new LockRefusedEvent($this->envelope, $by, $resource, $reason, $this->takeWaited()),
+        );
         $message = \sprintf('%s: %s cannot be handled now.', $reason, $this->message::class);
         if ($onConflict === OnConflict::Fail) {
-            throw new LockConflictException($message, $resource, $previous);
+            throw new LockConflictException($message, $resource, $previous, $by);
         }
         if ($onConflict === OnConflict::Requeue && !($this->byWorker && !$this->canRequeue)) {
-            throw (new RequeueException($message, $resource, $previous))->after($baseDelay, $exactDelay);
+            throw (new RequeueException($message, $resource, $previous, $by))->after($baseDelay, $exactDelay);
         }
-        $this->skip($reason);
+        $this->skip($reason, $by);
     }
 
     /**

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\Flow;
 
+use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\RuleSet;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
@@ -21,6 +22,8 @@ final class Dispatch
 
     public ?string $skipped = null;
 
+    public ?Rule $skippedBy = null;
+
     /** @var list<\Closure(): void> */
     private array $undo = [];
 
@@ -36,9 +39,10 @@ final class Dispatch
         $this->travel = Travel::none();
     }
 
-    public function skip(string $reason): void
+    public function skip(string $reason, ?Rule $by = null): void
     {
         $this->skipped = $reason;
+        $this->skippedBy = $by;
     }
 
     /** To these transports, and not where it is routed to; to none: it is handled by this process. */

@@ -9,6 +9,7 @@ use Latch\Lock;
 use Latch\Semaphore\Exception\ExceptionInterface as SemaphoreException;
 use Latch\Semaphore\Semaphore;
 use Latch\Symfony\Messenger\Exception\LockLostException;
+use Latch\Symfony\Messenger\Rule;
 
 /**
  * A lock, or permits, that this process holds for a message.
@@ -23,13 +24,18 @@ final class Hold
     /** Number of messages that use it. */
     private int $uses = 0;
 
+    /** Nanoseconds of a monotonic clock. */
+    private readonly int $since;
+
     private function __construct(
         public readonly string $resource,
         public readonly Lock|Semaphore $lock,
         private readonly float $ttl,
         private readonly bool $keptAlive,
-        private bool $read = false,
+        private bool $read,
+        private readonly ?Rule $rule,
     ) {
+        $this->since = hrtime(true);
     }
 
     /**
@@ -47,6 +53,7 @@ final class Hold
         \Closure $acquire,
         bool $read = false,
         ?float $unattended = null,
+        ?Rule $rule = null,
     ): ?self {
         $lock = $make($ttl);
         try {
@@ -58,12 +65,20 @@ final class Hold
             $lock = $make($ttl);
         }
 
-        return $acquire($lock) ? new self($resource, $lock, $ttl, $keptAlive, $read) : null;
+        return $acquire($lock) ? new self($resource, $lock, $ttl, $keptAlive, $read, $rule) : null;
     }
 
     public function isUsed(): bool
     {
         return $this->uses > 0;
+    }
+
+    /**
+     * @return float seconds since it was acquired
+     */
+    public function age(): float
+    {
+        return (hrtime(true) - $this->since) / 1e9;
     }
 
     public function isHeld(): bool
@@ -77,7 +92,7 @@ final class Hold
     public function assertHeld(): void
     {
         if (!$this->lock->isHeld()) {
-            throw new LockLostException($this->resource);
+            throw new LockLostException($this->resource, $this->rule);
         }
     }
 

@@ -9,7 +9,11 @@ use Latch\Lock;
 use Latch\LockFactory;
 use Latch\Semaphore\Semaphore;
 use Latch\Semaphore\SemaphoreFactory;
+use Latch\Symfony\Messenger\Event\LockAcquiredEvent;
+use Latch\Symfony\Messenger\Event\LockReleasedEvent;
 use Latch\Symfony\Messenger\Exception\LockLostException;
+use Latch\Symfony\Messenger\Limit;
+use Latch\Symfony\Messenger\Lock as LockRule;
 use Psr\Container\ContainerInterface;
 
 /**
@@ -35,6 +39,7 @@ final class Holds
         private readonly Waits $waits,
         private readonly float $ttl,
         private readonly ?float $maxHold,
+        private readonly Recorder $recorder,
     ) {
     }
 
@@ -68,21 +73,12 @@ final class Holds
     }
 
     /**
-     * @param bool|float $wait see the rule Lock
-     *
      * @return bool false: refused
      *
      * @throws \LogicException when there is no such store
      */
-    public function lock(
-        Attempt $attempt,
-        string $store,
-        string $resource,
-        ?float $ttl,
-        ?float $maxHold,
-        bool $read,
-        bool|float $wait,
-    ): bool {
+    public function lock(Attempt $attempt, string $store, string $resource, LockRule $rule): bool
+    {
         if (!$this->factories->has($store)) {
             throw new \LogicException(\sprintf(
                 'There is no store "%s" under latch.stores, which a #[Lock] of %s names.',
@@ -92,31 +88,31 @@ final class Holds
         }
         $factory = $this->factories->get($store);
         \assert($factory instanceof LockFactory);
-        $write = fn (Lock $lock): bool => $this->acquire($lock, false, $wait);
+        $write = fn (Lock $lock): bool => $this->acquire($attempt, $lock, false, $rule->wait);
 
-        return $this->share($attempt, "lock\0$store\0$resource", $read, $write, fn (): ?Hold => Hold::acquire(
+        return $this->share($attempt, "lock\0$store\0$resource", $rule, $rule->read, $write, fn (): ?Hold => Hold::acquire(
             $resource,
-            $ttl ?? $this->ttl,
-            $maxHold ?? $this->maxHold,
+            $rule->ttl ?? $this->ttl,
+            $rule->maxHold ?? $this->maxHold,
             static fn (float $ttl): Lock => $factory->createLock($resource, $ttl),
-            fn (Lock $lock): bool => $this->acquire($lock, $read, $wait),
-            $read,
+            fn (Lock $lock): bool => $this->acquire($attempt, $lock, $rule->read, $rule->wait),
+            $rule->read,
+            rule: $rule,
         ));
     }
 
     /**
-     * @param bool|float $wait see the rule Limit
-     *
      * @return bool false: refused
      */
-    public function permit(Attempt $attempt, string $resource, int $limit, ?float $ttl, bool|float $wait): bool
+    public function permit(Attempt $attempt, string $resource, Limit $rule): bool
     {
-        return $this->share($attempt, "permit\0$resource", true, static fn (): bool => true, fn (): ?Hold => Hold::acquire(
+        return $this->share($attempt, "permit\0$resource", $rule, true, static fn (): bool => true, fn (): ?Hold => Hold::acquire(
             $resource,
-            $ttl ?? $this->ttl,
+            $rule->ttl ?? $this->ttl,
             $this->maxHold,
-            fn (float $ttl): Semaphore => ($this->permits)()->createSemaphore($resource, $limit, 1, $ttl),
-            fn (Semaphore $semaphore): bool => $this->acquirePermit($semaphore, $wait),
+            fn (float $ttl): Semaphore => ($this->permits)()->createSemaphore($resource, $rule->limit, 1, $ttl),
+            fn (Semaphore $semaphore): bool => $this->acquirePermit($attempt, $semaphore, $rule->wait),
+            rule: $rule,
         ));
     }
 
@@ -124,10 +120,17 @@ final class Holds
      * @param \Closure(Lock): bool $promote
      * @param \Closure(): ?Hold    $acquire
      */
-    private function share(Attempt $attempt, string $id, bool $read, \Closure $promote, \Closure $acquire): bool
-    {
+    private function share(
+        Attempt $attempt,
+        string $id,
+        LockRule|Limit $rule,
+        bool $read,
+        \Closure $promote,
+        \Closure $acquire,
+    ): bool {
         $hold = $this->holds[$id] ?? null;
-        if ($hold === null || !$hold->isUsed() || !$hold->isHeld()) {
+        $isNew = $hold === null || !$hold->isUsed() || !$hold->isHeld();
+        if ($isNew) {
             $hold = $acquire();
         }
         $release = $hold?->use($read, $promote);
@@ -135,7 +138,7 @@ final class Holds
             return false;
         }
         $this->holds[$id] = $hold;
-        $attempt->hold($hold, function () use ($id, $hold, $release): void {
+        $attempt->hold($hold, function () use ($attempt, $id, $hold, $rule, $release): void {
             try {
                 $release();
             } finally {
@@ -143,12 +146,24 @@ final class Holds
                     unset($this->holds[$id]);
                 }
             }
+            if (!$hold->isUsed()) {
+                $this->recorder->tell(
+                    LockReleasedEvent::class,
+                    static fn () => new LockReleasedEvent($attempt->envelope, $rule, $hold->resource, $hold->age()),
+                );
+            }
         });
+        if ($isNew) {
+            $this->recorder->tell(
+                LockAcquiredEvent::class,
+                static fn () => new LockAcquiredEvent($attempt->envelope, $rule, $hold->resource, $attempt->takeWaited()),
+            );
+        }
 
         return true;
     }
 
-    private function acquire(Lock $lock, bool $read, bool|float $wait): bool
+    private function acquire(Attempt $attempt, Lock $lock, bool $read, bool|float $wait): bool
     {
         if ($wait === false) {
             return $read ? $lock->acquireRead() : $lock->acquire();
@@ -156,6 +171,7 @@ final class Holds
         $timeout = \is_float($wait) ? $wait : null;
         try {
             return $this->waits->during(
+                $attempt,
                 static fn (): bool => $read ? $lock->acquireRead(true, $timeout) : $lock->acquire(true, $timeout),
             );
         } catch (LockConflictedException) {
@@ -163,10 +179,10 @@ final class Holds
         }
     }
 
-    private function acquirePermit(Semaphore $semaphore, bool|float $wait): bool
+    private function acquirePermit(Attempt $attempt, Semaphore $semaphore, bool|float $wait): bool
     {
         return $wait === false
             ? $semaphore->acquire()
-            : $this->waits->during(static fn (): bool => $semaphore->acquire(true, \is_float($wait) ? $wait : null));
+            : $this->waits->during($attempt, static fn (): bool => $semaphore->acquire(true, \is_float($wait) ? $wait : null));
     }
 }

@@ -21,13 +21,15 @@ final class Waits
     /**
      * @param \Closure(): bool $wait
      */
-    public function during(\Closure $wait): bool
+    public function during(Attempt $attempt, \Closure $wait): bool
     {
         $this->waits++;
+        $since = hrtime(true);
         try {
             return $wait();
         } finally {
             $this->waits--;
+            $attempt->waited((hrtime(true) - $since) / 1e9);
         }
     }
 }

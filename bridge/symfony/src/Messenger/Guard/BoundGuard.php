@@ -71,7 +71,7 @@ final class BoundGuard extends Guard
     {
         switch ($rule->onFull) {
             case 'skip':
-                $dispatch->skip("$rule->limit messages of \"$name\" are on their way already");
+                $dispatch->skip("$rule->limit messages of \"$name\" are on their way already", $rule);
                 break;
             case 'fail':
                 throw new QueueFullException($name, $rule->limit);

@@ -54,16 +54,17 @@ final class DebounceGuard extends Guard
         if ($burst === null || !$attempt->byWorker) {
             return;
         }
+        $rule = $attempt->rules->one(Debounce::class);
         try {
             $turn = $this->debounce($burst)->resume($burst['token']);
         } catch (LockException $e) {
-            $this->storeErrors->refuse($attempt, $burst['key'], $e);
+            $this->storeErrors->refuse($attempt, $burst['key'], $e, by: $rule);
 
             return;
         }
         match ($turn->state) {
-            'held' => $attempt->refuse($burst['key'], "\"$burst[key]\" has not come to rest", exactDelay: Backoff::round($turn->retryAfter)),
-            'done' => $attempt->skip("A later message of \"$burst[key]\" takes its place"),
+            'held' => $attempt->refuse($burst['key'], "\"$burst[key]\" has not come to rest", exactDelay: Backoff::round($turn->retryAfter), by: $rule),
+            'done' => $attempt->skip("A later message of \"$burst[key]\" takes its place", $rule),
             default => null,
         };
     }

@@ -34,14 +34,14 @@ final class LimitGuard extends Guard
         foreach ($limits as $resource => $rule) {
             $resource = (string) $resource;
             try {
-                $held = $this->holds->permit($attempt, $resource, $rule->limit, $rule->ttl, $rule->wait);
+                $held = $this->holds->permit($attempt, $resource, $rule);
             } catch (SemaphoreException $e) {
-                $this->storeErrors->refuse($attempt, $resource, $e, $rule->delay);
+                $this->storeErrors->refuse($attempt, $resource, $e, $rule->delay, $rule);
 
                 return;
             }
             if (!$held) {
-                $attempt->refuse($resource, "As many of \"$resource\" are handled as may be", $rule->onConflict, $rule->delay);
+                $attempt->refuse($resource, "As many of \"$resource\" are handled as may be", $rule->onConflict, $rule->delay, by: $rule);
 
                 return;
             }

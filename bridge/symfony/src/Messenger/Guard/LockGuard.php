@@ -29,13 +29,13 @@ final class LockGuard extends Guard
     {
         foreach ($this->inOrder($attempt) as [$store, $resource, $rule]) {
             try {
-                $held = $this->holds->lock($attempt, $store, $resource, $rule->ttl, $rule->maxHold, $rule->read, $rule->wait);
+                $held = $this->holds->lock($attempt, $store, $resource, $rule);
             } catch (LockException $e) {
-                $this->storeErrors->refuse($attempt, $resource, $e, $rule->delay);
+                $this->storeErrors->refuse($attempt, $resource, $e, $rule->delay, $rule);
                 return;
             }
             if (!$held) {
-                $attempt->refuse($resource, "The lock \"$resource\" is taken", $rule->onConflict, $rule->delay);
+                $attempt->refuse($resource, "The lock \"$resource\" is taken", $rule->onConflict, $rule->delay, by: $rule);
                 return;
             }
         }

@@ -16,6 +16,7 @@ use Latch\Symfony\Messenger\Flow\PackedKey;
 use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\HandOver;
 use Latch\Symfony\Messenger\Once;
+use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 
 /**
@@ -45,7 +46,7 @@ final class OnceGuard extends Guard
         if ($once !== null) {
             $key = new Key(self::PREFIX . $this->templates->fill($once->key, $dispatch->message));
             if (!$this->factory->createLockFromKey($key, $once->queueTtl, false)->acquire()) {
-                $dispatch->skip("A message of \"$key\" is on its way already");
+                $dispatch->skip("A message of \"$key\" is on its way already", $once);
 
                 return;
             }
@@ -65,13 +66,14 @@ final class OnceGuard extends Guard
 
     public function handling(Attempt $attempt): void
     {
-        foreach (['once', 'handOver'] as $name) {
+        $rules = ['once' => $attempt->rules->one(Once::class), 'handOver' => $attempt->rules->one(HandOver::class)];
+        foreach ($rules as $name => $rule) {
             $lock = $attempt->travel->get($name);
             if ($lock !== null) {
                 if ($lock['until'] === 'received') {
                     $this->release($lock['key']);
                 } else {
-                    $this->hold($attempt, $lock['key'], $lock['ttl'] ?? $this->ttl, $lock['queueTtl'], $lock['until'] === 'attempt');
+                    $this->hold($attempt, $rule, $lock['key'], $lock['ttl'] ?? $this->ttl, $lock['queueTtl'], $lock['until'] === 'attempt');
                 }
             }
         }
@@ -113,8 +115,14 @@ final class OnceGuard extends Guard
         $dispatch->travel->set($name, ['key' => $packed, 'queueTtl' => $queueTtl, 'ttl' => $ttl, 'until' => $until]);
     }
 
-    private function hold(Attempt $attempt, string $packed, float $ttl, float $queueTtl, bool $release): void
-    {
+    private function hold(
+        Attempt $attempt,
+        ?Rule $rule,
+        string $packed,
+        float $ttl,
+        float $queueTtl,
+        bool $release,
+    ): void {
         $resource = (string) PackedKey::unpack($packed);
         try {
             $hold = Hold::acquire(
@@ -124,14 +132,15 @@ final class OnceGuard extends Guard
                 fn (float $ttl): Lock => $this->lock($packed, $ttl),
                 static fn (Lock $lock): bool => $lock->acquire(),
                 unattended: $queueTtl,
+                rule: $rule,
             );
         } catch (LockException $e) {
-            $this->storeErrors->refuse($attempt, $resource, $e);
+            $this->storeErrors->refuse($attempt, $resource, $e, by: $rule);
 
             return;
         }
         if ($hold === null) {
-            $attempt->refuse($resource, "Its time in the queue was over, and another message of \"$resource\" is on its way");
+            $attempt->refuse($resource, "Its time in the queue was over, and another message of \"$resource\" is on its way", by: $rule);
 
             return;
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Symfony\Messenger\Guard;
 
 use Latch\Symfony\Messenger\Flow\Attempt;
+use Latch\Symfony\Messenger\Rule;
 
 /**
  * What becomes of a message when the store cannot be asked. A wrong argument remains one.
@@ -23,7 +24,7 @@ final class StoreErrors
     /**
      * @throws \Throwable
      */
-    public function refuse(Attempt $attempt, string $resource, \Throwable $e, ?int $delay = null): void
+    public function refuse(Attempt $attempt, string $resource, \Throwable $e, ?int $delay = null, ?Rule $by = null): void
     {
         if (!$this->requeue || $e instanceof \InvalidArgumentException) {
             throw $e;
@@ -33,6 +34,7 @@ final class StoreErrors
             "\"$resource\" cannot be asked for ({$e->getMessage()})",
             exactDelay: self::PATIENCE * ($delay ?? $this->delay),
             previous: $e,
+            by: $by,
         );
     }
 }

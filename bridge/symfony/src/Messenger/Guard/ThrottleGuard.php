@@ -40,17 +40,17 @@ final class ThrottleGuard extends Guard
             $throttle = ($this->factory)()->createThrottle($resource, $rule->limit, $rule->interval, $rule->burst);
             try {
                 $now = $rule->wait > 0
-                    ? $this->waits->during(static fn (): bool => $throttle->acquire(true, $rule->wait))
+                    ? $this->waits->during($attempt, static fn (): bool => $throttle->acquire(true, $rule->wait))
                     : $throttle->acquire();
                 $after = $now ? 0.0 : $throttle->getRetryAfter();
             } catch (LockException $e) {
-                $this->storeErrors->refuse($attempt, $resource, $e);
+                $this->storeErrors->refuse($attempt, $resource, $e, by: $rule);
 
                 return;
             }
             if (!$now) {
                 $after += $this->scatter($attempt, $rule);
-                $attempt->refuse($resource, "There is no slot of \"$resource\" yet", exactDelay: Backoff::round($after));
+                $attempt->refuse($resource, "There is no slot of \"$resource\" yet", exactDelay: Backoff::round($after), by: $rule);
 
                 return;
             }

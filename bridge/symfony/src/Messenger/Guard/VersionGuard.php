@@ -37,7 +37,7 @@ final class VersionGuard extends Guard
         }
         [$newest, $version, $key] = $this->versions($rule, $dispatch->message);
         if (!$newest->advance($version, $rule->orSame)) {
-            $dispatch->skip("Version $version of \"$key\" is not newer than {$newest->get()}");
+            $dispatch->skip("Version $version of \"$key\" is not newer than {$newest->get()}", $rule);
 
             return;
         }
@@ -54,10 +54,10 @@ final class VersionGuard extends Guard
         try {
             // Of a message that was sent without the bundle, the version is news.
             if (!$newest->advance($version, true)) {
-                $attempt->skip("A newer one than version $version of \"$key\" was sent");
+                $attempt->skip("A newer one than version $version of \"$key\" was sent", $rule);
             }
         } catch (LockException $e) {
-            $this->storeErrors->refuse($attempt, $key, $e);
+            $this->storeErrors->refuse($attempt, $key, $e, by: $rule);
         }
     }
 

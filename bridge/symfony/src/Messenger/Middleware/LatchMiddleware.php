@@ -4,9 +4,13 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\Middleware;
 
+use Latch\Symfony\Messenger\Event\LockLostEvent;
+use Latch\Symfony\Messenger\Event\MessageSkippedEvent;
+use Latch\Symfony\Messenger\Exception\LockLostException;
 use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
+use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
@@ -45,6 +49,7 @@ final class LatchMiddleware implements MiddlewareInterface
         private readonly HandlerLocks $handlerLocks,
         private readonly SendersLocatorInterface $senders,
         private readonly ContainerInterface $transports,
+        private readonly Recorder $recorder,
         private readonly ?LoggerInterface $logger = null,
     ) {
     }
@@ -87,13 +92,13 @@ final class LatchMiddleware implements MiddlewareInterface
                 if ($dispatch->skipped !== null) {
                     $this->undo($dispatch);
 
-                    return $this->skipped($dispatch->envelope, $dispatch->skipped);
+                    return $this->skipped($dispatch->envelope, $dispatch->skipped, $dispatch->skippedBy);
                 }
             }
             if ($dispatch->senders === 0) {
                 $envelope = $dispatch->envelope->withoutStampsOfType(Rule::class);
 
-                return $this->attempt($envelope, new Attempt($envelope, $dispatch->rules, $dispatch->travel, false, false), $stack);
+                return $this->attempt($envelope, new Attempt($envelope, $dispatch->rules, $dispatch->travel, false, false, $this->recorder), $stack);
             }
             $envelope = $this->rules->pack($dispatch->envelope, $dispatch->travel);
             $result = $stack->next()->handle($dispatch->travel->onto($envelope), $stack);
@@ -119,6 +124,7 @@ final class LatchMiddleware implements MiddlewareInterface
             $travel,
             $envelope->last(ConsumedByWorkerStamp::class) !== null,
             $this->transports->has($envelope->last(ReceivedStamp::class)?->getTransportName() ?? ''),
+            $this->recorder,
         );
     }
 
@@ -128,6 +134,9 @@ final class LatchMiddleware implements MiddlewareInterface
             $result = $this->handleGuarded($envelope, $attempt, $stack);
         } catch (\Throwable $e) {
             $this->end($attempt, $e);
+            if ($e instanceof LockLostException) {
+                $this->recorder->tell(LockLostEvent::class, static fn () => new LockLostEvent($envelope, $e->rule, $e->resource));
+            }
             throw $e;
         } finally {
             $this->endAcknowledged();
@@ -145,7 +154,7 @@ final class LatchMiddleware implements MiddlewareInterface
         foreach ($this->guards as $guard) {
             $guard->handling($attempt);
             if ($attempt->skipped !== null) {
-                return $this->skipped($envelope, $attempt->skipped);
+                return $this->skipped($envelope, $attempt->skipped, $attempt->skippedBy);
             }
         }
         $this->holds->enter($attempt);
@@ -240,9 +249,10 @@ final class LatchMiddleware implements MiddlewareInterface
         }
     }
 
-    private function skipped(Envelope $envelope, string $reason): Envelope
+    private function skipped(Envelope $envelope, string $reason, ?Rule $rule): Envelope
     {
         $this->logger?->info('{class} was skipped: {reason}', ['class' => $envelope->getMessage()::class, 'reason' => $reason]);
+        $this->recorder->tell(MessageSkippedEvent::class, static fn () => new MessageSkippedEvent($envelope, $rule, $reason));
 
         return $envelope->with(new SkippedStamp($reason));
     }
