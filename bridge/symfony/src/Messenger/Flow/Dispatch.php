@@ -24,7 +24,7 @@ final class Dispatch
 
     public ?Rule $skippedBy = null;
 
-    /** @var list<\Closure(): void> */
+    /** @var list<\Closure(): mixed> */
     private array $undo = [];
 
     /** @var list<\Closure(): void> */
@@ -53,7 +53,7 @@ final class Dispatch
     }
 
     /**
-     * @param \Closure(): void $undo is called if the message is neither sent nor handled after all
+     * @param \Closure(): mixed $undo is called if the message is neither sent nor handled after all
      */
     public function onUndo(\Closure $undo): void
     {
@@ -69,7 +69,7 @@ final class Dispatch
     }
 
     /**
-     * @return list<\Closure(): void> in the order in which they are to be called
+     * @return list<\Closure(): mixed> in the order in which they are to be called
      */
     public function undo(): array
     {

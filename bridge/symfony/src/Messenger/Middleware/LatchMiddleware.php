@@ -89,10 +89,11 @@ final class LatchMiddleware implements MiddlewareInterface
         try {
             foreach ($this->guards as $guard) {
                 $guard->dispatching($dispatch);
-                if ($dispatch->skipped !== null) {
+                $reason = $dispatch->skipped;
+                if ($reason !== null) {
                     $this->undo($dispatch);
 
-                    return $this->skipped($dispatch->envelope, $dispatch->skipped, $dispatch->skippedBy);
+                    return $this->skipped($dispatch->envelope, $reason, $dispatch->skippedBy);
                 }
             }
             if ($dispatch->senders === 0) {
