@@ -11,6 +11,7 @@ use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\LatchStamp;
+use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\RuleReader;
 use Latch\Symfony\Messenger\SkippedStamp;
@@ -67,7 +68,7 @@ final class LatchMiddleware implements MiddlewareInterface
             return $this->pass($envelope, $stack);
         }
 
-        return $this->dispatch(new Dispatch($envelope, $rules, $this->countSenders($envelope)), $stack);
+        return $this->dispatch(new Dispatch($envelope, $rules, $this->senders($envelope)), $stack);
     }
 
     private function pass(Envelope $envelope, StackInterface $stack): Envelope
@@ -91,16 +92,17 @@ final class LatchMiddleware implements MiddlewareInterface
                     return $this->skipped($dispatch->envelope, $reason);
                 }
             }
-            if ($dispatch->senders === 0) {
+            if ($dispatch->senders === []) {
                 $envelope = $dispatch->envelope->withoutStampsOfType(Rule::class);
 
                 return $this->attempt($envelope, new Attempt($envelope, $dispatch->rules, $dispatch->travel, false, false), $stack);
             }
             $envelope = $this->rules->pack($dispatch->envelope, $dispatch->travel);
-            $result = $stack->next()->handle($dispatch->travel->onto($envelope), $stack);
+            $toSend = $dispatch->toSend($dispatch->travel->onto($envelope));
+            $result = $toSend === null ? $envelope->with(new ParkedStamp()) : $stack->next()->handle($toSend, $stack);
         } catch (\Throwable $e) {
             // Of several transports one may have it already.
-            if ($dispatch->senders < 2) {
+            if (\count($dispatch->senders) < 2) {
                 $this->undo($dispatch);
             }
             throw $e;
@@ -262,8 +264,16 @@ final class LatchMiddleware implements MiddlewareInterface
         }
     }
 
-    private function countSenders(Envelope $envelope): int
+    /**
+     * @return list<string>
+     */
+    private function senders(Envelope $envelope): array
     {
-        return iterator_count((fn () => yield from $this->senders->getSenders($envelope))());
+        $names = [];
+        foreach ($this->senders->getSenders($envelope) as $name => $sender) {
+            $names[] = "$name";
+        }
+
+        return $names;
     }
 }
