@@ -7,6 +7,7 @@ namespace Latch\Symfony\Tests;
 use Latch\Symfony\Messenger\Event\LockAcquiredEvent;
 use Latch\Symfony\Messenger\Event\LockRefusedEvent;
 use Latch\Symfony\Messenger\Event\LockReleasedEvent;
+use Latch\Symfony\Messenger\Event\MessageParkedEvent;
 use Latch\Symfony\Messenger\Event\MessageRequeuedEvent;
 use Latch\Symfony\Messenger\Event\MessageSkippedEvent;
 use Latch\Symfony\Messenger\Event\RuleEvent;
@@ -14,6 +15,7 @@ use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Limit;
 use Latch\Symfony\Messenger\Lock;
 use Latch\Symfony\Messenger\Throttle;
+use Latch\Symfony\Tests\Message\InOrder;
 use Latch\Symfony\Tests\Message\Locked;
 use Latch\Symfony\Tests\Message\Outer;
 use Latch\Symfony\Tests\Message\Patient;
@@ -34,6 +36,7 @@ final class EventTest extends AppTestCase
         LockAcquiredEvent::class,
         LockRefusedEvent::class,
         LockReleasedEvent::class,
+        MessageParkedEvent::class,
         MessageSkippedEvent::class,
         MessageRequeuedEvent::class,
     ];
@@ -165,6 +168,16 @@ final class EventTest extends AppTestCase
             'Version 1 of "user" is not newer than 2',
             ['rule' => 'IfNewer', 'key' => 'user'],
         ];
+    }
+
+    public function testAMessageIsParked(): void
+    {
+        $app = $this->listening([InOrder::class => 'a']);
+        $app->bus()->dispatch(new InOrder(1));
+        $app->bus()->dispatch(new InOrder(2));
+
+        self::assertSame(['MessageParked'], $this->told());
+        self::assertSame(['message' => InOrder::class, 'rule' => 'Ordered', 'key' => '{key}'], $this->events[0]->labels());
     }
 
     public function testASlotThatIsNotThereYetIsRefused(): void

@@ -18,6 +18,7 @@ use Latch\Symfony\Messenger\Guard\DebounceGuard;
 use Latch\Symfony\Messenger\Guard\LimitGuard;
 use Latch\Symfony\Messenger\Guard\LockGuard;
 use Latch\Symfony\Messenger\Guard\OnceGuard;
+use Latch\Symfony\Messenger\Guard\OrderGuard;
 use Latch\Symfony\Messenger\Guard\StoreErrors;
 use Latch\Symfony\Messenger\Guard\ThrottleGuard;
 use Latch\Symfony\Messenger\Guard\VersionGuard;
@@ -77,6 +78,7 @@ final class MessengerServices
         );
         $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
         $guards = new IteratorArgument([
+            self::service($container, OrderGuard::class, $sync, $templates, $errors, $payloads, $holds, $transports, $syncStore),
             self::service($container, OnceGuard::class, new Reference("latch.lock_factory.$syncStore"), $templates, $errors, $config['ttl']),
             self::service($container, DebounceGuard::class, $sync, $templates, $errors),
             self::service($container, BoundGuard::class, $permits, $templates),

@@ -24,6 +24,9 @@ final class Dispatch
 
     public ?Rule $skippedBy = null;
 
+    /** @var (\Closure(Envelope): ?Envelope)|null */
+    private ?\Closure $gate = null;
+
     /** @var list<\Closure(): mixed> */
     private array $undo = [];
 
@@ -31,9 +34,9 @@ final class Dispatch
     private array $afterSending = [];
 
     /**
-     * @param int $senders number of transports that it is sent to
+     * @param list<string> $senders names of the transports that it is sent to
      */
-    public function __construct(public Envelope $envelope, public readonly RuleSet $rules, public int $senders)
+    public function __construct(public Envelope $envelope, public readonly RuleSet $rules, public array $senders)
     {
         $this->message = $envelope->getMessage();
         $this->travel = Travel::none();
@@ -49,7 +52,20 @@ final class Dispatch
     public function route(string ...$transports): void
     {
         $this->envelope = $this->envelope->with(new TransportNamesStamp(array_values($transports)));
-        $this->senders = \count($transports);
+        $this->senders = array_values($transports);
+    }
+
+    /**
+     * @param \Closure(Envelope): ?Envelope $gate is called with what is to be sent; null: it is not sent now
+     */
+    public function sendThrough(\Closure $gate): void
+    {
+        $this->gate = $gate;
+    }
+
+    public function toSend(Envelope $envelope): ?Envelope
+    {
+        return $this->gate === null ? $envelope : ($this->gate)($envelope);
     }
 
     /**

@@ -13,7 +13,7 @@ use Latch\Symfony\Messenger\Event\LockAcquiredEvent;
 use Latch\Symfony\Messenger\Event\LockReleasedEvent;
 use Latch\Symfony\Messenger\Exception\LockLostException;
 use Latch\Symfony\Messenger\Limit;
-use Latch\Symfony\Messenger\Lock as LockRule;
+use Latch\Symfony\Messenger\Rule;
 use Psr\Container\ContainerInterface;
 
 /**
@@ -73,12 +73,22 @@ final class Holds
     }
 
     /**
+     * @param bool|float $wait see the rule Lock
+     *
      * @return bool false: refused
      *
      * @throws \LogicException when there is no such store
      */
-    public function lock(Attempt $attempt, string $store, string $resource, LockRule $rule): bool
-    {
+    public function lock(
+        Attempt $attempt,
+        string $store,
+        string $resource,
+        ?float $ttl,
+        ?float $maxHold,
+        bool $read,
+        bool|float $wait,
+        ?Rule $by = null,
+    ): bool {
         if (!$this->factories->has($store)) {
             throw new \LogicException(\sprintf(
                 'There is no store "%s" under latch.stores, which a #[Lock] of %s names.',
@@ -88,16 +98,16 @@ final class Holds
         }
         $factory = $this->factories->get($store);
         \assert($factory instanceof LockFactory);
-        $write = fn (Lock $lock): bool => $this->acquire($attempt, $lock, false, $rule->wait);
+        $write = fn (Lock $lock): bool => $this->acquire($attempt, $lock, false, $wait);
 
-        return $this->share($attempt, "lock\0$store\0$resource", $rule, $rule->read, $write, fn (): ?Hold => Hold::acquire(
+        return $this->share($attempt, "lock\0$store\0$resource", $by, $read, $write, fn (): ?Hold => Hold::acquire(
             $resource,
-            $rule->ttl ?? $this->ttl,
-            $rule->maxHold ?? $this->maxHold,
+            $ttl ?? $this->ttl,
+            $maxHold ?? $this->maxHold,
             static fn (float $ttl): Lock => $factory->createLock($resource, $ttl),
-            fn (Lock $lock): bool => $this->acquire($attempt, $lock, $rule->read, $rule->wait),
-            $rule->read,
-            rule: $rule,
+            fn (Lock $lock): bool => $this->acquire($attempt, $lock, $read, $wait),
+            $read,
+            rule: $by,
         ));
     }
 
@@ -123,7 +133,7 @@ final class Holds
     private function share(
         Attempt $attempt,
         string $id,
-        LockRule|Limit $rule,
+        ?Rule $by,
         bool $read,
         \Closure $promote,
         \Closure $acquire,
@@ -138,7 +148,7 @@ final class Holds
             return false;
         }
         $this->holds[$id] = $hold;
-        $attempt->hold($hold, function () use ($attempt, $id, $hold, $rule, $release): void {
+        $attempt->hold($hold, function () use ($attempt, $id, $hold, $by, $release): void {
             try {
                 $release();
             } finally {
@@ -149,14 +159,14 @@ final class Holds
             if (!$hold->isUsed()) {
                 $this->recorder->tell(
                     LockReleasedEvent::class,
-                    static fn () => new LockReleasedEvent($attempt->envelope, $rule, $hold->resource, $hold->age()),
+                    static fn () => new LockReleasedEvent($attempt->envelope, $by, $hold->resource, $hold->age()),
                 );
             }
         });
         if ($isNew) {
             $this->recorder->tell(
                 LockAcquiredEvent::class,
-                static fn () => new LockAcquiredEvent($attempt->envelope, $rule, $hold->resource, $attempt->takeWaited()),
+                static fn () => new LockAcquiredEvent($attempt->envelope, $by, $hold->resource, $attempt->takeWaited()),
             );
         }
 

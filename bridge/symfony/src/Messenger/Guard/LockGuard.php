@@ -29,7 +29,16 @@ final class LockGuard extends Guard
     {
         foreach ($this->inOrder($attempt) as [$store, $resource, $rule]) {
             try {
-                $held = $this->holds->lock($attempt, $store, $resource, $rule);
+                $held = $this->holds->lock(
+                    $attempt,
+                    $store,
+                    $resource,
+                    $rule->ttl,
+                    $rule->maxHold,
+                    $rule->read,
+                    $rule->wait,
+                    $rule,
+                );
             } catch (LockException $e) {
                 $this->storeErrors->refuse($attempt, $resource, $e, $rule->delay, $rule);
                 return;

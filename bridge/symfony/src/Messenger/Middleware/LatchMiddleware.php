@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Symfony\Messenger\Middleware;
 
 use Latch\Symfony\Messenger\Event\LockLostEvent;
+use Latch\Symfony\Messenger\Event\MessageParkedEvent;
 use Latch\Symfony\Messenger\Event\MessageSkippedEvent;
 use Latch\Symfony\Messenger\Exception\LockLostException;
 use Latch\Symfony\Messenger\Flow\Attempt;
@@ -15,6 +16,8 @@ use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\LatchStamp;
+use Latch\Symfony\Messenger\Ordered;
+use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\RuleReader;
 use Latch\Symfony\Messenger\SkippedStamp;
@@ -72,7 +75,7 @@ final class LatchMiddleware implements MiddlewareInterface
             return $this->pass($envelope, $stack);
         }
 
-        return $this->dispatch(new Dispatch($envelope, $rules, $this->countSenders($envelope)), $stack);
+        return $this->dispatch(new Dispatch($envelope, $rules, $this->senders($envelope)), $stack);
     }
 
     private function pass(Envelope $envelope, StackInterface $stack): Envelope
@@ -96,16 +99,17 @@ final class LatchMiddleware implements MiddlewareInterface
                     return $this->skipped($dispatch->envelope, $reason, $dispatch->skippedBy);
                 }
             }
-            if ($dispatch->senders === 0) {
+            if ($dispatch->senders === []) {
                 $envelope = $dispatch->envelope->withoutStampsOfType(Rule::class);
 
                 return $this->attempt($envelope, new Attempt($envelope, $dispatch->rules, $dispatch->travel, false, false, $this->recorder), $stack);
             }
             $envelope = $this->rules->pack($dispatch->envelope, $dispatch->travel);
-            $result = $stack->next()->handle($dispatch->travel->onto($envelope), $stack);
+            $toSend = $dispatch->toSend($dispatch->travel->onto($envelope));
+            $result = $toSend === null ? $this->parked($envelope, $dispatch) : $stack->next()->handle($toSend, $stack);
         } catch (\Throwable $e) {
             // Of several transports one may have it already.
-            if ($dispatch->senders < 2) {
+            if (\count($dispatch->senders) < 2) {
                 $this->undo($dispatch);
             }
             throw $e;
@@ -250,6 +254,14 @@ final class LatchMiddleware implements MiddlewareInterface
         }
     }
 
+    private function parked(Envelope $envelope, Dispatch $dispatch): Envelope
+    {
+        $rule = $dispatch->rules->one(Ordered::class);
+        $this->recorder->tell(MessageParkedEvent::class, static fn () => new MessageParkedEvent($envelope, $rule));
+
+        return $envelope->with(new ParkedStamp());
+    }
+
     private function skipped(Envelope $envelope, string $reason, ?Rule $rule): Envelope
     {
         $this->logger?->info('{class} was skipped: {reason}', ['class' => $envelope->getMessage()::class, 'reason' => $reason]);
@@ -272,8 +284,16 @@ final class LatchMiddleware implements MiddlewareInterface
         }
     }
 
-    private function countSenders(Envelope $envelope): int
+    /**
+     * @return list<string>
+     */
+    private function senders(Envelope $envelope): array
     {
-        return iterator_count((fn () => yield from $this->senders->getSenders($envelope))());
+        $names = [];
+        foreach ($this->senders->getSenders($envelope) as $name => $sender) {
+            $names[] = "$name";
+        }
+
+        return $names;
     }
 }
