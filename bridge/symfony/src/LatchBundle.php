@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Symfony;
 
+use Latch\Symfony\DependencyInjection\Commands;
 use Latch\Symfony\DependencyInjection\Configuration;
 use Latch\Symfony\DependencyInjection\MessengerPass;
 use Latch\Symfony\DependencyInjection\Stores;
@@ -26,6 +27,7 @@ final class LatchBundle extends AbstractBundle
     public function loadExtension(array $config, ContainerConfigurator $container, ContainerBuilder $builder): void
     {
         Stores::register($config['stores'], $builder);
+        Commands::register(array_map(strval(...), array_keys($config['stores'])), $config['messenger'], $builder);
         MessengerPass::configure($config['messenger'], array_keys($config['stores']), $builder);
     }
 
@@ -33,5 +35,7 @@ final class LatchBundle extends AbstractBundle
     {
         // Before FrameworkBundle's MessengerPass, which makes the buses of the lists of middlewares.
         $container->addCompilerPass(new MessengerPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 10);
+        // After it.
+        $container->addCompilerPass(new Commands(), PassConfig::TYPE_BEFORE_OPTIMIZATION, -10);
     }
 }

@@ -82,7 +82,9 @@ final class LocksCommand extends Command
         $notes = [];
         foreach ($this->found($input) as $store => $held) {
             if ($held === null) {
-                $notes[] = "The locks of the store \"$store\" cannot be listed; ask for one by its key.";
+                $notes[] = $input->getArgument('key') === null
+                    ? "The locks of the store \"$store\" cannot be listed; ask for one by its key."
+                    : "The store \"$store\" cannot tell who holds its locks.";
             }
             foreach ($held ?? [] as $found) {
                 array_push($rows, ...$this->rows((string) $store, $found));

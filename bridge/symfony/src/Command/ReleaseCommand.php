@@ -57,7 +57,13 @@ final class ReleaseCommand extends Command
         $style = new SymfonyStyle($input, $output);
         $key = $input->getArgument('key');
         $name = $input->getOption('store');
-        $locks = array_filter($this->inspector->find($name, $key), static fn (array $found): bool => $found['mode'] !== 'semaphore');
+        $all = $this->inspector->find($name, $key);
+        if ($all === null) {
+            $style->error("The store \"$name\" cannot tell who holds its locks, nor take them away; nothing was done.");
+
+            return self::FAILURE;
+        }
+        $locks = array_filter($all, static fn (array $found): bool => $found['mode'] !== 'semaphore');
         if ($locks === []) {
             $output->writeln('free');
 

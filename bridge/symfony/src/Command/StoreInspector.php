@@ -55,13 +55,13 @@ final class StoreInspector
     }
 
     /**
-     * @return list<Found> the lock, and the semaphore, of that name, if they are held
+     * @return list<Found>|null the lock, and the semaphore, of that name, if they are held; null: the store cannot tell
      */
-    public function find(string $name, string $resource): array
+    public function find(string $name, string $resource): ?array
     {
         $store = $this->store($name);
         if (!method_exists($store, 'inspect')) {
-            throw new InvalidArgumentException(\sprintf('The store "%s" cannot tell who holds its locks; ask its members.', $name));
+            return null;
         }
         /** @var Found $lock */
         $lock = $store->inspect(new Key($resource));

@@ -32,6 +32,19 @@ final class KeyTemplate
             : $this->fill($template, $message);
     }
 
+    /**
+     * @return list<string> names of placeholders that the message cannot fill
+     */
+    public function unknown(string $template, object $message): array
+    {
+        preg_match_all(self::PLACEHOLDER, $template, $matches);
+
+        return array_values(array_filter(
+            $matches[1],
+            fn (string $name): bool => $name !== 'class' && $this->reader($name, $message) === null,
+        ));
+    }
+
     private function text(string $name, object $message, string $template): string
     {
         if ($name === 'class') {

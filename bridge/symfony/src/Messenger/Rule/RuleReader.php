@@ -88,7 +88,7 @@ final class RuleReader
     /**
      * @param class-string $class
      */
-    private function ofClass(string $class): RuleSet
+    public function ofClass(string $class): RuleSet
     {
         $rules = [];
         foreach ([$class, ...array_values(class_parents($class)), ...array_values(class_implements($class))] as $declaring) {

@@ -20,6 +20,14 @@ final class RuleSet
     {
     }
 
+    /**
+     * @return list<Rule>
+     */
+    public function list(): array
+    {
+        return array_merge(...array_values($this->byClass));
+    }
+
     public function isEmpty(): bool
     {
         return $this->byClass === [];
