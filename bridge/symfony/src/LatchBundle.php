@@ -7,6 +7,7 @@ namespace Latch\Symfony;
 use Latch\Symfony\DependencyInjection\Commands;
 use Latch\Symfony\DependencyInjection\Configuration;
 use Latch\Symfony\DependencyInjection\MessengerPass;
+use Latch\Symfony\DependencyInjection\ProfilerPass;
 use Latch\Symfony\DependencyInjection\Stores;
 use Symfony\Component\Config\Definition\Configurator\DefinitionConfigurator;
 use Symfony\Component\DependencyInjection\Compiler\PassConfig;
@@ -35,7 +36,8 @@ final class LatchBundle extends AbstractBundle
     {
         // Before FrameworkBundle's MessengerPass, which makes the buses of the lists of middlewares.
         $container->addCompilerPass(new MessengerPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 10);
-        // After it.
+        $container->addCompilerPass(new ProfilerPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 10);
+        // After FrameworkBundle's.
         $container->addCompilerPass(new Commands(), PassConfig::TYPE_BEFORE_OPTIMIZATION, -10);
     }
 }

@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Profiler;
+
+use Latch\Symfony\Messenger\Event\LockLostEvent;
+use Latch\Symfony\Messenger\Event\LockRefusedEvent;
+use Latch\Symfony\Messenger\Event\MessageParkedEvent;
+use Latch\Symfony\Messenger\Event\MessageRequeuedEvent;
+use Latch\Symfony\Messenger\Event\MessageSkippedEvent;
+use Symfony\Component\EventDispatcher\EventSubscriberInterface;
+
+/**
+ * @internal
+ */
+final class TraceListener implements EventSubscriberInterface
+{
+    public function __construct(private readonly LockTrace $trace)
+    {
+    }
+
+    public static function getSubscribedEvents(): array
+    {
+        return [
+            LockRefusedEvent::class => 'onRefused',
+            LockLostEvent::class => 'onLost',
+            MessageSkippedEvent::class => 'onSkipped',
+            MessageParkedEvent::class => 'onParked',
+            MessageRequeuedEvent::class => 'onRequeued',
+        ];
+    }
+
+    public function onRefused(LockRefusedEvent $event): void
+    {
+        $this->trace->message('refused', $event, $event->reason);
+    }
+
+    public function onLost(LockLostEvent $event): void
+    {
+        $this->trace->message('lost', $event, "The lock \"$event->resource\" was lost");
+    }
+
+    public function onSkipped(MessageSkippedEvent $event): void
+    {
+        $this->trace->message('skipped', $event, $event->reason);
+    }
+
+    public function onParked(MessageParkedEvent $event): void
+    {
+        $this->trace->message('parked', $event, 'It waits for those before it');
+    }
+
+    public function onRequeued(MessageRequeuedEvent $event): void
+    {
+        $this->trace->message('requeued', $event, \sprintf('For %.1f s, for the %d. time', $event->delay, $event->count));
+    }
+}
