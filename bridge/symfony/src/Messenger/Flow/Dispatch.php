@@ -21,6 +21,8 @@ final class Dispatch
 
     public ?string $skipped = null;
 
+    public bool $parked = false;
+
     /** @var (\Closure(Envelope): ?Envelope)|null */
     private ?\Closure $gate = null;
 
@@ -49,6 +51,12 @@ final class Dispatch
     {
         $this->envelope = $this->envelope->with(new TransportNamesStamp(array_values($transports)));
         $this->senders = array_values($transports);
+    }
+
+    /** It is kept in the store, and dispatched later. */
+    public function park(): void
+    {
+        $this->parked = true;
     }
 
     /**

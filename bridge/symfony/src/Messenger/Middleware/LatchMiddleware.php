@@ -8,6 +8,7 @@ use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Guard\Ending;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\LatchStamp;
@@ -46,6 +47,7 @@ final class LatchMiddleware implements MiddlewareInterface
         private readonly HandlerLocks $handlerLocks,
         private readonly SendersLocatorInterface $senders,
         private readonly ContainerInterface $transports,
+        private readonly Ending $ending,
         private readonly ?LoggerInterface $logger = null,
     ) {
     }
@@ -90,6 +92,9 @@ final class LatchMiddleware implements MiddlewareInterface
                     $this->undo($dispatch);
 
                     return $this->skipped($dispatch->envelope, $reason);
+                }
+                if ($dispatch->parked) {
+                    return $dispatch->envelope->with(new ParkedStamp());
                 }
             }
             if ($dispatch->senders === []) {
@@ -202,9 +207,7 @@ final class LatchMiddleware implements MiddlewareInterface
     {
         $this->release($attempt);
         if (!$attempt->byWorker) {
-            foreach ($this->guards as $guard) {
-                $this->quietly(static fn () => $guard->ended($attempt->travel, $error !== null));
-            }
+            $this->ending->tell($attempt->envelope, static fn (Guard $guard) => $guard->ended($attempt->travel, $error !== null));
         }
         if ($error === null) {
             $this->goOn($attempt);
