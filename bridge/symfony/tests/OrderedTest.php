@@ -180,6 +180,18 @@ final class OrderedTest extends AppTestCase
         self::assertSame(['Plain 2', 'Plain 3', 'Plain 1'], $app->handler->handled);
     }
 
+    public function testAParkedMessageThatWasChangedIsRefusedAndTheNextOneGoes(): void
+    {
+        $app = $this->ordered();
+        $app->bus()->dispatch(new InOrder(1));
+        $app->sync()->createSequence('k')->enter('forged', 'a payload that this application has not made');
+        $app->bus()->dispatch(new InOrder(3));
+        $app->work();
+
+        self::assertSame([1, 3], $this->handled($app, 'k'));
+        self::assertStringContainsString('critical: A message that waited for its turn cannot be read', implode("\n", $app->log()->lines));
+    }
+
     public function testOtherRulesOfParkedMessagesCount(): void
     {
         $app = $this->ordered();

@@ -48,7 +48,7 @@ final class TraceListener implements EventSubscriberInterface
 
     public function onParked(MessageParkedEvent $event): void
     {
-        $this->trace->message('parked', $event, 'It waits for those before it');
+        $this->trace->message('parked', $event, 'It waits in the store for others');
     }
 
     public function onRequeued(MessageRequeuedEvent $event): void

@@ -24,6 +24,8 @@ final class Dispatch
 
     public ?Rule $skippedBy = null;
 
+    public bool $parked = false;
+
     /** @var (\Closure(Envelope): ?Envelope)|null */
     private ?\Closure $gate = null;
 
@@ -53,6 +55,12 @@ final class Dispatch
     {
         $this->envelope = $this->envelope->with(new TransportNamesStamp(array_values($transports)));
         $this->senders = array_values($transports);
+    }
+
+    /** It is kept in the store, and dispatched later. */
+    public function park(): void
+    {
+        $this->parked = true;
     }
 
     /**

@@ -17,6 +17,7 @@ use Latch\Symfony\Messenger\Ordered;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\SyncFactory;
 use Psr\Container\ContainerInterface;
+use Psr\Log\LoggerInterface;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Stamp\SentStamp;
 use Symfony\Component\Messenger\Stamp\SentToFailureTransportStamp;
@@ -48,7 +49,13 @@ final class OrderGuard extends Guard
         private readonly Holds $holds,
         private readonly ContainerInterface $transports,
         private readonly string $store,
+        private readonly ?LoggerInterface $logger = null,
     ) {
+    }
+
+    public function isVital(): bool
+    {
+        return true;
     }
 
     public function dispatching(Dispatch $dispatch): void
@@ -128,7 +135,7 @@ final class OrderGuard extends Guard
         $sequence = ($this->factory)()->createSequence($key, lease: $rule->lease);
         $place = $sequence->enter(bin2hex(random_bytes(16)), $this->payloads->encode($envelope));
         if (!$place->isHead) {
-            $this->sendOn($sequence, $sequence->abandon($rule->patience));
+            $this->abandon($sequence, $key, $rule->patience);
 
             return null;
         }
@@ -139,13 +146,30 @@ final class OrderGuard extends Guard
         return $travel->onto($envelope);
     }
 
+    /** Whatever comes of it, the message that was dispatched is parked. */
+    private function abandon(Sequence $sequence, string $key, float $patience): void
+    {
+        try {
+            $this->sendOn($sequence, $sequence->abandon($patience));
+        } catch (\Throwable $e) {
+            $this->logger?->error('Messages of "{key}" cannot be sent on: {error}', [
+                'key' => $key,
+                'error' => $e->getMessage(),
+                'exception' => $e,
+            ]);
+        }
+    }
+
     /** To the transport that it was dispatched for, with its place. */
     private function sendOn(Sequence $sequence, ?Entry $entry): void
     {
-        if ($entry === null) {
+        $envelope = null;
+        while ($entry !== null && ($envelope = $this->read($entry)) === null) {
+            $entry = $sequence->next($entry->ticket);
+        }
+        if ($entry === null || $envelope === null) {
             return;
         }
-        $envelope = $this->payloads->decode($entry->payload);
         $travel = Travel::of($envelope);
         $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket];
         $travel->set('ordered', $place);
@@ -153,6 +177,21 @@ final class OrderGuard extends Guard
         \assert($sender instanceof SenderInterface);
         $sender->send($travel->onto($envelope)->with(new SentStamp($sender::class, $place['transport'])));
         $sequence->putBack($entry->ticket);
+    }
+
+    private function read(Entry $entry): ?Envelope
+    {
+        try {
+            return $this->payloads->decode($entry->payload);
+        } catch (\UnexpectedValueException|\InvalidArgumentException $e) {
+            $this->logger?->critical('A message that waited for its turn cannot be read, and is lost: {error}', [
+                'error' => $e->getMessage(),
+                'payload' => $entry->payload,
+                'exception' => $e,
+            ]);
+
+            return null;
+        }
     }
 
     /**

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\Middleware;
 
+use Latch\Symfony\Messenger\AfterAll;
 use Latch\Symfony\Messenger\Event\LockLostEvent;
 use Latch\Symfony\Messenger\Event\MessageParkedEvent;
 use Latch\Symfony\Messenger\Event\MessageSkippedEvent;
@@ -13,6 +14,7 @@ use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Guard\Ending;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\LatchStamp;
@@ -52,6 +54,7 @@ final class LatchMiddleware implements MiddlewareInterface
         private readonly HandlerLocks $handlerLocks,
         private readonly SendersLocatorInterface $senders,
         private readonly ContainerInterface $transports,
+        private readonly Ending $ending,
         private readonly Recorder $recorder,
         private readonly ?LoggerInterface $logger = null,
     ) {
@@ -98,6 +101,9 @@ final class LatchMiddleware implements MiddlewareInterface
 
                     return $this->skipped($dispatch->envelope, $reason, $dispatch->skippedBy);
                 }
+                if ($dispatch->parked) {
+                    return $this->parked($dispatch->envelope, $dispatch->rules->one(AfterAll::class));
+                }
             }
             if ($dispatch->senders === []) {
                 $envelope = $dispatch->envelope->withoutStampsOfType(Rule::class);
@@ -106,7 +112,7 @@ final class LatchMiddleware implements MiddlewareInterface
             }
             $envelope = $this->rules->pack($dispatch->envelope, $dispatch->travel);
             $toSend = $dispatch->toSend($dispatch->travel->onto($envelope));
-            $result = $toSend === null ? $this->parked($envelope, $dispatch) : $stack->next()->handle($toSend, $stack);
+            $result = $toSend === null ? $this->parked($envelope, $dispatch->rules->one(Ordered::class)) : $stack->next()->handle($toSend, $stack);
         } catch (\Throwable $e) {
             // Of several transports one may have it already.
             if (\count($dispatch->senders) < 2) {
@@ -213,9 +219,7 @@ final class LatchMiddleware implements MiddlewareInterface
     {
         $this->release($attempt);
         if (!$attempt->byWorker) {
-            foreach ($this->guards as $guard) {
-                $this->quietly(static fn () => $guard->ended($attempt->travel, $error !== null));
-            }
+            $this->ending->tell($attempt->envelope, static fn (Guard $guard) => $guard->ended($attempt->travel, $error !== null));
         }
         if ($error === null) {
             $this->goOn($attempt);
@@ -254,9 +258,8 @@ final class LatchMiddleware implements MiddlewareInterface
         }
     }
 
-    private function parked(Envelope $envelope, Dispatch $dispatch): Envelope
+    private function parked(Envelope $envelope, ?Rule $rule): Envelope
     {
-        $rule = $dispatch->rules->one(Ordered::class);
         $this->recorder->tell(MessageParkedEvent::class, static fn () => new MessageParkedEvent($envelope, $rule));
 
         return $envelope->with(new ParkedStamp());
