@@ -36,7 +36,7 @@ final class LatchDataCollector extends DataCollector implements LateDataCollecto
         $spans = [];
         foreach ($this->trace->spans as $span) {
             $acquired = $span->start + $span->waited;
-            $isHeld = $span->outcome !== LockSpan::REFUSED && $span->outcome !== LockSpan::FAILED;
+            $isTimed = \in_array($span->outcome, [LockSpan::HELD, LockSpan::RELEASED, LockSpan::LOST], true);
             $spans[] = [
                 'resource' => mb_scrub($span->resource, 'UTF-8'),
                 'kind' => $span->kind,
@@ -46,7 +46,7 @@ final class LatchDataCollector extends DataCollector implements LateDataCollecto
                 'note' => mb_scrub($span->note, 'UTF-8'),
                 'start' => 1000 * ($span->start - $this->start),
                 'waited' => 1000 * $span->waited,
-                'held' => $isHeld ? 1000 * (($span->end ?? $now) - $acquired) : 0.0,
+                'held' => $isTimed ? 1000 * (($span->end ?? $now) - $acquired) : 0.0,
             ];
         }
         $messages = [];

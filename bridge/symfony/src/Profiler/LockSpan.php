@@ -12,12 +12,14 @@ namespace Latch\Symfony\Profiler;
 final class LockSpan
 {
     public const HELD = 'held';
+    /** Held, and nobody tells for how long: semaphores do not log their release. */
+    public const ACQUIRED = 'acquired';
     public const RELEASED = 'released';
     public const REFUSED = 'refused';
     public const LOST = 'lost';
     public const FAILED = 'failed';
 
-    /** Without an end it is held still. */
+    /** Without an end it is held still, or that is unknown. */
     public ?float $end = null;
 
     /** Why it was refused or lost, by whom. */

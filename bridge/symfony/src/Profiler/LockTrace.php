@@ -52,7 +52,8 @@ final class LockTrace implements ResetInterface
 
             return;
         }
-        $this->held[$key] = $this->begin($key, $kind, $store, $read, LockSpan::HELD);
+        $outcome = $kind === 'semaphore' ? LockSpan::ACQUIRED : LockSpan::HELD;
+        $this->held[$key] = $this->begin($key, $kind, $store, $read, $outcome);
     }
 
     public function refused(object $key, string $kind, string $store, string $note, bool $failed): void
@@ -68,6 +69,19 @@ final class LockTrace implements ResetInterface
         if ($span !== null && $span->end === null) {
             $span->end = microtime(true);
             $span->outcome = LockSpan::RELEASED;
+        }
+    }
+
+    /** The permit of a message, of which its semaphore does not tell. */
+    public function permitReleased(string $resource): void
+    {
+        foreach (array_reverse($this->spans) as $span) {
+            if ($span->kind === 'semaphore' && $span->resource === $resource && $span->outcome === LockSpan::ACQUIRED) {
+                $span->end = microtime(true);
+                $span->outcome = LockSpan::RELEASED;
+
+                return;
+            }
         }
     }
 

@@ -6,9 +6,11 @@ namespace Latch\Symfony\Profiler;
 
 use Latch\Symfony\Messenger\Event\LockLostEvent;
 use Latch\Symfony\Messenger\Event\LockRefusedEvent;
+use Latch\Symfony\Messenger\Event\LockReleasedEvent;
 use Latch\Symfony\Messenger\Event\MessageParkedEvent;
 use Latch\Symfony\Messenger\Event\MessageRequeuedEvent;
 use Latch\Symfony\Messenger\Event\MessageSkippedEvent;
+use Latch\Symfony\Messenger\Limit;
 use Symfony\Component\EventDispatcher\EventSubscriberInterface;
 
 /**
@@ -25,6 +27,7 @@ final class TraceListener implements EventSubscriberInterface
         return [
             LockRefusedEvent::class => 'onRefused',
             LockLostEvent::class => 'onLost',
+            LockReleasedEvent::class => 'onReleased',
             MessageSkippedEvent::class => 'onSkipped',
             MessageParkedEvent::class => 'onParked',
             MessageRequeuedEvent::class => 'onRequeued',
@@ -39,6 +42,13 @@ final class TraceListener implements EventSubscriberInterface
     public function onLost(LockLostEvent $event): void
     {
         $this->trace->message('lost', $event, "The lock \"$event->resource\" was lost");
+    }
+
+    public function onReleased(LockReleasedEvent $event): void
+    {
+        if ($event->rule instanceof Limit) {
+            $this->trace->permitReleased($event->resource);
+        }
     }
 
     public function onSkipped(MessageSkippedEvent $event): void
