@@ -98,6 +98,7 @@ final class StoreInspector
         } catch (SemaphoreException) {
             // This user of the server may see the locks, and not the semaphores.
         }
+        /** @var list<Found> $held */
         usort($held, static fn (array $one, array $other): int => $one['name'] <=> $other['name']);
 
         return $held;

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Symfony\DependencyInjection;
 
 use Latch\Symfony\Messenger\EventListener\LifeListener;
+use Latch\Symfony\Messenger\EventListener\MetricsListener;
 use Latch\Symfony\Messenger\EventListener\RequeueListener;
 use Latch\Symfony\Messenger\EventListener\StopListener;
 use Latch\Symfony\Messenger\Flow\Backoff;
@@ -29,6 +30,8 @@ use Latch\Symfony\Messenger\Middleware\HeldMiddleware;
 use Latch\Symfony\Messenger\Middleware\LatchMiddleware;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\Symfony\Messenger\Rule\RuleReader;
+use OpenTelemetry\API\Globals;
+use OpenTelemetry\API\Metrics\MeterProviderInterface;
 use Symfony\Component\DependencyInjection\Argument\IteratorArgument;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\Compiler\ServiceLocatorTagPass;
@@ -100,6 +103,10 @@ final class MessengerServices
 
         $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$ending])));
         $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
+        if (class_exists(Globals::class)) {
+            $meters = (new Definition(MeterProviderInterface::class))->setFactory([Globals::class, 'meterProvider']);
+            $container->setDefinition(MetricsListener::class, self::subscribing(new Definition(MetricsListener::class, [$meters])));
+        }
         $decorated = 'messenger.retry.send_failed_message_for_retry_listener';
         $container->setDefinition(RequeueListener::class, (new Definition(RequeueListener::class, [
             new Reference('.inner'), $transports, $backoff, $requeue['give_up_after'], $recorder, $dispatcher, $logger,
