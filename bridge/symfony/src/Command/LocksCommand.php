@@ -37,7 +37,8 @@ final class LocksCommand extends Command
             ->setHelp(<<<'END'
                 Locks in Redis are listed with the notes of their holders, and with the number of those that wait;
                 locks in files with their processes. The files do not contain the names of resources, but names from
-                which these can be guessed. Other stores cannot list their locks: name one.
+                which these can be guessed. Other stores cannot list their locks: name one. A lock ends then unless it is
+                renewed; "-": when its process or session does.
 
                   <info>%command.full_name%</info>
                   <info>%command.full_name% order_42</info>
@@ -94,7 +95,7 @@ final class LocksCommand extends Command
             $to->writeln($input->getArgument('key') === null ? 'No lock is held.' : 'free');
         } else {
             $table = new Table($to);
-            $table->setHeaders(['Key', 'Mode', 'Holder', 'Since', 'Ends', 'Waiting', 'Store'])->setRows($rows)->render();
+            $table->setHeaders(['Key', 'Mode', 'Holder', 'Held for', 'Ends in', 'Waiting', 'Store'])->setRows($rows)->render();
         }
         foreach ($notes as $note) {
             $to->writeln("<comment>$note</comment>");
@@ -116,8 +117,8 @@ final class LocksCommand extends Command
                 $key,
                 HolderText::mode($found, $holder),
                 HolderText::name($holder),
-                HolderText::since($holder['since'] ?? null),
-                HolderText::end($holder),
+                isset($holder['since']) ? HolderText::span(microtime(true) - $holder['since']) : '-',
+                isset($holder['remaining']) ? \sprintf('%.1f s', $holder['remaining']) : '-',
                 $waiting,
                 $store,
             ];
