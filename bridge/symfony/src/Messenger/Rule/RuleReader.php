@@ -30,14 +30,26 @@ final class RuleReader
 
     private const REPEATABLE = [Lock::class, Limit::class, Throttle::class];
 
+    /** @var array<class-string, bool> classes of stamps */
+    private array $areRules = [];
+
     /** @var array<class-string, RuleSet> */
     private array $ofClasses = [];
+
+    /**
+     * @param array<string, list<array{class-string<Rule>, array<string, mixed>}>> $configured classes and arguments, by class of
+     *                                                                                         message
+     */
+    public function __construct(private readonly array $configured = [])
+    {
+    }
 
     public function beforeDispatch(Envelope $envelope): RuleSet
     {
         $stamps = [];
         foreach ($envelope->all() as $class => $ofClass) {
-            if (is_subclass_of($class, Rule::class)) {
+            if ($this->areRules[$class] ??= is_subclass_of($class, Rule::class)) {
+                /** @var class-string<Rule> $class */
                 /** @var list<Rule> $ofClass */
                 $stamps[$class] = \in_array($class, self::REPEATABLE, true) ? $ofClass : \array_slice($ofClass, -1);
             }
@@ -92,8 +104,7 @@ final class RuleReader
     {
         $rules = [];
         foreach ([$class, ...array_values(class_parents($class)), ...array_values(class_implements($class))] as $declaring) {
-            foreach ((new \ReflectionClass($declaring))->getAttributes(Rule::class, \ReflectionAttribute::IS_INSTANCEOF) as $attribute) {
-                $rule = $attribute->newInstance();
+            foreach ($this->written($declaring) as $rule) {
                 if (!isset($rules[$rule::class]) || \in_array($rule::class, self::REPEATABLE, true)) {
                     $rules[$rule::class][] = $rule;
                 }
@@ -101,5 +112,20 @@ final class RuleReader
         }
 
         return new RuleSet($rules);
+    }
+
+    /**
+     * @param class-string $declaring
+     *
+     * @return iterable<Rule> those of the configuration first
+     */
+    private function written(string $declaring): iterable
+    {
+        foreach ($this->configured[$declaring] ?? [] as [$class, $arguments]) {
+            yield new $class(...$arguments);
+        }
+        foreach ((new \ReflectionClass($declaring))->getAttributes(Rule::class, \ReflectionAttribute::IS_INSTANCEOF) as $attribute) {
+            yield $attribute->newInstance();
+        }
     }
 }
