@@ -4,15 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\Rule;
 
-use Latch\Symfony\Messenger\Bounded;
-use Latch\Symfony\Messenger\Debounce;
-use Latch\Symfony\Messenger\IfNewer;
-use Latch\Symfony\Messenger\Limit;
-use Latch\Symfony\Messenger\Lock;
-use Latch\Symfony\Messenger\Once;
-use Latch\Symfony\Messenger\Ordered;
 use Latch\Symfony\Messenger\Rule;
-use Latch\Symfony\Messenger\Throttle;
 
 /**
  * Rules of messages whose classes are not the application's, as they are written in its configuration.
@@ -21,17 +13,6 @@ use Latch\Symfony\Messenger\Throttle;
  */
 final class Configured
 {
-    private const RULES = [
-        'lock' => Lock::class,
-        'limit' => Limit::class,
-        'throttle' => Throttle::class,
-        'once' => Once::class,
-        'if_newer' => IfNewer::class,
-        'debounce' => Debounce::class,
-        'ordered' => Ordered::class,
-        'bounded' => Bounded::class,
-    ];
-
     /**
      * @param array<string, array<string, array<mixed>|string>> $rules by class of message and name: a key, arguments by name,
      *                                                                 or a list of these
@@ -63,11 +44,11 @@ final class Configured
      */
     private static function rule(string $message, string $name, mixed $written): array
     {
-        $class = self::RULES[$name] ?? throw new \InvalidArgumentException(\sprintf(
+        $class = RuleCodec::NAMES[$name] ?? throw new \InvalidArgumentException(\sprintf(
             'There is no rule "%s", which %s is to have; there is "%s".',
             $name,
             $message,
-            implode('", "', array_keys(self::RULES)),
+            implode('", "', array_keys(RuleCodec::NAMES)),
         ));
         $arguments = [];
         foreach (\is_array($written) ? $written : ['key' => $written] as $parameter => $value) {

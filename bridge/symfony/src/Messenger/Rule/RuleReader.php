@@ -21,12 +21,7 @@ use Symfony\Component\Messenger\Envelope;
 final class RuleReader
 {
     /** What is about the handling of a message travels, as its stamps do not. */
-    private const TRAVELLING = [
-        'lock' => Lock::class,
-        'limit' => Limit::class,
-        'throttle' => Throttle::class,
-        'ifNewer' => IfNewer::class,
-    ];
+    private const TRAVELLING = [Lock::class, Limit::class, Throttle::class, IfNewer::class];
 
     private const REPEATABLE = [Lock::class, Limit::class, Throttle::class];
 
@@ -62,10 +57,8 @@ final class RuleReader
     public function pack(Envelope $envelope, Travel $travel): Envelope
     {
         $packed = [];
-        foreach (self::TRAVELLING as $name => $class) {
-            foreach ($envelope->all($class) as $rule) {
-                $packed[] = [$name, get_object_vars($rule)];
-            }
+        foreach (self::TRAVELLING as $class) {
+            array_push($packed, ...array_map(RuleCodec::pack(...), $envelope->all($class)));
         }
         $travel->set('rules', $packed === [] ? null : $packed);
 
@@ -76,8 +69,8 @@ final class RuleReader
     {
         $travelled = [];
         foreach ($travel->get('rules') ?? [] as [$name, $arguments]) {
-            $class = self::TRAVELLING[$name] ?? throw new \LogicException("A message has a rule \"$name\", which this release does not know.");
-            $travelled[$class][] = new $class(...$arguments);
+            $rule = RuleCodec::unpack($name, $arguments);
+            $travelled[$rule::class][] = $rule;
         }
 
         return $this->ofMessage($envelope->getMessage())->with($travelled);
