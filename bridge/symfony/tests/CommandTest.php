@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests;
 
+use Latch\Lock;
 use Latch\LockFactory;
 use Latch\Semaphore\SemaphoreFactory;
 use Latch\Symfony\Command\HolderText;
@@ -20,6 +21,8 @@ use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use Symfony\Bundle\FrameworkBundle\Console\Application;
 use Symfony\Component\Console\Exception\InvalidArgumentException;
+use Symfony\Component\Console\Input\ArrayInput;
+use Symfony\Component\Console\Output\BufferedOutput;
 use Symfony\Component\Console\Tester\CommandTester;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\Filesystem\Filesystem;
@@ -101,6 +104,34 @@ final class CommandTest extends TestCase
 
         $json = json_decode($this->command('latch:locks', ['--format' => 'json']), true, 16, \JSON_THROW_ON_ERROR);
         self::assertSame(['default', 'exclusive', getmypid()], [$json[0]['store'], $json[0]['mode'], $json[0]['holders'][0]['pid']]);
+    }
+
+    public function testWatchesLocksUntilItIsStopped(): void
+    {
+        $this->boot();
+        $lock = $this->locks()->createLock('order_42');
+        $output = new class ($lock) extends BufferedOutput {
+            public function __construct(private readonly Lock $lock)
+            {
+                parent::__construct();
+            }
+
+            protected function doWrite(string $message, bool $newline): void
+            {
+                if (str_contains($message, 'No lock is held')) {
+                    $this->lock->acquire();
+                } elseif (str_contains($message, 'order_42')) {
+                    throw new \DomainException('seen');
+                }
+            }
+        };
+        $command = (new Application($this->kernel))->find('latch:locks');
+        $this->expectExceptionObject(new \DomainException('seen'));
+        try {
+            $command->run(new ArrayInput(['--watch' => '0.1', '--store' => 'default']), $output);
+        } finally {
+            $lock->release();
+        }
     }
 
     public function testALockOfAProcessIsNotTakenAway(): void
