@@ -59,6 +59,15 @@ latch_symfony_app() {
         "$LATCH_ROOT/tests/phpunit/symfony-app/symfony-$version/composer.json"
 }
 
+# latch_symfony_bundle VERSION: prints the vendor folder of the application that tests the bundle on that version of
+# Symfony.
+latch_symfony_bundle() {
+    local version=$1
+    latch_symfony_components "$version" || return
+    COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "symfony-bundle-$version" \
+        "$LATCH_ROOT/bridge/symfony/tests/Behaviour/symfony-$version/composer.json"
+}
+
 # latch_debian_lock: prints the autoload.php of Debian's php-symfony-lock, which is not installed.
 latch_debian_lock() {
     local directory
