@@ -76,10 +76,11 @@ final class Application
         }
         $this->queues->command('FLUSHALL');
         $this->locks->command('FLUSHALL');
-        if (is_file("$this->directory/data/queue.db")) {
-            $this->queueDatabase()->exec('DELETE FROM messenger_messages');
+        if ($this->way->transport === 'doctrine') {
+            $this->emptyQueueDatabase();
         }
         array_map(unlink(...), glob("$this->directory/gate/*") ?: []);
+        array_map(unlink(...), glob("$this->directory/log/*.errors") ?: []);
         $this->journal->clear();
     }
 
@@ -125,10 +126,10 @@ final class Application
         return new Talker($command, $name, $this->errors($name), $this->journal);
     }
 
-    /** Another command, beside the test. */
+    /** Another command, beside the test, as if by hand. */
     public function command(string $command, string $name): Process
     {
-        $command = $this->console($command, $name, [], null);
+        $command = $this->console($command, $name, [], null, ['SHELL_INTERACTIVE' => '1']);
 
         return $this->processes[] = new Process($command, $name, $this->errors($name), $this->journal);
     }
@@ -167,9 +168,6 @@ final class Application
     {
         if ($this->way->transport === 'redis') {
             return $this->queues->command('XLEN', $transport) + $this->queues->command('ZCARD', "{$transport}__queue");
-        }
-        if (!is_file("$this->directory/data/queue.db")) {
-            return 0;
         }
         $count = $this->queueDatabase()->prepare('SELECT count(*) FROM messenger_messages WHERE queue_name = ?');
         $count->execute([$transport]);
@@ -224,6 +222,25 @@ final class Application
     private function queueDatabase(): \PDO
     {
         return new \PDO("sqlite:$this->directory/data/queue.db");
+    }
+
+    private function emptyQueueDatabase(): void
+    {
+        if (!is_file("$this->directory/data/queue.db")) {
+            $this->runToItsEnd($this->console('messenger:setup-transports', 'setup', [], null));
+        }
+        $this->queueDatabase()->exec('DELETE FROM messenger_messages');
+    }
+
+    /**
+     * @param list<string> $command
+     */
+    private function runToItsEnd(array $command): void
+    {
+        exec(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1', $output, $status);
+        if ($status !== 0) {
+            throw new \RuntimeException(implode("\n", $output));
+        }
     }
 
     /**
@@ -326,11 +343,7 @@ final class Application
         flock($lock, \LOCK_EX);
         $done = "$this->cache/" . ($dropIn ? 'drop-in' : 'names') . '.done';
         if (!is_file($done)) {
-            $command = $this->console(self::WARM_UP, 'warmer', [], $dropIn);
-            exec(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1', $output, $status);
-            if ($status !== 0) {
-                throw new \RuntimeException("The container cannot be built:\n" . implode("\n", $output));
-            }
+            $this->runToItsEnd($this->console(self::WARM_UP, 'warmer', [], $dropIn));
             touch($done);
         }
         fclose($lock);

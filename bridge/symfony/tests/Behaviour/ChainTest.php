@@ -53,7 +53,7 @@ final class ChainTest extends BehaviourTestCase
         $this->journal->await('parked', 'second');
         $this->awaitNothingQueued('a', 'b');
         self::assertSame(0, $this->journal->count('begin', 'third'));
-        $this->app->command('messenger:failed:retry --force -q', 'by hand');
+        $this->app->command('messenger:failed:retry --force', 'by hand');
         $this->journal->await('handled', 'fourth');
 
         self::assertSame(

@@ -134,6 +134,7 @@ final class LocksTest extends BehaviourTestCase
         $this->awaitNothingQueued();
 
         $this->assertNoOverlap('x', 'x, second handler', 'y');
-        self::assertSame(['x', 'x, second handler', 'y'], $this->journal->messages('end'));
+        self::assertSame(3, $this->journal->count('end'));
+        self::assertSame('y', $this->journal->messages('begin')[2]);
     }
 }

@@ -13,10 +13,11 @@ final class SeamsTest extends BehaviourTestCase
     {
         $this->send('Batched', 'x', [], '1');
         $this->send('Batched', 'y', [], '2');
-        $this->work(2);
+        $this->work();
         $this->journal->await('at gate');
-        $this->journal->awaitThat(fn (): bool => $this->journal->count('begin') === 2, 'both are in hand');
+        self::assertSame(2, $this->journal->count('begin'), 'Both are in hand.');
         self::assertSame(['order_1', 'order_2'], $this->app->locked());
+        $this->work();
         $this->send('PerKey', 'rival', [], '1');
         $this->journal->await('sent again', 'rival');
         $this->app->openGate('batch');
@@ -62,7 +63,7 @@ final class SeamsTest extends BehaviourTestCase
         $this->work();
         $this->journal->await('parked', 'x');
         $this->awaitNothingQueued();
-        $this->app->command('messenger:failed:retry --force -q', 'by hand');
+        $this->app->command('messenger:failed:retry --force', 'by hand');
         $this->journal->await('at gate', 'x');
         $this->send('PerKey', 'rival', [], '1');
         $this->journal->await('sent again', 'rival');

@@ -84,11 +84,13 @@ final class TransactionTest extends BehaviourTestCase
 
     public function testC3ALostLockRollsTheTransactionBack(): void
     {
-        $this->openAccount('x', rules: [['Lock', ['key' => 'account_{key}']]]);
-        $this->work();
+        $this->openAccount('x', rules: [['Lock', ['key' => 'account_{key}', 'ttl' => 0.5]]]);
+        [$worker] = $this->work();
         $this->journal->await('at gate', 'x');
-        $this->app->locks->command('DEL', 'account_ann');
+        $worker->freeze();
+        $this->journal->awaitThat(fn (): bool => $this->app->locked() === [], 'the lock ends');
         $this->app->openGate('go');
+        $worker->thaw();
         $this->awaitNothingQueued();
 
         self::assertSame('LockLostException', $this->journal->events('failed', 'x')[0]->more['error']);
