@@ -10,3 +10,4 @@ if (!extension_loaded('latch')) {
 $loader = require getenv('LATCH_APP_VENDOR') . '/autoload.php';
 $loader->addPsr4('Latch\\Symfony\\Tests\\', __DIR__);
 $loader->addPsr4('Latch\\Symfony\\', dirname(__DIR__) . '/src');
+require_once dirname(__DIR__, 3) . '/tests/utils/redis.inc';

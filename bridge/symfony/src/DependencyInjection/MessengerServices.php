@@ -11,10 +11,15 @@ use Latch\Symfony\Messenger\Flow\Backoff;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Payloads;
 use Latch\Symfony\Messenger\Flow\Waits;
+use Latch\Symfony\Messenger\Guard\BoundGuard;
 use Latch\Symfony\Messenger\Guard\ChainGuard;
+use Latch\Symfony\Messenger\Guard\DebounceGuard;
+use Latch\Symfony\Messenger\Guard\LimitGuard;
 use Latch\Symfony\Messenger\Guard\LockGuard;
 use Latch\Symfony\Messenger\Guard\OnceGuard;
 use Latch\Symfony\Messenger\Guard\StoreErrors;
+use Latch\Symfony\Messenger\Guard\ThrottleGuard;
+use Latch\Symfony\Messenger\Guard\VersionGuard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\Middleware\HeldMiddleware;
 use Latch\Symfony\Messenger\Middleware\LatchMiddleware;
@@ -49,6 +54,8 @@ final class MessengerServices
             $factories[$store] = new Reference("latch.lock_factory.$store");
         }
         $syncStore = $config['sync_store'];
+        $sync = new ServiceClosureArgument(new Reference("latch.sync_factory.$syncStore"));
+        $permits = new ServiceClosureArgument(new Reference("latch.semaphore_factory.$syncStore"));
         $requeue = $config['requeue'];
 
         $handlerLocks = self::service($container, HandlerLocks::class);
@@ -58,7 +65,7 @@ final class MessengerServices
         $errors = self::service($container, StoreErrors::class, $requeue['on_store_error'] === 'requeue', $requeue['delay']);
         $backoff = self::service($container, Backoff::class, $requeue['delay'], $requeue['max_delay']);
         $locators = ServiceLocatorTagPass::register($container, $factories);
-        $holds = self::service($container, Holds::class, $locators, $waits, $config['ttl'], $config['max_hold']);
+        $holds = self::service($container, Holds::class, $locators, $permits, $waits, $config['ttl'], $config['max_hold']);
         $payloads = self::service(
             $container,
             Payloads::class,
@@ -68,7 +75,12 @@ final class MessengerServices
         $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
         $guards = new IteratorArgument([
             self::service($container, OnceGuard::class, new Reference("latch.lock_factory.$syncStore"), $templates, $errors, $config['ttl']),
+            self::service($container, DebounceGuard::class, $sync, $templates, $errors),
+            self::service($container, BoundGuard::class, $permits, $templates),
             self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']),
+            self::service($container, LimitGuard::class, $holds, $templates, $errors),
+            self::service($container, VersionGuard::class, $sync, $templates, $errors),
+            self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits),
             self::service($container, ChainGuard::class, $payloads, $bus),
         ]);
 

@@ -25,6 +25,13 @@ final class Argument
         }
     }
 
+    public static function wait(object $rule, bool|float $value): void
+    {
+        if (\is_float($value)) {
+            self::positive($rule, 'wait', $value);
+        }
+    }
+
     public static function onConflict(object $rule, OnConflict|string $value): OnConflict
     {
         return $value instanceof OnConflict ? $value : OnConflict::from(self::oneOf(
@@ -41,7 +48,7 @@ final class Argument
     public static function oneOf(object $rule, string $name, string $value, array $known): string
     {
         if (!\in_array($value, $known, true)) {
-            throw self::invalid($rule, $name, \sprintf('must be "%s"; "%s" is none of them', implode('", "', $known), $value));
+            throw self::invalid($rule, $name, \sprintf('must be one of "%s"; "%s" is not', implode('", "', $known), $value));
         }
 
         return $value;

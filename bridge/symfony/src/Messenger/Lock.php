@@ -41,8 +41,6 @@ final class Lock implements Rule
         Argument::positive($this, 'ttl', $ttl);
         Argument::positive($this, 'delay', $delay);
         Argument::positive($this, 'maxHold', $maxHold);
-        if (\is_float($wait)) {
-            Argument::positive($this, 'wait', $wait);
-        }
+        Argument::wait($this, $wait);
     }
 }

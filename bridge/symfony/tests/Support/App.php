@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Symfony\Tests\Support;
 
 use Latch\LockFactory;
+use Latch\Semaphore\SemaphoreFactory;
 use Symfony\Component\Clock\MockClock;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\EventDispatcher\EventDispatcherInterface;
@@ -81,6 +82,11 @@ final class App
     public function locks(): LockFactory
     {
         return $this->service('latch.lock_factory.default');
+    }
+
+    public function permits(): SemaphoreFactory
+    {
+        return $this->service('latch.semaphore_factory.default');
     }
 
     public function log(): Log

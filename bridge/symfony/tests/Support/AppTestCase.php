@@ -6,6 +6,7 @@ namespace Latch\Symfony\Tests\Support;
 
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Stamp\StampInterface;
 use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
 
 abstract class AppTestCase extends TestCase
@@ -21,9 +22,9 @@ abstract class AppTestCase extends TestCase
     }
 
     /** Handles it here, whatever transport it is for. */
-    protected function direct(App $app, object $message): Envelope
+    protected function direct(App $app, object $message, StampInterface ...$stamps): Envelope
     {
-        return $app->bus()->dispatch($message, [new TransportNamesStamp([])]);
+        return $app->bus()->dispatch($message, [new TransportNamesStamp([]), ...$stamps]);
     }
 
     /**

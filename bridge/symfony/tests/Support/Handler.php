@@ -26,6 +26,6 @@ final class Handler
     {
         $id = $message->id ?? null;
 
-        return (new \ReflectionClass($message))->getShortName() . ($id === null ? '' : " $id");
+        return (new \ReflectionClass($message))->getShortName() . (\is_scalar($id) ? " $id" : '');
     }
 }

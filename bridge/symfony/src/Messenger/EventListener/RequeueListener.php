@@ -7,6 +7,7 @@ namespace Latch\Symfony\Messenger\EventListener;
 use Latch\Symfony\Messenger\Exception\RequeueException;
 use Latch\Symfony\Messenger\Flow\Backoff;
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\LatchStamp;
 use Psr\Container\ContainerInterface;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
@@ -53,15 +54,18 @@ final class RequeueListener implements EventSubscriberInterface
     {
         $conflict = $this->conflict($event->getThrowable());
         if ($conflict === null) {
+            $this->forgetConflicts($event);
             $this->retries->onMessageFailed($event);
 
             return;
         }
         $envelope = $event->getEnvelope();
         $travel = Travel::of($envelope);
-        ['count' => $count, 'since' => $since] = $travel->get('conflicts') ?? ['count' => 0, 'since' => microtime(true)];
+        ['count' => $count, 'since' => $since] = $travel->get('conflicts') ?? ['count' => 0, 'since' => null];
+        // When it is known when the message's time comes, nothing is in its way.
+        $since ??= $conflict->getExactDelay() === null ? microtime(true) : null;
         $transport = $event->getReceiverName();
-        $patient = $this->giveUpAfter === null || microtime(true) - $since < $this->giveUpAfter;
+        $patient = $this->giveUpAfter === null || $since === null || microtime(true) - $since < $this->giveUpAfter;
         if (!$patient || !$this->transports->has($transport)) {
             $this->giveUp($event, $conflict, $count);
 
@@ -81,6 +85,17 @@ final class RequeueListener implements EventSubscriberInterface
         ]);
         $this->dispatcher?->dispatch(new WorkerMessageRetriedEvent($sent, $transport));
         $this->tell($event, true);
+    }
+
+    /** It had its locks. */
+    private function forgetConflicts(WorkerMessageFailedEvent $event): void
+    {
+        $stamp = $event->getEnvelope()->last(LatchStamp::class);
+        if ($stamp !== null && str_contains($stamp->data, '"conflicts":')) {
+            $travel = Travel::of($event->getEnvelope());
+            $travel->set('conflicts', null);
+            $event->addStamps($travel->stamp());
+        }
     }
 
     /** The conflict, if there is nothing but conflicts. */

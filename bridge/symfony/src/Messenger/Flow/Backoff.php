@@ -19,12 +19,30 @@ final class Backoff
 
     private const SCATTER = 3;
 
+    /** Milliseconds; above the last one, multiples of it. */
+    private const ROUND = [50, 100, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000];
+
     /**
      * @param int $delay    milliseconds
      * @param int $maxDelay milliseconds
      */
     public function __construct(private readonly int $delay, private readonly int $maxDelay)
     {
+    }
+
+    /**
+     * @return int milliseconds, a little more
+     */
+    public static function round(float $seconds): int
+    {
+        $ms = 1000 * $seconds;
+        foreach (self::ROUND as $round) {
+            if ($ms <= $round) {
+                return $round;
+            }
+        }
+
+        return 5000 * (int) ceil($ms / 5000);
     }
 
     /**

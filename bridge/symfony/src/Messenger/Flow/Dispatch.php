@@ -6,6 +6,7 @@ namespace Latch\Symfony\Messenger\Flow;
 
 use Latch\Symfony\Messenger\Rule\RuleSet;
 use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
 
 /**
  * A message that is about to be sent, or to be handled by the process that dispatches it.
@@ -40,6 +41,13 @@ final class Dispatch
         $this->skipped = $reason;
     }
 
+    /** To these transports, and not where it is routed to; to none: it is handled by this process. */
+    public function route(string ...$transports): void
+    {
+        $this->envelope = $this->envelope->with(new TransportNamesStamp(array_values($transports)));
+        $this->senders = \count($transports);
+    }
+
     /**
      * @param \Closure(): void $undo is called if the message is neither sent nor handled after all
      */
@@ -64,10 +72,11 @@ final class Dispatch
         return array_reverse($this->undo);
     }
 
-    public function sent(): void
+    /**
+     * @return list<\Closure(): void>
+     */
+    public function afterwards(): array
     {
-        foreach ($this->afterSending as $call) {
-            $call();
-        }
+        return $this->afterSending;
     }
 }

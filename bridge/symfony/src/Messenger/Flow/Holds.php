@@ -7,6 +7,8 @@ namespace Latch\Symfony\Messenger\Flow;
 use Latch\Exception\LockConflictedException;
 use Latch\Lock;
 use Latch\LockFactory;
+use Latch\Semaphore\Semaphore;
+use Latch\Semaphore\SemaphoreFactory;
 use Latch\Symfony\Messenger\Exception\LockLostException;
 use Psr\Container\ContainerInterface;
 
@@ -24,10 +26,12 @@ final class Holds
     private array $attempts = [];
 
     /**
-     * @param ContainerInterface $factories LockFactory objects, by the name of the store
+     * @param ContainerInterface           $factories LockFactory objects, by the name of the store
+     * @param \Closure(): SemaphoreFactory $permits   not every store has one
      */
     public function __construct(
         private readonly ContainerInterface $factories,
+        private readonly \Closure $permits,
         private readonly Waits $waits,
         private readonly float $ttl,
         private readonly ?float $maxHold,
@@ -90,13 +94,29 @@ final class Holds
         \assert($factory instanceof LockFactory);
         $write = fn (Lock $lock): bool => $this->acquire($lock, false, $wait);
 
-        return $this->share($attempt, "$store\0$resource", $read, $write, fn (): ?Hold => Hold::acquire(
+        return $this->share($attempt, "lock\0$store\0$resource", $read, $write, fn (): ?Hold => Hold::acquire(
             $resource,
             $ttl ?? $this->ttl,
             $maxHold ?? $this->maxHold,
             static fn (float $ttl): Lock => $factory->createLock($resource, $ttl),
             fn (Lock $lock): bool => $this->acquire($lock, $read, $wait),
             $read,
+        ));
+    }
+
+    /**
+     * @param bool|float $wait see the rule Limit
+     *
+     * @return bool false: refused
+     */
+    public function permit(Attempt $attempt, string $resource, int $limit, ?float $ttl, bool|float $wait): bool
+    {
+        return $this->share($attempt, "permit\0$resource", true, static fn (): bool => true, fn (): ?Hold => Hold::acquire(
+            $resource,
+            $ttl ?? $this->ttl,
+            $this->maxHold,
+            fn (float $ttl): Semaphore => ($this->permits)()->createSemaphore($resource, $limit, 1, $ttl),
+            fn (Semaphore $semaphore): bool => $this->acquirePermit($semaphore, $wait),
         ));
     }
 
@@ -141,5 +161,12 @@ final class Holds
         } catch (LockConflictedException) {
             return false;
         }
+    }
+
+    private function acquirePermit(Semaphore $semaphore, bool|float $wait): bool
+    {
+        return $wait === false
+            ? $semaphore->acquire()
+            : $this->waits->during(static fn (): bool => $semaphore->acquire(true, \is_float($wait) ? $wait : null));
     }
 }

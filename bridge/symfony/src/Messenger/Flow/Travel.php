@@ -66,9 +66,14 @@ final class Travel
     {
         $envelope = $envelope->withoutAll(LatchStamp::class);
 
-        return $this->data === [] ? $envelope : $envelope->with(new LatchStamp(json_encode(
-            $this->data,
+        return $this->data === [] ? $envelope : $envelope->with($this->stamp());
+    }
+
+    public function stamp(): LatchStamp
+    {
+        return new LatchStamp(json_encode(
+            (object) $this->data,
             \JSON_THROW_ON_ERROR | \JSON_PRESERVE_ZERO_FRACTION | \JSON_UNESCAPED_SLASHES | \JSON_UNESCAPED_UNICODE,
-        )));
+        ));
     }
 }

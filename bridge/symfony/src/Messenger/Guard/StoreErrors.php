@@ -7,7 +7,7 @@ namespace Latch\Symfony\Messenger\Guard;
 use Latch\Symfony\Messenger\Flow\Attempt;
 
 /**
- * What becomes of a message when the store cannot be asked.
+ * What becomes of a message when the store cannot be asked. A wrong argument remains one.
  *
  * @internal
  */
@@ -25,7 +25,7 @@ final class StoreErrors
      */
     public function refuse(Attempt $attempt, string $resource, \Throwable $e, ?int $delay = null): void
     {
-        if (!$this->requeue) {
+        if (!$this->requeue || $e instanceof \InvalidArgumentException) {
             throw $e;
         }
         $attempt->refuse(

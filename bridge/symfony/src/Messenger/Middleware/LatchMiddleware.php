@@ -11,6 +11,7 @@ use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\LatchStamp;
+use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\RuleReader;
 use Latch\Symfony\Messenger\SkippedStamp;
 use Psr\Container\ContainerInterface;
@@ -90,17 +91,12 @@ final class LatchMiddleware implements MiddlewareInterface
                 }
             }
             if ($dispatch->senders === 0) {
-                return $this->attempt(
-                    $dispatch->envelope,
-                    new Attempt($dispatch->envelope, $dispatch->rules, $dispatch->travel, false, false),
-                    $stack,
-                );
+                $envelope = $dispatch->envelope->withoutStampsOfType(Rule::class);
+
+                return $this->attempt($envelope, new Attempt($envelope, $dispatch->rules, $dispatch->travel, false, false), $stack);
             }
             $envelope = $this->rules->pack($dispatch->envelope, $dispatch->travel);
             $result = $stack->next()->handle($dispatch->travel->onto($envelope), $stack);
-            $dispatch->sent();
-
-            return $result;
         } catch (\Throwable $e) {
             // Of several transports one may have it already.
             if ($dispatch->senders < 2) {
@@ -108,6 +104,11 @@ final class LatchMiddleware implements MiddlewareInterface
             }
             throw $e;
         }
+        foreach ($dispatch->afterwards() as $call) {
+            $this->quietly($call);
+        }
+
+        return $result;
     }
 
     private function attemptOf(Envelope $envelope, Travel $travel): Attempt
@@ -256,7 +257,7 @@ final class LatchMiddleware implements MiddlewareInterface
         try {
             $call();
         } catch (\Throwable $e) {
-            $this->logger?->error('A lock of a message cannot be released: {error}', ['error' => $e->getMessage(), 'exception' => $e]);
+            $this->logger?->error('A rule of a message cannot be ended: {error}', ['error' => $e->getMessage(), 'exception' => $e]);
         }
     }
 

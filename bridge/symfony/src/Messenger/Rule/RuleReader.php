@@ -5,9 +5,12 @@ declare(strict_types=1);
 namespace Latch\Symfony\Messenger\Rule;
 
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\IfNewer;
+use Latch\Symfony\Messenger\Limit;
 use Latch\Symfony\Messenger\Lock;
 use Latch\Symfony\Messenger\LockedMessage;
 use Latch\Symfony\Messenger\Rule;
+use Latch\Symfony\Messenger\Throttle;
 use Symfony\Component\Messenger\Envelope;
 
 /**
@@ -18,9 +21,14 @@ use Symfony\Component\Messenger\Envelope;
 final class RuleReader
 {
     /** What is about the handling of a message travels, as its stamps do not. */
-    private const TRAVELLING = ['lock' => Lock::class];
+    private const TRAVELLING = [
+        'lock' => Lock::class,
+        'limit' => Limit::class,
+        'throttle' => Throttle::class,
+        'ifNewer' => IfNewer::class,
+    ];
 
-    private const REPEATABLE = [Lock::class];
+    private const REPEATABLE = [Lock::class, Limit::class, Throttle::class];
 
     /** @var array<class-string, RuleSet> */
     private array $ofClasses = [];
