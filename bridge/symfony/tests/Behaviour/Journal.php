@@ -12,6 +12,11 @@ final class Journal
     /** Seconds after which what should happen is taken not to. A test ends as soon as it knows. */
     private const PATIENCE = 60;
 
+    /** @var list<Event> what has been read, in the order of the clock */
+    private array $events = [];
+
+    private int $read = 0;
+
     public function __construct(private readonly string $file)
     {
         $this->clear();
@@ -21,6 +26,8 @@ final class Journal
     public function clear(): void
     {
         file_put_contents($this->file, '');
+        $this->events = [];
+        $this->read = 0;
     }
 
     /** An event that only the test knows of. */
@@ -35,13 +42,9 @@ final class Journal
      */
     public function events(?string $event = null, ?string $message = null): array
     {
-        $text = (string) file_get_contents($this->file);
-        $lines = explode("\n", $text);
-        array_pop($lines); // what is behind the last end of line
-        $events = array_map(Event::of(...), $lines);
-        usort($events, static fn (Event $a, Event $b): int => $a->at <=> $b->at);
+        $this->read();
 
-        return array_values(array_filter($events, static fn (Event $e): bool
+        return array_values(array_filter($this->events, static fn (Event $e): bool
             => ($event === null || $e->event === $event) && ($message === null || $e->message === $message)));
     }
 
@@ -137,6 +140,19 @@ final class Journal
         }
 
         return implode("\n", $lines) . "\n";
+    }
+
+    /** What has come since. */
+    private function read(): void
+    {
+        $text = (string) file_get_contents($this->file, offset: $this->read);
+        $lines = explode("\n", $text);
+        $rest = array_pop($lines); // of a line that is being written
+        if ($lines !== []) {
+            $this->read += \strlen($text) - \strlen($rest);
+            array_push($this->events, ...array_map(Event::of(...), $lines));
+            usort($this->events, static fn (Event $a, Event $b): int => $a->at <=> $b->at);
+        }
     }
 
     private function span(Event $begin, Event $end): Span
