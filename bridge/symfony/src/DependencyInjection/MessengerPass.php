@@ -33,11 +33,11 @@ final class MessengerPass implements CompilerPassInterface
 
     /**
      * @param array<string, mixed> $config of latch.messenger
-     * @param list<string>         $stores names
+     * @param list<int|string>     $stores names
      */
     public static function configure(array $config, array $stores, ContainerBuilder $container): void
     {
-        if (!$config['enabled']) {
+        if ($config['enabled'] !== true) {
             return;
         }
         $config['sync_store'] ??= $config['store'];

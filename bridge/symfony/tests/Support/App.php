@@ -123,7 +123,7 @@ final class App
         };
         $this->dispatcher()->addListener(WorkerRunningEvent::class, $stop);
         try {
-            (new Worker([$name => $transport], $this->bus(), $this->dispatcher()))->run();
+            (new Worker([$name => $transport], $this->bus(), $this->dispatcher()))->run(['fetch_size' => 10]);
         } finally {
             $this->dispatcher()->removeListener(WorkerRunningEvent::class, $stop);
         }

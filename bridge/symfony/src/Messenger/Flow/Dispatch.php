@@ -21,7 +21,7 @@ final class Dispatch
 
     public ?string $skipped = null;
 
-    /** @var list<\Closure(): void> */
+    /** @var list<\Closure(): mixed> */
     private array $undo = [];
 
     /** @var list<\Closure(): void> */
@@ -49,7 +49,7 @@ final class Dispatch
     }
 
     /**
-     * @param \Closure(): void $undo is called if the message is neither sent nor handled after all
+     * @param \Closure(): mixed $undo is called if the message is neither sent nor handled after all
      */
     public function onUndo(\Closure $undo): void
     {
@@ -65,7 +65,7 @@ final class Dispatch
     }
 
     /**
-     * @return list<\Closure(): void> in the order in which they are to be called
+     * @return list<\Closure(): mixed> in the order in which they are to be called
      */
     public function undo(): array
     {

@@ -33,9 +33,11 @@ final class Hold
     }
 
     /**
-     * @param \Closure(float): (Lock|Semaphore) $make of a TTL
-     * @param \Closure(Lock|Semaphore): bool $acquire
-     * @param float|null $unattended seconds, the TTL where nobody renews
+     * @template L of Lock|Semaphore
+     *
+     * @param \Closure(float): L $make       of a TTL
+     * @param \Closure(L): bool  $acquire
+     * @param float|null         $unattended seconds, the TTL where nobody renews
      *
      * @return self|null null: refused
      */

@@ -41,6 +41,7 @@ final class ChainGuard extends Guard
 
     public function handled(Attempt $attempt): void
     {
+        /** @var list<string> $payloads */
         $payloads = $attempt->travel->get('chain') ?? [];
         $next = array_shift($payloads);
         if ($next !== null) {

@@ -28,11 +28,11 @@ final class LimitGuard extends Guard
     {
         $limits = [];
         foreach ($attempt->rules->all(Limit::class) as $rule) {
-            $limits[$this->templates->fill($rule->key, $attempt->message)] = $rule;
+            $resource = $this->templates->fill($rule->key, $attempt->message);
+            $limits["$resource\0"] = [$resource, $rule];
         }
         ksort($limits, \SORT_STRING);
-        foreach ($limits as $resource => $rule) {
-            $resource = (string) $resource;
+        foreach ($limits as [$resource, $rule]) {
             try {
                 $held = $this->holds->permit($attempt, $resource, $rule->limit, $rule->ttl, $rule->wait);
             } catch (SemaphoreException $e) {

@@ -94,7 +94,7 @@ final class OnceGuard extends Guard
             if ($lock !== null && $lock['until'] === 'done') {
                 $hold = $this->holds[$lock['key']] ?? null;
                 unset($this->holds[$lock['key']]);
-                ($hold?->lock ?? $this->lock($lock['key'], $lock['queueTtl']))->refresh($lock['queueTtl'] + $delay);
+                ($hold->lock ?? $this->lock($lock['key'], $lock['queueTtl']))->refresh($lock['queueTtl'] + $delay);
             }
         }
     }
@@ -146,14 +146,11 @@ final class OnceGuard extends Guard
     {
         $hold = $this->holds[$packed] ?? null;
         unset($this->holds[$packed]);
-        ($hold?->lock ?? $this->lock($packed, $this->ttl))->release();
+        ($hold->lock ?? $this->lock($packed, $this->ttl))->release();
     }
 
     private function lock(string $packed, float $ttl): Lock
     {
-        $lock = $this->factory->createLockFromKey(PackedKey::unpack($packed), $ttl, false);
-        \assert($lock instanceof Lock);
-
-        return $lock;
+        return $this->factory->createLockFromKey(PackedKey::unpack($packed), $ttl, false);
     }
 }

@@ -84,10 +84,11 @@ final class LatchMiddleware implements MiddlewareInterface
         try {
             foreach ($this->guards as $guard) {
                 $guard->dispatching($dispatch);
-                if ($dispatch->skipped !== null) {
+                $reason = $dispatch->skipped;
+                if ($reason !== null) {
                     $this->undo($dispatch);
 
-                    return $this->skipped($dispatch->envelope, $dispatch->skipped);
+                    return $this->skipped($dispatch->envelope, $reason);
                 }
             }
             if ($dispatch->senders === 0) {

@@ -84,7 +84,7 @@ final class KeyTemplate
             }
             $reflection = $class->getMethod($method);
             if ($reflection->isPublic() && !$reflection->isStatic() && $reflection->getNumberOfRequiredParameters() === 0) {
-                return static fn (object $message): mixed => $message->$method();
+                return static fn (object $message): mixed => $reflection->invoke($message);
             }
         }
         for ($declaring = $class; $declaring !== false; $declaring = $declaring->getParentClass()) {
@@ -92,9 +92,8 @@ final class KeyTemplate
                 return $declaring->getProperty($name)->getValue(...);
             }
         }
-        $values = get_object_vars($message);
 
-        return \array_key_exists($name, $values) ? static fn (object $message): mixed => $message->$name : null;
+        return null;
     }
 
     private function unusable(string $template, object $message, string $reason): \LogicException
