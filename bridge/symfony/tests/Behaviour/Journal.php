@@ -77,7 +77,7 @@ final class Journal
      */
     public function awaitThat(callable $happened, string $what): void
     {
-        $end = microtime(true) + self::PATIENCE;
+        $end = microtime(true) + (float) (getenv('LATCH_TEST_PATIENCE') ?: self::PATIENCE);
         while (!$happened()) {
             if (microtime(true) > $end) {
                 throw new \RuntimeException("This did not happen: $what.\n" . $this->text());

@@ -89,4 +89,22 @@ final class NestedTest extends BehaviourTestCase
         self::assertSame(['other', 'inner', 'outer'], $this->journal->messages('end'));
         self::assertSame(0, $this->journal->count('parked'));
     }
+
+    public function testAMessageForAfterTheCurrentOneTakesItsLockThen(): void
+    {
+        $this->send('PerKey', 'outer', [
+            ['send', self::message('InnerPerKey', 'after', [['gate', 'after']], '2', after: true)],
+            ['gate', 'outer'],
+        ], '1');
+        $this->work();
+        $this->journal->await('at gate', 'outer');
+        self::assertSame(['order_1'], $this->app->locked());
+        $this->app->openGate('outer');
+        $this->journal->await('at gate', 'after');
+        self::assertSame(['order_2'], $this->app->locked());
+        $this->app->openGate('after');
+        $this->awaitNothingQueued();
+
+        self::assertSame(['outer', 'after'], $this->journal->messages('end'));
+    }
 }

@@ -9,6 +9,7 @@ use Symfony\Component\DependencyInjection\Attribute\Autowire;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\MessageBusInterface;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
+use Symfony\Component\Messenger\Stamp\DispatchAfterCurrentBusStamp;
 use Symfony\Component\Messenger\Stamp\StampInterface;
 use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
 
@@ -16,7 +17,7 @@ use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
  * Dispatches what the tests describe.
  *
  * @phpstan-type Order array{type: string, name: string, steps?: list<mixed>, key?: string, bus?: string,
- *     to?: list<string>, delay?: int, rules?: list<array{string, array<string, mixed>}>, chain?: list<array<string, mixed>>}
+ *     to?: list<string>, after?: bool, delay?: int, rules?: list<array{string, array<string, mixed>}>, chain?: list<array<string, mixed>>}
  */
 final class Sending
 {
@@ -45,6 +46,9 @@ final class Sending
         $stamps = [];
         if (isset($order['to'])) {
             $stamps[] = new TransportNamesStamp($order['to']);
+        }
+        if ($order['after'] ?? false) {
+            $stamps[] = new DispatchAfterCurrentBusStamp();
         }
         if (isset($order['delay'])) {
             $stamps[] = new DelayStamp($order['delay']);
