@@ -7,8 +7,10 @@ namespace Latch\Symfony\Tests;
 use Latch\Exception\ExceptionInterface as LockException;
 use Latch\Symfony\Messenger\Exception\RequeueException;
 use Latch\Symfony\Messenger\LatchStamp;
+use Latch\Symfony\Messenger\Limit;
 use Latch\Symfony\Messenger\Lock;
 use Latch\Symfony\Messenger\SkippedStamp;
+use Latch\Symfony\Messenger\Throttle;
 use Latch\Symfony\Tests\Message\Locked;
 use Latch\Symfony\Tests\Message\Plain;
 use Latch\Symfony\Tests\Message\Single;
@@ -180,8 +182,12 @@ final class TroubleTest extends AppTestCase
 
     public function testAKeyThatCannotBeMadeNamesMessageAndPlaceholder(): void
     {
-        $app = $this->app();
+        $app = $this->app([Plain::class => 'a']);
+        foreach ([new Limit(1, 'item-{nmae}'), new Throttle(1, 1.0, 'item-{nmae}')] as $rule) {
+            $this->assertThrows(\LogicException::class, static fn () => $app->bus()->dispatch(new Plain(), [$rule]));
+        }
         $e = $this->assertThrows(\LogicException::class, static fn () => $app->bus()->dispatch(new Plain(), [new Lock('item-{nmae}')]));
+        self::assertSame(0, $app->waiting('a'));
         self::assertStringContainsString(
             'The key "item-{nmae}" cannot be made of ' . Plain::class . ': the message has no public method nmae()',
             $e->getMessage(),

@@ -14,9 +14,12 @@ use Latch\Symfony\Messenger\Flow\Waits;
 use Latch\Symfony\Messenger\Guard\BoundGuard;
 use Latch\Symfony\Messenger\Guard\ChainGuard;
 use Latch\Symfony\Messenger\Guard\DebounceGuard;
+use Latch\Symfony\Messenger\Guard\Ending;
 use Latch\Symfony\Messenger\Guard\LimitGuard;
 use Latch\Symfony\Messenger\Guard\LockGuard;
 use Latch\Symfony\Messenger\Guard\OnceGuard;
+use Latch\Symfony\Messenger\Guard\OrderGuard;
+use Latch\Symfony\Messenger\Guard\PartGuard;
 use Latch\Symfony\Messenger\Guard\StoreErrors;
 use Latch\Symfony\Messenger\Guard\ThrottleGuard;
 use Latch\Symfony\Messenger\Guard\VersionGuard;
@@ -74,6 +77,8 @@ final class MessengerServices
         );
         $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
         $guards = new IteratorArgument([
+            self::service($container, PartGuard::class, $sync, $payloads, $bus),
+            self::service($container, OrderGuard::class, $sync, $templates, $errors, $payloads, $holds, $transports, $syncStore, $logger),
             self::service($container, OnceGuard::class, new Reference("latch.lock_factory.$syncStore"), $templates, $errors, $config['ttl']),
             self::service($container, DebounceGuard::class, $sync, $templates, $errors),
             self::service($container, BoundGuard::class, $permits, $templates),
@@ -83,13 +88,14 @@ final class MessengerServices
             self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits),
             self::service($container, ChainGuard::class, $payloads, $bus),
         ]);
+        $ending = self::service($container, Ending::class, $guards, $logger);
 
         $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [
-            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $logger,
+            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $ending, $logger,
         ])));
         $container->setDefinition(self::HELD_MIDDLEWARE, new Definition(HeldMiddleware::class, [$holds, $handlerLocks]));
 
-        $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$guards, $logger])));
+        $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$ending])));
         $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
         $decorated = 'messenger.retry.send_failed_message_for_retry_listener';
         $container->setDefinition(RequeueListener::class, (new Definition(RequeueListener::class, [

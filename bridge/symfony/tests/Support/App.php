@@ -6,6 +6,7 @@ namespace Latch\Symfony\Tests\Support;
 
 use Latch\LockFactory;
 use Latch\Semaphore\SemaphoreFactory;
+use Latch\SyncFactory;
 use Symfony\Component\Clock\MockClock;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\EventDispatcher\EventDispatcherInterface;
@@ -87,6 +88,11 @@ final class App
     public function permits(): SemaphoreFactory
     {
         return $this->service('latch.semaphore_factory.default');
+    }
+
+    public function sync(): SyncFactory
+    {
+        return $this->service('latch.sync_factory.default');
     }
 
     public function log(): Log

@@ -12,12 +12,16 @@ final class Handler
     /** @var list<string> names of the messages that were handled */
     public array $handled = [];
 
+    /** @var list<object> the messages themselves */
+    public array $messages = [];
+
     /** @var array<class-string, \Closure(object): mixed> */
     public array $does = [];
 
     public function __invoke(object $message): mixed
     {
         $this->handled[] = self::name($message);
+        $this->messages[] = $message;
 
         return isset($this->does[$message::class]) ? $this->does[$message::class]($message) : null;
     }

@@ -5,8 +5,9 @@ declare(strict_types=1);
 namespace Latch\Symfony\Messenger\EventListener;
 
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Guard\Ending;
 use Latch\Symfony\Messenger\Guard\Guard;
-use Psr\Log\LoggerInterface;
+use Latch\Symfony\Messenger\LatchStamp;
 use Symfony\Component\EventDispatcher\EventSubscriberInterface;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Event\WorkerMessageFailedEvent;
@@ -20,10 +21,7 @@ use Symfony\Component\Messenger\Stamp\DelayStamp;
  */
 final class LifeListener implements EventSubscriberInterface
 {
-    /**
-     * @param iterable<Guard> $guards
-     */
-    public function __construct(private readonly iterable $guards, private readonly ?LoggerInterface $logger = null)
+    public function __construct(private readonly Ending $ending)
     {
     }
 
@@ -60,31 +58,15 @@ final class LifeListener implements EventSubscriberInterface
      */
     private function tell(Envelope $envelope, \Closure $step): void
     {
+        if ($envelope->last(LatchStamp::class) === null) {
+            return;
+        }
         try {
             $travel = Travel::of($envelope);
-        } catch (\JsonException $e) {
-            $this->complain($envelope, $e);
-
+        } catch (\JsonException) {
+            // The attempt has failed of it.
             return;
         }
-        if ($travel->isEmpty()) {
-            return;
-        }
-        foreach ($this->guards as $guard) {
-            try {
-                $step($guard, $travel);
-            } catch (\Throwable $e) {
-                $this->complain($envelope, $e);
-            }
-        }
-    }
-
-    private function complain(Envelope $envelope, \Throwable $e): void
-    {
-        $this->logger?->error('A rule of {class} cannot be ended: {error}', [
-            'class' => $envelope->getMessage()::class,
-            'error' => $e->getMessage(),
-            'exception' => $e,
-        ]);
+        $this->ending->tell($envelope, static fn (Guard $guard) => $step($guard, $travel));
     }
 }

@@ -21,6 +21,11 @@ final class Dispatch
 
     public ?string $skipped = null;
 
+    public bool $parked = false;
+
+    /** @var (\Closure(Envelope): ?Envelope)|null */
+    private ?\Closure $gate = null;
+
     /** @var list<\Closure(): mixed> */
     private array $undo = [];
 
@@ -28,9 +33,9 @@ final class Dispatch
     private array $afterSending = [];
 
     /**
-     * @param int $senders number of transports that it is sent to
+     * @param list<string> $senders names of the transports that it is sent to
      */
-    public function __construct(public Envelope $envelope, public readonly RuleSet $rules, public int $senders)
+    public function __construct(public Envelope $envelope, public readonly RuleSet $rules, public array $senders)
     {
         $this->message = $envelope->getMessage();
         $this->travel = Travel::none();
@@ -45,7 +50,26 @@ final class Dispatch
     public function route(string ...$transports): void
     {
         $this->envelope = $this->envelope->with(new TransportNamesStamp(array_values($transports)));
-        $this->senders = \count($transports);
+        $this->senders = array_values($transports);
+    }
+
+    /** It is kept in the store, and dispatched later. */
+    public function park(): void
+    {
+        $this->parked = true;
+    }
+
+    /**
+     * @param \Closure(Envelope): ?Envelope $gate is called with what is to be sent; null: it is not sent now
+     */
+    public function sendThrough(\Closure $gate): void
+    {
+        $this->gate = $gate;
+    }
+
+    public function toSend(Envelope $envelope): ?Envelope
+    {
+        return $this->gate === null ? $envelope : ($this->gate)($envelope);
     }
 
     /**

@@ -29,6 +29,7 @@ final class Payloads
 
     /**
      * @throws \UnexpectedValueException when it was not made by encode()
+     * @throws \InvalidArgumentException when the serialiser cannot read it
      */
     public function decode(string $payload): Envelope
     {

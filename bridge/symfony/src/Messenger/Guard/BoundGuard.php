@@ -35,7 +35,7 @@ final class BoundGuard extends Guard
     public function dispatching(Dispatch $dispatch): void
     {
         $rule = $dispatch->rules->one(Bounded::class);
-        if ($rule === null || $dispatch->senders === 0) {
+        if ($rule === null || $dispatch->senders === []) {
             return;
         }
         $name = $this->templates->fill($rule->key, $dispatch->message);

@@ -34,7 +34,7 @@ final class DebounceGuard extends Guard
     public function dispatching(Dispatch $dispatch): void
     {
         $rule = $dispatch->rules->one(Debounce::class);
-        if ($rule === null || $dispatch->senders === 0) {
+        if ($rule === null || $dispatch->senders === []) {
             return;
         }
         $key = $this->templates->fill($rule->key, $dispatch->message);

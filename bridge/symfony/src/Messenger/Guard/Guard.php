@@ -30,6 +30,12 @@ abstract class Guard
     {
     }
 
+    /** Whether others wait for what ended() does: then its failure is that of the worker, so that the message comes again. */
+    public function isVital(): bool
+    {
+        return false;
+    }
+
     /** It does not come again: it was handled, skipped, or has failed for good. Maybe in another process. */
     public function ended(Travel $travel, bool $failed): void
     {

@@ -6,6 +6,7 @@ namespace Latch\Symfony\Messenger\Guard;
 
 use Latch\Semaphore\Exception\ExceptionInterface as SemaphoreException;
 use Latch\Symfony\Messenger\Flow\Attempt;
+use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Limit;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
@@ -22,6 +23,14 @@ final class LimitGuard extends Guard
         private readonly KeyTemplate $templates,
         private readonly StoreErrors $storeErrors,
     ) {
+    }
+
+    /** A wrong placeholder is the mistake of the sender, not of the worker. */
+    public function dispatching(Dispatch $dispatch): void
+    {
+        foreach ($dispatch->rules->all(Limit::class) as $rule) {
+            $this->templates->fill($rule->key, $dispatch->message);
+        }
     }
 
     public function handling(Attempt $attempt): void

@@ -6,6 +6,7 @@ namespace Latch\Symfony\Messenger\Guard;
 
 use Latch\Exception\ExceptionInterface as LockException;
 use Latch\Symfony\Messenger\Flow\Attempt;
+use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Lock;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
@@ -23,6 +24,14 @@ final class LockGuard extends Guard
         private readonly StoreErrors $storeErrors,
         private readonly string $store,
     ) {
+    }
+
+    /** A wrong placeholder is the mistake of the sender, not of the worker. */
+    public function dispatching(Dispatch $dispatch): void
+    {
+        foreach ($dispatch->rules->all(Lock::class) as $rule) {
+            $this->templates->fill($rule->key, $dispatch->message);
+        }
     }
 
     public function handling(Attempt $attempt): void

@@ -7,6 +7,7 @@ namespace Latch\Symfony\Messenger\Guard;
 use Latch\Exception\ExceptionInterface as LockException;
 use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Backoff;
+use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Waits;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\Symfony\Messenger\Throttle;
@@ -31,6 +32,14 @@ final class ThrottleGuard extends Guard
         private readonly StoreErrors $storeErrors,
         private readonly Waits $waits,
     ) {
+    }
+
+    /** A wrong placeholder is the mistake of the sender, not of the worker. */
+    public function dispatching(Dispatch $dispatch): void
+    {
+        foreach ($dispatch->rules->all(Throttle::class) as $rule) {
+            $this->templates->fill($rule->key, $dispatch->message);
+        }
     }
 
     public function handling(Attempt $attempt): void

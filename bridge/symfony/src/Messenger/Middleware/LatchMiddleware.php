@@ -8,9 +8,11 @@ use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Guard\Ending;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\LatchStamp;
+use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\RuleReader;
 use Latch\Symfony\Messenger\SkippedStamp;
@@ -45,6 +47,7 @@ final class LatchMiddleware implements MiddlewareInterface
         private readonly HandlerLocks $handlerLocks,
         private readonly SendersLocatorInterface $senders,
         private readonly ContainerInterface $transports,
+        private readonly Ending $ending,
         private readonly ?LoggerInterface $logger = null,
     ) {
     }
@@ -67,7 +70,7 @@ final class LatchMiddleware implements MiddlewareInterface
             return $this->pass($envelope, $stack);
         }
 
-        return $this->dispatch(new Dispatch($envelope, $rules, $this->countSenders($envelope)), $stack);
+        return $this->dispatch(new Dispatch($envelope, $rules, $this->senders($envelope)), $stack);
     }
 
     private function pass(Envelope $envelope, StackInterface $stack): Envelope
@@ -90,17 +93,21 @@ final class LatchMiddleware implements MiddlewareInterface
 
                     return $this->skipped($dispatch->envelope, $reason);
                 }
+                if ($dispatch->parked) {
+                    return $dispatch->envelope->with(new ParkedStamp());
+                }
             }
-            if ($dispatch->senders === 0) {
+            if ($dispatch->senders === []) {
                 $envelope = $dispatch->envelope->withoutStampsOfType(Rule::class);
 
                 return $this->attempt($envelope, new Attempt($envelope, $dispatch->rules, $dispatch->travel, false, false), $stack);
             }
             $envelope = $this->rules->pack($dispatch->envelope, $dispatch->travel);
-            $result = $stack->next()->handle($dispatch->travel->onto($envelope), $stack);
+            $toSend = $dispatch->toSend($dispatch->travel->onto($envelope));
+            $result = $toSend === null ? $envelope->with(new ParkedStamp()) : $stack->next()->handle($toSend, $stack);
         } catch (\Throwable $e) {
             // Of several transports one may have it already.
-            if ($dispatch->senders < 2) {
+            if (\count($dispatch->senders) < 2) {
                 $this->undo($dispatch);
             }
             throw $e;
@@ -200,9 +207,7 @@ final class LatchMiddleware implements MiddlewareInterface
     {
         $this->release($attempt);
         if (!$attempt->byWorker) {
-            foreach ($this->guards as $guard) {
-                $this->quietly(static fn () => $guard->ended($attempt->travel, $error !== null));
-            }
+            $this->ending->tell($attempt->envelope, static fn (Guard $guard) => $guard->ended($attempt->travel, $error !== null));
         }
         if ($error === null) {
             $this->goOn($attempt);
@@ -262,8 +267,16 @@ final class LatchMiddleware implements MiddlewareInterface
         }
     }
 
-    private function countSenders(Envelope $envelope): int
+    /**
+     * @return list<string>
+     */
+    private function senders(Envelope $envelope): array
     {
-        return iterator_count((fn () => yield from $this->senders->getSenders($envelope))());
+        $names = [];
+        foreach ($this->senders->getSenders($envelope) as $name => $sender) {
+            $names[] = "$name";
+        }
+
+        return $names;
     }
 }

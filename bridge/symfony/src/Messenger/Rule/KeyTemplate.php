@@ -89,7 +89,9 @@ final class KeyTemplate
         }
         for ($declaring = $class; $declaring !== false; $declaring = $declaring->getParentClass()) {
             if ($declaring->hasProperty($name)) {
-                return $declaring->getProperty($name)->getValue(...);
+                $property = $declaring->getProperty($name);
+
+                return static fn (object $message): mixed => $property->isInitialized($message) ? $property->getValue($message) : null;
             }
         }
 
