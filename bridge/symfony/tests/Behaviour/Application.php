@@ -214,6 +214,36 @@ final class Application
         return $change->rowCount();
     }
 
+    /** Delivers messages that have this text once more, as transports may. */
+    public function duplicateQueued(string $transport, string $text): void
+    {
+        if ($this->way->transport === 'redis') {
+            foreach ($this->queues->command('XRANGE', $transport, '-', '+') as [, $fields]) {
+                if (str_contains($fields[1], $text)) {
+                    $this->queues->command('XADD', $transport, '*', ...$fields);
+                }
+            }
+
+            return;
+        }
+        $copy = $this->queueDatabase()->prepare(
+            'INSERT INTO messenger_messages (body, headers, queue_name, created_at, available_at)
+            SELECT body, headers, queue_name, created_at, available_at FROM messenger_messages
+            WHERE queue_name = ? AND body LIKE ?',
+        );
+        $copy->execute([$transport, "%$text%"]);
+    }
+
+    /** Loses what is in a transport. */
+    public function loseQueued(string $transport): void
+    {
+        if ($this->way->transport === 'redis') {
+            $this->queues->command('XTRIM', $transport, 'MAXLEN', '0');
+        } else {
+            $this->queueDatabase()->prepare('DELETE FROM messenger_messages WHERE queue_name = ?')->execute([$transport]);
+        }
+    }
+
     private function errors(string $name): string
     {
         return "$this->directory/log/$name.errors";

@@ -61,7 +61,7 @@ abstract class BehaviourTestCase extends TestCase
      *
      * @param list<list<mixed>> $steps
      *
-     * @return array{sent: string, handled: int, skipped: string|null}
+     * @return array{sent: string, handled: int, skipped: string|null, parked: bool}
      */
     protected function send(string $type, string $name, array $steps = [], string $key = '', mixed ...$more): array
     {
@@ -96,6 +96,17 @@ abstract class BehaviourTestCase extends TestCase
         }
 
         return $workers;
+    }
+
+    /**
+     * Options of a worker that may be killed. To Redis the next one of its name is the same consumer, which gets what it has
+     * not acknowledged; Doctrine takes a message for lost after a second.
+     *
+     * @return array<string, string>
+     */
+    protected function redeliverSoon(): array
+    {
+        return $this->app->way->transport === 'doctrine' ? ['redeliver_timeout' => '1'] : [];
     }
 
     /** Waits until so many processes stand in the queue of this lock. */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace App\Messenger;
 
+use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\SkippedStamp;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Stamp\HandledStamp;
@@ -19,7 +20,7 @@ final class Outcome
     }
 
     /**
-     * @return array{sent: string, handled: int, skipped: string|null}
+     * @return array{sent: string, handled: int, skipped: string|null, parked: bool}
      */
     public function told(): array
     {
@@ -29,6 +30,7 @@ final class Outcome
             'sent' => implode(' ', $sent),
             'handled' => \count($this->envelope->all(HandledStamp::class)),
             'skipped' => $this->envelope->last(SkippedStamp::class)?->reason,
+            'parked' => $this->envelope->last(ParkedStamp::class) !== null,
         ];
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace App\Messenger;
 
+use Latch\Symfony\Messenger\AfterAll;
 use Latch\Symfony\Messenger\Chain;
 use Symfony\Component\DependencyInjection\Attribute\Autowire;
 use Symfony\Component\Messenger\Envelope;
@@ -17,7 +18,8 @@ use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
  * Dispatches what the tests describe.
  *
  * @phpstan-type Order array{type: string, name: string, steps?: list<mixed>, key?: string, bus?: string,
- *     to?: list<string>, after?: bool, delay?: int, rules?: list<array{string, array<string, mixed>}>, chain?: list<array<string, mixed>>}
+ *     to?: list<string>, after?: bool, delay?: int, rules?: list<array{string, array<string, mixed>}>, chain?: list<array<string, mixed>>,
+ *     parts?: list<array<string, mixed>>, allowFailures?: bool}
  */
 final class Sending
 {
@@ -58,6 +60,9 @@ final class Sending
         }
         if (isset($order['chain'])) {
             $stamps[] = new Chain(...array_map($this->envelope(...), $order['chain']));
+        }
+        if (isset($order['parts'])) {
+            $stamps[] = new AfterAll(array_map($this->envelope(...), $order['parts']), $order['allowFailures'] ?? false);
         }
         $message = new ('App\\Message\\' . $order['type'])($order['name'], $order['steps'] ?? [], $order['key'] ?? '');
 
