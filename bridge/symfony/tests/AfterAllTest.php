@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Symfony\Tests;
 
 use Latch\Symfony\Messenger\AfterAll;
+use Latch\Symfony\Messenger\Once;
 use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\PartsFailedStamp;
 use Latch\Symfony\Tests\Message\Locked;
@@ -105,6 +106,7 @@ final class AfterAllTest extends AppTestCase
         $app = $this->parts();
         $app->bus()->dispatch(new Plain(), [
             new DelayStamp(5000),
+            new Once('last'),
             new AfterAll([new Envelope(new Locked(1), [new DelayStamp(7000)])]),
         ]);
         self::assertSame(7000, $app->transport('a')->getSent()[0]->last(DelayStamp::class)?->getDelay());
@@ -112,6 +114,9 @@ final class AfterAllTest extends AppTestCase
 
         self::assertSame(5000, $app->transport('b')->getSent()[0]->last(DelayStamp::class)?->getDelay());
         self::assertNull($app->transport('b')->getSent()[0]->last(ReceivedStamp::class));
+        self::assertFalse($app->isFree('once.last'));
+        $app->workAll('b');
+        self::assertTrue($app->isFree('once.last'));
     }
 
     public function testABatchThatCannotBeSentHasNoLastStep(): void

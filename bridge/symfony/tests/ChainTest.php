@@ -6,6 +6,8 @@ namespace Latch\Symfony\Tests;
 
 use Latch\Symfony\Messenger\Chain;
 use Latch\Symfony\Messenger\LatchStamp;
+use Latch\Symfony\Messenger\Lock;
+use Latch\Symfony\Messenger\Once;
 use Latch\Symfony\Tests\Message\Locked;
 use Latch\Symfony\Tests\Message\Plain;
 use Latch\Symfony\Tests\Message\Single;
@@ -83,6 +85,31 @@ final class ChainTest extends AppTestCase
 
         self::assertSame(['Plain x', 'Single 1'], $app->handler->handled);
         self::assertTrue($app->isFree('once.job-1'));
+    }
+
+    public function testRulesThatAreStampsOfStepsCount(): void
+    {
+        $app = $this->app([Plain::class => 'a', Two::class => 'b']);
+        $app->bus()->dispatch(new Plain(), [new Chain(new Envelope(new Two(), [new Lock('x', wait: 1.0), new Once('y')]))]);
+        $app->work('a');
+        self::assertFalse($app->isFree('once.y'));
+        $app->handler->does[Two::class] = static function () use ($app): void {
+            self::assertFalse($app->isFree('x'));
+        };
+        $app->work('b');
+
+        self::assertSame(['handled Plain x', 'handled Two x'], $app->events);
+        self::assertTrue($app->isFree('once.y'));
+    }
+
+    public function testAStampThatCannotTravelIsRefusedAtTheDispatch(): void
+    {
+        $app = $this->app([Plain::class => 'a']);
+        $step = new Envelope(new Two(), [new Chain(new Plain())]);
+        $e = $this->assertThrows(\LogicException::class, static fn () => $app->bus()->dispatch(new Plain(), [new Chain($step)]));
+
+        self::assertSame('A stamp ' . Chain::class . ' cannot travel within another message.', $e->getMessage());
+        self::assertSame(0, $app->waiting('a'));
     }
 
     public function testAChangedStepIsRefused(): void

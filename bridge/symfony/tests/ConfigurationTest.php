@@ -6,6 +6,7 @@ namespace Latch\Symfony\Tests;
 
 use Latch\LockFactory;
 use Latch\Semaphore\SemaphoreFactory;
+use Latch\Symfony\Tests\Message\Plain;
 use Latch\Symfony\Tests\Support\Autowired;
 use Latch\Symfony\Tests\Support\TestKernel;
 use Latch\SyncFactory;
@@ -116,6 +117,20 @@ final class ConfigurationTest extends TestCase
         ];
         yield 'a TTL of nothing' => [['messenger' => ['ttl' => 0]], 'latch.messenger.ttl'];
         yield 'an unknown reaction' => [['messenger' => ['requeue' => ['on_store_error' => 'wait']]], 'on_store_error'];
+        $rules = static fn (string $class, array $rules): array => ['messenger' => ['rules' => [$class => $rules]]];
+        yield 'rules of no class' => [$rules('App\\Nothing', ['lock' => 'x']), 'latch.messenger.rules: There is no class "App\\Nothing".'];
+        yield 'an unknown rule' => [
+            $rules(Plain::class, ['look' => 'x']),
+            'latch.messenger.rules: There is no rule "look", which ' . Plain::class . ' is to have; there is "lock", "limit"',
+        ];
+        yield 'an unknown argument' => [
+            $rules(Plain::class, ['lock' => ['kee' => 'x']]),
+            'latch.messenger.rules: The rule "lock" of ' . Plain::class . ' cannot be made: Unknown named parameter $kee',
+        ];
+        yield 'a wrong argument' => [
+            $rules(Plain::class, ['once' => ['until' => 'over']]),
+            'latch.messenger.rules: #[Once]: $until must be one of "done", "received", "attempt"; "over" is not.',
+        ];
         yield 'an unknown option' => [['messenger' => ['timeout' => 1]], 'Unrecognized option "timeout" under "latch.messenger"'];
     }
 
@@ -127,7 +142,7 @@ final class ConfigurationTest extends TestCase
     {
         $this->expectException(InvalidConfigurationException::class);
         $this->expectExceptionMessage($message);
-        $this->boot($configuration);
+        $this->boot($configuration, ['messenger' => true]);
     }
 
     public function testNeverShowsTheRestOfADsn(): void

@@ -241,6 +241,29 @@ final class LockTest extends AppTestCase
         self::assertSame([true, false, false], $free);
     }
 
+    public function testRulesOfTheConfigurationAreAsGoodAsAttributes(): void
+    {
+        $app = $this->app([], ['messenger' => ['rules' => [
+            Plain::class => ['lock' => ['one-{id}', ['key' => 'two-{id}', 'on_conflict' => 'skip']], 'once' => 'plain'],
+            Locked::class => ['lock' => 'configured'],
+        ]]]);
+        $taken = [];
+        $app->handler->does[Plain::class] = static function () use ($app, &$taken): void {
+            $taken = array_map($app->isFree(...), ['one-1', 'two-1', 'once.plain']);
+        };
+        $app->handler->does[Locked::class] = static function () use ($app, &$taken): void {
+            $taken = array_map($app->isFree(...), ['item-7', 'configured']);
+        };
+        $app->bus()->dispatch(new Plain(1));
+        self::assertSame([false, false, false], $taken);
+        $app->bus()->dispatch(new Locked(7));
+        self::assertSame([false, false], $taken);
+        $lock = $app->locks()->createLock('two-1');
+        $lock->acquire();
+
+        self::assertNotNull($app->bus()->dispatch(new Plain(1))->last(SkippedStamp::class));
+    }
+
     public function testReadersShareAndWritersDoNot(): void
     {
         $app = $this->app();

@@ -7,9 +7,11 @@ namespace Latch\Symfony\Tests;
 use Latch\Key;
 use Latch\Symfony\Messenger\Flow\PackedKey;
 use Latch\Symfony\Messenger\HandOver;
+use Latch\Symfony\Messenger\IfNewer;
 use Latch\Symfony\Messenger\LatchStamp;
 use Latch\Symfony\Messenger\Once;
 use Latch\Symfony\Messenger\SkippedStamp;
+use Latch\Symfony\Tests\Message\Anything;
 use Latch\Symfony\Tests\Message\Locked;
 use Latch\Symfony\Tests\Message\Plain;
 use Latch\Symfony\Tests\Message\Single;
@@ -111,6 +113,27 @@ final class OnceTest extends AppTestCase
 
         self::assertSame(['Single 1', 'Single 1'], $app->handler->handled);
         self::assertTrue($this->isSent($app, new Single(1)));
+    }
+
+    public function testWhenTheSecondTransportRefusesTheFirstOnesCopyHasTheKey(): void
+    {
+        $app = $this->app([Anything::class => ['n', 'a']]);
+        $cannotBeSerialised = static fn () => null;
+        $this->assertThrows(\Throwable::class, static fn () => $app->bus()->dispatch(new Anything($cannotBeSerialised)));
+        self::assertSame([1, 0], [$app->waiting('n'), $app->waiting('a')]);
+        self::assertFalse($app->isFree('once.anything'));
+        $app->work('n');
+
+        self::assertTrue($app->isFree('once.anything'));
+    }
+
+    public function testTheKeyIsFreeWhenAnotherRuleSkips(): void
+    {
+        $app = $this->app([Plain::class => 'a']);
+        $app->bus()->dispatch(new Plain(2), [new IfNewer('v', '{id}')]);
+        self::assertFalse($this->isSent($app, new Plain(1), new IfNewer('v', '{id}'), new Once('o')));
+
+        self::assertTrue($app->isFree('once.o'));
     }
 
     public function testWithoutATransportOthersAreIgnoredWhileItIsHandled(): void

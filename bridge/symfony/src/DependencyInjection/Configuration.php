@@ -70,6 +70,16 @@ final class Configuration
         $children->scalarNode('secret')
             ->info('Key of the signatures of messages that other messages carry; ~: kernel.secret')
             ->defaultNull();
+        $children->arrayNode('rules')
+            ->info('Rules of messages whose classes are not yours: by class and name, a key, arguments by name, or a list of these')
+            ->example(['Symfony\\Component\\Mailer\\Messenger\\SendEmailMessage' => ['throttle' => ['limit' => 100, 'interval' => 60.0]]])
+            ->normalizeKeys(false)
+            ->useAttributeAsKey('class')
+            ->arrayPrototype()
+                ->normalizeKeys(false)
+                ->useAttributeAsKey('name')
+                ->variablePrototype()->end()
+            ->end();
         $requeue = $children->arrayNode('requeue')->addDefaultsIfNotSet()->children();
         $requeue->integerNode('delay')
             ->info('Milliseconds after which a message that was refused a lock comes back, at first')

@@ -74,7 +74,11 @@ final class MessengerPass implements CompilerPassInterface
         if ($buses === [] || !$container->hasDefinition(self::RETRY_LISTENER)) {
             return;
         }
-        MessengerServices::register($config, $container->getDefinition(self::RETRY_LISTENER)->getArgument(0), $container);
+        try {
+            MessengerServices::register($config, $container->getDefinition(self::RETRY_LISTENER)->getArgument(0), $container);
+        } catch (\InvalidArgumentException $e) {
+            throw new InvalidConfigurationException("latch.messenger.rules: {$e->getMessage()}", 0, $e);
+        }
         foreach ($buses as $bus) {
             if ($container->hasParameter("$bus.middleware")) {
                 /** @var list<array{id: string}> $middlewares */

@@ -26,9 +26,9 @@ use Latch\Symfony\Messenger\Guard\VersionGuard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\Middleware\HeldMiddleware;
 use Latch\Symfony\Messenger\Middleware\LatchMiddleware;
+use Latch\Symfony\Messenger\Rule\Configured;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\Symfony\Messenger\Rule\RuleReader;
-use Symfony\Component\DependencyInjection\Argument\IteratorArgument;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\Compiler\ServiceLocatorTagPass;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
@@ -59,10 +59,11 @@ final class MessengerServices
         $syncStore = $config['sync_store'];
         $sync = new ServiceClosureArgument(new Reference("latch.sync_factory.$syncStore"));
         $permits = new ServiceClosureArgument(new Reference("latch.semaphore_factory.$syncStore"));
+        $syncLocks = new ServiceClosureArgument(new Reference("latch.lock_factory.$syncStore"));
         $requeue = $config['requeue'];
 
         $handlerLocks = self::service($container, HandlerLocks::class);
-        $rules = self::service($container, RuleReader::class);
+        $rules = self::service($container, RuleReader::class, Configured::read($config['rules']));
         $templates = self::service($container, KeyTemplate::class);
         $waits = self::service($container, Waits::class);
         $errors = self::service($container, StoreErrors::class, $requeue['on_store_error'] === 'requeue', $requeue['delay']);
@@ -76,10 +77,10 @@ final class MessengerServices
             $config['secret'] ?? ($container->hasParameter('kernel.secret') ? '%kernel.secret%' : ''),
         );
         $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
-        $guards = new IteratorArgument([
+        $guards = [
             self::service($container, PartGuard::class, $sync, $payloads, $bus),
             self::service($container, OrderGuard::class, $sync, $templates, $errors, $payloads, $holds, $transports, $syncStore, $logger),
-            self::service($container, OnceGuard::class, new Reference("latch.lock_factory.$syncStore"), $templates, $errors, $config['ttl']),
+            self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']),
             self::service($container, DebounceGuard::class, $sync, $templates, $errors),
             self::service($container, BoundGuard::class, $permits, $templates),
             self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']),
@@ -87,7 +88,7 @@ final class MessengerServices
             self::service($container, VersionGuard::class, $sync, $templates, $errors),
             self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits),
             self::service($container, ChainGuard::class, $payloads, $bus),
-        ]);
+        ];
         $ending = self::service($container, Ending::class, $guards, $logger);
 
         $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [

@@ -44,9 +44,11 @@ final class HandlerLocks
      */
     public function take(object $message): array
     {
-        $locks = array_reverse($this->of($message));
-        unset($this->locks[$message]);
+        $locks = $this->locks[$message] ?? [];
+        if ($locks !== []) {
+            unset($this->locks[$message]);
+        }
 
-        return $locks;
+        return array_reverse($locks);
     }
 }

@@ -23,7 +23,8 @@ use Symfony\Component\Messenger\Worker;
 /**
  * An application with transports and stores in memory, and workers that run until their transport is empty.
  *
- * Its transports are "a" and "b", in which messages are serialised, "s", which is sync://, and "f" of what has failed.
+ * Its transports are "a" and "b", in which messages are serialised, "n", in which they are not, "s", which is sync://, and
+ * "f" of what has failed.
  */
 final class App
 {
@@ -47,7 +48,9 @@ final class App
         $this->kernel = new TestKernel(
             ['stores' => ['default' => 'in-memory'], ...$latch],
             ['messenger' => [
-                'transports' => ['a' => $transport, 'b' => $transport, 's' => 'sync://', 'f' => $transport],
+                'transports' => [
+                    'a' => $transport, 'b' => $transport, 'f' => $transport, 'n' => 'in-memory://', 's' => 'sync://',
+                ],
                 'failure_transport' => 'f',
                 'routing' => $routing,
                 'buses' => ['command.bus' => ['middleware' => $middleware]],

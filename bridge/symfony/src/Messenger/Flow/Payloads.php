@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\Flow;
 
+use Latch\Symfony\Messenger\Rule;
+use Latch\Symfony\Messenger\Rule\RuleCodec;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
 
 /**
  * Messages within messages, or in a store, as signed text: who may write there may not choose what is unserialised here.
+ * With them go the stamps that are rules, which no serialiser takes.
  *
  * @internal
  */
@@ -20,9 +23,19 @@ final class Payloads
     ) {
     }
 
+    /**
+     * @throws \LogicException when it has a stamp that cannot travel
+     */
     public function encode(Envelope $envelope): string
     {
-        $json = json_encode($this->serializer->encode($envelope), \JSON_THROW_ON_ERROR);
+        $rules = [];
+        foreach ($envelope->all() as $class => $stamps) {
+            if (is_subclass_of($class, Rule::class)) {
+                /** @var list<Rule> $stamps */
+                array_push($rules, ...array_map(RuleCodec::pack(...), $stamps));
+            }
+        }
+        $json = json_encode(['envelope' => $this->serializer->encode($envelope), 'rules' => $rules], \JSON_THROW_ON_ERROR);
 
         return $this->signature($json) . $json;
     }
@@ -38,7 +51,11 @@ final class Payloads
             throw new \UnexpectedValueException('A message that another one carries has a wrong signature: it was changed on its way, or latch.messenger.secret was.');
         }
 
-        return $this->serializer->decode(json_decode($json, true, 512, \JSON_THROW_ON_ERROR));
+        /** @var array{envelope: array{body: string, headers?: array<string, string>}, rules: list<array{string, array<string, mixed>}>} $data */
+        $data = json_decode($json, true, 512, \JSON_THROW_ON_ERROR);
+        $rules = array_map(static fn (array $rule): Rule => RuleCodec::unpack(...$rule), $data['rules']);
+
+        return $this->serializer->decode($data['envelope'])->with(...$rules);
     }
 
     private function signature(string $json): string

@@ -15,9 +15,9 @@ use Symfony\Component\Messenger\Envelope;
 final class Ending
 {
     /**
-     * @param iterable<Guard> $guards
+     * @param list<Guard> $guards
      */
-    public function __construct(private readonly iterable $guards, private readonly ?LoggerInterface $logger = null)
+    public function __construct(private readonly array $guards, private readonly ?LoggerInterface $logger = null)
     {
     }
 

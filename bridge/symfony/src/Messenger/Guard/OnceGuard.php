@@ -31,8 +31,11 @@ final class OnceGuard extends Guard
     /** @var array<string, Hold> those of messages that this process handles, by what travels */
     private array $holds = [];
 
+    /**
+     * @param \Closure(): LockFactory $factory so that a store is made when a message needs it
+     */
     public function __construct(
-        private readonly LockFactory $factory,
+        private readonly \Closure $factory,
         private readonly KeyTemplate $templates,
         private readonly StoreErrors $storeErrors,
         private readonly float $ttl,
@@ -44,17 +47,17 @@ final class OnceGuard extends Guard
         $once = $dispatch->rules->one(Once::class);
         if ($once !== null) {
             $key = new Key(self::PREFIX . $this->templates->fill($once->key, $dispatch->message));
-            if (!$this->factory->createLockFromKey($key, $once->queueTtl, false)->acquire()) {
+            if (!($this->factory)()->createLockFromKey($key, $once->queueTtl, false)->acquire()) {
                 $dispatch->skip("A message of \"$key\" is on its way already");
 
                 return;
             }
-            $dispatch->onUndo(fn () => $this->factory->createLockFromKey($key, $once->queueTtl, false)->release());
+            $dispatch->onUndo(fn () => ($this->factory)()->createLockFromKey($key, $once->queueTtl, false)->release());
             $this->travels($dispatch, 'once', $key, $once->queueTtl, $once->ttl, $once->until);
         }
         $handOver = $dispatch->rules->one(HandOver::class);
         if ($handOver !== null) {
-            $lock = $this->factory->createLockFromKey($handOver->key, $handOver->queueTtl, false);
+            $lock = ($this->factory)()->createLockFromKey($handOver->key, $handOver->queueTtl, false);
             if (!$lock->isAcquired()) {
                 throw new \LogicException("HandOver: the lock \"$handOver->key\" is not held by this key, or not in the store latch.messenger.sync_store.");
             }
@@ -151,6 +154,6 @@ final class OnceGuard extends Guard
 
     private function lock(string $packed, float $ttl): Lock
     {
-        return $this->factory->createLockFromKey(PackedKey::unpack($packed), $ttl, false);
+        return ($this->factory)()->createLockFromKey(PackedKey::unpack($packed), $ttl, false);
     }
 }

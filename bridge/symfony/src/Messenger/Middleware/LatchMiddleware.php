@@ -37,11 +37,11 @@ final class LatchMiddleware implements MiddlewareInterface
     private array $acknowledged = [];
 
     /**
-     * @param iterable<Guard>    $guards     in the order in which they are asked
+     * @param list<Guard>        $guards     in the order in which they are asked
      * @param ContainerInterface $transports senders, by the names of the transports
      */
     public function __construct(
-        private readonly iterable $guards,
+        private readonly array $guards,
         private readonly RuleReader $rules,
         private readonly Holds $holds,
         private readonly HandlerLocks $handlerLocks,
@@ -150,7 +150,7 @@ final class LatchMiddleware implements MiddlewareInterface
     private function handleGuarded(Envelope $envelope, Attempt $attempt, StackInterface $stack): Envelope
     {
         $this->holds->renew();
-        foreach ($this->guards as $guard) {
+        foreach ($this->guardsOf($attempt) as $guard) {
             $guard->handling($attempt);
             if ($attempt->skipped !== null) {
                 return $this->skipped($envelope, $attempt->skipped);
@@ -206,7 +206,7 @@ final class LatchMiddleware implements MiddlewareInterface
     private function end(Attempt $attempt, ?\Throwable $error): void
     {
         $this->release($attempt);
-        if (!$attempt->byWorker) {
+        if (!$attempt->byWorker && $this->guardsOf($attempt) !== []) {
             $this->ending->tell($attempt->envelope, static fn (Guard $guard) => $guard->ended($attempt->travel, $error !== null));
         }
         if ($error === null) {
@@ -218,10 +218,18 @@ final class LatchMiddleware implements MiddlewareInterface
     {
         if ($attempt->skipped === null && !$attempt->handled) {
             $attempt->handled = true;
-            foreach ($this->guards as $guard) {
+            foreach ($this->guardsOf($attempt) as $guard) {
                 $guard->handled($attempt);
             }
         }
+    }
+
+    /**
+     * @return list<Guard>
+     */
+    private function guardsOf(Attempt $attempt): array
+    {
+        return $attempt->rules->isEmpty() && $attempt->travel->isEmpty() ? [] : $this->guards;
     }
 
     private function release(Attempt $attempt): void

@@ -21,23 +21,30 @@ use Symfony\Component\Messenger\Envelope;
 final class RuleReader
 {
     /** What is about the handling of a message travels, as its stamps do not. */
-    private const TRAVELLING = [
-        'lock' => Lock::class,
-        'limit' => Limit::class,
-        'throttle' => Throttle::class,
-        'ifNewer' => IfNewer::class,
-    ];
+    private const TRAVELLING = [Lock::class, Limit::class, Throttle::class, IfNewer::class];
 
     private const REPEATABLE = [Lock::class, Limit::class, Throttle::class];
 
+    /** @var array<class-string, bool> classes of stamps */
+    private array $areRules = [];
+
     /** @var array<class-string, RuleSet> */
     private array $ofClasses = [];
+
+    /**
+     * @param array<string, list<array{class-string<Rule>, array<string, mixed>}>> $configured classes and arguments, by class of
+     *                                                                                         message
+     */
+    public function __construct(private readonly array $configured = [])
+    {
+    }
 
     public function beforeDispatch(Envelope $envelope): RuleSet
     {
         $stamps = [];
         foreach ($envelope->all() as $class => $ofClass) {
-            if (is_subclass_of($class, Rule::class)) {
+            if ($this->areRules[$class] ??= is_subclass_of($class, Rule::class)) {
+                /** @var class-string<Rule> $class */
                 /** @var list<Rule> $ofClass */
                 $stamps[$class] = \in_array($class, self::REPEATABLE, true) ? $ofClass : \array_slice($ofClass, -1);
             }
@@ -50,10 +57,8 @@ final class RuleReader
     public function pack(Envelope $envelope, Travel $travel): Envelope
     {
         $packed = [];
-        foreach (self::TRAVELLING as $name => $class) {
-            foreach ($envelope->all($class) as $rule) {
-                $packed[] = [$name, get_object_vars($rule)];
-            }
+        foreach (self::TRAVELLING as $class) {
+            array_push($packed, ...array_map(RuleCodec::pack(...), $envelope->all($class)));
         }
         $travel->set('rules', $packed === [] ? null : $packed);
 
@@ -64,8 +69,8 @@ final class RuleReader
     {
         $travelled = [];
         foreach ($travel->get('rules') ?? [] as [$name, $arguments]) {
-            $class = self::TRAVELLING[$name] ?? throw new \LogicException("A message has a rule \"$name\", which this release does not know.");
-            $travelled[$class][] = new $class(...$arguments);
+            $rule = RuleCodec::unpack($name, $arguments);
+            $travelled[$rule::class][] = $rule;
         }
 
         return $this->ofMessage($envelope->getMessage())->with($travelled);
@@ -92,8 +97,7 @@ final class RuleReader
     {
         $rules = [];
         foreach ([$class, ...array_values(class_parents($class)), ...array_values(class_implements($class))] as $declaring) {
-            foreach ((new \ReflectionClass($declaring))->getAttributes(Rule::class, \ReflectionAttribute::IS_INSTANCEOF) as $attribute) {
-                $rule = $attribute->newInstance();
+            foreach ($this->written($declaring) as $rule) {
                 if (!isset($rules[$rule::class]) || \in_array($rule::class, self::REPEATABLE, true)) {
                     $rules[$rule::class][] = $rule;
                 }
@@ -101,5 +105,20 @@ final class RuleReader
         }
 
         return new RuleSet($rules);
+    }
+
+    /**
+     * @param class-string $declaring
+     *
+     * @return iterable<Rule> those of the configuration first
+     */
+    private function written(string $declaring): iterable
+    {
+        foreach ($this->configured[$declaring] ?? [] as [$class, $arguments]) {
+            yield new $class(...$arguments);
+        }
+        foreach ((new \ReflectionClass($declaring))->getAttributes(Rule::class, \ReflectionAttribute::IS_INSTANCEOF) as $attribute) {
+            yield $attribute->newInstance();
+        }
     }
 }
