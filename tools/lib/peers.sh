@@ -35,13 +35,15 @@ latch_composer_alone() {
 }
 
 # latch_symfony_components VERSION: unpacks components of that version of Symfony that the registry does not have:
-# those of Debian's sid or, if newer, of its experimental.
+# those of Debian 13, or of sid or, if newer, of its experimental.
 latch_symfony_components() {
-    local version=$1 packages=()
+    local version=$1 suite=sid polyfills=(php-symfony-polyfill-{deepclone,php85}) packages
+    if [[ $version == 6.4 ]]; then
+        suite=trixie polyfills=()
+    fi
     mapfile -t packages < <(printf "php-symfony-%s=$version*\n" \
         clock messenger rate-limiter redis-messenger scheduler)
-    LATCH_SUITE=sid latch_debian_files "symfony-$version" "${packages[@]}" \
-        php-symfony-polyfill-{deepclone,php85} > /dev/null
+    LATCH_SUITE=$suite latch_debian_files "symfony-$version" "${packages[@]}" "${polyfills[@]}" > /dev/null
 }
 
 # latch_laravel: prints the vendor folder with the Laravel that is measured.
@@ -57,6 +59,15 @@ latch_symfony_app() {
     # Copies the files, instead of linking into that folder.
     COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "symfony-app-$version" \
         "$LATCH_ROOT/tests/phpunit/symfony-app/symfony-$version/composer.json"
+}
+
+# latch_symfony_bundle VERSION: prints the vendor folder of the application that tests the bundle on that version of
+# Symfony.
+latch_symfony_bundle() {
+    local version=$1
+    latch_symfony_components "$version" || return
+    COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "symfony-bundle-$version" \
+        "$LATCH_ROOT/bridge/symfony/tests/Behaviour/symfony-$version/composer.json"
 }
 
 # latch_debian_lock: prints the autoload.php of Debian's php-symfony-lock, which is not installed.

@@ -1,0 +1,133 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\DependencyInjection;
+
+use Latch\Symfony\Messenger\EventListener\LifeListener;
+use Latch\Symfony\Messenger\EventListener\MetricsListener;
+use Latch\Symfony\Messenger\EventListener\RequeueListener;
+use Latch\Symfony\Messenger\EventListener\StopListener;
+use Latch\Symfony\Messenger\Flow\Backoff;
+use Latch\Symfony\Messenger\Flow\Holds;
+use Latch\Symfony\Messenger\Flow\Payloads;
+use Latch\Symfony\Messenger\Flow\Recorder;
+use Latch\Symfony\Messenger\Flow\Waits;
+use Latch\Symfony\Messenger\Guard\BoundGuard;
+use Latch\Symfony\Messenger\Guard\ChainGuard;
+use Latch\Symfony\Messenger\Guard\DebounceGuard;
+use Latch\Symfony\Messenger\Guard\Ending;
+use Latch\Symfony\Messenger\Guard\LimitGuard;
+use Latch\Symfony\Messenger\Guard\LockGuard;
+use Latch\Symfony\Messenger\Guard\OnceGuard;
+use Latch\Symfony\Messenger\Guard\OrderGuard;
+use Latch\Symfony\Messenger\Guard\PartGuard;
+use Latch\Symfony\Messenger\Guard\StoreErrors;
+use Latch\Symfony\Messenger\Guard\ThrottleGuard;
+use Latch\Symfony\Messenger\Guard\VersionGuard;
+use Latch\Symfony\Messenger\HandlerLocks;
+use Latch\Symfony\Messenger\Middleware\HeldMiddleware;
+use Latch\Symfony\Messenger\Middleware\LatchMiddleware;
+use Latch\Symfony\Messenger\Rule\Configured;
+use Latch\Symfony\Messenger\Rule\KeyTemplate;
+use Latch\Symfony\Messenger\Rule\RuleReader;
+use OpenTelemetry\API\Globals;
+use OpenTelemetry\API\Metrics\MeterProviderInterface;
+use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
+use Symfony\Component\DependencyInjection\Compiler\ServiceLocatorTagPass;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\ContainerInterface;
+use Symfony\Component\DependencyInjection\Definition;
+use Symfony\Component\DependencyInjection\Reference;
+
+/**
+ * Services behind the rules of messages.
+ */
+final class MessengerServices
+{
+    public const MIDDLEWARE = 'latch.messenger.middleware';
+
+    public const HELD_MIDDLEWARE = 'latch.messenger.held_middleware';
+
+    /**
+     * @param array<string, mixed> $config     of latch.messenger, and the names of the stores
+     * @param Reference            $transports senders, by the names of the transports
+     */
+    public static function register(array $config, Reference $transports, ContainerBuilder $container): void
+    {
+        $logger = new Reference('logger', ContainerInterface::NULL_ON_INVALID_REFERENCE);
+        $factories = [];
+        foreach ($config['stores'] as $store) {
+            $factories[$store] = new Reference("latch.lock_factory.$store");
+        }
+        $syncStore = $config['sync_store'];
+        $sync = new ServiceClosureArgument(new Reference("latch.sync_factory.$syncStore"));
+        $permits = new ServiceClosureArgument(new Reference("latch.semaphore_factory.$syncStore"));
+        $syncLocks = new ServiceClosureArgument(new Reference("latch.lock_factory.$syncStore"));
+        $requeue = $config['requeue'];
+
+        $handlerLocks = self::service($container, HandlerLocks::class);
+        $rules = self::service($container, RuleReader::class, Configured::read($config['rules']));
+        $templates = self::service($container, KeyTemplate::class);
+        $dispatcher = new Reference('event_dispatcher');
+        $recorder = self::service($container, Recorder::class, $dispatcher, $logger);
+        $waits = self::service($container, Waits::class);
+        $errors = self::service($container, StoreErrors::class, $requeue['on_store_error'] === 'requeue', $requeue['delay']);
+        $backoff = self::service($container, Backoff::class, $requeue['delay'], $requeue['max_delay']);
+        $locators = ServiceLocatorTagPass::register($container, $factories);
+        $holds = self::service($container, Holds::class, $locators, $permits, $waits, $config['ttl'], $config['max_hold'], $recorder);
+        $payloads = self::service(
+            $container,
+            Payloads::class,
+            new Reference('messenger.default_serializer'),
+            $config['secret'] ?? ($container->hasParameter('kernel.secret') ? '%kernel.secret%' : ''),
+        );
+        $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
+        $guards = [
+            self::service($container, PartGuard::class, $sync, $payloads, $bus),
+            self::service($container, OrderGuard::class, $sync, $templates, $errors, $payloads, $holds, $transports, $syncStore, $logger),
+            self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']),
+            self::service($container, DebounceGuard::class, $sync, $templates, $errors),
+            self::service($container, BoundGuard::class, $permits, $templates),
+            self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']),
+            self::service($container, LimitGuard::class, $holds, $templates, $errors),
+            self::service($container, VersionGuard::class, $sync, $templates, $errors),
+            self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits),
+            self::service($container, ChainGuard::class, $payloads, $bus),
+        ];
+        $ending = self::service($container, Ending::class, $guards, $logger);
+
+        $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [
+            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $ending, $recorder, $logger,
+        ])));
+        $container->setDefinition(self::HELD_MIDDLEWARE, new Definition(HeldMiddleware::class, [$holds, $handlerLocks]));
+
+        $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$ending])));
+        $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
+        if (class_exists(Globals::class)) {
+            $meters = (new Definition(MeterProviderInterface::class))->setFactory([Globals::class, 'meterProvider']);
+            $container->setDefinition(MetricsListener::class, self::subscribing(new Definition(MetricsListener::class, [$meters])));
+        }
+        $decorated = 'messenger.retry.send_failed_message_for_retry_listener';
+        $container->setDefinition(RequeueListener::class, (new Definition(RequeueListener::class, [
+            new Reference('.inner'), $transports, $backoff, $requeue['give_up_after'], $recorder, $dispatcher, $logger,
+        ]))->setDecoratedService($decorated));
+    }
+
+    private static function service(ContainerBuilder $container, string $class, mixed ...$arguments): Reference
+    {
+        $container->setDefinition($class, new Definition($class, array_values($arguments)));
+
+        return new Reference($class);
+    }
+
+    private static function logging(Definition $definition): Definition
+    {
+        return $definition->addTag('monolog.logger', ['channel' => 'latch']);
+    }
+
+    private static function subscribing(Definition $definition): Definition
+    {
+        return self::logging($definition)->addTag('kernel.event_subscriber');
+    }
+}

@@ -1,0 +1,216 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Messenger\Guard;
+
+use Latch\Entry;
+use Latch\Exception\ExceptionInterface as LockException;
+use Latch\Sequence;
+use Latch\Symfony\Messenger\Flow\Attempt;
+use Latch\Symfony\Messenger\Flow\Backoff;
+use Latch\Symfony\Messenger\Flow\Dispatch;
+use Latch\Symfony\Messenger\Flow\Holds;
+use Latch\Symfony\Messenger\Flow\Payloads;
+use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Ordered;
+use Latch\Symfony\Messenger\Rule\KeyTemplate;
+use Latch\SyncFactory;
+use Psr\Container\ContainerInterface;
+use Psr\Log\LoggerInterface;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Stamp\SentStamp;
+use Symfony\Component\Messenger\Stamp\SentToFailureTransportStamp;
+use Symfony\Component\Messenger\Transport\Sender\SenderInterface;
+
+/**
+ * Lets one message of a key travel at a time, and keeps the others in a sequence.
+ *
+ * @internal
+ */
+final class OrderGuard extends Guard
+{
+    /** So that a lock of the same name is another one. */
+    private const PREFIX = 'ordered.';
+
+    /** @var array<string, Sequence> those of messages that this process handles, by key and ticket */
+    private array $turns = [];
+
+    /**
+     * @param \Closure(): SyncFactory $factory    not every store has one
+     * @param ContainerInterface      $transports senders, by the names of the transports
+     * @param string                  $store      that of the factory
+     */
+    public function __construct(
+        private readonly \Closure $factory,
+        private readonly KeyTemplate $templates,
+        private readonly StoreErrors $storeErrors,
+        private readonly Payloads $payloads,
+        private readonly Holds $holds,
+        private readonly ContainerInterface $transports,
+        private readonly string $store,
+        private readonly ?LoggerInterface $logger = null,
+    ) {
+    }
+
+    public function isVital(): bool
+    {
+        return true;
+    }
+
+    public function dispatching(Dispatch $dispatch): void
+    {
+        $rule = $dispatch->rules->one(Ordered::class);
+        if ($rule === null || $dispatch->senders === []) {
+            return;
+        }
+        if (\count($dispatch->senders) > 1) {
+            throw new \LogicException(\sprintf(
+                '#[Ordered] needs one transport; %s goes to "%s".',
+                $dispatch->message::class,
+                implode('", "', $dispatch->senders),
+            ));
+        }
+        $key = $this->templates->fill($rule->key, $dispatch->message);
+        $dispatch->travel->set('ordered', ['key' => $key, 'lease' => $rule->lease, 'transport' => $dispatch->senders[0]]);
+        $dispatch->sendThrough(fn (Envelope $envelope): ?Envelope => $this->enter($dispatch, $envelope, $key, $rule));
+    }
+
+    public function handling(Attempt $attempt): void
+    {
+        $place = $attempt->travel->get('ordered');
+        if ($place === null) {
+            return;
+        }
+        ['key' => $key, 'ticket' => $ticket] = $place;
+        $rule = $attempt->rules->one(Ordered::class);
+        $sequence = $this->sequence($place);
+        try {
+            $turn = $sequence->resume($ticket);
+            if ($turn->retryAfter > 0) {
+                $attempt->refuse($key, "It is not the turn of this message of \"$key\"", exactDelay: Backoff::round($turn->retryAfter), by: $rule);
+
+                return;
+            }
+            $wasParked = $attempt->envelope->last(SentToFailureTransportStamp::class) !== null;
+            if ($turn->state === 'done' && !$wasParked) {
+                $this->sendOn($sequence, $sequence->next($ticket));
+                $attempt->skip("This message of \"$key\" was handled already", $rule);
+
+                return;
+            }
+            if (!$this->holds->lock($attempt, $this->store, self::PREFIX . $key, null, null, false, false, $rule)) {
+                $attempt->refuse($key, "A message of \"$key\" is still handled", by: $rule);
+
+                return;
+            }
+        } catch (LockException $e) {
+            $this->storeErrors->refuse($attempt, $key, $e, by: $rule);
+
+            return;
+        }
+        $this->turns["$ticket $key"] = $sequence;
+    }
+
+    public function ended(Travel $travel, bool $failed): void
+    {
+        $place = $travel->get('ordered');
+        if (isset($place['ticket'])) {
+            $sequence = $this->takeTurn($place) ?? $this->sequence($place);
+            $sequence->resume($place['ticket']);
+            $this->sendOn($sequence, $sequence->next($place['ticket']));
+        }
+    }
+
+    public function requeued(Travel $travel, float $delay): void
+    {
+        $place = $travel->get('ordered');
+        if (isset($place['ticket'])) {
+            $this->takeTurn($place)?->putBack($place['ticket']);
+        }
+    }
+
+    private function enter(Dispatch $dispatch, Envelope $envelope, string $key, Ordered $rule): ?Envelope
+    {
+        $sequence = ($this->factory)()->createSequence($key, lease: $rule->lease);
+        $place = $sequence->enter(bin2hex(random_bytes(16)), $this->payloads->encode($envelope));
+        if (!$place->isHead) {
+            $this->abandon($sequence, $key, $rule->patience);
+
+            return null;
+        }
+        $travel = Travel::of($envelope);
+        $travel->set('ordered', [...$travel->get('ordered') ?? [], 'ticket' => $place->ticket]);
+        $dispatch->onUndo(fn () => $this->ended($travel, true));
+
+        return $travel->onto($envelope);
+    }
+
+    /** Whatever comes of it, the message that was dispatched is parked. */
+    private function abandon(Sequence $sequence, string $key, float $patience): void
+    {
+        try {
+            $this->sendOn($sequence, $sequence->abandon($patience));
+        } catch (\Throwable $e) {
+            $this->logger?->error('Messages of "{key}" cannot be sent on: {error}', [
+                'key' => $key,
+                'error' => $e->getMessage(),
+                'exception' => $e,
+            ]);
+        }
+    }
+
+    /** To the transport that it was dispatched for, with its place. */
+    private function sendOn(Sequence $sequence, ?Entry $entry): void
+    {
+        $envelope = null;
+        while ($entry !== null && ($envelope = $this->read($entry)) === null) {
+            $entry = $sequence->next($entry->ticket);
+        }
+        if ($entry === null || $envelope === null) {
+            return;
+        }
+        $travel = Travel::of($envelope);
+        $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket];
+        $travel->set('ordered', $place);
+        $sender = $this->transports->get($place['transport']);
+        \assert($sender instanceof SenderInterface);
+        $sender->send($travel->onto($envelope)->with(new SentStamp($sender::class, $place['transport'])));
+        $sequence->putBack($entry->ticket);
+    }
+
+    private function read(Entry $entry): ?Envelope
+    {
+        try {
+            return $this->payloads->decode($entry->payload);
+        } catch (\UnexpectedValueException|\InvalidArgumentException $e) {
+            $this->logger?->critical('A message that waited for its turn cannot be read, and is lost: {error}', [
+                'error' => $e->getMessage(),
+                'payload' => $entry->payload,
+                'exception' => $e,
+            ]);
+
+            return null;
+        }
+    }
+
+    /**
+     * @param array<mixed> $place
+     */
+    private function takeTurn(array $place): ?Sequence
+    {
+        $id = "$place[ticket] $place[key]";
+        $sequence = $this->turns[$id] ?? null;
+        unset($this->turns[$id]);
+
+        return $sequence;
+    }
+
+    /**
+     * @param array<mixed> $place
+     */
+    private function sequence(array $place): Sequence
+    {
+        return ($this->factory)()->createSequence($place['key'], lease: $place['lease']);
+    }
+}

@@ -1,0 +1,150 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Tests\Behaviour;
+
+/**
+ * #[Ordered]: messages of a key are handled in the order of their dispatches.
+ */
+final class OrderedTest extends BehaviourTestCase
+{
+    public function testB6EachKeyHasItsOrderWhateverTheWorkers(): void
+    {
+        $names = [];
+        $this->work(4);
+        for ($i = 0; $i < 15; $i++) {
+            foreach (['1', '2', '3'] as $key) {
+                $names[$key][] = $name = "key $key, $i";
+                $this->sendOrdered($name, [['pause', random_int(0, 8)]], $key);
+            }
+        }
+        $this->journal->awaitThat(fn (): bool => $this->journal->count('handled') >= 45, 'all are handled');
+        $this->awaitNothingQueued();
+
+        foreach ($names as $ofKey) {
+            $begun = array_intersect($this->journal->messages('begin'), $ofKey);
+            self::assertSame($ofKey, array_values($begun));
+            $this->assertNoOverlap(...$ofKey);
+        }
+    }
+
+    public function testB6bTheirTransportsMayDiffer(): void
+    {
+        $this->sendOrdered('product', [['gate', 'go']], to: ['a']);
+        self::assertTrue($this->sendOrdered('settings', [], to: ['b'])['parked']);
+        $this->work(1, 'b');
+        $this->work(1, 'a');
+        $this->journal->await('at gate', 'product');
+        self::assertSame(0, $this->app->queued('b'));
+        $this->app->openGate('go');
+        $this->journal->await('handled', 'settings');
+
+        $this->assertNoOverlap('product', 'settings');
+        self::assertNotSame(
+            $this->journal->events('end', 'product')[0]->by,
+            $this->journal->events('end', 'settings')[0]->by,
+        );
+    }
+
+    public function testB6cAFailedOneKeepsItsPlaceThroughItsRetries(): void
+    {
+        $this->sendOrdered('x', [['fail', 2]]);
+        $this->sendOrdered('y');
+        $this->work(2);
+        $this->journal->await('handled', 'y');
+
+        self::assertSame(['x', 'x', 'x', 'y'], $this->journal->messages('begin'));
+    }
+
+    public function testB6dTheNextGoesOnWhenOneIsInTheFailureTransport(): void
+    {
+        $this->sendOrdered('x', [['fail', 3]]);
+        $this->sendOrdered('y', [['gate', 'go']]);
+        $this->work(2);
+        $this->journal->await('at gate', 'y');
+        self::assertSame(1, $this->app->queued('failed'));
+        $this->app->openGate('go');
+        $this->journal->await('handled', 'y');
+        $this->app->command('messenger:failed:retry --force', 'by hand');
+        $this->journal->await('end', 'x');
+
+        self::assertSame(['x', 'x', 'x', 'y', 'x'], $this->journal->messages('begin'));
+    }
+
+    public function testB6d2AlsoWhenItCannotBeTriedAgain(): void
+    {
+        $this->sendOrdered('x', [['failForGood']]);
+        $this->sendOrdered('y', [['gate', 'go']]);
+        $this->work(2);
+        $this->journal->await('at gate', 'y');
+        self::assertSame(1, $this->app->queued('failed'));
+        $this->app->openGate('go');
+        $this->journal->await('handled', 'y');
+
+        self::assertSame(['x', 'y'], $this->journal->messages('begin'));
+    }
+
+    public function testB6eAKilledWorkersMessageKeepsItsPlace(): void
+    {
+        $this->sendOrdered('x', [['gate', 'try N']]);
+        $this->sendOrdered('y');
+        $this->sendOrdered('z');
+        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->work();
+        $this->journal->await('at gate', 'x');
+        $victim->kill();
+        $this->app->openGate('try 2');
+        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->journal->await('handled', 'z');
+
+        self::assertSame(['x', 'x', 'y', 'z'], $this->journal->messages('begin'));
+        $this->assertNoOverlap('x', 'y', 'z');
+    }
+
+    public function testB6fSoDoesOneBehindIt(): void
+    {
+        $this->sendOrdered('x');
+        $this->sendOrdered('y', [['gate', 'try N']]);
+        $this->sendOrdered('z');
+        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->journal->await('at gate', 'y');
+        $victim->kill();
+        $this->app->openGate('try 2');
+        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->journal->await('handled', 'z');
+
+        self::assertSame(['x', 'y', 'y', 'z'], $this->journal->messages('begin'));
+        $this->assertNoOverlap('x', 'y', 'z');
+    }
+
+    public function testB6gAMessageThatIsLostHoldsTheOthersUpForItsPatience(): void
+    {
+        $this->sendOrdered('lost', patience: 0.5);
+        $this->app->loseQueued('a');
+        $names = [];
+        $this->journal->awaitThat(function () use (&$names): bool {
+            $names[] = $name = 'next ' . \count($names);
+            $this->sendOrdered($name, patience: 0.5);
+
+            return $this->app->queued('a') > 0;
+        }, 'the lost message is given up');
+        $this->work(2);
+        $this->journal->await('handled', end($names) ?: '');
+
+        self::assertSame($names, $this->journal->messages('begin'));
+        self::assertGreaterThan(1, \count($names), 'Its patience was not over at once.');
+    }
+
+    /**
+     * @param list<list<mixed>> $steps
+     *
+     * @return array{sent: string, handled: int, skipped: string|null, parked: bool}
+     */
+    private function sendOrdered(string $name, array $steps = [], string $key = '1', float $patience = 3600.0, mixed ...$more): array
+    {
+        $rule = ['Ordered', ['key' => 'product_{key}', 'patience' => $patience, 'lease' => 1.0]];
+
+        return $this->send('Plain', $name, $steps, $key, ...$more, rules: [$rule]);
+    }
+}

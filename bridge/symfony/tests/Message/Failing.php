@@ -1,0 +1,15 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Tests\Message;
+
+use Latch\Symfony\Messenger\Lock;
+
+#[Lock('item-{id}', onConflict: 'fail')]
+final class Failing
+{
+    public function __construct(public readonly string|int $id = 'x')
+    {
+    }
+}

@@ -1,0 +1,15 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Tests\Message;
+
+use Latch\Symfony\Messenger\Once;
+
+#[Once('job-{id}', until: 'attempt')]
+final class SingleAttempt
+{
+    public function __construct(public readonly string|int $id = 'x')
+    {
+    }
+}

@@ -1,0 +1,224 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Symfony\Tests;
+
+use Latch\Symfony\Messenger\Bounded;
+use Latch\Symfony\Messenger\Debounce;
+use Latch\Symfony\Messenger\Event\LockLostEvent;
+use Latch\Symfony\Messenger\Exception\LockLostException;
+use Latch\Symfony\Messenger\Exception\RequeueException;
+use Latch\Symfony\Messenger\Limit;
+use Latch\Symfony\Messenger\Lock;
+use Latch\Symfony\Messenger\SkippedStamp;
+use Latch\Symfony\Messenger\Throttle;
+use Latch\Symfony\Tests\Message\Locked;
+use Latch\Symfony\Tests\Message\Outer;
+use Latch\Symfony\Tests\Message\Plain;
+use Latch\Symfony\Tests\Message\Single;
+use Latch\Symfony\Tests\Message\Versioned;
+use Latch\Symfony\Tests\Support\App;
+use Latch\Symfony\Tests\Support\AppTestCase;
+use Latch\Symfony\Tests\Support\Transaction;
+use Latch\Tests\RedisServer;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\Messenger\Exception\HandlerFailedException;
+
+/**
+ * What depends on time and on a server.
+ */
+final class RedisTest extends AppTestCase
+{
+    private static RedisServer $server;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$server = new RedisServer();
+    }
+
+    protected function setUp(): void
+    {
+        self::$server->command('FLUSHALL');
+    }
+
+    public function testNothingIsCommittedWithoutTheLock(): void
+    {
+        $app = $this->transactional();
+        $app->handler->does[Plain::class] = static function (): void {
+            self::$server->command('FLUSHALL');
+            usleep(400_000);
+        };
+        $e = $this->assertThrows(LockLostException::class, fn () => $this->direct($app, new Plain(), new Lock('x', ttl: 0.3)));
+
+        self::assertSame('x', $e->resource);
+        self::assertSame(['rollback'], $app->get(Transaction::class)->log);
+    }
+
+    public function testALossIsTold(): void
+    {
+        $app = $this->redis();
+        $events = [];
+        $app->dispatcher()->addListener(LockLostEvent::class, static function (LockLostEvent $event) use (&$events): void {
+            $events[] = $event;
+        });
+        $app->handler->does[Plain::class] = static function (): void {
+            self::$server->command('FLUSHALL');
+            usleep(400_000);
+        };
+        $this->assertThrows(LockLostException::class, fn () => $this->direct($app, new Plain(), new Lock('plain-{id}', ttl: 0.3)));
+
+        self::assertCount(1, $events);
+        self::assertSame('plain-x', $events[0]->resource);
+        self::assertSame(['message' => Plain::class, 'rule' => 'Lock', 'key' => 'plain-{id}'], $events[0]->labels());
+    }
+
+    public function testNothingIsCommittedWithoutThePermit(): void
+    {
+        $app = $this->transactional();
+        $app->handler->does[Plain::class] = static function (): void {
+            self::$server->command('FLUSHALL');
+            usleep(1_500_000);
+        };
+        $this->assertThrows(LockLostException::class, fn () => $this->direct($app, new Plain(), new Limit(1, 'x', ttl: 1.0)));
+
+        self::assertSame(['rollback'], $app->get(Transaction::class)->log);
+    }
+
+    public function testALostLockOfAnOuterMessageStopsTheInnerOne(): void
+    {
+        $app = $this->redis();
+        $app->handler->does[Plain::class] = static function () use ($app): void {
+            self::$server->command('FLUSHALL');
+            usleep(400_000);
+            $app->bus()->dispatch(new Outer(1));
+        };
+        $e = $this->assertThrows(HandlerFailedException::class, fn () => $this->direct($app, new Plain(), new Lock('x', ttl: 0.3)));
+
+        self::assertInstanceOf(LockLostException::class, array_values($e->getWrappedExceptions())[0]);
+        self::assertSame(['Plain x'], $app->handler->handled);
+    }
+
+    public function testALockLastsAsLongAsItsHandler(): void
+    {
+        $app = $this->redis();
+        $free = null;
+        $app->handler->does[Plain::class] = static function () use ($app, &$free): void {
+            usleep(1_600_000);
+            $free = $app->isFree('x');
+        };
+        $this->direct($app, new Plain(), new Lock('x', ttl: 1.0));
+
+        self::assertFalse($free);
+    }
+
+    public function testALockIsNotRenewedForEver(): void
+    {
+        $app = $this->redis();
+        $app->handler->does[Plain::class] = static fn () => usleep(900_000);
+
+        $this->assertThrows(LockLostException::class, fn () => $this->direct($app, new Plain(), new Lock('x', ttl: 0.2, maxHold: 0.3)));
+    }
+
+    /** Nobody renews locks of client objects: they have more time, and inner messages renew those of outer ones. */
+    public function testLocksOfAClientObjectHaveTime(): void
+    {
+        $app = $this->redis(['stores' => ['default' => 'app.redis']], static function (ContainerBuilder $container): void {
+            $container->register('app.redis', \Redis::class)->addMethodCall('connect', ['127.0.0.1', self::$server->port]);
+        });
+        $left = [];
+        $ttl = static function () use (&$left): void {
+            $left[] = self::$server->command('PTTL', 'x');
+        };
+        $app->handler->does[Plain::class] = static function () use ($app, $ttl): void {
+            $ttl();
+            usleep(300_000);
+            $app->bus()->dispatch(new Locked(1));
+            $ttl();
+        };
+        $this->direct($app, new Plain(), new Lock('x', ttl: 0.2));
+
+        self::assertGreaterThan(1000, $left[0]);
+        self::assertGreaterThan(1800, $left[1]);
+        self::assertSame(-2, self::$server->command('PTTL', 'x'));
+    }
+
+    public function testAKeyHasTheTimeOfTheQueueAndThenThatOfALivingWorker(): void
+    {
+        $app = $this->redis(['messenger' => ['ttl' => 5]]);
+        $left = fn (): int => (int) round(self::$server->command('PTTL', 'once.job-1') / 1000);
+        $app->bus()->dispatch(new Single(1));
+        self::assertEqualsWithDelta(3600, $left(), 20);
+        $handling = null;
+        $app->handler->does[Single::class] = static function () use ($left, &$handling): void {
+            $handling = $left();
+            throw new \DomainException('no');
+        };
+        $app->work('a', 1);
+        self::assertLessThanOrEqual(5, $handling);
+        self::assertEqualsWithDelta(3601, $left(), 20);
+        $app->workAll();
+
+        self::assertSame(['again Single 1 1', 'again Single 1 2', 'failed Single 1'], $app->events);
+        self::assertSame(-2, self::$server->command('PTTL', 'once.job-1'));
+    }
+
+    public function testOneWhoseTimeInTheQueueIsOverTakesItsKeyAgain(): void
+    {
+        $app = $this->redis();
+        $app->bus()->dispatch(new Single(1));
+        self::$server->command('FLUSHALL');
+        $ignored = null;
+        $app->handler->does[Single::class] = static function () use ($app, &$ignored): void {
+            $ignored = $app->bus()->dispatch(new Single(1))->last(SkippedStamp::class) !== null;
+        };
+        $app->work();
+
+        self::assertTrue($ignored);
+        self::assertSame(['handled Single 1'], $app->events);
+        self::assertTrue($app->isFree('once.job-1'));
+    }
+
+    public function testAllRulesTravel(): void
+    {
+        $app = $this->redis();
+        $app->bus()->dispatch(new Plain(1), [
+            new Lock('x'), new Limit(1, 'x'), new Throttle(100, 1.0, 'x'), new Bounded(1, 'x', 'skip'), new Debounce('x', 0.1),
+        ]);
+        $second = $app->bus()->dispatch(new Plain(2), [new Bounded(1, 'x', 'skip')]);
+        $app->bus()->dispatch(new Versioned(2));
+        self::assertNotNull($second->last(SkippedStamp::class));
+        usleep(150_000);
+        $app->workAll();
+        self::assertNull($app->bus()->dispatch(new Plain(3), [new Bounded(1, 'x', 'skip')])->last(SkippedStamp::class));
+
+        self::assertEqualsCanonicalizing(['Plain 1', 'Versioned 2'], $app->handler->handled);
+    }
+
+    public function testALockThatAnotherHoldsIsAConflictAndNotAnError(): void
+    {
+        $app = $this->redis();
+        $lock = $app->locks()->createLock('x', 10);
+        $lock->acquire();
+        $e = $this->assertThrows(RequeueException::class, fn () => $this->direct($app, new Plain(), new Lock('x')));
+
+        self::assertNull($e->getPrevious());
+    }
+
+    /**
+     * @param array<string, mixed> $latch
+     */
+    private function redis(array $latch = [], ?\Closure $services = null): App
+    {
+        $latch += ['stores' => ['default' => self::$server->dsn()]];
+
+        return $this->app([Single::class => 'a', Versioned::class => 'a', Plain::class => 'a'], $latch, services: $services);
+    }
+
+    private function transactional(): App
+    {
+        return $this->app([], ['stores' => ['default' => self::$server->dsn()]], [Transaction::class], static function (ContainerBuilder $container): void {
+            $container->register(Transaction::class, Transaction::class)->setPublic(true);
+        });
+    }
+}
