@@ -42,7 +42,7 @@ histories() {
         --acquisitions=1000
     run_history cluster ', encrypted' --tls --failovers=4 --moves=5 --keepers=2 --groups=2 --pause=500 \
         --acquisitions=1000
-    for primitive in semaphore version throttle count-down sequence; do
+    for primitive in semaphore version throttle count-down sequence debounce; do
         run_history redis ", $primitive" --primitive="$primitive" --operations=5000
     done
     run_history redis ', multi-lock' --primitive=multi-lock --operations=2000

@@ -17,12 +17,13 @@ enum Primitive: string
     case Throttle = 'throttle';
     case CountDown = 'count-down';
     case Sequence = 'sequence';
+    case Debounce = 'debounce';
 
     /** Whether its workers record calls, which are no holds. */
     public function isCalled(): bool
     {
         return match ($this) {
-            self::Version, self::Throttle, self::CountDown, self::Sequence => true,
+            self::Version, self::Throttle, self::CountDown, self::Sequence, self::Debounce => true,
             default => false,
         };
     }

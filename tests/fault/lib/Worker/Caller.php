@@ -38,6 +38,7 @@ final class Caller
             Primitive::Throttle => new ThrottleCalls($sync, $records, $resources, $this->chance),
             Primitive::CountDown => new CountDownCalls($sync, $records, $resources, $this->chance, $directory),
             Primitive::Sequence => new SequenceCalls($sync, $records, $resources, $this->chance, $directory),
+            Primitive::Debounce => new DebounceCalls($sync, $records, $resources, $this->chance, $directory),
             default => throw new \LogicException("Nothing is called of a $primitive->value"),
         };
         $records->introduce($primitive->value);

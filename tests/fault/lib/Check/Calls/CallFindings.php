@@ -21,6 +21,7 @@ final class CallFindings extends Tally
             'throttle' => new ThrottleCheck(),
             'count-down' => new CountDownCheck(),
             'sequence' => new SequenceCheck(),
+            'debounce' => new DebounceCheck(),
         ][$history->workers[0]->kind ?? ''] ?? throw new \UnexpectedValueException('no calls that can be checked');
         foreach ($history->eras as $eras) {
             foreach ($eras as $calls) {
