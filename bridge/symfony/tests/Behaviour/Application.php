@@ -167,7 +167,10 @@ final class Application
     public function queued(string $transport): int
     {
         if ($this->way->transport === 'redis') {
-            return $this->queues->command('XLEN', $transport) + $this->queues->command('ZCARD', "{$transport}__queue");
+            // At once, as messages move from one to the other.
+            $count = "return redis.call('XLEN', KEYS[1]) + redis.call('ZCARD', KEYS[2])";
+
+            return $this->queues->command('EVAL', $count, 2, $transport, "{$transport}__queue");
         }
         $count = $this->queueDatabase()->prepare('SELECT count(*) FROM messenger_messages WHERE queue_name = ?');
         $count->execute([$transport]);

@@ -22,6 +22,7 @@ final class OrderedTest extends BehaviourTestCase
         $this->journal->awaitThat(fn (): bool => $this->journal->count('handled') >= 45, 'all are handled');
         $this->awaitNothingQueued();
 
+        self::assertSame(0, $this->journal->count('sent again'), 'Nobody polls.');
         foreach ($names as $ofKey) {
             $begun = array_intersect($this->journal->messages('begin'), $ofKey);
             self::assertSame($ofKey, array_values($begun));
@@ -87,12 +88,12 @@ final class OrderedTest extends BehaviourTestCase
 
     public function testB6eAKilledWorkersMessageKeepsItsPlace(): void
     {
-        $this->sendOrdered('x', [['gate', 'try N']]);
+        $this->sendOrdered('x', [['gate', 'try N']], lease: 1.0);
         $this->sendOrdered('y');
         $this->sendOrdered('z');
         $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
-        $this->work();
         $this->journal->await('at gate', 'x');
+        $this->work();
         $victim->kill();
         $this->app->openGate('try 2');
         $this->app->worker('a', 'victim', $this->redeliverSoon());
@@ -126,6 +127,7 @@ final class OrderedTest extends BehaviourTestCase
         $this->journal->awaitThat(function () use (&$names): bool {
             $names[] = $name = 'next ' . \count($names);
             $this->sendOrdered($name, patience: 0.5);
+            usleep(50_000);
 
             return $this->app->queued('a') > 0;
         }, 'the lost message is given up');
@@ -141,9 +143,9 @@ final class OrderedTest extends BehaviourTestCase
      *
      * @return array{sent: string, handled: int, skipped: string|null, parked: bool}
      */
-    private function sendOrdered(string $name, array $steps = [], string $key = '1', float $patience = 3600.0, mixed ...$more): array
+    private function sendOrdered(string $name, array $steps = [], string $key = '1', float $patience = 3600.0, float $lease = 30.0, mixed ...$more): array
     {
-        $rule = ['Ordered', ['key' => 'product_{key}', 'patience' => $patience, 'lease' => 1.0]];
+        $rule = ['Ordered', ['key' => 'product_{key}', 'patience' => $patience, 'lease' => $lease]];
 
         return $this->send('Plain', $name, $steps, $key, ...$more, rules: [$rule]);
     }

@@ -171,7 +171,8 @@ final class OrderGuard extends Guard
             return;
         }
         $travel = Travel::of($envelope);
-        $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket];
+        // With the owner its turn has come at once, also where a worker has it before it is put back here.
+        $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket, 'owner' => $sequence->getOwner()];
         $travel->set('ordered', $place);
         $sender = $this->transports->get($place['transport']);
         \assert($sender instanceof SenderInterface);
@@ -211,6 +212,6 @@ final class OrderGuard extends Guard
      */
     private function sequence(array $place): Sequence
     {
-        return ($this->factory)()->createSequence($place['key'], lease: $place['lease']);
+        return ($this->factory)()->createSequence($place['key'], lease: $place['lease'], owner: $place['owner'] ?? null);
     }
 }
