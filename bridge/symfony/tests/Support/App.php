@@ -9,6 +9,7 @@ use Latch\Semaphore\SemaphoreFactory;
 use Latch\SyncFactory;
 use Symfony\Component\Clock\MockClock;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\EventDispatcher\EventDispatcherInterface;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Event\WorkerMessageFailedEvent;
@@ -44,19 +45,22 @@ final class App
      */
     public function __construct(array $routing = [], array $latch = [], array $middleware = [], ?\Closure $services = null)
     {
-        $transport = ['dsn' => 'in-memory://?serialize=true', 'retry_strategy' => ['max_retries' => 2, 'delay' => 1000, 'jitter' => 0]];
+        $transport = ['dsn' => 'memory://serialized', 'retry_strategy' => ['max_retries' => 2, 'delay' => 1000]];
         $this->kernel = new TestKernel(
             ['stores' => ['default' => 'in-memory'], ...$latch],
             ['messenger' => [
                 'transports' => [
-                    'a' => $transport, 'b' => $transport, 'f' => $transport, 'n' => 'in-memory://', 's' => 'sync://',
+                    'a' => $transport, 'b' => $transport, 'f' => $transport, 'n' => 'memory://', 's' => 'sync://',
                 ],
                 'failure_transport' => 'f',
                 'routing' => $routing,
-                'buses' => ['command.bus' => ['middleware' => $middleware]],
+                'buses' => ['command.bus' => array_filter(['middleware' => $middleware])],
             ]],
             static function (ContainerBuilder $container) use ($services): void {
                 $container->register('clock', MockClock::class)->setPublic(true);
+                $container->register(InMemoryFactory::class, InMemoryFactory::class)
+                    ->setArguments([new Reference('clock')])
+                    ->addTag('messenger.transport_factory');
                 $container->register(Handler::class, Handler::class)
                     ->setPublic(true)
                     ->addTag('messenger.message_handler', ['handles' => '*']);
