@@ -152,6 +152,8 @@ static size_t count_pending(void)
 static void what_is_released_again_and_again_is_sent_once(void **state)
 {
     latch_lease *two[] = {redis_lease_in(store, "s"), redis_lease_in(store, "t")};
+    /* What was sent in vain for "r" a server may carry out after all that follows (Redis 8). */
+    latch_lease *other = redis_lease_in(store, "u");
     size_t before;
 
     (void) state;
@@ -176,8 +178,8 @@ static void what_is_released_again_and_again_is_sent_once(void **state)
     }
     let_go();
     unit.ahead_ns += LONGEST_PAUSE_NS;
-    redis_expect_working(lease);
-    redis_expect_working(lease);
+    redis_expect_working(other);
+    redis_expect_working(other);
     UNIT_CHECK(store->unacknowledged == 0 && count_pending() == 0);
     UNIT_CHECK(redis_is_free("s") && redis_is_free("t"));
     for (size_t at = 0; at < 2; at++) {

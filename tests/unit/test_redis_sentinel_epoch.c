@@ -121,7 +121,7 @@ static void what_others_have_told_is_not_forgotten(void **state)
 
     (void) state;
     master = fail_over_behind_the_back_of(&trio.sentinels[0]);
-    open_secret("&timeout=2");
+    open_secret("&timeout=4");
     lease = redis_lease("r");
     redis_expect_done(redis_run(lease, LATCH_ACQUIRE));
     unit_release(lease);

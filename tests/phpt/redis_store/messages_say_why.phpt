@@ -25,7 +25,7 @@ $say = function (callable $call) use ($directory) {
 /* Renewed though it is not held: never acquired, run out, taken away. */
 $say(fn () => $lock->refresh(10));
 $lock->acquire();
-$lock->refresh(0.05);
+$lock->refresh(0.5);
 wait_until(fn () => holders($server) === 'nobody', 'it runs out');
 $say(fn () => $lock->refresh(10));
 $lock->acquire();

@@ -28,10 +28,10 @@ foreach ($stores as $name => $make) {
     $before = [MultiLock::getStatistics()['waitSeconds'], Lock::getStatistics()['waitSeconds']];
     check_same(
         ['multi' => ['conflicts' => 1, 'waits' => 1]],
-        counted_by_class(fn () => $multi->acquire(true, 0.3)),
+        counted_by_class(fn () => $multi->acquire(true, 0.6)),
         "$name: in vain"
     );
-    check(MultiLock::getStatistics()['waitSeconds'] - $before[0] > 0.2, "$name: the time of the wait");
+    check(MultiLock::getStatistics()['waitSeconds'] - $before[0] > 0.1, "$name: the time of the wait");
     check_same($before[1], Lock::getStatistics()['waitSeconds'], "$name: which is no lock's");
     $lock->release();
     if ($name === 'memory') {
