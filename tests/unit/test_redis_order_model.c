@@ -204,6 +204,9 @@ static void search(const model *tried)
     size_t depth = tried->depth + (getenv("LATCH_MODEL_ALL") != NULL ? 1 : 0);
     size_t steps = 0, total = 1;
 
+    if (!is_under_test(tried->script)) {
+        return;
+    }
     while (steps < STEPS_MAX
            && (tried->steps[steps].name != NULL || tried->steps[steps].pass_ms > 0)) {
         steps++;
