@@ -55,7 +55,7 @@ final class AfterAllTest extends BehaviourTestCase
         $this->work(2);
         $this->journal->await('handled', 'twice', 2);
         $this->journal->await('at gate', 'slow');
-        self::assertSame(1, $this->app->queued('a'), 'There is only the slow one.');
+        $this->journal->awaitThat(fn (): bool => $this->app->queued('a') === 1, 'there is only the slow one');
         $this->app->openGate('go');
         $this->journal->await('handled', 'after');
         $this->awaitNothingQueued();
