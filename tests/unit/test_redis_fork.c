@@ -74,10 +74,12 @@ static void read_its_answer(void)
 
 static void cancel_in_child(unit_process *self, void *argument)
 {
-    latch_status status = latch_op_cancel(&in_flight, unit_now_ns());
+    latch_status status;
 
     (void) self;
     (void) argument;
+    redis_expect_working(redis_lease_in(unit.store, "child")); /* it has a connection of its own */
+    status = latch_op_cancel(&in_flight, unit_now_ns());
     while (latch_wants(status)) {
         unit_await_wish(&in_flight, status, LATCH_NEVER);
         status = latch_op_cancel(&in_flight, unit_now_ns());
@@ -95,16 +97,16 @@ static void send_and_read(latch_op_kind kind)
     read_its_answer();
 }
 
-static void an_answer_that_was_read_before_a_fork_is_the_parents(void **state)
+/* Whatever the child does with the request, its parent has what it was granted. */
+static void acquire_beside_a_child(void (*run)(unit_process *, void *))
 {
-    unit_process child;
-
-    (void) state;
     for (int inherits = 0; inherits < 2; inherits++) {
+        unit_process child;
+
         lease = redis_lease("r");
         lease->inherit = inherits > 0;
         send_and_read(LATCH_ACQUIRE);
-        child = unit_fork(step_in_child, NULL);
+        child = unit_fork(run, NULL);
         unit_join(&child);
         UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE);
         UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
@@ -112,21 +114,16 @@ static void an_answer_that_was_read_before_a_fork_is_the_parents(void **state)
     }
 }
 
+static void an_answer_that_was_read_before_a_fork_is_the_parents(void **state)
+{
+    (void) state;
+    acquire_beside_a_child(step_in_child);
+}
+
 static void a_child_gives_back_nothing_that_its_parent_was_granted(void **state)
 {
-    unit_process child;
-
     (void) state;
-    for (int inherits = 0; inherits < 2; inherits++) {
-        lease = redis_lease("r");
-        lease->inherit = inherits > 0;
-        send_and_read(LATCH_ACQUIRE);
-        child = unit_fork(cancel_in_child, NULL);
-        unit_join(&child);
-        UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE);
-        UNIT_CHECK(redis_run(lease, LATCH_PROBE) == LATCH_DONE);
-        UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
-    }
+    acquire_beside_a_child(cancel_in_child);
 }
 
 static void a_child_demotes_nothing_that_its_parent_promotes(void **state)
@@ -150,6 +147,25 @@ static void a_child_demotes_nothing_that_its_parent_promotes(void **state)
         UNIT_CHECK(redis_run(reader, LATCH_ACQUIRE_SHARED) == LATCH_CONFLICT);
         UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
     }
+}
+
+static void a_child_leaves_its_parents_place_in_the_queue(void **state)
+{
+    latch_lease *reader = redis_other_lease("r");
+    unit_process child;
+
+    (void) state;
+    lease = redis_lease("r");
+    lease->inherit = true;
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    UNIT_CHECK(redis_run(reader, LATCH_ACQUIRE_SHARED) == LATCH_DONE);
+    redis_begin_wait(&in_flight, lease, redis_wait_to_write());
+    child = unit_fork(cancel_in_child, NULL);
+    unit_join(&child);
+    assert_int_equal(unit_redis_number("ZCARD latch:queue:r"), 1);
+    UNIT_CHECK(redis_run(reader, LATCH_RELEASE) == LATCH_DONE);
+    UNIT_CHECK(unit_finish(&in_flight, LATCH_WANT_IO) == LATCH_DONE && unit_held(lease));
+    UNIT_CHECK(redis_run(lease, LATCH_RELEASE) == LATCH_DONE);
 }
 
 /* Its first request: what it owes is not taken for the parent's. The next reply follows the
@@ -186,6 +202,7 @@ int main(void)
         REDIS_TEST(an_answer_that_was_read_before_a_fork_is_the_parents),
         REDIS_TEST(a_child_gives_back_nothing_that_its_parent_was_granted),
         REDIS_TEST(a_child_demotes_nothing_that_its_parent_promotes),
+        REDIS_TEST(a_child_leaves_its_parents_place_in_the_queue),
         REDIS_TEST(a_child_may_leave_the_release_of_what_it_inherits),
     };
 

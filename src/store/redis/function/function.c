@@ -25,7 +25,6 @@ typedef struct function_request {
     redis_route route;
     redis_node *asked;            /* the server of `call` */
     redis_call *call;             /* in flight, or answered; NULL: to be sent */
-    unsigned generation;          /* of the process that has begun it */
     bool as_text;                 /* the server has forgotten the script */
     bool was_lost;                /* sent again already */
     redis_function_waiter waiter; /* a channel of NULL: none */
@@ -234,7 +233,7 @@ latch_status latch_redis_function_step(latch_op *op, int64_t now_ns)
     function_request *request = op->state;
     latch_status status;
 
-    if (request->generation != op->lease->store->engine->generation) {
+    if (op->generation != op->lease->store->engine->generation) {
         /* Its answer is the parent's, and its identity, too. */
         latch_redis_function_abandon(op);
         return latch_fail(op->error, LATCH_ERROR_STORE, 0,
@@ -285,7 +284,6 @@ latch_status latch_redis_function_begin(latch_op *op, redis_topology *topology,
     *request = (function_request){
         .topology = topology,
         .functions = functions,
-        .generation = engine->generation,
         .waiter = waiter != NULL ? *waiter : (redis_function_waiter){0},
     };
     if (!make_id(engine, request->id)) {
@@ -293,5 +291,6 @@ latch_status latch_redis_function_begin(latch_op *op, redis_topology *topology,
         return latch_fail(op->error, LATCH_ERROR_SYSTEM, 0, "the random source gave no bytes");
     }
     op->state = request;
+    op->generation = engine->generation;
     return latch_redis_function_step(op, op->sent_ns);
 }
