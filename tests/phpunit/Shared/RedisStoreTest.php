@@ -153,6 +153,10 @@ final class RedisStoreTest extends TestCase
         for ($end = hrtime(true) + 40_000_000_000; !$second->acquire(); usleep(10_000)) {
             self::assertLessThan($end, hrtime(true));
         }
+        if (Subject::mode() === 'oracle') {
+            /* Its script cuts the server's clock to milliseconds: the lock ends there up to one before it does here. */
+            usleep(1_000);
+        }
 
         self::assertTrue($first->isExpired());
         self::assertFalse($first->isAcquired());
