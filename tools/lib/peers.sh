@@ -43,6 +43,7 @@ latch_symfony_components() {
     fi
     mapfile -t packages < <(printf "php-symfony-%s=$version*\n" \
         clock messenger rate-limiter redis-messenger scheduler)
+    [[ $version != 8.1 ]] || packages+=("php-symfony-doctrine-messenger=$version*")
     LATCH_SUITE=$suite latch_debian_files "symfony-$version" "${packages[@]}" "${polyfills[@]}" > /dev/null
 }
 

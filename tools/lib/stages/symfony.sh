@@ -34,7 +34,7 @@ stage() {
             ;;
     esac
     [[ -z ${LATCH_SYMFONY_WAYS:-} ]] || read -ra ways <<< "$LATCH_SYMFONY_WAYS"
-    latch_build
+    [[ -n ${LATCH_FOLDER:-} ]] || latch_build
     LATCH_VENDOR=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
     LATCH_APP_VENDOR=$(latch_symfony_bundle "$version")
     # one container for all that run beside each other

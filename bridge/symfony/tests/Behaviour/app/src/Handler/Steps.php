@@ -110,7 +110,9 @@ final class Steps
     {
         $lock = $this->locks->create($resource);
         if (!$lock->acquire()) {
-            throw new RecoverableMessageHandlingException("$resource is locked.", retryDelay: 30);
+            // before Symfony 7.2 its delay is the transport's
+            $delay = method_exists(RecoverableMessageHandlingException::class, 'getRetryDelay') ? ['retryDelay' => 30] : [];
+            throw new RecoverableMessageHandlingException("$resource is locked.", ...$delay);
         }
         $lock->release();
     }
