@@ -73,9 +73,9 @@ foreach ($stores as $name => $store) {
     }
     $expect(INVALID . 'Latch\Semaphore\Semaphore::acquire(): Argument #2 ($timeout) must be null unless $blocking is true', 'timeout alone',
         fn () => $factory->createSemaphore('s', 3)->acquire(false, 1));
-    foreach ([-1.0, 0.0, NAN, INF] as $hold) {
+    foreach (['-1' => -1.0, '0' => 0.0, 'NAN' => NAN, 'INF' => INF] as $case => $hold) {
         $expect(INVALID . 'Latch\Semaphore\Semaphore::keepAlive(): Argument #1 ($maxHold) must be null or a finite number of seconds, more than 0',
-            "maxHold $hold", fn () => $factory->createSemaphore('s', 3)->keepAlive($hold));
+            "maxHold $case", fn () => $factory->createSemaphore('s', 3)->keepAlive($hold));
     }
     /* What is unusual, but right. */
     foreach ([null, 1e-9, 1e9, 1e300, PHP_INT_MAX] as $ttl) {

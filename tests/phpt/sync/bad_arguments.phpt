@@ -21,10 +21,10 @@ foreach (sync_factories($server) as $name => $factory) {
         $bad("Latch\SyncFactory::$method(): Argument #1 (\$resource) must not be empty: give it a name",
             fn () => $factory->$method('', ...$rest), "$name: $method");
     }
-    foreach ([0, -1, NAN, INF, -INF] as $ttl) {
+    foreach (['0' => 0, '-1' => -1, 'NAN' => NAN, 'INF' => INF, '-INF' => -INF] as $case => $ttl) {
         foreach (['createVersion', 'createCountDown'] as $method) {
             check_same("Latch\Exception\InvalidTtlException: Latch\SyncFactory::$method(): Argument #2 (\$ttl) must be a finite number of "
-                . 'seconds above 0: all that a store keeps has to expire', outcome(fn () => $factory->$method('r', $ttl)), "$name: TTL $ttl");
+                . 'seconds above 0: all that a store keeps has to expire', outcome(fn () => $factory->$method('r', $ttl)), "$name: TTL $case");
         }
     }
     foreach ([
@@ -42,7 +42,7 @@ foreach (sync_factories($server) as $name => $factory) {
         [5, 1.0, 6, '4 ($burst) must be from 1 to $limit'],
     ] as [$limit, $interval, $burst, $message]) {
         $bad("Latch\SyncFactory::createThrottle(): Argument #$message", fn () => $factory->createThrottle('r', $limit, $interval, $burst),
-            "$name: $limit in $interval, $burst at once");
+            "$name: $limit in " . var_export($interval, true) . ", $burst at once");
     }
 
     $version = $factory->createVersion('r');

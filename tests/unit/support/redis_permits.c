@@ -252,10 +252,10 @@ void check_permits(void)
         "        last = math.max(last, redis.call('ZSCORE', KEYS[2], record[at]))\n"
         "    end\n"
         "end\n"
-        "local time = redis.call('TIME')\n"
-        "local ends = time[1] * 1000 + time[2] / 1000 + redis.call('PTTL', KEYS[1])\n"
+        "local time, rest = redis.call('TIME'), redis.call('PTTL', KEYS[1])\n"
+        "local ends = time[1] * 1000 + time[2] / 1000 + rest\n"
         "if redis.call('ZCARD', KEYS[1]) ~= redis.call('HLEN', KEYS[3]) - 1\n"
-        "    or math.abs(ends % 1000 - 500) >= 20 then\n"
+        "    or rest < 0 or math.abs(ends % 1000 - 500) >= 20 then\n"
         "    noted = nil\n" /* nobody trusts it */
         "end\n"
         "if noted and lost then return lost .. ' is recorded and does not hold' end\n"
