@@ -116,34 +116,32 @@ bool php_latch_sync_deadline(uint32_t number, double timeout, bool is_null, int6
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-/* By function: "Failed to ACTION the "RESOURCE" NOUN", and the least number of parts of an answer.
- */
+/* By function: "Failed to ACTION the "RESOURCE" NOUN". */
 static const struct {
     const char *action, *noun;
-    size_t least;
 } calls[LATCH_FUNCTION_COUNT] = {
-    [LATCH_VERSION_ADVANCE] = {"advance", "version", 1},
-    [LATCH_VERSION_REVERT] = {"revert", "version", 1},
-    [LATCH_VERSION_OUTDATED] = {"read", "version", 1},
-    [LATCH_VERSION_GET] = {"read", "version", 0},
-    [LATCH_THROTTLE_RESERVE] = {"acquire", "throttle", 2},
-    [LATCH_THROTTLE_LOOK] = {"read", "throttle", 1},
-    [LATCH_COUNT_DOWN_OPEN] = {"open", "count-down", 1},
-    [LATCH_COUNT_DOWN_ARRIVE] = {"arrive at", "count-down", 1},
-    [LATCH_COUNT_DOWN_DONE] = {"end", "count-down", 2},
-    [LATCH_COUNT_DOWN_CANCEL] = {"cancel", "count-down", 1},
-    [LATCH_COUNT_DOWN_STATE] = {"await", "count-down", 1},
-    [LATCH_COUNT_DOWN_INSPECT] = {"inspect", "count-down", 6},
-    [LATCH_SEQUENCE_ENTER] = {"enter", "sequence", 2},
-    [LATCH_SEQUENCE_RESUME] = {"resume", "sequence", 2},
-    [LATCH_SEQUENCE_NEXT] = {"advance", "sequence", 0},
-    [LATCH_SEQUENCE_PUT_BACK] = {"put an entry back into", "sequence", 0},
-    [LATCH_SEQUENCE_ABANDON] = {"abandon the head of", "sequence", 0},
-    [LATCH_SEQUENCE_INSPECT] = {"inspect", "sequence", 6},
-    [LATCH_DEBOUNCE_REGISTER] = {"register an occurrence of", "debounce", 2},
-    [LATCH_DEBOUNCE_SENT] = {"count an occurrence of", "debounce", 0},
-    [LATCH_DEBOUNCE_RESUME] = {"resume an occurrence of", "debounce", 2},
-    [LATCH_DEBOUNCE_DONE] = {"end an occurrence of", "debounce", 0},
+    [LATCH_VERSION_ADVANCE] = {"advance", "version"},
+    [LATCH_VERSION_REVERT] = {"revert", "version"},
+    [LATCH_VERSION_OUTDATED] = {"read", "version"},
+    [LATCH_VERSION_GET] = {"read", "version"},
+    [LATCH_THROTTLE_RESERVE] = {"acquire", "throttle"},
+    [LATCH_THROTTLE_LOOK] = {"read", "throttle"},
+    [LATCH_COUNT_DOWN_OPEN] = {"open", "count-down"},
+    [LATCH_COUNT_DOWN_ARRIVE] = {"arrive at", "count-down"},
+    [LATCH_COUNT_DOWN_DONE] = {"end", "count-down"},
+    [LATCH_COUNT_DOWN_CANCEL] = {"cancel", "count-down"},
+    [LATCH_COUNT_DOWN_STATE] = {"await", "count-down"},
+    [LATCH_COUNT_DOWN_INSPECT] = {"inspect", "count-down"},
+    [LATCH_SEQUENCE_ENTER] = {"enter", "sequence"},
+    [LATCH_SEQUENCE_RESUME] = {"resume", "sequence"},
+    [LATCH_SEQUENCE_NEXT] = {"advance", "sequence"},
+    [LATCH_SEQUENCE_PUT_BACK] = {"put an entry back into", "sequence"},
+    [LATCH_SEQUENCE_ABANDON] = {"abandon the head of", "sequence"},
+    [LATCH_SEQUENCE_INSPECT] = {"inspect", "sequence"},
+    [LATCH_DEBOUNCE_REGISTER] = {"register an occurrence of", "debounce"},
+    [LATCH_DEBOUNCE_SENT] = {"count an occurrence of", "debounce"},
+    [LATCH_DEBOUNCE_RESUME] = {"resume an occurrence of", "debounce"},
+    [LATCH_DEBOUNCE_DONE] = {"end an occurrence of", "debounce"},
 };
 
 php_latch_sync_task php_latch_sync_task_of(latch_function function, php_latch_sync_maker make,
@@ -228,11 +226,6 @@ bool php_latch_sync_run(const php_latch_sync *sync, php_latch_sync_task *task)
     latch_lease_init(&lease, backend->store, ZSTR_VAL(sync->resource), ZSTR_LEN(sync->resource));
     status = php_latch_run_request(&lease, &request, &error);
     latch_lease_drop(&lease);
-    if (status == LATCH_DONE && task->call.answer->count < calls[task->call.function].least) {
-        status = LATCH_ERROR_STORE;
-        error = (latch_error){.status = status,
-                              .message = "the store gave an answer that makes no sense"};
-    }
     if (status == LATCH_DONE) {
         use_answer(task);
         return EG(exception) == NULL;

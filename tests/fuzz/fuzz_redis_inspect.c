@@ -198,11 +198,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char letter;
         latch_op_kind kind;
         bool foreign, is_permit;
-    } questions[] = {{'i', LATCH_INSPECT, false},
+    } questions[] = {{'i', LATCH_INSPECT, false, false},
                      {'p', LATCH_INSPECT, false, true},
-                     {'l', LATCH_LIST, false},
-                     {'f', LATCH_LIST, true},
-                     {'e', LATCH_EVICT, false}};
+                     {'l', LATCH_LIST, false, false},
+                     {'f', LATCH_LIST, true, false},
+                     {'e', LATCH_EVICT, false, false}};
     const char *input = (const char *) data;
     latch_lock_report *reports = NULL;
     latch_status status = LATCH_DONE;

@@ -310,6 +310,9 @@ static void search(const model *tried)
     size_t steps = count_steps(tried), total = 1;
     size_t depth = tried->depth + (getenv("LATCH_MODEL_ALL") != NULL ? 1 : 0);
 
+    if (!is_under_test(tried->script)) {
+        return;
+    }
     calls = requests = 0;
     for (size_t at = 0; at < depth; at++) {
         total *= steps;

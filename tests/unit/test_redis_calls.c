@@ -284,22 +284,39 @@ static void a_cancelled_call_is_not_awaited(void **state)
 
 static void senseless_answers_are_errors(void **state)
 {
-    static const char *const answers[] = {":1\r\n",       "$1\r\nx\r\n",
-                                          "*1\r\n:1\r\n", "*2\r\n$1\r\nx\r\n$-1\r\n",
-                                          "+OK\r\n",      "$-1\r\n"};
+    static const struct {
+        latch_function function;
+        const char *answer;
+    } cases[] = {
+        {LATCH_VERSION_GET, ":1\r\n"},
+        {LATCH_VERSION_GET, "$1\r\nx\r\n"},
+        {LATCH_VERSION_GET, "*1\r\n:1\r\n"},
+        {LATCH_VERSION_GET, "*2\r\n$1\r\nx\r\n$-1\r\n"},
+        {LATCH_VERSION_GET, "+OK\r\n"},
+        {LATCH_VERSION_GET, "$-1\r\n"},
+        /* Of another form than the function's. */
+        {LATCH_COUNT_DOWN_STATE, "*0\r\n"},
+        {LATCH_SEQUENCE_INSPECT, "*2\r\n$1\r\n7\r\n$1\r\n0\r\n"},
+        {LATCH_SEQUENCE_INSPECT,
+         "*6\r\n$0\r\n\r\n$1\r\n0\r\n$1\r\n0\r\n$1\r\n0\r\n$2\r\n1x\r\n$1\r\n0\r\n"},
+        {LATCH_SEQUENCE_INSPECT,
+         "*6\r\n$0\r\n\r\n$1\r\n0\r\n$0\r\n\r\n$1\r\n0\r\n$1\r\n0\r\n$1\r\n0\r\n"},
+        {LATCH_SEQUENCE_INSPECT,
+         "*6\r\n$0\r\n\r\n$1\r\n0\r\n$1\r\n-\r\n$1\r\n0\r\n$1\r\n0\r\n$1\r\n0\r\n"},
+    };
     latch_store *store;
 
     (void) state;
-    for (size_t at = 0; at < sizeof(answers) / sizeof(*answers); at++) {
+    for (size_t at = 0; at < sizeof(cases) / sizeof(*cases); at++) {
         const char *told;
         unit_call made;
         latch_op op;
 
         store = store_on_wire();
-        unit_call_make(&made, store, "r", LATCH_VERSION_GET, NULL);
+        unit_call_make(&made, store, "r", cases[at].function, NULL);
         redis_send(&op, &made.lease, unit_call_request(&made));
         redis_wire_take_command();
-        redis_wire_answer(answers[at]);
+        redis_wire_answer(cases[at].answer);
         told = unit_call_told(&made, unit_finish(&op, LATCH_WANT_IO));
         UNIT_CHECK(strstr(told, "gave an answer that makes no sense") != NULL);
         redis_store_forget();

@@ -60,6 +60,11 @@ static const char *const scripts[] = {
     [COMMAND_REFRESH] = REDIS_LUA_CLOCK REDIS_LUA_REFRESH,
     [COMMAND_RELEASE] = REDIS_LUA_CLOCK REDIS_LUA_RELEASE,
     [COMMAND_PROBE] = REDIS_LUA_CLOCK REDIS_LUA_PROBE,
+    [COMMAND_VERSION] = REDIS_LUA_CLOCK REDIS_LUA_REQUESTS REDIS_LUA_VERSION,
+    [COMMAND_THROTTLE] = REDIS_LUA_CLOCK REDIS_LUA_REQUESTS REDIS_LUA_THROTTLE,
+    [COMMAND_COUNT_DOWN] = REDIS_LUA_CLOCK REDIS_LUA_REQUESTS REDIS_LUA_COUNT_DOWN,
+    [COMMAND_SEQUENCE] = REDIS_LUA_CLOCK REDIS_LUA_REQUESTS REDIS_LUA_SEQUENCE,
+    [COMMAND_DEBOUNCE] = REDIS_LUA_CLOCK REDIS_LUA_REQUESTS REDIS_LUA_DEBOUNCE,
 };
 
 #define SCRIPTS_END (sizeof(scripts) / sizeof(*scripts))
@@ -190,6 +195,11 @@ static command understand(reply_line *line, const argument *arguments, size_t co
         command.ticket = strtoull(arguments[waiter].text, NULL, 10);
         EXPECT(command.ticket > 0);
     }
+    if (command.kind == COMMAND_COUNT_DOWN && is_named(&arguments[token + 1], "state")
+        && count > token + 2) {
+        command.ticket = strtoull(arguments[token + 2].text, NULL, 10);
+        EXPECT(command.ticket > 0);
+    }
     EXPECT(command.token[0] != '\0' || command.ticket > 0);
     return command;
 }
@@ -299,6 +309,12 @@ static const char *proper_answer(const reply_line *line, const command *command)
             return ":2\r\n";
         case COMMAND_PROBE:
             return "*2\r\n:5000\r\n:2\r\n";
+        case COMMAND_VERSION:
+        case COMMAND_THROTTLE:
+        case COMMAND_COUNT_DOWN:
+        case COMMAND_SEQUENCE:
+        case COMMAND_DEBOUNCE: /* a truth or a number in each place: right for any function */
+            return "*6\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n";
         case COMMAND_PEERS:
             return "*6\r\n:0\r\n:1\r\n:0\r\n:0\r\n:0\r\n:1\r\n";
         case COMMAND_SUBSCRIBE:

@@ -17,6 +17,11 @@ typedef enum {
     COMMAND_REFRESH,
     COMMAND_RELEASE,
     COMMAND_PROBE,
+    COMMAND_VERSION, /* calls */
+    COMMAND_THROTTLE,
+    COMMAND_COUNT_DOWN,
+    COMMAND_SEQUENCE,
+    COMMAND_DEBOUNCE,
     COMMAND_PEERS,     /* SCRIPT EXISTS */
     COMMAND_SUBSCRIBE, /* to the process's channel, and to another */
 } command_kind;
@@ -24,7 +29,7 @@ typedef enum {
 typedef struct command {
     command_kind kind;
     bool by_digest;                  /* EVALSHA */
-    char token[LATCH_TOKEN_MAX + 1]; /* "" where a release shall keep what it holds */
+    char token[LATCH_TOKEN_MAX + 1]; /* "" where a release shall keep what it holds; a call's id */
     uint64_t ticket;                 /* of the wait; 0: it has none */
     int64_t arrival_ns;
     unsigned number; /* of all commands */

@@ -10,14 +10,26 @@
 
 int64_t clock_us;
 
+bool is_under_test(const char *script)
+{
+    const char *from = getenv("LATCH_MUTANT_FROM");
+
+    return from == NULL || strstr(script, from) != NULL;
+}
+
 const char *on_clock(const char *script)
 {
     static char text[16384];
+    const char *from = getenv("LATCH_MUTANT_FROM");
+    const char *fault = from != NULL ? strstr(script, from) : NULL;
+    int before = fault != NULL ? (int) (fault - script) : 0;
     char clock[64];
 
     snprintf(clock, sizeof(clock), "local function now_us() return %" PRId64 " end\n", clock_us);
-    UNIT_CHECK((size_t) snprintf(text, sizeof(text), "%s%s",
-                                 clock_us != 0 ? clock : REDIS_LUA_CLOCK, script)
+    UNIT_CHECK((size_t) snprintf(text, sizeof(text), "%s%.*s%s%s",
+                                 clock_us != 0 ? clock : REDIS_LUA_CLOCK, before, script,
+                                 fault != NULL ? getenv("LATCH_MUTANT_TO") : "",
+                                 fault != NULL ? fault + strlen(from) : script)
                < sizeof(text));
     return text;
 }

@@ -30,8 +30,13 @@ extern const redis_side latch_side, symfony_side;
 /* The time in us at which Latch's scripts find the server's clock; 0 before each test: its own. */
 extern int64_t clock_us;
 
-/* A script of Latch's behind the clock that it asks; valid until the next call. */
+/*
+ * A script of Latch's behind the clock that it asks; valid until the next call. A text in it that
+ * the environment's LATCH_MUTANT_FROM names is replaced by LATCH_MUTANT_TO (mutants/run).
+ */
 const char *on_clock(const char *script);
+/* False when it is another script that has such a text. */
+bool is_under_test(const char *script);
 /* Fails the test if a script has failed. */
 redisReply *no_error(redisReply *reply);
 

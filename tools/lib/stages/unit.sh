@@ -34,6 +34,15 @@ queue_model() {
     run_unit 'unit, queue model' "$LATCH_WORK/log/unit-model.log" "${command[@]}"
 }
 
+# Beside those under a sanitizer, as this one: see tests/unit/mutants.
+mutants() {
+    local command log=$LATCH_WORK/log/unit-mutants.log found
+    unit_make none mutants
+    "${command[@]}" > "$log" 2>&1 < /dev/null || { grep -v '^ ' "$log" | tail -n 100 && name_failures unit <<< mutants; }
+    found=$(sed -n 's/^mutants: \([0-9]*\) found.*/\1/p' "$log")
+    count 'unit, mutants of calls' "${found:-0}" "$(grep -c -e '^mutant: ' -e '^make: \*\*\*' "$log")" 0
+}
+
 stage() {
     local command
     case $STAGE in

@@ -111,19 +111,42 @@ static latch_status fail_senseless(latch_op *op, redis_node *node)
                       latch_redis_address(&node->connection));
 }
 
-/* Copies a list of byte strings. */
+static bool is_whole_number(const redisReply *text)
+{
+    const char *digits = text->str + (text->str[0] == '-');
+
+    return digits[0] != '\0'
+           && strspn(digits, "0123456789") == (size_t) (text->str + text->len - digits);
+}
+
+/* Is it a list of byte strings, of those at least that the function answers with? */
+static bool is_answer(latch_function function, const redisReply *reply)
+{
+    const char *parts = latch_redis_function_parts(function);
+
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements < strlen(parts)) {
+        return false;
+    }
+    for (size_t at = 0; at < reply->elements; at++) {
+        const redisReply *part = reply->element[at];
+
+        if (part->type != REDIS_REPLY_STRING
+            || (at < strlen(parts) && parts[at] == '#' && !is_whole_number(part))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static latch_status apply_list(latch_op *op, redis_node *node, const redisReply *reply)
 {
     latch_answer *answer;
     size_t bytes = 0;
 
-    if (reply->type != REDIS_REPLY_ARRAY) {
+    if (!is_answer(op->request.call->function, reply)) {
         return fail_senseless(op, node);
     }
     for (size_t at = 0; at < reply->elements; at++) {
-        if (reply->element[at]->type != REDIS_REPLY_STRING) {
-            return fail_senseless(op, node);
-        }
         bytes += reply->element[at]->len;
     }
     answer = latch_answer_make(op->lease->store->engine, reply->elements, bytes);

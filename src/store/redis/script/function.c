@@ -28,31 +28,37 @@ static const struct {
 
 static const struct {
     uint8_t script;
-    const char *name; /* to the script */
+    const char *name;  /* to the script */
+    const char *parts; /* see latch_redis_function_parts() */
 } functions_of_scripts[LATCH_FUNCTION_COUNT] = {
-    [LATCH_VERSION_ADVANCE] = {VERSION, "advance"},
-    [LATCH_VERSION_REVERT] = {VERSION, "revert"},
-    [LATCH_VERSION_OUTDATED] = {VERSION, "outdated"},
-    [LATCH_VERSION_GET] = {VERSION, "get"},
-    [LATCH_THROTTLE_RESERVE] = {THROTTLE, "reserve"},
-    [LATCH_THROTTLE_LOOK] = {THROTTLE, "look"},
-    [LATCH_COUNT_DOWN_OPEN] = {COUNT_DOWN, "open"},
-    [LATCH_COUNT_DOWN_ARRIVE] = {COUNT_DOWN, "arrive"},
-    [LATCH_COUNT_DOWN_DONE] = {COUNT_DOWN, "done"},
-    [LATCH_COUNT_DOWN_CANCEL] = {COUNT_DOWN, "cancel"},
-    [LATCH_COUNT_DOWN_STATE] = {COUNT_DOWN, "state"},
-    [LATCH_COUNT_DOWN_INSPECT] = {COUNT_DOWN, "inspect"},
-    [LATCH_SEQUENCE_ENTER] = {SEQUENCE, "enter"},
-    [LATCH_SEQUENCE_RESUME] = {SEQUENCE, "resume"},
-    [LATCH_SEQUENCE_NEXT] = {SEQUENCE, "next"},
-    [LATCH_SEQUENCE_PUT_BACK] = {SEQUENCE, "put_back"},
-    [LATCH_SEQUENCE_ABANDON] = {SEQUENCE, "abandon"},
-    [LATCH_SEQUENCE_INSPECT] = {SEQUENCE, "inspect"},
-    [LATCH_DEBOUNCE_REGISTER] = {DEBOUNCE, "register"},
-    [LATCH_DEBOUNCE_SENT] = {DEBOUNCE, "sent"},
-    [LATCH_DEBOUNCE_RESUME] = {DEBOUNCE, "resume"},
-    [LATCH_DEBOUNCE_DONE] = {DEBOUNCE, "done"},
+    [LATCH_VERSION_ADVANCE] = {VERSION, "advance", "."},
+    [LATCH_VERSION_REVERT] = {VERSION, "revert", "."},
+    [LATCH_VERSION_OUTDATED] = {VERSION, "outdated", "."},
+    [LATCH_VERSION_GET] = {VERSION, "get", ""},
+    [LATCH_THROTTLE_RESERVE] = {THROTTLE, "reserve", ".#"},
+    [LATCH_THROTTLE_LOOK] = {THROTTLE, "look", "#"},
+    [LATCH_COUNT_DOWN_OPEN] = {COUNT_DOWN, "open", "."},
+    [LATCH_COUNT_DOWN_ARRIVE] = {COUNT_DOWN, "arrive", "."},
+    [LATCH_COUNT_DOWN_DONE] = {COUNT_DOWN, "done", ".#"},
+    [LATCH_COUNT_DOWN_CANCEL] = {COUNT_DOWN, "cancel", "."},
+    [LATCH_COUNT_DOWN_STATE] = {COUNT_DOWN, "state", "."},
+    [LATCH_COUNT_DOWN_INSPECT] = {COUNT_DOWN, "inspect", ".##.##"},
+    [LATCH_SEQUENCE_ENTER] = {SEQUENCE, "enter", "#."},
+    [LATCH_SEQUENCE_RESUME] = {SEQUENCE, "resume", ".#"},
+    [LATCH_SEQUENCE_NEXT] = {SEQUENCE, "next", ""},
+    [LATCH_SEQUENCE_PUT_BACK] = {SEQUENCE, "put_back", ""},
+    [LATCH_SEQUENCE_ABANDON] = {SEQUENCE, "abandon", ""},
+    [LATCH_SEQUENCE_INSPECT] = {SEQUENCE, "inspect", "..####"},
+    [LATCH_DEBOUNCE_REGISTER] = {DEBOUNCE, "register", "##"},
+    [LATCH_DEBOUNCE_SENT] = {DEBOUNCE, "sent", ""},
+    [LATCH_DEBOUNCE_RESUME] = {DEBOUNCE, "resume", ".#"},
+    [LATCH_DEBOUNCE_DONE] = {DEBOUNCE, "done", ""},
 };
+
+const char *latch_redis_function_parts(latch_function function)
+{
+    return functions_of_scripts[function].parts;
+}
 
 static void digest_functions(const latch_engine *engine, redis_functions *functions)
 {

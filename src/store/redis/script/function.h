@@ -35,6 +35,9 @@ typedef struct redis_function_command {
     char small_keys[512];
 } redis_function_command;
 
+/* Parts that an answer to the function has at least: "." for a text, "#" for a whole number. */
+const char *latch_redis_function_parts(latch_function function);
+
 /*
  * Writes the command that calls the function for a resource; `id` makes it idempotent, and has
  * REDIS_FUNCTION_ID_LENGTH bytes. `waiter`: of LATCH_COUNT_DOWN_STATE, or NULL. False when memory
