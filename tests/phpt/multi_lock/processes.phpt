@@ -48,7 +48,7 @@ $stores = [
     'flock' => fn () => new FlockStore($directory),
     'System V' => fn () => new SemaphoreStore(),
     'Redis' => fn () => new RedisStore($redis->dsn()),
-    'PostgreSQL' => fn () => $postgresql->store(';timeout=60;read_timeout=60'),
+    'PostgreSQL' => fn () => $postgresql->store(),
     'MySQL' => fn () => $mysql->store(),
     'PHP' => fn () => new RecordingStore("$directory/php"),
 ];

@@ -21,7 +21,7 @@ $makers = [
     InMemoryStore::class => fn () => new InMemoryStore(),
     RedisStore::class => fn () => new RedisStore($redis->dsn()),
     CombinedStore::class => fn () => new CombinedStore([new RedisStore($redis->dsn()), new RedisStore($second->dsn())], new UnanimousStrategy()),
-    PostgreSqlStore::class => fn () => $postgresql->store(';timeout=60;read_timeout=60'),
+    PostgreSqlStore::class => fn () => $postgresql->store(),
     MysqlStore::class => fn () => $mysql->store(),
 ];
 

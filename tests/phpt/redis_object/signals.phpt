@@ -28,7 +28,7 @@ $client->after = function () use (&$polls): void {
         posix_kill(getmypid(), SIGUSR1);
     }
 };
-check_same(false, $lock->acquire(true, 0.3), 'a wait goes on behind a handler');
+check_same(false, $lock->acquire(true, PATIENCE / 20), 'a wait goes on behind a handler');
 check_same(1, $handled, 'the handler has run');
 pcntl_signal(SIGUSR1, fn () => throw new LengthException('enough'));
 $polls = 0;
