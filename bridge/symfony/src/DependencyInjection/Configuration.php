@@ -66,6 +66,7 @@ final class Configuration
             ->min(0.1)->defaultValue(30.0);
         $children->floatNode('max_hold')
             ->info('Seconds after which locks are not renewed any more; ~: never')
+            ->beforeNormalization()->ifNull()->thenUnset()->end()
             ->min(0.1)->defaultNull();
         $children->scalarNode('secret')
             ->info('Key of the signatures of messages that other messages carry; ~: kernel.secret')
@@ -87,6 +88,7 @@ final class Configuration
         $requeue->integerNode('max_delay')->info('Milliseconds, at last')->min(1)->defaultValue(30_000);
         $requeue->floatNode('give_up_after')
             ->info('Seconds after which a message that is still refused its locks has failed; ~: never')
+            ->beforeNormalization()->ifNull()->thenUnset()->end()
             ->min(0.1)->defaultNull();
         $requeue->enumNode('on_store_error')
             ->info('What becomes of a message when the store cannot be asked: it comes back, or fails')
