@@ -6,6 +6,7 @@ namespace Latch\Symfony\Tests;
 
 use Latch\LockFactory;
 use Latch\Semaphore\SemaphoreFactory;
+use Latch\Symfony\Messenger\EventListener\RequeueListener;
 use Latch\Symfony\Tests\Message\Plain;
 use Latch\Symfony\Tests\Support\Autowired;
 use Latch\Symfony\Tests\Support\TestKernel;
@@ -13,8 +14,10 @@ use Latch\SyncFactory;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
+use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Exception\ServiceNotFoundException;
+use Symfony\Component\DependencyInjection\Reference;
 
 final class ConfigurationTest extends TestCase
 {
@@ -81,6 +84,34 @@ final class ConfigurationTest extends TestCase
         );
 
         self::assertInstanceOf(LockFactory::class, $kernel->getContainer()->get('latch.lock_factory.default'));
+    }
+
+    public function testAllThatLogsDoesSoInOneChannel(): void
+    {
+        $channels = [];
+        $collect = static function (ContainerBuilder $container) use (&$channels): void {
+            foreach ($container->getDefinitions() as $id => $definition) {
+                $uses = [...$definition->getArguments(), ...array_merge(...array_column($definition->getMethodCalls(), 1))];
+                if (str_starts_with($definition->getClass() ?? '', 'Latch\\') && \in_array('logger', array_map(static fn (mixed $argument): string => $argument instanceof Reference ? (string) $argument : '', $uses), true)) {
+                    $channels[$id] = $definition->getTag('monolog.logger');
+                }
+            }
+        };
+        $pass = new class ($collect) implements CompilerPassInterface {
+            public function __construct(private readonly \Closure $collect)
+            {
+            }
+
+            public function process(ContainerBuilder $container): void
+            {
+                ($this->collect)($container);
+            }
+        };
+        $messenger = ['messenger' => ['transports' => ['a' => 'in-memory://']]];
+        (new TestKernel([], $messenger, static fn (ContainerBuilder $container) => $container->addCompilerPass($pass)))->boot();
+
+        self::assertArrayHasKey(RequeueListener::class, $channels);
+        self::assertSame([[['channel' => 'latch']]], array_values(array_unique($channels, \SORT_REGULAR)));
     }
 
     public function testIsBesideFrameworkLock(): void

@@ -6,6 +6,7 @@ namespace Latch\Symfony\Tests;
 
 use Latch\Symfony\DependencyInjection\MessengerPass;
 use Latch\Symfony\Messenger\Exception\LockLostException;
+use Latch\Symfony\Messenger\Exception\RequeueException;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Tests\Message\Batched;
 use Latch\Symfony\Tests\Message\Locked;
@@ -141,6 +142,21 @@ final class MiddlewareTest extends AppTestCase
         $app->work();
 
         self::assertTrue($app->isFree('own'));
+    }
+
+    public function testAHandlerThatIsRefusedItsLockMaySendItsMessageAgain(): void
+    {
+        $app = $this->app([Plain::class => 'a']);
+        $app->handler->does[Plain::class] = static fn () => throw new RequeueException('The owner is busy.', 'owner-7');
+        $app->bus()->dispatch(new Plain());
+        for ($i = 0; $i < 5; $i++) {
+            $app->work();
+            $app->clock->sleep(60);
+        }
+        $app->handler->does = [];
+        $app->workAll();
+
+        self::assertSame([...array_fill(0, 5, 'again Plain x 0'), 'handled Plain x'], $app->events);
     }
 
     public function testNothingIsCommittedWithoutAHandlersOwnLock(): void

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests;
 
+use Latch\Symfony\Messenger\Bounded;
 use Latch\Symfony\Messenger\Chain;
 use Latch\Symfony\Messenger\LatchStamp;
 use Latch\Symfony\Messenger\Lock;
@@ -217,6 +218,23 @@ final class OrderedTest extends AppTestCase
         $app->work();
 
         self::assertSame([[2, 0], [2, 1]], $sent);
+    }
+
+    public function testWhatAFullQueueDoesNotTakeIsOutOfOrder(): void
+    {
+        $app = $this->ordered();
+        $rule = new Bounded(2, 'queue');
+        foreach ([1, 2, 3] as $id) {
+            $app->bus()->dispatch(new InOrder($id), [$rule]);
+        }
+        self::assertSame([3], $this->handled($app, 'k'));
+        $elsewhere = $app->bus()->dispatch(new InOrder(4), [new Bounded(2, 'queue', 'transport:b')]);
+        self::assertNotNull($elsewhere->last(ParkedStamp::class));
+        $app->work('a');
+        self::assertSame([3, 1, 2], $this->handled($app, 'k'));
+        $app->work('b');
+
+        self::assertSame([3, 1, 2, 4], $this->handled($app, 'k'));
     }
 
     public function testWithoutATransportEachIsHandledAtOnceAndSeveralAreRefused(): void

@@ -109,14 +109,14 @@ final class MessengerServices
             $container->setDefinition(MetricsListener::class, self::subscribing(new Definition(MetricsListener::class, [$meters])));
         }
         $decorated = 'messenger.retry.send_failed_message_for_retry_listener';
-        $container->setDefinition(RequeueListener::class, (new Definition(RequeueListener::class, [
+        $container->setDefinition(RequeueListener::class, self::logging(new Definition(RequeueListener::class, [
             new Reference('.inner'), $transports, $backoff, $requeue['give_up_after'], $recorder, $dispatcher, $logger,
         ]))->setDecoratedService($decorated));
     }
 
     private static function service(ContainerBuilder $container, string $class, mixed ...$arguments): Reference
     {
-        $container->setDefinition($class, new Definition($class, array_values($arguments)));
+        $container->setDefinition($class, self::logging(new Definition($class, array_values($arguments))));
 
         return new Reference($class);
     }

@@ -72,7 +72,7 @@ final class OrderGuard extends Guard
             ));
         }
         $key = $this->templates->fill($rule->key, $dispatch->message);
-        $dispatch->travel->set('ordered', ['key' => $key, 'lease' => $rule->lease, 'transport' => $dispatch->senders[0]]);
+        // Only what is sent has a place: a full queue may let it be handled here, or send it to another transport.
         $dispatch->sendThrough(fn (Envelope $envelope): ?Envelope => $this->enter($dispatch, $envelope, $key, $rule));
     }
 
@@ -133,14 +133,16 @@ final class OrderGuard extends Guard
     private function enter(Dispatch $dispatch, Envelope $envelope, string $key, Ordered $rule): ?Envelope
     {
         $sequence = ($this->factory)()->createSequence($key, lease: $rule->lease);
-        $place = $sequence->enter(bin2hex(random_bytes(16)), $this->payloads->encode($envelope));
+        $travel = Travel::of($envelope);
+        $travels = ['key' => $key, 'lease' => $rule->lease, 'transport' => $dispatch->senders[0]];
+        $travel->set('ordered', $travels);
+        $place = $sequence->enter(bin2hex(random_bytes(16)), $this->payloads->encode($travel->onto($envelope)));
         if (!$place->isHead) {
             $this->abandon($sequence, $key, $rule->patience);
 
             return null;
         }
-        $travel = Travel::of($envelope);
-        $travel->set('ordered', [...$travel->get('ordered') ?? [], 'ticket' => $place->ticket]);
+        $travel->set('ordered', [...$travels, 'ticket' => $place->ticket]);
         $dispatch->onUndo(fn () => $this->ended($travel, true));
 
         return $travel->onto($envelope);
