@@ -7,6 +7,7 @@ namespace Latch\Benchmark;
 use Closure;
 use Latch\LockFactory;
 use Latch\Store\StoreFactory;
+use Psr\Log\NullLogger;
 use RuntimeException;
 use Symfony\Component\Messenger\Event\WorkerRunningEvent;
 use Symfony\Component\Messenger\MessageBusInterface;
@@ -64,12 +65,12 @@ final class MessengerCosts
     private function locked(string $name, string $subject, string $dsn): Closure
     {
         if ($subject === 'alone') {
-            return self::alone(new LockFactory(StoreFactory::createStore($dsn)));
+            return self::alone(self::factory($dsn));
         }
         $kernel = $this->kernel($name, $subject === 'rule' ? $dsn : null);
-        $probe = (new LockFactory(StoreFactory::createStore($dsn)))->createLock('order-7');
+        $probe = self::factory($dsn)->createLock('order-7');
         if ($subject === 'by-hand') {
-            $kernel->handler()->locks = new LockFactory(StoreFactory::createStore($dsn));
+            $kernel->handler()->locks = self::factory($dsn);
         }
         $run = self::atOnce($kernel, new Order(7));
         if ($dsn !== 'in-memory') {
@@ -92,6 +93,15 @@ final class MessengerCosts
             $kernel->handler()->handled === $handled || throw new RuntimeException('A message was handled without its lock.');
         }
         $probe->release();
+    }
+
+    /** As an application has it: with a logger. */
+    private static function factory(string $dsn): LockFactory
+    {
+        $factory = new LockFactory(StoreFactory::createStore($dsn));
+        $factory->setLogger(new NullLogger());
+
+        return $factory;
     }
 
     /** @return Closure(int): float */

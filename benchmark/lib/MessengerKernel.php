@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Benchmark;
 
 use Latch\Symfony\LatchBundle;
+use Latch\Symfony\Messenger\EventListener\MetricsListener;
 use Psr\Log\NullLogger;
 use Symfony\Bundle\FrameworkBundle\FrameworkBundle;
 use Symfony\Component\Config\Loader\LoaderInterface;
@@ -79,6 +80,8 @@ final class MessengerKernel extends Kernel implements CompilerPassInterface
 
     public function process(ContainerBuilder $container): void
     {
+        // The tests' packages have OpenTelemetry's API, which nobody reads here.
+        $container->removeDefinition(MetricsListener::class);
         foreach (self::PUBLIC as $id) {
             ($container->hasAlias($id) ? $container->getAlias($id) : $container->getDefinition($id))->setPublic(true);
         }

@@ -32,6 +32,11 @@ final class BoundGuard extends Guard
     {
     }
 
+    public function rules(): array
+    {
+        return [Bounded::class];
+    }
+
     public function dispatching(Dispatch $dispatch): void
     {
         $rule = $dispatch->rules->one(Bounded::class);

@@ -26,6 +26,11 @@ final class ChainGuard extends Guard
     {
     }
 
+    public function rules(): array
+    {
+        return [Chain::class, ChainRest::class];
+    }
+
     public function dispatching(Dispatch $dispatch): void
     {
         $payloads = [];

@@ -31,6 +31,11 @@ final class DebounceGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [Debounce::class];
+    }
+
     public function dispatching(Dispatch $dispatch): void
     {
         $rule = $dispatch->rules->one(Debounce::class);

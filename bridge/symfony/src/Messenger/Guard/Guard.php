@@ -7,6 +7,7 @@ namespace Latch\Symfony\Messenger\Guard;
 use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Rule;
 
 /**
  * What one kind of rule does at each step of a message's life.
@@ -15,6 +16,11 @@ use Latch\Symfony\Messenger\Flow\Travel;
  */
 abstract class Guard
 {
+    /**
+     * @return list<class-string<Rule>> without any of them, and with nothing that travels, it has nothing to do for a message
+     */
+    abstract public function rules(): array;
+
     /** Before it is sent, or handled by the process that dispatches it. May skip it. */
     public function dispatching(Dispatch $dispatch): void
     {
@@ -25,7 +31,7 @@ abstract class Guard
     {
     }
 
-    /** The handlers have succeeded, and the transactions are over. */
+    /** The handlers have succeeded, and the transactions are over. Of messages with which something travels. */
     public function handled(Attempt $attempt): void
     {
     }
@@ -36,7 +42,7 @@ abstract class Guard
         return false;
     }
 
-    /** It does not come again: it was handled, skipped, or has failed for good. Maybe in another process. */
+    /** It does not come again: it was handled, skipped, or has failed for good. Maybe in another process. Of those, too. */
     public function ended(Travel $travel, bool $failed): void
     {
     }

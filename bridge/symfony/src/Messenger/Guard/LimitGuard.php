@@ -25,6 +25,11 @@ final class LimitGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [Limit::class];
+    }
+
     /** A wrong placeholder is the mistake of the sender, not of the worker. */
     public function dispatching(Dispatch $dispatch): void
     {

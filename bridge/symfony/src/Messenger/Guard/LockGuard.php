@@ -26,6 +26,11 @@ final class LockGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [Lock::class];
+    }
+
     /** A wrong placeholder is the mistake of the sender, not of the worker. */
     public function dispatching(Dispatch $dispatch): void
     {

@@ -43,6 +43,11 @@ final class OnceGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [Once::class, HandOver::class];
+    }
+
     public function dispatching(Dispatch $dispatch): void
     {
         $once = $dispatch->rules->one(Once::class);

@@ -53,6 +53,11 @@ final class OrderGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [Ordered::class];
+    }
+
     public function isVital(): bool
     {
         return true;

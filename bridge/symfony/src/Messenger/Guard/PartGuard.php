@@ -37,6 +37,11 @@ final class PartGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [AfterAll::class, PartOf::class];
+    }
+
     public function isVital(): bool
     {
         return true;

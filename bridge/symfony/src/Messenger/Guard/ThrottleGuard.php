@@ -34,6 +34,11 @@ final class ThrottleGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [Throttle::class];
+    }
+
     /** A wrong placeholder is the mistake of the sender, not of the worker. */
     public function dispatching(Dispatch $dispatch): void
     {

@@ -29,6 +29,11 @@ final class VersionGuard extends Guard
     ) {
     }
 
+    public function rules(): array
+    {
+        return [IfNewer::class];
+    }
+
     public function dispatching(Dispatch $dispatch): void
     {
         $rule = $dispatch->rules->one(IfNewer::class);

@@ -22,6 +22,7 @@ use Latch\Symfony\Messenger\Ordered;
 use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\RuleReader;
+use Latch\Symfony\Messenger\Rule\RuleSet;
 use Latch\Symfony\Messenger\SkippedStamp;
 use Psr\Container\ContainerInterface;
 use Psr\Log\LoggerInterface;
@@ -33,6 +34,8 @@ use Symfony\Component\Messenger\Stamp\ConsumedByWorkerStamp;
 use Symfony\Component\Messenger\Stamp\FlushBatchHandlersStamp;
 use Symfony\Component\Messenger\Stamp\NoAutoAckStamp;
 use Symfony\Component\Messenger\Stamp\ReceivedStamp;
+use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
+use Symfony\Component\Messenger\Transport\Sender\SendersLocator;
 use Symfony\Component\Messenger\Transport\Sender\SendersLocatorInterface;
 
 /**
@@ -42,6 +45,12 @@ final class LatchMiddleware implements MiddlewareInterface
 {
     /** @var list<Attempt> acknowledged by batch handlers, which may be inside of a transaction still */
     private array $acknowledged = [];
+
+    /** @var \WeakMap<RuleSet, list<Guard>> those that have something to do */
+    private \WeakMap $guardsOfRules;
+
+    /** @var array<class-string, list<string>> names of the transports of messages */
+    private array $routes = [];
 
     /**
      * @param list<Guard>        $guards     in the order in which they are asked
@@ -58,6 +67,7 @@ final class LatchMiddleware implements MiddlewareInterface
         private readonly Recorder $recorder,
         private readonly ?LoggerInterface $logger = null,
     ) {
+        $this->guardsOfRules = new \WeakMap();
     }
 
     public function handle(Envelope $envelope, StackInterface $stack): Envelope
@@ -93,7 +103,7 @@ final class LatchMiddleware implements MiddlewareInterface
     private function dispatch(Dispatch $dispatch, StackInterface $stack): Envelope
     {
         try {
-            foreach ($this->guards as $guard) {
+            foreach ($this->guardsOf($dispatch->rules, $dispatch->travel) as $guard) {
                 $guard->dispatching($dispatch);
                 $reason = $dispatch->skipped;
                 if ($reason !== null) {
@@ -162,7 +172,7 @@ final class LatchMiddleware implements MiddlewareInterface
     private function handleGuarded(Envelope $envelope, Attempt $attempt, StackInterface $stack): Envelope
     {
         $this->holds->renew();
-        foreach ($this->guardsOf($attempt) as $guard) {
+        foreach ($this->guardsOf($attempt->rules, $attempt->travel) as $guard) {
             $guard->handling($attempt);
             if ($attempt->skipped !== null) {
                 return $this->skipped($envelope, $attempt->skipped, $attempt->skippedBy);
@@ -218,7 +228,7 @@ final class LatchMiddleware implements MiddlewareInterface
     private function end(Attempt $attempt, ?\Throwable $error): void
     {
         $this->release($attempt);
-        if (!$attempt->byWorker && $this->guardsOf($attempt) !== []) {
+        if (!$attempt->byWorker && !$attempt->travel->isEmpty()) {
             $this->ending->tell($attempt->envelope, static fn (Guard $guard) => $guard->ended($attempt->travel, $error !== null));
         }
         if ($error === null) {
@@ -230,7 +240,7 @@ final class LatchMiddleware implements MiddlewareInterface
     {
         if ($attempt->skipped === null && !$attempt->handled) {
             $attempt->handled = true;
-            foreach ($this->guardsOf($attempt) as $guard) {
+            foreach ($attempt->travel->isEmpty() ? [] : $this->guards as $guard) {
                 $guard->handled($attempt);
             }
         }
@@ -239,9 +249,16 @@ final class LatchMiddleware implements MiddlewareInterface
     /**
      * @return list<Guard>
      */
-    private function guardsOf(Attempt $attempt): array
+    private function guardsOf(RuleSet $rules, Travel $travel): array
     {
-        return $attempt->rules->isEmpty() && $attempt->travel->isEmpty() ? [] : $this->guards;
+        if (!$travel->isEmpty()) {
+            return $this->guards;
+        }
+
+        return $this->guardsOfRules[$rules] ??= array_values(array_filter(
+            $this->guards,
+            static fn (Guard $guard): bool => $rules->hasAny($guard->rules()),
+        ));
     }
 
     private function release(Attempt $attempt): void
@@ -299,6 +316,19 @@ final class LatchMiddleware implements MiddlewareInterface
      * @return list<string>
      */
     private function senders(Envelope $envelope): array
+    {
+        // That of Symfony reads the attributes of the class each time, and a message is asked for twice.
+        if ($this->senders::class === SendersLocator::class && $envelope->last(TransportNamesStamp::class) === null) {
+            return $this->routes[$envelope->getMessage()::class] ??= $this->ask($envelope);
+        }
+
+        return $this->ask($envelope);
+    }
+
+    /**
+     * @return list<string>
+     */
+    private function ask(Envelope $envelope): array
     {
         $names = [];
         foreach ($this->senders->getSenders($envelope) as $name => $sender) {

@@ -13,15 +13,27 @@ final class KeyTemplate
 {
     private const PLACEHOLDER = '/\{(\w+)\}/';
 
+    /** Number of templates: those that are stamps may be made anew for each message. */
+    private const REMEMBERED = 1000;
+
     /** @var array<class-string, array<string, \Closure(object): mixed>> */
     private array $readers = [];
 
+    /** @var array<string, list<string>> literals and names by turns, of templates with placeholders */
+    private array $parts = [];
+
     public function fill(string $template, object $message): string
     {
-        $fill = fn (array $match): string => $this->text($match[1], $message, $template);
+        if (!str_contains($template, '{')) {
+            return $template;
+        }
+        $parts = $this->parts[$template] ?? $this->split($template);
+        $key = $parts[0];
+        for ($i = 1; isset($parts[$i]); $i += 2) {
+            $key .= $this->text($parts[$i], $message, $template) . $parts[$i + 1];
+        }
 
-        return preg_replace_callback(self::PLACEHOLDER, $fill, $template)
-            ?? throw $this->unusable($template, $message, 'is not UTF-8');
+        return $key;
     }
 
     /** The value itself where the template is one placeholder, else the text. */
@@ -45,14 +57,29 @@ final class KeyTemplate
         ));
     }
 
+    /**
+     * @return list<string>
+     */
+    private function split(string $template): array
+    {
+        if (\count($this->parts) >= self::REMEMBERED) {
+            $this->parts = [];
+        }
+
+        return $this->parts[$template] = (array) preg_split(self::PLACEHOLDER, $template, -1, \PREG_SPLIT_DELIM_CAPTURE);
+    }
+
     private function text(string $name, object $message, string $template): string
     {
         if ($name === 'class') {
             return $message::class;
         }
         $value = $this->read($name, $message, $template);
+        if (\is_int($value)) {
+            return (string) $value;
+        }
         $text = match (true) {
-            \is_string($value), \is_int($value) => (string) $value,
+            \is_string($value) => $value,
             \is_bool($value) => $value ? '1' : '0',
             \is_float($value) => json_encode($value, \JSON_THROW_ON_ERROR),
             $value instanceof \BackedEnum => (string) $value->value,

@@ -34,6 +34,20 @@ final class RuleSet
     }
 
     /**
+     * @param list<class-string<Rule>> $classes
+     */
+    public function hasAny(array $classes): bool
+    {
+        foreach ($classes as $class) {
+            if (isset($this->byClass[$class])) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /**
      * @template R of Rule
      *
      * @param class-string<R> $class
