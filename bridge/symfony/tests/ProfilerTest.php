@@ -109,7 +109,7 @@ final class ProfilerTest extends TestCase
             foreach ($xpath->query('.//span[contains(@class, "latch-bar")]', $row) ?: [] as $bar) {
                 self::assertInstanceOf(\DOMElement::class, $bar);
                 $bars[] = substr($bar->getAttribute('class'), \strlen('latch-bar latch-'));
-                self::assertMatchesRegularExpression('/^left: \d+\.\d+%; width: \d+\.\d+%$/', $bar->getAttribute('style'));
+                self::assertMatchesRegularExpression('/^left: min\(\d+\.\d+%, 100% - 3px\); width: \d+\.\d+%$/', $bar->getAttribute('style'));
             }
             $rows[] = [$row->getAttribute('data-latch'), $bars];
         }

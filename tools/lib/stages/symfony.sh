@@ -1,6 +1,6 @@
 # Stage "symfony": the bundle for Symfony (bridge/symfony) on Symfony 7.4: its unit tests, and an application with
 # Messenger whose workers are processes. Stages "symfony-6" and "symfony-8": on Symfony 6.4, and on 8.1 with the PHP of
-# Debian 13.
+# Debian 13. Stage "symfony-browser": its panel in the profiler, in Chromium.
 # shellcheck shell=bash
 
 case $STAGE in
@@ -16,6 +16,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 
 case $STAGE in
     symfony-8) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" "${LATCH_COMPOSER_PACKAGES[@]}") ;;
+    symfony-browser) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" redis-server util-linux
+        chromium) ;;
     *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "php$LATCH_PHP_VERSION-redis"
         "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-sqlite3" redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}") ;;
 esac
@@ -43,6 +45,10 @@ stage() {
     mkdir -p "$LATCH_APP_CACHE"
     export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO LATCH_APP_CACHE
     cd "$LATCH_ROOT/bridge/symfony/tests"
+    if [[ $STAGE == symfony-browser ]]; then
+        in_browser
+        return
+    fi
     for way in "${ways[@]}"; do
         for suite in locks messages; do
             calls+=("workers $way $suite")
@@ -62,4 +68,10 @@ unit_tests() {
 workers() {
     LATCH_SYMFONY_WAY=$1 run_phpunit "$STAGE-${1//,/-}-$2" "$LATCH_VENDOR" Behaviour/phpunit.xml \
         -- --no-progress --testsuite "$2"
+}
+
+# Leaves pictures of the pages beside the log.
+in_browser() {
+    LATCH_BROWSER_PICTURES=$LATCH_WORK/log run_phpunit "$STAGE" "$LATCH_VENDOR" Browser/phpunit.xml \
+        -d extension="$LATCH_SO" -- --no-progress
 }

@@ -53,7 +53,7 @@ final class LatchDataCollector extends DataCollector implements LateDataCollecto
         foreach ($this->trace->messages as ['time' => $time, 'what' => $what, 'labels' => $labels, 'text' => $text]) {
             $messages[] = ['time' => 1000 * ($time - $this->start), 'what' => $what, ...$labels, 'text' => mb_scrub($text, 'UTF-8')];
         }
-        $this->data = ['spans' => $spans, 'messages' => $messages, 'end' => 1000 * ($now - $this->start)];
+        $this->data = ['spans' => $spans, 'messages' => $messages];
     }
 
     public function reset(): void
@@ -102,13 +102,25 @@ final class LatchDataCollector extends DataCollector implements LateDataCollecto
     }
 
     /**
+     * Of the picture of time: that of the first lock, as the application may have been made for long before.
+     *
+     * @return float milliseconds
+     */
+    public function getBegin(): float
+    {
+        return min([$this->getEnd() - 0.001, ...array_column($this->getSpans(), 'start')]);
+    }
+
+    /**
+     * Of the last lock; with one that is held still that of the request.
+     *
      * @return float milliseconds
      */
     public function getEnd(): float
     {
-        return max(0.001, $this->data['end'] ?? 0.0, ...array_map(
+        return max([0.001, ...array_map(
             static fn (array $span): float => $span['start'] + $span['waited'] + $span['held'],
             $this->getSpans(),
-        ));
+        )]);
     }
 }

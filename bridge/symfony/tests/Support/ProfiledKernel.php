@@ -23,9 +23,10 @@ final class ProfiledKernel extends Kernel
     use MicroKernelTrait;
 
     /**
-     * @param array<string, string> $stores
+     * @param array<string, string> $stores    "default" and "local"
+     * @param string|null           $framework DSN of framework.lock; null: that of "default"
      */
-    public function __construct(private readonly string $directory, private readonly array $stores)
+    public function __construct(private readonly string $directory, private readonly array $stores, private readonly ?string $framework = null)
     {
         parent::__construct('dev', true);
     }
@@ -60,7 +61,7 @@ final class ProfiledKernel extends Kernel
             'http_method_override' => false,
             'handle_all_throwables' => true,
             'php_errors' => ['log' => true],
-            'lock' => $this->stores['default'],
+            'lock' => $this->framework ?? $this->stores['default'],
             'profiler' => ['enabled' => true],
             'router' => ['utf8' => true],
             'messenger' => ['transports' => ['a' => 'in-memory://'], 'routing' => []],
