@@ -66,7 +66,7 @@ final class KeyTemplate
             $this->parts = [];
         }
 
-        return $this->parts[$template] = (array) preg_split(self::PLACEHOLDER, $template, -1, \PREG_SPLIT_DELIM_CAPTURE);
+        return $this->parts[$template] = preg_split(self::PLACEHOLDER, $template, -1, \PREG_SPLIT_DELIM_CAPTURE) ?: [$template];
     }
 
     private function text(string $name, object $message, string $template): string
