@@ -14,6 +14,7 @@ use Latch\Symfony\Tests\Message\Single;
 use Latch\Symfony\Tests\Message\Two;
 use Latch\Symfony\Tests\Support\AppTestCase;
 use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Event\SendMessageToTransportsEvent;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 
 final class ChainTest extends AppTestCase
@@ -71,6 +72,21 @@ final class ChainTest extends AppTestCase
         $app->workAll('f');
 
         self::assertSame([0, 1], [$app->waiting('f'), $app->waiting('b')]);
+    }
+
+    public function testAStepWhoseNextOneCannotBeSentIsHandledAgain(): void
+    {
+        $app = $this->app([Plain::class => 'a', Two::class => 'b']);
+        $app->bus()->dispatch(new Plain(), [new Chain(new Two())]);
+        $refuse = static fn () => throw new \RuntimeException('The transport is away.');
+        $app->dispatcher()->addListener(SendMessageToTransportsEvent::class, $refuse);
+        $app->work('a');
+        $app->dispatcher()->removeListener(SendMessageToTransportsEvent::class, $refuse);
+        self::assertSame(['again Plain x 1'], $app->events);
+        $app->workAll('a');
+
+        self::assertSame(['Plain x', 'Plain x'], $app->handler->handled);
+        self::assertSame(1, $app->waiting('b'));
     }
 
     public function testStampsOfStepsAndRulesOfTheirsCount(): void

@@ -222,6 +222,29 @@ final class OnceTest extends AppTestCase
         self::assertTrue($app->isFree('report-1'));
     }
 
+    public function testALockWhoseMessageCannotBeSentIsStillTheSenders(): void
+    {
+        $app = $this->app([Plain::class => 'a']);
+        $lock = $app->locks()->createLockFromKey($key = new Key('report-1'), 1800, false);
+        $lock->acquire();
+        $refuse = static fn () => throw new \RuntimeException('The transport is away.');
+        $app->dispatcher()->addListener(SendMessageToTransportsEvent::class, $refuse);
+        $this->assertThrows(\RuntimeException::class, static fn () => $app->bus()->dispatch(new Plain(), [new HandOver($key)]));
+
+        self::assertTrue($lock->isAcquired());
+    }
+
+    public function testALockOfAMessageThatFailsWhereItIsDispatchedEnds(): void
+    {
+        $app = $this->app();
+        $key = new Key('report-1');
+        $app->locks()->createLockFromKey($key, 1800, false)->acquire();
+        $app->handler->does[Plain::class] = static fn () => throw new \DomainException('no');
+        $this->assertThrows(HandlerFailedException::class, static fn () => $app->bus()->dispatch(new Plain(), [new HandOver($key)]));
+
+        self::assertTrue($app->isFree('report-1'));
+    }
+
     public function testALockThatIsNotHeldCannotBeHandedOver(): void
     {
         $app = $this->app([Plain::class => 'a']);
