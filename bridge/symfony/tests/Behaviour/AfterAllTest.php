@@ -67,13 +67,13 @@ final class AfterAllTest extends BehaviourTestCase
     public function testB9cAWorkerThatIsKilledInAPart(): void
     {
         $this->sendAfter('after', [self::message('Plain', 'p1', [['gate', 'try N']]), self::message('Plain', 'p2')]);
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'p1');
         $this->work();
         $this->journal->await('handled', 'p2');
         $victim->kill();
         $this->app->openGate('try 2');
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('handled', 'after');
         $this->awaitNothingQueued();
 

@@ -13,7 +13,7 @@ final class CrashTest extends BehaviourTestCase
     {
         $rules = [['Lock', ['key' => 'order_{key}', 'ttl' => 1.0]]];
         $this->send('Plain', 'x', [['gate', 'try N']], '1', rules: $rules);
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'x');
         $this->send('Plain', 'y', [], '1', rules: $rules);
         $this->work();
@@ -22,7 +22,7 @@ final class CrashTest extends BehaviourTestCase
         $this->app->openGate('try 2');
         $this->journal->await('end', 'y');
         // To Redis the same consumer, which gets what it has not acknowledged; to Doctrine any.
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->awaitNothingQueued();
 
         $this->assertNoOverlap('x', 'y');
@@ -35,12 +35,12 @@ final class CrashTest extends BehaviourTestCase
     {
         $rules = [['Once', ['key' => 'report_{key}', 'ttl' => 1.0]]];
         $this->send('Plain', 'x', [['gate', 'try N']], '1', rules: $rules);
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'x');
         $victim->kill();
         self::assertNotNull($this->send('Plain', 'y', [], '1', rules: $rules)['skipped']);
         $this->app->openGate('try 2');
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->awaitNothingQueued();
 
         self::assertSame(['x'], $this->journal->messages('end'));

@@ -91,12 +91,12 @@ final class OrderedTest extends BehaviourTestCase
         $this->sendOrdered('x', [['gate', 'try N']], lease: 1.0);
         $this->sendOrdered('y');
         $this->sendOrdered('z');
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'x');
         $this->work();
         $victim->kill();
         $this->app->openGate('try 2');
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('handled', 'z');
 
         self::assertSame(['x', 'x', 'y', 'z'], $this->journal->messages('begin'));
@@ -108,11 +108,11 @@ final class OrderedTest extends BehaviourTestCase
         $this->sendOrdered('x');
         $this->sendOrdered('y', [['gate', 'try N']]);
         $this->sendOrdered('z');
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'y');
         $victim->kill();
         $this->app->openGate('try 2');
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('handled', 'z');
 
         self::assertSame(['x', 'y', 'y', 'z'], $this->journal->messages('begin'));

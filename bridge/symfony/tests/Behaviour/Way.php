@@ -20,7 +20,7 @@ final class Way
     public static function chosen(): self
     {
         $parts = explode(',', getenv('LATCH_SYMFONY_WAY') ?: 'redis,php,names');
-        $known = [['redis', 'doctrine'], ['php', 'json'], ['names', 'drop-in']];
+        $known = [['redis', 'doctrine', 'postgresql', 'amqp'], ['php', 'json'], ['names', 'drop-in']];
         foreach ($known as $place => $values) {
             if (!\in_array($parts[$place] ?? '', $values, true)) {
                 throw new \InvalidArgumentException('LATCH_SYMFONY_WAY: one of ' . implode(', ', $values)
