@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * AfterAll: parts in whatever order, and a message after them.
  */
@@ -24,6 +26,7 @@ final class AfterAllTest extends BehaviourTestCase
         self::assertSame(3, $this->journal->mostAtATime('p1', 'p2', 'p3'));
     }
 
+    #[Group('telling')]
     public function testB9AfterAllPartsOfItsGroupEachLastStepComesOnce(): void
     {
         $this->work(4);

@@ -210,6 +210,22 @@ final class Application
         return $this->queues->redeliverSoon();
     }
 
+    /**
+     * Options of a worker that hardly ever looks for messages, where its transport tells it of them.
+     *
+     * @return array<string, string>
+     */
+    public function notified(): array
+    {
+        return $this->queues->notified();
+    }
+
+    /** Whether so many idle workers are told of messages from now on, where transports do that. */
+    public function isHeardBy(int $workers): bool
+    {
+        return \in_array($this->queues->listeners(), [null, $workers], true);
+    }
+
     /** What processes have complained about, for the messages of failures. */
     public function complaints(): string
     {

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * #[Ordered]: messages of a key are handled in the order of their dispatches.
  */
 final class OrderedTest extends BehaviourTestCase
 {
+    #[Group('telling')]
     public function testB6EachKeyHasItsOrderWhateverTheWorkers(): void
     {
         $names = [];
@@ -86,6 +89,7 @@ final class OrderedTest extends BehaviourTestCase
         self::assertSame(['x', 'y'], $this->journal->messages('begin'));
     }
 
+    #[Group('telling')]
     public function testB6eAKilledWorkersMessageKeepsItsPlace(): void
     {
         $this->sendOrdered('x', [['gate', 'try N']], lease: 1.0);

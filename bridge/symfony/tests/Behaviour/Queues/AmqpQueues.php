@@ -40,6 +40,16 @@ final class AmqpQueues implements Queues
         return [];
     }
 
+    public function notified(): array
+    {
+        return [];
+    }
+
+    public function listeners(): ?int
+    {
+        return null;
+    }
+
     public function environment(): array
     {
         return [];

@@ -25,6 +25,16 @@ interface Queues
     public function redeliverSoon(): array;
 
     /**
+     * Options of a worker that hardly ever looks for messages, where its transport tells it of them.
+     *
+     * @return array<string, string>
+     */
+    public function notified(): array;
+
+    /** How many idle workers are told of messages from now on; null where workers look for them. */
+    public function listeners(): ?int;
+
+    /**
      * What processes need in their environment beside the DSNs.
      *
      * @return array<string, string>

@@ -31,6 +31,16 @@ final class RedisQueues implements Queues
         return [];
     }
 
+    public function notified(): array
+    {
+        return [];
+    }
+
+    public function listeners(): ?int
+    {
+        return null;
+    }
+
     public function environment(): array
     {
         return [];

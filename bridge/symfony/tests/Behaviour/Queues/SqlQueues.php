@@ -15,27 +15,27 @@ final class SqlQueues implements Queues
     private ?\PDO $pdo = null;
 
     /**
-     * @param string                $url     of the database, for Doctrine
-     * @param \Closure(): \PDO      $connect
-     * @param array<string, string> $options of all transports
+     * @param string           $url     of the database, for Doctrine
+     * @param \Closure(): \PDO $connect
+     * @param bool             $listens whether idle workers listen to notifications, and look for delayed messages once in a
+     *                                  minute unless they are told to
      */
     private function __construct(
         private readonly string $url,
         private readonly \Closure $connect,
-        private readonly array $options = [],
+        private readonly bool $listens,
     ) {
     }
 
     /** In a file, which Doctrine makes. */
     public static function inSqlite(string $file): self
     {
-        return new self("sqlite:///$file", static fn (): \PDO => new \PDO("sqlite:$file"));
+        return new self("sqlite:///$file", static fn (): \PDO => new \PDO("sqlite:$file"), false);
     }
 
-    /** Idle workers listen to notifications there, and look for delayed messages once in a minute unless they are told to. */
     public static function inPostgreSql(PostgreSqlServer $server): self
     {
-        return new self(self::url($server->port), $server->pdo(...), ['check_delayed_interval' => '100']);
+        return new self(self::url($server->port), $server->pdo(...), true);
     }
 
     /** Of a PostgreSQL server of the tests, for Doctrine. */
@@ -46,13 +46,27 @@ final class SqlQueues implements Queues
 
     public function dsn(string $transport, string $consumer, array $options): string
     {
-        return 'doctrine://queue?' . http_build_query(['queue_name' => $transport] + $options + $this->options);
+        $options += $this->listens ? ['check_delayed_interval' => '100'] : [];
+
+        return 'doctrine://queue?' . http_build_query(['queue_name' => $transport] + $options);
     }
 
     /** Any worker takes a message for lost after a second. */
     public function redeliverSoon(): array
     {
         return ['redeliver_timeout' => '1'];
+    }
+
+    public function notified(): array
+    {
+        return $this->listens ? ['check_delayed_interval' => '3600000'] : [];
+    }
+
+    public function listeners(): ?int
+    {
+        $listeners = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'";
+
+        return $this->listens ? (int) $this->run($listeners, [])->fetchColumn() : null;
     }
 
     public function environment(): array
