@@ -57,4 +57,26 @@ final class TransportTest extends BehaviourTestCase
         $retries = $this->app->way->transport === 'amqp' ? [1] : [];
         self::assertSame($retries, array_map(static fn (Event $e): int => $e->more['retries'], $this->journal->events('sent again', 'x')));
     }
+
+    public function testAMessageWhoseWorkersDieHoldsThoseBehindItUpUntilItIsParkedOrHandled(): void
+    {
+        $rules = [['Ordered', ['key' => 'product_{key}', 'lease' => 1.0]]];
+        $this->send('Plain', 'x', [['gate', 'try N']], '1', rules: $rules);
+        self::assertTrue($this->send('Plain', 'y', [], '1', rules: $rules)['parked']);
+        foreach ([1, 2, 3] as $try) {
+            $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
+            $this->journal->await('at gate', 'x', $try);
+            $victim->kill();
+        }
+        $this->app->openGate('try 4');
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
+        $this->journal->await('handled', 'y');
+
+        // On AMQP three deaths were its three tries.
+        $parked = (int) ($this->app->way->transport === 'amqp');
+        self::assertSame($parked, $this->journal->count('parked', 'x'));
+        self::assertSame($parked, $this->app->queued('failed'));
+        self::assertSame(4 - $parked, $this->journal->count('begin', 'x'));
+        $this->assertNoOverlap('x', 'y');
+    }
 }
