@@ -67,6 +67,9 @@ latch_symfony_app() {
 latch_symfony_bundle() {
     local version=$1
     latch_symfony_components "$version" || return
+    if [[ $version == 7.4 ]]; then
+        LATCH_SUITE=sid latch_debian_files "symfony-amqp-$version" "php-symfony-amqp-messenger=$version*" > /dev/null || return
+    fi
     COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "symfony-bundle-$version" \
         "$LATCH_ROOT/bridge/symfony/tests/Behaviour/symfony-$version/composer.json"
 }

@@ -17,6 +17,7 @@ use Latch\Symfony\Tests\Message\Plain;
 use Latch\Symfony\Tests\Support\App;
 use Latch\Symfony\Tests\Support\AppTestCase;
 use Symfony\Component\Messenger\Event\SendMessageToTransportsEvent;
+use Symfony\Component\Messenger\Event\WorkerMessageFailedEvent;
 use Symfony\Component\Messenger\Event\WorkerMessageHandledEvent;
 use Symfony\Component\Messenger\Exception\UnrecoverableMessageHandlingException;
 
@@ -145,6 +146,39 @@ final class OrderedTest extends AppTestCase
         $app->work();
         self::assertSame(['again InOrder 1 0'], $app->events);
         usleep(350_000);
+        $app->workAll();
+
+        self::assertSame([2], $this->handled($app, 'k'));
+    }
+
+    /** The lock of a dead worker may outlast its lease. */
+    public function testOneThatIsRefusedTheLockOfItsKeyKeepsNoLease(): void
+    {
+        $app = $this->ordered();
+        $app->bus()->dispatch(new InOrder(1));
+        $lock = $app->locks()->createLock('ordered.k');
+        $lock->acquire();
+        $app->work();
+        self::assertSame(['again InOrder 1 0'], $app->events);
+        self::assertSame(0.0, $app->sync()->createSequence('k')->inspect()['heldFor']);
+        $lock->release();
+        $app->workAll();
+
+        self::assertSame([1], $this->handled($app, 'k'));
+    }
+
+    /** As on AMQP, where the death of a worker may be the last try of its message. */
+    public function testOneThatFailsForGoodWhileADeadWorkerHasItsTurnLetsTheOthersGo(): void
+    {
+        $app = $this->ordered();
+        $rule = new Ordered('k', lease: 0.3);
+        $envelope = $app->bus()->dispatch(new InOrder(1), [$rule]);
+        $app->bus()->dispatch(new InOrder(2), [$rule]);
+        $place = json_decode($envelope->last(LatchStamp::class)->data, true)['ordered'];
+        $app->transport('a')->reset();
+        $dead = $app->sync()->createSequence('k', lease: 0.3);
+        self::assertSame('go', $dead->resume($place['ticket'])->state);
+        $app->dispatcher()->dispatch(new WorkerMessageFailedEvent($envelope, 'a', new UnrecoverableMessageHandlingException('dead')));
         $app->workAll();
 
         self::assertSame([2], $this->handled($app, 'k'));

@@ -1,6 +1,7 @@
 # Stage "symfony": the bundle for Symfony (bridge/symfony) on Symfony 7.4: its unit tests, and an application with
-# Messenger whose workers are processes. Stages "symfony-6" and "symfony-8": on Symfony 6.4, and on 8.1 with the PHP of
-# Debian 13. Stage "symfony-browser": its panel in the profiler, in Chromium.
+# Messenger whose workers are processes. Stage "symfony-transports": all of that application on the other transports.
+# Stages "symfony-6" and "symfony-8": on Symfony 6.4, and on 8.1 with the PHP of Debian 13. Stage
+# "symfony-browser": the bundle's panel in the profiler, in Chromium.
 # shellcheck shell=bash
 
 case $STAGE in
@@ -19,23 +20,30 @@ case $STAGE in
     symfony-browser) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" redis-server util-linux
         chromium) ;;
     *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "php$LATCH_PHP_VERSION-redis"
-        "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-sqlite3" redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}") ;;
+        "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-sqlite3" "php$LATCH_PHP_VERSION-amqp" redis-server
+        rabbitmq-server "${LATCH_SQL_SERVER_PACKAGES[@]}") ;;
 esac
 
 stage() {
-    # What the workers run on, see Way.php: two ways that differ in everything. The folder's PHP has no SQLite.
-    local version=7.4 ways=(redis,php,names doctrine,json,drop-in) way suite calls=(unit_tests)
+    # What the workers run on, see Way.php: two ways that differ in everything, and the most telling tests on two more.
+    # The folder's PHP has no SQLite.
+    local version=7.4 ways=(redis,php,names doctrine,json,drop-in) more=(postgresql,php,drop-in amqp,json,names)
+    local way suite calls=(unit_tests)
     LATCH_SO=$LATCH_ROOT/modules/latch.so
     case $STAGE in
-        symfony-6) version=6.4 ;;
+        symfony-transports) ways=("${more[@]}") more=() calls=() ;;
+        symfony-6) version=6.4 more=() ;;
         symfony-8)
             version=8.1
-            ways=(redis,php,names redis,json,drop-in)
+            ways=(redis,php,names redis,json,drop-in) more=()
             LATCH_FOLDER=$(latch_folder_with_8.4)
             LATCH_SO=$(latch_build_on_debian)
             ;;
     esac
-    [[ -z ${LATCH_SYMFONY_WAYS:-} ]] || read -ra ways <<< "$LATCH_SYMFONY_WAYS"
+    if [[ -n ${LATCH_SYMFONY_WAYS:-} ]]; then
+        read -ra ways <<< "$LATCH_SYMFONY_WAYS"
+        more=()
+    fi
     [[ -n ${LATCH_FOLDER:-} ]] || latch_build
     LATCH_VENDOR=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
     LATCH_APP_VENDOR=$(latch_symfony_bundle "$version")
@@ -51,8 +59,11 @@ stage() {
     fi
     for way in "${ways[@]}"; do
         for suite in locks messages; do
-            calls+=("workers $way $suite")
+            calls+=("workers $way $suite --testsuite $suite")
         done
+    done
+    for way in "${more[@]}"; do
+        calls+=("workers $way telling --group telling")
     done
     side_by_side "${calls[@]}"
 }
@@ -64,10 +75,10 @@ unit_tests() {
         -d latch.symfony=1 -d latch.symfony_semaphore=1 -- --no-progress
 }
 
-# workers WAY SUITE
+# workers WAY NAME PHPUNIT OPTION...
 workers() {
     LATCH_SYMFONY_WAY=$1 run_phpunit "$STAGE-${1//,/-}-$2" "$LATCH_VENDOR" Behaviour/phpunit.xml \
-        -- --no-progress --testsuite "$2"
+        -- --no-progress "${@:3}"
 }
 
 # Leaves pictures of the pages beside the log.

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * AfterAll: parts in whatever order, and a message after them.
  */
@@ -24,6 +26,7 @@ final class AfterAllTest extends BehaviourTestCase
         self::assertSame(3, $this->journal->mostAtATime('p1', 'p2', 'p3'));
     }
 
+    #[Group('telling')]
     public function testB9AfterAllPartsOfItsGroupEachLastStepComesOnce(): void
     {
         $this->work(4);
@@ -67,13 +70,13 @@ final class AfterAllTest extends BehaviourTestCase
     public function testB9cAWorkerThatIsKilledInAPart(): void
     {
         $this->sendAfter('after', [self::message('Plain', 'p1', [['gate', 'try N']]), self::message('Plain', 'p2')]);
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'p1');
         $this->work();
         $this->journal->await('handled', 'p2');
         $victim->kill();
         $this->app->openGate('try 2');
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('handled', 'after');
         $this->awaitNothingQueued();
 

@@ -4,27 +4,33 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use Latch\Symfony\Tests\Behaviour\Queues\AmqpQueues;
+use Latch\Symfony\Tests\Behaviour\Queues\Queues;
+use Latch\Symfony\Tests\Behaviour\Queues\RedisQueues;
+use Latch\Symfony\Tests\Behaviour\Queues\SqlQueues;
 use Latch\Tests\PostgreSqlServer;
 use Latch\Tests\RedisServer;
-use Latch\Tests\SqlServer;
 
 /**
- * The application of app/, with servers of its own: one Redis for queues, one for locks.
+ * The application of app/, with servers of its own: one for queues, one Redis for locks.
  *
  * Takes from the environment LATCH_APP_VENDOR, what Composer has installed for it, and LATCH_SO; and, where several
  * PHPUnits share one container, LATCH_APP_CACHE, a folder for it.
  */
 final class Application
 {
+    /** The name of the process that all tests use. */
+    public const TALKER = 'talker';
+
     private const WARM_UP = 'cache:warmup';
 
     public readonly Journal $journal;
 
-    public readonly RedisServer $queues;
-
     public readonly RedisServer $locks;
 
     private static ?self $shared = null;
+
+    private readonly Queues $queues;
 
     private readonly string $directory;
 
@@ -48,8 +54,14 @@ final class Application
             @mkdir($path, 0755, true);
         }
         $this->journal = new Journal("$this->directory/journal");
-        $this->queues = new RedisServer();
+        $this->queues = match ($way->transport) {
+            'redis' => new RedisQueues(),
+            'doctrine' => SqlQueues::inSqlite("$this->directory/data/queue.db"),
+            'postgresql' => SqlQueues::inPostgreSql($this->database = new PostgreSqlServer()),
+            'amqp' => new AmqpQueues(),
+        };
         $this->locks = new RedisServer();
+        $this->runToItsEnd($this->console('messenger:setup-transports', 'setup', [], null));
     }
 
     public function __destruct()
@@ -74,11 +86,8 @@ final class Application
         if (!$this->locks->runs()) {
             $this->locks->start();
         }
-        $this->queues->command('FLUSHALL');
+        $this->queues->empty();
         $this->locks->command('FLUSHALL');
-        if ($this->way->transport === 'doctrine') {
-            $this->emptyQueueDatabase();
-        }
         array_map(unlink(...), glob("$this->directory/gate/*") ?: []);
         array_map(unlink(...), glob("$this->directory/log/*.errors") ?: []);
         $this->journal->clear();
@@ -113,7 +122,7 @@ final class Application
     /** A process that is no worker; the first one is used by all tests. */
     public function talker(): Talker
     {
-        return $this->talker ??= $this->newTalker('talker');
+        return $this->talker ??= $this->newTalker(self::TALKER);
     }
 
     /**
@@ -166,16 +175,55 @@ final class Application
     /** How many messages are in that transport, in hand, or delayed. */
     public function queued(string $transport): int
     {
-        if ($this->way->transport === 'redis') {
-            // At once, as messages move from one to the other.
-            $count = "return redis.call('XLEN', KEYS[1]) + redis.call('ZCARD', KEYS[2])";
+        return $this->queues->count($transport);
+    }
 
-            return $this->queues->command('EVAL', $count, 2, $transport, "{$transport}__queue");
-        }
-        $count = $this->queueDatabase()->prepare('SELECT count(*) FROM messenger_messages WHERE queue_name = ?');
-        $count->execute([$transport]);
+    /**
+     * Changes messages in a transport, as somebody who can write into it could; the length must be the same.
+     *
+     * @return int how many there are that have the text
+     */
+    public function changeQueued(string $transport, string $text, string $by): int
+    {
+        return $this->queues->change($transport, $text, $by);
+    }
 
-        return (int) $count->fetchColumn();
+    /** Delivers messages that have this text once more, as transports may. */
+    public function duplicateQueued(string $transport, string $text): void
+    {
+        $this->queues->duplicate($transport, $text);
+    }
+
+    /** Loses what is in a transport. */
+    public function loseQueued(string $transport): void
+    {
+        $this->queues->lose($transport);
+    }
+
+    /**
+     * Options of a worker that may be killed, so that its message is delivered to another one soon.
+     *
+     * @return array<string, string>
+     */
+    public function redeliverSoon(): array
+    {
+        return $this->queues->redeliverSoon();
+    }
+
+    /**
+     * Options of a worker that hardly ever looks for messages, where its transport tells it of them.
+     *
+     * @return array<string, string>
+     */
+    public function notified(): array
+    {
+        return $this->queues->notified();
+    }
+
+    /** Whether so many idle workers are told of messages from now on, where transports do that. */
+    public function isHeardBy(int $workers): bool
+    {
+        return \in_array($this->queues->listeners(), [null, $workers], true);
     }
 
     /** What processes have complained about, for the messages of failures. */
@@ -189,80 +237,9 @@ final class Application
         return $text;
     }
 
-    /**
-     * Changes messages in a transport, as who can write into it could; the length must be the same.
-     *
-     * @return int how many there are that have the text
-     */
-    public function changeQueued(string $transport, string $text, string $by): int
-    {
-        $changed = 0;
-        if ($this->way->transport === 'redis') {
-            foreach ($this->queues->command('XRANGE', $transport, '-', '+') as [$id, $fields]) {
-                if (str_contains($fields[1], $text)) {
-                    $this->queues->command('XADD', $transport, '*', $fields[0], str_replace($text, $by, $fields[1]));
-                    $this->queues->command('XDEL', $transport, $id);
-                    $changed++;
-                }
-            }
-
-            return $changed;
-        }
-        $change = $this->queueDatabase()->prepare(
-            'UPDATE messenger_messages SET body = replace(body, :text, :by), headers = replace(headers, :text, :by)
-            WHERE queue_name = :queue AND (body LIKE :any OR headers LIKE :any)',
-        );
-        $change->execute(['text' => $text, 'by' => $by, 'queue' => $transport, 'any' => "%$text%"]);
-
-        return $change->rowCount();
-    }
-
-    /** Delivers messages that have this text once more, as transports may. */
-    public function duplicateQueued(string $transport, string $text): void
-    {
-        if ($this->way->transport === 'redis') {
-            foreach ($this->queues->command('XRANGE', $transport, '-', '+') as [, $fields]) {
-                if (str_contains($fields[1], $text)) {
-                    $this->queues->command('XADD', $transport, '*', ...$fields);
-                }
-            }
-
-            return;
-        }
-        $copy = $this->queueDatabase()->prepare(
-            'INSERT INTO messenger_messages (body, headers, queue_name, created_at, available_at)
-            SELECT body, headers, queue_name, created_at, available_at FROM messenger_messages
-            WHERE queue_name = ? AND body LIKE ?',
-        );
-        $copy->execute([$transport, "%$text%"]);
-    }
-
-    /** Loses what is in a transport. */
-    public function loseQueued(string $transport): void
-    {
-        if ($this->way->transport === 'redis') {
-            $this->queues->command('XTRIM', $transport, 'MAXLEN', '0');
-        } else {
-            $this->queueDatabase()->prepare('DELETE FROM messenger_messages WHERE queue_name = ?')->execute([$transport]);
-        }
-    }
-
     private function errors(string $name): string
     {
         return "$this->directory/log/$name.errors";
-    }
-
-    private function queueDatabase(): \PDO
-    {
-        return new \PDO("sqlite:$this->directory/data/queue.db");
-    }
-
-    private function emptyQueueDatabase(): void
-    {
-        if (!is_file("$this->directory/data/queue.db")) {
-            $this->runToItsEnd($this->console('messenger:setup-transports', 'setup', [], null));
-        }
-        $this->queueDatabase()->exec('DELETE FROM messenger_messages');
     }
 
     /**
@@ -314,33 +291,12 @@ final class Application
             'APP_JOURNAL' => "$this->directory/journal",
             'APP_LOG' => "$this->directory/log/$name.log",
             'APP_SERIALIZER' => $this->way->serializer,
-            'APP_TRANSPORT_A' => $this->transport('a', $name, $options),
-            'APP_TRANSPORT_B' => $this->transport('b', $name, $options),
-            'APP_TRANSPORT_FAILED' => $this->transport('failed', $name, $options),
-            'APP_QUEUE_DATABASE' => "sqlite:///$this->directory/data/queue.db",
-            'APP_SHOP_DATABASE' => \sprintf(
-                'postgresql://%s:%s@127.0.0.1:%d/%s',
-                SqlServer::USER,
-                SqlServer::PASSWORD,
-                $this->database?->port ?? 1,
-                SqlServer::DATABASE,
-            ),
+            'APP_TRANSPORT_A' => $this->queues->dsn('a', $name, $options),
+            'APP_TRANSPORT_B' => $this->queues->dsn('b', $name, $options),
+            'APP_TRANSPORT_FAILED' => $this->queues->dsn('failed', $name, $options),
+            'APP_SHOP_DATABASE' => SqlQueues::url($this->database?->port ?? 1),
             'LATCH_DSN' => $this->locks->dsn(),
-        ];
-    }
-
-    /**
-     * @param array<string, string> $options
-     */
-    private function transport(string $name, string $consumer, array $options): string
-    {
-        if ($this->way->transport === 'redis') {
-            $options += ['claim_interval' => '100'];
-
-            return $this->queues->dsn("/$name/symfony/$consumer?") . http_build_query($options);
-        }
-
-        return 'doctrine://queue?' . http_build_query(['queue_name' => $name] + $options);
+        ] + $this->queues->environment();
     }
 
     /**
@@ -351,7 +307,7 @@ final class Application
         $options = ['-d', 'display_errors=stderr', '-d', 'error_reporting=-1', '-d', 'memory_limit=256M'];
         // What the application needs and Debian has as shared objects; redis needs igbinary.
         $names = ['ctype', 'iconv', 'mbstring', 'tokenizer', 'dom', 'xml', 'simplexml', 'posix', 'sysvsem',
-            'igbinary', 'redis', 'pdo', 'pdo_pgsql', 'pdo_sqlite'];
+            'igbinary', 'redis', 'amqp', 'pdo', 'pdo_pgsql', 'pdo_sqlite'];
         foreach ($names as $name) {
             if (is_file(\PHP_EXTENSION_DIR . "/$name.so")) {
                 array_push($options, '-d', "extension=$name");

@@ -105,17 +105,6 @@ abstract class BehaviourTestCase extends TestCase
         return $workers;
     }
 
-    /**
-     * Options of a worker that may be killed. To Redis the next one of its name is the same consumer, which gets what it has
-     * not acknowledged; Doctrine takes a message for lost after a second.
-     *
-     * @return array<string, string>
-     */
-    protected function redeliverSoon(): array
-    {
-        return $this->app->way->transport === 'doctrine' ? ['redeliver_timeout' => '1'] : [];
-    }
-
     /** Waits until so many processes stand in the queue of this lock. */
     protected function awaitWaiters(string $resource, int $count): void
     {

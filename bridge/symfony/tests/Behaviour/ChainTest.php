@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * Chain: messages that are sent together and handled one after the other.
  */
 final class ChainTest extends BehaviourTestCase
 {
+    #[Group('telling')]
     public function testB7TheyAreHandledInTheirOrder(): void
     {
         $this->work(2, 'a b');
@@ -62,6 +65,7 @@ final class ChainTest extends BehaviourTestCase
         );
     }
 
+    #[Group('telling')]
     public function testE1AStepThatWasChangedInTheQueueIsRefused(): void
     {
         $this->sendChain([]);

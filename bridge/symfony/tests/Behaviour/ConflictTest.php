@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * What becomes of a message that is refused its lock.
  */
 final class ConflictTest extends BehaviourTestCase
 {
+    #[Group('telling')]
     public function testA3dAConflictSpendsNoTry(): void
     {
         $this->app->talker()->ask('lock', 'order_1');

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * What is wrong at a dispatch, or comes back changed.
  */
@@ -20,6 +22,20 @@ final class EnvelopeTest extends BehaviourTestCase
         $this->awaitNothingQueued();
 
         self::assertSame(['x'], $this->journal->messages('end'));
+    }
+
+    #[Group('telling')]
+    public function testE2ItHasNoRuleOfItsFirstDispatch(): void
+    {
+        $this->send('Copied', 'first', chain: [self::message('Plain', 'second')]);
+        $this->work(1, 'a');
+        $this->work(1, 'b');
+        $this->journal->await('handled', 'first', 2);
+        $this->journal->await('handled', 'second');
+        $this->awaitNothingQueued('a', 'b');
+
+        self::assertSame('b', $this->journal->events('forwarded')[0]->more['sent']);
+        self::assertSame(1, $this->journal->count('end', 'second'), 'The chain is that of the first dispatch.');
     }
 
     public function testE3AWrongPlaceholderIsNamedAtTheDispatch(): void

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * #[Lock]: who is handled beside whom.
  */
@@ -52,6 +54,7 @@ final class LocksTest extends BehaviourTestCase
         $this->assertNoOverlap('x', 'y');
     }
 
+    #[Group('telling')]
     public function testA2OneAtATimeOfEachKey(): void
     {
         $this->send('PerKey', 'first', [['gate', 'go']], '1');

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * #[Once]: while a message of the key is on its way, others are ignored.
  */
 final class OnceTest extends BehaviourTestCase
 {
+    #[Group('telling')]
     public function testB2WhileOneIsQueuedOrHandledOthersAreIgnored(): void
     {
         self::assertSame('a', $this->send('Single', 'x', [['gate', 'go']], '1')['sent']);

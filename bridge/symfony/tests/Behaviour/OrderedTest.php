@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * #[Ordered]: messages of a key are handled in the order of their dispatches.
  */
 final class OrderedTest extends BehaviourTestCase
 {
+    #[Group('telling')]
     public function testB6EachKeyHasItsOrderWhateverTheWorkers(): void
     {
         $names = [];
@@ -86,17 +89,18 @@ final class OrderedTest extends BehaviourTestCase
         self::assertSame(['x', 'y'], $this->journal->messages('begin'));
     }
 
+    #[Group('telling')]
     public function testB6eAKilledWorkersMessageKeepsItsPlace(): void
     {
         $this->sendOrdered('x', [['gate', 'try N']], lease: 1.0);
         $this->sendOrdered('y');
         $this->sendOrdered('z');
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'x');
         $this->work();
         $victim->kill();
         $this->app->openGate('try 2');
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('handled', 'z');
 
         self::assertSame(['x', 'x', 'y', 'z'], $this->journal->messages('begin'));
@@ -108,11 +112,11 @@ final class OrderedTest extends BehaviourTestCase
         $this->sendOrdered('x');
         $this->sendOrdered('y', [['gate', 'try N']]);
         $this->sendOrdered('z');
-        $victim = $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 'y');
         $victim->kill();
         $this->app->openGate('try 2');
-        $this->app->worker('a', 'victim', $this->redeliverSoon());
+        $this->app->worker('a', 'victim', $this->app->redeliverSoon());
         $this->journal->await('handled', 'z');
 
         self::assertSame(['x', 'y', 'y', 'z'], $this->journal->messages('begin'));

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * Rules beside #[Lock] and #[Once].
  */
@@ -89,9 +91,10 @@ final class RulesTest extends BehaviourTestCase
         self::assertGreaterThanOrEqual(499, ($last->at - $first->at) / 1e6, '20 a second are one each 50 ms.');
     }
 
+    #[Group('telling')]
     public function testC4OfABurstTheLastOneIsHandled(): void
     {
-        $rules = [['Debounce', ['key' => 'index_{key}', 'seconds' => 0.3]]];
+        $rules = [['Debounce', ['key' => 'index_{key}', 'seconds' => 1.0]]];
         $this->work();
         foreach (['x', 'y', 'z'] as $name) {
             $this->send('Plain', $name, [], '1', rules: $rules);

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests\Behaviour;
 
+use PHPUnit\Framework\Attributes\Group;
+
 /**
  * Where Messenger handles messages in ways of its own.
  */
 final class SeamsTest extends BehaviourTestCase
 {
+    #[Group('telling')]
     public function testC6ABatchHasTheLocksOfItsMessagesUntilItIsDone(): void
     {
         $this->send('Batched', 'x', [], '1');

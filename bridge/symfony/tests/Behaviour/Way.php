@@ -5,7 +5,8 @@ declare(strict_types=1);
 namespace Latch\Symfony\Tests\Behaviour;
 
 /**
- * On what a scenario runs: the transports, their serializer, and whether the extension has Symfony's names.
+ * On what a scenario runs: the transports (Doctrine's is in SQLite or in PostgreSQL), their serializer, and whether the
+ * extension has Symfony's names.
  * LATCH_SYMFONY_WAY chooses another one than the default for a whole run, such as "doctrine,json,drop-in".
  */
 final class Way
@@ -20,7 +21,7 @@ final class Way
     public static function chosen(): self
     {
         $parts = explode(',', getenv('LATCH_SYMFONY_WAY') ?: 'redis,php,names');
-        $known = [['redis', 'doctrine'], ['php', 'json'], ['names', 'drop-in']];
+        $known = [['redis', 'doctrine', 'postgresql', 'amqp'], ['php', 'json'], ['names', 'drop-in']];
         foreach ($known as $place => $values) {
             if (!\in_array($parts[$place] ?? '', $values, true)) {
                 throw new \InvalidArgumentException('LATCH_SYMFONY_WAY: one of ' . implode(', ', $values)

@@ -17,4 +17,5 @@ $loader = require getenv('LATCH_VENDOR') . '/autoload.php';
 $loader->addPsr4('Latch\\Symfony\\Tests\\Behaviour\\', __DIR__);
 $utils = \dirname(__DIR__, 4) . '/tests/utils';
 require_once "$utils/postgresql.inc";
+require_once "$utils/rabbitmq.inc";
 require_once "$utils/redis.inc";

@@ -62,11 +62,15 @@ final class Travel
         }
     }
 
+    /**
+     * In the place of what travels with it. An empty stamp takes the place of another one, as AMQP's sender adds the
+     * headers that a message was received with, its stamps, wherever there is none of the class.
+     */
     public function onto(Envelope $envelope): Envelope
     {
-        $envelope = $envelope->withoutAll(LatchStamp::class);
+        $had = $envelope->last(LatchStamp::class) !== null;
 
-        return $this->data === [] ? $envelope : $envelope->with($this->stamp());
+        return $this->data === [] && !$had ? $envelope : $envelope->withoutAll(LatchStamp::class)->with($this->stamp());
     }
 
     public function stamp(): LatchStamp

@@ -33,6 +33,9 @@ final class OrderGuard extends Guard
     /** So that a lock of the same name is another one. */
     private const PREFIX = 'ordered.';
 
+    /** Seconds by which clocks may differ within a lease. */
+    private const CLOCKS = 0.1;
+
     /** @var array<string, Sequence> those of messages that this process handles, by key and ticket */
     private array $turns = [];
 
@@ -105,6 +108,8 @@ final class OrderGuard extends Guard
                 return;
             }
             if (!$this->holds->lock($attempt, $this->store, self::PREFIX . $key, null, null, false, false, $rule)) {
+                // Its next delivery would wait for the end of this lease, too.
+                $sequence->putBack($ticket);
                 $attempt->refuse($key, "A message of \"$key\" is still handled", by: $rule);
 
                 return;
@@ -122,9 +127,28 @@ final class OrderGuard extends Guard
         $place = $travel->get('ordered');
         if (isset($place['ticket'])) {
             $sequence = $this->takeTurn($place) ?? $this->sequence($place);
-            $sequence->resume($place['ticket']);
+            $turn = $sequence->resume($place['ticket']);
+            if ($failed && $turn->state === 'held') {
+                $this->awaitTurn($sequence, $place['ticket'], min($turn->retryAfter, $place['lease']));
+            }
             $this->sendOn($sequence, $sequence->next($place['ticket']));
         }
+    }
+
+    /**
+     * Of a message that has failed for good while the turn is another process's: Messenger parks what AMQP delivers again
+     * when its worker was killed, at its last try. The lease of the dead worker ends. That of a living one does not, and
+     * the living one sends the next message on by itself.
+     *
+     * @param float $lease seconds
+     */
+    private function awaitTurn(Sequence $sequence, int $ticket, float $lease): void
+    {
+        $end = hrtime(true) + 1e9 * ($lease + self::CLOCKS);
+        do {
+            // Signals cut it short.
+            usleep((int) max(1000, ($end - hrtime(true)) / 1000));
+        } while ($sequence->resume($ticket)->state === 'held' && hrtime(true) < $end);
     }
 
     public function requeued(Travel $travel, float $delay): void

@@ -17,7 +17,6 @@ use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\Guard\Ending;
 use Latch\Symfony\Messenger\Guard\Guard;
 use Latch\Symfony\Messenger\HandlerLocks;
-use Latch\Symfony\Messenger\LatchStamp;
 use Latch\Symfony\Messenger\Ordered;
 use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\Rule;
@@ -82,7 +81,7 @@ final class LatchMiddleware implements MiddlewareInterface
         }
 
         // That of another dispatch, as in a handler that dispatches its own envelope: what it names is not this one's.
-        $envelope = $envelope->withoutAll(LatchStamp::class);
+        $envelope = Travel::none()->onto($envelope);
         $rules = $this->rules->beforeDispatch($envelope);
         if ($rules->isEmpty()) {
             return $this->pass($envelope, $stack);
