@@ -34,7 +34,7 @@ queue_model() {
     run_unit 'unit, queue model' "$LATCH_WORK/log/unit-model.log" "${command[@]}"
 }
 
-# Beside those under a sanitizer, as this one: see tests/unit/mutants.
+# See tests/unit/mutants.
 mutants() {
     local command log=$LATCH_WORK/log/unit-mutants.log found
     unit_make none mutants
@@ -50,6 +50,7 @@ stage() {
         unit-plain)
             unit_make none
             run_unit 'unit, sanitizer: none' "$LATCH_WORK/log/unit-none.log" "${command[@]}"
+            mutants
             ;;
     esac
 }
