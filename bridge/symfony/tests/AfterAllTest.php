@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace Latch\Symfony\Tests;
 
 use Latch\Symfony\Messenger\AfterAll;
+use Latch\Symfony\Messenger\Guard\Sweeper;
+use Latch\Symfony\Messenger\LatchStamp;
 use Latch\Symfony\Messenger\Once;
 use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\PartsFailedStamp;
@@ -148,6 +150,38 @@ final class AfterAllTest extends AppTestCase
         $this->assertThrows(\RuntimeException::class, static fn () => $app->work('a'));
 
         self::assertSame([1, 0], [$app->waiting('a'), $app->waiting('b')]);
+    }
+
+    /** The part that was delivered again does not wait for it. */
+    public function testTheLastStepOfAProcessThatHasDiedComesBySweeping(): void
+    {
+        $app = $this->parts();
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $part = json_decode($app->transport('a')->getSent()[0]->last(LatchStamp::class)->data, true)['part'];
+        $dead = $app->sync()->createCountDown($part['group'])->arrive((string) $part['member'], claim: 0.4);
+        self::assertNotNull($dead->payload);
+        $before = hrtime(true);
+        $app->work('a');
+        self::assertLessThan(0.4e9, hrtime(true) - $before);
+        self::assertSame([0, 0], [$app->waiting('a'), $app->waiting('b')]);
+        $app->get(Sweeper::class)->sweep(0.0);
+        self::assertSame(0, $app->waiting('b'), 'The process may be alive.');
+        usleep(450_000);
+        $app->get(Sweeper::class)->sweep(0.0);
+        $app->get(Sweeper::class)->sweep(0.0);
+
+        self::assertSame(1, $app->waiting('b'));
+    }
+
+    public function testALastStepThatIsDoneNeedsNoSweeping(): void
+    {
+        $app = $this->parts();
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $app->transport('a')->send($app->transport('a')->getSent()[0]);
+        $app->work('a');
+
+        self::assertSame([], $app->get(Sweeper::class)->sweep(0.0));
+        self::assertSame(1, $app->waiting('b'));
     }
 
     public function testAPartWhoseBatchIsGoneIsHandledAsAnyMessage(): void

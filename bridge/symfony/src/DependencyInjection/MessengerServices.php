@@ -4,15 +4,18 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\DependencyInjection;
 
+use Latch\Symfony\Command\SweepCommand;
 use Latch\Symfony\Messenger\EventListener\LifeListener;
 use Latch\Symfony\Messenger\EventListener\MetricsListener;
 use Latch\Symfony\Messenger\EventListener\RequeueListener;
 use Latch\Symfony\Messenger\EventListener\StopListener;
+use Latch\Symfony\Messenger\EventListener\SweepListener;
 use Latch\Symfony\Messenger\Flow\Backoff;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Payloads;
 use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Flow\Waits;
+use Latch\Symfony\Messenger\Flow\Watchlist;
 use Latch\Symfony\Messenger\Guard\BoundGuard;
 use Latch\Symfony\Messenger\Guard\ChainGuard;
 use Latch\Symfony\Messenger\Guard\DebounceGuard;
@@ -23,6 +26,7 @@ use Latch\Symfony\Messenger\Guard\OnceGuard;
 use Latch\Symfony\Messenger\Guard\OrderGuard;
 use Latch\Symfony\Messenger\Guard\PartGuard;
 use Latch\Symfony\Messenger\Guard\StoreErrors;
+use Latch\Symfony\Messenger\Guard\Sweeper;
 use Latch\Symfony\Messenger\Guard\ThrottleGuard;
 use Latch\Symfony\Messenger\Guard\VersionGuard;
 use Latch\Symfony\Messenger\HandlerLocks;
@@ -33,6 +37,7 @@ use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\Symfony\Messenger\Rule\RuleReader;
 use OpenTelemetry\API\Globals;
 use OpenTelemetry\API\Metrics\MeterProviderInterface;
+use Symfony\Component\Console\Command\Command;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\Compiler\ServiceLocatorTagPass;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
@@ -83,9 +88,25 @@ final class MessengerServices
             $config['secret'] ?? ($container->hasParameter('kernel.secret') ? '%kernel.secret%' : ''),
         );
         $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
+        $watchlist = self::service($container, Watchlist::class, $sync);
+        $parts = self::service($container, PartGuard::class, $sync, $payloads, $bus, $watchlist);
+        $order = self::service(
+            $container,
+            OrderGuard::class,
+            $sync,
+            $syncLocks,
+            $templates,
+            $errors,
+            $payloads,
+            $holds,
+            $transports,
+            $syncStore,
+            $watchlist,
+            $logger,
+        );
         $guards = [
-            self::service($container, PartGuard::class, $sync, $payloads, $bus),
-            self::service($container, OrderGuard::class, $sync, $templates, $errors, $payloads, $holds, $transports, $syncStore, $logger),
+            $parts,
+            $order,
             self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']),
             self::service($container, DebounceGuard::class, $sync, $templates, $errors),
             self::service($container, BoundGuard::class, $permits, $templates),
@@ -95,6 +116,13 @@ final class MessengerServices
             self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits),
             self::service($container, ChainGuard::class, $payloads, $bus),
         ];
+        $sweeper = self::service(
+            $container,
+            Sweeper::class,
+            $watchlist,
+            [OrderGuard::WATCHED => $order, PartGuard::WATCHED => $parts],
+            $logger,
+        );
         $ending = self::service($container, Ending::class, $guards, $logger);
 
         $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [
@@ -104,6 +132,10 @@ final class MessengerServices
 
         $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$ending])));
         $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
+        $container->setDefinition(SweepListener::class, self::subscribing(new Definition(SweepListener::class, [$sweeper, $logger])));
+        if (class_exists(Command::class)) {
+            $container->setDefinition(SweepCommand::class, (new Definition(SweepCommand::class, [$sweeper]))->addTag('console.command'));
+        }
         if (class_exists(Globals::class)) {
             $meters = (new Definition(MeterProviderInterface::class))->setFactory([Globals::class, 'meterProvider']);
             $container->setDefinition(MetricsListener::class, self::subscribing(new Definition(MetricsListener::class, [$meters])));

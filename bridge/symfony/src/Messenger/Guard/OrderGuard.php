@@ -6,6 +6,7 @@ namespace Latch\Symfony\Messenger\Guard;
 
 use Latch\Entry;
 use Latch\Exception\ExceptionInterface as LockException;
+use Latch\LockFactory;
 use Latch\Sequence;
 use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Backoff;
@@ -13,6 +14,7 @@ use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Payloads;
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Flow\Watchlist;
 use Latch\Symfony\Messenger\Ordered;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\SyncFactory;
@@ -33,22 +35,27 @@ final class OrderGuard extends Guard
     /** So that a lock of the same name is another one. */
     private const PREFIX = 'ordered.';
 
+    public const WATCHED = 'ordered';
+
     /** @var array<string, Sequence> those of messages that this process handles, by key and ticket */
     private array $turns = [];
 
     /**
      * @param \Closure(): SyncFactory $factory    not every store has one
+     * @param \Closure(): LockFactory $locks      of the same store
      * @param ContainerInterface      $transports senders, by the names of the transports
-     * @param string                  $store      that of the factory
+     * @param string                  $store      that of the factories
      */
     public function __construct(
         private readonly \Closure $factory,
+        private readonly \Closure $locks,
         private readonly KeyTemplate $templates,
         private readonly StoreErrors $storeErrors,
         private readonly Payloads $payloads,
         private readonly Holds $holds,
         private readonly ContainerInterface $transports,
         private readonly string $store,
+        private readonly Watchlist $watchlist,
         private readonly ?LoggerInterface $logger = null,
     ) {
     }
@@ -71,8 +78,13 @@ final class OrderGuard extends Guard
                 implode('", "', $dispatch->senders),
             ));
         }
+        if ($rule->fallback !== null && !$this->transports->has($rule->fallback)) {
+            throw new \LogicException(\sprintf('#[Ordered] of %s: there is no transport "%s".', $dispatch->message::class, $rule->fallback));
+        }
         $key = $this->templates->fill($rule->key, $dispatch->message);
-        $dispatch->travel->set('ordered', ['key' => $key, 'lease' => $rule->lease, 'transport' => $dispatch->senders[0]]);
+        $dispatch->travel->set('ordered', [
+            'key' => $key, 'lease' => $rule->lease, 'transport' => $dispatch->senders[0], 'fallback' => $rule->fallback,
+        ]);
         $dispatch->sendThrough(fn (Envelope $envelope): ?Envelope => $this->enter($dispatch, $envelope, $key, $rule));
     }
 
@@ -94,7 +106,7 @@ final class OrderGuard extends Guard
             }
             $wasParked = $attempt->envelope->last(SentToFailureTransportStamp::class) !== null;
             if ($turn->state === 'done' && !$wasParked) {
-                $this->sendOn($sequence, $sequence->next($ticket));
+                $this->sendOn($sequence, $sequence->next($ticket), $place['fallen'] ?? false);
                 $attempt->skip("This message of \"$key\" was handled already", $rule);
 
                 return;
@@ -109,6 +121,12 @@ final class OrderGuard extends Guard
 
             return;
         }
+        if ($turn->state === 'late' && !$wasParked) {
+            $this->logger?->error('{class} comes later than its patience, and is handled out of the order of "{key}"', [
+                'class' => $attempt->message::class,
+                'key' => $key,
+            ]);
+        }
         $this->turns["$ticket $key"] = $sequence;
     }
 
@@ -118,7 +136,7 @@ final class OrderGuard extends Guard
         if (isset($place['ticket'])) {
             $sequence = $this->takeTurn($place) ?? $this->sequence($place);
             $sequence->resume($place['ticket']);
-            $this->sendOn($sequence, $sequence->next($place['ticket']));
+            $this->sendOn($sequence, $sequence->next($place['ticket']), $place['fallen'] ?? false);
         }
     }
 
@@ -135,7 +153,7 @@ final class OrderGuard extends Guard
         $sequence = ($this->factory)()->createSequence($key, lease: $rule->lease);
         $place = $sequence->enter(bin2hex(random_bytes(16)), $this->payloads->encode($envelope));
         if (!$place->isHead) {
-            $this->abandon($sequence, $key, $rule->patience);
+            $this->watch($sequence, $key, $rule);
 
             return null;
         }
@@ -146,11 +164,20 @@ final class OrderGuard extends Guard
         return $travel->onto($envelope);
     }
 
+    public function lookAfter(array $what): ?float
+    {
+        ['key' => $key, 'patience' => $patience, 'lease' => $lease] = $what;
+        $sequence = ($this->factory)()->createSequence((string) $key, lease: (float) $lease);
+
+        return $this->goOnWithoutHead($sequence, (string) $key, (float) $patience, (float) $lease) ? $patience / 10 : null;
+    }
+
     /** Whatever comes of it, the message that was dispatched is parked. */
-    private function abandon(Sequence $sequence, string $key, float $patience): void
+    private function watch(Sequence $sequence, string $key, Ordered $rule): void
     {
         try {
-            $this->sendOn($sequence, $sequence->abandon($patience));
+            $this->watchlist->add(self::WATCHED, ['key' => $key, 'patience' => $rule->patience, 'lease' => $rule->lease]);
+            $this->goOnWithoutHead($sequence, $key, $rule->patience, $rule->lease);
         } catch (\Throwable $e) {
             $this->logger?->error('Messages of "{key}" cannot be sent on: {error}', [
                 'key' => $key,
@@ -160,8 +187,45 @@ final class OrderGuard extends Guard
         }
     }
 
-    /** To the transport that it was dispatched for, with its place. */
-    private function sendOn(Sequence $sequence, ?Entry $entry): void
+    /**
+     * Sends the next one on if the message before it was not heard of within the patience, or the process has died that was to
+     * send it on.
+     *
+     * @return bool false: nothing waits
+     */
+    private function goOnWithoutHead(Sequence $sequence, string $key, float $patience, float $lease): bool
+    {
+        ['parked' => $isInHand, 'waiting' => $waiting, 'heldFor' => $heldFor, 'idleFor' => $idleFor] = $sequence->inspect();
+        if ($waiting === 0 && !$isInHand) {
+            return false;
+        }
+        $patience = $isInHand ? $lease : $patience;
+        if ($heldFor > 0 || $idleFor < $patience) {
+            return true;
+        }
+        // A handler may take longer than the lease, and has the lock then.
+        $lock = ($this->locks)()->createLock(self::PREFIX . $key, $lease);
+        if (!$lock->acquire()) {
+            return true;
+        }
+        try {
+            $entry = $sequence->abandon($patience);
+        } finally {
+            $lock->release();
+        }
+        if ($entry !== null && !$isInHand) {
+            $this->logger?->warning('A message of "{key}" was not handled within {patience} s: those behind it go on without it', [
+                'key' => $key,
+                'patience' => $patience,
+            ]);
+        }
+        $this->sendOn($sequence, $entry, !$isInHand);
+
+        return true;
+    }
+
+    /** To the transport that it was dispatched for, or its fallback, with its place. */
+    private function sendOn(Sequence $sequence, ?Entry $entry, bool $fallen): void
     {
         $envelope = null;
         while ($entry !== null && ($envelope = $this->read($entry)) === null) {
@@ -172,11 +236,12 @@ final class OrderGuard extends Guard
         }
         $travel = Travel::of($envelope);
         // With the owner its turn has come at once, also where a worker has it before it is put back here.
-        $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket, 'owner' => $sequence->getOwner()];
+        $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket, 'owner' => $sequence->getOwner(), 'fallen' => $fallen];
         $travel->set('ordered', $place);
-        $sender = $this->transports->get($place['transport']);
+        $transport = ($fallen ? $place['fallback'] ?? null : null) ?? $place['transport'];
+        $sender = $this->transports->get($transport);
         \assert($sender instanceof SenderInterface);
-        $sender->send($travel->onto($envelope)->with(new SentStamp($sender::class, $place['transport'])));
+        $sender->send($travel->onto($envelope)->with(new SentStamp($sender::class, $transport)));
         $sequence->putBack($entry->ticket);
     }
 
