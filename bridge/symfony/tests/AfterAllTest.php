@@ -17,6 +17,7 @@ use Latch\Symfony\Tests\Support\App;
 use Latch\Symfony\Tests\Support\AppTestCase;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Event\SendMessageToTransportsEvent;
+use Symfony\Component\Messenger\Exception\UnrecoverableMessageHandlingException;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 use Symfony\Component\Messenger\Stamp\ReceivedStamp;
 
@@ -171,6 +172,43 @@ final class AfterAllTest extends AppTestCase
         $app->get(Sweeper::class)->sweep(0.0);
 
         self::assertSame(1, $app->waiting('b'));
+    }
+
+    /** As by a process that dies when it has dispatched it, before it has said so. */
+    public function testALastStepThatIsDispatchedTwiceIsHandledOnce(): void
+    {
+        $app = $this->parts();
+        $tries = 0;
+        $app->handler->does[Plain::class] = static function () use (&$tries): void {
+            if (++$tries === 1) {
+                throw new \DomainException('no');
+            }
+        };
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $app->work('a');
+        $app->transport('b')->send($app->transport('b')->getSent()[0]);
+        $app->workAll('b');
+
+        self::assertSame(2, $tries);
+        self::assertSame(0, $app->waiting('b'));
+        self::assertContains(
+            'info: ' . Plain::class . ' was skipped: This message after parts was handled already',
+            $app->log()->lines,
+        );
+    }
+
+    public function testALastStepThatHasFailedIsHandledFromTheFailureTransport(): void
+    {
+        $app = $this->parts();
+        $app->handler->does[Plain::class] = static fn () => throw new UnrecoverableMessageHandlingException('never');
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $app->work('a');
+        $app->work('b');
+        $app->handler->does = [];
+        $app->workAll('f');
+
+        self::assertSame(['Locked 1', 'Plain x', 'Plain x'], $app->handler->handled);
+        self::assertSame(['handled Locked 1', 'failed Plain x', 'handled Plain x'], $app->events);
     }
 
     public function testALastStepThatIsDoneNeedsNoSweeping(): void

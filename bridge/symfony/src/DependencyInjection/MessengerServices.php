@@ -16,6 +16,7 @@ use Latch\Symfony\Messenger\Flow\Payloads;
 use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Flow\Waits;
 use Latch\Symfony\Messenger\Flow\Watchlist;
+use Latch\Symfony\Messenger\Guard\AfterGuard;
 use Latch\Symfony\Messenger\Guard\BoundGuard;
 use Latch\Symfony\Messenger\Guard\ChainGuard;
 use Latch\Symfony\Messenger\Guard\DebounceGuard;
@@ -106,6 +107,7 @@ final class MessengerServices
         );
         $guards = [
             $parts,
+            self::service($container, AfterGuard::class, $sync, $errors, $config['ttl']),
             $order,
             self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']),
             self::service($container, DebounceGuard::class, $sync, $templates, $errors),

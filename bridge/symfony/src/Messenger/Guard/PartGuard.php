@@ -65,7 +65,7 @@ final class PartGuard extends Guard
         $part = $travel->get('part');
         if ($part !== null && (!$failed || $part['allowFailures'] === true)) {
             $countDown = $this->countDown($part['group'], $part['ttl']);
-            $arrival = $this->arrive($countDown, (string) $part['member'], $failed);
+            $arrival = $this->arrive($part['group'], $countDown, (string) $part['member'], $failed);
             if ($arrival->left === 0 && $arrival->payload === null && $countDown->inspect()['state'] === 'arrived') {
                 // As of a part that is delivered again: another process has the last step, and may have died with it.
                 $this->watchlist->add(self::WATCHED, ['group' => $part['group'], 'ttl' => $part['ttl'], 'member' => $part['member']]);
@@ -81,7 +81,7 @@ final class PartGuard extends Guard
             return null;
         }
 
-        return $claimedFor > 0 || $this->arrive($countDown, (string) $what['member'], false)->payload === null
+        return $claimedFor > 0 || $this->arrive((string) $what['group'], $countDown, (string) $what['member'], false)->payload === null
             ? max($claimedFor, self::CLAIM / 10)
             : null;
     }
@@ -97,7 +97,7 @@ final class PartGuard extends Guard
                 $bus = $after->last(BusNameStamp::class);
                 $sent = ($this->bus)()->dispatch($bus === null ? $part : $part->with($bus));
                 if ($sent->last(SkippedStamp::class) !== null) {
-                    $this->arrive($countDown, (string) $member, false);
+                    $this->arrive($group, $countDown, (string) $member, false);
                 }
             }
         } catch (\Throwable $e) {
@@ -107,11 +107,11 @@ final class PartGuard extends Guard
     }
 
     /** With the last one comes the last step. */
-    private function arrive(CountDown $countDown, string $member, bool $failed): Arrival
+    private function arrive(string $group, CountDown $countDown, string $member, bool $failed): Arrival
     {
         $arrival = $countDown->arrive($member, $failed, self::CLAIM);
         if ($arrival->payload !== null) {
-            $after = $this->payloads->decode($arrival->payload);
+            $after = $this->payloads->decode($arrival->payload)->with(new AfterParts($group));
             $failures = array_map(intval(...), $arrival->failed);
             ($this->bus)()->dispatch($failures === [] ? $after : $after->with(new PartsFailedStamp($failures)));
             $countDown->done();
