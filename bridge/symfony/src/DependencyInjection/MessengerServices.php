@@ -33,6 +33,7 @@ use Latch\Symfony\Messenger\Guard\VersionGuard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\Middleware\HeldMiddleware;
 use Latch\Symfony\Messenger\Middleware\LatchMiddleware;
+use Latch\Symfony\Messenger\Plan;
 use Latch\Symfony\Messenger\Rule\Configured;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\Symfony\Messenger\Rule\RuleReader;
@@ -105,19 +106,18 @@ final class MessengerServices
             $watchlist,
             $logger,
         );
-        $guards = [
-            $parts,
-            self::service($container, AfterGuard::class, $sync, $errors, $config['ttl']),
-            $order,
-            self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']),
-            self::service($container, DebounceGuard::class, $sync, $templates, $errors),
-            self::service($container, BoundGuard::class, $permits, $templates),
-            self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']),
-            self::service($container, LimitGuard::class, $holds, $templates, $errors),
-            self::service($container, VersionGuard::class, $sync, $templates, $errors),
-            self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits),
-            self::service($container, ChainGuard::class, $payloads, $bus),
-        ];
+        $after = self::service($container, AfterGuard::class, $sync, $errors, $config['ttl']);
+        $once = self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']);
+        $debounce = self::service($container, DebounceGuard::class, $sync, $templates, $errors);
+        $bound = self::service($container, BoundGuard::class, $permits, $templates);
+        $version = self::service($container, VersionGuard::class, $sync, $templates, $errors);
+        $chain = self::service($container, ChainGuard::class, $payloads, $bus);
+        $lock = self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']);
+        $limit = self::service($container, LimitGuard::class, $holds, $templates, $errors);
+        $throttle = self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits);
+        $guards = [$parts, $after, $order, $once, $debounce, $bound, $lock, $limit, $version, $throttle, $chain];
+        // Parts are sent when nothing can skip the message that comes after them any more.
+        $dispatching = [$lock, $limit, $throttle, $after, $version, $once, $parts, $order, $debounce, $bound, $chain];
         $sweeper = self::service(
             $container,
             Sweeper::class,
@@ -128,10 +128,12 @@ final class MessengerServices
         $ending = self::service($container, Ending::class, $guards, $logger);
 
         $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [
-            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $ending, $recorder, $logger,
+            $guards, $dispatching, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $ending, $recorder, $logger,
         ])));
         $container->setDefinition(self::HELD_MIDDLEWARE, new Definition(HeldMiddleware::class, [$holds, $handlerLocks]));
 
+        $plan = new Definition(Plan::class, [new Reference('messenger.default_bus')]);
+        $container->setDefinition(Plan::class, $plan->addTag('kernel.reset', ['method' => 'reset']));
         $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$ending])));
         $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
         $container->setDefinition(SweepListener::class, self::subscribing(new Definition(SweepListener::class, [$sweeper, $logger])));

@@ -11,6 +11,7 @@ use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Payloads;
 use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\Flow\Watchlist;
+use Latch\Symfony\Messenger\HandOver;
 use Latch\Symfony\Messenger\PartsFailedStamp;
 use Latch\Symfony\Messenger\SkippedStamp;
 use Latch\SyncFactory;
@@ -55,7 +56,7 @@ final class PartGuard extends Guard
         }
         $after = $dispatch->rules->one(AfterAll::class);
         if ($after !== null) {
-            $this->send($dispatch->envelope->withoutAll(AfterAll::class), $after);
+            $this->send($dispatch, $after);
             $dispatch->park();
         }
     }
@@ -65,7 +66,7 @@ final class PartGuard extends Guard
         $part = $travel->get('part');
         if ($part !== null && (!$failed || $part['allowFailures'] === true)) {
             $countDown = $this->countDown($part['group'], $part['ttl']);
-            $arrival = $this->arrive($part['group'], $countDown, (string) $part['member'], $failed);
+            $arrival = $this->arrive($countDown, (string) $part['member'], $failed);
             if ($arrival->left === 0 && $arrival->payload === null && $countDown->inspect()['state'] === 'arrived') {
                 // As of a part that is delivered again: another process has the last step, and may have died with it.
                 $this->watchlist->add(self::WATCHED, ['group' => $part['group'], 'ttl' => $part['ttl'], 'member' => $part['member']]);
@@ -81,14 +82,19 @@ final class PartGuard extends Guard
             return null;
         }
 
-        return $claimedFor > 0 || $this->arrive((string) $what['group'], $countDown, (string) $what['member'], false)->payload === null
+        return $claimedFor > 0 || $this->arrive($countDown, (string) $what['member'], false)->payload === null
             ? max($claimedFor, self::CLAIM / 10)
             : null;
     }
 
-    private function send(Envelope $after, AfterAll $rule): void
+    private function send(Dispatch $dispatch, AfterAll $rule): void
     {
         $group = 'parts.' . bin2hex(random_bytes(16));
+        $locks = array_filter(['once' => $dispatch->travel->get('once'), 'handOver' => $dispatch->travel->get('handOver')]);
+        $after = $dispatch->envelope
+            ->withoutAll(AfterAll::class)
+            ->withoutAll(HandOver::class)
+            ->with(new AfterParts($group, $locks));
         $countDown = $this->countDown($group, $rule->ttl);
         $countDown->open(array_keys($rule->parts), $this->payloads->encode($after));
         try {
@@ -97,7 +103,7 @@ final class PartGuard extends Guard
                 $bus = $after->last(BusNameStamp::class);
                 $sent = ($this->bus)()->dispatch($bus === null ? $part : $part->with($bus));
                 if ($sent->last(SkippedStamp::class) !== null) {
-                    $this->arrive($group, $countDown, (string) $member, false);
+                    $this->arrive($countDown, (string) $member, false);
                 }
             }
         } catch (\Throwable $e) {
@@ -107,11 +113,11 @@ final class PartGuard extends Guard
     }
 
     /** With the last one comes the last step. */
-    private function arrive(string $group, CountDown $countDown, string $member, bool $failed): Arrival
+    private function arrive(CountDown $countDown, string $member, bool $failed): Arrival
     {
         $arrival = $countDown->arrive($member, $failed, self::CLAIM);
         if ($arrival->payload !== null) {
-            $after = $this->payloads->decode($arrival->payload)->with(new AfterParts($group));
+            $after = $this->payloads->decode($arrival->payload);
             $failures = array_map(intval(...), $arrival->failed);
             ($this->bus)()->dispatch($failures === [] ? $after : $after->with(new PartsFailedStamp($failures)));
             $countDown->done();

@@ -44,11 +44,13 @@ final class LatchMiddleware implements MiddlewareInterface
     private array $acknowledged = [];
 
     /**
-     * @param list<Guard>        $guards     in the order in which they are asked
-     * @param ContainerInterface $transports senders, by the names of the transports
+     * @param list<Guard>        $guards      in the order in which they are asked before a message is handled
+     * @param list<Guard>        $dispatching those that are asked before it is sent, in their order
+     * @param ContainerInterface $transports  senders, by the names of the transports
      */
     public function __construct(
         private readonly array $guards,
+        private readonly array $dispatching,
         private readonly RuleReader $rules,
         private readonly Holds $holds,
         private readonly HandlerLocks $handlerLocks,
@@ -93,7 +95,7 @@ final class LatchMiddleware implements MiddlewareInterface
     private function dispatch(Dispatch $dispatch, StackInterface $stack): Envelope
     {
         try {
-            foreach ($this->guards as $guard) {
+            foreach ($this->dispatching as $guard) {
                 $guard->dispatching($dispatch);
                 $reason = $dispatch->skipped;
                 if ($reason !== null) {
