@@ -290,6 +290,29 @@ final class PlanTest extends AppTestCase
         self::assertSame(700, $app->transport('a')->getSent()[0]->last(DelayStamp::class)?->getDelay());
     }
 
+    public function testTheExamplesOfItsPageWork(): void
+    {
+        preg_match('/^```php\n(.*?)^```/ms', (string) file_get_contents(\dirname(__DIR__) . '/docs/builder.md'), $block);
+        $namespace = __NAMESPACE__ . '\\PlanPage';
+        eval("namespace $namespace;\n$block[1]");
+        $app = $this->plans();
+        $plan = $app->get(Plan::class);
+        $call = static fn (string $function, mixed ...$arguments): bool => ("$namespace\\$function")($plan, ...$arguments);
+        self::assertTrue($call('import', 7, [new Plain(1), new Plain(2)], new Locked('report')));
+        self::assertFalse($call('import', 7, [new Plain(1), new Plain(2)], new Locked('report')));
+        self::assertTrue($call('ship', 7, new Plain('pack'), new Plain('label'), new Locked('hand')));
+        self::assertTrue($call('rename', 7, 10, new Plain('name')));
+        self::assertFalse($call('rename', 7, 10, new Plain('name')));
+        self::assertTrue($call('change', 7, new Plain('change'), new Plain('index')));
+        $app->workAll('a');
+        $app->workAll('b');
+
+        self::assertSame(
+            ['Plain 1', 'Plain 2', 'Plain pack', 'Plain change', 'Plain label', 'Plain index', 'Plain name', 'Locked report', 'Locked hand'],
+            $app->handler->handled,
+        );
+    }
+
     private function plans(): App
     {
         return $this->app([Plain::class => 'a', Locked::class => 'b']);

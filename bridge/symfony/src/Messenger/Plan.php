@@ -21,13 +21,15 @@ final class Plan
 
     private float $delay = 0.0;
 
-    private ?\Closure $lock = null;
+    /** @var array{float, float|null}|null times of Once */
+    private ?array $lock = null;
 
     private int|string|null $version = null;
 
     private bool $orSame = false;
 
-    private ?\Closure $ordered = null;
+    /** @var array{float, string|null, float}|null arguments of Ordered */
+    private ?array $ordered = null;
 
     private bool $isParallel = false;
 
@@ -72,7 +74,7 @@ final class Plan
      */
     public function lock(float $queueTtl = 3600.0, ?float $ttl = null): self
     {
-        $this->lock = static fn (string $key, string $until): Once => new Once($key, $until, $queueTtl, $ttl);
+        $this->lock = [$queueTtl, $ttl];
 
         return $this;
     }
@@ -98,7 +100,7 @@ final class Plan
      */
     public function ordered(float $patience = 3600.0, ?string $fallback = null, float $lease = 30.0): self
     {
-        $this->ordered = static fn (string $key): Ordered => new Ordered($key, $patience, $fallback, $lease);
+        $this->ordered = [$patience, $fallback, $lease];
 
         return $this;
     }
@@ -112,11 +114,11 @@ final class Plan
     }
 
     /**
-     * @param object $message or an envelope with stamps
+     * @param object ...$messages or envelopes with stamps
      */
-    public function addMessage(object $message): self
+    public function addMessage(object ...$messages): self
     {
-        $this->messages[] = $message;
+        array_push($this->messages, ...array_values($messages));
 
         return $this;
     }
@@ -222,17 +224,20 @@ final class Plan
         return $isSent;
     }
 
+    /**
+     * @param 'chain'|'done' $until
+     */
     private function first(object $message, string $until): Envelope
     {
         $envelope = $this->further($message, $this->orSame);
 
-        return $this->lock === null ? $envelope : $envelope->with(($this->lock)($this->key, $until));
+        return $this->lock === null ? $envelope : $envelope->with(new Once((string) $this->key, $until, ...$this->lock));
     }
 
     private function further(object $message, bool $orSame = true): Envelope
     {
         return Envelope::wrap($message)->with(...array_filter([
-            $this->ordered === null ? null : ($this->ordered)($this->key),
+            $this->ordered === null ? null : new Ordered((string) $this->key, ...$this->ordered),
             $this->version === null ? null : new IfNewer((string) $this->key, "$this->version", $orSame),
         ]));
     }

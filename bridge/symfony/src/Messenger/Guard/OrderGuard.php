@@ -166,10 +166,10 @@ final class OrderGuard extends Guard
 
     public function lookAfter(array $what): ?float
     {
-        ['key' => $key, 'patience' => $patience, 'lease' => $lease] = $what;
-        $sequence = ($this->factory)()->createSequence((string) $key, lease: (float) $lease);
+        [$key, $patience, $lease] = [(string) $what['key'], (float) $what['patience'], (float) $what['lease']];
+        $sequence = ($this->factory)()->createSequence($key, lease: $lease);
 
-        return $this->goOnWithoutHead($sequence, (string) $key, (float) $patience, (float) $lease) ? $patience / 10 : null;
+        return $this->goOnWithoutHead($sequence, $key, $patience, $lease) ? $patience / 10 : null;
     }
 
     /** Whatever comes of it, the message that was dispatched is parked. */
