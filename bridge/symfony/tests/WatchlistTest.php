@@ -84,6 +84,24 @@ final class WatchlistTest extends TestCase
         self::assertEqualsCanonicalizing(['x', 'y', 'z'], $this->looked());
     }
 
+    public function testALongListIsLookedAtInParts(): void
+    {
+        $this->list = new Watchlist(fn () => $this->factory, 0.0);
+        foreach (['x', 'y', 'z'] as $key) {
+            $this->list->add('kind', ['key' => $key]);
+        }
+        for ($round = 0; $round < 3; $round++) {
+            $looked = [];
+            // One of the four is the end of the list.
+            for ($i = 0; $i < 4; $i++) {
+                $part = $this->looked();
+                self::assertLessThanOrEqual(1, \count($part));
+                array_push($looked, ...$part);
+            }
+            self::assertEqualsCanonicalizing(['x', 'y', 'z'], array_unique($looked));
+        }
+    }
+
     public function testProcessesLookOnceInTheInterval(): void
     {
         $this->list->add('kind', ['key' => 'x']);

@@ -24,8 +24,9 @@ final class Watchlist
 
     /**
      * @param \Closure(): SyncFactory $factory not every store has one
+     * @param float                   $longest seconds, about, for which a process goes through the list at a time
      */
-    public function __construct(private readonly \Closure $factory)
+    public function __construct(private readonly \Closure $factory, private readonly float $longest = 1.0)
     {
     }
 
@@ -40,7 +41,7 @@ final class Watchlist
     }
 
     /**
-     * Goes through the list, unless another process does.
+     * Goes through the list, from where the last time has ended, unless another process does.
      *
      * @param float                                          $interval seconds since a process has done so last
      * @param \Closure(string, array<string, scalar>): bool $look     whether it still waits
@@ -53,6 +54,7 @@ final class Watchlist
             return;
         }
         $list->enter(self::END, '');
+        $until = hrtime(true) + (int) (1e9 * $this->longest);
         while ($entry !== null && $entry->payload !== '') {
             [$kind, $what] = json_decode($entry->payload, true, 16, \JSON_THROW_ON_ERROR);
             $waits = $look($kind, $what);
@@ -61,7 +63,7 @@ final class Watchlist
             }
             // Not by next(), so that its id is free at once.
             $list->putBack($entry->ticket);
-            $next = $list->abandon(0.0);
+            $next = hrtime(true) < $until ? $list->abandon(0.0) : null;
             // Another process may have found it on the list while it was not waiting yet.
             if (!$waits && $look($kind, $what)) {
                 $this->enter($list, $entry->payload, false);
