@@ -47,19 +47,12 @@ final class MessengerReport extends Report
         foreach (MessengerCosts::WAYS as $way) {
             $targets[] = Target::atMost("without a rule, $way: more by the bundle", 10, 'µs', self::more($costs[$way], 'with', 'without'));
         }
-        $targets[] = Target::atMost(
-            'one lock in Redis: of a handler that takes it by hand',
-            1.2,
-            'x',
-            self::ratio($costs['Redis'], 'rule', 'by-hand'),
-        );
-        // A lock that costs a microsecond or five is no measure for what a bus does.
-        foreach (['files', 'memory'] as $store) {
+        foreach (Messenger::STORES as $store) {
             $targets[] = Target::atMost(
-                "one lock in $store: more than a handler that takes it by hand",
-                10,
-                'µs',
-                self::more($costs[$store], 'rule', 'by-hand'),
+                "one lock, $store: of a handler that takes it by hand",
+                1.2,
+                'x',
+                self::ratio($costs[$store], 'rule', 'by-hand'),
             );
         }
 

@@ -12,6 +12,7 @@
  */
 #include "src/latch.h"
 #include "support/expect.h"
+#include "support/fake_env.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,37 +25,8 @@
 #define ROUNDS_MAX 10000
 
 static latch_engine *engine;
-static size_t allocations;
 static int listener = -1;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
-static int64_t now_ns;
-
-static void *allocate(void *context, size_t size)
-{
-    (void) context;
-    allocations++;
-    return malloc(size + (size == 0));
-}
-
-static void deallocate(void *context, void *pointer)
-{
-    (void) context;
-    allocations -= pointer != NULL;
-    free(pointer);
-}
-
-static int64_t tell_time(void *context)
-{
-    (void) context;
-    return now_ns;
-}
-
-static bool make_random(void *context, void *bytes, size_t size)
-{
-    (void) context;
-    memset(bytes, 7, size);
-    return true;
-}
 
 static void make_digest(void *context, latch_digest kind, const struct iovec *parts, int part_count,
                         uint8_t digest[LATCH_DIGEST_MAX])
@@ -75,13 +47,7 @@ static void end_listener(void)
 
 static void set_up(void)
 {
-    const latch_env env = {.allocate = allocate,
-                           .deallocate = deallocate,
-                           .monotonic_ns = tell_time,
-                           .wall_ns = tell_time,
-                           .coarse_ns = tell_time,
-                           .random = make_random,
-                           .digest = make_digest};
+    const latch_env env = fake_env(make_digest);
     latch_error error;
 
     engine = latch_engine_create(&env, &error);
@@ -219,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         set_up();
     }
     now_ns = LATCH_NS_PER_S;
+    random_state = 0;
     before = allocations;
     options.dsn_length =
         (size_t) sprintf(dsn, "redis://%s?prefix=%s", address.sun_path, size % 2 ? "p%3A" : "");

@@ -16,9 +16,9 @@
  */
 #include "src/store/redis/lock/redis.h"
 #include "support/expect.h"
+#include "support/fake_env.h"
 #include "support/reply_rules.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 
@@ -27,54 +27,10 @@
 #define ROUNDS_MAX 10000
 
 static reply_line *line; /* about which the script is */
-static uint64_t random_state;
-static size_t allocations;
 static latch_engine *engine;
 static latch_store *store;
 static char long_name[120000];
 static size_t name_length;
-
-/* ---- The engine's surroundings --------------------------------------------------------------- */
-
-static void *allocate(void *context, size_t size)
-{
-    (void) context;
-    allocations++;
-    return malloc(size + (size == 0));
-}
-
-static void deallocate(void *context, void *pointer)
-{
-    (void) context;
-    allocations -= pointer != NULL;
-    free(pointer);
-}
-
-static int64_t tell_time(void *context)
-{
-    (void) context;
-    return now_ns;
-}
-
-static bool make_random(void *context, void *bytes, size_t size)
-{
-    (void) context;
-    for (size_t at = 0; at < size; at++) {
-        random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-        ((uint8_t *) bytes)[at] = (uint8_t) (random_state >> 56);
-    }
-    return true;
-}
-
-static size_t count_descriptors(void)
-{
-    size_t count = 0;
-
-    for (int fd = 0; fd < 64; fd++) {
-        count += fcntl(fd, F_GETFD) >= 0;
-    }
-    return count;
-}
 
 /* ---- Playing --------------------------------------------------------------------------------- */
 
@@ -424,15 +380,7 @@ static void check_recovery(void)
 
 static void set_up(void)
 {
-    const latch_env env = {
-        .allocate = allocate,
-        .deallocate = deallocate,
-        .monotonic_ns = tell_time,
-        .wall_ns = tell_time,
-        .coarse_ns = tell_time,
-        .random = make_random,
-        .digest = reply_server_digest,
-    };
+    const latch_env env = fake_env(reply_server_digest);
     latch_error error;
 
     memset(long_name, 'n', sizeof(long_name));

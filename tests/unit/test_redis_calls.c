@@ -296,6 +296,8 @@ static void senseless_answers_are_errors(void **state)
         {LATCH_VERSION_GET, "$-1\r\n"},
         /* Of another form than the function's. */
         {LATCH_COUNT_DOWN_STATE, "*0\r\n"},
+        {LATCH_SEQUENCE_NEXT, "*1\r\n$1\r\n7\r\n"},
+        {LATCH_SEQUENCE_ABANDON, "*2\r\n$1\r\nx\r\n$1\r\np\r\n"},
         {LATCH_SEQUENCE_INSPECT, "*2\r\n$1\r\n7\r\n$1\r\n0\r\n"},
         {LATCH_SEQUENCE_INSPECT,
          "*6\r\n$0\r\n\r\n$1\r\n0\r\n$1\r\n0\r\n$1\r\n0\r\n$2\r\n1x\r\n$1\r\n0\r\n"},

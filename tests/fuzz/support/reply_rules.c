@@ -2,11 +2,11 @@
 #include "reply_rules.h"
 
 #include "expect.h"
+#include "fake_env.h"
 
 #include <string.h>
 
 reply_server server = {.listener = -1};
-int64_t now_ns;
 player players[2];
 heard tokens[HEARD_MAX];
 size_t token_count;
@@ -251,17 +251,11 @@ void remember_refusals(const reply_line *from)
     }
 }
 
-static bool was_refused_before(const player *player)
-{
-    const heard *heard = find_token(player->lease.token);
-
-    return heard != NULL && heard->refused == heard->asked;
-}
-
 /* Must the token be given back, now that the request has come to this end? */
 static bool leaves_debt(const player *player, latch_status status)
 {
     const latch_op *op = &player->op;
+    const heard *heard;
     size_t length;
     const char *reply;
 
@@ -273,8 +267,12 @@ static bool leaves_debt(const player *player, latch_status status)
         || player->imported) {
         return false;
     }
+    heard = find_token(player->lease.token);
+    if (heard == NULL || heard->asked <= player->first_command) {
+        return false; /* not sent, as when the circuit breaker is open: the token is older */
+    }
     find_command(player, &reply, &length);
-    return reply != NULL ? !leaves_nothing(reply, length) : !was_refused_before(player);
+    return reply != NULL ? !leaves_nothing(reply, length) : heard->refused != heard->asked;
 }
 
 void end_request(player *player, latch_status status)

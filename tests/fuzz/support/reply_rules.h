@@ -38,7 +38,6 @@ typedef struct heard {
 #define HEARD_MAX (LENGTH_MAX + 10)
 
 extern reply_server server;
-extern int64_t now_ns;
 extern player players[2];
 extern heard tokens[HEARD_MAX];
 extern size_t token_count;

@@ -124,7 +124,13 @@ static bool is_answer(latch_function function, const redisReply *reply)
 {
     const char *parts = latch_redis_function_parts(function);
 
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements < strlen(parts)) {
+    if (reply->type != REDIS_REPLY_ARRAY) {
+        return false;
+    }
+    if (parts[0] == '?') {
+        parts = reply->elements > 0 ? parts + 1 : "";
+    }
+    if (reply->elements < strlen(parts)) {
         return false;
     }
     for (size_t at = 0; at < reply->elements; at++) {

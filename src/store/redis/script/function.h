@@ -35,7 +35,10 @@ typedef struct redis_function_command {
     char small_keys[512];
 } redis_function_command;
 
-/* Parts that an answer to the function has at least: "." for a text, "#" for a whole number. */
+/*
+ * Parts that an answer to the function has at least: "." for a text, "#" for a whole number; with
+ * "?" in front it may have none as well.
+ */
 const char *latch_redis_function_parts(latch_function function);
 
 /*

@@ -17,13 +17,9 @@ use Latch\Symfony\Messenger\Rule;
 abstract class Guard
 {
     /**
-     * @return list<class-string<Rule>>|null without any of them, and with nothing that travels, it has nothing to do for a
-     *                                       message; null: it is asked always
+     * @return list<class-string<Rule>> without any of them, and with nothing that travels, it has nothing to do for a message
      */
-    public function rules(): ?array
-    {
-        return null;
-    }
+    abstract public function rules(): array;
 
     /** Before it is sent, or handled by the process that dispatches it. May skip it. */
     public function dispatching(Dispatch $dispatch): void

@@ -146,7 +146,7 @@ final class OrderGuard extends Guard
     {
         $end = hrtime(true) + 1e9 * ($lease + self::CLOCKS);
         do {
-            // Signals cut it short.
+            // A signal ends a sleep early.
             usleep((int) max(1000, ($end - hrtime(true)) / 1000));
         } while ($sequence->resume($ticket)->state === 'held' && hrtime(true) < $end);
     }

@@ -256,7 +256,7 @@ final class LatchMiddleware implements MiddlewareInterface
 
         return $this->guardsOfRules[$rules] ??= array_values(array_filter(
             $this->guards,
-            static fn (Guard $guard): bool => $guard->rules() === null || $rules->hasAny($guard->rules()),
+            static fn (Guard $guard): bool => $rules->hasAny($guard->rules()),
         ));
     }
 
