@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace Latch\Symfony\Tests;
 
 use Latch\Symfony\Messenger\AfterAll;
+use Latch\Symfony\Messenger\Guard\Sweeper;
+use Latch\Symfony\Messenger\LatchStamp;
 use Latch\Symfony\Messenger\Once;
 use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\PartsFailedStamp;
@@ -15,6 +17,7 @@ use Latch\Symfony\Tests\Support\App;
 use Latch\Symfony\Tests\Support\AppTestCase;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Event\SendMessageToTransportsEvent;
+use Symfony\Component\Messenger\Exception\UnrecoverableMessageHandlingException;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 use Symfony\Component\Messenger\Stamp\ReceivedStamp;
 
@@ -148,6 +151,75 @@ final class AfterAllTest extends AppTestCase
         $this->assertThrows(\RuntimeException::class, static fn () => $app->work('a'));
 
         self::assertSame([1, 0], [$app->waiting('a'), $app->waiting('b')]);
+    }
+
+    /** The part that was delivered again does not wait for it. */
+    public function testTheLastStepOfAProcessThatHasDiedComesBySweeping(): void
+    {
+        $app = $this->parts();
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $part = json_decode($app->transport('a')->getSent()[0]->last(LatchStamp::class)->data, true)['part'];
+        $dead = $app->sync()->createCountDown($part['group'])->arrive((string) $part['member'], claim: 0.4);
+        self::assertNotNull($dead->payload);
+        $before = hrtime(true);
+        $app->work('a');
+        self::assertLessThan(0.4e9, hrtime(true) - $before);
+        self::assertSame([0, 0], [$app->waiting('a'), $app->waiting('b')]);
+        $app->get(Sweeper::class)->sweep(0.0);
+        self::assertSame(0, $app->waiting('b'), 'The process may be alive.');
+        usleep(450_000);
+        $app->get(Sweeper::class)->sweep(0.0);
+        $app->get(Sweeper::class)->sweep(0.0);
+
+        self::assertSame(1, $app->waiting('b'));
+    }
+
+    /** As by a process that dies when it has dispatched it, before it has said so. */
+    public function testALastStepThatIsDispatchedTwiceIsHandledOnce(): void
+    {
+        $app = $this->parts();
+        $tries = 0;
+        $app->handler->does[Plain::class] = static function () use (&$tries): void {
+            if (++$tries === 1) {
+                throw new \DomainException('no');
+            }
+        };
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $app->work('a');
+        $app->transport('b')->send($app->transport('b')->getSent()[0]);
+        $app->workAll('b');
+
+        self::assertSame(2, $tries);
+        self::assertSame(0, $app->waiting('b'));
+        self::assertContains(
+            'info: ' . Plain::class . ' was skipped: This message after parts was handled already',
+            $app->log()->lines,
+        );
+    }
+
+    public function testALastStepThatHasFailedIsHandledFromTheFailureTransport(): void
+    {
+        $app = $this->parts();
+        $app->handler->does[Plain::class] = static fn () => throw new UnrecoverableMessageHandlingException('never');
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $app->work('a');
+        $app->work('b');
+        $app->handler->does = [];
+        $app->workAll('f');
+
+        self::assertSame(['Locked 1', 'Plain x', 'Plain x'], $app->handler->handled);
+        self::assertSame(['handled Locked 1', 'failed Plain x', 'handled Plain x'], $app->events);
+    }
+
+    public function testALastStepThatIsDoneNeedsNoSweeping(): void
+    {
+        $app = $this->parts();
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Locked(1)])]);
+        $app->transport('a')->send($app->transport('a')->getSent()[0]);
+        $app->work('a');
+
+        self::assertSame([], $app->get(Sweeper::class)->sweep(0.0));
+        self::assertSame(1, $app->waiting('b'));
     }
 
     public function testAPartWhoseBatchIsGoneIsHandledAsAnyMessage(): void

@@ -160,7 +160,7 @@ final class ConfigurationTest extends TestCase
         ];
         yield 'a wrong argument' => [
             $rules(Plain::class, ['once' => ['until' => 'over']]),
-            'latch.messenger.rules: #[Once]: $until must be one of "done", "received", "attempt"; "over" is not.',
+            'latch.messenger.rules: #[Once]: $until must be one of "done", "received", "attempt", "chain"; "over" is not.',
         ];
         yield 'an unknown option' => [['messenger' => ['timeout' => 1]], 'Unrecognized option "timeout" under "latch.messenger"'];
     }

@@ -6,6 +6,7 @@ namespace Latch\Symfony\Tests;
 
 use Latch\Symfony\Messenger\Bounded;
 use Latch\Symfony\Messenger\Chain;
+use Latch\Symfony\Messenger\Guard\Sweeper;
 use Latch\Symfony\Messenger\LatchStamp;
 use Latch\Symfony\Messenger\Lock;
 use Latch\Symfony\Messenger\Once;
@@ -213,6 +214,104 @@ final class OrderedTest extends AppTestCase
         $app->workAll();
 
         self::assertSame(['Plain 2', 'Plain 3', 'Plain 1'], $app->handler->handled);
+    }
+
+    public function testAnIdleWorkerSendsThemToTheFallbackOneAfterTheOther(): void
+    {
+        $app = $this->app([InOrder::class => 'a', Plain::class => 'a']);
+        $rule = new Ordered('k', patience: 0.3, fallback: 'b');
+        $app->bus()->dispatch(new Plain(1), [$rule]);
+        $app->transport('a')->reset();
+        foreach ([2, 3, 4] as $id) {
+            $app->bus()->dispatch(new Plain($id), [$rule]);
+        }
+        $app->work('a');
+        self::assertSame([0, 0], [$app->waiting('a'), $app->waiting('b')]);
+        usleep(350_000);
+        $app->work('a');
+        self::assertSame([0, 1], [$app->waiting('a'), $app->waiting('b')]);
+        $app->work('b', 1);
+        self::assertSame([0, 1], [$app->waiting('a'), $app->waiting('b')]);
+        $app->work('b');
+        self::assertSame(['Plain 2', 'Plain 3', 'Plain 4'], $app->handler->handled);
+        $app->bus()->dispatch(new Plain(5), [$rule]);
+
+        self::assertSame([1, 0], [$app->waiting('a'), $app->waiting('b')]);
+        self::assertContains(
+            'warning: A message of "k" was not handled within 0.3 s: those behind it go on without it',
+            $app->log()->lines,
+        );
+    }
+
+    public function testOneThatIsHandledForLongerThanItsPatienceHoldsTheOthersUp(): void
+    {
+        $app = $this->app([Plain::class => 'a']);
+        $rule = new Ordered('k', patience: 0.1, lease: 0.1);
+        $meanwhile = [];
+        $app->handler->does[Plain::class] = static function (Plain $message) use ($app, $rule, &$meanwhile): void {
+            if ($message->id === '1') {
+                usleep(150_000);
+                $app->bus()->dispatch(new Plain('3'), [$rule]);
+                $app->get(Sweeper::class)->sweep(0.0);
+                $meanwhile = [\count($app->transport('a')->getSent()), \count($app->handler->handled)];
+            }
+        };
+        $app->bus()->dispatch(new Plain('1'), [$rule]);
+        $app->bus()->dispatch(new Plain('2'), [$rule]);
+        $app->work();
+
+        self::assertSame([1, 1], $meanwhile);
+        self::assertSame(['Plain 1', 'Plain 2', 'Plain 3'], $app->handler->handled);
+    }
+
+    /** The one before it never comes again. */
+    public function testTheNextOneIsNotLostWithItsWorkerNorWithTheQueue(): void
+    {
+        $app = $this->ordered();
+        $rule = new Ordered('k', fallback: 'b', lease: 0.2);
+        $first = $app->bus()->dispatch(new InOrder(1), [$rule]);
+        $app->bus()->dispatch(new InOrder(2), [$rule]);
+        $place = json_decode($first->last(LatchStamp::class)->data, true)['ordered'];
+        $dead = $app->sync()->createSequence('k', lease: 0.2);
+        $dead->resume($place['ticket']);
+        self::assertNotNull($dead->next($place['ticket']));
+        $app->transport('a')->reset();
+        $app->get(Sweeper::class)->sweep(0.0);
+        self::assertSame(0, $app->waiting('a'));
+        usleep(250_000);
+        $app->get(Sweeper::class)->sweep(0.0);
+        $app->work();
+
+        self::assertSame([2], $this->handled($app, 'k'));
+    }
+
+    public function testALateOneIsTold(): void
+    {
+        $app = $this->ordered();
+        $rule = new Ordered('k', patience: 0.1);
+        $late = $app->bus()->dispatch(new InOrder(1), [$rule]);
+        $app->transport('a')->reset();
+        usleep(150_000);
+        $app->bus()->dispatch(new InOrder(2), [$rule]);
+        $app->transport('a')->send($late);
+        $app->workAll();
+
+        self::assertEqualsCanonicalizing([1, 2], $this->handled($app, 'k'));
+        self::assertContains(
+            'error: ' . InOrder::class . ' comes later than its patience, and is handled out of the order of "k"',
+            $app->log()->lines,
+        );
+    }
+
+    public function testAFallbackThatDoesNotExistIsRefused(): void
+    {
+        $app = $this->ordered();
+        $e = $this->assertThrows(
+            \LogicException::class,
+            static fn () => $app->bus()->dispatch(new InOrder(1), [new Ordered('k', fallback: 'nowhere')]),
+        );
+
+        self::assertSame('#[Ordered] of ' . InOrder::class . ': there is no transport "nowhere".', $e->getMessage());
     }
 
     public function testAParkedMessageThatWasChangedIsRefusedAndTheNextOneGoes(): void

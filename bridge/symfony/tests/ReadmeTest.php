@@ -7,6 +7,7 @@ namespace Latch\Symfony\Tests;
 use Latch\Symfony\DependencyInjection\Configuration;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\LockedMessage;
+use Latch\Symfony\Messenger\Plan;
 use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Tests\Support\Page;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -39,7 +40,7 @@ final class ReadmeTest extends TestCase
     {
         foreach (glob(\dirname(__DIR__) . '/src/Messenger/*.php') ?: [] as $file) {
             $class = 'Latch\\Symfony\\Messenger\\' . basename($file, '.php');
-            if ($class === HandlerLocks::class || $class === LockedMessage::class || is_subclass_of($class, Rule::class)) {
+            if (\in_array($class, [HandlerLocks::class, LockedMessage::class, Plan::class], true) || is_subclass_of($class, Rule::class)) {
                 yield $class => [$class];
             }
         }
@@ -123,6 +124,22 @@ final class ReadmeTest extends TestCase
         preg_match_all('/^\| `(\w+)` \| [^|]* \| ([^|]*) ?\| /m', Page::ofClass($class)->section('Parameters'), $rows);
 
         self::assertSame($expected, array_combine($rows[1], array_map(trim(...), $rows[2])));
+    }
+
+    public function testThePlanIsWhole(): void
+    {
+        $expected = [];
+        foreach ((new \ReflectionClass(Plan::class))->getMethods(\ReflectionMethod::IS_PUBLIC) as $method) {
+            if (!\in_array($method->name, ['__construct', 'reset'], true)) {
+                $expected[] = $method->name . '(' . implode(', ', array_map(
+                    static fn (\ReflectionParameter $parameter): string => ($parameter->isVariadic() ? '...$' : '$') . $parameter->name,
+                    $method->getParameters(),
+                )) . ')';
+            }
+        }
+        preg_match_all('/^\| `(\w+\([^`]*\))` \|/m', Page::of('plan')->section('Parameters'), $rows);
+
+        self::assertSame($expected, array_values(array_unique($rows[1])));
     }
 
     /**

@@ -4,13 +4,22 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests;
 
+use Latch\Key;
 use Latch\Symfony\Messenger\Bounded;
+use Latch\Symfony\Messenger\Chain;
 use Latch\Symfony\Messenger\Debounce;
 use Latch\Symfony\Messenger\Event\LockLostEvent;
+use Latch\Symfony\Messenger\Event\LockRefusedEvent;
+use Latch\Symfony\Messenger\Event\MessageRequeuedEvent;
+use Latch\Symfony\Messenger\Event\RuleEvent;
 use Latch\Symfony\Messenger\Exception\LockLostException;
 use Latch\Symfony\Messenger\Exception\RequeueException;
+use Latch\Symfony\Messenger\HandOver;
 use Latch\Symfony\Messenger\Limit;
 use Latch\Symfony\Messenger\Lock;
+use Latch\Symfony\Messenger\Once;
+use Latch\Symfony\Messenger\Ordered;
+use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\SkippedStamp;
 use Latch\Symfony\Messenger\Throttle;
 use Latch\Symfony\Tests\Message\Locked;
@@ -22,8 +31,11 @@ use Latch\Symfony\Tests\Support\App;
 use Latch\Symfony\Tests\Support\AppTestCase;
 use Latch\Symfony\Tests\Support\Transaction;
 use Latch\Tests\RedisServer;
+use PHPUnit\Framework\Attributes\DataProvider;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Exception\HandlerFailedException;
+use Symfony\Component\Messenger\Stamp\TransportNamesStamp;
 
 /**
  * What depends on time and on a server.
@@ -71,6 +83,75 @@ final class RedisTest extends AppTestCase
         self::assertCount(1, $events);
         self::assertSame('plain-x', $events[0]->resource);
         self::assertSame(['message' => Plain::class, 'rule' => 'Lock', 'key' => 'plain-{id}'], $events[0]->labels());
+    }
+
+    /**
+     * @param \Closure(App): mixed $hinder what keeps the message from being handled
+     */
+    #[DataProvider('rulesOfStamps')]
+    public function testARuleOfAStampIsKnownBehindTheTransport(Rule $rule, \Closure $hinder, string $key = 'job-{id}'): void
+    {
+        $app = $this->redis();
+        if ($rule instanceof HandOver) {
+            $app->locks()->createLockFromKey($rule->key, 30.0, false)->acquire();
+        }
+        $app->bus()->dispatch(new Plain(7), [$rule]);
+        $hinder($app);
+        $app->clock->sleep(60);
+
+        self::assertSame(
+            array_fill(0, 2, ['message' => Plain::class, 'rule' => (new \ReflectionClass($rule))->getShortName(), 'key' => $key]),
+            $this->labelsOfWork($app, 'a'),
+        );
+    }
+
+    /**
+     * @return iterable<string, array{0: Rule, 1: \Closure(App): mixed, 2?: string}>
+     */
+    public static function rulesOfStamps(): iterable
+    {
+        $takeAway = static function (App $app, string $resource): void {
+            self::$server->command('FLUSHALL');
+            $app->locks()->createLock($resource, 30.0, false)->acquire();
+        };
+        yield 'Once' => [new Once('job-{id}'), static fn (App $app) => $takeAway($app, 'once.job-7')];
+        yield 'HandOver' => [new HandOver(new Key('report')), static fn (App $app) => $takeAway($app, 'report'), ''];
+        yield 'Debounce' => [new Debounce('job-{id}', 30.0), static fn () => null];
+        yield 'Ordered' => [
+            new Ordered('job-{id}'),
+            static fn (App $app) => $app->locks()->createLock('ordered.job-7', 30.0, false)->acquire(),
+        ];
+    }
+
+    public function testTheLockOfAChainIsKnownBehindItsFirstStep(): void
+    {
+        $app = $this->redis();
+        $second = new Envelope(new Plain(8), [new TransportNamesStamp(['b'])]);
+        $app->bus()->dispatch(new Plain(7), [new Once('job-{id}', 'chain'), new Chain($second)]);
+        $app->work('a');
+        self::$server->command('FLUSHALL');
+        $app->locks()->createLock('once.job-7', 30.0, false)->acquire();
+
+        self::assertSame(
+            array_fill(0, 2, ['message' => Plain::class, 'rule' => 'Once', 'key' => 'job-{id}']),
+            $this->labelsOfWork($app, 'b'),
+        );
+    }
+
+    /**
+     * @return list<array<string, string>> of the refusal and the requeue
+     */
+    private function labelsOfWork(App $app, string $transport): array
+    {
+        $labels = [];
+        foreach ([LockRefusedEvent::class, MessageRequeuedEvent::class] as $event) {
+            $app->dispatcher()->addListener($event, static function (RuleEvent $event) use (&$labels): void {
+                $labels[] = $event->labels();
+            });
+        }
+        $app->work($transport);
+
+        return $labels;
     }
 
     public function testNothingIsCommittedWithoutThePermit(): void

@@ -351,7 +351,7 @@ final class RulesTest extends AppTestCase
         yield [static fn () => new Lock(ttl: 0.0), '#[Lock]: $ttl must be a finite number above 0, 0 is not.'];
         yield [static fn () => new Lock(wait: -1.0), '#[Lock]: $wait must be a finite number above 0, -1 is not.'];
         yield [static fn () => new Lock(onConflict: 'drop'), '#[Lock]: $onConflict must be one of "requeue", "skip", "fail"; "drop" is not.'];
-        yield [static fn () => new Once(until: 'over'), '#[Once]: $until must be one of "done", "received", "attempt"; "over" is not.'];
+        yield [static fn () => new Once(until: 'over'), '#[Once]: $until must be one of "done", "received", "attempt", "chain"; "over" is not.'];
         yield [static fn () => new IfNewer('x', ''), '#[IfNewer]: $version must not be empty.'];
         yield [static fn () => new Limit(0), '#[Limit]: $limit must be a finite number above 0, 0 is not.'];
         yield [static fn () => new Throttle(5, 1.0, burst: 6), '#[Throttle]: $burst must be from 1 to the limit of 5, 6 is not.'];

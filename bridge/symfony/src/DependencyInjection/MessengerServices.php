@@ -4,15 +4,19 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\DependencyInjection;
 
+use Latch\Symfony\Command\SweepCommand;
 use Latch\Symfony\Messenger\EventListener\LifeListener;
 use Latch\Symfony\Messenger\EventListener\MetricsListener;
 use Latch\Symfony\Messenger\EventListener\RequeueListener;
 use Latch\Symfony\Messenger\EventListener\StopListener;
+use Latch\Symfony\Messenger\EventListener\SweepListener;
 use Latch\Symfony\Messenger\Flow\Backoff;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Payloads;
 use Latch\Symfony\Messenger\Flow\Recorder;
 use Latch\Symfony\Messenger\Flow\Waits;
+use Latch\Symfony\Messenger\Flow\Watchlist;
+use Latch\Symfony\Messenger\Guard\AfterGuard;
 use Latch\Symfony\Messenger\Guard\BoundGuard;
 use Latch\Symfony\Messenger\Guard\ChainGuard;
 use Latch\Symfony\Messenger\Guard\DebounceGuard;
@@ -23,16 +27,19 @@ use Latch\Symfony\Messenger\Guard\OnceGuard;
 use Latch\Symfony\Messenger\Guard\OrderGuard;
 use Latch\Symfony\Messenger\Guard\PartGuard;
 use Latch\Symfony\Messenger\Guard\StoreErrors;
+use Latch\Symfony\Messenger\Guard\Sweeper;
 use Latch\Symfony\Messenger\Guard\ThrottleGuard;
 use Latch\Symfony\Messenger\Guard\VersionGuard;
 use Latch\Symfony\Messenger\HandlerLocks;
 use Latch\Symfony\Messenger\Middleware\HeldMiddleware;
 use Latch\Symfony\Messenger\Middleware\LatchMiddleware;
+use Latch\Symfony\Messenger\Plan;
 use Latch\Symfony\Messenger\Rule\Configured;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\Symfony\Messenger\Rule\RuleReader;
 use OpenTelemetry\API\Globals;
 use OpenTelemetry\API\Metrics\MeterProviderInterface;
+use Symfony\Component\Console\Command\Command;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\Compiler\ServiceLocatorTagPass;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
@@ -83,27 +90,56 @@ final class MessengerServices
             $config['secret'] ?? ($container->hasParameter('kernel.secret') ? '%kernel.secret%' : ''),
         );
         $bus = new ServiceClosureArgument(new Reference('messenger.routable_message_bus'));
-        $guards = [
-            self::service($container, PartGuard::class, $sync, $payloads, $bus),
-            self::service($container, OrderGuard::class, $sync, $templates, $errors, $payloads, $holds, $transports, $syncStore, $logger),
-            self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']),
-            self::service($container, DebounceGuard::class, $sync, $templates, $errors),
-            self::service($container, BoundGuard::class, $permits, $templates),
-            self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']),
-            self::service($container, LimitGuard::class, $holds, $templates, $errors),
-            self::service($container, VersionGuard::class, $sync, $templates, $errors),
-            self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits),
-            self::service($container, ChainGuard::class, $payloads, $bus),
-        ];
+        $watchlist = self::service($container, Watchlist::class, $sync);
+        $parts = self::service($container, PartGuard::class, $sync, $payloads, $bus, $watchlist);
+        $order = self::service(
+            $container,
+            OrderGuard::class,
+            $sync,
+            $syncLocks,
+            $templates,
+            $errors,
+            $payloads,
+            $holds,
+            $transports,
+            $syncStore,
+            $watchlist,
+            $logger,
+        );
+        $after = self::service($container, AfterGuard::class, $sync, $errors, $config['ttl']);
+        $once = self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']);
+        $debounce = self::service($container, DebounceGuard::class, $sync, $templates, $errors);
+        $bound = self::service($container, BoundGuard::class, $permits, $templates);
+        $version = self::service($container, VersionGuard::class, $sync, $templates, $errors);
+        $chain = self::service($container, ChainGuard::class, $payloads, $bus);
+        $lock = self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']);
+        $limit = self::service($container, LimitGuard::class, $holds, $templates, $errors);
+        $throttle = self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits);
+        $guards = [$parts, $after, $order, $once, $debounce, $bound, $lock, $limit, $version, $throttle, $chain];
+        // Parts are sent when nothing can skip the message that comes after them any more.
+        $dispatching = [$lock, $limit, $throttle, $after, $version, $once, $parts, $order, $debounce, $bound, $chain];
+        $sweeper = self::service(
+            $container,
+            Sweeper::class,
+            $watchlist,
+            [OrderGuard::WATCHED => $order, PartGuard::WATCHED => $parts],
+            $logger,
+        );
         $ending = self::service($container, Ending::class, $guards, $logger);
 
         $container->setDefinition(self::MIDDLEWARE, self::logging(new Definition(LatchMiddleware::class, [
-            $guards, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $ending, $recorder, $logger,
+            $guards, $dispatching, $rules, $holds, $handlerLocks, new Reference('messenger.senders_locator'), $transports, $ending, $recorder, $logger,
         ])));
         $container->setDefinition(self::HELD_MIDDLEWARE, new Definition(HeldMiddleware::class, [$holds, $handlerLocks]));
 
+        $plan = new Definition(Plan::class, [new Reference('messenger.default_bus')]);
+        $container->setDefinition(Plan::class, $plan->addTag('kernel.reset', ['method' => 'reset']));
         $container->setDefinition(LifeListener::class, self::subscribing(new Definition(LifeListener::class, [$ending])));
         $container->setDefinition(StopListener::class, self::subscribing(new Definition(StopListener::class, [$waits])));
+        $container->setDefinition(SweepListener::class, self::subscribing(new Definition(SweepListener::class, [$sweeper, $logger])));
+        if (class_exists(Command::class)) {
+            $container->setDefinition(SweepCommand::class, (new Definition(SweepCommand::class, [$sweeper]))->addTag('console.command'));
+        }
         if (class_exists(Globals::class)) {
             $meters = (new Definition(MeterProviderInterface::class))->setFactory([Globals::class, 'meterProvider']);
             $container->setDefinition(MetricsListener::class, self::subscribing(new Definition(MetricsListener::class, [$meters])));

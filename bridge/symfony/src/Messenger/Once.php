@@ -10,18 +10,19 @@ namespace Latch\Symfony\Messenger;
 #[\Attribute(\Attribute::TARGET_CLASS)]
 final class Once implements Rule
 {
-    public const UNTIL = ['done', 'received', 'attempt'];
+    public const UNTIL = ['done', 'received', 'attempt', 'chain'];
 
     /**
      * @param string     $key      what there is to be one of, with placeholders: see Rule
      * @param string     $until    "done": until it was handled, or has failed for good; "received": until it is about
      *                             to be handled, so that one may wait while another is handled; "attempt": until it was
-     *                             handled for the first time, also if that failed
+     *                             handled for the first time, also if that failed; "chain": until the last step of its
+     *                             Chain was handled, or one has failed for good
      * @param float      $queueTtl seconds that a message may be in the queue; after them others may be sent, and are
      *                             still never handled at the same time
      * @param float|null $ttl      seconds after which the key of a killed worker is free; null: latch.messenger.ttl
      *
-     * @phpstan-param 'done'|'received'|'attempt' $until
+     * @phpstan-param 'done'|'received'|'attempt'|'chain' $until
      */
     public function __construct(
         public readonly string $key = '{class}',

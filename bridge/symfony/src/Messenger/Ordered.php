@@ -14,15 +14,17 @@ namespace Latch\Symfony\Messenger;
 final class Ordered implements Rule
 {
     /**
-     * @param string $key      what is in order, with placeholders: see Rule
-     * @param float  $patience seconds after which a message that no worker has, and that was not heard of, holds the
-     *                         others up no more, when the next one of the key is dispatched. When it comes after all it is
-     *                         handled out of order
-     * @param float  $lease    seconds for which the place of a killed worker's message is its own
+     * @param string      $key      what is in order, with placeholders: see Rule
+     * @param float       $patience seconds after which a message that was not handled, and that no worker has, holds the
+     *                              others up no more. When it comes after all it is handled out of order
+     * @param string|null $fallback transport to which the others go then, one after the other, until none waits any more;
+     *                              null: their own
+     * @param float       $lease    seconds for which the place of a killed worker's message is its own
      */
     public function __construct(
         public readonly string $key,
         public readonly float $patience = 3600.0,
+        public readonly ?string $fallback = null,
         public readonly float $lease = 30.0,
     ) {
         Argument::key($this, $key);

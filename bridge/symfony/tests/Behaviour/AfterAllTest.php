@@ -83,6 +83,20 @@ final class AfterAllTest extends BehaviourTestCase
         self::assertSame(['p2', 'p1', 'after'], $this->journal->messages('end'));
     }
 
+    /** As by a worker that dies when it has dispatched the last step. */
+    public function testB9cALastStepThatIsDispatchedTwiceIsHandledOnce(): void
+    {
+        $this->sendAfter('after', [self::message('Plain', 'p')], to: ['b']);
+        $this->work(1, 'a');
+        $this->journal->await('handled', 'p');
+        $this->app->duplicateQueued('b', 'after');
+        $this->work(2, 'b');
+        $this->journal->await('handled', 'after', 2);
+        $this->awaitNothingQueued('b');
+
+        self::assertSame(['p', 'after'], $this->journal->messages('begin'));
+    }
+
     public function testB9dAParkedPartHoldsItBackUntilItIsRetriedByHand(): void
     {
         $this->sendAfter('after', [self::message('Plain', 'p1', [['fail', 3]]), self::message('Plain', 'p2')]);

@@ -142,14 +142,68 @@ final class OrderedTest extends BehaviourTestCase
         self::assertGreaterThan(1, \count($names), 'Its patience was not over at once.');
     }
 
+    public function testB6gAnIdleWorkerSendsThemToTheFallbackInOrder(): void
+    {
+        $this->sendOrdered('lost', patience: 1.0, fallback: 'b');
+        $this->app->loseQueued('a');
+        $names = array_map(static fn (int $i): string => "next $i", range(1, 8));
+        foreach ($names as $name) {
+            $this->sendOrdered($name, [['pause', 3]], patience: 1.0, fallback: 'b');
+        }
+        $this->work(2, 'b');
+        $this->work(1, 'a');
+        $this->journal->await('handled', 'next 8');
+        $this->awaitNothingQueued('a', 'b');
+
+        self::assertSame($names, $this->journal->messages('begin'));
+        $this->assertNoOverlap(...$names);
+        foreach ($this->journal->events('received') as $received) {
+            self::assertSame('b', $received->more['from']);
+        }
+        self::assertSame('a', $this->sendOrdered('later', patience: 1.0, fallback: 'b')['sent'], 'None waits any more.');
+        $this->journal->await('handled', 'later');
+    }
+
+    public function testB6gSoDoesACommand(): void
+    {
+        $this->sendOrdered('lost', patience: 0.5, fallback: 'b');
+        $this->app->loseQueued('a');
+        $this->sendOrdered('y', patience: 0.5, fallback: 'b');
+        $this->sendOrdered('z', patience: 0.5, fallback: 'b');
+        $this->journal->awaitThat(function (): bool {
+            $this->app->command('latch:sweep', 'cron')->awaitItsEnd();
+
+            return $this->app->queued('b') > 0;
+        }, 'the lost message is given up');
+        $this->work(2, 'b');
+        $this->journal->await('handled', 'z');
+
+        self::assertSame(['y', 'z'], $this->journal->messages('begin'));
+    }
+
+    public function testB6gOneThatIsHandledIsNotGivenUp(): void
+    {
+        $this->sendOrdered('x', [['gate', 'go']], patience: 0.3, lease: 0.3, fallback: 'b');
+        $this->sendOrdered('y', patience: 0.3, lease: 0.3, fallback: 'b');
+        $this->work(1, 'a');
+        $this->journal->await('at gate', 'x');
+        usleep(700_000);
+        $this->app->command('latch:sweep', 'cron')->awaitItsEnd();
+        self::assertSame([1, 0], [$this->app->queued('a'), $this->app->queued('b')]);
+        $this->app->openGate('go');
+        $this->journal->await('handled', 'y');
+
+        self::assertSame(['x', 'y'], $this->journal->messages('begin'));
+    }
+
     /**
      * @param list<list<mixed>> $steps
      *
      * @return array{sent: string, handled: int, skipped: string|null, parked: bool}
      */
-    private function sendOrdered(string $name, array $steps = [], string $key = '1', float $patience = 3600.0, float $lease = 30.0, mixed ...$more): array
+    private function sendOrdered(string $name, array $steps = [], string $key = '1', float $patience = 3600.0, ?string $fallback = null, float $lease = 30.0, mixed ...$more): array
     {
-        $rule = ['Ordered', ['key' => 'product_{key}', 'patience' => $patience, 'lease' => $lease]];
+        $rule = ['Ordered', ['key' => 'product_{key}', 'patience' => $patience, 'fallback' => $fallback, 'lease' => $lease]];
 
         return $this->send('Plain', $name, $steps, $key, ...$more, rules: [$rule]);
     }

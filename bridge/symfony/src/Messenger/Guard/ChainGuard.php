@@ -51,6 +51,10 @@ final class ChainGuard extends Guard
         $next = array_shift($payloads);
         if ($next !== null) {
             $envelope = $this->payloads->decode($next);
+            $lock = $attempt->travel->get('chained') ?? $attempt->travel->get('once');
+            if ($lock !== null && $lock['until'] === 'chain') {
+                $envelope = $envelope->with(new Chained($lock));
+            }
             ($this->bus)()->dispatch($payloads === [] ? $envelope : $envelope->with(new ChainRest($payloads)));
         }
     }

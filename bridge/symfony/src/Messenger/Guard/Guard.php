@@ -55,4 +55,16 @@ abstract class Guard
     public function requeued(Travel $travel, float $delay): void
     {
     }
+
+    /**
+     * Looks after what it has put on the watch list.
+     *
+     * @param array<string, scalar> $what
+     *
+     * @return float|null seconds after which to look again; null: nothing waits any more
+     */
+    public function lookAfter(array $what): ?float
+    {
+        return null;
+    }
 }

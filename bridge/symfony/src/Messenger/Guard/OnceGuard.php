@@ -20,7 +20,8 @@ use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 
 /**
- * Locks that a message has from its dispatch to its end: those of Once and HandOver. Their keys travel with it.
+ * Locks that a message has from its dispatch to its end: those of Once, its own or its chain's, and HandOver. Their keys
+ * travel with it.
  *
  * @internal
  */
@@ -28,6 +29,8 @@ final class OnceGuard extends Guard
 {
     /** So that a lock of the same name, for the handling, is another one. */
     private const PREFIX = 'once.';
+
+    private const NAMES = ['once', 'handOver', 'chained'];
 
     /** @var array<string, Hold> those of messages that this process handles, by what travels */
     private array $holds = [];
@@ -45,11 +48,19 @@ final class OnceGuard extends Guard
 
     public function rules(): array
     {
-        return [Once::class, HandOver::class];
+        return [Once::class, HandOver::class, Chained::class, AfterParts::class];
     }
 
     public function dispatching(Dispatch $dispatch): void
     {
+        $chained = $dispatch->rules->one(Chained::class);
+        $after = $dispatch->rules->one(AfterParts::class);
+        foreach ($after->locks ?? ($chained === null ? [] : ['chained' => $chained->lock]) as $name => $lock) {
+            $this->takeOver($dispatch, $name, $lock);
+        }
+        if ($after !== null) {
+            return;
+        }
         $once = $dispatch->rules->one(Once::class);
         if ($once !== null) {
             $key = new Key(self::PREFIX . $this->templates->fill($once->key, $dispatch->message));
@@ -59,7 +70,7 @@ final class OnceGuard extends Guard
                 return;
             }
             $dispatch->onUndo(fn () => ($this->factory)()->createLockFromKey($key, $once->queueTtl, false)->release());
-            $this->travels($dispatch, 'once', $key, $once->queueTtl, $once->ttl, $once->until);
+            $this->travels($dispatch, 'once', $once->key, $key, $once->queueTtl, $once->ttl, $once->until);
         }
         $handOver = $dispatch->rules->one(HandOver::class);
         if ($handOver !== null) {
@@ -68,20 +79,19 @@ final class OnceGuard extends Guard
                 throw new \LogicException("HandOver: the lock \"$handOver->key\" is not held by this key, or not in the store latch.messenger.sync_store.");
             }
             $lock->refresh();
-            $this->travels($dispatch, 'handOver', $handOver->key, $handOver->queueTtl, $handOver->ttl, 'done');
+            $this->travels($dispatch, 'handOver', '', $handOver->key, $handOver->queueTtl, $handOver->ttl, 'done');
         }
     }
 
     public function handling(Attempt $attempt): void
     {
-        $rules = ['once' => $attempt->rules->one(Once::class), 'handOver' => $attempt->rules->one(HandOver::class)];
-        foreach ($rules as $name => $rule) {
+        foreach (self::NAMES as $name) {
             $lock = $attempt->travel->get($name);
             if ($lock !== null) {
                 if ($lock['until'] === 'received') {
                     $this->release($lock['key']);
                 } else {
-                    $this->hold($attempt, $rule, $lock['key'], $lock['ttl'] ?? $this->ttl, $lock['queueTtl'], $lock['until'] === 'attempt');
+                    $this->hold($attempt, $this->rule($attempt, $name, $lock), $lock);
                 }
             }
         }
@@ -89,9 +99,9 @@ final class OnceGuard extends Guard
 
     public function ended(Travel $travel, bool $failed): void
     {
-        foreach (['once', 'handOver'] as $name) {
+        foreach (self::NAMES as $name) {
             $lock = $travel->get($name);
-            if ($lock !== null) {
+            if ($lock !== null && ($failed || !self::isForNextStep($lock, $travel))) {
                 $this->release($lock['key']);
             }
         }
@@ -99,18 +109,61 @@ final class OnceGuard extends Guard
 
     public function requeued(Travel $travel, float $delay): void
     {
-        foreach (['once', 'handOver'] as $name) {
+        foreach (self::NAMES as $name) {
             $lock = $travel->get($name);
-            if ($lock !== null && $lock['until'] === 'done') {
-                $hold = $this->holds[$lock['key']] ?? null;
-                unset($this->holds[$lock['key']]);
-                ($hold->lock ?? $this->lock($lock['key'], $lock['queueTtl']))->refresh($lock['queueTtl'] + $delay);
+            if ($lock !== null && \in_array($lock['until'], ['done', 'chain'], true)) {
+                $this->keep($lock, $delay);
             }
         }
     }
 
-    private function travels(Dispatch $dispatch, string $name, Key $key, float $queueTtl, ?float $ttl, string $until): void
+    /**
+     * From the message whose next step it is, or as it has waited for its parts.
+     *
+     * @param array<mixed> $lock
+     */
+    private function takeOver(Dispatch $dispatch, string $name, array $lock): void
     {
+        $dispatch->travel->set($name, $lock);
+        try {
+            $this->keep($lock);
+        } catch (LockException) {
+            // Its time in the queue is over: it is taken again before the message is handled.
+        }
+    }
+
+    /**
+     * For the time in the queue.
+     *
+     * @param array<mixed> $lock
+     */
+    private function keep(array $lock, float $delay = 0.0): void
+    {
+        $hold = $this->holds[$lock['key']] ?? null;
+        unset($this->holds[$lock['key']]);
+        ($hold->lock ?? $this->lock($lock['key'], $lock['queueTtl']))->refresh($lock['queueTtl'] + $delay);
+    }
+
+    /**
+     * @param array<mixed> $lock
+     */
+    private static function isForNextStep(array $lock, Travel $travel): bool
+    {
+        return $lock['until'] === 'chain' && $travel->get('chain') !== null;
+    }
+
+    /**
+     * @param string $written the key with its placeholders
+     */
+    private function travels(
+        Dispatch $dispatch,
+        string $name,
+        string $written,
+        Key $key,
+        float $queueTtl,
+        ?float $ttl,
+        string $until,
+    ): void {
         try {
             $packed = PackedKey::pack($key);
         } catch (UnserializableKeyException $e) {
@@ -120,26 +173,38 @@ final class OnceGuard extends Guard
                 $dispatch->message::class,
             ), 0, $e);
         }
-        $dispatch->travel->set($name, ['key' => $packed, 'queueTtl' => $queueTtl, 'ttl' => $ttl, 'until' => $until]);
+        $dispatch->travel->set($name, [
+            'key' => $packed, 'written' => $written, 'queueTtl' => $queueTtl, 'ttl' => $ttl, 'until' => $until,
+        ]);
     }
 
-    private function hold(
-        Attempt $attempt,
-        ?Rule $rule,
-        string $packed,
-        float $ttl,
-        float $queueTtl,
-        bool $release,
-    ): void {
+    /**
+     * @param array<mixed> $lock
+     */
+    private function rule(Attempt $attempt, string $name, array $lock): ?Rule
+    {
+        return match ($name) {
+            'once' => $attempt->rules->one(Once::class),
+            'handOver' => new HandOver(PackedKey::unpack($lock['key']), $lock['queueTtl'], $lock['ttl']),
+            default => new Once($lock['written'], $lock['until'], $lock['queueTtl'], $lock['ttl']),
+        };
+    }
+
+    /**
+     * @param array<mixed> $lock
+     */
+    private function hold(Attempt $attempt, ?Rule $rule, array $lock): void
+    {
+        $packed = $lock['key'];
         $resource = (string) PackedKey::unpack($packed);
         try {
             $hold = Hold::acquire(
                 $resource,
-                $ttl,
+                $lock['ttl'] ?? $this->ttl,
                 null,
                 fn (float $ttl): Lock => $this->lock($packed, $ttl),
                 static fn (Lock $lock): bool => $lock->acquire(),
-                unattended: $queueTtl,
+                unattended: $lock['queueTtl'],
                 rule: $rule,
             );
         } catch (LockException $e) {
@@ -154,9 +219,12 @@ final class OnceGuard extends Guard
         }
         $this->holds[$packed] = $hold;
         $attempt->watch($hold);
-        if ($release) {
-            $attempt->finally(fn () => $this->release($packed));
-        }
+        $attempt->finally(function () use ($attempt, $lock): void {
+            // One that is skipped ends the chain.
+            if ($lock['until'] === 'attempt' || $attempt->skipped !== null && self::isForNextStep($lock, $attempt->travel)) {
+                $this->release($lock['key']);
+            }
+        });
     }
 
     private function release(string $packed): void

@@ -6,6 +6,7 @@ namespace Latch\Symfony\Messenger\Guard;
 
 use Latch\Entry;
 use Latch\Exception\ExceptionInterface as LockException;
+use Latch\LockFactory;
 use Latch\Sequence;
 use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Backoff;
@@ -13,6 +14,7 @@ use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Payloads;
 use Latch\Symfony\Messenger\Flow\Travel;
+use Latch\Symfony\Messenger\Flow\Watchlist;
 use Latch\Symfony\Messenger\Ordered;
 use Latch\Symfony\Messenger\Rule\KeyTemplate;
 use Latch\SyncFactory;
@@ -30,6 +32,8 @@ use Symfony\Component\Messenger\Transport\Sender\SenderInterface;
  */
 final class OrderGuard extends Guard
 {
+    public const WATCHED = 'ordered';
+
     /** So that a lock of the same name is another one. */
     private const PREFIX = 'ordered.';
 
@@ -41,17 +45,20 @@ final class OrderGuard extends Guard
 
     /**
      * @param \Closure(): SyncFactory $factory    not every store has one
+     * @param \Closure(): LockFactory $locks      of the same store
      * @param ContainerInterface      $transports senders, by the names of the transports
-     * @param string                  $store      that of the factory
+     * @param string                  $store      that of the factories
      */
     public function __construct(
         private readonly \Closure $factory,
+        private readonly \Closure $locks,
         private readonly KeyTemplate $templates,
         private readonly StoreErrors $storeErrors,
         private readonly Payloads $payloads,
         private readonly Holds $holds,
         private readonly ContainerInterface $transports,
         private readonly string $store,
+        private readonly Watchlist $watchlist,
         private readonly ?LoggerInterface $logger = null,
     ) {
     }
@@ -79,6 +86,9 @@ final class OrderGuard extends Guard
                 implode('", "', $dispatch->senders),
             ));
         }
+        if ($rule->fallback !== null && !$this->transports->has($rule->fallback)) {
+            throw new \LogicException(\sprintf('#[Ordered] of %s: there is no transport "%s".', $dispatch->message::class, $rule->fallback));
+        }
         $key = $this->templates->fill($rule->key, $dispatch->message);
         // Only what is sent has a place: a full queue may let it be handled here, or send it to another transport.
         $dispatch->sendThrough(fn (Envelope $envelope): ?Envelope => $this->enter($dispatch, $envelope, $key, $rule));
@@ -102,7 +112,7 @@ final class OrderGuard extends Guard
             }
             $wasParked = $attempt->envelope->last(SentToFailureTransportStamp::class) !== null;
             if ($turn->state === 'done' && !$wasParked) {
-                $this->sendOn($sequence, $sequence->next($ticket));
+                $this->sendOn($sequence, $sequence->next($ticket), $place['fallen'] ?? false);
                 $attempt->skip("This message of \"$key\" was handled already", $rule);
 
                 return;
@@ -119,6 +129,12 @@ final class OrderGuard extends Guard
 
             return;
         }
+        if ($turn->state === 'late' && !$wasParked) {
+            $this->logger?->error('{class} comes later than its patience, and is handled out of the order of "{key}"', [
+                'class' => $attempt->message::class,
+                'key' => $key,
+            ]);
+        }
         $this->turns["$ticket $key"] = $sequence;
     }
 
@@ -131,7 +147,7 @@ final class OrderGuard extends Guard
             if ($failed && $turn->state === 'held') {
                 $this->awaitTurn($sequence, $place['ticket'], min($turn->retryAfter, $place['lease']));
             }
-            $this->sendOn($sequence, $sequence->next($place['ticket']));
+            $this->sendOn($sequence, $sequence->next($place['ticket']), $place['fallen'] ?? false);
         }
     }
 
@@ -163,11 +179,13 @@ final class OrderGuard extends Guard
     {
         $sequence = ($this->factory)()->createSequence($key, lease: $rule->lease);
         $travel = Travel::of($envelope);
-        $travels = ['key' => $key, 'lease' => $rule->lease, 'transport' => $dispatch->senders[0]];
+        $travels = [
+            'key' => $key, 'lease' => $rule->lease, 'transport' => $dispatch->senders[0], 'fallback' => $rule->fallback,
+        ];
         $travel->set('ordered', $travels);
         $place = $sequence->enter(bin2hex(random_bytes(16)), $this->payloads->encode($travel->onto($envelope)));
         if (!$place->isHead) {
-            $this->abandon($sequence, $key, $rule->patience);
+            $this->watch($sequence, $key, $rule);
 
             return null;
         }
@@ -177,11 +195,20 @@ final class OrderGuard extends Guard
         return $travel->onto($envelope);
     }
 
+    public function lookAfter(array $what): ?float
+    {
+        [$key, $patience, $lease] = [(string) $what['key'], (float) $what['patience'], (float) $what['lease']];
+        $sequence = ($this->factory)()->createSequence($key, lease: $lease);
+
+        return $this->goOnWithoutHead($sequence, $key, $patience, $lease) ? $patience / 10 : null;
+    }
+
     /** Whatever comes of it, the message that was dispatched is parked. */
-    private function abandon(Sequence $sequence, string $key, float $patience): void
+    private function watch(Sequence $sequence, string $key, Ordered $rule): void
     {
         try {
-            $this->sendOn($sequence, $sequence->abandon($patience));
+            $this->watchlist->add(self::WATCHED, ['key' => $key, 'patience' => $rule->patience, 'lease' => $rule->lease]);
+            $this->goOnWithoutHead($sequence, $key, $rule->patience, $rule->lease);
         } catch (\Throwable $e) {
             $this->logger?->error('Messages of "{key}" cannot be sent on: {error}', [
                 'key' => $key,
@@ -191,8 +218,45 @@ final class OrderGuard extends Guard
         }
     }
 
-    /** To the transport that it was dispatched for, with its place. */
-    private function sendOn(Sequence $sequence, ?Entry $entry): void
+    /**
+     * Sends the next one on if the message before it was not heard of within the patience, or the process has died that was to
+     * send it on.
+     *
+     * @return bool false: nothing waits
+     */
+    private function goOnWithoutHead(Sequence $sequence, string $key, float $patience, float $lease): bool
+    {
+        ['parked' => $isInHand, 'waiting' => $waiting, 'heldFor' => $heldFor, 'idleFor' => $idleFor] = $sequence->inspect();
+        if ($waiting === 0 && !$isInHand) {
+            return false;
+        }
+        $patience = $isInHand ? $lease : $patience;
+        if ($heldFor > 0 || $idleFor < $patience) {
+            return true;
+        }
+        // A handler may take longer than the lease, and has the lock then.
+        $lock = ($this->locks)()->createLock(self::PREFIX . $key, $lease);
+        if (!$lock->acquire()) {
+            return true;
+        }
+        try {
+            $entry = $sequence->abandon($patience);
+        } finally {
+            $lock->release();
+        }
+        if ($entry !== null && !$isInHand) {
+            $this->logger?->warning('A message of "{key}" was not handled within {patience} s: those behind it go on without it', [
+                'key' => $key,
+                'patience' => $patience,
+            ]);
+        }
+        $this->sendOn($sequence, $entry, !$isInHand);
+
+        return true;
+    }
+
+    /** To the transport that it was dispatched for, or its fallback, with its place. */
+    private function sendOn(Sequence $sequence, ?Entry $entry, bool $fallen): void
     {
         $envelope = null;
         while ($entry !== null && ($envelope = $this->read($entry)) === null) {
@@ -203,11 +267,12 @@ final class OrderGuard extends Guard
         }
         $travel = Travel::of($envelope);
         // With the owner its turn has come at once, also where a worker has it before it is put back here.
-        $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket, 'owner' => $sequence->getOwner()];
+        $place = [...$travel->get('ordered') ?? [], 'ticket' => $entry->ticket, 'owner' => $sequence->getOwner(), 'fallen' => $fallen];
         $travel->set('ordered', $place);
-        $sender = $this->transports->get($place['transport']);
+        $transport = ($fallen ? $place['fallback'] ?? null : null) ?? $place['transport'];
+        $sender = $this->transports->get($transport);
         \assert($sender instanceof SenderInterface);
-        $sender->send($travel->onto($envelope)->with(new SentStamp($sender::class, $place['transport'])));
+        $sender->send($travel->onto($envelope)->with(new SentStamp($sender::class, $transport)));
         $sequence->putBack($entry->ticket);
     }
 

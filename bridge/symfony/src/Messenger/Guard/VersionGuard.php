@@ -37,7 +37,7 @@ final class VersionGuard extends Guard
     public function dispatching(Dispatch $dispatch): void
     {
         $rule = $dispatch->rules->one(IfNewer::class);
-        if ($rule === null) {
+        if ($rule === null || $dispatch->rules->one(AfterParts::class) !== null) {
             return;
         }
         [$newest, $version, $key] = $this->versions($rule, $dispatch->message);

@@ -45,18 +45,23 @@ final class LatchMiddleware implements MiddlewareInterface
     /** @var list<Attempt> acknowledged by batch handlers, which may be inside of a transaction still */
     private array $acknowledged = [];
 
-    /** @var \WeakMap<RuleSet, list<Guard>> those that have something to do */
+    /** @var \WeakMap<RuleSet, list<Guard>> those that have something to do before a message is sent */
+    private \WeakMap $dispatchingOfRules;
+
+    /** @var \WeakMap<RuleSet, list<Guard>> and before it is handled, if nothing travels with it */
     private \WeakMap $guardsOfRules;
 
     /** @var array<class-string, list<string>> names of the transports of messages */
     private array $routes = [];
 
     /**
-     * @param list<Guard>        $guards     in the order in which they are asked
-     * @param ContainerInterface $transports senders, by the names of the transports
+     * @param list<Guard>        $guards      in the order in which they are asked before a message is handled
+     * @param list<Guard>        $dispatching those that are asked before it is sent, in their order
+     * @param ContainerInterface $transports  senders, by the names of the transports
      */
     public function __construct(
         private readonly array $guards,
+        private readonly array $dispatching,
         private readonly RuleReader $rules,
         private readonly Holds $holds,
         private readonly HandlerLocks $handlerLocks,
@@ -66,6 +71,7 @@ final class LatchMiddleware implements MiddlewareInterface
         private readonly Recorder $recorder,
         private readonly ?LoggerInterface $logger = null,
     ) {
+        $this->dispatchingOfRules = new \WeakMap();
         $this->guardsOfRules = new \WeakMap();
     }
 
@@ -102,7 +108,7 @@ final class LatchMiddleware implements MiddlewareInterface
     private function dispatch(Dispatch $dispatch, StackInterface $stack): Envelope
     {
         try {
-            foreach ($this->guardsOf($dispatch->rules, $dispatch->travel) as $guard) {
+            foreach ($this->dispatchingOfRules[$dispatch->rules] ??= self::guardsFor($dispatch->rules, $this->dispatching) as $guard) {
                 $guard->dispatching($dispatch);
                 $reason = $dispatch->skipped;
                 if ($reason !== null) {
@@ -171,7 +177,10 @@ final class LatchMiddleware implements MiddlewareInterface
     private function handleGuarded(Envelope $envelope, Attempt $attempt, StackInterface $stack): Envelope
     {
         $this->holds->renew();
-        foreach ($this->guardsOf($attempt->rules, $attempt->travel) as $guard) {
+        $guards = $attempt->travel->isEmpty()
+            ? $this->guardsOfRules[$attempt->rules] ??= self::guardsFor($attempt->rules, $this->guards)
+            : $this->guards;
+        foreach ($guards as $guard) {
             $guard->handling($attempt);
             if ($attempt->skipped !== null) {
                 return $this->skipped($envelope, $attempt->skipped, $attempt->skippedBy);
@@ -246,18 +255,13 @@ final class LatchMiddleware implements MiddlewareInterface
     }
 
     /**
-     * @return list<Guard>
+     * @param list<Guard> $guards
+     *
+     * @return list<Guard> those of them that have something to do
      */
-    private function guardsOf(RuleSet $rules, Travel $travel): array
+    private static function guardsFor(RuleSet $rules, array $guards): array
     {
-        if (!$travel->isEmpty()) {
-            return $this->guards;
-        }
-
-        return $this->guardsOfRules[$rules] ??= array_values(array_filter(
-            $this->guards,
-            static fn (Guard $guard): bool => $rules->hasAny($guard->rules()),
-        ));
+        return array_values(array_filter($guards, static fn (Guard $guard): bool => $rules->hasAny($guard->rules())));
     }
 
     private function release(Attempt $attempt): void

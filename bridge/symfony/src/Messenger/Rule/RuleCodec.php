@@ -6,6 +6,7 @@ namespace Latch\Symfony\Messenger\Rule;
 
 use Latch\Symfony\Messenger\Bounded;
 use Latch\Symfony\Messenger\Debounce;
+use Latch\Symfony\Messenger\Guard\AfterParts;
 use Latch\Symfony\Messenger\IfNewer;
 use Latch\Symfony\Messenger\Limit;
 use Latch\Symfony\Messenger\Lock;
@@ -32,6 +33,9 @@ final class RuleCodec
         'bounded' => Bounded::class,
     ];
 
+    /** Those that nobody writes. */
+    private const INTERNAL = ['after_parts' => AfterParts::class];
+
     /**
      * @return array{string, array<string, mixed>}
      *
@@ -39,7 +43,7 @@ final class RuleCodec
      */
     public static function pack(Rule $rule): array
     {
-        $name = array_search($rule::class, self::NAMES, true);
+        $name = array_search($rule::class, self::NAMES + self::INTERNAL, true);
         if ($name === false) {
             throw new \LogicException(\sprintf('A stamp %s cannot travel within another message.', $rule::class));
         }
@@ -52,7 +56,7 @@ final class RuleCodec
      */
     public static function unpack(string $name, array $arguments): Rule
     {
-        $class = self::NAMES[$name] ?? throw new \LogicException("A message has a rule \"$name\", which this release does not know.");
+        $class = (self::NAMES + self::INTERNAL)[$name] ?? throw new \LogicException("A message has a rule \"$name\", which this release does not know.");
 
         return new $class(...$arguments);
     }

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Messenger\Rule;
 
+use Latch\Symfony\Messenger\Debounce;
 use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\Symfony\Messenger\IfNewer;
 use Latch\Symfony\Messenger\Limit;
 use Latch\Symfony\Messenger\Lock;
 use Latch\Symfony\Messenger\LockedMessage;
+use Latch\Symfony\Messenger\Once;
+use Latch\Symfony\Messenger\Ordered;
 use Latch\Symfony\Messenger\Rule;
 use Latch\Symfony\Messenger\Throttle;
 use Symfony\Component\Messenger\Envelope;
@@ -20,8 +23,16 @@ use Symfony\Component\Messenger\Envelope;
  */
 final class RuleReader
 {
-    /** What is about the handling of a message travels, as its stamps do not. */
-    private const TRAVELLING = [Lock::class, Limit::class, Throttle::class, IfNewer::class];
+    /** What is about the handling of a message, or named in its events, travels, as its stamps do not. */
+    private const TRAVELLING = [
+        Lock::class,
+        Limit::class,
+        Throttle::class,
+        IfNewer::class,
+        Once::class,
+        Debounce::class,
+        Ordered::class,
+    ];
 
     private const REPEATABLE = [Lock::class, Limit::class, Throttle::class];
 
@@ -46,7 +57,7 @@ final class RuleReader
             if ($this->areRules[$class] ??= is_subclass_of($class, Rule::class)) {
                 /** @var class-string<Rule> $class */
                 /** @var list<Rule> $ofClass */
-                $stamps[$class] = \in_array($class, self::REPEATABLE, true) ? $ofClass : \array_slice($ofClass, -1);
+                $stamps[$class] = self::effective($class, $ofClass);
             }
         }
 
@@ -58,7 +69,7 @@ final class RuleReader
     {
         $packed = [];
         foreach (self::TRAVELLING as $class) {
-            array_push($packed, ...array_map(RuleCodec::pack(...), $envelope->all($class)));
+            array_push($packed, ...array_map(RuleCodec::pack(...), self::effective($class, $envelope->all($class))));
         }
         $travel->set('rules', $packed === [] ? null : $packed);
 
@@ -91,6 +102,19 @@ final class RuleReader
         }
 
         return new RuleSet($rules);
+    }
+
+    /**
+     * @template R of Rule
+     *
+     * @param class-string<R> $class
+     * @param list<R>         $stamps
+     *
+     * @return list<R> of those that are not repeatable the last one
+     */
+    private static function effective(string $class, array $stamps): array
+    {
+        return \in_array($class, self::REPEATABLE, true) ? $stamps : \array_slice($stamps, -1);
     }
 
     private function ofMessage(object $message): RuleSet

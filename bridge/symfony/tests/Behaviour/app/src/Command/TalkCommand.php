@@ -9,6 +9,7 @@ use App\Messenger\Sending;
 use Latch\Key;
 use Latch\LockInterface;
 use Latch\Symfony\Messenger\HandOver;
+use Latch\Symfony\Messenger\Plan;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
@@ -27,7 +28,7 @@ final class TalkCommand extends Command
     /** @var array<string, LockInterface> */
     private array $locks = [];
 
-    public function __construct(private readonly Sending $sending, private readonly Locks $factory)
+    public function __construct(private readonly Sending $sending, private readonly Locks $factory, private readonly Plan $plan)
     {
         parent::__construct();
     }
@@ -55,6 +56,24 @@ final class TalkCommand extends Command
     private function send(array $order): array
     {
         return $this->sending->send($order)->told();
+    }
+
+    /**
+     * A plan: each call is the name of its method and arguments, messages among them as orders.
+     *
+     * @param list<mixed> ...$calls
+     */
+    private function plan(array ...$calls): bool
+    {
+        foreach ($calls as $call) {
+            $method = array_shift($call);
+            $this->plan->$method(...array_map(
+                fn (mixed $argument): mixed => \is_array($argument) ? $this->sending->envelope($argument) : $argument,
+                $call,
+            ));
+        }
+
+        return $this->plan->send();
     }
 
     /**
