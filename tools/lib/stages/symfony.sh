@@ -78,8 +78,8 @@ unit_tests() {
 # workers WAY NAME PHPUNIT OPTION...
 workers() {
     local options=()
-    # SQLite ends workers: "database is locked"
-    [[ $1 != doctrine,* ]] || options=(--exclude-group soak)
+    # see Soak.php
+    [[ $1 == redis,* ]] || options=(--exclude-group soak)
     LATCH_SYMFONY_WAY=$1 run_phpunit "$STAGE-${1//,/-}-$2" "$LATCH_VENDOR" Behaviour/phpunit.xml \
         -- --no-progress "${@:3}" "${options[@]}"
 }

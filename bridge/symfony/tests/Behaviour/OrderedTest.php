@@ -196,6 +196,22 @@ final class OrderedTest extends BehaviourTestCase
         self::assertSame(['x', 'y'], $this->journal->messages('begin'));
     }
 
+    public function testB6hAWorkerThatEndsLeavesThemToAnother(): void
+    {
+        $names = array_map(static fn (int $i): string => "x $i", range(1, 30));
+        foreach ($names as $name) {
+            $this->sendOrdered($name);
+        }
+        [$first] = $this->work(1, 'a', '--limit=1');
+        $first->awaitItsEnd();
+        self::assertSame(['x 1'], $this->journal->messages('handled'));
+        $this->work(2);
+        $this->journal->await('handled', 'x 30');
+
+        self::assertSame($names, $this->journal->messages('begin'));
+        $this->assertNoOverlap(...$names);
+    }
+
     /**
      * @param list<list<mixed>> $steps
      *

@@ -44,12 +44,12 @@ final class PlanTest extends BehaviourTestCase
         $this->work(1, 'a');
         $this->journal->await('handled', 's1');
         self::assertFalse($send(), 'The second step waits for its worker.');
-        $victim = $this->app->worker('b', 'victim', $this->redeliverSoon());
+        $victim = $this->app->worker('b', 'victim', $this->app->redeliverSoon());
         $this->journal->await('at gate', 's2');
         self::assertFalse($send());
         $victim->kill();
         $this->app->openGate('try 2');
-        $this->app->worker('b', 'victim', $this->redeliverSoon());
+        $this->app->worker('b', 'victim', $this->app->redeliverSoon());
         $this->journal->await('handled', 's3');
         $this->awaitNothingQueued('a', 'b');
 
