@@ -185,6 +185,28 @@ final class OrderedTest extends AppTestCase
         self::assertSame([2], $this->handled($app, 'k'));
     }
 
+    public function testTheNextIsSentWhenTheFailureTransportHasTheOneBefore(): void
+    {
+        $app = $this->ordered();
+        $app->bus()->dispatch(new InOrder(1));
+        $app->bus()->dispatch(new InOrder(2));
+        $app->handler->does[InOrder::class] = static fn () => throw new UnrecoverableMessageHandlingException('no');
+        $waiting = [];
+        // Symfony's listener, which sends it there, is called at -100.
+        foreach ([-99, -101] as $priority) {
+            $app->dispatcher()->addListener(WorkerMessageFailedEvent::class, static function () use ($app, &$waiting): void {
+                $waiting[] = [$app->waiting('f'), $app->waiting('a')];
+            }, $priority);
+        }
+        $app->work(messages: 1);
+
+        self::assertSame([[0, 1], [1, 1]], $waiting, 'The first one, which is not acknowledged.');
+        self::assertSame(1, $app->waiting('a'));
+        unset($app->handler->does[InOrder::class]);
+        $app->work();
+        self::assertSame([1, 2], $this->handled($app, 'k'));
+    }
+
     public function testOneWhoseDispatchFailsHoldsNobodyUp(): void
     {
         $app = $this->ordered();

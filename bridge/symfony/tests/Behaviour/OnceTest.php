@@ -42,15 +42,20 @@ final class OnceTest extends BehaviourTestCase
     public function testB2bAFailedOneCountsUntilItsLastTry(): void
     {
         $this->send('Single', 'x', [['gate', 'try N'], ['fail']], '1');
-        $this->work();
         foreach ([1, 2, 3] as $try) {
+            [$worker] = $this->work(more: '--limit=1');
             $this->journal->await('at gate', 'x', $try);
             $this->assertIgnored("y$try", '1');
             $this->app->openGate("try $try");
+            $worker->awaitItsEnd();
+            if ($try < 3) {
+                $this->assertIgnored("y$try, between two tries", '1');
+            }
         }
         $this->journal->await('parked', 'x');
         $this->awaitNothingQueued();
         self::assertSame('a', $this->send('Single', 'next', [], '1')['sent']);
+        $this->work();
         $this->awaitNothingQueued();
 
         self::assertSame(['next'], $this->journal->messages('end'));
