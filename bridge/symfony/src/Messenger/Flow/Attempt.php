@@ -112,8 +112,8 @@ final class Attempt
      */
     public function hold(Hold $hold, \Closure $release): void
     {
-        $this->watch($hold);
-        $this->finally($release);
+        $this->holds[] = $hold;
+        $this->finally[] = $release;
     }
 
     /** Must be held until the handlers have ended. */

@@ -24,8 +24,8 @@ final class Hold
     /** Number of messages that use it. */
     private int $uses = 0;
 
-    /** Nanoseconds of a monotonic clock. */
-    private readonly int $since;
+    /** Nanoseconds of a monotonic clock; of its first use. */
+    private int $since = 0;
 
     private function __construct(
         public readonly string $resource,
@@ -35,39 +35,33 @@ final class Hold
         private bool $read,
         private readonly ?Rule $rule,
     ) {
-        $this->since = hrtime(true);
     }
 
     /**
-     * @template L of Lock|Semaphore
+     * Not acquired yet.
      *
-     * @param \Closure(float): L $make       of a TTL
-     * @param \Closure(L): bool  $acquire
-     * @param float|null         $unattended seconds, the TTL where nobody renews
-     *
-     * @return self|null null: refused
+     * @param \Closure(float): (Lock|Semaphore) $make       of a TTL
+     * @param float|null                       $unattended seconds, the TTL where nobody renews
      */
-    public static function acquire(
+    public static function of(
         string $resource,
         float $ttl,
         ?float $maxHold,
         \Closure $make,
-        \Closure $acquire,
         bool $read = false,
         ?float $unattended = null,
         ?Rule $rule = null,
-    ): ?self {
+    ): self {
         $lock = $make($ttl);
         try {
             $lock->keepAlive($maxHold);
-            $keptAlive = true;
         } catch (\InvalidArgumentException) {
-            $keptAlive = false;
             $ttl = $unattended ?? self::UNATTENDED * $ttl;
-            $lock = $make($ttl);
+
+            return new self($resource, $make($ttl), $ttl, false, $read, $rule);
         }
 
-        return $acquire($lock) ? new self($resource, $lock, $ttl, $keptAlive, $read, $rule) : null;
+        return new self($resource, $lock, $ttl, true, $read, $rule);
     }
 
     public function isUsed(): bool
@@ -115,34 +109,35 @@ final class Hold
         $this->assertHeld();
     }
 
-    /**
-     * One more message uses it.
-     *
-     * @param bool                   $read    for reading
-     * @param \Closure(Lock): bool $promote acquires for writing what is held for reading
-     *
-     * @return (\Closure(): void)|null ends this use, and gives the lock back if it was the last one; null: others
-     *                                 read, too
-     */
-    public function use(bool $read, \Closure $promote): ?\Closure
+    /** It is held for reading, and has to be acquired for writing. */
+    public function isToPromote(bool $read): bool
     {
-        $lock = $this->lock;
-        $promoted = $this->read && !$read && $lock instanceof Lock;
-        if ($promoted) {
-            if (!$promote($lock)) {
-                return null;
-            }
-            $this->read = false;
-        }
-        $this->uses++;
+        return $this->read && !$read;
+    }
 
-        return function () use ($lock, $promoted): void {
-            if (--$this->uses === 0) {
-                $lock->release();
-            } elseif ($promoted) {
-                $this->read = true;
-                $lock->acquireRead();
-            }
-        };
+    /**
+     * One more message uses it, for reading or not.
+     */
+    public function use(bool $read): void
+    {
+        if ($this->uses++ === 0) {
+            $this->since = hrtime(true);
+        }
+        $this->read = $this->read && $read;
+    }
+
+    /**
+     * Ends the use of one message, and gives the lock back if it was the last one.
+     *
+     * @param bool $promoted that message had it promoted: the others read
+     */
+    public function leave(bool $promoted): void
+    {
+        if (--$this->uses === 0) {
+            $this->lock->release();
+        } elseif ($promoted && $this->lock instanceof Lock) {
+            $this->read = true;
+            $this->lock->acquireRead();
+        }
     }
 }

@@ -26,6 +26,9 @@ final class Holds
     /** @var array<string, Hold> by store and resource */
     private array $holds = [];
 
+    /** @var array<string, LockFactory> by the name of the store */
+    private array $opened = [];
+
     /** @var list<Attempt> the outermost first */
     private array $attempts = [];
 
@@ -89,26 +92,18 @@ final class Holds
         bool|float $wait,
         ?Rule $by = null,
     ): bool {
-        if (!$this->factories->has($store)) {
-            throw new \LogicException(\sprintf(
-                'There is no store "%s" under latch.stores, which a #[Lock] of %s names.',
-                $store,
-                $attempt->message::class,
-            ));
-        }
-        $factory = $this->factories->get($store);
-        \assert($factory instanceof LockFactory);
-        $write = fn (Lock $lock): bool => $this->acquire($attempt, $lock, false, $wait);
-
-        return $this->share($attempt, "lock\0$store\0$resource", $by, $read, $write, fn (): ?Hold => Hold::acquire(
+        $factory = $this->opened[$store] ??= $this->factory($store, $attempt->message);
+        $id = "lock\0$store\0$resource";
+        $hold = $this->held($id) ?? Hold::of(
             $resource,
             $ttl ?? $this->ttl,
             $maxHold ?? $this->maxHold,
             static fn (float $ttl): Lock => $factory->createLock($resource, $ttl),
-            fn (Lock $lock): bool => $this->acquire($attempt, $lock, $read, $wait),
             $read,
             rule: $by,
-        ));
+        );
+
+        return $this->use($attempt, $id, $hold, $by, $read, $wait);
     }
 
     /**
@@ -116,53 +111,51 @@ final class Holds
      */
     public function permit(Attempt $attempt, string $resource, Limit $rule): bool
     {
-        return $this->share($attempt, "permit\0$resource", $rule, true, static fn (): bool => true, fn (): ?Hold => Hold::acquire(
+        $id = "permit\0$resource";
+        $hold = $this->held($id) ?? Hold::of(
             $resource,
             $rule->ttl ?? $this->ttl,
             $this->maxHold,
             fn (float $ttl): Semaphore => ($this->permits)()->createSemaphore($resource, $rule->limit, 1, $ttl),
-            fn (Semaphore $semaphore): bool => $this->acquirePermit($attempt, $semaphore, $rule->wait),
             rule: $rule,
-        ));
+        );
+
+        return $this->use($attempt, $id, $hold, $rule, false, $rule->wait);
     }
 
-    /**
-     * @param \Closure(Lock): bool $promote
-     * @param \Closure(): ?Hold    $acquire
-     */
-    private function share(
-        Attempt $attempt,
-        string $id,
-        ?Rule $by,
-        bool $read,
-        \Closure $promote,
-        \Closure $acquire,
-    ): bool {
-        $hold = $this->holds[$id] ?? null;
-        $isNew = $hold === null || !$hold->isUsed() || !$hold->isHeld();
-        if ($isNew) {
-            $hold = $acquire();
+    private function factory(string $store, object $message): LockFactory
+    {
+        if (!$this->factories->has($store)) {
+            throw new \LogicException(\sprintf(
+                'There is no store "%s" under latch.stores, which a #[Lock] of %s names.',
+                $store,
+                $message::class,
+            ));
         }
-        $release = $hold?->use($read, $promote);
-        if ($hold === null || $release === null) {
+        $factory = $this->factories->get($store);
+        \assert($factory instanceof LockFactory);
+
+        return $factory;
+    }
+
+    /** Of an outer message. */
+    private function held(string $id): ?Hold
+    {
+        $hold = $this->holds[$id] ?? null;
+
+        return $hold !== null && $hold->isUsed() && $hold->isHeld() ? $hold : null;
+    }
+
+    private function use(Attempt $attempt, string $id, Hold $hold, ?Rule $by, bool $read, bool|float $wait): bool
+    {
+        $isNew = !$hold->isUsed();
+        $promoted = !$isNew && $hold->isToPromote($read);
+        if (($isNew || $promoted) && !$this->acquire($attempt, $hold->lock, $read, $wait)) {
             return false;
         }
+        $hold->use($read);
         $this->holds[$id] = $hold;
-        $attempt->hold($hold, function () use ($attempt, $id, $hold, $by, $release): void {
-            try {
-                $release();
-            } finally {
-                if (!$hold->isUsed() && ($this->holds[$id] ?? null) === $hold) {
-                    unset($this->holds[$id]);
-                }
-            }
-            if (!$hold->isUsed()) {
-                $this->recorder->tell(
-                    LockReleasedEvent::class,
-                    static fn () => new LockReleasedEvent($attempt->envelope, $by, $hold->resource, $hold->age()),
-                );
-            }
-        });
+        $attempt->hold($hold, fn () => $this->giveBack($attempt, $id, $hold, $by, $promoted));
         if ($isNew) {
             $this->recorder->tell(
                 LockAcquiredEvent::class,
@@ -173,26 +166,37 @@ final class Holds
         return true;
     }
 
-    private function acquire(Attempt $attempt, Lock $lock, bool $read, bool|float $wait): bool
+    private function giveBack(Attempt $attempt, string $id, Hold $hold, ?Rule $by, bool $promoted): void
+    {
+        try {
+            $hold->leave($promoted);
+        } finally {
+            $isOver = !$hold->isUsed();
+            if ($isOver && ($this->holds[$id] ?? null) === $hold) {
+                unset($this->holds[$id]);
+            }
+        }
+        if ($isOver) {
+            $this->recorder->tell(
+                LockReleasedEvent::class,
+                static fn () => new LockReleasedEvent($attempt->envelope, $by, $hold->resource, $hold->age()),
+            );
+        }
+    }
+
+    private function acquire(Attempt $attempt, Lock|Semaphore $lock, bool $read, bool|float $wait): bool
     {
         if ($wait === false) {
-            return $read ? $lock->acquireRead() : $lock->acquire();
+            return $read && $lock instanceof Lock ? $lock->acquireRead() : $lock->acquire();
         }
         $timeout = \is_float($wait) ? $wait : null;
         try {
             return $this->waits->during(
                 $attempt,
-                static fn (): bool => $read ? $lock->acquireRead(true, $timeout) : $lock->acquire(true, $timeout),
+                static fn (): bool => $read && $lock instanceof Lock ? $lock->acquireRead(true, $timeout) : $lock->acquire(true, $timeout),
             );
         } catch (LockConflictedException) {
             return false;
         }
-    }
-
-    private function acquirePermit(Attempt $attempt, Semaphore $semaphore, bool|float $wait): bool
-    {
-        return $wait === false
-            ? $semaphore->acquire()
-            : $this->waits->during($attempt, static fn (): bool => $semaphore->acquire(true, \is_float($wait) ? $wait : null));
     }
 }

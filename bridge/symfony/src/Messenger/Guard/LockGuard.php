@@ -34,7 +34,8 @@ final class LockGuard extends Guard
     /** A wrong placeholder is the mistake of the sender, not of the worker. */
     public function dispatching(Dispatch $dispatch): void
     {
-        foreach ($dispatch->rules->all(Lock::class) as $rule) {
+        // What is handled at once finds it out there.
+        foreach ($dispatch->senders === [] ? [] : $dispatch->rules->all(Lock::class) as $rule) {
             $this->templates->fill($rule->key, $dispatch->message);
         }
     }
@@ -65,7 +66,7 @@ final class LockGuard extends Guard
     }
 
     /**
-     * @return list<array{string, string, Lock}> each resource of a store once, for writing if one rule says so
+     * @return array<array{string, string, Lock}> each resource of a store once, for writing if one rule says so
      */
     private function inOrder(Attempt $attempt): array
     {
@@ -80,6 +81,6 @@ final class LockGuard extends Guard
         }
         ksort($locks, \SORT_STRING);
 
-        return array_values($locks);
+        return $locks;
     }
 }

@@ -198,21 +198,21 @@ final class OnceGuard extends Guard
         $packed = $lock['key'];
         $resource = (string) PackedKey::unpack($packed);
         try {
-            $hold = Hold::acquire(
+            $hold = Hold::of(
                 $resource,
                 $lock['ttl'] ?? $this->ttl,
                 null,
                 fn (float $ttl): Lock => $this->lock($packed, $ttl),
-                static fn (Lock $lock): bool => $lock->acquire(),
                 unattended: $lock['queueTtl'],
                 rule: $rule,
             );
+            $isAcquired = $hold->lock->acquire();
         } catch (LockException $e) {
             $this->storeErrors->refuse($attempt, $resource, $e, by: $rule);
 
             return;
         }
-        if ($hold === null) {
+        if (!$isAcquired) {
             $attempt->refuse($resource, "Its time in the queue was over, and another message of \"$resource\" is on its way", by: $rule);
 
             return;

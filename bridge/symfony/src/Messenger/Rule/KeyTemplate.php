@@ -130,6 +130,10 @@ final class KeyTemplate
         for ($declaring = $class; $declaring !== false; $declaring = $declaring->getParentClass()) {
             if ($declaring->hasProperty($name)) {
                 $property = $declaring->getProperty($name);
+                if ($declaring->isUserDefined() && !$property->isStatic()) {
+                    // Sooner than by reflection.
+                    return \Closure::bind(static fn (object $message): mixed => $message->{$name} ?? null, null, $declaring->name);
+                }
 
                 return static fn (object $message): mixed => $property->isInitialized($message) ? $property->getValue($message) : null;
             }
