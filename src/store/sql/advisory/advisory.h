@@ -26,7 +26,7 @@ typedef enum {
     ADVISORY_TRY = 0,
     ADVISORY_TRY_SHARED,
     ADVISORY_TRY_TO_PROMOTE,  /* a shared hold to an exclusive one */
-    ADVISORY_POLL_TO_PROMOTE, /* the same by a statement that never ends by an error */
+    ADVISORY_POLL_TO_PROMOTE, /* the same in a transaction, which an error would abort */
     ADVISORY_WAIT,
     ADVISORY_WAIT_SHARED,
     ADVISORY_WAIT_TO_PROMOTE,
