@@ -122,6 +122,24 @@ static void a_conflict_spoils_no_transaction(void **state)
     assert_int_equal(unit_postgresql_count_held(), 0);
 }
 
+/* Each would wait for the other. */
+static void a_lone_reader_in_a_transaction_is_promoted_ahead_of_a_waiter(void **state)
+{
+    unit_postgresql_peer peer = unit_postgresql_peer_open();
+
+    (void) state;
+    execute("BEGIN");
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    unit_postgresql_peer_wait(&peer, LOCK_EX, postgresql_number_of("r"));
+    unit_postgresql_await_waiting(1);
+    assert_int_equal(unit_run_waiting(lease, LATCH_ACQUIRE, 1000), LATCH_DONE);
+    assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
+    assert_int_equal(PQtransactionStatus(connection), PQTRANS_INTRANS);
+    unit_release(lease);
+    unit_postgresql_peer_has(&peer);
+    unit_postgresql_peer_close(&peer);
+}
+
 /* A statement is refused in a transaction that has failed. */
 static void a_release_that_is_refused_can_be_made_again(void **state)
 {
@@ -236,6 +254,7 @@ int main(void)
         RUNNER_TEST(a_lock_is_held_by_the_given_session),
         RUNNER_TEST(no_thread_looks_after_the_given_session),
         RUNNER_TEST(a_conflict_spoils_no_transaction),
+        RUNNER_TEST(a_lone_reader_in_a_transaction_is_promoted_ahead_of_a_waiter),
         RUNNER_TEST(a_release_that_is_refused_can_be_made_again),
         RUNNER_TEST(a_release_for_nobody_that_is_refused_is_made_later),
         RUNNER_TEST(a_release_that_was_refused_is_made_at_the_stores_end_at_the_latest),

@@ -88,6 +88,37 @@ static void a_reader_whose_promotion_fails_before_its_grant_is_a_reader_still(vo
     assert_int_equal(unit_postgresql_count_held(), 2);
 }
 
+/* Another reader comes after the look for other holders: there was only a waiter, who is gone. */
+static void a_promotion_that_does_not_wait_ends_though_another_reader_comes_in_the_middle(
+    void **state)
+{
+    unit_postgresql_peer peer = unit_postgresql_peer_open(), waiter = unit_postgresql_peer_open();
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    unit_release(other);
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    unit_postgresql_run("CREATE FUNCTION front.set_config(text, text, boolean) RETURNS text"
+                        " LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_catalog.pg_advisory_lock(1);"
+                        " PERFORM pg_catalog.pg_advisory_unlock(1);"
+                        " RETURN pg_catalog.set_config($1, $2, $3); END $$");
+    assert_true(unit_postgresql_peer_try(&peer, LOCK_EX, 1));
+    unit_postgresql_peer_wait(&waiter, LOCK_EX, postgresql_number_of("r"));
+    unit_postgresql_await_waiting(1);
+    status = postgresql_begin_wait(&op, lease, unit_request(LATCH_ACQUIRE), 2);
+    unit_postgresql_run("SELECT pg_cancel_backend(pid) FROM pg_locks"
+                        " WHERE NOT granted AND objid <> 1");
+    unit_postgresql_await_waiting(1);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    unit_postgresql_peer_close(&peer);
+    unit_postgresql_peer_close(&waiter);
+    assert_int_equal(unit_finish(&op, status), LATCH_CONFLICT);
+    assert_int_equal(lease->mode, LATCH_SHARED);
+    unit_postgresql_await_held(2);
+}
+
 static void a_wait_that_fails_behind_its_grant_leaves_nothing_behind(void **state)
 {
     latch_op op;
@@ -324,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STATEMENT_TEST(a_reader_whose_promotion_fails_behind_its_grant_is_a_reader_still),
         STATEMENT_TEST(a_reader_whose_promotion_fails_before_its_grant_is_a_reader_still),
+        STATEMENT_TEST(a_promotion_that_does_not_wait_ends_though_another_reader_comes_in_the_middle),
         STATEMENT_TEST(a_wait_that_fails_behind_its_grant_leaves_nothing_behind),
         STATEMENT_TEST(a_try_that_fails_behind_its_grant_leaves_nothing_behind),
         STATEMENT_TEST(a_try_that_fails_takes_nothing_from_another_reader_of_the_session),

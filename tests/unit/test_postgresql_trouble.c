@@ -191,7 +191,7 @@ static void a_wait_that_cannot_be_cancelled_ends_all_the_same(void **state)
     unit_postgresql_await_held(0);
 }
 
-/* It asks by a statement that waits, for a moment. */
+/* It asks by a statement that may wait, for a moment. */
 static void a_promotion_that_does_not_wait_costs_the_time_out_of_a_statement(void **state)
 {
     latch_store *store = postgresql_open("%s;read_timeout=1;timeout=1", unit_postgresql.dsn);

@@ -115,6 +115,29 @@ static void who_holds_goes_before_those_who_wait(void **state)
     unit_postgresql_peer_close(&peer);
 }
 
+/* Its own session asks to write, two others read: one for long, one again and again. */
+static void a_promotion_that_does_not_wait_keeps_no_reader_out(void **state)
+{
+    latch_lease *reader =
+        postgresql_lease_in(postgresql_open("%s", unit_postgresql.dsn), "r");
+
+    (void) state;
+    assert_int_equal(unit_run(lease, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    assert_int_equal(unit_run(other, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+    for (int at = 0; at < 100; at++) {
+        latch_op op;
+        latch_status status = unit_begin(&op, lease, unit_request(LATCH_ACQUIRE));
+
+        for (int tries = 0; tries < 5; tries++) {
+            assert_int_equal(unit_run(reader, LATCH_ACQUIRE_SHARED), LATCH_DONE);
+            unit_release(reader);
+        }
+        assert_int_equal(unit_finish(&op, status), LATCH_CONFLICT);
+        assert_int_equal(lease->mode, LATCH_SHARED);
+    }
+    assert_int_equal(unit_postgresql_count_held(), 2);
+}
+
 /* Steps both, as two processes would, until one has ended: which is the server's choice. */
 static latch_op *await_first(latch_op *op, latch_status *status, latch_op *other_op,
                              latch_status *other_status)
@@ -304,6 +327,7 @@ int main(void)
         WAIT_TEST(a_wait_ends_with_its_time),
         WAIT_TEST(a_cancelled_wait_leaves_nothing_behind),
         WAIT_TEST(who_holds_goes_before_those_who_wait),
+        WAIT_TEST(a_promotion_that_does_not_wait_keeps_no_reader_out),
         WAIT_TEST(of_two_readers_that_want_to_write_one_gives_way),
         WAIT_TEST(a_reader_that_waits_to_write_does_not_give_way_to_one_that_is_gone_at_once),
         WAIT_TEST(a_circle_of_waits_is_a_deadlock),

@@ -112,6 +112,28 @@ final class SessionsTest extends TestCase
         ];
     }
 
+    /** @param list<string> $expected */
+    #[DataProvider('promotions')]
+    public function testOnlyAPromotionThatWaitsKeepsReadersOut(array $expected, string $patience): void
+    {
+        $read = 'try 1 1 1 r s try 9 | granted 2 1 - | held 50 1';
+        $tale = (new Tale())
+            ->tell('a', "$read | try 10 2 1 r x $patience 9 | conflict 14 2", self::TRAITS)
+            ->tell('b', $read, self::TRAITS)
+            ->tell('c', 'try 11 1 1 r s try 9 | conflict 12 1 | try 13 2 2 q x try 9 | granted 14 2 -', self::TRAITS);
+
+        self::assertSame($expected, $tale->violations());
+    }
+
+    /**
+     * @return iterable<string, array{list<string>, string}>
+     */
+    public static function promotions(): iterable
+    {
+        yield 'it stands in the queue' => [[], '4'];
+        yield 'it does not' => [['lost grant: c #1'], 'try'];
+    }
+
     public function testTwoHandsOfAProcessExcludeEachOther(): void
     {
         $tale = (new Tale())

@@ -20,7 +20,7 @@
 #define GIVE_UP_NS (3 * LATCH_NS_PER_S)
 /* Pause between two attempts to reconnect during a wait. */
 #define PAUSE_NS (100 * LATCH_NS_PER_MS)
-/* Time in which a rival promotion that does not wait has ended. */
+/* Time in which a rival promotion that hardly waits has ended. */
 #define RIVAL_NS (20 * LATCH_NS_PER_MS)
 
 /* Of op->flags. */
@@ -100,9 +100,10 @@ static advisory_statement to_acquire(const latch_op *op, const advisory_hold *ho
         if (hold->mode == (shared ? LATCH_SHARED : LATCH_EXCLUSIVE)) {
             return ADVISORY_PROBE;
         }
-        return shared     ? ADVISORY_DEMOTE
-               : can_wait ? ADVISORY_WAIT_TO_PROMOTE
-                          : ADVISORY_TRY_TO_PROMOTE;
+        return shared             ? ADVISORY_DEMOTE
+               : !can_wait        ? ADVISORY_POLL_TO_PROMOTE
+               : op->request.wait ? ADVISORY_WAIT_TO_PROMOTE
+                                  : ADVISORY_TRY_TO_PROMOTE;
     }
     if (op->request.wait && can_wait) {
         return shared ? ADVISORY_WAIT_SHARED : ADVISORY_WAIT;
@@ -112,9 +113,6 @@ static advisory_statement to_acquire(const latch_op *op, const advisory_hold *ho
 
 static int64_t timeout_of(const latch_op *op, int64_t now_ns)
 {
-    if (!op->request.wait) {
-        return ADVISORY_PROMPTLY_MS;
-    }
     if (op->request.deadline_ns == LATCH_NEVER) {
         return LATCH_NEVER;
     }
@@ -143,7 +141,7 @@ static latch_status prepare_acquire(latch_op *op, advisory_hold *hold, int64_t n
     hold->request.statement = to_acquire(op, hold);
     hold->request.timeout_ms = advisory_waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
     hold->wanted = mode;
-    op->flags |= advisory_waits(hold) && op->request.wait ? WAITED : 0;
+    op->flags |= advisory_waits(hold) ? WAITED : 0;
     return LATCH_DONE;
 }
 
@@ -273,7 +271,7 @@ static latch_status apply_advisory_verdict(latch_op *op, int64_t now_ns)
     return LATCH_DONE;
 }
 
-/* Of two readers that want to write one gives way; but not to one that does not wait for that. */
+/* Of two readers that want to write one gives way; but not to one that hardly waits for that. */
 static latch_status give_way(latch_op *op, int64_t now_ns)
 {
     if (op->request.wait && (op->flags & HAD_RIVAL) == 0) {

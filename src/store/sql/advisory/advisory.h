@@ -25,7 +25,8 @@
 typedef enum {
     ADVISORY_TRY = 0,
     ADVISORY_TRY_SHARED,
-    ADVISORY_TRY_TO_PROMOTE, /* a shared hold to an exclusive one */
+    ADVISORY_TRY_TO_PROMOTE,  /* a shared hold to an exclusive one */
+    ADVISORY_POLL_TO_PROMOTE, /* the same in a transaction, which an error would abort */
     ADVISORY_WAIT,
     ADVISORY_WAIT_SHARED,
     ADVISORY_WAIT_TO_PROMOTE,
@@ -44,7 +45,7 @@ typedef enum {
 #define ADVISORY_STATEMENT_MAX 1280 /* bytes of a statement, with its NUL */
 #define ADVISORY_VALUE_MAX 1024     /* bytes of an answer that are kept, with a NUL */
 
-/* Time-out of a promotion that does not wait: see dialect.c. */
+/* Time-out of a wait whose time is over. */
 #define ADVISORY_PROMPTLY_MS 1
 
 /* Statement with its parameters. */

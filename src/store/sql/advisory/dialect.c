@@ -7,9 +7,14 @@
 /* ---- PostgreSQL ------------------------------------------------------------------------------
  * Locks on one bigint, as in Symfony's PostgreSqlStore. CASE evaluates its branches in order, and
  * only as many as it needs: a lock is acquired in the right session alone, and a session time-out
- * is set for the statement alone (set_config's `true`). A promotion or demotion calls a function
- * that waits: the server lets a holder in ahead of the waiters, at once if there is no other
- * holder. A function that only tries would fail while there are waiters. */
+ * is set for the statement alone (set_config's `true`).
+ *
+ * A promotion or demotion calls a function that waits: the server lets a holder in ahead of the
+ * waiters, at once if there is no other holder. A function that only tries fails while there are
+ * waiters. A promotion that does not wait looks for other holders before that: while it stood in
+ * the server's queue, tries to read would be refused, although only readers hold the lock. The
+ * time-out is for a reader that comes between the look and the wait; in a transaction, which its
+ * error would abort, that reader is waited for. */
 #define PG(branches) "CASE WHEN %2$s <> pg_backend_pid() THEN 2 " branches " END"
 #define PG_TIMED(branches)                                                                         \
     PG("WHEN set_config('lock_timeout', %3$s, true) IS NULL THEN 0 " branches)
@@ -20,6 +25,12 @@
     " AND (classid::bigint << 32 | objid::bigint) = %1$s"
 
 #define PG_HELD(more) "EXISTS (SELECT FROM " PG_LOCKS " AND pid = pg_backend_pid()" more ")"
+#define PG_HELD_BY_OTHERS "EXISTS (SELECT FROM " PG_LOCKS " AND pid <> pg_backend_pid())"
+#define PG_TRY_TO_PROMOTE(bounded)                                                                 \
+    PG("WHEN CASE WHEN pg_try_advisory_lock(%1$s) THEN false"                                      \
+       " WHEN " PG_HELD_BY_OTHERS " THEN true " bounded                                            \
+       " ELSE pg_advisory_lock(%1$s) IS NULL END THEN 0"                                           \
+       " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 1")
 #define PG_WRITES PG_HELD(" AND mode = 'ExclusiveLock'")
 #define PG_READS PG_HELD(" AND mode = 'ShareLock'")
 
@@ -45,8 +56,9 @@ const advisory_dialect latch_postgresql_dialect = {
         {
             [ADVISORY_TRY] = PG("WHEN pg_try_advisory_lock(%1$s) THEN 1 ELSE 0"),
             [ADVISORY_TRY_SHARED] = PG("WHEN pg_try_advisory_lock_shared(%1$s) THEN 1 ELSE 0"),
-            [ADVISORY_TRY_TO_PROMOTE] = PG("WHEN NOT pg_try_advisory_lock(%1$s) THEN 0"
-                                           " WHEN pg_advisory_unlock_shared(%1$s) THEN 1 ELSE 1"),
+            [ADVISORY_TRY_TO_PROMOTE] =
+                PG_TRY_TO_PROMOTE("WHEN set_config('lock_timeout', '1', true) IS NULL THEN true"),
+            [ADVISORY_POLL_TO_PROMOTE] = PG_TRY_TO_PROMOTE(""),
             [ADVISORY_WAIT] = PG_TIMED("WHEN pg_advisory_lock(%1$s) IS NULL THEN 0 ELSE 1"),
             [ADVISORY_WAIT_SHARED] =
                 PG_TIMED("WHEN pg_advisory_lock_shared(%1$s) IS NULL THEN 0 ELSE 1"),

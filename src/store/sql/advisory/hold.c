@@ -87,6 +87,7 @@ static void apply_verdict(advisory_hold *hold)
         case ADVISORY_TRY:
         case ADVISORY_TRY_SHARED:
         case ADVISORY_TRY_TO_PROMOTE:
+        case ADVISORY_POLL_TO_PROMOTE:
         case ADVISORY_WAIT:
         case ADVISORY_WAIT_SHARED:
         case ADVISORY_WAIT_TO_PROMOTE:

@@ -116,7 +116,8 @@ static advisory_statement session_undoing(const advisory_hold *hold)
     if (statement >= ADVISORY_DEMOTE || latch_advisory_hold_conflicts(hold, LATCH_EXCLUSIVE)) {
         return statement;
     }
-    return statement == ADVISORY_TRY_TO_PROMOTE || statement == ADVISORY_WAIT_TO_PROMOTE
+    return statement == ADVISORY_TRY_TO_PROMOTE || statement == ADVISORY_POLL_TO_PROMOTE
+                   || statement == ADVISORY_WAIT_TO_PROMOTE
                ? ADVISORY_UNDO_PROMOTION
            : statement == ADVISORY_TRY_SHARED || statement == ADVISORY_WAIT_SHARED
                ? ADVISORY_UNDO_SHARED

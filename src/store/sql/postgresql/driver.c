@@ -42,6 +42,7 @@ static const char *const names[] = {
     [ADVISORY_TRY] = "latch_try_",
     [ADVISORY_TRY_SHARED] = "latch_try_shared_",
     [ADVISORY_TRY_TO_PROMOTE] = "latch_try_to_promote_",
+    [ADVISORY_POLL_TO_PROMOTE] = "latch_poll_to_promote_",
     [ADVISORY_WAIT] = "latch_wait_",
     [ADVISORY_WAIT_SHARED] = "latch_wait_shared_",
     [ADVISORY_WAIT_TO_PROMOTE] = "latch_wait_to_promote_",
