@@ -180,6 +180,24 @@ final class RedisTest extends AppTestCase
         self::assertSame(['Plain x'], $app->handler->handled);
     }
 
+    /** The end of an inner writer makes a reader of the outer message, but not of a lock that was lost. */
+    public function testALockThatWasLostInAnInnerMessageIsLostForTheOuterOne(): void
+    {
+        $app = $this->redis();
+        $app->handler->does[Outer::class] = static function (): void {
+            self::$server->command('FLUSHALL');
+            usleep(400_000);
+        };
+        $app->handler->does[Plain::class] = function () use ($app): void {
+            $this->assertThrows(LockLostException::class, static fn () => $app->bus()->dispatch(new Outer(1)));
+        };
+
+        $this->assertThrows(
+            LockLostException::class,
+            fn () => $this->direct($app, new Plain(), new Lock('item-1', ttl: 0.3, read: true)),
+        );
+    }
+
     public function testALockLastsAsLongAsItsHandler(): void
     {
         $app = $this->redis();

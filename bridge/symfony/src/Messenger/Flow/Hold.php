@@ -137,7 +137,10 @@ final class Hold
             $this->lock->release();
         } elseif ($promoted && $this->lock instanceof Lock) {
             $this->read = true;
-            $this->lock->acquireRead();
+            // One that was lost would be acquired anew, and its loss not be noticed.
+            if ($this->lock->isHeld()) {
+                $this->lock->acquireRead();
+            }
         }
     }
 }
