@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests;
 
+use Latch\Symfony\Messenger\Once;
 use Latch\Symfony\Messenger\ParkedStamp;
 use Latch\Symfony\Messenger\PartsFailedStamp;
 use Latch\Symfony\Messenger\Plan;
@@ -89,6 +90,21 @@ final class PlanTest extends AppTestCase
         $app->work('b');
 
         self::assertSame(['Plain 1'], $app->handler->handled);
+        self::assertTrue($app->isFree('once.k'));
+    }
+
+    /** The chain has one lock, that of the first step. */
+    public function testALockOfAFurtherStepEndsWithTheStep(): void
+    {
+        $app = $this->plans();
+        $second = new Envelope(new Locked(2), [new Once('own', 'chain')]);
+        $app->get(Plan::class)->key('k')->lock()->addMessage(new Plain(1), $second, new Plain(3))->send();
+        $app->work('a');
+        self::assertFalse($app->isFree('once.own'));
+        $app->work('b');
+        self::assertSame([1, true, false], [$app->waiting('a'), $app->isFree('once.own'), $app->isFree('once.k')]);
+        $app->work('a');
+
         self::assertTrue($app->isFree('once.k'));
     }
 

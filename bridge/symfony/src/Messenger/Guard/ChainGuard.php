@@ -51,8 +51,8 @@ final class ChainGuard extends Guard
         $next = array_shift($payloads);
         if ($next !== null) {
             $envelope = $this->payloads->decode($next);
-            $lock = $attempt->travel->get('chained') ?? $attempt->travel->get('once');
-            if ($lock !== null && $lock['until'] === 'chain') {
+            $lock = OnceGuard::lockForNextStep($attempt->travel);
+            if ($lock !== null) {
                 $envelope = $envelope->with(new Chained($lock));
             }
             ($this->bus)()->dispatch($payloads === [] ? $envelope : $envelope->with(new ChainRest($payloads)));

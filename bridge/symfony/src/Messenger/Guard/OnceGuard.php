@@ -101,10 +101,22 @@ final class OnceGuard extends Guard
     {
         foreach (self::NAMES as $name) {
             $lock = $travel->get($name);
-            if ($lock !== null && ($failed || !self::isForNextStep($lock, $travel))) {
+            if ($lock !== null && ($failed || $lock !== self::lockForNextStep($travel))) {
                 $this->release($lock['key']);
             }
         }
+    }
+
+    /**
+     * A chain has one lock, that of its first step.
+     *
+     * @return array<mixed>|null what travels
+     */
+    public static function lockForNextStep(Travel $travel): ?array
+    {
+        $lock = $travel->get('chained') ?? $travel->get('once');
+
+        return $travel->get('chain') !== null && ($lock['until'] ?? null) === 'chain' ? $lock : null;
     }
 
     public function requeued(Travel $travel, float $delay): void
@@ -142,14 +154,6 @@ final class OnceGuard extends Guard
         $hold = $this->holds[$lock['key']] ?? null;
         unset($this->holds[$lock['key']]);
         ($hold->lock ?? $this->lock($lock['key'], $lock['queueTtl']))->refresh($lock['queueTtl'] + $delay);
-    }
-
-    /**
-     * @param array<mixed> $lock
-     */
-    private static function isForNextStep(array $lock, Travel $travel): bool
-    {
-        return $lock['until'] === 'chain' && $travel->get('chain') !== null;
     }
 
     /**
@@ -221,7 +225,7 @@ final class OnceGuard extends Guard
         $attempt->watch($hold);
         $attempt->finally(function () use ($attempt, $lock): void {
             // One that is skipped ends the chain.
-            if ($lock['until'] === 'attempt' || $attempt->skipped !== null && self::isForNextStep($lock, $attempt->travel)) {
+            if ($lock['until'] === 'attempt' || $attempt->skipped !== null && $lock === self::lockForNextStep($attempt->travel)) {
                 $this->release($lock['key']);
             }
         });
