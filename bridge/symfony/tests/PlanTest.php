@@ -93,6 +93,22 @@ final class PlanTest extends AppTestCase
         self::assertTrue($app->isFree('once.k'));
     }
 
+    public function testALockEndsWithAStepThatIsSkippedAtItsDispatch(): void
+    {
+        $app = $this->plans();
+        $plan = $app->get(Plan::class);
+        $app->handler->does[Plain::class] = static function (Plain $message) use ($plan): void {
+            if ($message->id === 1) {
+                $plan->key('k')->ifNewer(2)->addMessage(new Plain(4))->send();
+            }
+        };
+        $plan->key('k')->lock()->ifNewer(1)->addMessage(new Plain(1))->addMessage(new Locked(2))->addMessage(new Plain(3))->send();
+        $app->work('a', 1);
+
+        self::assertSame(0, $app->waiting('b'));
+        self::assertTrue($app->isFree('once.k'));
+    }
+
     /** The chain has one lock, that of the first step. */
     public function testALockOfAFurtherStepEndsWithTheStep(): void
     {

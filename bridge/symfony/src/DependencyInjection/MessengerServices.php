@@ -111,7 +111,7 @@ final class MessengerServices
         $debounce = self::service($container, DebounceGuard::class, $sync, $templates, $errors);
         $bound = self::service($container, BoundGuard::class, $permits, $templates);
         $version = self::service($container, VersionGuard::class, $sync, $templates, $errors);
-        $chain = self::service($container, ChainGuard::class, $payloads, $bus);
+        $chain = self::service($container, ChainGuard::class, $payloads, $bus, $once);
         $lock = self::service($container, LockGuard::class, $holds, $templates, $errors, $config['store']);
         $limit = self::service($container, LimitGuard::class, $holds, $templates, $errors);
         $throttle = self::service($container, ThrottleGuard::class, $sync, $templates, $errors, $waits);

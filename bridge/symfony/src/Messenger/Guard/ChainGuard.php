@@ -8,6 +8,7 @@ use Latch\Symfony\Messenger\Chain;
 use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Dispatch;
 use Latch\Symfony\Messenger\Flow\Payloads;
+use Latch\Symfony\Messenger\SkippedStamp;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\MessageBusInterface;
 use Symfony\Component\Messenger\Stamp\BusNameStamp;
@@ -22,8 +23,11 @@ final class ChainGuard extends Guard
     /**
      * @param \Closure(): MessageBusInterface $bus the bus that BusNameStamp names
      */
-    public function __construct(private readonly Payloads $payloads, private readonly \Closure $bus)
-    {
+    public function __construct(
+        private readonly Payloads $payloads,
+        private readonly \Closure $bus,
+        private readonly OnceGuard $locks,
+    ) {
     }
 
     public function rules(): array
@@ -55,7 +59,10 @@ final class ChainGuard extends Guard
             if ($lock !== null) {
                 $envelope = $envelope->with(new Chained($lock));
             }
-            ($this->bus)()->dispatch($payloads === [] ? $envelope : $envelope->with(new ChainRest($payloads)));
+            $sent = ($this->bus)()->dispatch($payloads === [] ? $envelope : $envelope->with(new ChainRest($payloads)));
+            if ($lock !== null && $sent->last(SkippedStamp::class) !== null) {
+                $this->locks->endChain($lock);
+            }
         }
     }
 

@@ -119,6 +119,20 @@ final class OnceGuard extends Guard
         return $travel->get('chain') !== null && ($lock['until'] ?? null) === 'chain' ? $lock : null;
     }
 
+    /**
+     * The next step was skipped at its dispatch. The step before it was handled all the same.
+     *
+     * @param array<mixed> $lock what travels
+     */
+    public function endChain(array $lock): void
+    {
+        try {
+            $this->release($lock['key']);
+        } catch (LockException) {
+            // Nobody renews it any more: its time ends.
+        }
+    }
+
     public function requeued(Travel $travel, float $delay): void
     {
         foreach (self::NAMES as $name) {
