@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Symfony\Tests;
 
 use Latch\Key;
+use Latch\Symfony\Messenger\AfterAll;
 use Latch\Symfony\Messenger\Bounded;
 use Latch\Symfony\Messenger\Chain;
 use Latch\Symfony\Messenger\Debounce;
@@ -196,6 +197,26 @@ final class RedisTest extends AppTestCase
             LockLostException::class,
             fn () => $this->direct($app, new Plain(), new Lock('item-1', ttl: 0.3, read: true)),
         );
+    }
+
+    /** A handler may take longer than the lease of its place. */
+    public function testALastStepIsNotHandledByTwoWorkersAtATime(): void
+    {
+        [$app, $other] = [$this->redis(['messenger' => ['ttl' => 0.3]]), $this->redis(['messenger' => ['ttl' => 0.3]])];
+        $app->bus()->dispatch(new Plain(), [new AfterAll([new Single(1)])]);
+        $app->work('a', 1);
+        $last = $app->transport('a')->getSent()[1];
+        $app->handler->does[Plain::class] = static function () use ($other, $last): void {
+            usleep(500_000);
+            $other->transport('a')->send($last);
+            $other->work('a');
+        };
+        $app->work('a');
+        self::assertSame(['Single 1', 'Plain x'], $app->handler->handled);
+        self::assertSame([[], ['again Plain x 0']], [$other->handler->handled, $other->events]);
+        $other->workAll('a');
+
+        self::assertSame([[], 0], [$other->handler->handled, $other->waiting('a')]);
     }
 
     public function testALockLastsAsLongAsItsHandler(): void

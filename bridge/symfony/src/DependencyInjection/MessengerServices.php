@@ -106,7 +106,7 @@ final class MessengerServices
             $watchlist,
             $logger,
         );
-        $after = self::service($container, AfterGuard::class, $sync, $errors, $config['ttl']);
+        $after = self::service($container, AfterGuard::class, $sync, $errors, $holds, $syncStore, $config['ttl']);
         $once = self::service($container, OnceGuard::class, $syncLocks, $templates, $errors, $config['ttl']);
         $debounce = self::service($container, DebounceGuard::class, $sync, $templates, $errors);
         $bound = self::service($container, BoundGuard::class, $permits, $templates);

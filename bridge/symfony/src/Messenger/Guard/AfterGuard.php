@@ -9,6 +9,7 @@ use Latch\Sequence;
 use Latch\Symfony\Messenger\Flow\Attempt;
 use Latch\Symfony\Messenger\Flow\Backoff;
 use Latch\Symfony\Messenger\Flow\Dispatch;
+use Latch\Symfony\Messenger\Flow\Holds;
 use Latch\Symfony\Messenger\Flow\Travel;
 use Latch\SyncFactory;
 
@@ -21,6 +22,9 @@ use Latch\SyncFactory;
  */
 final class AfterGuard extends Guard
 {
+    /** So that a lock of the same name is another one. */
+    private const PREFIX = 'after.';
+
     /** Seconds for which it is known that it was handled: more than a second delivery needs. */
     private const TTL = 86400.0;
 
@@ -29,11 +33,14 @@ final class AfterGuard extends Guard
 
     /**
      * @param \Closure(): SyncFactory $factory not every store has one
+     * @param string                  $store   that of the factory
      * @param float                   $lease   seconds for which a killed worker's message is its own
      */
     public function __construct(
         private readonly \Closure $factory,
         private readonly StoreErrors $storeErrors,
+        private readonly Holds $holds,
+        private readonly string $store,
         private readonly float $lease,
     ) {
     }
@@ -60,16 +67,29 @@ final class AfterGuard extends Guard
         $sequence = $this->sequence($group);
         try {
             $turn = $sequence->resume(self::ticket($sequence));
+            if ($turn->state === 'done') {
+                $attempt->skip('This message after parts was handled already');
+
+                return;
+            }
+            if ($turn->state === 'held') {
+                $attempt->refuse($group, 'Another worker has this message', exactDelay: Backoff::round($turn->retryAfter));
+
+                return;
+            }
+            // A handler may take longer than the lease, and has the lock then.
+            if (!$this->holds->lock($attempt, $this->store, self::PREFIX . $group, null, null, false, false)) {
+                $sequence->putBack(self::ticket($sequence));
+                $attempt->refuse($group, 'Another worker has this message still');
+
+                return;
+            }
         } catch (LockException $e) {
             $this->storeErrors->refuse($attempt, $group, $e);
 
             return;
         }
-        match ($turn->state) {
-            'held' => $attempt->refuse($group, 'Another worker has this message', exactDelay: Backoff::round($turn->retryAfter)),
-            'done' => $attempt->skip('This message after parts was handled already'),
-            default => $this->sequences[$group] = $sequence,
-        };
+        $this->sequences[$group] = $sequence;
     }
 
     public function ended(Travel $travel, bool $failed): void
