@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Latch\Symfony\Tests;
 
+use Latch\Key;
 use Latch\Symfony\Messenger\AfterAll;
 use Latch\Symfony\Messenger\Guard\Sweeper;
+use Latch\Symfony\Messenger\HandOver;
 use Latch\Symfony\Messenger\LatchStamp;
 use Latch\Symfony\Messenger\Once;
 use Latch\Symfony\Messenger\ParkedStamp;
@@ -120,6 +122,20 @@ final class AfterAllTest extends AppTestCase
         self::assertFalse($app->isFree('once.last'));
         $app->workAll('b');
         self::assertTrue($app->isFree('once.last'));
+    }
+
+    public function testALockThatIsHandedOverLastsUntilTheLastStepWasHandled(): void
+    {
+        $app = $this->parts();
+        $key = new Key('report');
+        $app->locks()->createLockFromKey($key, 30.0, false)->acquire();
+        $app->bus()->dispatch(new Plain(), [new HandOver($key), new AfterAll([new Locked(1)])]);
+        $app->work('a');
+        self::assertFalse($app->isFree('report'));
+        $app->work('b');
+
+        self::assertSame(['Locked 1', 'Plain x'], $app->handler->handled);
+        self::assertTrue($app->isFree('report'));
     }
 
     public function testABatchThatCannotBeSentHasNoLastStep(): void

@@ -109,6 +109,18 @@ final class PlanTest extends AppTestCase
         self::assertTrue($app->isFree('once.k'));
     }
 
+    public function testADateIsTheVersionThatItIsInARule(): void
+    {
+        $app = $this->plans();
+        $send = static fn (string $date): bool => $app->get(Plan::class)
+            ->key('k')->ifNewer(new \DateTimeImmutable($date))->addMessage(new Plain($date))->send();
+        self::assertTrue($send('2026-01-01 00:00:00.000005 UTC'));
+        self::assertFalse($send('2026-01-01 00:00:00.000004 UTC'));
+        self::assertTrue($send('2026-01-01 00:00:00.000006 UTC'));
+
+        self::assertSame('1767225600000006', $app->sync()->createVersion('k')->get());
+    }
+
     /** The chain has one lock, that of the first step. */
     public function testALockOfAFurtherStepEndsWithTheStep(): void
     {

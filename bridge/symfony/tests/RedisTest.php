@@ -181,6 +181,36 @@ final class RedisTest extends AppTestCase
         self::assertSame(['Plain x'], $app->handler->handled);
     }
 
+    public function testTheLockOfAChainIsKeptForTheQueueAndForTheTimeBeforeARetry(): void
+    {
+        $app = $this->redis();
+        $app->handler->does[Single::class] = static fn () => throw new \DomainException('no');
+        $app->bus()->dispatch(new Plain(1), [new Once('k', 'chain', queueTtl: 100.0), new Chain(new Single(2), new Plain(3))]);
+        $app->work('a', 1);
+        $queued = self::$server->command('PTTL', 'once.k');
+        $app->work('a', 1);
+
+        self::assertEqualsWithDelta(100_000, $queued, 900);
+        // Symfony's delay of 1 s has a jitter of a tenth.
+        self::assertEqualsWithDelta(101_000, self::$server->command('PTTL', 'once.k'), 900);
+    }
+
+    /** It is acquired again before the message is handled. */
+    public function testALockThatEndedWhileItsPartsWereHandledDoesNotHinderTheLastStep(): void
+    {
+        $app = $this->redis();
+        $app->bus()->dispatch(new Plain(), [new Once('k'), new AfterAll([new Single(1)])]);
+        self::$server->command('DEL', 'once.k');
+        $free = null;
+        $app->handler->does[Plain::class] = static function () use ($app, &$free): void {
+            $free = $app->isFree('once.k');
+        };
+        $app->workAll('a');
+
+        self::assertSame(['Single 1', 'Plain x'], $app->handler->handled);
+        self::assertSame([false, true], [$free, $app->isFree('once.k')]);
+    }
+
     /** The end of an inner writer makes a reader of the outer message, but not of a lock that was lost. */
     public function testALockThatWasLostInAnInnerMessageIsLostForTheOuterOne(): void
     {
