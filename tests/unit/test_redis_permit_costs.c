@@ -29,10 +29,14 @@ static void keys_end_with_the_last_holder_whoever_came_last(void **state)
     keys_end_at(last_s);
     UNIT_CHECK(take_permits("c", 1, 5));
     keys_end_at(last_s);
+    UNIT_CHECK(take_permits("c", 1, 5)); /* renewed */
+    keys_end_at(last_s);
     UNIT_CHECK(release_permits("b") && take_permits("d", 1, 5));
     keys_end_at(last_s); /* later than needed */
     UNIT_CHECK(take_permits_for("e", 9 * MINUTE, 2, 5) && !take_permits("f", 1, 5));
     keys_end_at(permit_end_of("e"));
+    UNIT_CHECK(take_permits_for("c", 10 * MINUTE, 1, 5));
+    keys_end_at(permit_end_of("c"));
 }
 
 /* Keys that are made anew end, too, and not with those before them. */

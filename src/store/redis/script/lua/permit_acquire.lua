@@ -35,6 +35,7 @@ end
 
 -- include permits.lua
 
+local was_known -- before anything was changed: the keys have the mark
 local lock = string.sub(weights, 1, -#':weight' - 1) -- what messages call the semaphore
 
 local function fits()
@@ -51,15 +52,19 @@ end
 -- with this token may count on it. On the end of a grant nobody counts yet.
 local function renew(before)
     weight = redis.call('ZSCORE', weights, token) or weight
-    local held = redis.call('HGET', record, token)
     local over = end_after(us, ttl)
-    put(token, tonumber(weight), noted(held), is_unclaimed(held) and over or math.max(over, before))
-    end_with_last_holder()
+    over = is_unclaimed(recorded) and over or math.max(over, before)
+    put(token, tonumber(weight), noted(recorded), over)
+    if not was_known then
+        end_with_last_holder()
+    elseif over > kept_for then
+        keep_until(over)
+    end
     return 1
 end
 
 look()
-local was_known = is_known
+was_known = is_known
 tally(us)
 local is_held = (recorded or not was_known) and redis.call('ZSCORE', times, token)
 local is_alone = there == key_count -- nobody waits, and nothing is kept for peers: there are no keys of these
