@@ -339,73 +339,6 @@ static void the_documented_rights_are_enough(void **state)
     }
 }
 
-/* ---- Cost */
-
-/* How many commands the server has carried out, by scripts, too. */
-static long long count_commands(void)
-{
-    return unit_redis_number("EVAL %s 0", "local all = 0\n"
-                                          "local stats = redis.call('INFO', 'commandstats')\n"
-                                          "for calls in string.gmatch(stats, 'calls=(%d+)') do\n"
-                                          "    all = all + calls\n"
-                                          "end\n"
-                                          "return all");
-}
-
-/* With the two by which they are counted; the server's own clock would be one more. */
-static void permits_that_nobody_else_asks_for_cost_few_commands(void **state)
-{
-    long long before;
-
-    (void) state;
-    unit_redis_ask("CONFIG RESETSTAT");
-    before = count_commands();
-    UNIT_CHECK(no_error(try_take_permits("a", MINUTE, 1, 3))->integer == 1);
-    UNIT_CHECK(
-        no_error(unit_redis_try("EVAL %s 5 " PERMIT_KEYS " a", on_clock(REDIS_LUA_PERMIT_RELEASE)))
-            ->integer
-        == 1);
-    UNIT_CHECK(count_commands() - before <= 15 + 2);
-    UNIT_CHECK(unit_redis_number("DBSIZE") == 0);
-}
-
-static void take_one_of_many(int number)
-{
-    char token[24];
-
-    snprintf(token, sizeof(token), "token-%d", number);
-    UNIT_CHECK(no_error(try_take_permits(token, MINUTE, 1, 20000))->integer == 1);
-}
-
-static long long commands_of(int number)
-{
-    long long before;
-
-    unit_redis_ask("CONFIG RESETSTAT");
-    before = count_commands();
-    take_one_of_many(number);
-    return count_commands() - before;
-}
-
-/* In commands, whatever their number; that none of them is a long one is seen by their names. */
-static void ten_thousand_holders_cost_no_more_than_ten(void **state)
-{
-    long long at_ten = 0;
-
-    (void) state;
-    for (int at = 0; at < 10000; at++) {
-        if (at == 10) {
-            at_ten = commands_of(at);
-        } else {
-            take_one_of_many(at);
-        }
-    }
-    assert_int_equal(commands_of(10000), at_ten);
-    UNIT_CHECK(strstr(unit_redis_text("INFO commandstats"), "cmdstat_hexists") == NULL);
-    check_permits();
-    assert_int_equal(permits_used(), 10001);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,8 +360,6 @@ int main(void)
         PERMITS_TEST(a_key_of_another_type_is_an_error_and_stays),
         PERMITS_TEST(without_memory_nothing_is_taken_and_all_can_be_given_back),
         PERMITS_TEST(the_documented_rights_are_enough),
-        PERMITS_TEST(permits_that_nobody_else_asks_for_cost_few_commands),
-        PERMITS_TEST(ten_thousand_holders_cost_no_more_than_ten),
     };
 
     return cmocka_run_group_tests_name("redis permits", tests, unit_redis_group_setup,

@@ -22,11 +22,12 @@ local function noted(held)
 end
 
 -- Nobody there: the same in fewer commands, as nothing has to be looked at.
-if manner ~= 'poll' and redis.call('EXISTS', weights, times, record, queue, peers) == 0 then
+local there = manner ~= 'poll' and redis.call('EXISTS', weights, times, record, queue, peers)
+if there == 0 then
     local over = end_after(us, ttl)
-    weight = digits(tonumber(weight))
+    weight = tonumber(weight)
     redis.call('HSET', record, token, noted(), '', weight)
-    redis.call('ZADD', times, digits(over), token)
+    redis.call('ZADD', times, over, token)
     redis.call('ZADD', weights, weight, token)
     keep_until(over)
     return 1
@@ -34,6 +35,7 @@ end
 
 -- include permits.lua
 
+local was_known -- before anything was changed: the keys have the mark
 local lock = string.sub(weights, 1, -#':weight' - 1) -- what messages call the semaphore
 
 local function fits()
@@ -50,19 +52,37 @@ end
 -- with this token may count on it. On the end of a grant nobody counts yet.
 local function renew(before)
     weight = redis.call('ZSCORE', weights, token) or weight
-    local held = redis.call('HGET', record, token)
     local over = end_after(us, ttl)
-    put(token, tonumber(weight), noted(held), is_unclaimed(held) and over or math.max(over, before))
-    end_with_last_holder()
+    over = is_unclaimed(recorded) and over or math.max(over, before)
+    put(token, tonumber(weight), noted(recorded), over)
+    if not was_known then
+        end_with_last_holder()
+    elseif over > kept_for then
+        keep_until(over)
+    end
     return 1
 end
 
 look()
+was_known = is_known
 tally(us)
-local is_held = redis.call('ZSCORE', times, token)
+local is_held = (recorded or not was_known) and redis.call('ZSCORE', times, token)
+local is_alone = there == key_count -- nobody waits, and nothing is kept for peers: there are no keys of these
 
--- Nobody waits, and nothing is kept for peers.
-if manner ~= 'poll' and redis.call('EXISTS', queue, peers) == 0 and (is_held or fits() or manner == 'try') then
+-- One more holder of ours: again in fewer commands. The keys stay if a holder does, and end later if this one's is last.
+if is_alone and was_known and not is_held and count > 0 and fits() then
+    local over = end_after(us, ttl)
+    own_sum = own_sum + weight
+    redis.call('HSET', record, token, noted(), '', own_sum)
+    redis.call('ZADD', times, over, token)
+    redis.call('ZADD', weights, tonumber(weight), token)
+    if over > kept_for then
+        keep_until(over)
+    end
+    return 1
+end
+
+if is_alone and (is_held or fits() or manner == 'try') then
     local answer = is_held and renew(is_held) or fits() and take()
     note_sum()
     return answer

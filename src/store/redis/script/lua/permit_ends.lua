@@ -15,7 +15,7 @@ end
 
 -- Lets all keys end some time after the last hold, which ends in that second.
 local function keep_until(last)
-    local over = digits(math.ceil(last) * 1000 + KEEP_MS + MARK_MS)
+    local over = math.ceil(last) * 1000 + KEEP_MS + MARK_MS
     redis.call('PEXPIREAT', weights, over)
     redis.call('PEXPIREAT', times, over)
     redis.call('PEXPIREAT', record, over)

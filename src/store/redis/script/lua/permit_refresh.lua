@@ -22,7 +22,7 @@ if extends and tonumber(before) >= over then
     return 2
 end
 look()
-redis.call('ZADD', times, digits(over), token)
+redis.call('ZADD', times, over, token)
 is_changed = true
 end_with_last_holder()
 note_sum()

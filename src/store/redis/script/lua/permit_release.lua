@@ -6,8 +6,6 @@
 local weights, times, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, waiter = ARGV[1], ARGV[2]
 
--- include permit_ends.lua
-
 -- Nobody waits, and nothing is kept for peers: the same in fewer commands. The sum of the record's holders stays that,
 -- or is dropped; whether it is that of all is seen from the numbers and the mark, whoever comes next.
 if not waiter and redis.call('EXISTS', queue, peers) == 0 then
@@ -21,13 +19,14 @@ if not waiter and redis.call('EXISTS', queue, peers) == 0 then
     redis.call('ZREM', weights, token)
     if rest > 0 then
         redis.call('HDEL', record, token)
-        redis.call('HSET', record, '', digits(rest))
+        redis.call('HSET', record, '', rest)
     else
         redis.call('HDEL', record, token, '')
     end
     return 1
 end
 
+-- include permit_ends.lua
 -- include permits.lua
 
 look()

@@ -12,8 +12,9 @@
 
 -- Numbers of holders in all, and in the record; of permits, by the record, and in all.
 local count, own_count, own_sum, used
-local noted_sum -- the field ''
-local is_marked -- has no peer come?
+local noted_sum, recorded -- the field '', and the caller's
+local key_count -- of the holders' keys, how many are there
+local kept_for -- until which second holders may hold, by the keys' end; nil without the mark: a peer has come
 local is_known -- is the sum of the record that of all?
 local is_changed = false
 
@@ -23,10 +24,12 @@ local function is_unclaimed(recorded)
 end
 
 -- By the real clock; before Redis 7 it goes on in a script.
-local function has_mark()
+local function read_mark()
     local left, time = redis.pcall('PTTL', weights), redis.call('TIME')
-    local phase = type(left) == 'number' and left >= 0 and (time[1] * 1000 + time[2] / 1000 + left) % 1000
-    return phase and math.abs(phase - MARK_MS) < 20
+    local over = type(left) == 'number' and left >= 0 and time[1] * 1000 + time[2] / 1000 + left
+    if over and math.abs(over % 1000 - MARK_MS) < 20 then
+        return math.floor(over / 1000) - KEEP_MS / 1000
+    end
 end
 
 local function end_with_last_holder()
@@ -38,12 +41,14 @@ end
 
 -- To be called before anything is changed.
 local function look()
-    noted_sum = redis.call('HGET', record, '')
+    noted_sum, recorded = unpack(redis.call('HMGET', record, '', token))
     count = redis.call('ZCARD', weights)
-    own_count = redis.call('HLEN', record) - (noted_sum and 1 or 0)
+    local fields, ends = redis.call('HLEN', record), redis.call('ZCARD', times)
+    own_count = fields - (noted_sum and 1 or 0)
     own_sum = tonumber(noted_sum or '')
-    is_marked = has_mark()
-    is_known = own_sum ~= nil and is_marked and own_count == count and count == redis.call('ZCARD', times)
+    key_count = math.min(count, 1) + math.min(ends, 1) + math.min(fields, 1)
+    kept_for = read_mark()
+    is_known = own_sum ~= nil and kept_for ~= nil and own_count == count and count == ends
 end
 
 -- Sums the weights of all holders, and lets the record agree with them.
@@ -71,7 +76,7 @@ local function sum_all()
             end
         end
     end
-    if not is_marked then
+    if not kept_for then
         end_with_last_holder()
     end
     is_known = true -- as far as it is that
@@ -95,7 +100,7 @@ end
 
 -- Drops those whose time is over, and finds out how many permits the others use.
 local function tally(us)
-    local now = digits(math.floor(us / 1000000))
+    local now = math.floor(us / 1000000)
     local over = redis.call('ZRANGEBYSCORE', times, '-inf', now)
     if #over > 0 then
         redis.call('ZREMRANGEBYSCORE', times, '-inf', now)
@@ -116,8 +121,8 @@ local function put(holder, weight, recorded, over)
         own_count = own_count + 1
         own_sum = own_sum + weight
     end
-    redis.call('ZADD', times, digits(over), holder)
-    if redis.call('ZADD', weights, digits(weight), holder) == 1 then
+    redis.call('ZADD', times, over, holder)
+    if redis.call('ZADD', weights, weight, holder) == 1 then
         count = count + 1
         used = used + weight
     end
