@@ -118,6 +118,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/script/function.c
       src/store/redis/script/holder_record.c
       src/store/redis/script/keys.c
+      src/store/redis/script/layout.c
       src/store/redis/script/reply.c
       src/store/redis/script/report.c
       src/store/redis/script/script.c

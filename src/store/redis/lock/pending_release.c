@@ -26,7 +26,8 @@ typedef struct redis_pending_release {
     int64_t end_ns;   /* by then the lock has expired by itself */
     uint8_t refusals; /* so far */
     uint64_t ticket;
-    bool keep, is_permit, is_in_flight;
+    const redis_layout *layout;
+    bool keep, is_in_flight;
     latch_permits permits;
     char token[LATCH_TOKEN_MAX + 1];
     size_t resource_length;
@@ -112,7 +113,7 @@ static redis_pending_release *add_release(const latch_lease *lease,
     release->refusals = 0;
     release->ticket = target->ticket;
     release->keep = target->keep;
-    release->is_permit = target->is_permit;
+    release->layout = target->layout;
     release->is_in_flight = false;
     release->permits = target->permits;
     snprintf(release->token, sizeof(release->token), "%s", target->token);
@@ -165,16 +166,15 @@ bool latch_redis_pending_add_sent(const latch_lease *lease, redis_node *node, re
 static bool send_pending(redis_node *node, redis_pending_release *release, int64_t now_ns)
 {
     const redis_script_target target = {
+        .layout = release->layout,
         .resource = release->resource,
         .length = release->resource_length,
         .token = release->token,
         .ticket = release->ticket,
         .keep = release->keep,
-        .is_permit = release->is_permit,
         .permits = release->permits,
     };
-    const redis_command_spec spec = {.id = release->is_permit ? REDIS_PERMIT_RELEASE
-                                                              : REDIS_RELEASE,
+    const redis_command_spec spec = {.id = release->layout->scripts[LATCH_RELEASE],
                                      .as_text = true};
     redis_call *call = latch_redis_send_script(node, &spec, &target, now_ns);
 

@@ -130,17 +130,22 @@ void latch_redis_describe_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- rollback.c */
 
+/* Layout of the lease's lock, or semaphore. */
+static inline const redis_layout *latch_redis_layout_of(const latch_lease *lease)
+{
+    return lease->is_permit ? &latch_redis_permits : &latch_redis_locks;
+}
 /* Script target: the holder's lock, and its place in the queue. */
 static inline redis_script_target latch_redis_target_of(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
     return (redis_script_target){
+        .layout = latch_redis_layout_of(lease),
         .resource = hold->name,
         .length = hold->name_length,
         .token = lease->token,
         .ticket = hold->wait.ticket,
-        .is_permit = lease->is_permit,
         .permits = hold->permits,
     };
 }

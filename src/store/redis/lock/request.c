@@ -5,18 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-static const redis_script_id script_ids[] = {
-    [LATCH_ACQUIRE] = REDIS_ACQUIRE, [LATCH_ACQUIRE_SHARED] = REDIS_ACQUIRE_SHARED,
-    [LATCH_REFRESH] = REDIS_REFRESH, [LATCH_RELEASE] = REDIS_RELEASE,
-    [LATCH_PROBE] = REDIS_PROBE,
-};
-static const redis_script_id permit_script_ids[] = {
-    [LATCH_ACQUIRE] = REDIS_PERMIT_ACQUIRE,
-    [LATCH_REFRESH] = REDIS_PERMIT_REFRESH,
-    [LATCH_RELEASE] = REDIS_PERMIT_RELEASE,
-    [LATCH_PROBE] = REDIS_PERMIT_PROBE,
-};
-
 bool latch_redis_may_resend(latch_op *op)
 {
     bool again = (op->flags & REDIS_LOST_BEFORE) == 0;
@@ -50,7 +38,7 @@ redis_call *latch_redis_send_script(redis_node *node, const redis_command_spec *
 
     complete.has_no_pubsub = latch_redis_has_no_pubsub(subscription, now_ns);
     complete.has_polling_clients = store->options.peers == REDIS_PEERS_YES
-                                   || node->has_polling_clients[target->is_permit];
+                                   || node->has_polling_clients[target->layout->peers];
     complete.channel = subscription->channel;
     complete.requeue_channel = subscription->requeue_channel;
     if (latch_redis_write_script(&written, &store->scripts, &store->keys, &complete, target)) {
@@ -66,7 +54,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     const redis_hold *hold = op->lease->state;
     redis_node *node = hold->route.node;
     const redis_script_target target = latch_redis_target_of(op->lease);
-    redis_script_id id = (target.is_permit ? permit_script_ids : script_ids)[op->request.kind];
+    redis_script_id id = target.layout->scripts[op->request.kind];
     const redis_command_spec spec = {
         .id = id,
         .as_text = (op->flags & REDIS_AS_TEXT) != 0

@@ -6,29 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Part of a key's name: kinds of keys are told by it. */
-typedef struct {
-    const char *text;
-    size_t length;
-} key_part;
-
-#define KEY_PART(text)                                                                             \
-    {                                                                                              \
-        text, sizeof(text) - 1                                                                     \
-    }
-
-/* Keys of a lock: its own, and the rest behind the beginning of the own names. */
-static const key_part lock_keys[] = {KEY_PART(""), KEY_PART("holder:"), KEY_PART("queue:"),
-                                     KEY_PART("peers:"), KEY_PART("fencing")};
-/* Keys of a semaphore: Symfony's, with the part behind the resource, and the rest as of locks. */
-static const key_part permit_keys[] = {KEY_PART(":weight"), KEY_PART(":time"), KEY_PART("permits:"),
-                                       KEY_PART("permit-queue:"), KEY_PART("permit-peers:")};
-
 enum {
-    KEY_COUNT_MAX = sizeof(lock_keys) / sizeof(*lock_keys),
-    FENCING_KEY = KEY_COUNT_MAX - 1, /* one for all locks: without a resource */
-    SYMFONY_LOCK_KEYS = 1,
-    SYMFONY_PERMIT_KEYS = 2,
+    FENCING_KEY = REDIS_LAYOUT_KEYS - 1, /* one for all locks: without a resource */
     KEY_NAME_MAX = REDIS_OWN_SIZE + sizeof("permit-queue:"),
     /* A command begins with "EVAL", the script, and the number of its keys. */
     SCRIPT_ARGUMENTS = 3,
@@ -85,9 +64,8 @@ void latch_redis_digest_scripts(redis_scripts *all)
 static bool add_keys(redis_script_command *written, const redis_scripts *all,
                      const redis_keyspace *keys, const redis_script_target *target, size_t count)
 {
-    size_t most = KEY_COUNT_MAX * (keys->prefix_length + target->length + KEY_NAME_MAX);
-    const key_part *parts = target->is_permit ? permit_keys : lock_keys;
-    size_t symfony_keys = target->is_permit ? SYMFONY_PERMIT_KEYS : SYMFONY_LOCK_KEYS;
+    size_t most = REDIS_LAYOUT_KEYS * (keys->prefix_length + target->length + KEY_NAME_MAX);
+    const redis_layout *layout = target->layout;
     char own[REDIS_OWN_SIZE] = REDIS_OWN_KEYS, *at;
     size_t own_length = keys->is_tagged
                             ? latch_redis_own_names(keys, target->resource, target->length, own)
@@ -103,15 +81,15 @@ static bool add_keys(redis_script_command *written, const redis_scripts *all,
         char *begin = at;
 
         at = mempcpy(at, keys->prefix, keys->prefix_length);
-        if (key >= symfony_keys) {
+        if (key >= layout->peer_keys) {
             at = mempcpy(at, own, own_length);
-            at = mempcpy(at, parts[key].text, parts[key].length);
+            at = mempcpy(at, layout->keys[key].text, layout->keys[key].length);
         }
-        if (key != FENCING_KEY || target->is_permit) {
+        if (key != FENCING_KEY || !layout->has_fencing) {
             at = mempcpy(at, target->resource, target->length);
         }
-        if (key < symfony_keys) {
-            at = mempcpy(at, parts[key].text, parts[key].length);
+        if (key < layout->peer_keys) {
+            at = mempcpy(at, layout->keys[key].text, layout->keys[key].length);
         }
         latch_redis_add(&written->command, begin, (size_t) (at - begin));
     }
@@ -128,7 +106,7 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
                            : NULL;
     int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) spec->ttl_ms);
 
-    if (target->is_permit && scripts[spec->id].takes_lock) {
+    if (target->permits.limit > 0 && scripts[spec->id].takes_lock) {
         length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %s%lld %lld",
                            target->permits.overtakes ? "0" : "", (long long) target->permits.weight,
                            (long long) target->permits.limit);
@@ -156,7 +134,7 @@ static bool write_waiter(redis_script_command *written, const redis_scripts *all
     if (written->waiter == NULL) {
         return false;
     }
-    if (target->is_permit) {
+    if (target->permits.limit > 0) {
         snprintf(permits, sizeof(permits), "%s%lld %lld ", target->permits.overtakes ? "0" : "",
                  (long long) target->permits.weight, (long long) target->permits.limit);
     }
