@@ -53,19 +53,26 @@ static bool is_listing(const latch_op *op)
     return op->request.kind == LATCH_LIST;
 }
 
+/* Does the list look for keys of peers? */
+static bool lists_peers(const latch_op *op)
+{
+    return op->request.include_peer_locks
+           && latch_redis_layout_of(op->lease)->listed_type_of_peers != NULL;
+}
+
 /* Texts around the resource in the keys that the list looks for: holders' records, or peers' keys.
  */
 static const char *const *texts_around(const latch_op *op)
 {
     const redis_layout *layout = latch_redis_layout_of(op->lease);
 
-    return op->request.include_peer_locks ? layout->listed_of_peers : layout->listed;
+    return lists_peers(op) ? layout->listed_of_peers : layout->listed;
 }
 
 /* The beginning of these keys, between the prefix and those texts. */
 static const char *beginning(const inspection *all, const latch_op *op)
 {
-    return op->request.include_peer_locks ? "" : all->store->keys.is_tagged ? TAGGED_KEY : OWN_KEY;
+    return lists_peers(op) ? "" : all->store->keys.is_tagged ? TAGGED_KEY : OWN_KEY;
 }
 
 /* Length before the resource in listed names. */
@@ -306,8 +313,8 @@ static redis_call *send_scan(inspection *all, const latch_op *op, int64_t now_ns
     latch_redis_add_text(&command, PAGE);
     if (!all->is_untyped) {
         latch_redis_add_text(&command, "TYPE");
-        latch_redis_add_text(&command, op->request.include_peer_locks ? layout->listed_type_of_peers
-                                                                      : layout->listed_type);
+        latch_redis_add_text(&command,
+                             lists_peers(op) ? layout->listed_type_of_peers : layout->listed_type);
     }
     call = latch_redis_send(&all->route.node->connection, &command, now_ns);
     latch_free(all->store->store.engine, pattern);

@@ -29,6 +29,26 @@ const redis_layout latch_redis_locks = {
     .listed_type_of_peers = "zset",
 };
 
+const redis_layout latch_redis_strings = {
+    .keys = {KEY_PART(""), KEY_PART("string:"), KEY_PART("string-queue:"),
+             KEY_PART("string-peers:"), KEY_PART("fencing")},
+    .peer_keys = 1,
+    .has_fencing = true,
+    .scripts =
+        {
+            [LATCH_ACQUIRE] = REDIS_STRING_ACQUIRE,
+            [LATCH_REFRESH] = REDIS_STRING_REFRESH,
+            [LATCH_RELEASE] = REDIS_STRING_RELEASE,
+            [LATCH_PROBE] = REDIS_STRING_PROBE,
+            [LATCH_INSPECT] = REDIS_STRING_INSPECT,
+            [LATCH_LIST] = REDIS_STRING_INSPECT,
+            [LATCH_EVICT] = REDIS_STRING_EVICT,
+        },
+    .peers = REDIS_STRING_PEERS,
+    .listed = {"string:", ""},
+    .listed_type = "string",
+};
+
 const redis_layout latch_redis_permits = {
     .keys = {KEY_PART(":weight"), KEY_PART(":time"), KEY_PART("permits:"),
              KEY_PART("permit-queue:"), KEY_PART("permit-peers:")},

@@ -20,11 +20,22 @@ typedef enum {
     REDIS_PERMIT_RELEASE,
     REDIS_PERMIT_PROBE,
     REDIS_PERMIT_INSPECT,
+    REDIS_STRING_ACQUIRE,
+    REDIS_STRING_REFRESH,
+    REDIS_STRING_RELEASE,
+    REDIS_STRING_PROBE,
+    REDIS_STRING_INSPECT,
+    REDIS_STRING_EVICT,
     REDIS_SCRIPT_COUNT,
 } redis_script_id;
 
 /* Kinds of peers: clients that poll for what is in a layout. */
-typedef enum { REDIS_LOCK_PEERS, REDIS_PERMIT_PEERS, REDIS_PEER_KINDS } redis_peer_kind;
+typedef enum {
+    REDIS_LOCK_PEERS,
+    REDIS_PERMIT_PEERS,
+    REDIS_STRING_PEERS,
+    REDIS_PEER_KINDS
+} redis_peer_kind;
 
 /* Part of a key's name. */
 typedef struct redis_key_part {
@@ -45,12 +56,13 @@ typedef struct redis_layout {
     redis_script_id scripts[LATCH_EVICT + 1]; /* by latch_op_kind; of those that it has */
     redis_peer_kind peers;
     /* What a list looks for: companion keys that begin and end with this, of that type; and keys
-     * of peers. */
+     * of peers, unless nothing tells these from other keys (NULL). */
     const char *listed[2], *listed_type;
     const char *listed_of_peers[2], *listed_type_of_peers;
 } redis_layout;
 
 extern const redis_layout latch_redis_locks;   /* Symfony's Lock: a sorted set */
+extern const redis_layout latch_redis_strings; /* Laravel's locks: a string, the owner */
 extern const redis_layout latch_redis_permits; /* Symfony's Semaphore; resources are "{NAME}" */
 
 #endif

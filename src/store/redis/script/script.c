@@ -26,6 +26,7 @@ typedef struct {
     {                                                                                              \
         .text = lua, .length = sizeof(lua) - 1, .key_count = (keys), ##__VA_ARGS__                 \
     }
+#define STRING_CLOCK REDIS_LUA_CLOCK REDIS_LUA_TIME_LEFT
 #define TAKES .takes_ttl = true, .takes_lock = true
 #define RENEWS .takes_ttl = true
 #define RELEASES .leaves_queue = true
@@ -43,6 +44,12 @@ static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
     [REDIS_PERMIT_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_RELEASE, 5, RELEASES),
     [REDIS_PERMIT_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_PROBE, 2),
     [REDIS_PERMIT_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_INSPECT, 4),
+    [REDIS_STRING_ACQUIRE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_ACQUIRE, 5, TAKES),
+    [REDIS_STRING_REFRESH] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_REFRESH, 2, RENEWS),
+    [REDIS_STRING_RELEASE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_RELEASE, 4, RELEASES),
+    [REDIS_STRING_PROBE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_PROBE, 2),
+    [REDIS_STRING_INSPECT] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_INSPECT, 3),
+    [REDIS_STRING_EVICT] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_EVICT, 4),
 };
 
 void latch_redis_digest_scripts(redis_scripts *all)
