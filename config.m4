@@ -238,6 +238,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/redis/answer.c
       ext/store/redis/client.c
       ext/store/redis/redis_store.c
+      ext/store/redis/redis_string_store.c
       ext/store/semaphore_store.c
       ext/store/sql/runner.c
       ext/store/sql/stores.c

@@ -334,6 +334,7 @@ static redis_call *send_inspection(inspection *all, const latch_op *op, size_t n
         .as_text = all->as_text || number == 0, /* the others know it by that */
     };
 
+    target.token_length = strlen(target.token);
     target.resource = name_of(all, op, number, &target.length);
     if (op->lease->is_permit) {
         target.resource = is_listing(op) ? target.resource - 1 : all->permit_name;

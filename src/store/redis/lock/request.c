@@ -263,10 +263,13 @@ static latch_status apply_script_outcome(latch_op *op, const redis_outcome *outc
         case REDIS_RELEASED:
             /* Else an earlier release by the token may still come, or is owed. */
             hold->retired = (op->flags & (REDIS_LOST_BEFORE | REDIS_RETIRED_BEFORE)) != 0;
+            if (op->request.was_held != NULL) { /* sent twice, the first may have done it */
+                *op->request.was_held = outcome->was_held || (op->flags & REDIS_LOST_BEFORE) != 0;
+            }
             return LATCH_DONE;
         case REDIS_PROBED:
             if (lease->mode == LATCH_FREE) {
-                lease->deadline_ns = op->sent_ns + outcome->left_ms * LATCH_NS_PER_MS;
+                lease->deadline_ns = latch_add_ns(op->sent_ns, latch_ms_to_ns(outcome->left_ms));
                 latch_redis_record_mode(lease, outcome->mode);
             }
             return LATCH_DONE;
@@ -323,7 +326,7 @@ static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t n
     if (op->request.kind == LATCH_RELEASE && !op->lease->is_permit) {
         latch_redis_record_release_script(latch_redis_node_of(op));
     }
-    outcome = latch_redis_parse_reply(op->request.kind, op->lease->is_permit, reply);
+    outcome = latch_redis_parse_reply(op->request.kind, latch_redis_layout_of(op->lease), reply);
     return apply_script_outcome(op, &outcome, now_ns);
 }
 

@@ -328,6 +328,7 @@ latch_status latch_redis_await_call(latch_op *op, int64_t now_ns)
 /*
  * Digests of peers' scripts. Symfony's Lock, 5.2 to 8.2: saves a lock for a writer, for a reader,
  * deletes it. Symfony's Semaphore, 5.2 to 8.1: saves permits, puts their end off, deletes them.
+ * Laravel, 8 to 13, on phpredis and on Predis: releases a lock.
  */
 static const struct {
     redis_peer_kind kind;
@@ -339,6 +340,7 @@ static const struct {
     {REDIS_PERMIT_PEERS, "00ab65d80305e35a4d392563a5a85fcc643d4935"},
     {REDIS_PERMIT_PEERS, "8f2d307bb83465ca0648117544a8d1edd77dfd95"},
     {REDIS_PERMIT_PEERS, "69a03be44c329f90cf2f5c09e3c41e240314304b"},
+    {REDIS_STRING_PEERS, "647c65a442733a1aa440f99908d249d13b4d6c4a"},
 };
 
 enum { PEER_SCRIPTS = sizeof(peer_scripts) / sizeof(*peer_scripts) };

@@ -34,6 +34,7 @@ const redis_layout latch_redis_strings = {
              KEY_PART("string-peers:"), KEY_PART("fencing")},
     .peer_keys = 1,
     .has_fencing = true,
+    .has_owners = true,
     .scripts =
         {
             [LATCH_ACQUIRE] = REDIS_STRING_ACQUIRE,

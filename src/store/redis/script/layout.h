@@ -53,6 +53,7 @@ typedef struct redis_layout {
     redis_key_part keys[REDIS_LAYOUT_KEYS];
     uint8_t peer_keys;
     bool has_fencing;                         /* the last key is the database's counter */
+    bool has_owners;                          /* tokens are "NONCE OWNER"; holds may have no end */
     redis_script_id scripts[LATCH_EVICT + 1]; /* by latch_op_kind; of those that it has */
     redis_peer_kind peers;
     /* What a list looks for: companion keys that begin and end with this, of that type; and keys

@@ -133,8 +133,8 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
 static bool write_waiter(redis_script_command *written, const redis_scripts *all,
                          const redis_command_spec *spec, const redis_script_target *target)
 {
-    size_t size = strlen(target->token) + strlen(spec->channel) + 96;
-    char permits[40] = "";
+    size_t size = target->token_length + strlen(spec->channel) + 96;
+    char permits[40] = "", *at;
 
     written->waiter = size <= sizeof(written->small_waiter) ? written->small_waiter
                                                             : latch_allocate(all->engine, size);
@@ -145,8 +145,11 @@ static bool write_waiter(redis_script_command *written, const redis_scripts *all
         snprintf(permits, sizeof(permits), "%s%lld %lld ", target->permits.overtakes ? "0" : "",
                  (long long) target->permits.weight, (long long) target->permits.limit);
     }
-    snprintf(written->waiter, size, "%" PRIu64 " %zu %s%s%s", target->ticket,
-             strlen(permits) + strlen(target->token), permits, target->token, spec->channel);
+    at = written->waiter
+         + snprintf(written->waiter, size, "%" PRIu64 " %zu %s", target->ticket,
+                    strlen(permits) + target->token_length, permits);
+    at = mempcpy(at, target->token, target->token_length);
+    written->waiter_length = (size_t) (stpcpy(at, spec->channel) - written->waiter);
     return true;
 }
 
@@ -163,7 +166,7 @@ static void add_acquire_step(redis_script_command *written, const redis_command_
                                             : spec->has_polling_clients ? "peers"
                                                                         : "");
     if (written->waiter != NULL) {
-        latch_redis_add_text(&written->command, written->waiter);
+        latch_redis_add(&written->command, written->waiter, written->waiter_length);
         latch_redis_add_text(&written->command, spec->requeue_channel);
     }
 }
@@ -193,7 +196,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
     if (!add_keys(written, all, keys, target, script->key_count)) {
         return false;
     }
-    latch_redis_add_text(command, target->keep ? "" : target->token);
+    latch_redis_add(command, target->token, target->keep ? 0 : target->token_length);
     if (script->takes_ttl) {
         add_ttl(written, all, spec, target);
     }
@@ -205,7 +208,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
             add_acquire_step(written, spec);
         } /* else it is a simple try */
     } else if (script->leaves_queue && written->waiter != NULL) {
-        latch_redis_add_text(command, written->waiter);
+        latch_redis_add(command, written->waiter, written->waiter_length);
     }
     written->script = (latch_redis_script){
         .text = script->text,

@@ -18,7 +18,8 @@ typedef struct redis_script_target {
     const redis_layout *layout;
     const char *resource;
     size_t length;
-    const char *token;     /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    size_t token_length;
     uint64_t ticket;       /* of its wait; 0: it stands in no queue */
     bool keep;             /* a release leaves the queue, but keeps what is held */
     latch_permits permits; /* a limit of 0: none. Of an acquire, and of a target with a ticket */
@@ -51,6 +52,7 @@ typedef struct redis_script_command {
     redis_command command;
     latch_redis_script script; /* the same without "EVAL" */
     char *keys, *waiter;       /* in the buffers below, if they fit */
+    size_t waiter_length;
     char key_count[2];
     char ttl[REDIS_TTL_SIZE];
     char small_keys[512], small_waiter[256];
