@@ -9,7 +9,7 @@ static latch_status refuse(latch_store *store, const latch_store_options *option
                            latch_error *error)
 {
     return latch_fail(error, LATCH_ERROR_UNSUPPORTED, 0,
-                      "this build of Latch has no locks in Redis: build it again where hiredis and "
+                      "this build of Latch has no RedisStore: build it again where hiredis and "
                       "pkg-config are installed");
 }
 

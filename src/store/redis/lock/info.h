@@ -21,7 +21,7 @@
     .schemes = (const char *const[]){"redis", "rediss", "valkey", "valkeys", NULL},                \
     .default_ttl_ms = 300 * 1000 /* Symfony's */
 #define REDIS_STRING_INFO                                                                          \
-    .name = "redis-string", .title = "Redis", .scope = LATCH_SCOPE_SERVER,               \
+    .name = "redis-string", .title = "Redis", .scope = LATCH_SCOPE_SERVER,                         \
     .state_name = "Latch\\Store\\RedisStringStore", .schemes = (const char *const[])               \
     {                                                                                              \
         "redis+string", "rediss+string", "valkey+string", "valkeys+string", NULL                   \

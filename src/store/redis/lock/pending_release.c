@@ -80,7 +80,7 @@ void latch_redis_pending_clear(redis_store *store)
     clear_pending(store);
 }
 
-static const char *token_of(const redis_pending_release *release)
+static const char *token_of_release(const redis_pending_release *release)
 {
     return release->resource + release->resource_length;
 }
@@ -93,7 +93,7 @@ static redis_pending_release *find_release(const redis_hold *hold,
 
     return release != NULL && release->ticket == target->ticket && release->keep == target->keep
                    && release->token_length == target->token_length
-                   && memcmp(token_of(release), target->token, target->token_length) == 0
+                   && memcmp(token_of_release(release), target->token, target->token_length) == 0
                ? release
                : NULL;
 }
@@ -178,7 +178,7 @@ static bool send_pending(redis_node *node, redis_pending_release *release, int64
         .layout = release->layout,
         .resource = release->resource,
         .length = release->resource_length,
-        .token = token_of(release),
+        .token = token_of_release(release),
         .token_length = release->token_length,
         .ticket = release->ticket,
         .keep = release->keep,
