@@ -323,7 +323,9 @@ static const struct {
      CASE("ww ", "s", .longest_ms = PEER_MS, STRING)},
     {{"the first asks when it likes", "math.max(1, math.min(left, longest))", "longest"},
      CASE("ww ", "w", STRING)},
-    {{"a grant has no end", "expiry_after(us, CLAIM_MS)", "nil"}, CASE("ww ", "w", STRING)},
+    {{"a grant is as long as it likes", "hold(waiter.token, CLAIM_MS, '')",
+      "hold(waiter.token, 9000, '')"},
+     CASE("ww ", "w", ONE(DIES), .longest_ms = MODEL_TTL_MS, STRING)},
     {{"the record is of no use", "if select(2, parts_of(token)) == owner then", "if false then"},
      CASE("ww ", "w", ONE_OWNER)},
 };

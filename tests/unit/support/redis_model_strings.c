@@ -16,6 +16,10 @@
     "local function ms_left(key)\n"                                                                \
     "  local expiry = expiry_of(key)\n"                                                            \
     "  return expiry < 0 and expiry or expiry - 4102444800010\n"                                   \
+    "end\n"                                                                                        \
+    "local function set_for(ms, key, value)\n"                                                     \
+    "  redis.call('SET', key, value)\n"                                                            \
+    "  redis.call('PEXPIREAT', key, string.format('%.0f', 4102444800010 + ms))\n"                  \
     "end\n"
 
 /* What Laravel's RedisLock::acquire() and release() do, by the same clock. */

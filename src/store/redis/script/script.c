@@ -26,7 +26,7 @@ typedef struct {
     {                                                                                              \
         .text = lua, .length = sizeof(lua) - 1, .key_count = (keys), ##__VA_ARGS__                 \
     }
-#define STRING_CLOCK REDIS_LUA_CLOCK REDIS_LUA_TIME_LEFT
+#define STRING_CLOCK REDIS_LUA_CLOCK REDIS_LUA_KEY_TIMES
 #define TAKES .takes_ttl = true, .takes_lock = true
 #define RENEWS .takes_ttl = true
 #define RELEASES .leaves_queue = true

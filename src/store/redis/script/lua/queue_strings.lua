@@ -20,8 +20,7 @@ end
 -- Makes a holder of a waiter that was told, until it claims the lock or the claim window ends. Returns for how long
 -- nobody else can have it.
 local function admit(us, waiter)
-    redis.call('SET', lock, select(2, parts_of(waiter.token)))
-    record_holder(waiter.token, expiry_after(us, CLAIM_MS), '')
+    hold(waiter.token, CLAIM_MS, '')
     return CLAIM_MS + math.ceil(us % 1000 / 1000)
 end
 

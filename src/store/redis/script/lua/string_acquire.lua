@@ -20,7 +20,7 @@ local nonce, owner = parts_of(token)
 
 -- `held`: what is recorded of the hold, if it is the caller's already.
 local function take(fencing, held)
-    record_holder(token, end_after(us, ttl), noted(fencing, held))
+    hold(token, ttl, noted(fencing, held))
     return fencing
 end
 
@@ -46,9 +46,7 @@ end
 
 -- and an acquire that finds neither a holder nor a waiter.
 if manner ~= 'poll' and redis.call('EXISTS', lock, queue, peers) == 0 then
-    local fencing = issue_fencing()
-    redis.call('SET', lock, owner)
-    return take(fencing)
+    return take(issue_fencing())
 end
 
 -- include queue.lua
@@ -61,7 +59,6 @@ end
 local function take_free()
     local fencing = issue_fencing()
     redis.call('DEL', peers)
-    redis.call('SET', lock, owner)
     return take(fencing)
 end
 

@@ -5,7 +5,7 @@
 --       and no grant that was not claimed, of which the renewal knows nothing
 -- Returns 2, or 0 when it is not held.
 local lock, record = KEYS[1], KEYS[2]
-local token, extends = ARGV[1], ARGV[3]
+local token, ttl, extends = ARGV[1], ARGV[2], ARGV[3]
 local us = now_us()
 
 -- include numbers.lua
@@ -14,7 +14,7 @@ local us = now_us()
 if not holds(token) then
     return 0
 end
-local expiry = end_after(us, ARGV[2])
+local expiry = ttl ~= '0' and expiry_after(us, ttl)
 if extends then
     local left = ms_left(lock)
     if recorded(select(2, parts_of(token))) == '' then
@@ -24,5 +24,11 @@ if extends then
         return 2
     end
 end
-end_at(expiry)
+if expiry then
+    redis.call('PEXPIREAT', lock, expiry)
+    redis.call('PEXPIREAT', record, expiry)
+else
+    redis.call('PERSIST', lock)
+    redis.call('PEXPIRE', record, RECORD_MS)
+end
 return 2

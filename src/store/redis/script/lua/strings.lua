@@ -1,4 +1,4 @@
--- Included after numbers.lua: how a lock is held whose key is a string, its owner; and what is recorded of its holder.
+-- Included after numbers.lua, behind key_times.lua: how a lock is held whose key is a string, its owner; and what is recorded of its holder.
 --
 -- A token is "NONCE OWNER", or the nonce alone, which is then the owner as well. The nonce tells the hold from others of
 -- the same owner. A token without it, " OWNER", stands for any hold of that owner.
@@ -9,8 +9,11 @@
 local RECORD_MS = 604800000
 
 local function parts_of(token)
-    local nonce, owner = string.match(token, '^([^ ]*) ?(.*)$')
-    return nonce, owner ~= '' and owner or nonce
+    local blank = string.find(token, ' ', 1, true)
+    if not blank then
+        return token, token
+    end
+    return string.sub(token, 1, blank - 1), string.sub(token, blank + 1)
 end
 
 -- The lock's owner; nil: nobody has it; true: it is held in another layout.
@@ -48,23 +51,8 @@ local function holds(token)
     return by == nil or by == token
 end
 
--- When a hold ends; nil: never.
-local function end_after(us, ttl)
-    return ttl ~= '0' and expiry_after(us, ttl) or nil
-end
-
-local function end_at(expiry)
-    if expiry then
-        redis.call('PEXPIREAT', lock, expiry)
-        redis.call('PEXPIREAT', record, expiry)
-    else
-        redis.call('PERSIST', lock)
-        redis.call('PEXPIRE', record, RECORD_MS)
-    end
-end
-
--- Records who holds the lock. `held` goes behind the token: '' until it claims.
-local function record_holder(token, expiry, held)
-    redis.call('SET', record, #token .. ' ' .. token .. held)
-    end_at(expiry)
+-- Makes the token's owner the holder. `held` is recorded behind the token: '' until it claims.
+local function hold(token, ttl, held)
+    set_for(ttl, lock, select(2, parts_of(token)))
+    set_for(ttl == '0' and RECORD_MS or ttl, record, #token .. ' ' .. token .. held)
 end
