@@ -18,9 +18,12 @@ final class LocalPlace extends Place
 {
     /**
      * Files of holds are shared and stay, as to make and remove one with each lock is slow. Two locks with one file cost their
-     * waiters some milliseconds, see Companion::awaitHold().
+     * waiters some milliseconds, see Companion::awaitHold(). A queue has a file of its own, as the wait for it is long.
      */
     private const HOLDS = 4096;
+
+    /** Removes the files of queues that nobody stands in, in one of so many waits. */
+    private const SWEEP_ODDS = 100;
 
     private ?FlockStore $holds = null;
     private ?FlockStore $queues = null;
@@ -36,16 +39,34 @@ final class LocalPlace extends Place
 
     public function hold(string $name): Lock
     {
-        $this->holds ??= new FlockStore($this->directory);
+        $this->holds ??= new FlockStore("$this->directory/holds");
 
         return new Lock(new Key(sprintf('hold-%03x', crc32($name) % self::HOLDS)), $this->holds);
     }
 
     public function queue(string $name): Lock
     {
-        // A file of its own, as the wait for it is long: and it is made only where a process waits.
-        $this->queues ??= new FlockStore($this->directory, removeOnRelease: true);
+        $this->queues ??= new FlockStore("$this->directory/queues");
+        if (random_int(1, self::SWEEP_ODDS) === 1) {
+            $this->sweep();
+        }
 
-        return new Lock(new Key("queue-$name"), $this->queues);
+        return new Lock(new Key($name), $this->queues);
+    }
+
+    /**
+     * FlockStore's own removeOnRelease would do it while others wait, who then lose their places.
+     */
+    private function sweep(): void
+    {
+        foreach (new \FilesystemIterator("$this->directory/queues", \FilesystemIterator::CURRENT_AS_PATHNAME) as $path) {
+            $file = @fopen($path, 'r');
+            if ($file !== false) {
+                if (flock($file, \LOCK_EX | \LOCK_NB)) {
+                    @unlink($path);
+                }
+                fclose($file);
+            }
+        }
     }
 }

@@ -18,7 +18,8 @@ final class Application
      */
     public function __construct(public readonly Driver $driver, array $env = [], ?array $settings = null)
     {
-        $this->directory = sys_get_temp_dir() . '/latch-laravel-' . bin2hex(random_bytes(6));
+        // In memory, as SQLite writes through to the disk.
+        $this->directory = '/dev/shm/latch-laravel-' . bin2hex(random_bytes(6));
         foreach (['bootstrap/cache', 'config', 'database/migrations', 'storage/framework/cache/data', 'storage/framework/sessions',
             'storage/framework/views', 'storage/logs', 'vendor/composer'] as $folder) {
             mkdir("$this->directory/$folder", 0777, true);
@@ -79,6 +80,7 @@ final class Application
         return new Process(
             [\PHP_BINARY, ...$options, \dirname(__DIR__) . '/app/process.php', $this->directory],
             $this->directory . '/errors-' . ++$this->processes,
+            $this,
         );
     }
 }

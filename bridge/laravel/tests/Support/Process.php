@@ -13,9 +13,10 @@ final class Process extends Program
 {
     /**
      * @param list<string> $command
-     * @param string       $errors  file
+     * @param string       $errors      file
+     * @param Application  $application whose folder is to stay as long as its processes
      */
-    public function __construct(array $command, private readonly string $errors)
+    public function __construct(array $command, private readonly string $errors, private readonly Application $application)
     {
         $this->run($command, [['pipe', 'r'], ['pipe', 'w'], ['file', $errors, 'w']]);
     }
@@ -80,13 +81,15 @@ final class Process extends Program
             $answer['begun'], $answer['ended']);
     }
 
-    /** Waits until it stands in a queue of this machine: it has the file of one open, and sleeps. */
+    /** Waits until it stands in a queue of this machine. */
     public function awaitQueued(): void
     {
         $pid = $this->pid();
         $this->await(static function () use ($pid): bool {
             foreach (glob("/proc/$pid/fd/*") as $link) {
-                if (str_contains((string) @readlink($link), 'queue-')) {
+                // Without a place the file is open, too.
+                if (str_contains((string) @readlink($link), '/queues/')
+                    && str_contains((string) @file_get_contents(str_replace('/fd/', '/fdinfo/', $link)), 'lock:')) {
                     return true;
                 }
             }
