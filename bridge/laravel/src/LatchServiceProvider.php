@@ -11,6 +11,7 @@ use Illuminate\Support\ServiceProvider;
 use Latch\Laravel\Cache\CacheDrivers;
 use Latch\Laravel\Companion\Companions;
 use Mockery\LegacyMockInterface;
+use Psr\Log\LoggerInterface;
 
 /**
  * Replaces the stores of the cache by those whose locks have a queue. Without the extension, or with latch.enabled = false, it
@@ -29,10 +30,15 @@ final class LatchServiceProvider extends ServiceProvider
         if (!$this->config()->get('latch.enabled')) {
             return;
         }
+        $this->app->singleton(Companions::class, fn (): Companions => new Companions(
+            $this->config()->get('latch.queue_path') ?? $this->app->storagePath('framework/cache/latch'),
+            $this->config()->get('latch.queue') === 'server',
+            fn (): LoggerInterface => $this->app->make('log'),
+        ));
         $install = function (mixed $manager): void {
             // Mocks of Cache::spy() and Cache::swap() record every call.
             if ($manager instanceof CacheManager && !$manager instanceof LegacyMockInterface) {
-                (new CacheDrivers($this->companions(...)))->install($manager);
+                (new CacheDrivers(fn (): Companions => $this->app->make(Companions::class)))->install($manager);
             }
         };
         $this->callAfterResolving('cache', $install);
@@ -52,17 +58,6 @@ final class LatchServiceProvider extends ServiceProvider
     private function mergeConfig(): void
     {
         $this->config()->set('latch', array_merge(require self::configFile(), $this->config()->get('latch', [])));
-    }
-
-    private function companions(): Companions
-    {
-        $this->app->bound(Companions::class) || $this->app->instance(Companions::class, new Companions(
-            $this->config()->get('latch.queue_path') ?? $this->app->storagePath('framework/cache/latch'),
-            $this->config()->get('latch.queue') === 'server',
-            fn () => $this->app->make('log'),
-        ));
-
-        return $this->app->make(Companions::class);
     }
 
     private function config(): Config

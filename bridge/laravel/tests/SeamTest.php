@@ -76,7 +76,7 @@ final class SeamTest extends LaravelTestCase
     #[TestWith(['Cache::extend("file", fn () => Cache::repository(new Illuminate\Cache\FileStore(app("files"), storage_path("x"))));
         return Cache::store("file");', self::STOCK], 'a driver that the application replaces later')]
     #[TestWith(['Cache::forgetDriver("file"); return Cache::store("file");', self::OURS], 'created anew')]
-    #[TestWith(['$app->extend("cache", fn ($old, $app) => new Illuminate\Cache\CacheManager($app));
+    #[TestWith(['$app->make("cache"); $app->extend("cache", fn ($old, $app) => new Illuminate\Cache\CacheManager($app));
         return $app->make("cache")->store("file");', self::OURS], 'another manager')]
     #[TestWith(['return Cache::store("array");', 'Illuminate\Cache\ArrayLock'], 'a driver that is not replaced')]
     public function testEachWayToAStore(string $code, string $class, int $since = 11): void
@@ -155,6 +155,21 @@ final class SeamTest extends LaravelTestCase
             PHP);
 
         self::assertTrue($answer);
+    }
+
+    public function testAPrivatePropertyOfAParentIsTransplanted(): void
+    {
+        $process = (new Application(Driver::File))->start();
+        $answer = $process->php(<<<'PHP'
+            class Ground { private $deep = 1; public function deep() { return $this->deep; } public function dig() { $this->deep = 2; } }
+            class Plant extends Ground { private $deep = 3; public static $count = 4; }
+            class Graft extends Plant { public readonly int $unset; }
+            $plant = new Plant();
+            $plant->dig();
+            return Latch\Laravel\Cache\Transplant::into('Graft', $plant)->deep();
+            PHP);
+
+        self::assertSame(2, $answer);
     }
 
     private static function classIn(Application $application): string

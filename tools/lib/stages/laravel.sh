@@ -20,5 +20,10 @@ stage() {
     LATCH_APP_VENDOR=$(latch_laravel_app "$version")
     export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
     cd "$LATCH_ROOT/bridge/laravel/tests"
-    run_phpunit "$STAGE" "$LATCH_VENDOR" phpunit.xml -- --no-progress
+    side_by_side 'suite waiters' 'suite waits' 'suite locks'
+}
+
+# suite NAME
+suite() {
+    run_phpunit "$STAGE-$1" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$1"
 }

@@ -77,24 +77,34 @@ final class Process extends Program
                 . file_get_contents($this->errors));
         }
 
-        return new Answer($answer['result'] ?? null, $answer['error'] ?? null, $answer['trace'] ?? '',
+        return new Answer($answer['result'] ?? null, $answer['error'] ?? null, $answer['message'] ?? '',
             $answer['begun'], $answer['ended']);
     }
 
     /** Waits until it stands in a queue of this machine. */
     public function awaitQueued(): void
     {
-        $pid = $this->pid();
-        $this->await(static function () use ($pid): bool {
-            foreach (glob("/proc/$pid/fd/*") as $link) {
-                // Without a place the file is open, too.
-                if (str_contains((string) @readlink($link), '/queues/')
-                    && str_contains((string) @file_get_contents(str_replace('/fd/', '/fdinfo/', $link)), 'lock:')) {
-                    return true;
-                }
-            }
+        // Without a place the file is open, too.
+        $this->await(fn (): bool => $this->openFiles('~/queues/~', 'lock:') !== []);
+    }
 
-            return false;
-        });
+    /** Waits until it has that file open. */
+    public function awaitOpen(string $path): void
+    {
+        $this->await(fn (): bool => $this->openFiles('~^' . preg_quote($path, '~') . '$~', '') !== []);
+    }
+
+    /**
+     * @param string $pattern regular expression for the path
+     * @param string $text    that the kernel says about it
+     *
+     * @return list<string>
+     */
+    private function openFiles(string $pattern, string $text): array
+    {
+        $links = glob("/proc/{$this->pid()}/fd/*") ?: [];
+
+        return array_values(array_filter($links, static fn (string $link): bool => preg_match($pattern, (string) @readlink($link)) === 1
+            && str_contains((string) @file_get_contents(str_replace('/fd/', '/fdinfo/', $link)), $text)));
     }
 }
