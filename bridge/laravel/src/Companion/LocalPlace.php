@@ -59,8 +59,9 @@ final class LocalPlace extends Place
      */
     private function sweep(): void
     {
-        foreach (new \FilesystemIterator("$this->directory/queues", \FilesystemIterator::CURRENT_AS_PATHNAME) as $path) {
-            $file = @fopen($path, 'r');
+        foreach (@scandir("$this->directory/queues") ?: [] as $name) {
+            $path = "$this->directory/queues/$name";
+            $file = is_file($path) ? @fopen($path, 'r') : false;
             if ($file !== false) {
                 if (flock($file, \LOCK_EX | \LOCK_NB)) {
                     @unlink($path);
