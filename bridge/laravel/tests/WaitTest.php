@@ -185,17 +185,18 @@ final class WaitTest extends LaravelTestCase
         self::assertLessThan(30, $requests);
     }
 
-    /** One that has timed out, and has its lock object still. */
+    /** One that has timed out, and has its lock object still: it waited for a process without Latch, so that it had the hold. */
     public function testATimedOutWaiterIsInNobodysWay(): void
     {
         $application = new Application(Driver::Memcached);
-        [$holder, $waiter, $idle] = [$application->start(), $application->start(), $application->start()];
+        [$stock, $holder, $waiter] = [$application->startStock(), $application->start(), $application->start()];
+        $idle = $application->start();
         $name = self::lockName();
-        $holder->take($name, 30);
+        $stock->take($name, 30);
         $idle->lock($name, 30);
         $idle->beginCall($name, 'block', 0.5);
         self::assertSame(self::TIMEOUT, $idle->finish()->error);
-        $holder->call($name, 'release');
+        $stock->call($name, 'release');
 
         self::assertLessThan(self::QUICK, self::handOver($holder, $waiter, $name, 'release'));
     }
