@@ -53,6 +53,7 @@ final class WaitTest extends LaravelTestCase
             $process->lock($name, 30);
             $process->beginCall($name, 'block', 1);
             $process->awaitQueued();
+            usleep(50_000); // It sleeps then, and has not locked the file of the lock.
             $stopped->freeze();
         }
         $holder->call($name, 'release');
