@@ -12,6 +12,10 @@ return [
     // mariadb); each process that locks has one more session with the server.
     'queue' => env('LATCH_QUEUE', 'local'),
 
+    // true: processes without Latch wait for the same locks, as while a fleet is switched over. A lock that processes with
+    // Latch hold all the time is left free for a quarter of a second in each second, so that those get it, too.
+    'peers' => env('LATCH_PEERS', false),
+
     // The directory of the files, created if it is missing. null: storage/framework/cache/latch
     'queue_path' => env('LATCH_QUEUE_PATH'),
 

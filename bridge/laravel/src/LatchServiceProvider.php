@@ -33,6 +33,7 @@ final class LatchServiceProvider extends ServiceProvider
         $this->app->singleton(Companions::class, fn (): Companions => new Companions(
             $this->config()->get('latch.queue_path') ?? $this->app->storagePath('framework/cache/latch'),
             $this->config()->get('latch.queue') === 'server',
+            (bool) $this->config()->get('latch.peers'),
             fn (): LoggerInterface => $this->app->make('log'),
         ));
         $install = function (mixed $manager): void {

@@ -67,16 +67,29 @@ final class MixedTest extends LaravelTestCase
         self::assertGreaterThan(0.5, min($counts) / max($counts), json_encode($counts));
     }
 
+    /** By LATCH_PEERS. Otherwise it gets the lock once or twice in a second, or not at all. */
+    public function testAPollerGetsALockThatOthersHoldAllTheTime(): void
+    {
+        $application = new Application(Driver::Memcached, ['LATCH_PEERS' => 'true']);
+        $processes = [$application->start(), $application->start(), $application->start()];
+        $name = self::lockName();
+        $poller = $application->startStock();
+        $poller->begin(self::CONTEND, $name, 4.0, 40_000);
+        $spans = [...self::contend($processes, $name, 0, 4.0), $poller->finish()->result];
+
+        self::assertGreaterThan(25, \count($spans[3]));
+    }
+
     /**
      * @param list<Process> $processes
      * @param int           $pauseUs   of a process without the lock, at most
      *
      * @return list<list<array{int, int}>>
      */
-    private static function contend(array $processes, string $name, int $pauseUs): array
+    private static function contend(array $processes, string $name, int $pauseUs, float $seconds = self::SECONDS): array
     {
         foreach ($processes as $process) {
-            $process->begin(self::CONTEND, $name, self::SECONDS, $pauseUs);
+            $process->begin(self::CONTEND, $name, $seconds, $pauseUs);
         }
 
         return array_map(static fn (Process $process): array => $process->finish()->result, $processes);

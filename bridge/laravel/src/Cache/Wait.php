@@ -37,11 +37,16 @@ final class Wait
         return $this->rest() <= 0;
     }
 
-    /** Sleeps for longer each time, by chance not as long as other waiters. A signal ends it. */
+    /** Sleeps for longer each time, by chance not as long as other waiters. */
     public function pause(): void
     {
-        $seconds = min($this->pause * random_int(90, 110) / 100, $this->rest());
+        $this->sleep($this->pause * random_int(90, 110) / 100);
         $this->pause = min(2 * $this->pause, self::LONGEST_PAUSE);
-        usleep((int) ceil($seconds * 1e6));
+    }
+
+    /** Sleeps for so many seconds, or the rest. A signal ends it. */
+    public function sleep(float $seconds): void
+    {
+        usleep((int) ceil(min($seconds, $this->rest()) * 1e6));
     }
 }

@@ -20,8 +20,14 @@ final class Companion
     private ?Lock $queue = null;
     private bool $isBroken = false;
 
-    public function __construct(private readonly Place $place, private readonly string $name)
-    {
+    /**
+     * @param PeerGaps|null $gaps null: there are no processes without Latch
+     */
+    public function __construct(
+        private readonly Place $place,
+        private readonly string $name,
+        private readonly ?PeerGaps $gaps,
+    ) {
     }
 
     /** Whether this object has the hold now. */
@@ -48,8 +54,10 @@ final class Companion
     {
         if (!$this->isBroken) {
             try {
-                ($this->hold ??= $this->place->hold($this->name))
-                    ->acquire(true, min(Wait::LONGEST_PAUSE, $wait->rest()));
+                $this->hold ??= $this->place->hold($this->name);
+                if ($this->hold->acquire(true, min(Wait::LONGEST_PAUSE, $wait->rest())) && $this->gaps?->isDue($this->name)) {
+                    $wait->sleep(PeerGaps::LENGTH);
+                }
 
                 return;
             } catch (LockException $e) {

@@ -16,6 +16,7 @@ use Psr\Log\LoggerInterface;
 final class Companions
 {
     private readonly LocalPlace $local;
+    private readonly ?PeerGaps $gaps;
 
     /** @var \WeakMap<Connection, ServerPlace|null> null: this server cannot have companions */
     private \WeakMap $servers;
@@ -23,25 +24,31 @@ final class Companions
     /**
      * @param string                      $directory  for the files of this machine
      * @param bool                        $useServers queue in database servers, where that is possible
+     * @param bool                        $hasPeers   processes without Latch wait for the same locks
      * @param \Closure(): LoggerInterface $logger
      */
-    public function __construct(string $directory, private readonly bool $useServers, private readonly \Closure $logger)
-    {
+    public function __construct(
+        string $directory,
+        private readonly bool $useServers,
+        bool $hasPeers,
+        private readonly \Closure $logger,
+    ) {
         $this->local = new LocalPlace($directory, $logger);
+        $this->gaps = $hasPeers ? new PeerGaps("$directory/gaps") : null;
         $this->servers = new \WeakMap();
     }
 
     /** For a lock that is not in a database. */
     public function local(string $name): Companion
     {
-        return new Companion($this->local, $name);
+        return new Companion($this->local, $name, $this->gaps);
     }
 
     public function inDatabase(Connection $connection, string $name): Companion
     {
         $server = $this->useServers ? $this->server($connection) : null;
 
-        return new Companion($server === null || $server->isAvoided() ? $this->local : $server, $name);
+        return new Companion($server === null || $server->isAvoided() ? $this->local : $server, $name, $this->gaps);
     }
 
     private function server(Connection $connection): ?ServerPlace
