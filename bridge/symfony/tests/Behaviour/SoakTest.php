@@ -14,14 +14,14 @@ final class SoakTest extends BehaviourTestCase
 {
     public function testF1OrderWithWorkersThatAreKilled(): void
     {
-        $report = (new Soak($this->app, 4, 0.4))->runOrdered(300, 12);
+        $report = (new Soak($this->app, 4, 0.4))->runOrdered(120, 6);
 
         self::assertSame([], $report->findings);
     }
 
     public function testF2PartsWithWorkersThatAreKilled(): void
     {
-        $report = (new Soak($this->app, 4, 0.25))->runParts(50, 10);
+        $report = (new Soak($this->app, 4, 0.25))->runParts(20, 10);
 
         self::assertSame([], $report->findings);
     }
