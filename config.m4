@@ -118,6 +118,7 @@ if test "$PHP_LATCH" != no; then
       src/store/redis/script/function.c
       src/store/redis/script/holder_record.c
       src/store/redis/script/keys.c
+      src/store/redis/script/layout.c
       src/store/redis/script/reply.c
       src/store/redis/script/report.c
       src/store/redis/script/script.c
@@ -237,6 +238,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/redis/answer.c
       ext/store/redis/client.c
       ext/store/redis/redis_store.c
+      ext/store/redis/redis_string_store.c
       ext/store/semaphore_store.c
       ext/store/sql/runner.c
       ext/store/sql/stores.c

@@ -156,6 +156,7 @@ enum latch_capability {
     LATCH_HOLDER_INFO = 1 << 8,  /* holders leave latch_env.holder_info; LATCH_EVICT */
     LATCH_PERMITS = 1 << 9,      /* counting semaphores: latch_permit_lease_init() */
     LATCH_CALLS = 1 << 10,       /* versions, throttles, count-downs ...: LATCH_CALL */
+    LATCH_OWNERS = 1 << 11,      /* the caller may name the owner: latch_lease_set_owner() */
 };
 
 /* Which processes a lock excludes. */
@@ -349,8 +350,10 @@ typedef enum latch_mode { LATCH_FREE = 0, LATCH_SHARED, LATCH_EXCLUSIVE } latch_
 
 /* Length of a new token: base64 of 32 random bytes, as Symfony's stores write it. */
 #define LATCH_TOKEN_LENGTH 44
-/* Longest token of latch_lease_set_token(). */
+/* Longest token of a store without owners. */
 #define LATCH_TOKEN_MAX 63
+/* Longest owner, in stores with LATCH_OWNERS. */
+#define LATCH_OWNER_MAX 1024
 
 /*
  * Initialised by latch_lease_init(), ended by latch_lease_drop(); not to be moved in between. The
@@ -363,23 +366,25 @@ struct latch_lease {
     int64_t deadline_ns;    /* monotonic; the hold is certain before it. LATCH_NEVER = no expiry */
     uint64_t fencing_token; /* 0 = none */
     void *state;            /* private to the store */
-    char *token;            /* owned by the lease; NULL: none yet */
+    char *token;            /* owned by the lease; NULL: none yet. A NUL follows it */
     struct latch_detached_op *detached; /* a request in flight without a caller; NULL: none */
     uint32_t resource_length;
-    uint8_t mode;      /* of latch_mode */
-    bool busy : 1;     /* an operation is in flight */
-    bool lost : 1;     /* the last operation found a held lease gone */
-    bool inherit : 1;  /* a forked child may release it (daemons); flock: and keeps it */
-    bool pass_on : 1;  /* flock: programs that are started meanwhile keep it, too */
-    bool remove : 1;   /* flock: an exclusive release removes the lock file */
-    bool observed : 1; /* latch_lease_start_renewal() was called */
+    /* In one word with what follows: a program may have 100,000 leases. */
+    uint32_t token_length : 11;
+    uint32_t losses : 8; /* number of losses, modulo 256 */
+    uint32_t mode : 2;   /* of latch_mode */
+    bool busy : 1;       /* an operation is in flight */
+    bool lost : 1;       /* the last operation found a held lease gone */
+    bool inherit : 1;    /* a forked child may release it (daemons); flock: and keeps it */
+    bool pass_on : 1;    /* flock: programs that are started meanwhile keep it, too */
+    bool remove : 1;     /* flock: an exclusive release removes the lock file */
+    bool observed : 1;   /* latch_lease_start_renewal() was called */
     /* The caller's own; the engine reads only the first, for latch_renewal_spec.is_shared_out. */
     bool handed_over : 1; /* another process knows the token */
     bool imported : 1;    /* the token came from another process */
     bool forked : 1;      /* another process shares the hold, or did */
     bool is_member : 1;   /* of a lock on several resources; for the caller's use */
     bool is_permit : 1;   /* on permits of a semaphore: latch_permit_lease_init() */
-    uint8_t losses;       /* number of losses, modulo 256 */
 };
 
 /* Uses the first 4 GiB of a longer resource. */
@@ -395,9 +400,24 @@ void latch_permit_lease_init(latch_lease *lease, latch_store *store, const char 
 
 /*
  * Replaces the lease's token, as by that of a serialised key. LATCH_ERROR_ARGUMENT unless it is a
- * text of 1 to LATCH_TOKEN_MAX bytes.
+ * text of 1 to LATCH_TOKEN_MAX bytes; in a store with LATCH_OWNERS any bytes, up to
+ * latch_token_max().
  */
 latch_status latch_lease_set_token(latch_lease *lease, const char *token, size_t length,
+                                   latch_error *error);
+
+/* Bytes of the longest token that a lease in the store can have. */
+size_t latch_token_max(const latch_store *store);
+
+/* Has the lease this token? */
+bool latch_lease_has_token(const latch_lease *lease, const char *token, size_t length);
+
+/*
+ * Gives the lease, which has no token, the owner of its locks: 1 to LATCH_OWNER_MAX bytes, any. For
+ * stores with LATCH_OWNERS. Until it acquires, the lease stands for any hold of that owner: it can
+ * be released, renewed and probed.
+ */
+latch_status latch_lease_set_owner(latch_lease *lease, const char *owner, size_t length,
                                    latch_error *error);
 
 /*
@@ -566,13 +586,16 @@ struct latch_request {
     bool wait;                   /* acquire: wait for another holder's release; call of
                                     LATCH_COUNT_DOWN_STATE: for the end; else false */
     int64_t deadline_ns;         /* with wait: monotonic end of the wait, or LATCH_NEVER */
-    int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire; else unused */
+    int64_t ttl_ms;              /* acquire, refresh: > 0 where leases expire, 0 with LATCH_OWNERS:
+                                    for ever; else unused */
     latch_permits permits;       /* acquire on a permit lease; a holder that asks again keeps the
                                     weight that it has. Inspect of one: the limit, which tells the
                                     slots store how many there are; others ignore it */
     bool extend;                 /* refresh: never shorten the hold */
     int64_t response_timeout_ms; /* of each reply; 0: the store's time-out */
     bool detach;                 /* release: do not await the reply */
+    bool *was_held;              /* release: a store with a server that tells sets *was_held; NULL:
+                                    the caller does not ask */
     latch_lock_report **reports; /* inspect, list: *reports must be NULL, and gets a list; the
                                  caller frees it, also after an error */
     bool include_peer_locks;     /* list: also what looks like a lock of another client (Symfony) */

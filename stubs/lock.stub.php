@@ -103,7 +103,8 @@ final class Lock implements SharedLockInterface
     /**
      * Renews the lock for $ttl seconds from now.
      *
-     * @param float|null $ttl seconds, > 0; null = the TTL of the lock's construction
+     * @param float|null $ttl seconds, > 0; null = the TTL of the lock's construction. In a RedisStringStore
+     *                        without an initial TTL 0 = for ever, too
      *
      * @throws Exception\InvalidTtlException     when $ttl is negative or not finite
      * @throws Exception\LockConflictedException when another holder has the lock
@@ -168,6 +169,15 @@ final class Lock implements SharedLockInterface
     public function onLost(callable $callback): static {}
 
     public function release(): void {}
+
+    /**
+     * Releases the lock, as release() does, and tells whether it was held until then: by the answer of a store
+     * that has one (RedisStore, RedisStringStore; true where the connection was lost meanwhile, as it is unknown
+     * then), else as isHeld() before.
+     *
+     * @throws Exception\LockReleasingException when the lock cannot be released
+     */
+    public function releaseIfHeld(): bool {}
 
     public function isExpired(): bool {}
 

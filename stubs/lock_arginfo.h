@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: bdc89eaefb70d11ad7f2b2eb02973816cac8f514 */
+ * Stub hash: 65ddecd6acdb459adad3197c976bde3efa5547af */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Lock___construct, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
@@ -57,6 +57,8 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_release, 0, 0, IS_VOID, 0)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Latch_Lock_releaseIfHeld arginfo_class_Latch_Lock_isAcquired
+
 #define arginfo_class_Latch_Lock_isExpired arginfo_class_Latch_Lock_isAcquired
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Lock_getRemainingLifetime, 0, 0, IS_DOUBLE, 1)
@@ -82,6 +84,7 @@ ZEND_METHOD(Latch_Lock, getFencingToken);
 ZEND_METHOD(Latch_Lock, keepAlive);
 ZEND_METHOD(Latch_Lock, onLost);
 ZEND_METHOD(Latch_Lock, release);
+ZEND_METHOD(Latch_Lock, releaseIfHeld);
 ZEND_METHOD(Latch_Lock, isExpired);
 ZEND_METHOD(Latch_Lock, getRemainingLifetime);
 ZEND_METHOD(Latch_Lock, getStatistics);
@@ -104,6 +107,7 @@ static const zend_function_entry class_Latch_Lock_methods[] = {
 	ZEND_ME(Latch_Lock, keepAlive, arginfo_class_Latch_Lock_keepAlive, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, onLost, arginfo_class_Latch_Lock_onLost, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, release, arginfo_class_Latch_Lock_release, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Lock, releaseIfHeld, arginfo_class_Latch_Lock_releaseIfHeld, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, isExpired, arginfo_class_Latch_Lock_isExpired, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, getRemainingLifetime, arginfo_class_Latch_Lock_getRemainingLifetime, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Lock, getStatistics, arginfo_class_Latch_Lock_getStatistics, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)

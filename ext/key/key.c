@@ -181,7 +181,7 @@ zend_string *php_latch_key_token(php_latch_lease *lease)
         zend_throw_exception(php_latch_lease_primitive(lease)->storage, error.message, 0);
         return NULL;
     }
-    return zend_string_init(lease->lease.token, strlen(lease->lease.token), 0);
+    return zend_string_init(lease->lease.token, lease->lease.token_length, 0);
 }
 
 bool php_latch_key_check_idle(zend_object *key)

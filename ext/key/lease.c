@@ -313,21 +313,21 @@ php_latch_lease *php_latch_lease_find(zend_object *key, const php_latch_backend 
 }
 
 /*
- * The key's token in another store of the same kind: as Symfony's, a key has one for all of them.
- * *is_imported: other processes may know it, too.
+ * The lease of the key in another store of the same kind that has the token: as Symfony's, a key
+ * has one for all of them. *is_imported: other processes may know it, too.
  */
-static const char *find_shared_token(zend_object *key, const char *name, bool *is_imported)
+static const latch_lease *find_shared_token(zend_object *key, const char *name, bool *is_imported)
 {
-    const char *token = NULL;
+    const latch_lease *found = NULL;
 
-    for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL && token == NULL;
+    for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL && found == NULL;
          other = php_latch_lease_next(other)) {
         if (php_latch_lease_is_native(other) && php_latch_lease_state_name(other) == name) {
-            token = latch_lease_shared_token(&other->lease);
+            found = latch_lease_shared_token(&other->lease) != NULL ? &other->lease : NULL;
             *is_imported = other->lease.imported || other->lease.handed_over;
         }
     }
-    return token;
+    return found;
 }
 
 /* Adopts the token that came with the key; false after throwing. */
@@ -337,25 +337,29 @@ static bool import_token(php_latch_lease *lease, zend_object *key)
     zval *token = name != NULL ? php_latch_key_find_state(key, name) : NULL;
     latch_status status = LATCH_ERROR_ARGUMENT;
     bool is_imported = false;
-    const char *known;
+    const latch_lease *known;
     latch_error error;
+    bool is_owner; /* alone: the lease will hold by a token that no other process knows */
 
     if (token == NULL || Z_TYPE_P(token) == IS_NULL) {
         known = name != NULL ? find_shared_token(key, name, &is_imported) : NULL;
         lease->lease.imported |= is_imported;
         if (known == NULL
-            || latch_lease_set_token(&lease->lease, known, strlen(known), &error) == LATCH_DONE) {
+            || latch_lease_set_token(&lease->lease, known->token, known->token_length, &error)
+                   == LATCH_DONE) {
             return true;
         }
         zend_throw_exception(php_latch_lease_primitive(lease)->storage, error.message, 0);
         return false;
     }
+    is_owner = Z_TYPE_P(token) == IS_STRING && Z_STRVAL_P(token)[0] == ' '
+               && (latch_store_describe(lease->lease.store)->capabilities & LATCH_OWNERS) != 0;
     if (Z_TYPE_P(token) == IS_STRING) {
         status = latch_lease_set_token(&lease->lease, Z_STRVAL_P(token), Z_STRLEN_P(token), &error);
     }
     if (status == LATCH_DONE) {
         php_latch_key_remove_state(key, name); /* from now on the lease has it */
-        lease->lease.imported = true;
+        lease->lease.imported = !is_owner;
         return true;
     }
     if (status == LATCH_ERROR_MEMORY) {
@@ -363,8 +367,8 @@ static bool import_token(php_latch_lease *lease, zend_object *key)
         return false;
     }
     zend_throw_exception_ex(php_latch_lease_primitive(lease)->invalid_argument, 0,
-                            "The key's state \"%s\" must be a token, a text of 1 to %d bytes.",
-                            name, LATCH_TOKEN_MAX);
+                            "The key's state \"%s\" must be a token, a text of 1 to %zu bytes.",
+                            name, latch_token_max(lease->lease.store));
     return false;
 }
 

@@ -35,7 +35,7 @@ static bool may_be_one_place(const php_latch_lease *lease, const php_latch_lease
 /* Leases with one token are one holder to a server. */
 static bool is_one_holder(const latch_lease *lease, const latch_lease *other)
 {
-    return lease->token != NULL && other->token != NULL && strcmp(lease->token, other->token) == 0;
+    return lease->token != NULL && latch_lease_has_token(other, lease->token, lease->token_length);
 }
 
 static bool is_in_the_way(latch_lease *held, const latch_lease *wanted, latch_op_kind kind)

@@ -200,7 +200,7 @@ void php_latch_lock_destruct(php_latch_lock *lock)
         LATCH_G(failed_lock) = NULL;
         php_latch_lock_after_release(lock, LATCH_G(failed_release));
     } else if (lock->native && php_latch_lock_is_held(lock)) {
-        php_latch_lock_after_release(lock, php_latch_lock_delete(lock, true));
+        php_latch_lock_after_release(lock, php_latch_lock_delete(lock, true, NULL));
         released = !lock->dirty;
     } else if (php_latch_lock_is_acquired(lock) && EG(exception) == NULL) {
         php_latch_lock_release(lock);

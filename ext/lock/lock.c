@@ -132,7 +132,9 @@ void php_latch_lock_refresh(php_latch_lock *lock, double ttl)
             release_expired(lock, "Failed to put off the expiration of the \"",
                             " within the specified time.", &outcome);
         } else {
-            log_expiration(lock, ttl);
+            if (ttl > 0) {
+                log_expiration(lock, ttl);
+            }
             outcome = php_latch_outcome_of_store_call(php_latch_lock_primitive(lock)->lost);
         }
     }
@@ -235,7 +237,7 @@ latch_status php_latch_lock_acquire(php_latch_lock *lock, latch_op_kind kind, bo
 
 void php_latch_lock_release(php_latch_lock *lock)
 {
-    php_latch_lock_after_release(lock, php_latch_lock_delete(lock, false));
+    php_latch_lock_after_release(lock, php_latch_lock_delete(lock, false, NULL));
 }
 
 static bool is_releasing_failure(const php_latch_primitive *primitive,
@@ -454,6 +456,9 @@ bool php_latch_lock_refresh_ttl(const php_latch_lock *lock, double *ttl, bool tt
     if (ttl_is_null) {
         *ttl = lock->ttl;
     }
+    if (*ttl == 0 && php_latch_lock_may_be_endless(lock)) {
+        return true;
+    }
     if (*ttl == 0) {
         zend_throw_exception(php_latch_lock_primitive(lock)->invalid_argument,
                              "You have to define an expiration duration.", 0);
@@ -519,6 +524,20 @@ PHP_METHOD(Latch_Lock, release)
         RETURN_THROWS();
     }
     php_latch_lock_release(THIS_LOCK);
+}
+
+PHP_METHOD(Latch_Lock, releaseIfHeld)
+{
+    php_latch_lock *lock = THIS_LOCK;
+    bool was_held;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (!php_latch_lock_check_constructed(lock)) {
+        RETURN_THROWS();
+    }
+    was_held = php_latch_lock_is_held(lock); /* for stores that do not tell */
+    php_latch_lock_after_release(lock, php_latch_lock_delete(lock, false, &was_held));
+    RETURN_BOOL(was_held);
 }
 
 PHP_METHOD(Latch_Lock, isExpired)

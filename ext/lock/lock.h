@@ -130,8 +130,9 @@ void php_latch_lock_record_saved(php_latch_lock *lock);
 php_latch_outcome php_latch_lock_save(php_latch_lock *lock, latch_op_kind kind, bool blocking,
                                       int64_t deadline_ns);
 php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl);
-/* `detach`: without awaiting the answer, where the store can do that safely. */
-php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach);
+/* `detach`: without awaiting the answer, where the store can do that safely. `was_held`: a store
+ * with a server that tells sets it; may be NULL. */
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach, bool *was_held);
 php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 /*
  * Do some members of a combined store, as far as is known, still hold a lock that is lost because
@@ -140,6 +141,8 @@ php_latch_outcome php_latch_lock_exists(php_latch_lock *lock, bool *exists);
 bool php_latch_lock_holds_in_members(const php_latch_lock *lock);
 /* Releases it in these members, without a log line. */
 void php_latch_lock_release_in_members(php_latch_lock *lock);
+/* May a renewal take the TTL away from it? */
+bool php_latch_lock_may_be_endless(const php_latch_lock *lock);
 /* TTL of its requests; 0 = none. */
 int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock);
 /* The last known mode of the lock, be it ours alone or not. */

@@ -174,6 +174,13 @@ int64_t php_latch_lock_ttl_ms(const php_latch_lock *lock)
     return lock->ttl == 0 && store != NULL ? store->initial_ttl_ms : php_latch_ttl_ms(lock->ttl);
 }
 
+bool php_latch_lock_may_be_endless(const php_latch_lock *lock)
+{
+    return lock->native && php_latch_store_of(lock->store)->backend != NULL
+           && php_latch_store_of(lock->store)->initial_ttl_ms == 0
+           && (lock_capabilities(lock) & LATCH_OWNERS) != 0;
+}
+
 latch_request php_latch_lock_save_request(const php_latch_lock *lock, latch_op_kind kind,
                                           bool blocking, int64_t deadline_ns)
 {
@@ -277,9 +284,9 @@ php_latch_outcome php_latch_lock_put_off(php_latch_lock *lock, double ttl)
     return outcome;
 }
 
-php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach)
+php_latch_outcome php_latch_lock_delete(php_latch_lock *lock, bool detach, bool *was_held)
 {
-    latch_request request = {.kind = LATCH_RELEASE};
+    latch_request request = {.kind = LATCH_RELEASE, .was_held = was_held};
     php_latch_lease *lease;
 
     if (lock->native) {

@@ -28,6 +28,7 @@
 
 #include "ext/php/client_object.h"
 #include "ext/php/errors.h"
+#include "ext/php/interfaces.h"
 #include "ext/php/poll_loop.h"
 #include "ext/store/engine_store.h"
 
@@ -162,6 +163,15 @@ static bool goes_side_by_side(const php_latch_multi_lock *multi)
            && (latch_store_describe(store->backend->store)->capabilities & LATCH_EXPIRING) != 0;
 }
 
+/* Exclusive where the store has no shared locks, as in php_latch_lock_acquire(). */
+static latch_op_kind kind_of_side_request(const side_batch *batch,
+                                          const php_latch_multi_member *member)
+{
+    return instanceof_function(member->lock->store->ce, php_latch_shared_store_ce)
+               ? kind_of_member(member, batch->kind)
+               : LATCH_ACQUIRE;
+}
+
 static latch_request begin_side_request(side_batch *batch, size_t at)
 {
     php_latch_multi_member *member = &batch->multi->members[at];
@@ -175,7 +185,7 @@ static latch_request begin_side_request(side_batch *batch, size_t at)
     if (LATCH_G(keep_alive)) {
         php_latch_lock_join_multi_lock(lock, batch->multi);
     }
-    return php_latch_lock_save_request(lock, kind_of_member(member, batch->kind), false,
+    return php_latch_lock_save_request(lock, kind_of_side_request(batch, member), false,
                                        LATCH_NEVER);
 }
 

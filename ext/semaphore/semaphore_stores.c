@@ -133,7 +133,9 @@ PHP_METHOD(Latch_Semaphore_Store_RedisStore, __construct)
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ZVAL(redis)
     ZEND_PARSE_PARAMETERS_END();
-    php_latch_redis_store_construct(php_latch_store_of(Z_OBJ_P(ZEND_THIS)), redis);
+    php_latch_redis_store_construct(php_latch_store_of(Z_OBJ_P(ZEND_THIS)), "redis",
+                                    &php_latch_semaphores, redis,
+                                    latch_store_find("redis")->default_ttl_ms);
 }
 
 PHP_METHOD(Latch_Semaphore_Store_SemaphoreStore, __construct)

@@ -293,26 +293,54 @@ void php_latch_store_list_permits(zend_object *store, bool foreign, zval *return
                    make_permit_list, return_value);
 }
 
-void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
-                           zval *return_value)
+/* Runs the request on a lease of its own; false after throwing. */
+static bool run_on_resource(zend_object *store, zend_string *resource, const latch_request *request)
 {
-    uint64_t count = 0;
-    const latch_request request = {.kind = LATCH_EVICT,
-                                   .evicted = ZSTR_VAL(identities),
-                                   .evicted_count = &count};
     php_latch_backend *backend = php_latch_store_backend(store);
     latch_status status;
     latch_lease lease;
     latch_error error;
 
     if (backend == NULL) {
-        return;
+        return false;
     }
     latch_lease_init(&lease, backend->store, ZSTR_VAL(resource), ZSTR_LEN(resource));
-    status = php_latch_run_request(&lease, &request, &error);
+    status = php_latch_run_request(&lease, request, &error);
     latch_lease_drop(&lease);
     if (latch_failed(status)) {
-        throw_inspection_failure(&php_latch_locks, LATCH_EVICT, resource, &error);
+        throw_inspection_failure(&php_latch_locks, request->kind, resource, &error);
     }
-    RETVAL_LONG((zend_long) count);
+    return !latch_failed(status) && EG(exception) == NULL;
+}
+
+static uint64_t evict(zend_object *store, zend_string *resource, const char *identities)
+{
+    uint64_t count = 0;
+    const latch_request request = {.kind = LATCH_EVICT,
+                                   .evicted = identities,
+                                   .evicted_count = &count};
+
+    run_on_resource(store, resource, &request);
+    return count;
+}
+
+void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
+                           zval *return_value)
+{
+    RETVAL_LONG((zend_long) evict(store, resource, ZSTR_VAL(identities)));
+}
+
+bool php_latch_store_evict_all(zend_object *store, zend_string *resource)
+{
+    latch_lock_report *reports = NULL;
+    const latch_request request = {.kind = LATCH_INSPECT, .reports = &reports};
+    bool is_held = run_on_resource(store, resource, &request) && reports != NULL
+                   && reports->holders != NULL;
+    char identity[LATCH_IDENTITY_LENGTH + 1] = "";
+
+    if (is_held) {
+        memcpy(identity, reports->holders->identity, sizeof(identity)); /* it is the only one */
+    }
+    latch_lock_reports_free(php_latch_engine, reports);
+    return is_held && evict(store, resource, identity) > 0;
 }

@@ -20,15 +20,30 @@ void latch_permit_lease_init(latch_lease *lease, latch_store *store, const char 
     lease->is_permit = true;
 }
 
+_Static_assert(LATCH_TOKEN_LENGTH + 1 + LATCH_OWNER_MAX < 1 << 11, "token_length has 11 bits");
+_Static_assert(sizeof(latch_lease) == 7 * sizeof(void *) + 8 || sizeof(void *) != 8,
+               "a lease is no larger than it needs to be");
+
+static bool has_owners(const latch_store *store)
+{
+    return (store->info->capabilities & LATCH_OWNERS) != 0;
+}
+
+size_t latch_token_max(const latch_store *store)
+{
+    return has_owners(store) ? LATCH_TOKEN_LENGTH + 1 + LATCH_OWNER_MAX : LATCH_TOKEN_MAX;
+}
+
 latch_status latch_lease_set_token(latch_lease *lease, const char *token, size_t length,
                                    latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
     char *copy;
 
-    if (length == 0 || length > LATCH_TOKEN_MAX || memchr(token, '\0', length) != NULL) {
-        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a token is a text of 1 to %d bytes",
-                          LATCH_TOKEN_MAX);
+    if (length == 0 || length > latch_token_max(lease->store)
+        || (!has_owners(lease->store) && memchr(token, '\0', length) != NULL)) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a token is a text of 1 to %zu bytes",
+                          latch_token_max(lease->store));
     }
     copy = latch_allocate(engine, length + 1);
     if (copy == NULL) {
@@ -38,7 +53,28 @@ latch_status latch_lease_set_token(latch_lease *lease, const char *token, size_t
     copy[length] = '\0';
     latch_free(engine, lease->token);
     lease->token = copy;
+    lease->token_length = (uint16_t) length;
     return LATCH_DONE;
+}
+
+bool latch_lease_has_token(const latch_lease *lease, const char *token, size_t length)
+{
+    return lease->token != NULL && lease->token_length == length
+           && memcmp(lease->token, token, length) == 0;
+}
+
+latch_status latch_lease_set_owner(latch_lease *lease, const char *owner, size_t length,
+                                   latch_error *error)
+{
+    char token[1 + LATCH_OWNER_MAX];
+
+    if (length == 0 || length > LATCH_OWNER_MAX || !has_owners(lease->store)) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "an owner has 1 to %d bytes",
+                          LATCH_OWNER_MAX);
+    }
+    token[0] = ' '; /* behind the nonce that an acquire makes */
+    memcpy(token + 1, owner, length);
+    return latch_lease_set_token(lease, token, length + 1, error);
 }
 
 latch_status latch_token_make(const latch_engine *engine, char token[LATCH_TOKEN_MAX + 1],
@@ -68,6 +104,9 @@ latch_status latch_lease_make_token(latch_lease *lease, latch_error *error)
 
     if (lease->token != NULL && !has_spent_token(lease)) {
         return LATCH_DONE;
+    }
+    if (lease->token != NULL && class->renew_token != NULL) {
+        return class->renew_token(lease, error);
     }
     status = latch_token_make(lease->store->engine, token, error);
     if (status != LATCH_DONE) {

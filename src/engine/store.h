@@ -114,6 +114,8 @@ typedef struct latch_store_class {
      * will do.
      */
     latch_status (*assign_token)(latch_lease *lease, const char *token, latch_error *error);
+    /* Replaces a spent token: the owner stays. Given by stores with LATCH_OWNERS, else NULL. */
+    latch_status (*renew_token)(latch_lease *lease, latch_error *error);
     /* Frees lease->state without releasing; may take lease->token over. May be NULL. */
     void (*drop)(latch_lease *lease);
 

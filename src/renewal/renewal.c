@@ -210,9 +210,14 @@ static void snapshot_tokens(latch_renewal *renewal)
     size_t count = latch_lease_leaves(renewal->lease, leaves, LATCH_DESCRIPTORS_MAX);
 
     for (size_t at = 0; at < count && at < renewal->leaf_count; at++) {
-        const char *token = leaves[at]->token != NULL ? leaves[at]->token : "";
+        bool fits = leaves[at]->token != NULL && leaves[at]->token_length <= renewal->token_room;
+        uint16_t length = fits ? leaves[at]->token_length : 0;
+        char *place = latch_renewal_token(renewal, at);
 
-        memcpy(renewal->tokens[at], token, strlen(token) + 1);
+        memcpy(place, &length, sizeof(length));
+        if (length > 0) {
+            memcpy(place + sizeof(length), leaves[at]->token, length);
+        }
     }
 }
 
@@ -399,13 +404,29 @@ void latch_renewal_free(latch_renewal *renewal)
     latch_free(renewal->renewer->engine, renewal);
 }
 
+/* The longest token that a leaf will have: an owner, which stays, is in its token from the first.
+ */
+static size_t token_room(latch_lease *const *leaves, size_t count)
+{
+    size_t room = LATCH_TOKEN_MAX;
+
+    for (size_t at = 0; at < count; at++) {
+        size_t length = leaves[at]->token != NULL ? LATCH_TOKEN_LENGTH + leaves[at]->token_length
+                                                  : 0;
+
+        room = length > room ? length : room;
+    }
+    return room;
+}
+
 /* A new record, not registered yet; with the mutex held, as all functions below. */
 static latch_renewal *renewal_make(latch_lease *lease, latch_error *error)
 {
     latch_engine *engine = lease->store->engine;
     latch_lease *leaves[LATCH_DESCRIPTORS_MAX];
     size_t count = latch_lease_leaves(lease, leaves, LATCH_DESCRIPTORS_MAX);
-    size_t size = sizeof(latch_renewal) + count * sizeof(((latch_renewal *) NULL)->tokens[0]);
+    size_t room = token_room(leaves, count);
+    size_t size = sizeof(latch_renewal) + count * (sizeof(uint16_t) + room);
     latch_renewal *renewal = latch_allocate(engine, size);
 
     if (renewal == NULL) {
@@ -416,6 +437,7 @@ static latch_renewal *renewal_make(latch_lease *lease, latch_error *error)
     renewal->renewer = engine->renewer;
     renewal->lease = lease;
     renewal->leaf_count = count;
+    renewal->token_room = room;
     renewal->node.key = (const char *) &renewal->lease;
     renewal->node.length = sizeof(renewal->lease);
     renewal->deadline_ns = renewal->end_ns = renewal->due_ns = LATCH_NEVER;

@@ -79,8 +79,10 @@ typedef struct latch_renewal {
     unsigned sent_epoch;
     int64_t sent_ttl_ms;
 
-    size_t leaf_count;
-    char tokens[][LATCH_TOKEN_MAX + 1]; /* of the lease, or of its leaves */
+    size_t leaf_count, token_room;
+    /* Tokens of the lease, or of its leaves: for each the length, an uint16_t, and token_room
+     * bytes. */
+    char tokens[];
 } latch_renewal;
 
 struct latch_mailbox {
@@ -141,6 +143,11 @@ void latch_renewal_schedule_next(latch_renewal *renewal, int64_t now_ns);
 /* The next event of the record: its renewal, or its end. */
 int64_t latch_renewal_wake_ns(const latch_renewal *renewal);
 void latch_renewal_free(latch_renewal *renewal);
+/* The place of a leaf's token. */
+static inline char *latch_renewal_token(latch_renewal *renewal, size_t leaf)
+{
+    return renewal->tokens + leaf * (sizeof(uint16_t) + renewal->token_room);
+}
 
 /* ---- store_clone.c -------------------------------------------------------------------------- */
 

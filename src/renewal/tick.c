@@ -201,15 +201,17 @@ static bool copy_tokens(latch_renewal *renewal)
     latch_error error;
 
     for (size_t at = 0; at < count; at++) {
-        const char *token = renewal->tokens[at];
+        const char *token = latch_renewal_token(renewal, at);
+        uint16_t length;
 
-        if (leaves[at]->token != NULL && strcmp(leaves[at]->token, token) == 0) {
+        memcpy(&length, token, sizeof(length));
+        token += sizeof(length);
+        if (latch_lease_has_token(leaves[at], token, length)) {
             continue;
         }
         latch_lease_drop(leaves[at]);
         leaves[at]->deadline_ns = LATCH_NEVER;
-        if (token[0] != '\0'
-            && latch_lease_set_token(leaves[at], token, strlen(token), &error) != LATCH_DONE) {
+        if (length > 0 && latch_lease_set_token(leaves[at], token, length, &error) != LATCH_DONE) {
             return false;
         }
     }

@@ -4,7 +4,7 @@
  * A worker process: worker.php NAME KIND WHERE RESOURCES SEED DIRECTORY run|probe
  *
  * KIND is latch, pdo (Latch with a \PDO object), object (with a \RedisCluster object), keeper (Latch with locks that
- * are kept alive), symfony, a Primitive or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
+ * are kept alive), symfony, laravel, a Primitive or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
  * DIRECTORY/NAME.records.
  */
 
@@ -22,6 +22,7 @@ use Latch\Tests\Fault\Record\Teller;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Run\Primitive;
 use Latch\Tests\Fault\Worker\Caller;
+use Latch\Tests\Fault\Worker\LaravelSubject;
 use Latch\Tests\Fault\Worker\LatchSubject;
 use Latch\Tests\Fault\Worker\MultiLockSubject;
 use Latch\Tests\Fault\Worker\SemaphoreSubject;
@@ -52,6 +53,7 @@ $subject = match ($kind) {
         $kind === 'keeper',
     ),
     'symfony' => new SymfonySubject($where),
+    'laravel' => new LaravelSubject($where),
     Primitive::Semaphore->value, Primitive::KeptSemaphore->value => new SemaphoreSubject(
         $where,
         $kind === Primitive::KeptSemaphore->value,

@@ -1,4 +1,4 @@
-/* The Redis store on connections of its user's in the conformance suite. */
+/* The Redis stores on connections of their user's in the conformance suite. */
 #include "conformance.h"
 #include "redis_client.h"
 #include "redis_store.h"
@@ -36,7 +36,7 @@ static latch_store *open_store(conformance_variant variant)
 
     (void) variant;
     runner.context = unit_redis_connect();
-    store = latch_store_open(unit.engine, "redis", &options, &unit.error);
+    store = latch_store_open(unit.engine, scene.fixture->store, &options, &unit.error);
     if (store == NULL) {
         close_client(runner.context);
     }
@@ -58,6 +58,12 @@ int main(void)
         .open = open_store,
         .expect_nothing_left = redis_expect_nothing_left,
     };
+    conformance_fixture strings = fixture;
 
-    return conformance_run(&fixture);
+    strings.name = "conformance: redis-string by a client";
+    strings.store = "redis-string";
+    strings.capabilities = LATCH_EXPIRING | LATCH_FENCING | LATCH_SERIALIZABLE | LATCH_HOLDER_INFO
+                           | LATCH_OWNERS;
+    strings.traits |= CONFORMANCE_OWN_TTLS;
+    return conformance_run(&fixture) + conformance_run(&strings);
 }

@@ -1,4 +1,4 @@
-/* The Redis store, on a cluster, in the conformance suite. */
+/* The Redis stores, on a cluster, in the conformance suite. */
 #include "conformance.h"
 #include "redis_cluster.h"
 
@@ -6,6 +6,12 @@ static latch_store *open_store(conformance_variant variant)
 {
     (void) variant;
     return conformance_open_dsn("%s", redis_cluster_dsn());
+}
+
+static latch_store *open_strings(conformance_variant variant)
+{
+    (void) variant;
+    return conformance_open_dsn("redis+string%s", redis_cluster_dsn() + strlen("redis"));
 }
 
 int main(void)
@@ -23,6 +29,13 @@ int main(void)
         .reset = redis_cluster_reset,
         .open = open_store,
     };
+    conformance_fixture strings = fixture;
 
-    return conformance_run(&fixture);
+    strings.name = "conformance: redis-string cluster";
+    strings.store = "redis-string";
+    strings.capabilities = LATCH_EXPIRING | LATCH_BLOCKING | LATCH_PUSH | LATCH_FENCING
+                           | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_HOLDER_INFO | LATCH_OWNERS;
+    strings.traits |= CONFORMANCE_OWN_TTLS;
+    strings.open = open_strings;
+    return conformance_run(&fixture) + conformance_run(&strings);
 }

@@ -3,8 +3,9 @@
  * server, asked by three waiters as docs/redis-queue.md says, with whatever may go wrong at any
  * step. In every state that can be reached all must hold that the page promises, and from every one
  * the waiters that live get the lock in time. That the search can fail is seen by breaking the
- * scripts. LATCH_MODEL_TELL=1 tells how much was searched, LATCH_MODEL_ALL=1 searches
- * more: it takes a minute.
+ * scripts. Where no reader is concerned all is searched for locks that are strings as well: each
+ * holder has an owner of its own, or all have the same. LATCH_MODEL_TELL=1 tells how much was
+ * searched, LATCH_MODEL_ALL=1 searches more: it takes a minute.
  */
 #include "redis_model.h"
 
@@ -21,6 +22,8 @@
     }
 #define ONE(fault) .faults = MAY(fault), .fault_count = 1
 #define TWO .faults = ALL_FAULTS, .fault_count = 2
+#define STRING .layout = MODEL_STRING
+#define ONE_OWNER .layout = MODEL_STRING_OF_ONE_OWNER
 
 /* A place is asked for every 2 s, and there are two before the last. */
 #define TWO_PLACES_MS 4000
@@ -30,6 +33,9 @@
 #define TWO_THINGS_MS (2 * MODEL_TTL_MS + PEER_MS)
 /* Who follows a peer looks every 100 ms. */
 #define PEER_MS 100
+/* So long a lock is left free for peers in each layout. */
+#define SYMFONY_GAP_MS 110
+#define LARAVEL_GAP_MS 260
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SLOW true
@@ -42,6 +48,12 @@
 /* Sanitizers look at the model itself: for that the small searches do. */
 #define SLOW_STATES 15000
 
+static const char *const layouts[] = {
+    [MODEL_SORTED_SET] = "",
+    [MODEL_STRING] = "string: ",
+    [MODEL_STRING_OF_ONE_OWNER] = "string of one owner: ",
+};
+
 static void search(const model_scenario *scenario)
 {
     model_result result;
@@ -50,15 +62,34 @@ static void search(const model_scenario *scenario)
     result = model_search(scenario);
     model_unload();
     if (getenv("LATCH_MODEL_TELL") != NULL) {
-        print_message("%s/%s: %zu states, %zu transitions, %zu scripts, %d ms\n", scenario->wants,
-                      scenario->holder, result.states, result.transitions, model_asked(),
-                      result.longest_ms);
+        print_message("%s%s/%s: %zu states, %zu transitions, %zu scripts, %d ms\n",
+                      layouts[scenario->layout], scenario->wants, scenario->holder, result.states,
+                      result.transitions, model_asked(), result.longest_ms);
     }
     if (result.violation != NULL) {
         fputs(result.violation, stderr);
-        fail_msg("\"%s\" with a holder \"%s\": see above", scenario->wants, scenario->holder);
+        fail_msg("%s\"%s\" with a holder \"%s\": see above", layouts[scenario->layout],
+                 scenario->wants, scenario->holder);
     }
     assert_true(result.states >= scenario->states);
+}
+
+/* The same for locks that are strings, which have no readers. */
+static void search_strings(const model_scenario *like)
+{
+    model_scenario scenario = *like;
+
+    if (like->layout != MODEL_SORTED_SET || strpbrk(like->wants, "rp") != NULL
+        || strchr(like->holder, 'r') != NULL) {
+        return;
+    }
+    if (like->peers) {
+        scenario.longest_ms = (int16_t) (like->longest_ms + LARAVEL_GAP_MS - SYMFONY_GAP_MS);
+    }
+    scenario.layout = MODEL_STRING;
+    search(&scenario);
+    scenario.layout = MODEL_STRING_OF_ONE_OWNER;
+    search(&scenario);
 }
 
 static void search_all(const model_scenario *scenarios, size_t count)
@@ -67,6 +98,7 @@ static void search_all(const model_scenario *scenarios, size_t count)
         if (IS_SLOW ? scenarios[at].states < SLOW_STATES
                     : !scenarios[at].is_long || getenv("LATCH_MODEL_ALL") != NULL) {
             search(&scenarios[at]);
+            search_strings(&scenarios[at]);
         }
     }
 }
@@ -191,7 +223,8 @@ static void any_two_things_may_go_wrong(void **state)
            CASE("rr ", "w", TWO, .longest_ms = TWO_THINGS_MS, .is_long = true, .states = 390000),
            CASE("pw ", "", TWO, .longest_ms = TWO_THINGS_MS, .states = 66000),
            CASE("pr ", "", TWO, .longest_ms = TWO_THINGS_MS, .states = 59000),
-           CASE("pp ", "", TWO, .longest_ms = TWO_THINGS_MS, .states = 87000));
+           CASE("pp ", "", TWO, .longest_ms = TWO_THINGS_MS, .states = 87000),
+           CASE("ww ", "w", TWO, .longest_ms = TWO_THINGS_MS, ONE_OWNER, .states = 500000));
 }
 
 /* ---- The search can fail */
@@ -266,6 +299,35 @@ static const struct {
      CASE("ww ", "")},
     {{"the lock ends with whom it likes", "redis.call('PEXPIREAT', lock, expiry)", "local _"},
      CASE("ww ", "")},
+    {{"who cancels keeps what it was granted", "token ~= '' and holds(token)",
+      "not waiter and holds(token)"},
+     CASE("ww ", "w", ONE(CANCELS), STRING)},
+    {{"who cancels stays in the queue",
+      "local left = waiter and redis.call('ZREM', queue, 'o' .. waiter) > 0", "local left = false"},
+     CASE("ww ", "w", ONE(CANCELS), STRING)},
+    {{"who releases hands nothing over", "serve(now_us(), nil, left or held, held)", "local _"},
+     CASE("ww ", "w", STRING)},
+    {{"a late claim is taken as ownership", "if is_free and is_queue_empty() then",
+      "if manner == 'claim' or is_free and is_queue_empty() then"},
+     CASE("ww ", "w", ONE(PAUSES), .longest_ms = MODEL_TTL_MS, STRING)},
+    {{"a try overtakes waiters", "local allowed = serve(us, nil, false) ~= false",
+      "local allowed = false"},
+     CASE("ww ", "w", .tries = true, STRING)},
+    {{"a namesake has the lock as well", "if by == token then", "if by then"},
+     CASE("ww ", "w", ONE_OWNER)},
+    {{"a namesake whose time is over gives another's lock back", "return by == nil or by == token",
+      "return true"},
+     CASE("ww ", "w", ONE(PAUSES), .longest_ms = MODEL_TTL_MS, ONE_OWNER)},
+    {{"a peer's hold is taken for one of ours", "if not recorded(current_owner()) then",
+      "if false then"},
+     CASE("ww ", "s", .longest_ms = PEER_MS, STRING)},
+    {{"the first asks when it likes", "math.max(1, math.min(left, longest))", "longest"},
+     CASE("ww ", "w", STRING)},
+    {{"a grant is as long as it likes", "hold(waiter.token, CLAIM_MS, '')",
+      "hold(waiter.token, 9000, '')"},
+     CASE("ww ", "w", ONE(DIES), .longest_ms = MODEL_TTL_MS, STRING)},
+    {{"the record is of no use", "if select(2, parts_of(token)) == owner then", "if false then"},
+     CASE("ww ", "w", ONE_OWNER)},
 };
 
 static void every_mistake_in_the_scripts_is_found(void **state)

@@ -17,35 +17,28 @@
 
 #include <math.h>
 
+#define REDIS "redis" /* the engine's store */
+
 zend_object *php_latch_redis_store_create(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
 }
 
-static double default_ttl(void)
+static int64_t default_ttl_ms(const char *name)
 {
-    return (double) latch_store_find("redis")->default_ttl_ms / 1000;
+    return latch_store_find(name)->default_ttl_ms;
 }
 
-/* Throws with Symfony's message. */
-static void throw_ttl(zend_class_entry *ce, double ttl)
-{
-    zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
-                            "\"%s::__construct()\" expects a strictly positive TTL. Got %g.",
-                            ZSTR_VAL(ce->name), ttl);
-}
-
-static latch_status open_store(php_latch_store *store, zend_string *dsn, double ttl,
+static latch_status open_store(php_latch_store *store, const char *name, zend_string *dsn,
                                latch_error *error)
 {
     const latch_store_options options = {.dsn = ZSTR_VAL(dsn), .dsn_length = ZSTR_LEN(dsn)};
-    latch_store *opened = latch_store_open(php_latch_engine, "redis", &options, error);
+    latch_store *opened = latch_store_open(php_latch_engine, name, &options, error);
 
     if (opened == NULL) {
         return error->status;
     }
     store->backend = php_latch_backend_share(opened);
-    store->initial_ttl_ms = php_latch_ttl_ms(ttl);
     return LATCH_DONE;
 }
 
@@ -54,7 +47,9 @@ static latch_status make_on_dsn(zend_class_entry *ce, zval *store, zend_string *
                                 latch_error *error)
 {
     php_latch_store *made = php_latch_store_create(ce);
-    latch_status status = open_store(made, dsn, default_ttl(), error);
+    latch_status status = open_store(made, REDIS, dsn, error);
+
+    made->initial_ttl_ms = default_ttl_ms(REDIS);
 
     if (status == LATCH_DONE) {
         ZVAL_OBJ(store, &made->std);
@@ -65,20 +60,19 @@ static latch_status make_on_dsn(zend_class_entry *ce, zval *store, zend_string *
 }
 
 /* Opens the store on a client object. After throwing it has no back end. */
-static void open_on_client(php_latch_store *store, const php_latch_primitive *primitive,
-                           zend_object *client, double ttl)
+static void open_on_client(php_latch_store *store, const char *name,
+                           const php_latch_primitive *primitive, zend_object *client)
 {
     latch_redis_runner runner;
     latch_store_options options = {.redis_runner = &runner};
     latch_store *opened;
     latch_error error;
 
-    store->initial_ttl_ms = php_latch_ttl_ms(ttl);
-    store->backend = php_latch_backend_find_on_connection("redis", client);
+    store->backend = php_latch_backend_find_on_connection(name, client);
     if (store->backend != NULL || !php_latch_redis_runner(client, &runner)) {
         return;
     }
-    opened = latch_store_open(php_latch_engine, "redis", &options, &error);
+    opened = latch_store_open(php_latch_engine, name, &options, &error);
     if (opened == NULL) {
         runner.close(runner.context);
         zend_throw_exception(error.status == LATCH_ERROR_UNSUPPORTED ? primitive->invalid_argument
@@ -113,31 +107,36 @@ static bool redis_store_is_new(const php_latch_store *store)
     return store->backend == NULL;
 }
 
-static void redis_store_open_on(php_latch_store *store, const php_latch_primitive *primitive,
-                                zval *redis, zend_string *dsn, double ttl)
+void php_latch_redis_store_construct(php_latch_store *store, const char *name,
+                                     const php_latch_primitive *primitive, zval *redis,
+                                     int64_t ttl_ms)
 {
+    zend_string *dsn;
     latch_error error;
 
+    if (!redis_store_is_new(store) || !parse_redis(redis, &dsn)) {
+        return;
+    }
+    store->initial_ttl_ms = ttl_ms;
     if (dsn == NULL) {
-        open_on_client(store, primitive, Z_OBJ_P(redis), ttl);
-    } else if (open_store(store, dsn, ttl, &error) != LATCH_DONE) {
+        open_on_client(store, name, primitive, Z_OBJ_P(redis));
+    } else if (open_store(store, name, dsn, &error) != LATCH_DONE) {
         php_latch_throw_dsn(primitive, &error, "redis");
     }
 }
 
-void php_latch_redis_store_construct(php_latch_store *store, zval *redis)
+/* Throws with Symfony's message. */
+static void throw_ttl(zend_class_entry *ce, double ttl)
 {
-    zend_string *dsn;
-
-    if (redis_store_is_new(store) && parse_redis(redis, &dsn)) {
-        redis_store_open_on(store, &php_latch_semaphores, redis, dsn, default_ttl());
-    }
+    zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
+                            "\"%s::__construct()\" expects a strictly positive TTL. Got %g.",
+                            ZSTR_VAL(ce->name), ttl);
 }
 
 PHP_METHOD(Latch_Store_RedisStore, __construct)
 {
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
-    double ttl = default_ttl();
+    double ttl = (double) default_ttl_ms(REDIS) / 1000;
     zend_string *dsn;
     zval *redis;
 
@@ -154,7 +153,7 @@ PHP_METHOD(Latch_Store_RedisStore, __construct)
         throw_ttl(store->std.ce, ttl);
         RETURN_THROWS();
     }
-    redis_store_open_on(store, &php_latch_locks, redis, dsn, ttl);
+    php_latch_redis_store_construct(store, REDIS, &php_latch_locks, redis, php_latch_ttl_ms(ttl));
 }
 
 /* ---- Inspection ----------------------------------------------------------------------------- */
@@ -279,7 +278,7 @@ const php_latch_dsn_form php_latch_redis_forms[] = {
 const php_latch_store_class php_latch_redis_classes[] = {
     {
         .name = LATCH_STORE_NAMESPACE "RedisStore",
-        .store = "redis",
+        .store = REDIS,
         .register_class = register_redis_store,
         .forms = php_latch_redis_forms,
         .clients = PHP_LATCH_REDIS_CLASSES,

@@ -40,7 +40,7 @@ $stores = array_filter(Latch\Store\StoreFactory::describe(), fn (array $store) =
 usort($stores, fn (array $one, array $other) => $one['expiring'] <=> $other['expiring']);
 $stores = preg_replace('/([A-Z]+|…)$/D', '', array_keys(array_merge(...array_column($stores, 'examples'))));
 check_same([], array_diff(['flock', 'flock:///', 'flock+remove', 'flock+remove:///', 'semaphore', 'semaphore://', 'pgsql+advisory:',
-    'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://'], $stores), 'stores');
+    'postgresql+advisory://', 'mysql+advisory:', 'mysql+advisory://', 'redis://', 'valkey://', 'redis+string://', 'valkey+string://'], $stores), 'stores');
 
 $options = ['--store=', '--wait', '--wait=', '--slots=', '--shared', '--conflict-exit-code=', '--quiet', '--ttl=', '--keep-alive',
     '--no-keep-alive', '--lost-signal=', '--lost-grace=', '--lost-exit-code=', '--max-hold=', '--help', '-w', '-n', '-E'];
@@ -53,10 +53,10 @@ foreach ([
     [['--lost-signal=', '--lost-grace=', '--lost-exit-code='], ['latch', 'run', '--lost']],
     [['-E'], ['latch', 'run', '-E']],
     [['readonly'], ['latch', 'run', '-w', '5', 'job', '--', 'readonl']],
-    [['redis://'], ['latch', 'run', '--store', '=', 're']],
-    [['redis://'], ['\\latch', 'run', '--store', '=', 're']],
-    [['redis://'], ['~/bin/latch', 'run', '--store', '=', 're']],
-    [['redis://'], ["$directory/bin/latch", 'run', '--store', '=', 're']],
+    [['redis+string://', 'redis://'], ['latch', 'run', '--store', '=', 're']],
+    [['redis+string://', 'redis://'], ['\\latch', 'run', '--store', '=', 're']],
+    [['redis+string://', 'redis://'], ['~/bin/latch', 'run', '--store', '=', 're']],
+    [['redis+string://', 'redis://'], ["$directory/bin/latch", 'run', '--store', '=', 're']],
     [['--store=', '--format=json', '--help'], ['latch', 'status', '--']],
     [['--store=', '--all', '--format=json', '--help'], ['latch', 'list', '-']],
     [['--store=', '--force', '--yes', '--help'], ['latch', 'release', '-']],

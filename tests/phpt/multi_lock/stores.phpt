@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_multi_lock.inc';
 require __DIR__ . '/../../utils/phpt_sql.inc';
 
 use Latch\{LockFactory, PersistingStoreInterface};
-use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, MysqlStore, NullStore, PostgreSqlStore, RedisStore, SemaphoreStore, StoreFactory};
+use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, MysqlStore, NullStore, PostgreSqlStore, RedisStore, RedisStringStore, SemaphoreStore, StoreFactory};
 use Latch\Strategy\UnanimousStrategy;
 use Latch\Tests\RedisServer;
 
@@ -20,6 +20,7 @@ $makers = [
     SemaphoreStore::class => fn () => new SemaphoreStore(),
     InMemoryStore::class => fn () => new InMemoryStore(),
     RedisStore::class => fn () => new RedisStore($redis->dsn()),
+    RedisStringStore::class => fn () => new RedisStringStore($redis->dsn('?prefix=string:')),
     CombinedStore::class => fn () => new CombinedStore([new RedisStore($redis->dsn()), new RedisStore($second->dsn())], new UnanimousStrategy()),
     PostgreSqlStore::class => fn () => $postgresql->store(),
     MysqlStore::class => fn () => $mysql->store(),

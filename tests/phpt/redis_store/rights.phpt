@@ -14,7 +14,7 @@ require __DIR__ . '/../../utils/phpt_redis.inc';
 require __DIR__ . '/../../utils/redis_cluster.inc';
 
 use Latch\{Key, Lock, Semaphore};
-use Latch\Store\{CombinedStore, RedisStore};
+use Latch\Store\{CombinedStore, RedisStore, RedisStringStore};
 use Latch\Strategy\ConsensusStrategy;
 use Latch\Tests\{RedisClusterServers, RedisServer};
 
@@ -94,6 +94,15 @@ $dsn = fn (RedisServer $server, string $rest = '', string $path = ''): string
 $allow([$server], $needed);
 $use(new RedisStore($dsn($server)), 'alone');
 $prove([$server], 'alone');
+
+$allow([$server], [...$needed, ...$also('locks [that are strings]')]);
+$strings = new RedisStringStore($dsn($server));
+$string = new Lock(new Key('r'), $strings);
+check($string->acquire() && !(new Lock(new Key('r'), $strings))->acquire(), 'strings: it excludes');
+$string->refresh(100.0);
+$string->refresh(0.0);
+check($string->isAcquired() && $string->releaseIfHeld(), 'strings: held until then');
+$prove([$server], 'strings');
 
 $allow([$server], [...$needed, ...$also('a database other than 0')]);
 $use(new RedisStore($dsn($server, '', '/3')), 'a database');

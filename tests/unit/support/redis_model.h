@@ -98,6 +98,21 @@ typedef struct model_outcome {
     const char *violation; /* NULL: what the script did and said is as it has to be */
 } model_outcome;
 
+/* What is kept in the server in a layout, and how the scripts of that are called. */
+typedef struct model_kind {
+    const char *const *texts, *const *key_counts; /* of each script */
+    const char *(*key)(int script, int number);
+    const char *name, *queue, *peers; /* in messages; keys */
+    void (*put)(const model_server *server);
+    /* Asks for what was put there, and reads it. */
+    void (*ask)(void);
+    void (*read)(model_server *after);
+} model_kind;
+
+extern const model_kind model_locks, model_strings, model_permits;
+/* The scenario's. */
+const model_kind *model_kind_now(void);
+
 typedef struct model_mutation {
     const char *name;
     const char *text;  /* this, in the scripts... */
@@ -114,11 +129,9 @@ size_t model_asked(void); /* how often, by now */
 /* Ends the keys whose time is over. */
 void model_end_keys(model_server *server);
 
-/* ---- Locks (redis_model_locks.c), for redis_model_server.c */
+/* ---- Locks (redis_model_locks.c, redis_model_strings.c) */
 
 #define MODEL_LOCK "model"
-#define MODEL_LOCK_QUEUE "latch:queue:model"
-#define MODEL_LOCK_PEERS "latch:peers:model"
 
 /*
  * Now, in the scripts: far ahead of the server's own clock, by which it ends keys, so that none
@@ -127,20 +140,15 @@ void model_end_keys(model_server *server);
 #define MODEL_EPOCH_MS INT64_C(4102444800010)
 /* The last fencing token before now. */
 #define MODEL_FENCING (MODEL_EPOCH_MS * 1000 - 1000000)
+/* What a record has for a token; and the text of it. */
+model_token model_token_of(const char *fencing, int64_t last_fencing);
+const char *model_fencing_of(model_token token, char text[24]);
+/* The last fencing token, by what was read from the counter. */
+int64_t model_last_fencing(const redisReply *counter);
+/* An actor as a holder: "t1"; if its lock is a string, and all have one owner, "t1 o". */
+const char *model_holder(int actor, char text[8]);
 
-/* Of each script of locks; and the keys of all. */
-extern const char *const model_lock_texts[MODEL_FLUSH], *const model_lock_key_counts[MODEL_FLUSH];
-extern const char *const model_lock_keys[];
-/* Puts lock, record and counter there; asks for them, and reads them. */
-void model_put_lock(const model_server *server);
-void model_ask_for_lock(void);
-void model_read_lock(model_server *after);
-
-/* ---- Semaphores (redis_model_permits.c), for redis_model_server.c */
-
-#define MODEL_PERMIT_QUEUE "latch:permit-queue:{model}"
-#define MODEL_PERMIT_PEERS "latch:permit-peers:{model}"
-#define MODEL_PERMIT_NAME "{model}"
+/* ---- Semaphores (redis_model_permits.c) */
 
 /* Is the scenario about a semaphore? How many permits an actor of it wants, or takes. */
 bool model_has_permits(void);
@@ -149,17 +157,9 @@ int model_weight_of(int actor);
 bool model_may_overtake(int actor);
 /* The time of a state, in ms since 1970. */
 int64_t model_permit_now_ms(const model_server *server);
-extern const char *const model_permit_texts[MODEL_FLUSH],
-    *const model_permit_key_counts[MODEL_FLUSH];
-const char *model_permit_key(int script, int number);
 /* What a peer says behind its token; returns how many words. */
 int model_permit_peer_words(const model_server *server, const model_call *call,
                             const char *words[4]);
-/* Puts holders and record there. */
-void model_put_permits(const model_server *server);
-/* Asks for both, and reads them. */
-void model_ask_for_permits(void);
-void model_read_permits(model_server *after);
 
 /* Sends a command, receives an answer, and notes what does not hold: redis_model_server.c. */
 void model_command(const char *format, ...); /* as redisCommand() */
@@ -252,7 +252,11 @@ typedef struct model_event {
 
 #define MODEL_MAY(kind) (1U << ((kind) -MODEL_DIES))
 
+/* How a lock is kept: in Symfony's layout, or in Laravel's. */
+typedef enum { MODEL_SORTED_SET, MODEL_STRING, MODEL_STRING_OF_ONE_OWNER } model_layout;
+
 typedef struct model_scenario {
+    model_layout layout;
     int limit;            /* of a semaphore; 0: it is about a lock */
     const char *wants;    /* what each waiter wants to be; ' ' where there is none; or its weight:
                              'a' is 1, 'b' 2 and so on of one that may overtake */

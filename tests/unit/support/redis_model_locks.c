@@ -1,4 +1,4 @@
-/* What the model's server has of a lock. See redis_model.h. */
+/* What the model's server has of a lock in Symfony's layout. See redis_model.h. */
 #include "redis_model.h"
 #include "redis_scripts.h"
 
@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #define RECORD "latch:holder:model"
+#define QUEUE "latch:queue:model"
+#define PEERS "latch:peers:model"
 #define COUNTER "latch:fencing"
 #define EPOCH_US (MODEL_EPOCH_MS * 1000)
 
@@ -26,7 +28,7 @@
     "if last then redis.call('PEXPIREAT', KEYS[1], last) end\n"                                    \
     "return 1"
 
-const char *const model_lock_texts[MODEL_FLUSH] = {
+static const char *const texts[MODEL_FLUSH] = {
     [MODEL_ACQUIRE] = AHEAD REDIS_LUA_ACQUIRE,
     [MODEL_SHARE] = AHEAD REDIS_LUA_ACQUIRE_SHARED,
     [MODEL_RELEASE] = AHEAD REDIS_LUA_RELEASE,
@@ -34,22 +36,40 @@ const char *const model_lock_texts[MODEL_FLUSH] = {
     [MODEL_PEER_TAKES] = PEER_SAVE,
     [MODEL_PEER_RELEASES] = PEER_DELETE,
 };
-const char *const model_lock_key_counts[MODEL_FLUSH] = {"5", "4", "4", "2", "1", "1"};
-const char *const model_lock_keys[] = {MODEL_LOCK, RECORD, MODEL_LOCK_QUEUE, MODEL_LOCK_PEERS,
-                                       COUNTER};
+static const char *const key_counts[MODEL_FLUSH] = {"5", "4", "4", "2", "1", "1"};
 
-static const char *fencing_of(model_token token, char text[24])
+static const char *key_of(int script, int number)
+{
+    static const char *const keys[] = {MODEL_LOCK, RECORD, QUEUE, PEERS, COUNTER};
+
+    (void) script;
+    return keys[number];
+}
+
+const char *model_fencing_of(model_token token, char text[24])
 {
     snprintf(text, 24, "%" PRId64, token == MODEL_LAST_TOKEN ? MODEL_FENCING : MODEL_FENCING - 1);
     return token == MODEL_NO_TOKEN ? "" : text;
 }
 
-void model_put_lock(const model_server *server)
+model_token model_token_of(const char *fencing, int64_t last_fencing)
+{
+    return fencing[0] == '\0'               ? MODEL_NO_TOKEN
+           : atoll(fencing) == last_fencing ? MODEL_LAST_TOKEN
+                                            : MODEL_OLDER_TOKEN;
+}
+
+int64_t model_last_fencing(const redisReply *counter)
+{
+    return counter->type != REDIS_REPLY_NIL && atoll(counter->str) == EPOCH_US ? EPOCH_US
+                                                                               : MODEL_FENCING;
+}
+
+static void put_lock(const model_server *server)
 {
     long long now_ms = MODEL_EPOCH_MS;
 
-    model_command("DEL " MODEL_LOCK " " RECORD " " MODEL_LOCK_QUEUE " " MODEL_LOCK_PEERS
-                  " " COUNTER);
+    model_command("DEL " MODEL_LOCK " " RECORD " " QUEUE " " PEERS " " COUNTER);
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         if (server->expiry[actor] != MODEL_NONE) {
             model_command("ZADD " MODEL_LOCK " %lld t%d", now_ms + server->expiry[actor], actor);
@@ -57,7 +77,8 @@ void model_put_lock(const model_server *server)
         if (server->record[actor] != MODEL_NO_RECORD) {
             char text[24];
 
-            model_command("HSET " RECORD " t%d %s", actor, fencing_of(server->record[actor], text));
+            model_command("HSET " RECORD " t%d %s", actor,
+                          model_fencing_of(server->record[actor], text));
         }
     }
     if (server->write_expiry != MODEL_NONE) {
@@ -74,7 +95,7 @@ void model_put_lock(const model_server *server)
     }
 }
 
-void model_ask_for_lock(void)
+static void ask_for_lock(void)
 {
     static const char expiry[] = UNIT_REDIS_LUA_EXPIRY "return expiry_of(KEYS[1])";
 
@@ -110,13 +131,8 @@ static void read_lock_record(model_server *after, const redisReply *fields, cons
                              int64_t last_fencing)
 {
     for (size_t at = 0; at < fields->elements; at += 2) {
-        const char *fencing = fields->element[at + 1]->str;
-
-        after->record[model_actor_of(fields->element[at]->str)] = fencing[0] == '\0'
-                                                                      ? MODEL_NO_TOKEN
-                                                                  : atoll(fencing) == last_fencing
-                                                                      ? MODEL_LAST_TOKEN
-                                                                      : MODEL_OLDER_TOKEN;
+        after->record[model_actor_of(fields->element[at]->str)] =
+            (uint8_t) model_token_of(fields->element[at + 1]->str, last_fencing);
     }
     if (fields->elements > 0) {
         model_demand(ends->integer > 0, "the record is there for ever");
@@ -124,19 +140,29 @@ static void read_lock_record(model_server *after, const redisReply *fields, cons
     }
 }
 
-void model_read_lock(model_server *after)
+static void read_lock(model_server *after)
 {
     redisReply *replies[5];
-    bool is_new;
 
     for (size_t at = 0; at < 5; at++) {
         replies[at] = model_receive();
     }
     after->has_counter = replies[0]->type != REDIS_REPLY_NIL;
-    is_new = after->has_counter && atoll(replies[0]->str) == EPOCH_US;
     read_members(after, replies[1], replies[2]);
-    read_lock_record(after, replies[3], replies[4], is_new ? EPOCH_US : MODEL_FENCING);
+    read_lock_record(after, replies[3], replies[4], model_last_fencing(replies[0]));
     for (size_t at = 0; at < 5; at++) {
         freeReplyObject(replies[at]);
     }
 }
+
+const model_kind model_locks = {
+    .texts = texts,
+    .key_counts = key_counts,
+    .key = key_of,
+    .name = MODEL_LOCK,
+    .queue = QUEUE,
+    .peers = PEERS,
+    .put = put_lock,
+    .ask = ask_for_lock,
+    .read = read_lock,
+};

@@ -10,6 +10,9 @@
 #define MODEL_TIMES "{model}:time"
 #define MODEL_RECORD "latch:permits:{model}"
 #define MODEL_PHASE "model:phase"
+#define MODEL_NAME "{model}"
+#define MODEL_QUEUE_KEY "latch:permit-queue:{model}"
+#define MODEL_PEERS_KEY "latch:permit-peers:{model}"
 
 /* The whole second from which on the phase counts: far ahead of the server's own clock. */
 #define SECOND INT64_C(4102444800)
@@ -18,14 +21,14 @@
     "    return 4102444800000000 + redis.call('GET', '" MODEL_PHASE "') * 1000\n"                  \
     "end\n"
 
-const char *const model_permit_texts[MODEL_FLUSH] = {
+static const char *const texts[MODEL_FLUSH] = {
     [MODEL_PERMIT_ACQUIRE] = NOW REDIS_LUA_PERMIT_ACQUIRE,
     [MODEL_PERMIT_REFRESH] = NOW REDIS_LUA_PERMIT_REFRESH,
     [MODEL_PERMIT_RELEASE] = NOW REDIS_LUA_PERMIT_RELEASE,
     [MODEL_PERMIT_PEER_TAKES] = SYMFONY_SEMAPHORE_SAVE,
     [MODEL_PERMIT_PEER_RELEASES] = SYMFONY_SEMAPHORE_DELETE,
 };
-const char *const model_permit_key_counts[MODEL_FLUSH] = {
+static const char *const key_counts[MODEL_FLUSH] = {
     [MODEL_PERMIT_ACQUIRE] = "5",       [MODEL_PERMIT_REFRESH] = "3",
     [MODEL_PERMIT_RELEASE] = "5",       [MODEL_PERMIT_PEER_TAKES] = "1",
     [MODEL_PERMIT_PEER_RELEASES] = "1",
@@ -59,36 +62,35 @@ int64_t model_permit_now_ms(const model_server *server)
     return SECOND * 1000 + server->phase;
 }
 
-const char *model_permit_key(int script, int number)
+static const char *key_of(int script, int number)
 {
-    static const char *const keys[] = {MODEL_WEIGHTS, MODEL_TIMES, MODEL_RECORD, MODEL_PERMIT_QUEUE,
-                                       MODEL_PERMIT_PEERS};
+    static const char *const keys[] = {MODEL_WEIGHTS, MODEL_TIMES, MODEL_RECORD, MODEL_QUEUE_KEY,
+                                       MODEL_PEERS_KEY};
 
-    return script == MODEL_PERMIT_PEER_TAKES || script == MODEL_PERMIT_PEER_RELEASES
-               ? MODEL_PERMIT_NAME
-               : keys[number];
+    return script == MODEL_PERMIT_PEER_TAKES || script == MODEL_PERMIT_PEER_RELEASES ? MODEL_NAME
+                                                                                     : keys[number];
 }
 
 int model_permit_peer_words(const model_server *server, const model_call *call,
                             const char *words[4])
 {
-    static char texts[4][24];
+    static char numbers[4][24];
 
     (void) server;
-    snprintf(texts[0], sizeof(texts[0]), "%" PRId64, SECOND); /* its clock has whole seconds */
-    snprintf(texts[1], sizeof(texts[1]), "%d", (call->ttl_ms + 999) / 1000);
-    snprintf(texts[2], sizeof(texts[2]), "%d", model_scenario_now->limit);
-    snprintf(texts[3], sizeof(texts[3]), "%d", model_weight_of(MODEL_PEER));
+    snprintf(numbers[0], sizeof(numbers[0]), "%" PRId64, SECOND); /* its clock has whole seconds */
+    snprintf(numbers[1], sizeof(numbers[1]), "%d", (call->ttl_ms + 999) / 1000);
+    snprintf(numbers[2], sizeof(numbers[2]), "%d", model_scenario_now->limit);
+    snprintf(numbers[3], sizeof(numbers[3]), "%d", model_weight_of(MODEL_PEER));
     for (int at = 0; at < 4; at++) {
-        words[at] = texts[at];
+        words[at] = numbers[at];
     }
     return 4;
 }
 
-void model_put_permits(const model_server *server)
+static void model_put_permits(const model_server *server)
 {
-    model_command("DEL " MODEL_WEIGHTS " " MODEL_TIMES " " MODEL_RECORD " " MODEL_PERMIT_QUEUE
-                  " " MODEL_PERMIT_PEERS);
+    model_command("DEL " MODEL_WEIGHTS " " MODEL_TIMES " " MODEL_RECORD " " MODEL_QUEUE_KEY
+                  " " MODEL_PEERS_KEY);
     model_command("SET " MODEL_PHASE " %d", server->phase);
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         if (server->expiry[actor] != MODEL_NONE) {
@@ -113,7 +115,7 @@ void model_put_permits(const model_server *server)
     }
 }
 
-void model_ask_for_permits(void)
+static void model_ask_for_permits(void)
 {
     static const char expiry[] = UNIT_REDIS_LUA_EXPIRY "return expiry_of(KEYS[1])";
 
@@ -137,7 +139,7 @@ static void read_permit_record(model_server *after, const redisReply *fields)
     }
 }
 
-void model_read_permits(model_server *after)
+static void model_read_permits(model_server *after)
 {
     redisReply *times = model_receive(), *weights = model_receive(), *record = model_receive();
     redisReply *ends = model_receive();
@@ -160,3 +162,15 @@ void model_read_permits(model_server *after)
     freeReplyObject(weights);
     freeReplyObject(record);
 }
+
+const model_kind model_permits = {
+    .texts = texts,
+    .key_counts = key_counts,
+    .key = key_of,
+    .name = MODEL_NAME,
+    .queue = MODEL_QUEUE_KEY,
+    .peers = MODEL_PEERS_KEY,
+    .put = model_put_permits,
+    .ask = model_ask_for_permits,
+    .read = model_read_permits,
+};

@@ -9,7 +9,11 @@
 
 static const char *const manners[] = {"try", "check", "wait", "poll", "claim"};
 
-static char digests[MODEL_FLUSH][48];
+static const model_kind *const kinds[] = {&model_locks, &model_strings, &model_permits};
+
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+static char digests[KINDS][MODEL_FLUSH][48];
 static redisContext *subscriber;
 static int64_t now_ms; /* of the state that is there */
 
@@ -86,14 +90,17 @@ void model_load(const model_mutation *mutation)
 {
     size_t found = 0;
 
-    for (size_t script = 0; script < MODEL_FLUSH; script++) {
-        const char *whole = model_lock_texts[script] != NULL ? model_lock_texts[script]
-                                                             : model_permit_texts[script];
-        char *text = mutate(whole, mutation, &found);
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        for (size_t script = 0; script < MODEL_FLUSH; script++) {
+            const char *whole = kinds[kind]->texts[script];
+            char *text = whole != NULL ? mutate(whole, mutation, &found) : NULL;
 
-        snprintf(digests[script], sizeof(digests[script]), "%s",
-                 unit_redis_text("SCRIPT LOAD %s", text));
-        free(text);
+            if (text != NULL) {
+                snprintf(digests[kind][script], sizeof(digests[kind][script]), "%s",
+                         unit_redis_text("SCRIPT LOAD %s", text));
+            }
+            free(text);
+        }
     }
     UNIT_CHECK(mutation == NULL || found > 0);
     answer_count = answer_room = asked = 0;
@@ -124,9 +131,9 @@ void model_unload(void)
 /* A process that is gone, or that has not subscribed, has a channel that nobody hears. */
 static const char *waiter_text(const model_server *server, int actor, int ticket, char text[64])
 {
-    char token[16];
+    char token[16], holder[8];
 
-    snprintf(token, sizeof(token), "t%d", actor);
+    snprintf(token, sizeof(token), "%s", model_holder(actor, holder));
     if (model_has_permits()) {
         snprintf(token, sizeof(token), "%s%d %d t%d", model_may_overtake(actor) ? "0" : "",
                  model_weight_of(actor), model_scenario_now->limit, actor);
@@ -161,14 +168,26 @@ redisReply *model_receive(void)
     return reply;
 }
 
+static size_t kind_now(void)
+{
+    return model_has_permits()                                                            ? 2
+           : model_scenario_now != NULL && model_scenario_now->layout != MODEL_SORTED_SET ? 1
+                                                                                          : 0;
+}
+
+const model_kind *model_kind_now(void)
+{
+    return kinds[kind_now()];
+}
+
 static const char *queue_key(void)
 {
-    return model_has_permits() ? MODEL_PERMIT_QUEUE : MODEL_LOCK_QUEUE;
+    return model_kind_now()->queue;
 }
 
 static const char *peers_key(void)
 {
-    return model_has_permits() ? MODEL_PERMIT_PEERS : MODEL_LOCK_PEERS;
+    return model_kind_now()->peers;
 }
 
 static void put(const model_server *server)
@@ -176,12 +195,7 @@ static void put(const model_server *server)
     char text[64];
 
     now_ms = model_has_permits() ? model_permit_now_ms(server) : MODEL_EPOCH_MS;
-
-    if (model_has_permits()) {
-        model_put_permits(server);
-    } else {
-        model_put_lock(server);
-    }
+    model_kind_now()->put(server);
     for (int at = 0; at < server->queue_length; at++) {
         char mode[2] = {server->queue[at].mode, '\0'};
 
@@ -215,19 +229,18 @@ static void call(const model_server *server, const model_call *asking)
     bool releases = asking->script == MODEL_RELEASE || asking->script == MODEL_PERMIT_RELEASE;
     const char *words[16] = {"EVALSHA"};
     int count = 1;
-    char token[8], term[32], waiter[64];
+    char holder[8], term[32], waiter[64];
 
     if (asking->script == MODEL_FLUSH) {
         model_command("FLUSHALL");
         return;
     }
-    words[count++] = digests[asking->script];
-    words[count++] = (is_permit ? model_permit_key_counts : model_lock_key_counts)[asking->script];
+    words[count++] = digests[kind_now()][asking->script];
+    words[count++] = model_kind_now()->key_counts[asking->script];
     for (int key = 0; key < atoi(words[2]); key++) {
-        words[count++] = is_permit ? model_permit_key(asking->script, key) : model_lock_keys[key];
+        words[count++] = model_kind_now()->key(asking->script, key);
     }
-    snprintf(token, sizeof(token), "t%d", asking->actor);
-    words[count++] = token;
+    words[count++] = model_holder(asking->actor, holder);
     if (is_permit && acquires) {
         snprintf(term, sizeof(term), "%d %s%d %d", asking->ttl_ms,
                  model_may_overtake(asking->actor) ? "0" : "", model_weight_of(asking->actor),
@@ -379,7 +392,7 @@ static void read_message(model_outcome *outcome, const char *channel, const char
     outcome->message_count++;
     *message = (model_message){.word = MODEL_REQUEUE, .actor = MODEL_ACTORS};
     if (strcmp(channel, REQUEUE) == 0) {
-        model_demand(strcmp(text, model_has_permits() ? MODEL_PERMIT_NAME : MODEL_LOCK) == 0,
+        model_demand(strcmp(text, model_kind_now()->name) == 0,
                      "a message to all does not name the lock");
         return;
     }
@@ -455,20 +468,12 @@ static void find_out(const question *asking, model_outcome *outcome)
     }
     read_answer(outcome, &asking->server, &asking->call, reply);
     freeReplyObject(reply);
-    if (model_has_permits()) {
-        model_ask_for_permits();
-    } else {
-        model_ask_for_lock();
-    }
+    model_kind_now()->ask();
     model_command("ZRANGE %s 0 -1", queue_key());
     model_command("PTTL %s", queue_key());
     model_command("HGETALL %s", peers_key());
     model_command("PTTL %s", peers_key());
-    if (model_has_permits()) {
-        model_read_permits(after);
-    } else {
-        model_read_lock(after);
-    }
+    model_kind_now()->read(after);
     read_rest(after);
     model_end_keys(after);
     model_command("PUBLISH " MARK " .");

@@ -39,7 +39,9 @@ latch_store *redis_open(const char *format, ...)
     va_end(arguments);
     UNIT_CHECK(options.dsn_length < sizeof(dsn));
     UNIT_CHECK(store_count < sizeof(stores) / sizeof(stores[0]));
-    store = latch_store_open(unit.engine, "redis", &options, &unit.error);
+    store = latch_store_open(unit.engine,
+                             strstr(options.dsn, "+string:") != NULL ? "redis-string" : "redis",
+                             &options, &unit.error);
     if (store != NULL) {
         stores[store_count++] = store;
     }
@@ -352,6 +354,11 @@ static void address_of(const char *path, struct sockaddr_un *address)
 
 latch_store *redis_wire_open(const char *options)
 {
+    return redis_wire_open_as("redis", options);
+}
+
+latch_store *redis_wire_open_as(const char *scheme, const char *options)
+{
     struct sockaddr_un address;
 
     snprintf(wire.path, sizeof(wire.path), "%s/wire", unit_redis.directory);
@@ -361,7 +368,7 @@ latch_store *redis_wire_open(const char *options)
     UNIT_CHECK(bind(wire.listener, (struct sockaddr *) &address, sizeof(address)) == 0);
     UNIT_CHECK(listen(wire.listener, 8) == 0);
     wire.used = REDIS_COMMANDS;
-    return redis_open("redis://%s%s", wire.path, options);
+    return redis_open("%s://%s%s", scheme, wire.path, options);
 }
 
 void redis_wire_use(redis_line line)

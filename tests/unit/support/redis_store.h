@@ -124,6 +124,7 @@ void redis_wire_use(redis_line line);
 
 /* Listens on a socket for a store, which is opened on it. */
 latch_store *redis_wire_open(const char *options);
+latch_store *redis_wire_open_as(const char *scheme, const char *options);
 /* Has the store made a connection that was not taken yet? */
 bool redis_wire_is_wanted(void);
 /* Takes the connection that the store has made, and makes one to the server. */

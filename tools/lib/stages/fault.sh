@@ -32,6 +32,8 @@ tests_of_the_checker() {
 histories() {
     local store primitive
     run_history redis '' --acquisitions=30000 --latch=16 --symfony=2 --groups=4 --pause=400
+    run_history redis-string '' --acquisitions=15000 --latch=12 --laravel=4 --groups=4 --pause=400
+    run_history redis-string ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --laravel=2 --groups=2 --pause=600
     run_history quorum '' --acquisitions=5000
     for store in redis quorum; do
         run_history "$store" ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --symfony=2 --groups=2 --pause=600

@@ -1,5 +1,5 @@
-/* Null object in the place of the Redis store, in builds without hiredis: it is listed, and not
- * opened. */
+/* Null objects in the place of the Redis stores, in builds without hiredis: they are listed, and
+ * not opened. */
 #ifndef LATCH_WITH_REDIS
 
 #include "src/engine/store.h"
@@ -14,7 +14,15 @@ static latch_status refuse(latch_store *store, const latch_store_options *option
 }
 
 const latch_store_class latch_redis_store = {
-    .info = {REDIS_INFO, .missing_library = "hiredis"},
+    .info = {REDIS_INFO, .capabilities = REDIS_CAPABILITIES | REDIS_DSN_CAPABILITIES,
+             .missing_library = "hiredis"},
+    .size = sizeof(latch_store),
+    .open = refuse,
+};
+
+const latch_store_class latch_redis_string_store = {
+    .info = {REDIS_STRING_INFO, .capabilities = REDIS_STRING_CAPABILITIES | REDIS_DSN_CAPABILITIES,
+             .missing_library = "hiredis"},
     .size = sizeof(latch_store),
     .open = refuse,
 };

@@ -69,22 +69,16 @@ static latch_status object_prepare(redis_connection *connection, latch_op *op, i
     return status;
 }
 
-const char latch_redis_permit_state_name[] = "Symfony\\Component\\Semaphore\\Store\\RedisStore";
-const char latch_redis_state_name[] = "Symfony\\Component\\Lock\\Store\\RedisStore";
+/* Of stores on a client object. */
+static const latch_store_info object_info = {REDIS_INFO, .capabilities = REDIS_CAPABILITIES};
+static const latch_store_info string_object_info = {REDIS_STRING_INFO,
+                                                    .capabilities = REDIS_STRING_CAPABILITIES};
 
 void latch_redis_use_object(redis_store *store, const latch_redis_runner *runner)
 {
-    static const latch_store_info info = {
-        .name = REDIS_STORE_NAME,
-        .title = "Redis",
-        .state_name = latch_redis_state_name,
-        .permit_state_name = latch_redis_permit_state_name,
-        .capabilities = REDIS_OBJECT_CAPABILITIES,
-    };
-
     latch_redis_object_attach(&store->object, runner, &store->keys,
                               &store->topology.single.connection);
-    store->store.info = &info;
+    store->store.info = latch_redis_has_owners(store) ? &string_object_info : &object_info;
     latch_redis_disable_pubsub(&store->subscription);
 }
 

@@ -17,13 +17,9 @@
 #define BATCH 32
 /* COUNT of SCAN. */
 #define PAGE "512"
-/* What a list looks for, behind the prefix: the holders' records; in a cluster they have a tag of
- * four letters. */
-#define RECORD_KEY REDIS_OWN_KEYS "holder:"
-#define TAGGED_KEY REDIS_OWN_KEYS "{????}:holder:"
-/* The same of semaphores, whose names stand in braces there. */
-#define PERMIT_RECORD_KEY REDIS_OWN_KEYS "permits:{"
-#define TAGGED_PERMIT_KEY REDIS_OWN_KEYS "{????}:permits:{"
+/* Beginning of companion keys, as SCAN matches it; in a cluster they have a tag of four letters. */
+#define OWN_KEY REDIS_OWN_KEYS
+#define TAGGED_KEY REDIS_OWN_KEYS "{????}:"
 /* Restarts of a list, when slots were moved between nodes meanwhile. */
 #define RESTARTS_MAX 5
 #define RESTART_PAUSE_NS (50 * LATCH_NS_PER_MS)
@@ -57,32 +53,33 @@ static bool is_listing(const latch_op *op)
     return op->request.kind == LATCH_LIST;
 }
 
-/* Texts before and after the resource in the keys that the list looks for, behind the prefix. */
-static const char *text_before(const inspection *all, const latch_op *op)
+/* Does the list look for keys of peers? */
+static bool lists_peers(const latch_op *op)
 {
-    bool is_permit = op->lease->is_permit;
-
-    if (op->request.include_peer_locks) {
-        return is_permit ? "{" : "";
-    }
-    if (all->store->keys.is_tagged) {
-        return is_permit ? TAGGED_PERMIT_KEY : TAGGED_KEY;
-    }
-    return is_permit ? PERMIT_RECORD_KEY : RECORD_KEY;
+    return op->request.include_peer_locks
+           && latch_redis_layout_of(op->lease)->listed_type_of_peers != NULL;
 }
 
-static const char *text_after(const latch_op *op)
+/* Texts around the resource in the keys that the list looks for: holders' records, or peers' keys.
+ */
+static const char *const *texts_around(const latch_op *op)
 {
-    if (!op->lease->is_permit) {
-        return "";
-    }
-    return op->request.include_peer_locks ? "}:weight" : "}";
+    const redis_layout *layout = latch_redis_layout_of(op->lease);
+
+    return lists_peers(op) ? layout->listed_of_peers : layout->listed;
+}
+
+/* The beginning of these keys, between the prefix and those texts. */
+static const char *beginning(const inspection *all, const latch_op *op)
+{
+    return lists_peers(op) ? "" : all->store->keys.is_tagged ? TAGGED_KEY : OWN_KEY;
 }
 
 /* Length before the resource in listed names. */
 static size_t length_before(const inspection *all, const latch_op *op)
 {
-    return all->store->options.prefix_length + strlen(text_before(all, op));
+    return all->store->options.prefix_length + strlen(beginning(all, op))
+           + strlen(texts_around(op)[0]);
 }
 
 /* ---- Answers -------------------------------------------------------------------------------- */
@@ -119,7 +116,7 @@ static const char *name_of(const inspection *all, const latch_op *op, size_t cal
         return op->lease->resource;
     }
     key = all->page->element[1]->element[all->at + call];
-    *length = key->len - before - strlen(text_after(op));
+    *length = key->len - before - strlen(texts_around(op)[1]);
     return key->str + before;
 }
 
@@ -150,7 +147,7 @@ static latch_status apply_report(inspection *all, latch_op *op, const redisReply
 /* {cursor, {key, ...}}, with keys that have what we have asked for. */
 static bool is_page(const inspection *all, const latch_op *op, const redisReply *reply)
 {
-    size_t least = length_before(all, op) + strlen(text_after(op));
+    size_t least = length_before(all, op) + strlen(texts_around(op)[1]);
 
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
         || reply->element[0]->type != REDIS_REPLY_STRING
@@ -278,9 +275,10 @@ static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call
 static char *make_pattern(const inspection *all, const latch_op *op)
 {
     const redis_options *options = &all->store->options;
+    const char *const *around = texts_around(op);
     char *pattern = latch_allocate(all->store->store.engine,
-                                   2 * options->prefix_length + strlen(text_before(all, op))
-                                       + strlen(text_after(op)) + sizeof("*"));
+                                   2 * options->prefix_length + strlen(beginning(all, op))
+                                       + strlen(around[0]) + strlen(around[1]) + sizeof("*"));
     char *at = pattern;
 
     if (pattern == NULL) {
@@ -292,12 +290,14 @@ static char *make_pattern(const inspection *all, const latch_op *op)
         }
         *at++ = options->prefix[byte];
     }
-    strcpy(stpcpy(stpcpy(at, text_before(all, op)), "*"), text_after(op));
+    at = stpcpy(stpcpy(at, beginning(all, op)), around[0]);
+    strcpy(stpcpy(at, "*"), around[1]);
     return pattern;
 }
 
 static redis_call *send_scan(inspection *all, const latch_op *op, int64_t now_ns)
 {
+    const redis_layout *layout = latch_redis_layout_of(op->lease);
     redis_command command = {.count = 0};
     char *pattern = make_pattern(all, op);
     redis_call *call = NULL;
@@ -313,7 +313,8 @@ static redis_call *send_scan(inspection *all, const latch_op *op, int64_t now_ns
     latch_redis_add_text(&command, PAGE);
     if (!all->is_untyped) {
         latch_redis_add_text(&command, "TYPE");
-        latch_redis_add_text(&command, op->request.include_peer_locks ? "zset" : "hash");
+        latch_redis_add_text(&command,
+                             lists_peers(op) ? layout->listed_type_of_peers : layout->listed_type);
     }
     call = latch_redis_send(&all->route.node->connection, &command, now_ns);
     latch_free(all->store->store.engine, pattern);
@@ -324,19 +325,18 @@ static redis_call *send_inspection(inspection *all, const latch_op *op, size_t n
                                    int64_t now_ns)
 {
     bool evicts = op->request.kind == LATCH_EVICT;
-    redis_script_target target = {.token = evicts           ? op->request.evicted
+    redis_script_target target = {.layout = latch_redis_layout_of(op->lease),
+                                  .token = evicts           ? op->request.evicted
                                            : is_listing(op) ? "list"
                                                             : ""};
     const redis_command_spec spec = {
-        .id = evicts                 ? REDIS_EVICT
-              : op->lease->is_permit ? REDIS_PERMIT_INSPECT
-                                     : REDIS_INSPECT,
+        .id = target.layout->scripts[op->request.kind],
         .as_text = all->as_text || number == 0, /* the others know it by that */
     };
 
+    target.token_length = strlen(target.token);
     target.resource = name_of(all, op, number, &target.length);
-    target.is_permit = op->lease->is_permit;
-    if (target.is_permit) {
+    if (op->lease->is_permit) {
         target.resource = is_listing(op) ? target.resource - 1 : all->permit_name;
         target.length += REDIS_BRACES;
     }

@@ -26,11 +26,11 @@ typedef struct redis_pending_release {
     int64_t end_ns;   /* by then the lock has expired by itself */
     uint8_t refusals; /* so far */
     uint64_t ticket;
-    bool keep, is_permit, is_in_flight;
+    const redis_layout *layout;
+    bool keep, is_in_flight;
     latch_permits permits;
-    char token[LATCH_TOKEN_MAX + 1];
-    size_t resource_length;
-    char resource[];
+    size_t token_length, resource_length;
+    char resource[]; /* and behind it the token */
 } redis_pending_release;
 
 static void free_release(redis_pending_release *release)
@@ -80,6 +80,11 @@ void latch_redis_pending_clear(redis_store *store)
     clear_pending(store);
 }
 
+static const char *token_of_release(const redis_pending_release *release)
+{
+    return release->resource + release->resource_length;
+}
+
 /* The hold's pending release, if it is the same one: a program may release again and again. */
 static redis_pending_release *find_release(const redis_hold *hold,
                                            const redis_script_target *target)
@@ -87,7 +92,8 @@ static redis_pending_release *find_release(const redis_hold *hold,
     redis_pending_release *release = hold->pending;
 
     return release != NULL && release->ticket == target->ticket && release->keep == target->keep
-                   && strcmp(release->token, target->token) == 0
+                   && release->token_length == target->token_length
+                   && memcmp(token_of_release(release), target->token, target->token_length) == 0
                ? release
                : NULL;
 }
@@ -98,8 +104,10 @@ static redis_pending_release *add_release(const latch_lease *lease,
 {
     redis_store *store = (redis_store *) lease->store;
     redis_hold *hold = lease->state;
+    char *at;
     redis_pending_release *release =
-        latch_allocate(store->store.engine, sizeof(*release) + target->length);
+        latch_allocate(store->store.engine,
+                       sizeof(*release) + target->length + target->token_length + 1);
 
     if (release == NULL) {
         return NULL;
@@ -112,12 +120,14 @@ static redis_pending_release *add_release(const latch_lease *lease,
     release->refusals = 0;
     release->ticket = target->ticket;
     release->keep = target->keep;
-    release->is_permit = target->is_permit;
+    release->layout = target->layout;
     release->is_in_flight = false;
     release->permits = target->permits;
-    snprintf(release->token, sizeof(release->token), "%s", target->token);
     release->resource_length = target->length;
-    memcpy(release->resource, target->resource, target->length);
+    release->token_length = target->token_length;
+    at = mempcpy(release->resource, target->resource, target->length);
+    at = mempcpy(at, target->token, target->token_length);
+    *at = '\0'; /* a client object may show it */
     latch_list_append(&store->pending, &release->link);
     return release;
 }
@@ -165,16 +175,16 @@ bool latch_redis_pending_add_sent(const latch_lease *lease, redis_node *node, re
 static bool send_pending(redis_node *node, redis_pending_release *release, int64_t now_ns)
 {
     const redis_script_target target = {
+        .layout = release->layout,
         .resource = release->resource,
         .length = release->resource_length,
-        .token = release->token,
+        .token = token_of_release(release),
+        .token_length = release->token_length,
         .ticket = release->ticket,
         .keep = release->keep,
-        .is_permit = release->is_permit,
         .permits = release->permits,
     };
-    const redis_command_spec spec = {.id = release->is_permit ? REDIS_PERMIT_RELEASE
-                                                              : REDIS_RELEASE,
+    const redis_command_spec spec = {.id = release->layout->scripts[LATCH_RELEASE],
                                      .as_text = true};
     redis_call *call = latch_redis_send_script(node, &spec, &target, now_ns);
 

@@ -63,7 +63,8 @@ void latch_redis_probe_quorum_part(redis_node *node, int64_t now_ns)
     latch_redis_add_text(&age, "server");
     latch_redis_add_text(&script, "SCRIPT");
     latch_redis_add_text(&script, "EXISTS");
-    latch_redis_add_text(&script, latch_redis_digest(&store->scripts, REDIS_RELEASE));
+    latch_redis_add_text(&script, latch_redis_digest(&store->scripts,
+                                                     store->layout->scripts[LATCH_RELEASE]));
     if (send_probe(node, &age, record_server_age, store, now_ns)
         && send_probe(node, &script, record_script_reply, node, now_ns)) {
         node->probed = node->connection.established;
@@ -72,7 +73,9 @@ void latch_redis_probe_quorum_part(redis_node *node, int64_t now_ns)
 
 bool latch_redis_may_lack_release_script(const redis_node *node, redis_script_id id)
 {
-    return id == REDIS_RELEASE && latch_redis_store_at(node)->is_quorum_part
+    const redis_store *store = latch_redis_store_at(node);
+
+    return id == store->layout->scripts[LATCH_RELEASE] && store->is_quorum_part
            && node->has_release != node->connection.established;
 }
 

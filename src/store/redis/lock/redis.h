@@ -19,10 +19,9 @@
 #include "src/store/redis/topology/route.h"
 #include "src/store/redis/topology/sentinel.h"
 
-extern const char latch_redis_state_name[], latch_redis_permit_state_name[];
-
 typedef struct redis_store {
     latch_store store;
+    const redis_layout *layout; /* of locks */
     redis_options options;
     redis_keyspace keys;
     redis_scripts scripts;
@@ -88,6 +87,12 @@ static inline redis_node *latch_redis_node_of(const latch_op *op)
                                            : NULL;
 }
 
+/* Are its locks strings, whose owner the caller may name? */
+static inline bool latch_redis_has_owners(const redis_store *store)
+{
+    return store->store.class->renew_token != NULL;
+}
+
 static inline bool latch_redis_has_object(const redis_store *store)
 {
     return store->object.runner.run != NULL;
@@ -130,17 +135,25 @@ void latch_redis_describe_outage(const latch_op *op, int64_t now_ns);
 
 /* ---- rollback.c */
 
+/* Layout of the lease's lock, or semaphore. */
+static inline const redis_layout *latch_redis_layout_of(const latch_lease *lease)
+{
+    const redis_store *store = (const redis_store *) lease->store;
+
+    return lease->is_permit ? &latch_redis_permits : store->layout;
+}
 /* Script target: the holder's lock, and its place in the queue. */
 static inline redis_script_target latch_redis_target_of(const latch_lease *lease)
 {
     const redis_hold *hold = lease->state;
 
     return (redis_script_target){
+        .layout = latch_redis_layout_of(lease),
         .resource = hold->name,
         .length = hold->name_length,
         .token = lease->token,
+        .token_length = lease->token_length,
         .ticket = hold->wait.ticket,
-        .is_permit = lease->is_permit,
         .permits = hold->permits,
     };
 }
@@ -191,7 +204,7 @@ static inline void latch_redis_record_ttl(latch_op *op, int64_t now_ns)
 {
     latch_lease *lease = op->lease;
     redis_hold *hold = lease->state;
-    int64_t deadline_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
+    int64_t deadline_ns = latch_store_deadline(lease->store, now_ns, op->request.ttl_ms);
 
     hold->deadline_ns = lease->deadline_ns;
     if (lease->mode != LATCH_FREE && deadline_ns < lease->deadline_ns) {
@@ -228,6 +241,12 @@ static inline void latch_redis_record_mode(latch_lease *lease, latch_mode mode)
  * cluster "{}:weight" has no hash tag.
  */
 bool latch_redis_has_permit_slot(const redis_keyspace *keys, latch_op *op);
+/* The lease's token, in a layout with owners: has it no nonce, by which an acquire is known? */
+static inline bool latch_redis_lacks_nonce(const latch_lease *lease)
+{
+    return latch_redis_layout_of(lease)->has_owners && lease->token != NULL
+           && lease->token[0] == ' ';
+}
 /* Makes the state of a lease that has none. */
 latch_status latch_redis_make_hold(latch_lease *lease, latch_error *error);
 /* Token of another process? */
@@ -244,7 +263,8 @@ static inline latch_status latch_redis_ensure_token(latch_op *op)
     const redis_hold *hold = lease->state;
     bool is_usable = hold != NULL && hold->generation == lease->store->engine->generation
                      && !hold->retired && lease->token != NULL
-                     && strcmp(lease->token, REDIS_WRITER) != 0;
+                     && strcmp(lease->token, REDIS_WRITER) != 0
+                     && !(latch_redis_lacks_nonce(lease) && latch_op_acquires(op));
 
     return is_usable ? LATCH_DONE : latch_redis_prepare_token(op);
 }
@@ -257,6 +277,7 @@ void latch_redis_resolve_forked_hold(latch_op *op);
 bool latch_redis_held(const latch_lease *lease);
 bool latch_redis_shares_token(const latch_lease *lease);
 latch_status latch_redis_import_token(latch_lease *lease, const char *token, latch_error *error);
+latch_status latch_redis_renew_nonce(latch_lease *lease, latch_error *error);
 void latch_redis_drop(latch_lease *lease);
 
 /* ---- wait.c */

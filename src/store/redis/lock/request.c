@@ -5,18 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-static const redis_script_id script_ids[] = {
-    [LATCH_ACQUIRE] = REDIS_ACQUIRE, [LATCH_ACQUIRE_SHARED] = REDIS_ACQUIRE_SHARED,
-    [LATCH_REFRESH] = REDIS_REFRESH, [LATCH_RELEASE] = REDIS_RELEASE,
-    [LATCH_PROBE] = REDIS_PROBE,
-};
-static const redis_script_id permit_script_ids[] = {
-    [LATCH_ACQUIRE] = REDIS_PERMIT_ACQUIRE,
-    [LATCH_REFRESH] = REDIS_PERMIT_REFRESH,
-    [LATCH_RELEASE] = REDIS_PERMIT_RELEASE,
-    [LATCH_PROBE] = REDIS_PERMIT_PROBE,
-};
-
 bool latch_redis_may_resend(latch_op *op)
 {
     bool again = (op->flags & REDIS_LOST_BEFORE) == 0;
@@ -50,7 +38,7 @@ redis_call *latch_redis_send_script(redis_node *node, const redis_command_spec *
 
     complete.has_no_pubsub = latch_redis_has_no_pubsub(subscription, now_ns);
     complete.has_polling_clients = store->options.peers == REDIS_PEERS_YES
-                                   || node->has_polling_clients[target->is_permit];
+                                   || node->has_polling_clients[target->layout->peers];
     complete.channel = subscription->channel;
     complete.requeue_channel = subscription->requeue_channel;
     if (latch_redis_write_script(&written, &store->scripts, &store->keys, &complete, target)) {
@@ -66,7 +54,7 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     const redis_hold *hold = op->lease->state;
     redis_node *node = hold->route.node;
     const redis_script_target target = latch_redis_target_of(op->lease);
-    redis_script_id id = (target.is_permit ? permit_script_ids : script_ids)[op->request.kind];
+    redis_script_id id = target.layout->scripts[op->request.kind];
     const redis_command_spec spec = {
         .id = id,
         .as_text = (op->flags & REDIS_AS_TEXT) != 0
@@ -275,10 +263,13 @@ static latch_status apply_script_outcome(latch_op *op, const redis_outcome *outc
         case REDIS_RELEASED:
             /* Else an earlier release by the token may still come, or is owed. */
             hold->retired = (op->flags & (REDIS_LOST_BEFORE | REDIS_RETIRED_BEFORE)) != 0;
+            if (op->request.was_held != NULL) { /* sent twice, the first may have done it */
+                *op->request.was_held = outcome->was_held || (op->flags & REDIS_LOST_BEFORE) != 0;
+            }
             return LATCH_DONE;
         case REDIS_PROBED:
             if (lease->mode == LATCH_FREE) {
-                lease->deadline_ns = op->sent_ns + outcome->left_ms * LATCH_NS_PER_MS;
+                lease->deadline_ns = latch_add_ns(op->sent_ns, latch_ms_to_ns(outcome->left_ms));
                 latch_redis_record_mode(lease, outcome->mode);
             }
             return LATCH_DONE;
@@ -335,7 +326,7 @@ static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t n
     if (op->request.kind == LATCH_RELEASE && !op->lease->is_permit) {
         latch_redis_record_release_script(latch_redis_node_of(op));
     }
-    outcome = latch_redis_parse_reply(op->request.kind, op->lease->is_permit, reply);
+    outcome = latch_redis_parse_reply(op->request.kind, latch_redis_layout_of(op->lease), reply);
     return apply_script_outcome(op, &outcome, now_ns);
 }
 

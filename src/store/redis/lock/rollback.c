@@ -12,6 +12,9 @@
 int64_t latch_redis_release_deadline(const latch_lease *lease, int64_t now_ns)
 {
     /* A renewal may have taken effect although its reply was lost. */
+    if (latch_redis_layout_of(lease)->has_owners && lease->deadline_ns == LATCH_NEVER) {
+        return LATCH_NEVER; /* it may have no end */
+    }
     return lease->deadline_ns == LATCH_NEVER || lease->deadline_ns < now_ns + RELEASE_TRIES_NS
                ? now_ns + RELEASE_TRIES_NS
                : lease->deadline_ns;
@@ -52,7 +55,7 @@ bool latch_redis_promotes(const latch_op *op, int64_t now_ns)
  */
 static bool release_uncertain(latch_op *op, int64_t now_ns)
 {
-    int64_t end_ns = now_ns + op->request.ttl_ms * LATCH_NS_PER_MS;
+    int64_t end_ns = latch_store_deadline(op->lease->store, now_ns, op->request.ttl_ms);
     redis_store *store = latch_redis_store_of(op);
     redis_hold *hold = op->lease->state;
     redis_script_target target = latch_redis_target_of(op->lease);

@@ -41,6 +41,7 @@ static latch_status prepare_store(latch_store *base, latch_error *error)
     redis_store *store = (redis_store *) base;
     bool is_made;
 
+    store->layout = latch_redis_has_owners(store) ? &latch_redis_strings : &latch_redis_locks;
     store->scripts.engine = base->engine;
     latch_redis_keyspace_init(&store->keys, store->options.prefix, store->options.prefix_length,
                               store->options.is_cluster);
@@ -59,12 +60,50 @@ static latch_status prepare_store(latch_store *base, latch_error *error)
     return LATCH_DONE;
 }
 
+/* Length of "+string" behind the DSN's scheme, which begins at *at; 0: it is not there. */
+static size_t find_layout(const char *dsn, size_t length, size_t *at)
+{
+    static const char layout[] = "+string";
+    const char *colon = memchr(dsn, ':', length);
+    size_t scheme = colon != NULL ? (size_t) (colon - dsn) : 0;
+
+    if (scheme < sizeof(layout)
+        || memcmp(colon - (sizeof(layout) - 1), layout, sizeof(layout) - 1) != 0) {
+        return 0;
+    }
+    *at = scheme - (sizeof(layout) - 1);
+    return sizeof(layout) - 1;
+}
+
+/* Parses "redis+string:" and the like as "redis:", in the store of that layout. */
+static latch_status parse_dsn(redis_store *store, const char *dsn, size_t length,
+                              latch_error *error)
+{
+    latch_engine *engine = store->store.engine;
+    size_t at = 0, skipped = latch_redis_has_owners(store) ? find_layout(dsn, length, &at) : 0;
+    latch_status status;
+    char *rest;
+
+    if (skipped == 0) {
+        return latch_redis_options_parse(engine, dsn, length, &store->options, error);
+    }
+    rest = latch_allocate(engine, length - skipped + 1);
+    if (rest == NULL) {
+        return latch_fail_memory(error);
+    }
+    memcpy(rest, dsn, at);
+    memcpy(rest + at, dsn + at + skipped, length - at - skipped);
+    rest[length - skipped] = '\0';
+    status = latch_redis_options_parse(engine, rest, length - skipped, &store->options, error);
+    latch_free(engine, rest);
+    return status;
+}
+
 static latch_status open_by_dsn(redis_store *store, const latch_store_options *options,
                                 latch_error *error)
 {
     latch_engine *engine = store->store.engine;
-    latch_status status = latch_redis_options_parse(engine, options->dsn, options->dsn_length,
-                                                    &store->options, error);
+    latch_status status = parse_dsn(store, options->dsn, options->dsn_length, error);
 
     if (status != LATCH_DONE) {
         return status;
@@ -191,7 +230,12 @@ static latch_status redis_begin(latch_op *op)
         && !latch_redis_has_permit_slot(&store->keys, op)) {
         return op->error->status;
     }
-    if (op->request.ttl_ms == 0 && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
+    if (op->request.kind == LATCH_ACQUIRE_SHARED && store->layout->has_owners) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "Redis has no shared locks whose key is a string");
+    }
+    if (op->request.ttl_ms == 0 && !latch_redis_layout_of(op->lease)->has_owners
+        && (latch_op_acquires(op) || op->request.kind == LATCH_REFRESH)) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a %s in Redis needs a TTL",
                           op->lease->is_permit ? "permit" : "lock");
     }
@@ -216,6 +260,9 @@ static latch_status redis_begin(latch_op *op)
     if (op->request.kind == LATCH_RELEASE) {
         latch_status status = latch_redis_ensure_token(op);
 
+        if (status == LATCH_CONFLICT && op->request.was_held != NULL) {
+            *op->request.was_held = false;
+        }
         if (status != LATCH_DONE) {
             return status == LATCH_CONFLICT ? LATCH_DONE /* this process never had it */ : status;
         }
@@ -303,30 +350,26 @@ static void redis_abandon(latch_op *op)
     latch_redis_wait_end(op->lease);
 }
 
+/* What both layouts of locks have. */
+#define REDIS_CLASS                                                                                \
+    .size = sizeof(redis_store), .open = redis_open, .close = redis_close,                         \
+    .settle = latch_redis_pending_drain, .identity = redis_identity, .begin = redis_begin,         \
+    .step = redis_step, .cancel = redis_cancel, .outage = latch_redis_describe_outage,             \
+    .abandon = redis_abandon, .held = latch_redis_held, .shares_token = latch_redis_shares_token,  \
+    .server_start_ns = latch_redis_server_start_ns, .drop = latch_redis_drop,                      \
+    .clone = redis_clone, .cork = redis_cork,                                                      \
+    .renewal_unsupported_reason = latch_redis_renewal_unsupported_reason
+
 const latch_store_class latch_redis_store = {
-    .info =
-        {
-            REDIS_INFO,
-            .state_name = latch_redis_state_name,
-            .permit_state_name = latch_redis_permit_state_name,
-            .library = "hiredis " LATCH_HIREDIS_VERSION,
-        },
-    .size = sizeof(redis_store),
-    .open = redis_open,
-    .close = redis_close,
-    .settle = latch_redis_pending_drain,
-    .identity = redis_identity,
-    .begin = redis_begin,
-    .step = redis_step,
-    .cancel = redis_cancel,
-    .outage = latch_redis_describe_outage,
-    .abandon = redis_abandon,
-    .held = latch_redis_held,
-    .shares_token = latch_redis_shares_token,
+    .info = {REDIS_INFO, .capabilities = REDIS_CAPABILITIES | REDIS_DSN_CAPABILITIES,
+             .library = "hiredis " LATCH_HIREDIS_VERSION},
+    REDIS_CLASS,
     .assign_token = latch_redis_import_token,
-    .server_start_ns = latch_redis_server_start_ns,
-    .drop = latch_redis_drop,
-    .clone = redis_clone,
-    .cork = redis_cork,
-    .renewal_unsupported_reason = latch_redis_renewal_unsupported_reason,
+};
+
+const latch_store_class latch_redis_string_store = {
+    .info = {REDIS_STRING_INFO, .capabilities = REDIS_STRING_CAPABILITIES | REDIS_DSN_CAPABILITIES,
+             .library = "hiredis " LATCH_HIREDIS_VERSION},
+    REDIS_CLASS,
+    .renew_token = latch_redis_renew_nonce,
 };

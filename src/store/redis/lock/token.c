@@ -21,8 +21,18 @@ bool latch_redis_is_other_process(const latch_lease *lease)
            && !(lease->inherit && lease->mode != LATCH_FREE);
 }
 
+/* Drops the token; an owner stays. */
 static void free_token(latch_lease *lease)
 {
+    const char *owner = latch_redis_layout_of(lease)->has_owners && lease->token != NULL
+                            ? memchr(lease->token, ' ', lease->token_length)
+                            : NULL;
+
+    if (owner != NULL) {
+        lease->token_length = (uint16_t) (lease->token_length - (owner - lease->token));
+        memmove(lease->token, owner, lease->token_length + (size_t) 1);
+        return;
+    }
     latch_free(lease->store->engine, lease->token);
     lease->token = NULL;
 }
@@ -45,7 +55,7 @@ latch_status latch_redis_make_hold(latch_lease *lease, latch_error *error)
     }
     hold->generation = engine->generation;
     hold->fork_count = engine->fork_count;
-    hold->imported = lease->token != NULL;
+    hold->imported = lease->token != NULL && !latch_redis_lacks_nonce(lease);
     hold->retired = false;
     hold->deadline_ns = LATCH_NEVER;
     hold->wait = (redis_wait){.ticket = 0};
@@ -72,11 +82,26 @@ latch_status latch_redis_import_token(latch_lease *lease, const char *token, lat
     return status;
 }
 
+latch_status latch_redis_renew_nonce(latch_lease *lease, latch_error *error)
+{
+    char nonce[LATCH_TOKEN_MAX + 1], token[LATCH_TOKEN_LENGTH + 1 + LATCH_OWNER_MAX];
+    latch_status status = latch_token_make(lease->store->engine, nonce, error);
+    char *at = mempcpy(token, nonce, LATCH_TOKEN_LENGTH);
+
+    free_token(lease);
+    if (lease->token != NULL) {
+        at = mempcpy(at, lease->token, lease->token_length);
+    }
+    return status == LATCH_DONE ? latch_lease_set_token(lease, token, (size_t) (at - token), error)
+                                : status;
+}
+
 latch_status latch_redis_prepare_token(latch_op *op)
 {
     latch_lease *lease = op->lease;
     redis_hold *hold;
     latch_status status = LATCH_DONE;
+    bool is_complete;
 
     if (latch_redis_is_other_process(lease)) {
         if (!latch_op_acquires(op)) {
@@ -104,13 +129,16 @@ latch_status latch_redis_prepare_token(latch_op *op)
     if (lease->state == NULL) {
         status = latch_redis_make_hold(lease, op->error);
     }
-    if (status != LATCH_DONE || lease->token != NULL) {
+    is_complete = lease->token != NULL
+                  && !(latch_redis_lacks_nonce(lease) && latch_op_acquires(op));
+    if (status != LATCH_DONE || is_complete) {
         return status;
     }
     hold = lease->state;
     hold->generation = lease->store->engine->generation;
     hold->imported = hold->retired = false;
-    return latch_lease_make_token(lease, op->error);
+    return latch_redis_layout_of(lease)->has_owners ? latch_redis_renew_nonce(lease, op->error)
+                                                    : latch_lease_make_token(lease, op->error);
 }
 
 void latch_redis_resolve_forked_hold(latch_op *op)

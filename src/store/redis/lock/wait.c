@@ -326,17 +326,24 @@ latch_status latch_redis_await_call(latch_op *op, int64_t now_ns)
 /* ---- Peers ---------------------------------------------------------------------------------- */
 
 /*
- * Digests of Symfony's scripts: those that save a lock for a writer and for a reader and that
- * delete it, of 5.2 to 8.2, the same in all of them; and behind them those that save permits of a
- * semaphore, put their end off, and delete them, of 5.2 to 8.1.
+ * Digests of peers' scripts. Symfony's Lock, 5.2 to 8.2: saves a lock for a writer, for a reader,
+ * deletes it. Symfony's Semaphore, 5.2 to 8.1: saves permits, puts their end off, deletes them.
+ * Laravel, 8 to 13, on phpredis and on Predis: releases a lock.
  */
-static const char *const peer_digests[] = {
-    "6fdee501a3714553b74c0d67687b921b90b05d18", "b5745b5be27d9033eb5d3eb254df2faf502b88df",
-    "a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c", "00ab65d80305e35a4d392563a5a85fcc643d4935",
-    "8f2d307bb83465ca0648117544a8d1edd77dfd95", "69a03be44c329f90cf2f5c09e3c41e240314304b",
+static const struct {
+    redis_peer_kind kind;
+    char digest[2 * 20 + 1];
+} peer_scripts[] = {
+    {REDIS_LOCK_PEERS, "6fdee501a3714553b74c0d67687b921b90b05d18"},
+    {REDIS_LOCK_PEERS, "b5745b5be27d9033eb5d3eb254df2faf502b88df"},
+    {REDIS_LOCK_PEERS, "a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c"},
+    {REDIS_PERMIT_PEERS, "00ab65d80305e35a4d392563a5a85fcc643d4935"},
+    {REDIS_PERMIT_PEERS, "8f2d307bb83465ca0648117544a8d1edd77dfd95"},
+    {REDIS_PERMIT_PEERS, "69a03be44c329f90cf2f5c09e3c41e240314304b"},
+    {REDIS_STRING_PEERS, "647c65a442733a1aa440f99908d249d13b4d6c4a"},
 };
 
-enum { LOCK_DIGESTS = 3, PEER_DIGESTS = sizeof(peer_digests) / sizeof(*peer_digests) };
+enum { PEER_SCRIPTS = sizeof(peer_scripts) / sizeof(*peer_scripts) };
 
 /* For latch_redis_call_abandon(): which of the peers' scripts the server has. */
 static void record_polling_clients(void *context, const redisReply *reply)
@@ -347,11 +354,11 @@ static void record_polling_clients(void *context, const redisReply *reply)
     if (reply == NULL || reply->type != REDIS_REPLY_ARRAY) {
         return;
     }
-    found[false] = found[true] = false;
-    for (size_t at = 0; at < reply->elements; at++) {
-        bool is_permit = at >= LOCK_DIGESTS;
+    memset(found, false, sizeof(node->has_polling_clients));
+    for (size_t at = 0; at < reply->elements && at < PEER_SCRIPTS; at++) {
+        bool *has = &found[peer_scripts[at].kind];
 
-        found[is_permit] = found[is_permit] || reply->element[at]->integer == 1;
+        *has = *has || reply->element[at]->integer == 1;
     }
 }
 
@@ -377,8 +384,8 @@ void latch_redis_probe_polling_clients(redis_node *node, int64_t now_ns)
     }
     latch_redis_add_text(&command, "SCRIPT");
     latch_redis_add_text(&command, "EXISTS");
-    for (size_t at = 0; at < PEER_DIGESTS; at++) {
-        latch_redis_add_text(&command, peer_digests[at]);
+    for (size_t at = 0; at < PEER_SCRIPTS; at++) {
+        latch_redis_add_text(&command, peer_scripts[at].digest);
     }
     call = latch_redis_send(&node->connection, &command, now_ns);
     if (call != NULL) {

@@ -28,7 +28,7 @@ static latch_mode mode_of(long long number)
 }
 
 /* Nil: another holder. A list: position in the queue, and milliseconds until the next question. */
-static redis_outcome parse_acquired(latch_op_kind kind, bool is_permit, const redisReply *reply)
+static redis_outcome parse_acquired(latch_op_kind kind, bool has_fencing, const redisReply *reply)
 {
     redis_outcome outcome = {.kind = REDIS_GRANTED};
 
@@ -47,7 +47,7 @@ static redis_outcome parse_acquired(latch_op_kind kind, bool is_permit, const re
         return outcome;
     }
     outcome.mode = kind == LATCH_ACQUIRE ? LATCH_EXCLUSIVE : LATCH_SHARED;
-    if (kind == LATCH_ACQUIRE && !is_permit) {
+    if (kind == LATCH_ACQUIRE && has_fencing) {
         outcome.fencing_token = parse_number(reply);
         return outcome.fencing_token > 0 ? outcome : unexpected;
     }
@@ -64,7 +64,7 @@ static redis_outcome parse_renewed(const redisReply *reply)
                : (redis_outcome){.kind = REDIS_RENEWED, .mode = mode_of(reply->integer)};
 }
 
-static redis_outcome parse_probed(const redisReply *reply)
+static redis_outcome parse_probed(bool may_have_no_end, const redisReply *reply)
 {
     long long left_ms;
 
@@ -72,29 +72,35 @@ static redis_outcome parse_probed(const redisReply *reply)
         return (redis_outcome){.kind = REDIS_NOT_HELD};
     }
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
-        || !is_integer(reply->element[0], 1, INT64_MAX) || !is_integer(reply->element[1], 1, 2)) {
+        || !is_integer(reply->element[0], may_have_no_end ? -1 : 1, INT64_MAX)
+        || reply->element[0]->integer == 0 || !is_integer(reply->element[1], 1, 2)) {
         return unexpected;
     }
     left_ms = reply->element[0]->integer;
     return (redis_outcome){
         .kind = REDIS_PROBED,
         .mode = mode_of(reply->element[1]->integer),
-        .left_ms = left_ms < REDIS_TTL_MAX_MS ? left_ms : REDIS_TTL_MAX_MS,
+        .left_ms = left_ms == -1                ? LATCH_NEVER
+                   : left_ms < REDIS_TTL_MAX_MS ? left_ms
+                                                : REDIS_TTL_MAX_MS,
     };
 }
 
-redis_outcome latch_redis_parse_reply(latch_op_kind kind, bool is_permit, const redisReply *reply)
+redis_outcome latch_redis_parse_reply(latch_op_kind kind, const redis_layout *layout,
+                                      const redisReply *reply)
 {
     switch (kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
-            return parse_acquired(kind, is_permit, reply);
+            return parse_acquired(kind, layout->has_fencing, reply);
         case LATCH_REFRESH:
             return parse_renewed(reply);
         case LATCH_RELEASE:
-            return is_integer(reply, 0, 1) ? (redis_outcome){.kind = REDIS_RELEASED} : unexpected;
+            return is_integer(reply, 0, 1)
+                       ? (redis_outcome){.kind = REDIS_RELEASED, .was_held = reply->integer == 1}
+                       : unexpected;
         case LATCH_PROBE:
-            return parse_probed(reply);
+            return parse_probed(layout->has_owners, reply);
         case LATCH_INSPECT:
         case LATCH_LIST:
         case LATCH_EVICT:

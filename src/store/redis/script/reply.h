@@ -3,6 +3,7 @@
 #define LATCH_REDIS_REPLY_H
 
 #include "src/base/base.h"
+#include "src/store/redis/script/layout.h"
 #include "src/store/redis/wire/library.h"
 
 /* Special values in the place of a position. No messages: the server may have none, or (with
@@ -27,10 +28,12 @@ typedef struct redis_outcome {
     uint64_t fencing_token; /* 0: none */
     int64_t place;          /* or REDIS_NO_MESSAGES, REDIS_BOTH_PROMOTE */
     int64_t retry_ms;
-    int64_t left_ms; /* REDIS_TTL_MAX_MS at most */
+    int64_t left_ms; /* REDIS_TTL_MAX_MS at most; LATCH_NEVER: it has no end */
+    bool was_held;   /* of a release */
 } redis_outcome;
 
-/* Parses a reply that is no error, about a lock or about permits. */
-redis_outcome latch_redis_parse_reply(latch_op_kind kind, bool is_permit, const redisReply *reply);
+/* Parses a reply of the layout's script that is no error. */
+redis_outcome latch_redis_parse_reply(latch_op_kind kind, const redis_layout *layout,
+                                      const redisReply *reply);
 
 #endif

@@ -6,29 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Part of a key's name: kinds of keys are told by it. */
-typedef struct {
-    const char *text;
-    size_t length;
-} key_part;
-
-#define KEY_PART(text)                                                                             \
-    {                                                                                              \
-        text, sizeof(text) - 1                                                                     \
-    }
-
-/* Keys of a lock: its own, and the rest behind the beginning of the own names. */
-static const key_part lock_keys[] = {KEY_PART(""), KEY_PART("holder:"), KEY_PART("queue:"),
-                                     KEY_PART("peers:"), KEY_PART("fencing")};
-/* Keys of a semaphore: Symfony's, with the part behind the resource, and the rest as of locks. */
-static const key_part permit_keys[] = {KEY_PART(":weight"), KEY_PART(":time"), KEY_PART("permits:"),
-                                       KEY_PART("permit-queue:"), KEY_PART("permit-peers:")};
-
 enum {
-    KEY_COUNT_MAX = sizeof(lock_keys) / sizeof(*lock_keys),
-    FENCING_KEY = KEY_COUNT_MAX - 1, /* one for all locks: without a resource */
-    SYMFONY_LOCK_KEYS = 1,
-    SYMFONY_PERMIT_KEYS = 2,
+    FENCING_KEY = REDIS_LAYOUT_KEYS - 1, /* one for all locks: without a resource */
     KEY_NAME_MAX = REDIS_OWN_SIZE + sizeof("permit-queue:"),
     /* A command begins with "EVAL", the script, and the number of its keys. */
     SCRIPT_ARGUMENTS = 3,
@@ -47,6 +26,7 @@ typedef struct {
     {                                                                                              \
         .text = lua, .length = sizeof(lua) - 1, .key_count = (keys), ##__VA_ARGS__                 \
     }
+#define STRING_CLOCK REDIS_LUA_CLOCK REDIS_LUA_KEY_TIMES
 #define TAKES .takes_ttl = true, .takes_lock = true
 #define RENEWS .takes_ttl = true
 #define RELEASES .leaves_queue = true
@@ -64,6 +44,12 @@ static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
     [REDIS_PERMIT_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_RELEASE, 5, RELEASES),
     [REDIS_PERMIT_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_PROBE, 2),
     [REDIS_PERMIT_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_INSPECT, 4),
+    [REDIS_STRING_ACQUIRE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_ACQUIRE, 5, TAKES),
+    [REDIS_STRING_REFRESH] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_REFRESH, 2, RENEWS),
+    [REDIS_STRING_RELEASE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_RELEASE, 4, RELEASES),
+    [REDIS_STRING_PROBE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_PROBE, 2),
+    [REDIS_STRING_INSPECT] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_INSPECT, 3),
+    [REDIS_STRING_EVICT] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_EVICT, 4),
 };
 
 void latch_redis_digest_scripts(redis_scripts *all)
@@ -85,9 +71,8 @@ void latch_redis_digest_scripts(redis_scripts *all)
 static bool add_keys(redis_script_command *written, const redis_scripts *all,
                      const redis_keyspace *keys, const redis_script_target *target, size_t count)
 {
-    size_t most = KEY_COUNT_MAX * (keys->prefix_length + target->length + KEY_NAME_MAX);
-    const key_part *parts = target->is_permit ? permit_keys : lock_keys;
-    size_t symfony_keys = target->is_permit ? SYMFONY_PERMIT_KEYS : SYMFONY_LOCK_KEYS;
+    size_t most = REDIS_LAYOUT_KEYS * (keys->prefix_length + target->length + KEY_NAME_MAX);
+    const redis_layout *layout = target->layout;
     char own[REDIS_OWN_SIZE] = REDIS_OWN_KEYS, *at;
     size_t own_length = keys->is_tagged
                             ? latch_redis_own_names(keys, target->resource, target->length, own)
@@ -103,15 +88,15 @@ static bool add_keys(redis_script_command *written, const redis_scripts *all,
         char *begin = at;
 
         at = mempcpy(at, keys->prefix, keys->prefix_length);
-        if (key >= symfony_keys) {
+        if (key >= layout->peer_keys) {
             at = mempcpy(at, own, own_length);
-            at = mempcpy(at, parts[key].text, parts[key].length);
+            at = mempcpy(at, layout->keys[key].text, layout->keys[key].length);
         }
-        if (key != FENCING_KEY || target->is_permit) {
+        if (key != FENCING_KEY || !layout->has_fencing) {
             at = mempcpy(at, target->resource, target->length);
         }
-        if (key < symfony_keys) {
-            at = mempcpy(at, parts[key].text, parts[key].length);
+        if (key < layout->peer_keys) {
+            at = mempcpy(at, layout->keys[key].text, layout->keys[key].length);
         }
         latch_redis_add(&written->command, begin, (size_t) (at - begin));
     }
@@ -128,7 +113,7 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
                            : NULL;
     int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) spec->ttl_ms);
 
-    if (target->is_permit && scripts[spec->id].takes_lock) {
+    if (target->permits.limit > 0 && scripts[spec->id].takes_lock) {
         length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %s%lld %lld",
                            target->permits.overtakes ? "0" : "", (long long) target->permits.weight,
                            (long long) target->permits.limit);
@@ -148,20 +133,23 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
 static bool write_waiter(redis_script_command *written, const redis_scripts *all,
                          const redis_command_spec *spec, const redis_script_target *target)
 {
-    size_t size = strlen(target->token) + strlen(spec->channel) + 96;
-    char permits[40] = "";
+    size_t size = target->token_length + strlen(spec->channel) + 96;
+    char permits[40] = "", *at;
 
     written->waiter = size <= sizeof(written->small_waiter) ? written->small_waiter
                                                             : latch_allocate(all->engine, size);
     if (written->waiter == NULL) {
         return false;
     }
-    if (target->is_permit) {
+    if (target->permits.limit > 0) {
         snprintf(permits, sizeof(permits), "%s%lld %lld ", target->permits.overtakes ? "0" : "",
                  (long long) target->permits.weight, (long long) target->permits.limit);
     }
-    snprintf(written->waiter, size, "%" PRIu64 " %zu %s%s%s", target->ticket,
-             strlen(permits) + strlen(target->token), permits, target->token, spec->channel);
+    at = written->waiter
+         + snprintf(written->waiter, size, "%" PRIu64 " %zu %s", target->ticket,
+                    strlen(permits) + target->token_length, permits);
+    at = mempcpy(at, target->token, target->token_length);
+    written->waiter_length = (size_t) (stpcpy(at, spec->channel) - written->waiter);
     return true;
 }
 
@@ -178,7 +166,7 @@ static void add_acquire_step(redis_script_command *written, const redis_command_
                                             : spec->has_polling_clients ? "peers"
                                                                         : "");
     if (written->waiter != NULL) {
-        latch_redis_add_text(&written->command, written->waiter);
+        latch_redis_add(&written->command, written->waiter, written->waiter_length);
         latch_redis_add_text(&written->command, spec->requeue_channel);
     }
 }
@@ -208,7 +196,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
     if (!add_keys(written, all, keys, target, script->key_count)) {
         return false;
     }
-    latch_redis_add_text(command, target->keep ? "" : target->token);
+    latch_redis_add(command, target->token, target->keep ? 0 : target->token_length);
     if (script->takes_ttl) {
         add_ttl(written, all, spec, target);
     }
@@ -220,7 +208,7 @@ bool latch_redis_write_script(redis_script_command *written, redis_scripts *all,
             add_acquire_step(written, spec);
         } /* else it is a simple try */
     } else if (script->leaves_queue && written->waiter != NULL) {
-        latch_redis_add_text(command, written->waiter);
+        latch_redis_add(command, written->waiter, written->waiter_length);
     }
     written->script = (latch_redis_script){
         .text = script->text,

@@ -7,36 +7,22 @@
 
 #include "src/base/base.h"
 #include "src/store/redis/script/keys.h"
+#include "src/store/redis/script/layout.h"
 #include "src/store/redis/wire/command.h"
-
-typedef enum {
-    REDIS_ACQUIRE,
-    REDIS_ACQUIRE_SHARED,
-    REDIS_REFRESH,
-    REDIS_RELEASE,
-    REDIS_PROBE,
-    REDIS_INSPECT,
-    REDIS_EVICT,
-    REDIS_PERMIT_ACQUIRE,
-    REDIS_PERMIT_REFRESH,
-    REDIS_PERMIT_RELEASE,
-    REDIS_PERMIT_PROBE,
-    REDIS_PERMIT_INSPECT,
-    REDIS_SCRIPT_COUNT,
-} redis_script_id;
 
 /* Step of an acquire, by the scripts' names. */
 enum redis_acquire_step { REDIS_TRY = 0, REDIS_WAIT, REDIS_CHECK, REDIS_POLL, REDIS_CLAIM };
 
-/* Target of a script: lock, token and place in the queue. */
+/* Target of a script: lock or semaphore, token and place in the queue. */
 typedef struct redis_script_target {
+    const redis_layout *layout;
     const char *resource;
     size_t length;
-    const char *token;     /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    const char *token; /* of REDIS_INSPECT and REDIS_EVICT: their one argument */
+    size_t token_length;
     uint64_t ticket;       /* of its wait; 0: it stands in no queue */
     bool keep;             /* a release leaves the queue, but keeps what is held */
-    bool is_permit;        /* of a semaphore: `resource` is "{NAME}" then, as in Symfony's keys */
-    latch_permits permits; /* of an acquire, and of a target with a ticket */
+    latch_permits permits; /* a limit of 0: none. Of an acquire, and of a target with a ticket */
 } redis_script_target;
 
 /* Request to a script. */
@@ -66,6 +52,7 @@ typedef struct redis_script_command {
     redis_command command;
     latch_redis_script script; /* the same without "EVAL" */
     char *keys, *waiter;       /* in the buffers below, if they fit */
+    size_t waiter_length;
     char key_count[2];
     char ttl[REDIS_TTL_SIZE];
     char small_keys[512], small_waiter[256];

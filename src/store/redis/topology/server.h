@@ -3,6 +3,7 @@
 #define LATCH_REDIS_SERVER_H
 
 #include "src/store/redis/script/keys.h"
+#include "src/store/redis/script/layout.h"
 #include "src/store/redis/wire/connection.h"
 #include "src/engine/store.h"
 
@@ -30,9 +31,9 @@ typedef struct redis_node {
     int64_t last_reply_ns;                /* time of the last reply to a request */
     redis_cluster_node_info cluster_info; /* in a cluster */
     /* State of lock/wait.c, per server. */
-    bool has_polling_clients[2]; /* at the last probe: for locks, and for permits */
-    int64_t last_queue_length;   /* waiters before the store's last wait */
-    int64_t next_probe_ns;       /* time of the next probe */
+    bool has_polling_clients[REDIS_PEER_KINDS]; /* at the last probe */
+    int64_t last_queue_length;                  /* waiters before the store's last wait */
+    int64_t next_probe_ns;                      /* time of the next probe */
     /*
      * State of lock/quorum_probe.c: connection.established at the probe, and when the script of
      * releases was known.

@@ -15,7 +15,7 @@ final class Remains implements Check
     /** With the slot's tag in a cluster. */
     private const COUNTER = '/^latch:(\{[@-O]{4}\}:)?fencing$/';
     /** What is kept for peers stays for a minute after the last of them, permits for ten seconds after the last holder. */
-    private const FOR_A_WHILE = '/^(latch:(\{[@-O]{4}\}:)?(peers:|permit-peers:|permits:)|\{.+\}:(weight|time)$)/';
+    private const FOR_A_WHILE = '/^(latch:(\{[@-O]{4}\}:)?(peers:|permit-peers:|string-peers:|permits:)|\{.+\}:(weight|time)$)/';
 
     public function violations(History $history): iterable
     {

@@ -15,6 +15,8 @@ final class Options
     public int $seed;
     public int $latch = 6;
     public int $symfony = 4;
+    /** With locks as Laravel's, in the place of Symfony's: where locks are strings only. */
+    public int $laravel = 4;
     /** On Latch, too, with a \PDO object: in a database only. */
     public int $pdo = 2;
     /** And with locks that are kept alive: where they expire only. */
@@ -28,7 +30,7 @@ final class Options
     public int $operations = 0;
     /** On Latch, too, with a \RedisCluster object: in a cluster only whose slots move, and nothing else. */
     public int $objects = 0;
-    /** @var 'redis'|'sentinel'|'cluster'|'quorum'|'flock'|'postgresql'|'mysql' */
+    /** @var 'redis'|'redis-string'|'sentinel'|'cluster'|'quorum'|'flock'|'postgresql'|'mysql' */
     public string $store = 'redis';
     public int $resources = 8;
     /** Into so many groups workers and resources are divided: while all wait in one, the others go on. */
@@ -51,7 +53,7 @@ final class Options
     /** A file for the report. */
     public ?string $report = null;
 
-    private const STORES = ['redis', 'sentinel', 'cluster', 'quorum', 'flock', 'postgresql', 'mysql'];
+    private const STORES = ['redis', 'redis-string', 'sentinel', 'cluster', 'quorum', 'flock', 'postgresql', 'mysql'];
 
     private const REPORTS = __DIR__ . '/../../report';
 
@@ -128,7 +130,7 @@ final class Options
             match ($name) {
                 'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit', 'failovers', 'moves' =>
                     $options->$name = self::number($argument, $value, 1),
-                'latch', 'symfony', 'pdo', 'keepers', 'objects', 'workers', 'operations' => $options->$name = self::number($argument, $value, 0),
+                'latch', 'symfony', 'laravel', 'pdo', 'keepers', 'objects', 'workers', 'operations' => $options->$name = self::number($argument, $value, 0),
                 'store' => $options->store = \in_array($value, self::STORES, true)
                     ? $value
                     : throw new \InvalidArgumentException(
@@ -159,6 +161,11 @@ final class Options
             // Symfony's clients stay with a master that is none any more.
             $options->symfony = 0;
         }
+        if ($options->store === 'redis-string') {
+            $options->symfony = 0;
+        } else {
+            $options->laravel = 0;
+        }
         if ($options->broken !== null) {
             // What is broken is by itself, unless others are asked for.
             $options->latch = isset($given['latch']) ? $options->latch : 0;
@@ -182,7 +189,7 @@ final class Options
                 throw new \InvalidArgumentException("--primitive={$options->primitive->value} is not for that store");
             }
         }
-        if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'sentinel', 'cluster', 'quorum'], true)) {
+        if ($options->keepers > 0 && !\in_array($options->store, ['redis', 'redis-string', 'sentinel', 'cluster', 'quorum'], true)) {
             throw new \InvalidArgumentException('--keepers is about locks in Redis');
         }
         if ($options->tls && !\in_array($options->store, ['sentinel', 'cluster'], true)) {
@@ -221,6 +228,7 @@ final class Options
             'object' => $this->objects,
             'keeper' => $this->keepers,
             'symfony' => $this->symfony,
+            'laravel' => $this->laravel,
             (string) $this->broken?->value => (int) $this->broken?->workers(),
         ]);
     }

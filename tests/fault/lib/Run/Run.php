@@ -64,7 +64,7 @@ final class Run
     public function __construct(private readonly Options $options, private readonly string $directory)
     {
         $this->records = new Writer("$directory/" . Faults::FILE);
-        $asksServers = $options->latch + $options->symfony + $options->keepers > 0 || $options->primitive !== null;
+        $asksServers = $options->latch + $options->symfony + $options->laravel + $options->keepers > 0 || $options->primitive !== null;
         $this->servers = $asksServers ? $this->serve("$directory/users") : [];
         $this->certificates = $options->tls ? new Certificates() : null;
         $this->trio = $options->store === 'sentinel'
@@ -89,7 +89,7 @@ final class Run
                 $this->options->seed,
                 $this->options->pause,
                 $this->records,
-                $this->options->store === 'redis' ? $this->servers[0] ?? null : null,
+                str_starts_with($this->options->store, 'redis') ? $this->servers[0] ?? null : null,
                 $this->database,
                 $this->options->store === 'quorum'
                     ? new Members($this->servers, $this->records, $this->options->keepers > 0)
@@ -168,7 +168,7 @@ final class Run
     private function serve(string $users): array
     {
         [$count, $options] = match ($this->options->store) {
-            'redis' => [1, []],
+            'redis', 'redis-string' => [1, []],
             // What a member has promised it must remember. It is only killed: what it has written the kernel has,
             // and to wait for the disk may take longer than its clients are patient.
             'quorum' => [self::MEMBERS, ['appendonly' => 'yes', 'appendfsync' => 'no']],
@@ -292,13 +292,17 @@ final class Run
             return $this->cluster->dsn();
         }
         $isPrimitive = Primitive::tryFrom($kind) !== null;
-        if ($this->servers === [] || !$isPrimitive && !\in_array($kind, ['latch', 'keeper', 'symfony'], true)) {
+        if ($this->servers === [] || !$isPrimitive && !\in_array($kind, ['latch', 'keeper', 'symfony', 'laravel'], true)) {
             return "$this->directory/locks";
         }
         $login = Process::userIn($kind, $slot) . ':any@';
         $dsns = array_map(static fn (RedisServer $server): string => $server->dsn('', $login), $this->servers);
 
-        return ($this->options->store === 'quorum' ? 'quorum:' : '') . implode(',', $dsns);
+        return match (true) {
+            $this->options->store === 'quorum' => 'quorum:' . implode(',', $dsns),
+            $this->options->store === 'redis-string' && $kind !== 'laravel' => str_replace('redis:', 'redis+string:', $dsns[0]),
+            default => implode(',', $dsns),
+        };
     }
 
     /** @return list<string> */
@@ -307,7 +311,7 @@ final class Run
         $extensions = match (true) {
             $this->options->store === 'postgresql' => ['pdo', 'pdo_pgsql'],
             $this->options->store === 'mysql' => ['mysqlnd', 'pdo', 'pdo_mysql'],
-            $kind === 'symfony' && $this->servers !== [], $kind === 'object' => ['igbinary', 'redis'],
+            $kind === 'symfony' && $this->servers !== [], $kind === 'object', $kind === 'laravel' => ['igbinary', 'redis'],
             default => [],
         };
         if (\in_array($kind, ['latch', 'pdo', 'keeper', 'object'], true) || Primitive::tryFrom($kind) !== null) {

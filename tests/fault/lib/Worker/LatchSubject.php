@@ -4,15 +4,15 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Fault\Worker;
 
-use Latch\BlockingStoreInterface;
 use Latch\Key;
 use Latch\Lock;
-use Latch\SharedLockStoreInterface;
+use Latch\PersistingStoreInterface;
 use Latch\Store\CombinedStore;
 use Latch\Store\FlockStore;
 use Latch\Store\MysqlStore;
 use Latch\Store\PostgreSqlStore;
 use Latch\Store\RedisStore;
+use Latch\Store\RedisStringStore;
 use Latch\Strategy\ConsensusStrategy;
 use Latch\Tests\Fault\Record\Teller;
 
@@ -26,16 +26,20 @@ final class LatchSubject implements Subject
         'folder' => [Teller::GIVES_WAY],
         'redis' => self::REDIS,
         'rediss' => self::REDIS,
+        'redis+string' => [...self::REDIS, Teller::EXCLUSIVE_ONLY],
         'quorum' => [Teller::EXPIRING, Teller::LATE_RELEASE, Teller::VOTES],
         'pgsql' => [Teller::SESSION, Teller::LATE_RELEASE, Teller::FIRST_COME],
         'mysql' => [Teller::SESSION, Teller::LATE_RELEASE, Teller::FIRST_COME, Teller::EXCLUSIVE_ONLY],
     ];
 
+    /** So many owners all processes have together. */
+    private const OWNERS = 3;
+
     /** Of the client object, in s, which would wait for ever. */
     private const CLUSTER_TIMEOUT = 2.0;
 
     private readonly string $kind;
-    private SharedLockStoreInterface|BlockingStoreInterface|null $store = null;
+    private PersistingStoreInterface|null $store = null;
 
     /**
      * @param string $where    a folder, a DSN, or "quorum:" and several DSNs of Redis servers, separated by commas
@@ -68,9 +72,17 @@ final class LatchSubject implements Subject
     {
         $this->store ??= $this->open();
 
-        $lock = new Lock(new Key($resource), $this->store, $ttl, $autoRelease);
+        $lock = new Lock($this->key($resource), $this->store, $ttl, $autoRelease);
 
         return new LatchHandle($this->keeps ? $lock->keepAlive() : $lock, $this->kind !== 'folder');
+    }
+
+    /** Of a lock that is a string the owner is mostly one that others have, too. */
+    private function key(string $resource): Key
+    {
+        $number = $this->kind === 'redis+string' ? random_int(0, self::OWNERS) : 0;
+
+        return $number === 0 ? new Key($resource) : RedisStringStore::key($resource, "owner $number\0");
     }
 
     public function recover(): void
@@ -80,7 +92,7 @@ final class LatchSubject implements Subject
         }
     }
 
-    private function open(): SharedLockStoreInterface|BlockingStoreInterface
+    private function open(): PersistingStoreInterface
     {
         $where = match (true) {
             !$this->byObject => $this->where,
@@ -91,6 +103,7 @@ final class LatchSubject implements Subject
         return match ($this->kind) {
             'folder' => new FlockStore($this->where),
             'redis', 'rediss' => new RedisStore($where),
+            'redis+string' => new RedisStringStore($where),
             'quorum' => new CombinedStore(array_map(
                 static fn (string $dsn): RedisStore => new RedisStore("$dsn?" . http_build_query([
                     'timeout' => self::MEMBERS_TIMEOUT, 'read_timeout' => self::MEMBERS_TIMEOUT,

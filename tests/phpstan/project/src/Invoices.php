@@ -100,7 +100,7 @@ final class Invoices
         });
         if ($lock->acquire()) {
             $this->sent[] = 'rest';
-            $lock->release();
+            $this->trouble ??= $lock->releaseIfHeld() ? null : 'lost';
         }
 
         return $this->trouble;

@@ -18,6 +18,7 @@ use Latch\Store\MysqlStore;
 use Latch\Store\NullStore;
 use Latch\Store\PostgreSqlStore;
 use Latch\Store\RedisStore;
+use Latch\Store\RedisStringStore;
 use Latch\Store\SemaphoreStore;
 use Latch\Store\StoreFactory;
 use Latch\Strategy\ConsensusStrategy;
@@ -69,6 +70,20 @@ final class Stores
         $store->delete($key);
 
         return $held && $store->forceRelease($key, $this->others($store->listHeld(foreign: true))) === 0;
+    }
+
+    public function redisStrings(#[\SensitiveParameter] string $dsn, string $owner): bool
+    {
+        $store = new RedisStringStore($dsn, initialTtl: null);
+        $key = RedisStringStore::key('orders', $owner);
+        $store->save($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key) && $this->isOurs($store->inspect($key)['holders']);
+        if (!$store->release($key)) {
+            $store->delete($key);
+        }
+
+        return $held && !$store->evict($key) && $store->forceRelease($key, $this->others($store->listHeld())) === 0;
     }
 
     /** @param list<array{host: string|null, pid: int|null, ...}> $holders */

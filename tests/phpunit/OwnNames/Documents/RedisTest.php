@@ -120,6 +120,23 @@ final class RedisTest extends DocumentTestCase
         self::assertSame('held', $this->said("require example('client-objects-1.php');" . self::USE_IT));
     }
 
+    public function testALockThatIsAString(): void
+    {
+        $server = new RedisServer();
+        $this->at(['redis.example.com' => "127.0.0.1:$server->port"]);
+
+        self::assertSame('worker 7', $this->said(strtr(<<<'PHP'
+            function import(): void
+            {
+                $redis = new \Redis();
+                $redis->connect('127.0.0.1', PORT);
+                echo $redis->get('laravel_database_laravel_cache_import');
+            }
+            require example('locks-that-are-strings-1.php');
+            PHP, ['PORT' => (string) $server->port])));
+        self::assertSame(0, $server->command('EXISTS', 'laravel_database_laravel_cache_import'));
+    }
+
     public function testAHolderIsKnownAndLosesItsLock(): void
     {
         $server = new RedisServer();

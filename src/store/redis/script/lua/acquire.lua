@@ -22,16 +22,10 @@ local token, manner, peer, waiter = ARGV[1], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local ttl, note = string.match(ARGV[2], '^(%d+) ?(.*)$')
 local us = now_us()
 
+-- include numbers.lua
 -- include holders.lua
 -- include holder_record.lua
-
--- The first thing that is written needs memory: what has changed something goes on when that is short.
-local function issue_fencing()
-    local last = tonumber(redis.call('GET', counter) or 0) or 0
-    local fencing = digits(math.max(last + 1, us))
-    redis.call('SET', counter, fencing)
-    return fencing
-end
+-- include fencing.lua
 
 -- `held`: what is recorded of the hold, if it is the caller's already.
 local function take(fencing, held)

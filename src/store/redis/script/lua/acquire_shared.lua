@@ -9,6 +9,7 @@ local token, manner, peer, waiter = ARGV[1], ARGV[3] or 'try', ARGV[4], ARGV[5]
 local ttl, note = string.match(ARGV[2], '^(%d+) ?(.*)$')
 local us = now_us()
 
+-- include numbers.lua
 -- include holders.lua
 -- include holder_record.lua
 

@@ -7,6 +7,7 @@ local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local us = now_us()
 local evicted = 0
 
+-- include numbers.lua
 -- include holders.lua
 -- include queue.lua
 -- include peers.lua

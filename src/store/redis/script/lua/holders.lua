@@ -1,14 +1,4 @@
--- Included: how holders are recorded.
-
--- tostring() would write 1.79e15
-local function digits(number)
-    return string.format('%.0f', number)
-end
-
--- When a hold ends that begins now, in ms. Rounded up: its holder counts from when it sent this.
-local function expiry_after(us, ttl)
-    return digits(math.ceil(us / 1000) + ttl)
-end
+-- Included after numbers.lua: how holders are recorded.
 
 local function end_with_last_holder()
     local last = redis.call('ZREVRANGE', lock, 0, 0, 'WITHSCORES')[2]

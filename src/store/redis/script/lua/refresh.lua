@@ -8,6 +8,7 @@ local lock, record = KEYS[1], KEYS[2]
 local token, ttl = ARGV[1], ARGV[2]
 local us = now_us()
 
+-- include numbers.lua
 -- include holders.lua
 
 local before = redis.call('TYPE', lock).ok ~= 'string' and redis.call('ZSCORE', lock, token)

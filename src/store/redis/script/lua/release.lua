@@ -26,6 +26,7 @@ if not was_reader and there == 0 then
     return held
 end
 
+-- include numbers.lua
 -- include holders.lua
 -- include queue.lua
 -- include peers.lua

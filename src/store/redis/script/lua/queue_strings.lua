@@ -1,0 +1,30 @@
+-- To be included, behind strings.lua, queue.lua and peers.lua: when a waiter can have a lock that is a string, and how it
+-- gets it. Its mode is "o".
+
+PEER_POLL_MS = 260 -- Laravel polls every 250 ms
+
+-- As of the other locks.
+local function delay_of_first(us, waiter, is_free)
+    local left = is_free and -2 or ms_left(lock)
+    if left == -2 then
+        return left_free(us)
+    end
+    local longest = SAFETY_MS
+    if not recorded(current_owner()) then
+        longest = 90 + us % 21 -- 100 ms, jittered
+        redis.call('HDEL', peers, 'due', 'until') -- a peer has had its turn
+    end
+    return left == -1 and longest or math.max(1, math.min(left, longest)), false
+end
+
+-- Makes a holder of a waiter that was told, until it claims the lock or the claim window ends. Returns for how long
+-- nobody else can have it.
+local function admit(us, waiter)
+    hold(waiter.token, CLAIM_MS, '')
+    return CLAIM_MS + math.ceil(us % 1000 / 1000)
+end
+
+-- Takes a waiter out of the queue; true if it was there.
+local function leave(waiter)
+    return redis.call('ZREM', queue, 'o' .. waiter) > 0
+end

@@ -1,0 +1,22 @@
+-- Inspection: tells who holds a lock whose key is a string, and changes nothing.
+--
+-- KEYS: 1 the lock, 2 its holder's record, 3 its queue
+-- ARGV: 1 "list": the name was found by SCAN
+-- Returns as inspect.lua: nil when it is free; else 2, 1, how many wait, and of the holder its identity, the ms until its
+-- hold ends, or -1, and what is recorded of it.
+local lock, record, queue = KEYS[1], KEYS[2], KEYS[3]
+
+-- include numbers.lua
+-- include strings.lua
+-- include identity.lua
+
+local owner, left = current_owner(), ms_left(lock)
+if type(owner) ~= 'string' or left == -2 then
+    return false
+end
+local held, token = recorded(owner)
+if ARGV[1] == 'list' and not held then
+    return false -- of a peer, whose keys may be anything
+end
+local waiters = redis.pcall('ZCARD', queue)
+return {'2', '1', digits(type(waiters) == 'number' and waiters or 0), identity(token or owner), digits(left), held or ''}
