@@ -74,6 +74,15 @@ latch_symfony_bundle() {
         "$LATCH_ROOT/bridge/symfony/tests/Behaviour/symfony-$version/composer.json"
 }
 
+# latch_laravel_app VERSION: prints the vendor folder of the application that tests latch/laravel on that Laravel.
+latch_laravel_app() {
+    local version=$1
+    LATCH_SUITE=sid latch_debian_files laravel php-fruitcake-php-cors php-symfony-clock=7.4* \
+        php-symfony-polyfill-php8{5,6} > /dev/null || return
+    COMPOSER_MIRROR_PATH_REPOS=1 latch_composer "laravel-app-$version" \
+        "$LATCH_ROOT/bridge/laravel/tests/laravel-$version/composer.json"
+}
+
 # latch_debian_lock: prints the autoload.php of Debian's php-symfony-lock, which is not installed.
 latch_debian_lock() {
     local directory

@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Laravel\Tests;
+
+use Latch\Laravel\Tests\Support\Driver;
+use Latch\Laravel\Tests\Support\Process;
+use PHPUnit\Framework\TestCase;
+
+abstract class LaravelTestCase extends TestCase
+{
+    /**
+     * Seconds from a release to the next holder, as the median. Laravel's own waiters poll every 250 ms; ours, when nothing
+     * wakes them, every 100 ms.
+     */
+    protected const QUICK = 0.02;
+
+    /**
+     * @return iterable<string, array{Driver}>
+     */
+    public static function drivers(): iterable
+    {
+        foreach (Driver::cases() as $driver) {
+            yield $driver->value => [$driver];
+        }
+    }
+
+    /** Of a lock, for this test alone. */
+    protected static function lockName(): string
+    {
+        return 'job-' . bin2hex(random_bytes(6));
+    }
+
+    /**
+     * @param list<float> $values
+     */
+    protected static function median(array $values): float
+    {
+        sort($values);
+
+        return $values[intdiv(\count($values), 2)];
+    }
+
+    /**
+     * Seconds in which the waiter has the lock after the holder's call, as the median.
+     *
+     * @param string $method releases the lock
+     */
+    protected static function handOver(Process $holder, Process $waiter, string $name, string $method): float
+    {
+        $seconds = [];
+        for ($i = 0; $i < 7; $i++) {
+            $holder->take($name, 30);
+            $waiter->lock($name, 30);
+            $waiter->beginCall($name, 'block', 10);
+            // Unless it is woken, it asks about 355 ms after its first attempt, or, without the hold, 400 ms.
+            usleep(310_000);
+            $holder->beginCall($name, $method);
+            $released = $holder->finish();
+            $got = $waiter->finish();
+            self::assertTrue($got->result, $got->message);
+            $seconds[] = ($got->endedNs - $released->begunNs) / 1e9;
+            $waiter->call($name, 'release');
+        }
+
+        return self::median($seconds);
+    }
+}

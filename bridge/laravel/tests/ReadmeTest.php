@@ -1,0 +1,67 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Laravel\Tests;
+
+use Latch\Laravel\Tests\Support\Application;
+use Latch\Laravel\Tests\Support\Driver;
+
+/**
+ * The README says what there is.
+ */
+final class ReadmeTest extends LaravelTestCase
+{
+    private const README = __DIR__ . '/../README.md';
+
+    public function testWhatALinkNamesIsThere(): void
+    {
+        preg_match_all('/\]\(([^)\s#]+)/', self::readme(), $links);
+        self::assertNotSame([], $links[1]);
+        foreach ($links[1] as $link) {
+            self::assertFileExists(\dirname(self::README) . "/$link");
+        }
+    }
+
+    public function testTheTableOfSettingsIsThatOfTheFile(): void
+    {
+        preg_match_all('/^\| `(LATCH_\w+)` \| `(\w+)` \| `([^`]+)` \|/m', self::readme(), $rows, \PREG_SET_ORDER);
+        $settings = (new Application(Driver::File))->start()->php(<<<'PHP'
+            Artisan::call('vendor:publish', ['--tag' => 'latch-config']);
+            return require $app->configPath('latch.php');
+            PHP);
+        $code = (string) file_get_contents(__DIR__ . '/../config/latch.php');
+        self::assertSame(array_keys($settings), array_column($rows, 2));
+        foreach ($rows as [, $variable, $name, $default]) {
+            self::assertStringContainsString("'$name' => env('$variable'", $code);
+            $expected = $settings[$name] ?? 'storage/framework/cache/latch';
+            self::assertSame(\is_string($expected) ? $expected : var_export($expected, true), $default);
+        }
+    }
+
+    public function testTheExampleLocks(): void
+    {
+        preg_match('/```php\n(.*?)```/s', self::readme(), $example);
+        $code = str_replace('// …', 'return [Cache::lock("invoice-42")->get(), $result = "done"];', $example[1], $count);
+        self::assertSame(1, $count);
+        $process = (new Application(Driver::File))->start();
+
+        self::assertSame([false, 'done'], $process->php("return $code"));
+        self::assertTrue($process->php('return Cache::lock("invoice-42")->get();'));
+    }
+
+    /** As in composer.json, in which the README's Laravels are. */
+    public function testTheRequirementsAreThoseOfComposer(): void
+    {
+        $require = json_decode((string) file_get_contents(__DIR__ . '/../composer.json'), true)['require'];
+
+        self::assertSame('^11.0|^12.0|^13.0', $require['illuminate/cache']);
+        self::assertSame('^8.2', $require['php']);
+        self::assertStringContainsString('PHP 8.2 or newer, and Laravel 11, 12 or 13.', self::readme());
+    }
+
+    private static function readme(): string
+    {
+        return (string) file_get_contents(self::README);
+    }
+}

@@ -1,0 +1,86 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Laravel\Tests\Support;
+
+/**
+ * An application as "composer create-project laravel/laravel" makes it, with latch/laravel among its packages.
+ */
+final class Application
+{
+    public readonly string $directory;
+    private int $processes = 0;
+
+    /**
+     * @param array<string, string|int> $env      what the file .env has beside the driver's
+     * @param array<string, mixed>      $settings config/latch.php, if any
+     */
+    public function __construct(public readonly Driver $driver, array $env = [], ?array $settings = null)
+    {
+        // In memory, as SQLite writes through to the disk.
+        $this->directory = '/dev/shm/latch-laravel-' . bin2hex(random_bytes(6));
+        foreach (['bootstrap/cache', 'config', 'database/migrations', 'storage/framework/cache/data', 'storage/framework/sessions',
+            'storage/framework/views', 'storage/logs', 'vendor/composer'] as $folder) {
+            mkdir("$this->directory/$folder", 0777, true);
+        }
+        copy(\dirname(__DIR__) . '/app/app.php', "$this->directory/bootstrap/app.php");
+        // What Composer writes, which Laravel reads to find packages.
+        file_put_contents("$this->directory/vendor/composer/installed.json", json_encode(['packages' => [
+            json_decode((string) file_get_contents(\dirname(__DIR__, 2) . '/composer.json'), true),
+        ]]));
+        $this->writeEnv($env);
+        if ($settings !== null) {
+            file_put_contents("$this->directory/config/latch.php", '<?php return ' . var_export($settings, true) . ';');
+        }
+        $this->driver->prepare($this);
+    }
+
+    /**
+     * @param array<string, string|int> $env
+     */
+    public function writeEnv(array $env): void
+    {
+        $lines = '';
+        foreach ($env + $this->driver->env($this) + [
+            'APP_ENV' => 'testing', 'APP_KEY' => 'base64:' . base64_encode(str_repeat('k', 32)), 'LOG_CHANNEL' => 'single',
+        ] as $name => $value) {
+            $lines .= "$name=$value\n";
+        }
+        file_put_contents("$this->directory/.env", $lines);
+    }
+
+    /** A process with the extension. */
+    public function start(): Process
+    {
+        return $this->process(['-d', 'extension=' . getenv('LATCH_SO')]);
+    }
+
+    /** A process without the extension: all is Laravel's own. */
+    public function startStock(): Process
+    {
+        return $this->process([]);
+    }
+
+    public function log(): string
+    {
+        return (string) @file_get_contents("$this->directory/storage/logs/laravel.log");
+    }
+
+    public function __destruct()
+    {
+        exec('rm -rf ' . escapeshellarg($this->directory));
+    }
+
+    /**
+     * @param list<string> $options of PHP
+     */
+    private function process(array $options): Process
+    {
+        return new Process(
+            [\PHP_BINARY, ...$options, \dirname(__DIR__) . '/app/process.php', $this->directory],
+            $this->directory . '/errors-' . ++$this->processes,
+            $this,
+        );
+    }
+}

@@ -1,0 +1,110 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Laravel\Tests\Support;
+
+use Latch\Tests\Program;
+
+/**
+ * A process of the application: app/process.php. It ends with PHPUnit, however that ends.
+ */
+final class Process extends Program
+{
+    /**
+     * @param list<string> $command
+     * @param string       $errors      file
+     * @param Application  $application whose folder is to stay as long as its processes
+     */
+    public function __construct(array $command, private readonly string $errors, private readonly Application $application)
+    {
+        $this->run($command, [['pipe', 'r'], ['pipe', 'w'], ['file', $errors, 'w']]);
+    }
+
+    /** What the code returns. */
+    public function php(string $code, mixed ...$arguments): mixed
+    {
+        $this->begin($code, ...$arguments);
+        $answer = $this->finish();
+
+        return $answer->error === null ? $answer->result : throw new \RuntimeException("$answer->error: $answer->message");
+    }
+
+    /** Makes a lock, of that name also for call(). */
+    public function lock(string $name, float|int $seconds = 0, ?string $owner = null): void
+    {
+        $this->php('$locks[$arguments[0]] = Cache::lock(...$arguments);', $name, $seconds, $owner);
+    }
+
+    /** Makes a lock and gets it, which must work. */
+    public function take(string $name, float|int $seconds = 0, ?string $owner = null): void
+    {
+        $this->lock($name, $seconds, $owner);
+        if ($this->call($name, 'get') !== true) {
+            throw new \RuntimeException("The lock $name is not free");
+        }
+    }
+
+    public function call(string $name, string $method, mixed ...$arguments): mixed
+    {
+        $this->beginCall($name, $method, ...$arguments);
+        $answer = $this->finish();
+
+        return $answer->error === null ? $answer->result : throw new \RuntimeException("$answer->error: $answer->message");
+    }
+
+    public function beginCall(string $name, string $method, mixed ...$arguments): void
+    {
+        $this->begin('[$name, $method] = array_splice($arguments, 0, 2); return $locks[$name]->$method(...$arguments);',
+            $name, $method, ...$arguments);
+    }
+
+    /** Tells it, without awaiting the answer. */
+    public function begin(string $code, mixed ...$arguments): void
+    {
+        fwrite($this->pipes[0], json_encode([$code, $arguments], \JSON_THROW_ON_ERROR) . "\n");
+    }
+
+    public function finish(): Answer
+    {
+        $read = [$this->pipes[1]];
+        $none = null;
+        $answers = stream_select($read, $none, $none, (int) self::patience());
+        $line = $answers ? fgets($this->pipes[1]) : false;
+        $answer = $line === false ? null : json_decode($line, true);
+        if ($answer === null) {
+            throw new \RuntimeException(($answers ? "It said \"$line\": " : 'It does not answer: ')
+                . file_get_contents($this->errors));
+        }
+
+        return new Answer($answer['result'] ?? null, $answer['error'] ?? null, $answer['message'] ?? '',
+            $answer['begun'], $answer['ended']);
+    }
+
+    /** Waits until it stands in a queue of this machine. */
+    public function awaitQueued(): void
+    {
+        // Without a place the file is open, too.
+        $this->await(fn (): bool => $this->openFiles('~/queues/~', 'lock:') !== []);
+    }
+
+    /** Waits until it has that file open. */
+    public function awaitOpen(string $path): void
+    {
+        $this->await(fn (): bool => $this->openFiles('~^' . preg_quote($path, '~') . '$~', '') !== []);
+    }
+
+    /**
+     * @param string $pattern regular expression for the path
+     * @param string $text    that the kernel says about it
+     *
+     * @return list<string>
+     */
+    private function openFiles(string $pattern, string $text): array
+    {
+        $links = glob("/proc/{$this->pid()}/fd/*") ?: [];
+
+        return array_values(array_filter($links, static fn (string $link): bool => preg_match($pattern, (string) @readlink($link)) === 1
+            && str_contains((string) @file_get_contents(str_replace('/fd/', '/fdinfo/', $link)), $text)));
+    }
+}

@@ -1,0 +1,29 @@
+# Stage "laravel": the package for Laravel (bridge/laravel) in an application on Laravel 12, whose processes have the extension
+# or, as peers, not. Stages "laravel-11" and "laravel-13": on these.
+# shellcheck shell=bash
+
+# shellcheck source=tools/lib/peers.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
+# shellcheck source=tools/lib/phpunit.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
+
+STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "php$LATCH_PHP_VERSION-memcached"
+    "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-sqlite3" memcached
+    "${LATCH_SQL_SERVER_PACKAGES[@]}")
+
+stage() {
+    local version=12
+    [[ $STAGE != laravel-* ]] || version=${STAGE#laravel-}
+    latch_build
+    LATCH_SO=$LATCH_ROOT/modules/latch.so
+    LATCH_VENDOR=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
+    LATCH_APP_VENDOR=$(latch_laravel_app "$version")
+    export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
+    cd "$LATCH_ROOT/bridge/laravel/tests"
+    side_by_side 'suite waiters' 'suite waits' 'suite locks'
+}
+
+# suite NAME
+suite() {
+    run_phpunit "$STAGE-$1" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$1"
+}
