@@ -161,7 +161,7 @@ static void it_says_what_it_is(void **state)
 
     (void) state;
     UNIT_CHECK(strcmp(info->name, own->name) == 0);
-    UNIT_CHECK(info->state_name == own->state_name); /* by which tokens are handed over */
+    UNIT_CHECK(strcmp(info->state_name, own->state_name) == 0); /* by which tokens are handed over */
     UNIT_CHECK(info->capabilities
                == (own->capabilities & ~(unsigned) (LATCH_BLOCKING | LATCH_PUSH | LATCH_LISTING)));
     UNIT_CHECK(strstr(store->class->renewal_unsupported_reason(store), "give the store a DSN")

@@ -228,8 +228,9 @@ void latch_combined_record_hold(const latch_op *op)
 
 static bool is_relative(const latch_lease *lease, const latch_lease *other)
 {
-    return lease->store->class->assign_token != NULL
-           && lease->store->info->state_name == other->store->info->state_name;
+    const char *name = lease->store->info->state_name, *others = other->store->info->state_name;
+
+    return lease->store->class->assign_token != NULL && others != NULL && strcmp(name, others) == 0;
 }
 
 /*

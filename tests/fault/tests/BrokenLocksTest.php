@@ -128,7 +128,7 @@ final class BrokenLocksTest extends TestCase
             ['--acquisitions=100000', '--limit=1', '--broken=nothing-broken'], 1, '/Too few acquisitions in 1 s/',
         ];
         yield 'no number' => [['--acquisitions=-1'], 64, "/^tests\\/fault\\/run: '--acquisitions=-1' is no whole/"];
-        yield 'no store' => [['--store=paper'], 64, "/redis, sentinel, cluster, quorum, flock, postgresql, mysql, not 'paper'/"];
+        yield 'no store' => [['--store=paper'], 64, "/redis, redis-string, sentinel, cluster, quorum, flock, postgresql, mysql, not 'paper'/"];
         yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
         yield 'no empty folder' => [['--keep=' . __DIR__], 64, "/no empty folder '/"];
         yield 'nowhere to keep locks alive' => [['--store=flock', '--keepers=1'], 64, '/--keepers is about locks in Redis/'];

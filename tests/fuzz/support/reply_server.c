@@ -171,7 +171,7 @@ static command understand(reply_line *line, const argument *arguments, size_t co
         return command;
     }
     if (is_named(arguments, "SCRIPT")) {
-        EXPECT(count == 8 && is_named(&arguments[1], "EXISTS"));
+        EXPECT(count == 9 && is_named(&arguments[1], "EXISTS"));
         command.kind = COMMAND_PEERS;
         return command;
     }

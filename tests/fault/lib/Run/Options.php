@@ -15,8 +15,8 @@ final class Options
     public int $seed;
     public int $latch = 6;
     public int $symfony = 4;
-    /** With locks as Laravel's, in the place of Symfony's: where locks are strings only. */
-    public int $laravel = 4;
+    /** With locks as Laravel's, in the place of Symfony's, of which there are four by default: where locks are strings only. */
+    public int $laravel = 0;
     /** On Latch, too, with a \PDO object: in a database only. */
     public int $pdo = 2;
     /** And with locks that are kept alive: where they expire only. */
@@ -162,9 +162,7 @@ final class Options
             $options->symfony = 0;
         }
         if ($options->store === 'redis-string') {
-            $options->symfony = 0;
-        } else {
-            $options->laravel = 0;
+            [$options->symfony, $options->laravel] = [0, isset($given['laravel']) ? $options->laravel : 4];
         }
         if ($options->broken !== null) {
             // What is broken is by itself, unless others are asked for.
