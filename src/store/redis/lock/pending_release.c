@@ -1,8 +1,14 @@
 /*
  * Pending releases: locks to be released without a waiting operation. Destructors leave them, and
  * acquires that were given up in flight or lost their reply. One is done when the server has
- * carried it out; it is sent again after a lost connection or a transient error (busy, loading). It
- * is sent as text: nothing would repeat it after NOSCRIPT.
+ * carried it out; it is sent again after a lost connection or a transient error (busy, loading).
+ *
+ * Nobody may read the answer for long, such as that the server has forgotten the script: so the
+ * first one on a connection is sent as text. Once the server has answered that it knows the script,
+ * it goes by its digest, and in the same write a short script as text (let_go.lua), which has
+ * nothing to do unless the server has forgotten the other one: then it gives the lock back. The
+ * waiters, whom it does not tell, find that out by themselves (queue.lua's SAFETY_MS), unless
+ * NOSCRIPT is read before, and the release is sent again, as text.
  */
 #include "src/store/redis/lock/redis.h"
 #include "src/store/redis/topology/cluster.h"
@@ -46,7 +52,11 @@ static void complete_release(void *context, const redisReply *reply)
 {
     redis_pending_release *release = context;
     bool is_refused = reply != NULL && reply->type == REDIS_REPLY_ERROR;
+    bool is_unknown = is_refused && latch_redis_is_noscript_error(reply->str);
 
+    if (is_unknown || (reply != NULL && !is_refused)) {
+        latch_redis_record_release_script(release->node, release->layout, !is_unknown);
+    }
     release->store->store.unacknowledged--;
     release->refusals += is_refused && !latch_redis_is_transient_error(reply->str)
                          && !latch_redis_apply_redirect(release->node, reply->str);
@@ -171,6 +181,30 @@ bool latch_redis_pending_add_sent(const latch_lease *lease, redis_node *node, re
     return true;
 }
 
+/*
+ * May the release go by its digest? Not if it leaves a queue, or keeps what is held, which let_go.lua
+ * does not; nor without a nonce, by which string_let_go.lua knows the hold. A client object sends
+ * what is missing by itself.
+ */
+static bool goes_by_digest(const redis_node *node, const redis_pending_release *release)
+{
+    return latch_redis_knows_release_script(node, release->layout) && release->refusals == 0
+           && release->ticket == 0 && !release->keep && *token_of_release(release) != ' '
+           && !node->connection.transport->is_synchronous;
+}
+
+/* Sends the script behind the release. Its answer is of no interest. */
+static bool send_let_go(redis_node *node, const redis_script_target *target, int64_t now_ns)
+{
+    const redis_command_spec spec = {.id = target->layout->let_go, .as_text = true};
+    redis_call *call = latch_redis_send_script(node, &spec, target, now_ns);
+
+    if (call != NULL) {
+        latch_redis_call_abandon(call, NULL, NULL);
+    }
+    return call != NULL;
+}
+
 /* Sends the release; false when memory ran out. */
 static bool send_pending(redis_node *node, redis_pending_release *release, int64_t now_ns)
 {
@@ -184,15 +218,26 @@ static bool send_pending(redis_node *node, redis_pending_release *release, int64
         .keep = release->keep,
         .permits = release->permits,
     };
+    bool by_digest = goes_by_digest(node, release);
+    bool is_batch = by_digest && !node->connection.is_batching; /* of two commands */
     const redis_command_spec spec = {.id = release->layout->scripts[LATCH_RELEASE],
-                                     .as_text = true};
-    redis_call *call = latch_redis_send_script(node, &spec, &target, now_ns);
+                                     .as_text = !by_digest};
+    redis_call *call;
+    bool is_sent;
 
-    if (call == NULL) {
-        return false;
+    if (is_batch) {
+        latch_redis_batch(&node->connection, true);
     }
-    mark_sent(release, node, call);
-    return true;
+    call = latch_redis_send_script(node, &spec, &target, now_ns);
+    is_sent = call != NULL;
+    if (is_sent) {
+        mark_sent(release, node, call);
+        is_sent = !by_digest || send_let_go(node, &target, now_ns);
+    }
+    if (is_batch) {
+        latch_redis_batch(&node->connection, false);
+    }
+    return is_sent;
 }
 
 static bool is_about(const redis_pending_release *release, const latch_lease *lease)

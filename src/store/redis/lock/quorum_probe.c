@@ -34,7 +34,9 @@ static void record_script_reply(void *context, const redisReply *reply)
 {
     if (reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 1
         && reply->element[0]->integer == 1) {
-        latch_redis_record_release_script(context);
+        redis_node *node = context;
+
+        latch_redis_record_release_script(node, latch_redis_store_at(node)->layout, true);
     }
 }
 
@@ -69,14 +71,6 @@ void latch_redis_probe_quorum_part(redis_node *node, int64_t now_ns)
         && send_probe(node, &script, record_script_reply, node, now_ns)) {
         node->probed = node->connection.established;
     }
-}
-
-bool latch_redis_may_lack_release_script(const redis_node *node, redis_script_id id)
-{
-    const redis_store *store = latch_redis_store_at(node);
-
-    return id == store->layout->scripts[LATCH_RELEASE] && store->is_quorum_part
-           && node->has_release != node->connection.established;
 }
 
 int64_t latch_redis_server_start_ns(latch_store *base)

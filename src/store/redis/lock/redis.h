@@ -340,13 +340,6 @@ const char *latch_redis_renewal_unsupported_reason(const latch_store *base);
 
 /* Probe the server of a combined store's member, once per READY connection. */
 void latch_redis_probe_quorum_part(redis_node *node, int64_t now_ns);
-/* Record that the server knows the script of releases. */
-static inline void latch_redis_record_release_script(redis_node *node)
-{
-    node->has_release = node->connection.established;
-}
-/* Send the release as text? Its sender may not be there to repeat it. */
-bool latch_redis_may_lack_release_script(const redis_node *node, redis_script_id id);
 /* For the store's class: start of the server. */
 int64_t latch_redis_server_start_ns(latch_store *base);
 
@@ -363,6 +356,19 @@ latch_status latch_redis_inspect_step(latch_op *op, int64_t now_ns);
 void latch_redis_inspect_end(latch_op *op);
 
 /* ---- pending_release.c */
+
+/* Record that the server knows the layout's script of releases, or has forgotten it. */
+static inline void latch_redis_record_release_script(redis_node *node, const redis_layout *layout,
+                                                     bool is_known)
+{
+    node->has_release[layout->peers] = is_known ? node->connection.established : 0;
+}
+/* Did the server know it when it answered last, on this connection? */
+static inline bool latch_redis_knows_release_script(const redis_node *node,
+                                                    const redis_layout *layout)
+{
+    return node->has_release[layout->peers] == node->connection.established;
+}
 
 void latch_redis_pending_init(redis_store *store);
 /*

@@ -54,11 +54,12 @@ static latch_status send_request(latch_op *op, int64_t now_ns)
     const redis_hold *hold = op->lease->state;
     redis_node *node = hold->route.node;
     const redis_script_target target = latch_redis_target_of(op->lease);
-    redis_script_id id = target.layout->scripts[op->request.kind];
     const redis_command_spec spec = {
-        .id = id,
+        .id = target.layout->scripts[op->request.kind],
+        /* A quorum may not await a release, and nobody would repeat it. */
         .as_text = (op->flags & REDIS_AS_TEXT) != 0
-                   || (store->is_quorum_part && latch_redis_may_lack_release_script(node, id)),
+                   || (store->is_quorum_part && op->request.kind == LATCH_RELEASE
+                       && !latch_redis_knows_release_script(node, target.layout)),
         .extend = op->request.extend,
         .step = latch_redis_is_queued(op->lease) ? hold->wait.step : REDIS_TRY,
         .ttl_ms = op->request.ttl_ms};
@@ -323,8 +324,9 @@ static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t n
         return apply_error(op, reply->str, now_ns);
     }
     latch_redis_route_confirm(&hold->route, hold->name, hold->name_length);
-    if (op->request.kind == LATCH_RELEASE && !op->lease->is_permit) {
-        latch_redis_record_release_script(latch_redis_node_of(op));
+    if (op->request.kind == LATCH_RELEASE) {
+        latch_redis_record_release_script(latch_redis_node_of(op),
+                                          latch_redis_layout_of(op->lease), true);
     }
     outcome = latch_redis_parse_reply(op->request.kind, latch_redis_layout_of(op->lease), reply);
     return apply_script_outcome(op, &outcome, now_ns);

@@ -12,17 +12,20 @@ typedef enum {
     REDIS_ACQUIRE_SHARED,
     REDIS_REFRESH,
     REDIS_RELEASE,
+    REDIS_LET_GO,
     REDIS_PROBE,
     REDIS_INSPECT,
     REDIS_EVICT,
     REDIS_PERMIT_ACQUIRE,
     REDIS_PERMIT_REFRESH,
     REDIS_PERMIT_RELEASE,
+    REDIS_PERMIT_LET_GO,
     REDIS_PERMIT_PROBE,
     REDIS_PERMIT_INSPECT,
     REDIS_STRING_ACQUIRE,
     REDIS_STRING_REFRESH,
     REDIS_STRING_RELEASE,
+    REDIS_STRING_LET_GO,
     REDIS_STRING_PROBE,
     REDIS_STRING_INSPECT,
     REDIS_STRING_EVICT,
@@ -55,6 +58,7 @@ typedef struct redis_layout {
     bool has_fencing;                         /* the last key is the database's counter */
     bool has_owners;                          /* tokens are "NONCE OWNER"; holds may have no end */
     redis_script_id scripts[LATCH_EVICT + 1]; /* by latch_op_kind; of those that it has */
+    redis_script_id let_go;                   /* behind a release that nobody awaits */
     redis_peer_kind peers;
     /* What a list looks for: companion keys that begin and end with this, of that type; and keys
      * of peers, unless nothing tells these from other keys (NULL). */

@@ -34,11 +34,9 @@ typedef struct redis_node {
     bool has_polling_clients[REDIS_PEER_KINDS]; /* at the last probe */
     int64_t last_queue_length;                  /* waiters before the store's last wait */
     int64_t next_probe_ns;                      /* time of the next probe */
-    /*
-     * State of lock/quorum_probe.c: connection.established at the probe, and when the script of
-     * releases was known.
-     */
-    unsigned probed, has_release;
+    unsigned probed; /* state of lock/quorum_probe.c: connection.established at the probe */
+    /* connection.established when the script of releases was known, by the kind of its layout. */
+    unsigned has_release[REDIS_PEER_KINDS];
 } redis_node;
 
 /* Topology: all servers of a store. */
