@@ -182,9 +182,9 @@ bool latch_redis_pending_add_sent(const latch_lease *lease, redis_node *node, re
 }
 
 /*
- * May the release go by its digest? Not if it leaves a queue, or keeps what is held, which let_go.lua
- * does not; nor without a nonce, by which string_let_go.lua knows the hold. A client object sends
- * what is missing by itself.
+ * May the release go by its digest? Not if it leaves a queue, or keeps what is held, which
+ * let_go.lua does not; nor without a nonce, by which string_let_go.lua knows the hold. A client
+ * object sends what is missing by itself.
  */
 static bool goes_by_digest(const redis_node *node, const redis_pending_release *release)
 {

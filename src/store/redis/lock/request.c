@@ -325,8 +325,8 @@ static latch_status apply_reply(latch_op *op, const redisReply *reply, int64_t n
     }
     latch_redis_route_confirm(&hold->route, hold->name, hold->name_length);
     if (op->request.kind == LATCH_RELEASE) {
-        latch_redis_record_release_script(latch_redis_node_of(op),
-                                          latch_redis_layout_of(op->lease), true);
+        latch_redis_record_release_script(latch_redis_node_of(op), latch_redis_layout_of(op->lease),
+                                          true);
     }
     outcome = latch_redis_parse_reply(op->request.kind, latch_redis_layout_of(op->lease), reply);
     return apply_script_outcome(op, &outcome, now_ns);
