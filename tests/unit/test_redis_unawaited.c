@@ -234,6 +234,25 @@ static void a_waiter_is_told_at_the_next_request(void **state)
     }
 }
 
+/* What the first one's answer says counts for the next one. */
+static void a_script_that_was_forgotten_is_sent_again_as_text(void **state)
+{
+    (void) state;
+    for (const layout *as = layouts; !as->is_permit; as++, redis_store_forget()) {
+        latch_lease *lease = experienced_holder(as);
+        latch_lease *next = redis_lease_in(lease->store, "next");
+
+        take(as, next);
+        unit_redis_ask("SCRIPT FLUSH");
+        let_go(lease);
+        UNIT_AWAIT(redis_is_free("r"));
+        redis_forget_calls();
+        let_go(next);
+        UNIT_AWAIT(redis_count_calls("eval") == 2); /* both */
+        assert_int_equal(redis_count_calls("evalsha"), 0);
+    }
+}
+
 /* It reads the answers before it goes. */
 static void a_waiter_is_told_at_the_end_of_the_store(void **state)
 {
@@ -355,6 +374,7 @@ static void another_holder_is_left_alone(void **state)
         run_behind(as, "another token");
         run_behind(as, "__write__ ");
         redis_expect_done(redis_run(lease, LATCH_REFRESH));
+        assert_int_equal(lease->mode, LATCH_EXCLUSIVE);
         unit_release(lease);
         assert_true(is_nobodys(as));
     }
@@ -431,6 +451,7 @@ int main(void)
         REDIS_TEST(nothing_stays_held_when_nobody_reads_the_answer),
         REDIS_TEST(a_waiter_finds_out_by_itself),
         REDIS_TEST(a_waiter_is_told_at_the_next_request),
+        REDIS_TEST(a_script_that_was_forgotten_is_sent_again_as_text),
         REDIS_TEST(a_waiter_is_told_at_the_end_of_the_store),
         REDIS_TEST(a_forked_child_owes_nothing_and_keeps_what_it_takes),
         REDIS_TEST(a_release_without_memory_is_reported_or_carried_out),

@@ -188,8 +188,8 @@ bool latch_redis_pending_add_sent(const latch_lease *lease, redis_node *node, re
  */
 static bool goes_by_digest(const redis_node *node, const redis_pending_release *release)
 {
-    return latch_redis_knows_release_script(node, release->layout) && release->refusals == 0
-           && release->ticket == 0 && !release->keep && *token_of_release(release) != ' '
+    return latch_redis_knows_release_script(node, release->layout) && release->ticket == 0
+           && !release->keep && *token_of_release(release) != ' '
            && !node->connection.transport->is_synchronous;
 }
 
