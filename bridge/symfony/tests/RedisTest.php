@@ -31,6 +31,7 @@ use Latch\Symfony\Tests\Message\Versioned;
 use Latch\Symfony\Tests\Support\App;
 use Latch\Symfony\Tests\Support\AppTestCase;
 use Latch\Symfony\Tests\Support\Transaction;
+use Latch\Tests\RedisProxy;
 use Latch\Tests\RedisServer;
 use PHPUnit\Framework\Attributes\DataProvider;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
@@ -84,6 +85,69 @@ final class RedisTest extends AppTestCase
         self::assertCount(1, $events);
         self::assertSame('plain-x', $events[0]->resource);
         self::assertSame(['message' => Plain::class, 'rule' => 'Lock', 'key' => 'plain-{id}'], $events[0]->labels());
+    }
+
+    public function testALockIsGivenBackWithoutAwaitingTheAnswer(): void
+    {
+        $app = $this->redis();
+        for ($known = 0; $known < 2; ++$known) {
+            $this->direct($app, new Plain(), new Lock('x'));
+        }
+        self::$server->command('CONFIG', 'RESETSTAT');
+        $this->direct($app, new Plain(), new Lock('x'));
+
+        $this->awaitFree('x');
+        // By its digest, and what goes behind it then.
+        self::assertSame([2, 1], [self::$server->count('evalsha'), self::$server->count('eval')]);
+    }
+
+    public function testALockIsFreeThoughTheServerHasForgottenTheScript(): void
+    {
+        $app = $this->redis();
+        for ($known = 0; $known < 2; ++$known) {
+            $this->direct($app, new Plain(), new Lock('x'));
+        }
+        $app->handler->does[Plain::class] = static fn () => self::$server->command('SCRIPT', 'FLUSH');
+        $this->direct($app, new Plain(), new Lock('x'));
+
+        $this->awaitFree('x');
+    }
+
+    /** As behind a firewall that forgets connections: the next thing that is sent finds that out. */
+    public function testALockThatWasHeldForLongIsFreeThoughItsConnectionHasDied(): void
+    {
+        $proxy = new RedisProxy(self::$server);
+        $app = $this->redis(['stores' => ['default' => $proxy->dsn()]]);
+        $this->direct($app, new Plain(), new Lock('x'));
+        $app->handler->does[Plain::class] = static function () use ($proxy): void {
+            usleep(1_100_000);
+            $proxy->set('lose');
+        };
+        $this->direct($app, new Plain(), new Lock('x'));
+
+        self::assertSame('pass', $proxy->mode());
+        $this->awaitFree('x');
+    }
+
+    public function testALockThatCannotBeGivenBackIsTold(): void
+    {
+        $app = $this->redis();
+        $app->handler->does[Plain::class] = static fn () => self::$server->stop();
+        try {
+            $this->direct($app, new Plain(), new Lock('x'));
+        } finally {
+            self::$server->start();
+        }
+
+        self::assertStringContainsString('A rule of a message cannot be ended', implode("\n", $app->log()->lines));
+    }
+
+    private function awaitFree(string $resource): void
+    {
+        for ($tries = 0; $tries < 100 && !self::$server->lacks($resource); ++$tries) {
+            usleep(10_000);
+        }
+        self::assertTrue(self::$server->lacks($resource));
     }
 
     /**

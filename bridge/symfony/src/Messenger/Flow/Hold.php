@@ -21,6 +21,9 @@ final class Hold
     /** Factor of the TTL where nobody renews. */
     private const UNATTENDED = 10;
 
+    /** Seconds since the store's last answer for which its connection is taken to be alive. */
+    private const RECENT = 1.0;
+
     /** Number of messages that use it. */
     private int $uses = 0;
 
@@ -29,7 +32,7 @@ final class Hold
 
     private function __construct(
         public readonly string $resource,
-        public readonly Lock|Semaphore $lock,
+        private Lock|Semaphore|null $lock,
         private readonly float $ttl,
         private readonly bool $keptAlive,
         private bool $read,
@@ -64,6 +67,14 @@ final class Hold
         return new self($resource, $lock, $ttl, true, $read, $rule);
     }
 
+    /**
+     * @throws \LogicException when it was given back
+     */
+    public function lock(): Lock|Semaphore
+    {
+        return $this->lock ?? throw new \LogicException("\"$this->resource\" was given back.");
+    }
+
     public function isUsed(): bool
     {
         return $this->uses > 0;
@@ -79,7 +90,7 @@ final class Hold
 
     public function isHeld(): bool
     {
-        return $this->lock->isHeld();
+        return $this->lock !== null && $this->lock->isHeld();
     }
 
     /**
@@ -87,7 +98,7 @@ final class Hold
      */
     public function assertHeld(): void
     {
-        if (!$this->lock->isHeld()) {
+        if (!$this->isHeld()) {
             throw new LockLostException($this->resource, $this->rule);
         }
     }
@@ -101,7 +112,7 @@ final class Hold
     {
         if (!$this->keptAlive) {
             try {
-                $this->lock->refresh($this->ttl);
+                $this->lock()->refresh($this->ttl);
             } catch (LockException|SemaphoreException) {
                 // It may be held still: its time is not over yet.
             }
@@ -134,13 +145,26 @@ final class Hold
     public function leave(bool $promoted): void
     {
         if (--$this->uses === 0) {
-            $this->lock->release();
+            $this->giveBack();
         } elseif ($promoted && $this->lock instanceof Lock) {
             $this->read = true;
             // One that was lost would be acquired anew, and its loss not be noticed.
             if ($this->lock->isHeld()) {
                 $this->lock->acquireRead();
             }
+        }
+    }
+
+    /**
+     * By the destructor, which awaits no answer. But if the connection has been idle for long, it may be dead, and that
+     * is seen from an answer alone.
+     */
+    private function giveBack(): void
+    {
+        if ($this->keptAlive && $this->age() < self::RECENT && $this->isHeld()) {
+            $this->lock = null;
+        } else {
+            $this->lock()->release();
         }
     }
 }

@@ -150,7 +150,7 @@ final class Holds
     {
         $isNew = !$hold->isUsed();
         $promoted = !$isNew && $hold->isToPromote($read);
-        if (($isNew || $promoted) && !$this->acquire($attempt, $hold->lock, $read, $wait)) {
+        if (($isNew || $promoted) && !$this->acquire($attempt, $hold->lock(), $read, $wait)) {
             return false;
         }
         $hold->use($read);

@@ -224,7 +224,7 @@ final class OnceGuard extends Guard
                 unattended: $lock['queueTtl'],
                 rule: $rule,
             );
-            $isAcquired = $hold->lock->acquire();
+            $isAcquired = $hold->lock()->acquire();
         } catch (LockException $e) {
             $this->storeErrors->refuse($attempt, $resource, $e, by: $rule);
 
@@ -249,7 +249,7 @@ final class OnceGuard extends Guard
     {
         $hold = $this->holds[$packed] ?? null;
         unset($this->holds[$packed]);
-        ($hold->lock ?? $this->lock($packed, $this->ttl))->release();
+        ($hold?->lock() ?? $this->lock($packed, $this->ttl))->release();
     }
 
     private function lock(string $packed, float $ttl): Lock
