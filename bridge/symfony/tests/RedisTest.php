@@ -34,6 +34,7 @@ use Latch\Symfony\Tests\Support\Transaction;
 use Latch\Tests\RedisProxy;
 use Latch\Tests\RedisServer;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Exception\HandlerFailedException;
@@ -125,14 +126,19 @@ final class RedisTest extends AppTestCase
         };
         $this->direct($app, new Plain(), new Lock('x'));
 
-        self::assertSame('pass', $proxy->mode());
         $this->awaitFree('x');
+        self::assertSame('pass', $proxy->mode());
     }
 
-    public function testALockThatCannotBeGivenBackIsTold(): void
+    #[TestWith([0])]
+    #[TestWith([1_100_000])]
+    public function testALockThatCannotBeGivenBackIsToldAndFailsNoMessage(int $microseconds): void
     {
         $app = $this->redis();
-        $app->handler->does[Plain::class] = static fn () => self::$server->stop();
+        $app->handler->does[Plain::class] = static function () use ($microseconds): void {
+            usleep($microseconds);
+            self::$server->stop();
+        };
         try {
             $this->direct($app, new Plain(), new Lock('x'));
         } finally {

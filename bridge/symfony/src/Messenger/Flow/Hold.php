@@ -161,10 +161,13 @@ final class Hold
      */
     private function giveBack(): void
     {
-        if ($this->keptAlive && $this->age() < self::RECENT && $this->isHeld()) {
+        try {
+            if (!$this->keptAlive || $this->age() >= self::RECENT || !$this->isHeld()) {
+                $this->lock()->release();
+            }
+        } finally {
+            // Here, also after a failure: the destructor would throw wherever else the last reference goes.
             $this->lock = null;
-        } else {
-            $this->lock()->release();
         }
     }
 }
