@@ -15,7 +15,7 @@ require_once __DIR__ . '/../../tests/utils/redis.inc';
  */
 final class Messenger
 {
-    public const STORES = ['Redis', 'files', 'memory'];
+    public const STORES = ['Redis', 'Redis on another processor', 'files', 'memory'];
 
     public function __construct(private readonly int $rounds, private readonly string $folder)
     {
@@ -24,9 +24,10 @@ final class Messenger
     /** @return array<string, mixed> */
     public function measure(): array
     {
-        $server = new RedisServer();
-        Programs::pin($server->pid(), Programs::quietProcessor());
-        $dsns = array_combine(self::STORES, [$server->dsn(), "flock://$this->folder/locks", 'in-memory']);
+        $servers = [new RedisServer(), new RedisServer()];
+        Programs::pin($servers[0]->pid(), Programs::quietProcessor());
+        Programs::pin($servers[1]->pid(), Programs::otherProcessor());
+        $dsns = array_combine(self::STORES, [$servers[0]->dsn(), $servers[1]->dsn(), "flock://$this->folder/locks", 'in-memory']);
         Command::say("messages, $this->rounds rounds");
         $stores = array_map(static fn (string $name, string $dsn): string => "$name=$dsn", array_keys($dsns), $dsns);
 

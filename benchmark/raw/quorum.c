@@ -44,28 +44,34 @@ static void connect_to(struct member *member, int port)
     member->server = server;
 }
 
-/* Sends a command to all. */
-static void tell(int count, const char **arguments)
+/* Has a command sent to all with the next one. */
+static void append(int count, const char **arguments)
 {
     char *command;
     int length = redisFormatCommandArgv(&command, count, arguments, NULL);
 
     check(length > 0, "format");
     for (struct member *member = members; member < members + member_count; member++) {
-        int sent = 0;
-
         check(redisAppendFormattedCommand(member->server, command, (size_t) length) == REDIS_OK,
               "append");
-        while (!sent) {
-            check(redisBufferWrite(member->server, &sent) == REDIS_OK, "write");
-        }
         member->unread++;
     }
     redisFreeCommand(command);
 }
 
-/* Reads what is there from a member. Every answer says yes; true if it was that to the last
- * command. */
+/* Sends a command to all. */
+static void tell(int count, const char **arguments)
+{
+    append(count, arguments);
+    for (struct member *member = members; member < members + member_count; member++) {
+        for (int sent = 0; !sent;) {
+            check(redisBufferWrite(member->server, &sent) == REDIS_OK, "write");
+        }
+    }
+}
+
+/* Reads what is there from a member. Every answer says yes, or nothing, of what comes behind a
+ * release; true if it was that to the last command. */
 static bool read_answers(struct member *member)
 {
     void *answer;
@@ -80,6 +86,7 @@ static bool read_answers(struct member *member)
         redisReply *reply = answer;
 
         if (reply->type != REDIS_REPLY_STRING
+            && (reply->type != REDIS_REPLY_NIL || member->unread == 1)
             && (reply->type != REDIS_REPLY_INTEGER || reply->integer < 1)) {
             fprintf(stderr, "quorum: unexpected reply %d, %lld, %s\n", reply->type, reply->integer,
                     reply->str ? reply->str : "");
@@ -134,13 +141,14 @@ static void pair(long iterations)
     }
 }
 
-/* Not awaited, and so with its text. */
+/* Not awaited, and so with what gives the lock back should the script be unknown. */
 static void destructor(long iterations)
 {
     while (iterations-- > 0) {
         take();
-        tell(8, (const char *[]){"EVAL", release.text, "4", same.lock, same.record, same.queue,
-                                 same.peers, TOKEN});
+        append(8, (const char *[]){"EVALSHA", release.digest, "4", same.lock, same.record,
+                                   same.queue, same.peers, TOKEN});
+        tell(6, (const char *[]){"EVAL", REDIS_LUA_LET_GO, "2", same.lock, same.record, TOKEN});
     }
 }
 

@@ -52,9 +52,10 @@ static void give_back_later(const struct lock *lock)
 {
     const struct keys *keys = &lock->keys;
 
-    tell(lock->node, 8,
-         (const char *[]){"EVAL", release.text, "4", keys->lock, keys->record, keys->queue,
-                          keys->peers, TOKEN});
+    tell_both(lock->node, 8,
+              (const char *[]){"EVALSHA", release.digest, "4", keys->lock, keys->record,
+                               keys->queue, keys->peers, TOKEN},
+              6, (const char *[]){"EVAL", REDIS_LUA_LET_GO, "2", keys->lock, keys->record, TOKEN});
 }
 
 /* ---- the rows: each runs so many iterations ---------------------------------------------- */

@@ -14,7 +14,7 @@
 struct node {
     redisContext *server;
     SSL *tls;             /* on its socket; or NULL */
-    int unread;           /* answers that were not awaited */
+    int unread;           /* releases that were not awaited */
     unsigned first, last; /* the slots that it has */
 };
 
@@ -104,14 +104,18 @@ static inline redisReply *ask(struct node *node, int count, const char **argumen
     append_command(node, count, arguments);
     for (; node->unread > 0; node->unread--) {
         expect(next_reply(node), REDIS_REPLY_INTEGER, 1);
+        expect(next_reply(node), REDIS_REPLY_NIL, 0);
     }
     return next_reply(node);
 }
 
-/* Sends a command whose answer is read before that of the next one. */
-static inline void tell(struct node *node, int count, const char **arguments)
+/* Sends a release and what comes behind it, whose answers are read before that of the next command.
+ */
+static inline void tell_both(struct node *node, int count, const char **arguments, int behind_count,
+                             const char **behind)
 {
     append_command(node, count, arguments);
+    append_command(node, behind_count, behind);
     send_all(node);
     node->unread++;
 }
